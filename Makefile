@@ -1,0 +1,71 @@
+# make demo    install into .venv and train the digits example
+# make test    lint, types and the tests
+# make help    the rest
+#
+# Needs nothing beforehand but Python 3.10 to 3.13 and a package index.
+
+VENV ?= .venv
+EXTRAS ?= test
+BIN := $(VENV)/bin
+
+# The first Python on the path that is recent enough and whole (some distributions ship one without ensurepip).
+PYTHON ?= $(shell for python in python3.12 python3.11 python3.13 python3.10 python3 python; do \
+    if $$python -c 'import ensurepip, ssl, sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; \
+    then command -v $$python; break; fi; done)
+
+.PHONY: help demo test lint types fuzz conformance bench peers clean
+
+help:
+	@echo 'make demo         install into $(VENV) and train the digits example'
+	@echo 'make test         ruff, mypy and the tests (EXTRAS=test,cuda: also the tests that compile for CUDA)'
+	@echo 'make lint         ruff and mypy alone'
+	@echo 'make fuzz         random graphs, compiled against reference, for as long as FUZZ_EXAMPLES says'
+	@echo 'make conformance  the TensorFlow 1 conformance suite, compiled and by reference'
+	@echo 'make bench        the benchmarks; with "make peers" before it, beside TensorFlow, JAX, torch and PyTensor'
+	@echo 'make clean        remove $(VENV) and everything built'
+
+demo: $(VENV)/installed
+	$(BIN)/jitgraph run examples/digits_mlp.py
+
+test: lint
+	$(BIN)/python -m pytest tests --session-timeout=1080
+
+lint: types
+	$(BIN)/ruff check .
+
+# mypy does not follow the folder mapping of an editable install, so it is shown the installed layout by links.
+types: $(VENV)/installed-$(EXTRAS)
+	@rm -rf build/layout && mkdir -p build/layout/jitgraph
+	@ln -s $(CURDIR)/jitgraph/* $(CURDIR)/compiler $(CURDIR)/runtime build/layout/jitgraph/
+	@find build/layout/jitgraph -maxdepth 1 -name '__pycache__' -delete
+	cd build/layout && $(abspath $(BIN))/mypy --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.mypy_cache -p jitgraph
+
+FUZZ_EXAMPLES ?= 2000
+fuzz: $(VENV)/installed-$(EXTRAS)
+	JITGRAPH_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest tests/fuzz -m 'slow or not slow' --timeout=0
+
+conformance: $(VENV)/installed-$(EXTRAS)
+	JITGRAPH_JIT=off $(BIN)/python -m pytest tests/conformance -m 'slow or not slow'
+	JITGRAPH_JIT=always $(BIN)/python -m pytest tests/conformance -m 'slow or not slow'
+
+bench: $(VENV)/installed
+	$(BIN)/jitgraph bench
+
+peers: $(VENV)/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
+
+$(BIN)/python:
+	@test -n '$(PYTHON)' || { echo 'No Python 3.10 to 3.13 with ensurepip on the path; name one: make PYTHON=/path/to/python' >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# Editable, so that the sources here are what runs; done again only when the requirements change.
+$(VENV)/installed: pyproject.toml setup.py | $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/installed-$(EXTRAS): pyproject.toml setup.py | $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[$(EXTRAS)]'
+	@touch $@ $(VENV)/installed
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
