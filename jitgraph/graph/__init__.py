@@ -1,0 +1,1 @@
+"""The graph: operations, tensors, names and scopes.  Knows no compiler and no session."""

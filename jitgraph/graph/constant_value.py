@@ -1,0 +1,263 @@
+"""What is known of a tensor's value while the graph is built.
+
+Shape arithmetic (``tf.shape(x)[0] * 2``, ``tf.stack([n, 10])``) is followed through a few cheap ops, so that shapes
+derived from it stay known.  ``partial_value`` may know some elements only; ``constant_value`` knows all or nothing.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from jitgraph.graph import shapes
+from jitgraph.graph.tensor import Tensor
+
+_LARGEST = 4096         # elements; larger values are folded by the compiler, not while the graph is built
+_DEEPEST = 40           # a chain of shape arithmetic longer than this is left alone
+
+_Rule = Callable[[Any, int, int], Any]
+
+
+def constant_value(tensor: Any, partial: bool = False) -> Any:
+    """The value of `tensor` as an ndarray if it follows from constants and static shapes, else None.
+
+    With `partial`, elements that are not known are None in an object array.  Raises TypeError for other objects.
+    """
+    if isinstance(tensor, np.ndarray):
+        return tensor
+    if not isinstance(tensor, Tensor):
+        from jitgraph.graph.convert import convert_to_tensor
+
+        tensor = convert_to_tensor(tensor)
+    value = partial_value(tensor)
+    if value is None or partial:
+        return value
+    return value if value.dtype != object or tensor.dtype.base_dtype.name == "string" else None
+
+
+def partial_value(tensor: Tensor, depth: int = 0) -> Any:
+    """The value of `tensor` as an ndarray; unknown elements are None in an object array; None if nothing is known."""
+    op = tensor.op
+    if op.type == "Const":
+        return op.attrs["value"]
+    rule = _RULES.get(op.type)
+    if rule is None or depth > _DEEPEST:
+        return None
+    return rule(op, tensor.value_index, depth + 1)
+
+
+def constant_value_as_shape(tensor: Any) -> shapes.TensorShape:
+    """The shape that the 1-D integer `tensor` states, as far as it is known; -1 is an unknown size."""
+    from jitgraph.graph.convert import convert_to_tensor
+
+    tensor = convert_to_tensor(tensor)
+    value = partial_value(tensor)
+    if value is None:
+        length = tensor._shape[0] if tensor._shape else None
+        return shapes.unknown_shape(length)
+    return shapes.TensorShape([None if size is None or size == -1 else int(size) for size in np.ravel(value)])
+
+
+def _known(value: Any) -> bool:
+    return value is not None and value.dtype != object
+
+
+def _array(values: list, dtype: Any) -> np.ndarray:
+    """`values` as an array of `dtype`, or as an object array if some are None."""
+    if any(v is None for v in values):
+        array = np.empty(len(values), object)
+        array[:] = values
+        return array
+    return np.array(values, dtype.as_numpy_dtype)
+
+
+def _shape(op: Any, index: int, depth: int) -> Any:
+    shape = op.inputs[index]._shape
+    return None if shape is None else _array(list(shape), op.attrs["out_type"])
+
+
+def _size(op: Any, index: int, depth: int) -> Any:
+    count = shapes.TensorShape._of(op.inputs[0]._shape).num_elements()
+    return None if count is None else np.array(count, op.attrs["out_type"].as_numpy_dtype)
+
+
+def _rank(op: Any, index: int, depth: int) -> Any:
+    shape = op.inputs[0]._shape
+    return None if shape is None else np.array(len(shape), np.int32)
+
+
+def _through(op: Any, index: int, depth: int) -> Any:
+    return partial_value(op.inputs[index], depth)
+
+
+def _as_objects(value: Any, shape: tuple | None) -> Any:
+    """`value` as an object array; all None if nothing is known but the `shape`."""
+    if value is not None:
+        return value.astype(object)
+    return None if shape is None or None in shape else np.full(shape, None, object)
+
+
+def _join(tensors: list, depth: int, combine: Callable[[list], Any]) -> Any:
+    values = [partial_value(t, depth) for t in tensors]
+    if all(_known(v) for v in values):
+        return combine(values)
+    if all(v is None for v in values) or tensors[0].dtype.base_dtype.name == "string":
+        return None
+    parts = [_as_objects(v, t._shape) for v, t in zip(values, tensors)]
+    return None if any(p is None for p in parts) else combine(parts)
+
+
+def _pack(op: Any, index: int, depth: int) -> Any:
+    if len(op.inputs) > _LARGEST:
+        return None
+    return _join(op.inputs, depth, lambda parts: np.stack(parts, op.attrs.get("axis", 0)))
+
+
+def _concat(op: Any, index: int, depth: int) -> Any:
+    axis_first = op.type == "Concat"
+    axis = partial_value(op.inputs[0 if axis_first else -1], depth)
+    if not _known(axis):
+        return None
+    tensors = op.inputs[1:] if axis_first else op.inputs[:-1]
+    return _join(tensors, depth, lambda parts: np.concatenate(parts, int(axis)))
+
+
+def _strided_slice(op: Any, index: int, depth: int) -> Any:
+    value = partial_value(op.inputs[0], depth)
+    if value is None:
+        return None
+    bounds = [partial_value(t, depth) for t in op.inputs[1:4]]
+    if not all(_known(b) for b in bounds):
+        return None
+    try:
+        return np.asarray(value[numpy_index(bounds, op.attrs)], value.dtype)
+    except IndexError:
+        return None             # the shape rule or the run reports it
+
+
+def numpy_index(bounds: list, attrs: dict[str, Any]) -> tuple:
+    """The NumPy index that begin, end, strides and the masks of a StridedSlice mean."""
+    index: list = []
+    for i, (begin, end, stride) in enumerate(zip(*bounds)):
+        bit = 1 << i
+        if attrs["ellipsis_mask"] & bit:
+            index.append(Ellipsis)
+        elif attrs["new_axis_mask"] & bit:
+            index.append(np.newaxis)
+        elif attrs["shrink_axis_mask"] & bit:
+            index.append(int(begin))
+        else:
+            index.append(slice(None if attrs["begin_mask"] & bit else int(begin),
+                               None if attrs["end_mask"] & bit else int(end), int(stride)))
+    return tuple(index)
+
+
+def _by_value(op: Any, index: int, depth: int) -> Any:
+    """Ops whose NumPy meaning is applied when all inputs are known and small."""
+    values = [partial_value(t, depth) for t in op.inputs]
+    if op.opdef is None or not all(_known(v) and v.size <= _LARGEST for v in values):
+        return None
+    if op.type == "Fill" and np.prod(values[0], dtype=np.int64) > _LARGEST:
+        return None
+    try:
+        return np.asarray(op.opdef.evaluate(values, op.attrs)[index])
+    except Exception:           # noqa: BLE001 - an error of the value is reported when it is computed in a run
+        return None
+
+
+def _by_element(op: Any, index: int, depth: int) -> Any:
+    """Integer arithmetic on partly known vectors: what depends on an unknown element is unknown."""
+    values = [partial_value(t, depth) for t in op.inputs]
+    if any(v is None for v in values):
+        return None
+    if all(_known(v) for v in values):
+        return _by_value(op, index, depth)
+    dtype = op.outputs[0].dtype
+    if not dtype.is_integer:
+        return None
+    try:
+        parts = np.broadcast_arrays(*values)
+    except ValueError:
+        return None
+    result = np.empty(parts[0].shape, object)
+    for position in np.ndindex(result.shape):
+        items = [part[position] for part in parts]
+        if all(item is not None for item in items):
+            arrays = [np.asarray(item, t.dtype.as_numpy_dtype) for item, t in zip(items, op.inputs)]
+            result[position] = op.opdef.evaluate(arrays, op.attrs)[0].item()
+    return result
+
+
+def _gather(op: Any, index: int, depth: int) -> Any:
+    value, indices = (partial_value(t, depth) for t in op.inputs[:2])
+    if value is None or not _known(indices):
+        return None
+    axis = partial_value(op.inputs[2], depth) if len(op.inputs) > 2 else np.array(0)
+    if not _known(axis) or op.attrs.get("batch_dims", 0):
+        return None
+    try:
+        return np.asarray(np.take(value, indices, int(axis)), value.dtype)
+    except (IndexError, ValueError):
+        return None
+
+
+def _cast(op: Any, index: int, depth: int) -> Any:
+    value = partial_value(op.inputs[0], depth)
+    if value is None or _known(value):
+        return _by_value(op, index, depth) if value is not None else None
+    return value if op.attrs["DstT"].is_integer else None
+
+
+def _view(function: Callable[[Any, list], Any]) -> _Rule:
+    """Ops that rearrange the elements of input 0, given the values of the others."""
+
+    def rule(op: Any, index: int, depth: int) -> Any:
+        value = partial_value(op.inputs[0], depth)
+        others = [partial_value(t, depth) for t in op.inputs[1:]]
+        if value is None or not all(_known(o) for o in others):
+            return None
+        try:
+            return function(value, others)
+        except ValueError:
+            return None
+
+    return rule
+
+
+def _squeeze(op: Any, index: int, depth: int) -> Any:
+    value = partial_value(op.inputs[0], depth)
+    if value is None:
+        return None
+    axes = tuple(op.attrs["squeeze_dims"])
+    try:
+        return np.squeeze(value, axes or None)
+    except ValueError:
+        return None
+
+
+def _placeholder_with_default(op: Any, index: int, depth: int) -> Any:
+    return None             # it may be fed
+
+
+def _fill(op: Any, index: int, depth: int) -> Any:
+    dims, value = (partial_value(t, depth) for t in op.inputs)
+    if not _known(dims) or value is None or np.prod(dims, dtype=np.int64) > _LARGEST:
+        return None
+    return np.full(tuple(dims), value.item() if value.dtype == object else value)
+
+
+_RULES: dict[str, _Rule] = {
+    "Shape": _shape, "ShapeN": _shape, "Size": _size, "Rank": _rank, "Identity": _through, "IdentityN": _through,
+    "StopGradient": _through, "Snapshot": _through, "EnsureShape": lambda op, i, depth: _through(op, 0, depth),
+    "Pack": _pack, "ConcatV2": _concat, "Concat": _concat, "StridedSlice": _strided_slice, "Cast": _cast,
+    "Fill": _fill, "GatherV2": _gather, "Gather": _gather, "Squeeze": _squeeze,
+    "ExpandDims": _view(lambda value, others: np.expand_dims(value, int(others[0]))),
+    "Reshape": _view(lambda value, others: value.reshape(tuple(others[0]))),
+    "PlaceholderWithDefault": _placeholder_with_default,
+    **dict.fromkeys(["Add", "AddV2", "Sub", "Mul", "FloorDiv", "FloorMod", "Maximum", "Minimum", "Neg"], _by_element),
+    **dict.fromkeys(["Prod", "Sum", "Max", "Min", "Range", "Equal", "NotEqual", "Less", "LessEqual", "Greater",
+                     "GreaterEqual", "All", "Any", "LogicalAnd", "LogicalOr", "LogicalNot", "Slice", "ReverseV2",
+                     "RealDiv", "Div", "Floor", "Ceil", "BroadcastArgs", "Where", "Select", "Tile", "ZerosLike",
+                     "OnesLike", "Split", "SplitV", "Unpack", "InvertPermutation", "ListDiff"], _by_value),
+}

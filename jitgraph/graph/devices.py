@@ -1,0 +1,182 @@
+"""Device names: ``/job:worker/replica:0/task:1/device:GPU:0``, in parts and merged through nested scopes."""
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+
+class DeviceSpec:
+    """A device name in parts; parts that are None are left open.
+
+    ``DeviceSpec(device_type="GPU", device_index=0).to_string()`` is ``"/device:GPU:0"``.
+    """
+
+    __slots__ = ("job", "replica", "task", "device_type", "device_index")
+
+    def __init__(self, job: str | None = None, replica: int | None = None, task: int | None = None,
+                 device_type: str | None = None, device_index: int | None = None):
+        self.job = job
+        self.replica = None if replica is None else int(replica)
+        self.task = None if task is None else int(task)
+        if device_type is not None and device_type.lower() in ("cpu", "gpu"):
+            device_type = device_type.upper()
+        self.device_type = device_type
+        self.device_index = None if device_index is None else int(device_index)
+
+    @classmethod
+    def from_string(cls, spec: str) -> DeviceSpec:
+        """The parts of a device name.  Accepts the old short form ``/gpu:0``.  Raises ValueError if it is malformed."""
+        return cls().parse_from_string(spec)
+
+    def parse_from_string(self, spec: str) -> DeviceSpec:
+        """Fills this object from `spec` and returns it."""
+        for part in str(spec).split("/"):
+            if part:
+                self._parse_part(part, spec)
+        return self
+
+    def _parse_part(self, part: str, spec: str) -> None:
+        fields = part.split(":")
+        head, values = fields[0].lower(), fields[1:]
+        try:
+            if head == "job" and len(values) == 1:
+                self.job = values[0]
+            elif head == "replica" and len(values) == 1:
+                self.replica = int(values[0])
+            elif head == "task" and len(values) == 1:
+                self.task = int(values[0])
+            elif head in ("cpu", "gpu") and len(values) == 1:
+                self._set_device(head.upper(), values[0])
+            elif head == "device" and len(values) in (1, 2):
+                self._set_device(values[0], values[1] if len(values) == 2 else "*")
+            else:
+                raise ValueError
+        except ValueError:
+            raise ValueError(f"Unknown attribute: '{fields[0]}' in '{spec}'") from None
+
+    def _set_device(self, device_type: str, index: str) -> None:
+        self.device_type = device_type.upper() if device_type.lower() in ("cpu", "gpu") else device_type
+        self.device_index = None if index == "*" else int(index)
+
+    def merge_from(self, other: DeviceSpec) -> None:
+        """Takes over every part that `other` states."""
+        for part in self.__slots__:
+            value = getattr(other, part)
+            if value is not None:
+                setattr(self, part, value)
+
+    def make_merged_spec(self, other: DeviceSpec) -> DeviceSpec:
+        """A new spec: the parts of `other`, and of this one where `other` leaves them open."""
+        merged = DeviceSpec(self.job, self.replica, self.task, self.device_type, self.device_index)
+        merged.merge_from(other)
+        return merged
+
+    def replace(self, **parts: Any) -> DeviceSpec:
+        """A new spec with the named parts replaced."""
+        state = {part: getattr(self, part) for part in self.__slots__}
+        state.update(parts)
+        return DeviceSpec(**state)
+
+    def to_string(self) -> str:
+        """The canonical device name."""
+        text = ""
+        for part in ("job", "replica", "task"):
+            value = getattr(self, part)
+            if value is not None:
+                text += f"/{part}:{value}"
+        if self.device_type is not None:
+            text += f"/device:{self.device_type}:{'*' if self.device_index is None else self.device_index}"
+        return text
+
+    def _key(self) -> tuple:
+        return tuple(getattr(self, part) for part in self.__slots__)
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, DeviceSpec) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"DeviceSpec({self.to_string()!r})"
+
+
+def device_string(device: Any) -> str:
+    """A device name or DeviceSpec as a canonical string ("" for None)."""
+    if device is None:
+        return ""
+    if isinstance(device, DeviceSpec):
+        return device.to_string()
+    return canonical(str(device))
+
+
+@functools.lru_cache(maxsize=1024)
+def canonical(name: str) -> str:
+    """The canonical form of a device name; ``/gpu:0`` becomes ``/device:GPU:0``."""
+    return DeviceSpec.from_string(name).to_string() if name else ""
+
+
+@functools.lru_cache(maxsize=1024)
+def merged(outer: str, inner: str) -> str:
+    """Both names together; where both state a part, `inner` wins."""
+    return DeviceSpec.from_string(outer).make_merged_spec(DeviceSpec.from_string(inner)).to_string()
+
+
+def merge_device(spec: Any) -> Any:
+    """A device function that adds `spec` to what a node already states (``tf.device`` with a string does this)."""
+    name = device_string(spec)
+    return lambda op: merged(name, op.device or "")
+
+
+class DeviceStack:
+    """The nested ``device(...)`` scopes of a graph."""
+
+    def __init__(self) -> None:
+        self._entries: list[Any] = []          # canonical strings, functions of an op, or None (forget the outer)
+        self._fixed: str | None = ""           # the answer, if no function has a say
+
+    def push(self, device: Any) -> None:
+        """Enters a scope: a name, a DeviceSpec, a function of an Operation, or None."""
+        if device is not None and not callable(device):
+            device = device_string(device)
+        self._entries.append(device)
+        self._refresh()
+
+    def pop(self) -> None:
+        """Leaves the innermost scope."""
+        self._entries.pop()
+        self._refresh()
+
+    def replace(self, entries: list[Any]) -> list[Any]:
+        """Puts other scopes in place, and returns those that were there."""
+        before, self._entries = self._entries, entries
+        self._refresh()
+        return before
+
+    def _refresh(self) -> None:
+        active = self._active()
+        if any(callable(entry) for entry in active):
+            self._fixed = None
+            return
+        name = ""
+        for entry in active:
+            name = merged(entry, name)
+        self._fixed = name
+
+    def _active(self) -> list[Any]:
+        """Innermost first, up to the first None."""
+        active = []
+        for entry in reversed(self._entries):
+            if entry is None:
+                break
+            active.append(entry)
+        return active
+
+    def assign(self, op: Any) -> None:
+        """Sets the device of a new operation."""
+        if self._fixed is not None:
+            if self._fixed:
+                op._device = self._fixed
+            return
+        for entry in self._active():
+            op._device = device_string(entry(op)) if callable(entry) else merged(entry, op._device)

@@ -1,0 +1,71 @@
+"""Names of nodes: which are valid, how they are made unique, and the current name scope of a graph."""
+from __future__ import annotations
+
+import re
+
+_VALID_OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$").match
+_VALID_SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\\/>-]*$").match
+
+
+def check_op_name(name: str) -> None:
+    """Raises ValueError if a node may not be called `name`."""
+    if not _VALID_OP_NAME(name):
+        raise ValueError(f"'{name}' is not a valid node name")
+
+
+class NameTable:
+    """The names in use in one graph, and the scope that new ones are put in.
+
+    ``scope`` is the current scope without a trailing slash ("" at the root).
+    """
+
+    def __init__(self) -> None:
+        self.scope = ""
+        self._in_use: dict[str, int] = {}
+
+    def unique(self, name: str, mark_as_used: bool = True) -> str:
+        """`name` inside the current scope, with ``_1``, ``_2`` ... if it is taken (whatever its case)."""
+        if self.scope:
+            name = f"{self.scope}/{name}"
+        in_use = self._in_use
+        key = name.lower()
+        count = in_use.get(key, 0)
+        if mark_as_used:
+            in_use[key] = count + 1
+        if count == 0:
+            return name
+        candidate = key
+        while candidate in in_use:
+            candidate = f"{key}_{count}"
+            count += 1
+        if mark_as_used:
+            in_use[candidate] = 1
+        return f"{name}_{count - 1}"
+
+    def reserve(self, name: str) -> None:
+        """Marks the full `name` as used (a node that is imported under a given name), and its scopes."""
+        key = name.lower()
+        self._in_use.setdefault(key, 1)
+        while "/" in key:
+            key = key.rpartition("/")[0]
+            self._in_use.setdefault(key, 1)
+
+    def is_used(self, name: str) -> bool:
+        """Whether the full `name` is taken."""
+        return name.lower() in self._in_use
+
+    def enter(self, name: str | None) -> str:
+        """Makes the scope that ``name_scope(name)`` means the current one; returns it without a slash.
+
+        None and "" mean the root; a name that ends in "/" is re-entered as it stands; others are made unique.
+        """
+        if not name:
+            self.scope = ""
+            return ""
+        if not isinstance(name, str):
+            raise TypeError(f"A name scope is a string, not {name!r}.")
+        valid = _VALID_SCOPE_NAME(name) if self.scope else _VALID_OP_NAME(name)
+        if not valid:
+            raise ValueError(f"'{name}' is not a valid scope name")
+        self.scope = name[:-1] if name[-1] == "/" else self.unique(name)
+        return self.scope

@@ -1,0 +1,167 @@
+"""``tf.Operation``: a node of a graph."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jitgraph.graph import sites
+from jitgraph.graph.tensor import Tensor
+
+if TYPE_CHECKING:
+    from jitgraph.graph.graph import Graph
+
+
+class Operation:
+    """A node: it takes tensors, gives tensors, and may wait for other nodes.
+
+    Attributes: ``name``, ``type``, ``inputs`` and ``outputs`` (lists of Tensor), ``control_inputs`` (list of
+    Operation), ``device``, ``graph``, ``opdef`` (its declaration, or None for a type that is not known),
+    ``attrs`` (declared attributes as Python values), ``annotations`` (attributes beginning with "_" and other
+    undeclared ones), ``traceback``, ``site`` ((file, line) in the user's program), ``node_def``.
+    """
+
+    __slots__ = ("name", "type", "graph", "opdef", "inputs", "outputs", "control_inputs", "attrs", "annotations",
+                 "_device", "_id", "_frames", "_gradient_function", "__dict__", "__weakref__")
+
+    def __init__(self, graph: Graph, opdef: Any, op_type: str, name: str, inputs: list[Tensor],
+                 control_inputs: list[Operation], attrs: dict[str, Any], output_dtypes: list, output_shapes: list,
+                 frames: sites.Frames):
+        self.graph = graph
+        self.opdef = opdef
+        self.type = op_type
+        self.name = name
+        self.inputs = inputs
+        self.control_inputs = control_inputs
+        self.attrs = attrs
+        self.annotations: dict[str, Any] | None = None
+        self._device = ""
+        self._id = -1
+        self._frames = frames
+        self._gradient_function = None
+        self.outputs = [Tensor(self, i, dtype, shape)
+                        for i, (dtype, shape) in enumerate(zip(output_dtypes, output_shapes))]
+        for tensor in inputs:
+            tensor._consumers.append(self)
+
+    @property
+    def device(self) -> str:
+        """The canonical device string, "" if none was asked for."""
+        return self._device
+
+    def _set_device(self, device: Any) -> None:
+        from jitgraph.graph.devices import device_string
+
+        self._device = device_string(device)
+        self.graph.mutations += 1
+
+    @property
+    def op_def(self) -> Any:
+        """The OpDef protocol buffer of its type."""
+        from jitgraph.formats.op_def import op_def_proto
+
+        return op_def_proto(self.opdef)
+
+    @property
+    def node_def(self) -> Any:
+        """This node as a NodeDef protocol buffer."""
+        from jitgraph.formats.graph_def import node_to_proto
+
+        return node_to_proto(self)
+
+    @property
+    def traceback(self) -> list:
+        """The stack of the call that made it, outermost first; entries unpack to (filename, lineno, name, line)."""
+        return sites.summary(self._frames)
+
+    @property
+    def site(self) -> tuple[str, int] | None:
+        """(file, line) of the user's line that made it, or None."""
+        return sites.site(self._frames)
+
+    def get_attr(self, name: str) -> Any:
+        """The attribute `name`: a DType for types, bytes for strings, else as in the protocol buffer.
+
+        Raises ValueError if there is none of that name.
+        """
+        from jitgraph.formats.attr_value import public_value
+
+        kind = self.opdef.attr_kind(name) if self.opdef is not None else None
+        if name in self.attrs:
+            return public_value(self.attrs[name], kind)
+        if self.annotations and name in self.annotations:
+            return public_value(self.annotations[name], None)
+        raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
+
+    def _set_attr(self, name: str, value: Any) -> None:
+        """Sets an attribute from an AttrValue or a Python value."""
+        if hasattr(value, "WhichOneof"):
+            from jitgraph.formats.attr_value import from_proto
+
+            value = from_proto(value)
+        if name in self.attrs:
+            self.attrs[name] = value
+        else:
+            self.annotations = dict(self.annotations or {})
+            self.annotations[name] = value
+        self.graph.mutations += 1
+
+    def values(self) -> tuple[Tensor, ...]:
+        """The outputs as a tuple."""
+        return tuple(self.outputs)
+
+    @property
+    def _output_types(self) -> list:
+        return [t.dtype for t in self.outputs]
+
+    def colocation_groups(self) -> list[bytes]:
+        """The groups this node is bound to, ``[b"loc:@name"]``; its own if it names none."""
+        groups = [g if isinstance(g, bytes) else g.encode() for g in (self.annotations or {}).get("_class", ())]
+        groups = [g for g in groups if g.startswith(b"loc:@")]
+        return groups or [b"loc:@" + self.name.encode()]
+
+    def _add_control_input(self, op: Operation) -> None:
+        self._add_control_inputs([op])
+
+    def _add_control_inputs(self, ops: list) -> None:
+        """Makes this node wait for `ops`."""
+        for op in ops:
+            op = getattr(op, "op", op)
+            if not isinstance(op, Operation):
+                raise TypeError(f"op must be an Operation: {op}")
+            if op.graph is not self.graph:
+                raise ValueError(f"{op} must be from the same graph as {self}.")
+            if op not in self.control_inputs:
+                self.control_inputs.append(op)
+                self.graph.mutations += 1
+
+    def _remove_all_control_inputs(self) -> None:
+        self.control_inputs.clear()
+        self.graph.mutations += 1
+
+    def _update_input(self, index: int, tensor: Tensor) -> None:
+        """Replaces input `index`.  Raises ValueError for a tensor of another graph."""
+        if tensor.graph is not self.graph:
+            raise ValueError(f"{tensor} must be from the same graph as {self}.")
+        before = self.inputs[index]
+        if self in before._consumers:
+            before._consumers.remove(self)
+        self.inputs[index] = tensor
+        tensor._consumers.append(self)
+        self.graph.mutations += 1
+
+    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+        """Runs this operation in `session` or the default session.  Raises ValueError if there is none."""
+        from jitgraph.graph.stack import run_operation
+
+        run_operation(self, feed_dict, session)
+
+    def __str__(self) -> str:
+        return str(self.node_def)
+
+    def __repr__(self) -> str:
+        return f"<tf.Operation '{self.name}' type={self.type}>"
+
+    def __copy__(self) -> Operation:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Operation:
+        return self

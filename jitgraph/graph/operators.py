@@ -1,0 +1,248 @@
+"""Python's operators on tensors and variables, and which public function each one is."""
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from jitgraph import names
+from jitgraph.graph import dtypes
+from jitgraph.graph.composite import SparseTensor
+from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.scopes import name_scope
+from jitgraph.graph.tensor import Tensor
+
+def _sum(x: Any, y: Any, name: str) -> Any:
+    """``x + y`` is AddV2, except for strings."""
+    from jitgraph.op import lookup
+
+    return lookup("Add" if x.dtype.base_dtype is dtypes.string else "AddV2").builder(x, y, name=name)
+
+
+# operator -> (name of the node it makes, public function); a number beside a tensor takes the tensor's dtype
+BINARY: dict[str, tuple[str, Any]] = {
+    "add": ("add", _sum), "sub": ("sub", "subtract"), "mul": ("mul", "multiply"),
+    "truediv": ("truediv", "truediv"), "div": ("div", "div"), "floordiv": ("floordiv", "floordiv"),
+    "mod": ("mod", "floormod"), "pow": ("pow", "pow"), "matmul": ("matmul", "matmul"),
+    "and": ("and", "logical_and"), "or": ("or", "logical_or"), "xor": ("xor", "logical_xor"),
+}
+# operators whose node is named after its op
+DIRECT: dict[str, str] = {
+    "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "invert": "logical_not",
+    "neg": "negative", "abs": "abs",
+}
+
+@functools.cache
+def _function(function: Any) -> Callable:
+    return function if callable(function) else names.resolve(function)
+
+
+def _binary(operator: str) -> Callable:
+    node_name, function_name = BINARY[operator]
+    reflected = f"__r{operator}__"
+
+    def method(x: Any, y: Any) -> Any:
+        function = _function(function_name)
+        if isinstance(y, SparseTensor):
+            return _with_sparse(operator, x, y)
+        if type(y) is Tensor and y.op.graph is x.op.graph:
+            with name_scope(None, node_name, [x]) as scope:
+                return function(x, y, name=scope)
+        with name_scope(None, node_name, [x, y]) as scope:
+            try:
+                y = convert_to_tensor(y, x.dtype.base_dtype, "y")
+            except TypeError:
+                # the other object may know how to combine itself with a tensor
+                if hasattr(type(y), reflected) and not isinstance(y, (int, float, complex, np.generic, np.ndarray)):
+                    return NotImplemented
+                raise
+            return function(x, y, name=scope)
+
+    method.__name__ = f"__{operator}__"
+    return method
+
+
+def _with_sparse(operator: str, x: Any, y: SparseTensor) -> Any:
+    if operator in ("mul",):
+        return y * x
+    return NotImplemented
+
+
+def _reflected(operator: str) -> Callable:
+    node_name, function_name = BINARY[operator]
+
+    def method(y: Any, x: Any) -> Any:
+        function = _function(function_name)
+        with name_scope(None, node_name, [x, y]) as scope:
+            x = convert_to_tensor(x, y.dtype.base_dtype, "x")
+            return function(x, y, name=scope)
+
+    method.__name__ = f"__r{operator}__"
+    return method
+
+
+def _direct(operator: str) -> Callable:
+    function_name = DIRECT[operator]
+
+    def method(x: Any, *others: Any) -> Any:
+        return _function(function_name)(x, *others)
+
+    method.__name__ = f"__{operator}__"
+    return method
+
+
+# -- x[...] ------------------------------------------------------------------------------------------------------
+
+def _check_index(index: Any) -> None:
+    """Raises TensorFlow's TypeError for what cannot be an index."""
+    if isinstance(index, Tensor) or hasattr(index, "_as_graph_element"):
+        fits = index.dtype.base_dtype in (dtypes.int16, dtypes.int32, dtypes.int64) and not index.shape.ndims
+    else:
+        fits = hasattr(index, "__index__") and (not isinstance(index, np.ndarray) or index.ndim == 0)
+    if not fits:
+        raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 "
+                        f"tensors are valid indices, got {index!r}")
+
+
+class SliceSpec:
+    """The inputs and masks of the StridedSlice that ``x[spec]`` means."""
+
+    __slots__ = ("begin", "end", "strides", "begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask",
+                 "shrink_axis_mask")
+
+    def __init__(self, spec: Any):
+        self.begin: list = []
+        self.end: list = []
+        self.strides: list = []
+        self.begin_mask = self.end_mask = self.ellipsis_mask = self.new_axis_mask = self.shrink_axis_mask = 0
+        if not isinstance(spec, (list, tuple)):
+            spec = [spec]
+        for position, item in enumerate(spec):
+            self._add(item, 1 << position)
+
+    def _add(self, item: Any, bit: int) -> None:
+        if isinstance(item, slice):
+            self._add_slice(item, bit)
+            return
+        if item is Ellipsis:
+            if self.ellipsis_mask:
+                raise ValueError("Multiple ellipses not allowed")
+            self.ellipsis_mask |= bit
+            bounds = (0, 0)
+        elif item is None:
+            self.new_axis_mask |= bit
+            bounds = (0, 0)
+        else:
+            _check_index(item)
+            if not isinstance(item, Tensor) and hasattr(item, "_as_graph_element"):
+                item = convert_to_tensor(item)
+            elif not isinstance(item, Tensor):
+                item = item.__index__()
+            self.shrink_axis_mask |= bit
+            bounds = (item, item + 1)
+        self.begin.append(bounds[0])
+        self.end.append(bounds[1])
+        self.strides.append(1)
+
+    def _add_slice(self, item: slice, bit: int) -> None:
+        if item.start is None:
+            self.begin_mask |= bit
+        else:
+            _check_index(item.start)
+        if item.stop is None:
+            self.end_mask |= bit
+        else:
+            _check_index(item.stop)
+        if item.step is not None:
+            _check_index(item.step)
+        self.begin.append(0 if item.start is None else item.start)
+        self.end.append(0 if item.stop is None else item.stop)
+        self.strides.append(1 if item.step is None else item.step)
+
+    @property
+    def masks(self) -> dict[str, int]:
+        """The masks as attributes."""
+        return {name: getattr(self, name) for name in
+                ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")}
+
+    def packed(self) -> tuple[Tensor, Tensor, Tensor]:
+        """begin, end and strides as 1-D tensors, named ``stack``, ``stack_1``, ``stack_2``."""
+        if not self.begin:
+            return tuple(convert_to_tensor([], dtypes.int32, "Const") for _ in range(3))   # type: ignore[return-value]
+        parts = [_stack(values) for values in (self.begin, self.end, self.strides)]
+        if any(part.dtype is dtypes.int64 for part in parts):
+            cast = _function("cast")
+            parts = [part if part.dtype is dtypes.int64 else cast(part, dtypes.int64) for part in parts]
+        return tuple(parts)     # type: ignore[return-value]
+
+
+def _stack(values: list) -> Tensor:
+    values = [int(v) if not isinstance(v, Tensor) and not hasattr(v, "_as_graph_element") else v for v in values]
+    if all(isinstance(v, int) for v in values):
+        return convert_to_tensor(values, name="stack")
+    return _function("stack")(values, name="stack")
+
+
+def _is_mask(index: Any) -> bool:
+    if isinstance(index, Tensor) or hasattr(index, "_as_graph_element"):
+        return index.dtype.base_dtype is dtypes.bool_
+    return isinstance(index, (bool, np.bool_)) or isinstance(index, np.ndarray) and index.dtype == bool
+
+
+def getitem(tensor: Tensor, spec: Any, var: Any = None) -> Tensor:
+    """``tensor[spec]``: integers, slices, ``...``, ``tf.newaxis``, scalar integer tensors, or a boolean mask.
+
+    Raises TypeError for other indices, ValueError for indices outside a known size.
+    """
+    if _is_mask(spec):
+        return _function("boolean_mask")(tensor, spec)
+    parsed = SliceSpec(spec)
+    values = [tensor, *(v for v in parsed.begin + parsed.end + parsed.strides if isinstance(v, Tensor))]
+    with name_scope(None, "strided_slice", values) as scope:
+        from jitgraph.op import lookup
+
+        begin, end, strides = parsed.packed()
+        result = lookup("StridedSlice").builder(tensor, begin, end, strides, name=scope, **parsed.masks)
+    if var is not None:
+        result.assign = functools.partial(_assign_slice, var, parsed, result)   # v[1:3].assign(...)
+    return result
+
+
+def _assign_slice(var: Any, parsed: SliceSpec, part: Tensor, value: Any, name: str | None = None) -> Any:
+    """``v[spec].assign(value)``: writes a part of variable `var`; its node stands beside that of the part."""
+    from jitgraph.op import lookup
+
+    begin, end, strides = part.op.inputs[1:4]
+    name = name or f"{part.op.name}/_assign"
+    if hasattr(var, "_strided_slice_assign"):
+        return var._strided_slice_assign(begin, end, strides, value, name, parsed.masks)
+    with name_scope(None):
+        return lookup("StridedSliceAssign").builder(var._ref(), begin, end, strides, value, **parsed.masks,
+                                                    name=name)
+
+
+def install(cls: type) -> None:
+    """Gives `cls` (Tensor, or a variable class that converts to a tensor) all operators."""
+    prepare = (lambda method: method) if cls is Tensor else _on_value
+    for operator in BINARY:
+        setattr(cls, f"__{operator}__", prepare(_binary(operator)))
+        setattr(cls, f"__r{operator}__", prepare(_reflected(operator)))
+    for operator in DIRECT:
+        setattr(cls, f"__{operator}__", prepare(_direct(operator)))
+    if cls is Tensor:
+        cls.__getitem__ = getitem       # type: ignore[attr-defined]
+
+
+def _on_value(method: Callable) -> Callable:
+    """The operator of a variable: that of its value."""
+
+    def of_variable(self: Any, *others: Any) -> Any:
+        return method(self._as_tensor(), *others)
+
+    of_variable.__name__ = method.__name__
+    return of_variable
+
+
+install(Tensor)

@@ -1,0 +1,290 @@
+"""The context managers of a graph, and the functions that enter them on the default graph (``tf.name_scope`` ...)."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.stack import DefaultGraph, get_default_graph
+from jitgraph.graph.tensor import Tensor
+
+if TYPE_CHECKING:
+    from jitgraph.graph.graph import Graph
+
+
+class NameScope:
+    """``with graph.name_scope("layer") as scope:``; `scope` is "layer/", or "" at the root."""
+
+    __slots__ = ("_graph", "_name", "_before")
+
+    def __init__(self, graph: Graph, name: str | None):
+        self._graph = graph
+        self._name = name
+
+    def __enter__(self) -> str:
+        names = self._graph._names
+        self._before = names.scope
+        scope = names.enter(self._name)
+        return scope + "/" if scope else ""
+
+    def __exit__(self, *exc: Any) -> None:
+        self._graph._names.scope = self._before
+
+
+class DeviceScope:
+    """``with graph.device("/gpu:0"):``."""
+
+    __slots__ = ("_graph", "_device")
+
+    def __init__(self, graph: Graph, device: Any):
+        self._graph = graph
+        self._device = device
+
+    def __enter__(self) -> None:
+        self._graph._devices.push(self._device)
+
+    def __exit__(self, *exc: Any) -> None:
+        self._graph._devices.pop()
+
+
+class Colocation:
+    """``with graph.colocate_with(op):``; inside, device blocks outside do not apply."""
+
+    def __init__(self, graph: Graph, op: Any, ignore_existing: bool = False):
+        if op is None and not ignore_existing:
+            raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
+        self._graph = graph
+        self._op = None if op is None else _operation_of(op)
+        self._ignore_existing = ignore_existing
+
+    def __enter__(self) -> None:
+        graph = self._graph
+        self._groups = graph._colocation
+        self._devices = None if self._op is None else graph._devices.replace([])
+        graph._colocation = [] if self._ignore_existing else list(graph._colocation)
+        if self._op is not None:
+            graph._colocation.append(self._op)
+
+    def __exit__(self, *exc: Any) -> None:
+        self._graph._colocation = self._groups
+        if self._devices is not None:
+            self._graph._devices.replace(self._devices)
+
+    @staticmethod
+    def bind(op: Operation, others: list[Operation]) -> None:
+        """Writes the groups of `others` into the new node `op`, and takes over their device."""
+        groups = set()
+        for other in others:
+            groups.update(other.colocation_groups())
+            if other.device:
+                op._device = other.device
+        op.annotations = {**(op.annotations or {}), "_class": sorted(groups)}
+
+
+def _operation_of(value: Any) -> Operation:
+    if isinstance(value, Operation):
+        return value
+    if isinstance(value, Tensor) or hasattr(value, "op"):
+        return value.op
+    from jitgraph.graph.convert import convert_to_tensor_or_indexed_slices
+
+    return convert_to_tensor_or_indexed_slices(value).op
+
+
+class Container:
+    """``with graph.container("experiment0"):``; yields the name."""
+
+    def __init__(self, graph: Graph, name: str):
+        self._graph = graph
+        self._name = name
+
+    def __enter__(self) -> str:
+        self._before, self._graph._container = self._graph._container, self._name
+        return self._name
+
+    def __exit__(self, *exc: Any) -> None:
+        self._graph._container = self._before
+
+
+class GradientOverride:
+    """``with graph.gradient_override_map({"Square": "CustomSquare"}):``."""
+
+    def __init__(self, graph: Graph, op_type_map: dict[str, str]):
+        if not isinstance(op_type_map, dict):
+            raise TypeError("op_type_map must be a dictionary mapping strings to strings")
+        for op_type, mapped in op_type_map.items():
+            if not (isinstance(op_type, str) and isinstance(mapped, str)):
+                raise TypeError("op_type_map must be a dictionary mapping strings to strings")
+        self._graph = graph
+        self._map = op_type_map
+
+    def __enter__(self) -> None:
+        self._before = self._graph._gradient_overrides
+        self._graph._gradient_overrides = {**self._before, **self._map}
+
+    def __exit__(self, *exc: Any) -> None:
+        self._graph._gradient_overrides = self._before
+
+
+class Attributes:
+    """``with graph._attr_scope({"_XlaCompile": ...}):``; None as a value takes the attribute away again."""
+
+    def __init__(self, graph: Graph, attr_map: dict[str, Any]):
+        if not isinstance(attr_map, dict):
+            raise TypeError("attr_map must be a dictionary mapping strings to Callables or AttrValue protos")
+        self._graph = graph
+        self._map = attr_map
+
+    def __enter__(self) -> None:
+        self._before = self._graph._attribute_scope
+        merged = dict(self._before)
+        for name, value in self._map.items():
+            if value is None:
+                merged.pop(name, None)
+            elif hasattr(value, "WhichOneof"):
+                from jitgraph.formats.attr_value import from_proto
+
+                merged[name] = from_proto(value)
+            else:
+                merged[name] = value
+        self._graph._attribute_scope = merged
+
+    def __exit__(self, *exc: Any) -> None:
+        self._graph._attribute_scope = self._before
+
+
+def graph_of(values: Any, default: Any = None) -> Graph:
+    """The graph that an op on `values` belongs to: that of its tensors, else the default graph.
+
+    Raises ValueError if two values belong to different graphs (unless the default graph is a function's).
+    """
+    current = get_default_graph() if default is None else default
+    if current.building_function:
+        return current
+    found, owner = None, None
+    for value in values or ():
+        graph = value.graph if isinstance(value, (Tensor, Operation)) else getattr(value, "graph", None)
+        if graph is None or not hasattr(graph, "_nodes_by_id"):
+            continue
+        if found is None:
+            found, owner = graph, value
+        elif graph is not found:
+            raise ValueError(f"{value} must be from the same graph as {owner}.")
+    return current if found is None else found
+
+
+class name_scope:  # noqa: N801
+    """``with tf.name_scope(name, default_name, values) as scope:`` puts new operations under `name`.
+
+    `name` None takes `default_name`; with `values`, the scope is entered on their graph, which becomes the default.
+    A name that ends in "/" is entered as it stands; others are made unique; "" and None go to the root.
+    """
+
+    __slots__ = ("_name", "_default_name", "_values", "_scope", "_graph_context")
+
+    def __init__(self, name: str | None, default_name: str | None = None, values: Any = None):
+        self._name = default_name if name is None else name
+        self._default_name = default_name
+        self._values = values
+
+    @property
+    def name(self) -> str | None:
+        """The name that was asked for."""
+        return self._name
+
+    def __enter__(self) -> str:
+        if self._name is None and self._values is not None:
+            raise ValueError(f"At least one of name (None) and default_name ({self._default_name}) must be provided.")
+        current = get_default_graph()
+        graph = graph_of(self._values, current) if self._values else current
+        self._graph_context = None
+        if graph is not current:
+            self._graph_context = DefaultGraph(graph)
+            self._graph_context.__enter__()
+        self._scope = NameScope(graph, self._name)
+        try:
+            return self._scope.__enter__()
+        except Exception:
+            if self._graph_context is not None:
+                self._graph_context.__exit__(None, None, None)
+            raise
+
+    def __exit__(self, *exc: Any) -> None:
+        self._scope.__exit__(*exc)
+        if self._graph_context is not None:
+            self._graph_context.__exit__(*exc)
+
+
+def op_scope(values: Any, name: str | None, default_name: str | None = None) -> name_scope:
+    """The older form of ``name_scope(name, default_name, values)``."""
+    return name_scope(name, default_name, values)
+
+
+class init_scope:  # noqa: N801
+    """``with tf.init_scope():`` makes nodes outside of control dependencies and of the bodies of control flow.
+
+    Initial values of variables are made here, so that a variable created inside a loop body can be initialised.
+    """
+
+    def __enter__(self) -> None:
+        graph = get_default_graph()
+        scope = graph.get_name_scope()
+        self._contexts: list[Any] = []
+        while graph.building_function and graph.outer_graph is not None:
+            graph = graph.outer_graph
+        if graph is not get_default_graph():
+            self._enter(DefaultGraph(graph))
+            self._enter(NameScope(graph, scope + "/" if scope else None))
+        self._enter(graph.control_dependencies(None))
+
+    def _enter(self, context: Any) -> None:
+        context.__enter__()
+        self._contexts.append(context)
+
+    def __exit__(self, *exc: Any) -> None:
+        while self._contexts:
+            self._contexts.pop().__exit__(*exc)
+
+
+def control_dependencies(control_inputs: Any) -> Any:
+    """``tf.control_dependencies``: see ``Graph.control_dependencies``."""
+    return get_default_graph().control_dependencies(control_inputs)
+
+
+def device(device_name_or_function: Any) -> DeviceScope:
+    """``tf.device``: see ``Graph.device``."""
+    return get_default_graph().device(device_name_or_function)
+
+
+def container(container_name: str) -> Container:
+    """``tf.container``: see ``Graph.container``."""
+    return get_default_graph().container(container_name)
+
+
+def colocate_with(op: Any, ignore_existing: bool = False) -> Colocation:
+    """``tf.colocate_with``: see ``Graph.colocate_with``."""
+    return get_default_graph().colocate_with(op, ignore_existing)
+
+
+def add_to_collection(name: Any, value: Any) -> None:
+    """``tf.add_to_collection`` on the default graph."""
+    get_default_graph().add_to_collection(name, value)
+
+
+def add_to_collections(names: Any, value: Any) -> None:
+    """``tf.add_to_collections`` on the default graph."""
+    get_default_graph().add_to_collections(names, value)
+
+
+def get_collection(key: Any, scope: str | None = None) -> list:
+    """``tf.get_collection`` of the default graph."""
+    return get_default_graph().get_collection(key, scope)
+
+
+def get_collection_ref(key: Any) -> list:
+    """``tf.get_collection_ref`` of the default graph."""
+    return get_default_graph().get_collection_ref(key)
+
+
+def get_all_collection_keys() -> list:
+    """The names of all collections of the default graph."""
+    return get_default_graph().get_all_collection_keys()

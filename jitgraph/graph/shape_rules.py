@@ -1,0 +1,248 @@
+"""Shape rules for op declarations: ``@op(..., shape=shape_rules.same_as_input)``.
+
+A rule takes a context c and returns the shape of the output (a tuple of sizes, or None for unknown rank), or a list
+with one shape per output.  ``c.shapes[i]`` is the shape of input i (list inputs flattened), ``c.attrs`` the
+attributes, ``c.constant(i)`` the value of input i as an ndarray if it is known (an object array with None where an
+element is not), else None.
+
+The same rules run in two places.  While a graph is built sizes are ints or None (unknown).  When a plan is made
+they are symbolic objects that know arithmetic and comparison; so a rule tests ``is None`` for unknown and otherwise
+uses plain arithmetic.  Errors are ValueErrors in a few words; op name, shapes and the user's line are added outside.
+"""
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from jitgraph.graph.shapes import brackets
+
+Shape = Any     # tuple of sizes, or None
+
+
+def scalar(c: Any) -> Shape:
+    """The output is a scalar."""
+    return ()
+
+
+def unknown(c: Any) -> Shape:
+    """Nothing is known."""
+    return None
+
+
+def no_outputs(c: Any) -> list:
+    """The op has no outputs."""
+    return []
+
+
+def same_as_input(c: Any, index: int = 0) -> Shape:
+    """The shape of the first input (or input `index`)."""
+    return c.shapes[index]
+
+
+def same_as(index: int) -> Callable[[Any], Shape]:
+    """A rule: the shape of input `index`."""
+    return lambda c: c.shapes[index]
+
+
+def vector_of_unknown_length(c: Any) -> Shape:
+    """A vector whose length depends on values."""
+    return (None,)
+
+
+def from_attr(name: str) -> Callable[[Any], Shape]:
+    """A rule: the shape that attribute `name` states."""
+    return lambda c: c.attrs[name]
+
+
+def merged_inputs(c: Any) -> Shape:
+    """All inputs have one shape (``AddN``, ``Select`` of equal shapes): what is known of it together."""
+    return functools.reduce(merge, c.shapes)
+
+
+def with_rank(shape: Shape, rank: int, what: str = "input") -> tuple:
+    """`shape`, checked to have `rank` dimensions; unknown sizes if the rank is unknown."""
+    if shape is None:
+        return (None,) * rank
+    if len(shape) != rank:
+        raise ValueError(f"Shape must be rank {rank} but is rank {len(shape)} for {what}")
+    return shape
+
+
+def with_rank_at_least(shape: Shape, rank: int, what: str = "input") -> Shape:
+    """`shape`, checked to have at least `rank` dimensions if that is known."""
+    if shape is not None and len(shape) < rank:
+        raise ValueError(f"Shape must be at least rank {rank} but is rank {len(shape)} for {what}")
+    return shape
+
+
+def with_rank_at_most(shape: Shape, rank: int, what: str = "input") -> Shape:
+    """`shape`, checked to have at most `rank` dimensions if that is known."""
+    if shape is not None and len(shape) > rank:
+        raise ValueError(f"Shape must be at most rank {rank} but is rank {len(shape)} for {what}")
+    return shape
+
+
+def merge_sizes(a: Any, b: Any) -> Any:
+    """The size that two descriptions of one dimension give together."""
+    if a is None:
+        return b
+    if b is None or a is b:
+        return a
+    if a == b:
+        return a
+    raise ValueError(f"Dimensions must be equal, but are {a} and {b}")
+
+
+def merge(a: Shape, b: Shape) -> Shape:
+    """What two descriptions of one shape say together.  Raises ValueError if they contradict each other."""
+    if a is None:
+        return b
+    if b is None or a is b:
+        return a
+    if len(a) != len(b):
+        raise ValueError(f"Shapes must be equal rank, but are {len(a)} and {len(b)}")
+    merged = []
+    for i, (x, y) in enumerate(zip(a, b)):
+        if x is not None and y is not None and x is not y and x != y:
+            raise ValueError(f"Dimension {i} in both shapes must be equal, but are {x} and {y}. Shapes are "
+                             f"{brackets(a)} and {brackets(b)}")
+        merged.append(y if x is None else x)
+    return tuple(merged)
+
+
+def elements(shape: Shape) -> Any:
+    """The number of elements, None if it is not known."""
+    if shape is None or any(d is None for d in shape):
+        return None
+    return product(shape)
+
+
+def product(sizes: Any) -> Any:
+    """The product of known sizes (1 for none)."""
+    return functools.reduce(operator.mul, sizes, 1)
+
+
+def broadcast_sizes(a: Any, b: Any) -> Any:
+    """The size of a dimension under broadcasting."""
+    if a is b:
+        return a
+    if a is None:
+        # an unknown size beside 1 stays unknown; beside n > 1 it must be 1 or n
+        return None if b is None or b == 1 else b
+    if b is None:
+        return None if a == 1 else a
+    if a == b:
+        return a
+    if a == 1:
+        return b
+    if b == 1:
+        return a
+    raise ValueError(f"Dimensions must be equal, but are {a} and {b}")
+
+
+def broadcast_shapes(a: Shape, b: Shape) -> Shape:
+    """The shape of ``a op b``.  Raises ValueError if the shapes do not broadcast."""
+    if a is None or b is None:
+        return None
+    if a is b:
+        return a
+    if len(a) < len(b):
+        a, b = b, a
+    lead = len(a) - len(b)
+    if not b:
+        return a
+    return a[:lead] + tuple([broadcast_sizes(x, y) for x, y in zip(a[lead:], b)])
+
+
+def broadcast(c: Any) -> Shape:
+    """All inputs broadcast together (elementwise ops).  The same for every output."""
+    shapes = c.shapes
+    if len(shapes) == 1:
+        return shapes[0]
+    result = broadcast_shapes(shapes[0], shapes[1]) if shapes else ()
+    for shape in shapes[2:]:
+        result = broadcast_shapes(result, shape)
+    return result
+
+
+def known(value: Any) -> bool:
+    """Whether a constant (as of ``c.constant``) is there and known in full."""
+    return value is not None and not (value.dtype == object and any(v is None for v in value.ravel()))
+
+
+def axis_in(axis: Any, rank: int) -> int:
+    """`axis` counted from the front.  Raises ValueError if it is not in [-rank, rank)."""
+    axis = int(axis)
+    if not -rank <= axis < rank:
+        raise ValueError(f"Invalid reduction dimension {axis}: the input has {rank} dimensions, so axes are in "
+                         f"[{-rank}, {rank})")
+    return axis % rank if rank else 0
+
+
+def reduced(c: Any) -> Shape:
+    """Reduction of input 0 over the axes in input 1; attribute ``keep_dims`` keeps them with size 1."""
+    return reduce_shape(c.shapes[0], c.constant(1), c.attrs["keep_dims"], c.shapes[1])
+
+
+def reduce_shape(shape: Shape, axes: Any, keep_dims: bool, axes_shape: Shape = None) -> Shape:
+    """`shape` reduced over `axes` (an ndarray of any rank up to 1, or None if not known)."""
+    if shape is None:
+        return None
+    rank = len(shape)
+    if not known(axes):
+        if keep_dims:
+            return (None,) * rank
+        if axes_shape == () and rank:        # one axis, we do not know which
+            return (None,) * (rank - 1)
+        return None
+    gone = {axis_in(axis, rank) for axis in np.ravel(axes)}
+    if keep_dims:
+        return tuple([1 if i in gone else d for i, d in enumerate(shape)])
+    return tuple([d for i, d in enumerate(shape) if i not in gone])
+
+
+def one_axis_removed(c: Any) -> Shape:
+    """Input 0 without the axis in input 1 (``ArgMax``)."""
+    shape, axis = c.shapes[0], c.constant(1)
+    if shape is None:
+        return None
+    if not known(axis):
+        return (None,) * (len(shape) - 1)
+    gone = axis_in(axis, len(shape))
+    return shape[:gone] + shape[gone + 1:]
+
+
+def shape_from(c: Any, index: int) -> Shape:
+    """The shape that input `index` states by its value (``Fill``, ``RandomUniform``): as much as is known of it."""
+    value = c.constant(index)
+    if value is None:
+        length = with_rank(c.shapes[index], 1, "the shape")[0]
+        return None if length is None else (None,) * length
+    return shape_of_value(value)
+
+
+def shape_of_value(value: Any) -> Shape:
+    """A shape from its value as of ``c.constant``; -1 and None are unknown sizes."""
+    sizes = []
+    for size in np.ravel(value):
+        if isinstance(size, np.integer):
+            size = size.item()
+        sizes.append(None if size is None or size is not None and size == -1 else size)
+    for size in sizes:
+        if size is not None and size < 0:
+            raise ValueError(f"Dimension size must be non-negative, but is {size}")
+    return tuple(sizes)
+
+
+def from_value(index: int) -> Callable[[Any], Shape]:
+    """A rule: the shape that the value of input `index` states."""
+    return lambda c: shape_from(c, index)
+
+
+def all_outputs_like(index: int = 0) -> Callable[[Any], list]:
+    """A rule for ops whose output i has the shape of input ``index + i`` (``IdentityN``)."""
+    return lambda c: list(c.shapes[index:])

@@ -1,0 +1,121 @@
+"""The default graph and the default session of each thread."""
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jitgraph.graph.graph import Graph
+
+
+class _ThreadStack(threading.local):
+    """Per thread, the objects entered by ``as_default`` (innermost last)."""
+
+    def __init__(self) -> None:
+        self.graphs: list[Any] = []
+        self.sessions: list[Any] = []
+
+
+_local = _ThreadStack()
+_global: list[Any] = [None]     # the default graph of threads that entered none; made when first asked for
+
+
+def get_default_graph() -> Graph:
+    """The graph that new operations join: the innermost ``graph.as_default()`` of this thread, or the global one."""
+    graphs = _local.graphs
+    if graphs:
+        return graphs[-1]
+    graph = _global[0]
+    if graph is None:
+        from jitgraph.graph.graph import Graph
+
+        graph = _global[0] = Graph()
+    return graph
+
+
+def reset_default_graph() -> None:
+    """Makes a new, empty global default graph.  Raises AssertionError inside a ``with graph.as_default()`` block."""
+    if _local.graphs:
+        raise AssertionError("Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, "
+                             "exit the nesting and create a new graph.")
+    _global[0] = None
+
+
+def has_default_graph() -> bool:
+    """Whether a default graph was entered or made already."""
+    return bool(_local.graphs) or _global[0] is not None
+
+
+class DefaultGraph:
+    """The context manager of ``Graph.as_default``."""
+
+    __slots__ = ("_graph",)
+
+    def __init__(self, graph: Graph):
+        self._graph = graph
+
+    def __enter__(self) -> Graph:
+        _local.graphs.append(self._graph)
+        return self._graph
+
+    def __exit__(self, *exc: Any) -> None:
+        _leave(_local.graphs, self._graph)
+
+
+class DefaultSession:
+    """The context manager of ``Session.as_default``."""
+
+    __slots__ = ("_session",)
+
+    def __init__(self, session: Any):
+        self._session = session
+
+    def __enter__(self) -> Any:
+        _local.sessions.append(self._session)
+        return self._session
+
+    def __exit__(self, *exc: Any) -> None:
+        _leave(_local.sessions, self._session)
+
+
+def _leave(stack: list, item: Any) -> None:
+    """Takes the innermost `item` out: sessions may be closed out of order (``InteractiveSession``)."""
+    for index in range(len(stack) - 1, -1, -1):
+        if stack[index] is item:
+            del stack[index]
+            return
+
+
+def default_session(session: Any) -> DefaultSession:
+    """A context in which ``tf.get_default_session()`` is `session`."""
+    return DefaultSession(session)
+
+
+def get_default_session() -> Any:
+    """The innermost default session of this thread, or None."""
+    return _local.sessions[-1] if _local.sessions else None
+
+
+def _session_for(graph: Graph, session: Any, verb: str, what: str) -> Any:
+    if session is None:
+        session = get_default_session()
+        if session is None:
+            raise ValueError(f"Cannot {verb} {what}: No default session is registered. Use `with sess.as_default()` or "
+                             f"pass an explicit session to `{verb}(session=sess)`")
+        if session.graph is not graph:
+            raise ValueError(f"Cannot use the default session to {verb} {what}: the {what}'s graph is different from "
+                             "the session's graph. Pass an explicit session to " f"`{verb}(session=sess)`.")
+    elif session.graph is not graph:
+        raise ValueError(f"Cannot use the given session to {verb} {what}: the {what}'s graph is different from the "
+                         "session's graph.")
+    return session
+
+
+def evaluate(tensor: Any, feed_dict: Any, session: Any) -> Any:
+    """``tensor.eval()``: see ``Tensor.eval``."""
+    return _session_for(tensor.graph, session, "eval", "tensor").run(tensor, feed_dict)
+
+
+def run_operation(op: Any, feed_dict: Any, session: Any) -> None:
+    """``op.run()``: see ``Operation.run``."""
+    _session_for(op.graph, session, "run", "operation").run(op, feed_dict)

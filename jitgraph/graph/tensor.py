@@ -1,0 +1,147 @@
+"""``tf.Tensor``: one output of an operation."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jitgraph.graph import shapes
+from jitgraph.graph.dtypes import DType
+
+if TYPE_CHECKING:
+    from jitgraph.graph.graph import Graph
+    from jitgraph.graph.operation import Operation
+
+
+def _merge_for_set_shape(tensor: Tensor, shape: Any) -> Any:
+    """What both shapes say together; the message of a contradiction is that of TensorFlow's ``set_shape``."""
+    known = tensor._shape
+    if known is not None and shape is not None:
+        if len(known) != len(shape):
+            raise ValueError(f"Shapes must be equal rank, but are {len(known)} and {len(shape)} ({tensor.name})")
+        for i, (a, b) in enumerate(zip(known, shape)):
+            if a is not None and b is not None and a != b:
+                raise ValueError(f"Dimension {i} in both shapes must be equal, but are {a} and {b}. Shapes are "
+                                 f"{shapes.brackets(known)} and {shapes.brackets(shape)} ({tensor.name}).")
+    return shapes.merge(known, shape)
+
+
+class Tensor:
+    """A symbolic value: output `value_index` of operation `op`.
+
+    Attributes: ``op``, ``value_index``, ``dtype``, ``shape`` (static, see ``set_shape``), ``name`` ("op_name:index"),
+    ``graph``, ``device``.  Compared and hashed by identity.  The arithmetic operators build operations; they are
+    installed by ``jitgraph.graph.operators``.
+    """
+
+    __slots__ = ("op", "value_index", "dtype", "_shape", "_consumers", "_handle_data", "__dict__", "__weakref__")
+    __array_priority__ = 100
+
+    def __init__(self, op: Operation, value_index: int, dtype: DType, shape: Any = None):
+        self.op = op
+        self.value_index = value_index
+        self.dtype = dtype
+        self._shape = shape
+        self._consumers: list[Operation] = []
+
+    @property
+    def name(self) -> str:
+        """The name, ``op_name:index``."""
+        return f"{self.op.name}:{self.value_index}"
+
+    @property
+    def graph(self) -> Graph:
+        """The graph this tensor belongs to."""
+        return self.op.graph
+
+    @property
+    def device(self) -> str:
+        """The device string of its operation."""
+        return self.op.device
+
+    @property
+    def shape(self) -> shapes.TensorShape:
+        """The static shape: what is known before a run.  ``tf.shape(x)`` is the shape at run time."""
+        return shapes.TensorShape._of(self._shape)
+
+    def get_shape(self) -> shapes.TensorShape:
+        """The static shape (the older spelling of ``.shape``)."""
+        return shapes.TensorShape._of(self._shape)
+
+    def _shape_as_list(self) -> list | None:
+        return None if self._shape is None else list(self._shape)
+
+    _shape_tuple = property(lambda self: self._shape)
+
+    def _rank(self) -> int | None:
+        return None if self._shape is None else len(self._shape)
+
+    def set_shape(self, shape: Any) -> None:
+        """Adds what is known about the static shape.  Raises ValueError if it contradicts what was known."""
+        merged = _merge_for_set_shape(self, shapes.raw_shape(shape))
+        if merged != self._shape:
+            self._shape = merged
+            self.op.graph.mutations += 1
+
+    def consumers(self) -> list[Operation]:
+        """The operations that take this tensor as an input, in the order of creation, each once."""
+        return list(dict.fromkeys(self._consumers))
+
+    @property
+    def _is_ref(self) -> bool:
+        return self.dtype._is_ref_dtype
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """This tensor's value as an ndarray, computed in `session` or the default session.
+
+        Raises ValueError if there is no session, or it holds another graph.
+        """
+        from jitgraph.graph.stack import evaluate
+
+        return evaluate(self, feed_dict, session)
+
+    def __str__(self) -> str:
+        shape = "" if self._shape is None else f", shape={shapes.display(self._shape)}"
+        device = f", device={self.device}" if self.device else ""
+        return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name}{device})'
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor '{self.name}' shape={shapes.display(self._shape)} dtype={self.dtype.name}>"
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: Any) -> bool:
+        return self is other
+
+    def __ne__(self, other: Any) -> bool:
+        return self is not other
+
+    def __copy__(self) -> Tensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Tensor:
+        return self
+
+    def __iter__(self):
+        raise TypeError(f"Tensor objects are only iterable when eager execution is enabled. To iterate over this tensor "
+                        f"({self.name}) use tf.map_fn, or tf.unstack if its first dimension is known.")
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"Using a `tf.Tensor` as a Python `bool` is not allowed ({self.name} has no value while the "
+                        "graph is built). Use `if t is not None:` instead of `if t:` to test if a tensor is defined, and "
+                        "use TensorFlow ops such as tf.cond to execute subgraphs conditioned on the value of a tensor.")
+
+    def __len__(self) -> int:
+        raise TypeError(f"object of type 'Tensor' has no len(): {self.name} has no value while the graph is built. "
+                        "Use t.shape[0].value for a static size, tf.shape(t)[0] for the size at run time.")
+
+    def __float__(self) -> float:
+        raise TypeError(f"{self.name} has no value while the graph is built; evaluate it with sess.run({self.name!r}).")
+
+    def __int__(self) -> int:
+        raise TypeError(f"{self.name} has no value while the graph is built; evaluate it with sess.run({self.name!r}).")
+
+    __index__ = __int__
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array. NumPy functions do "
+                                  "not join the graph: use the tf function, or evaluate the tensor first.")

@@ -1,0 +1,277 @@
+"""An op is declared once: ``@op`` and ``@elementwise``.
+
+::
+
+    @op("Sum(input: T, reduction_indices: Tidx; keep_dims: bool = False) -> output: T", T=NUMBERS, Tidx=INDEX,
+        shape=reduced, lower=lambda b, x, axes, keep_dims: b.reduce("add", x, axes, keep_dims))
+    def sum(x, axes, keep_dims):
+        '''Sum over the axes `reduction_indices`.'''
+        return np.sum(x, axis=tuple(np.ravel(axes)), keepdims=keep_dims, dtype=x.dtype)
+
+    @sum.gradient
+    def _(op, grad): ...
+
+The body is the NumPy meaning.  The decorated name becomes the builder: ``sum(x, [0], keep_dims=True, name="total")``
+checks and converts its inputs, infers dtypes and shapes, and adds a node.  An elementwise op states only its scalar
+expression in prims; its NumPy value, its shape rule (broadcasting) and its kernel follow.  The grammar of signatures
+is in ``jitgraph.signature``, the shape rules in ``jitgraph.graph.shape_rules``.
+"""
+from __future__ import annotations
+
+import collections
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from jitgraph import signature as signatures
+from jitgraph.graph import build, operators, shape_rules  # noqa: F401  (operators: gives Tensor its operators)
+from jitgraph.graph.dtypes import (ANY, BOOL, COMPLEX, FLOATS, INDEX, INTS, NUMBERS, QUANTIZED, REALS, SIGNED_INTS,
+                                   STRING, UNSIGNED_INTS, TypeSet)
+
+__all__ = ["ANY", "BOOL", "COMPLEX", "FLOATS", "INDEX", "INTS", "NOT_DIFFERENTIABLE", "NUMBERS", "OpBuilder", "OpDef",
+           "QUANTIZED", "REALS", "REGISTRY", "SIGNED_INTS", "STRING", "TypeSet", "UNSIGNED_INTS", "elementwise",
+           "load_all", "lookup", "op"]
+
+
+def NOT_DIFFERENTIABLE(op: Any, *grads: Any) -> None:  # noqa: N802
+    """The gradient of an op through which nothing flows: ``grad=NOT_DIFFERENTIABLE``."""
+
+
+@dataclass(slots=True, eq=False)
+class OpDef:
+    """Everything that is known about an op type; each field is an argument of ``@op`` or part of the signature.
+
+    ``value``: NumPy meaning, arrays in, array or tuple of arrays out.  ``scalar``: expression in prims (elementwise).
+    ``shape``: rule, see ``jitgraph.graph.shape_rules``.  ``lower``: to the compiler's primitives.
+    ``grad``: (op, *output gradients) -> gradients of the inputs.  ``stateful``: never merged or folded.
+    ``state``: "read" or "write" for ops on a variable.  The NumPy meaning of a writing op takes the variable's value in
+    place of the reference (None if it has none yet) and returns its new value; with several references, a tuple.
+    ``host``: runs on the host by ``value``.  ``checks``: its kernel can fail.  ``dynamic``: the output shape depends on
+    values.  ``reference``, ``samples``: an independent oracle and inputs for tests.
+    ``updates``: for optimizer steps, an expression in prims: inputs (references by value) -> the new value of each
+    reference.  ``stream``: random; its NumPy meaning takes a keyword ``stream``, see ``jitgraph.ops.philox``.
+    """
+
+    type: str
+    inputs: list[signatures.Arg]
+    outputs: list[signatures.Arg]
+    attrs: dict[str, signatures.Attr]
+    value: Callable | None = None
+    scalar: Callable | None = None
+    shape: Callable | None = None
+    lower: Callable | None = None
+    grad: Callable | None = None
+    stateful: bool = False
+    state: str | None = None
+    host: bool = False
+    checks: bool = False
+    dynamic: bool = False
+    reference: Callable | None = None
+    samples: Callable | None = None
+    updates: Callable | None = None
+    stream: bool = False
+    doc: str = ""
+    builder: Any = None
+    result_type: Any = None             # namedtuple of the outputs, made at first use
+    positional: tuple = ()              # attributes that callers give, in order
+    given: tuple = ()                   # all attributes that callers may give
+    has_refs: bool = False              # whether an input is a reference; the node is then placed beside its variable
+
+    def attr_kind(self, name: str) -> str | None:
+        """The kind of attribute `name` ("type", "list(int)", ...), or None if it is not declared."""
+        attr = self.attrs.get(name)
+        return attr.kind if attr else None
+
+    def arguments(self, function: Callable, attrs: dict[str, Any]) -> dict[str, Any]:
+        """The attributes of a node that `function` (a value, scalar or lower) names among its parameters."""
+        return {name: attrs[name] for name in _attrs_named(function, self) if name in attrs}
+
+    def group(self, flat: list) -> list:
+        """Inputs as the functions of a declaration take them: list inputs (``N*T``) as one list each.
+
+        For a node whose list lengths differ from one list input only; see ``group_inputs`` for the general case.
+        """
+        return build.group_inputs(self, flat, None)
+
+    def evaluate(self, arrays: list, attrs: dict[str, Any]) -> tuple:
+        """The NumPy value for flat input `arrays`, always as a tuple of arrays, one per output tensor."""
+        if self.value is None:
+            raise NotImplementedError(f"op {self.type} has no NumPy meaning")
+        grouped = build.group_inputs(self, arrays, attrs)
+        result = self.value(*grouped, **self.arguments(self.value, attrs))
+        if len(self.outputs) == 1 and not self.outputs[0].is_list:
+            return (result,)
+        flat: list = []
+        parts = [result] if len(self.outputs) == 1 else (result or ())
+        for arg, part in zip(self.outputs, parts):
+            flat.extend(part) if arg.is_list else flat.append(part)
+        return tuple(flat)
+
+
+_named_cache: dict[Any, tuple[str, ...]] = {}
+
+
+def _attrs_named(function: Callable, opdef: OpDef) -> tuple[str, ...]:
+    key = (function, opdef.type)
+    found = _named_cache.get(key)
+    if found is None:
+        parameters = inspect.signature(function).parameters.values()
+        if any(p.kind is p.VAR_KEYWORD for p in parameters):
+            found = tuple(name for name, attr in opdef.attrs.items() if not attr.implied)
+        else:
+            found = tuple(p.name for p in parameters if p.name in opdef.attrs)
+        _named_cache[key] = found
+    return found
+
+
+REGISTRY: dict[str, OpDef] = {}
+_all_loaded = False
+
+
+def load_all() -> dict[str, OpDef]:
+    """Imports every module of ``jitgraph.ops`` and returns the registry."""
+    global _all_loaded
+    if not _all_loaded:
+        import jitgraph.ops
+
+        for module in sorted(m.name for m in pkgutil.iter_modules(jitgraph.ops.__path__)):
+            importlib.import_module("jitgraph.ops." + module)
+        _all_loaded = True
+    return REGISTRY
+
+
+def lookup(op_type: str) -> OpDef:
+    """The declaration of `op_type`.  Raises NotFoundError, naming it, if there is none."""
+    found = REGISTRY.get(op_type) or load_all().get(op_type)
+    if found is None:
+        import difflib
+
+        from jitgraph.graph.errors import NotFoundError
+
+        near = difflib.get_close_matches(op_type, REGISTRY, 1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise NotFoundError(None, None, f"Op type not registered '{op_type}'.{hint} Declare it with @op, see jitgraph.op.")
+    return found
+
+
+class OpBuilder:
+    """The function that adds a node of one op type; ``opdef`` is the declaration, ``value`` its NumPy meaning."""
+
+    def __init__(self, opdef: OpDef, body: Callable):
+        self.opdef = opdef
+        self.__name__ = body.__name__
+        self.__qualname__ = body.__qualname__
+        self.__module__ = body.__module__
+        self.__doc__ = body.__doc__
+        self.__wrapped_body__ = body
+
+    def __call__(self, *args: Any, name: str | None = None, **kwargs: Any) -> Any:
+        return build.apply(self.opdef, args, kwargs, name)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return build.python_signature(self.opdef)
+
+    def gradient(self, function: Callable) -> Callable:
+        """Decorator: `function(op, *grads)` gives the gradient of each input, written in ops."""
+        self.opdef.grad = function
+        return function
+
+    def __repr__(self) -> str:
+        return f"<op {self.opdef.type}>"
+
+
+def op(signature: str, *, shape: Callable | None = None, lower: Callable | None = None, grad: Callable | None = None,
+       stateful: bool = False, state: str | None = None, host: bool = False, checks: bool = False, dynamic: bool = False,
+       reference: Callable | None = None, samples: Callable | None = None, updates: Callable | None = None,
+       stream: bool = False, **type_sets: Any) -> Callable[[Callable], OpBuilder]:
+    """Declares an op whose body is its NumPy meaning.  See the module's docstring, and ``OpDef`` for the arguments."""
+
+    def declare(body: Callable) -> OpBuilder:
+        return _register(signature, type_sets, body, value=body, shape=shape, lower=lower, grad=grad,
+                         stateful=stateful, state=state, host=host, checks=checks, dynamic=dynamic,
+                         reference=reference, samples=samples, updates=updates, stream=stream)
+
+    return declare
+
+
+def elementwise(signature: str, *, shape: Callable | None = None, grad: Callable | None = None,
+                stateful: bool = False, checks: bool = False, reference: Callable | None = None,
+                samples: Callable | None = None, **type_sets: Any) -> Callable[[Callable], OpBuilder]:
+    """Declares an op whose body is a scalar expression in prims, applied to each element with broadcasting."""
+
+    def declare(body: Callable) -> OpBuilder:
+        builder = _register(signature, type_sets, body, scalar=body, shape=shape or shape_rules.broadcast,
+                            grad=grad, stateful=stateful, checks=checks, reference=reference, samples=samples)
+        builder.opdef.value = _scalar_value(builder.opdef)
+        return builder
+
+    return declare
+
+
+def _register(signature: str, type_sets: dict[str, Any], body: Callable, **fields: Any) -> OpBuilder:
+    parsed = signatures.parse(signature, type_sets)
+    if parsed.type in REGISTRY and REGISTRY[parsed.type].builder.__module__ != body.__module__:
+        raise ValueError(f"op {parsed.type} is declared twice: in {REGISTRY[parsed.type].builder.__module__} and in "
+                         f"{body.__module__}")
+    opdef = OpDef(parsed.type, parsed.inputs, parsed.outputs, parsed.attrs,
+                  doc=inspect.cleandoc(body.__doc__ or ""), **fields)
+    opdef.given = tuple(attr.name for attr in parsed.attrs.values() if not attr.implied)
+    opdef.positional = opdef.given
+    opdef.has_refs = any(arg.is_ref for arg in parsed.inputs)
+    opdef.builder = OpBuilder(opdef, body)
+    REGISTRY[parsed.type] = opdef
+    return opdef.builder
+
+
+def _scalar_value(opdef: OpDef) -> Callable:
+    """The NumPy meaning of an elementwise op: its expression on whole arrays, broadcast, in the declared dtypes."""
+    scalar = opdef.scalar
+    assert scalar is not None
+    names = _attrs_named(scalar, opdef)
+    dtype_names = tuple(arg.type_attr for arg in opdef.outputs if arg.type_attr)
+
+    def value(*arrays: Any, **attrs: Any) -> Any:
+        flat = [np.asarray(a) for part in arrays for a in (part if isinstance(part, (list, tuple)) else (part,))]
+        with np.errstate(all="ignore"):
+            results = scalar(*arrays, **{name: attrs[name] for name in names if name in attrs})
+        full = np.broadcast_shapes(*(a.shape for a in flat)) if len(flat) > 1 else flat[0].shape
+        several = isinstance(results, tuple)
+        finished = []
+        for arg, result in zip(opdef.outputs, results if several else (results,)):
+            result = np.asarray(result, _output_dtype(opdef, arg, flat, attrs))
+            finished.append(result if result.shape == full else np.broadcast_to(result, full).copy())
+        return tuple(finished) if several else finished[0]
+
+    # `arguments` asks for the attributes of `scalar`, and for those that decide the dtype of a result
+    _named_cache[(value, opdef.type)] = tuple(dict.fromkeys([
+        *names, *(n for n in dtype_names if not opdef.attrs[n].implied)]))
+    return value
+
+
+def _output_dtype(opdef: OpDef, arg: signatures.Arg, flat: list, attrs: dict[str, Any]) -> Any:
+    if arg.dtype is not None:
+        return arg.dtype.as_numpy_dtype
+    if arg.type_attr in attrs:
+        return attrs[arg.type_attr].as_numpy_dtype
+    for index, other in enumerate(opdef.inputs):
+        if other.type_attr == arg.type_attr:
+            return flat[index].dtype
+    return None
+
+
+def outputs_as_namedtuple(opdef: OpDef, values: list) -> Any:
+    """Several outputs as a named tuple of the op's type, as TensorFlow gives them."""
+    if opdef.result_type is None:
+        opdef.result_type = collections.namedtuple(opdef.type, [arg.name for arg in opdef.outputs])
+    return opdef.result_type(*values)
+
+
+def create(graph: Any, op_type: str, inputs: list, attrs: dict[str, Any], name: str | None, dtypes: list | None) -> Any:
+    """``graph.create_op``: a node of a type given by name, from flat tensors and AttrValues or Python values."""
+    return build.from_parts(graph, lookup(op_type), inputs, attrs, name)
