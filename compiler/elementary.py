@@ -1,0 +1,24 @@
+"""Elementary functions that vectorise: the same Python for NumPy arrays, CPU kernels and CUDA kernels.
+
+`FUNCTIONS` maps a name to `function(m, x)` (pow and atan2: `function(m, x, y)`), written for a machine `m` of
+`machine.py`. `machine.evaluate(exp, array)` computes it with NumPy, `machine.numba_intrinsic("exp", exp)` makes a Numba
+intrinsic of it. All take and return float32 or float64.
+"""
+
+from __future__ import annotations
+
+from .elementary_circular import acos, asin, atan, atan2, cos, sin, tan
+from .elementary_exponential import acosh, asinh, atanh, cosh, exp, expm1, log, log1p, sigmoid, sinh, tanh
+from .elementary_gamma import digamma, lgamma
+from .elementary_power import pow, rsqrt, sqrt
+from .elementary_special import erf, erfc
+
+FUNCTIONS = {
+    function.__name__: function
+    for function in (
+        (exp, expm1, log, log1p, sigmoid, tanh, sinh, cosh, asinh, acosh, atanh)
+        + (sin, cos, tan, asin, acos, atan, atan2)
+        + (pow, sqrt, rsqrt)
+        + (erf, erfc, lgamma, digamma)
+    )
+}
