@@ -1,0 +1,65 @@
+"""The compiler: a graph, what is fetched and what is fed -> kernels and a plan.  It knows no session.
+
+This page shows the whole of it.  Each pass is one function in the file of its name; after each, `verify` checks what must
+hold.  Nothing registers itself: a pass, or a rewrite rule (`simplify.RULES`), that stands in no list does not exist.
+
+    prune       keep what fetches and targets need, cut at feeds
+    order       control edges and the state rule become one sequence
+    specialize  dtypes and shapes from the feeds; fold what is then constant; stop where shapes depend on values
+    lower       operations become primitives
+    simplify    rewrite rules on primitives
+    fuse        primitives become groups, one kernel each
+    schedule    groups become loop nests
+    place       values get buffers; the instruction table
+    emit        loop nests become Python source for Numba
+
+Where shapes come only with the run (`tf.where`, `tf.unique`), a program ends early; `Program.rest` holds the operations
+that a next segment compiles once the sizes are known.
+"""
+from __future__ import annotations
+
+import time
+
+from . import emit, fuse, lower, order, place, prune, schedule, simplify, specialize
+from .program import Options, Program
+from .verify import VerifyError, verify
+
+__all__ = ["Options", "PASSES", "Program", "VerifyError", "compile", "compile_ops"]
+
+PASSES = [prune.prune, order.order, specialize.specialize, lower.lower, simplify.simplify, fuse.fuse, schedule.schedule,
+          place.place, emit.emit]
+
+
+def compile(graph, fetches, targets=(), feeds=None, *, until: str | None = None, show=None, **fields) -> Program:
+    """Compiles one run signature of `graph`.
+
+    Args:
+      fetches, targets: tensors and operations that the run wants.
+      feeds: dict of fed tensor -> present shape.
+      until: the name of the pass after which to stop, for a look at what it made.
+      show: called as show(pass_name, program) after every pass.
+      fields: further fields of Program (`variable_shapes`, `known`, `options`).
+    Raises the error class that TensorFlow gives for what is wrong with the graph, with the operation and user's line.
+    """
+    program = Program(graph, list(fetches), list(targets), dict(feeds or {}), **fields)
+    return _run(program, PASSES, until, show)
+
+
+def compile_ops(program: Program, until: str | None = None, show=None) -> Program:
+    """Compiles a later segment, whose operations are already pruned and ordered."""
+    return _run(program, PASSES[2:], until, show)
+
+
+def _run(program, passes, until, show):
+    for compiler_pass in passes:
+        name = compiler_pass.__name__
+        start = time.perf_counter()
+        compiler_pass(program)
+        program.times[name] = time.perf_counter() - start
+        if program.options.verify:
+            verify(program, name)
+        if show is not None:
+            show(name, program)
+        if name == until:
+            break
+    return program

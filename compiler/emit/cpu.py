@@ -1,0 +1,255 @@
+"""emit for the CPU: explicit loops over a range of items, which Numba compiles and LLVM vectorises.
+
+    def mul_add(x0, x1, y0, sizes, begin, end):     # buffers, then sizes and strides, then the range of items
+        n0 = sizes[0]
+        ...
+        return err                                  # 0, or bits that say what check failed
+"""
+from __future__ import annotations
+
+import contextlib
+
+from ..kernel import COLUMNS, Kernel
+from ..ir import PARTIALS
+from . import scalars
+from .loops import Emitter, kernel_name
+
+
+SUM_BLOCK = 4096        # float32 terms that are added up in float32
+
+
+def emit(kernel: Kernel) -> Kernel:
+    """Fills in the kernel's name, source and size arguments."""
+    writer = CPUEmitter(kernel)
+    writer.write()
+    kernel.name = kernel_name(kernel)
+    params = ", ".join([p.name for p in kernel.params] + ["sizes", "begin", "end"])
+    body = ["    " + line for line in writer.slot_lines] + ["    err = 0"] + writer.text.lines + ["    return err"]
+    kernel.source = "\n".join([f"def {kernel.name}({params}):"] + body) + "\n"
+    kernel.sizes = writer.slot_sizes
+    return kernel
+
+
+class CPUEmitter(Emitter):
+    def write(self):
+        for s in self.kernel.body:
+            if s.kind == "scalar":
+                self.slot_lines.append(self.scalar_line(s))
+        for s in self._where(lambda n: not self.deps[n] and not self.avail[n]):
+            self.statement(s)
+        getattr(self, "_" + self.kernel.kind)()
+
+    def _where(self, test):
+        return [s for s in self.kernel.body if s.name and s.kind not in ("scalar", "reduce") and test(s.name)]
+
+    def _stores(self, level):
+        return [s for s in self.kernel.body if s.kind == "store" and s.level == level]
+
+    # map -------------------------------------------------------------------------------------------------------
+    def _map(self):
+        last = len(self.kernel.loops) - 1
+        inner = self._where(lambda n: last in self.deps[n])
+        stores = [s for s in self.kernel.body if s.kind == "store"]
+        if last == 0:
+            with self.text.block("for i0 in range(begin, end):"):
+                self._all(inner, stores)
+            return
+        with self.text.block("for q in range(begin, end):"):
+            self._item_indices(list(range(last)))
+            for s in self._where(lambda n: self.deps[n] and last not in self.deps[n]):
+                self.statement(s)
+            with self.text.block(f"for i{last} in range({self.extent(last, inner=True)}):"):
+                self._all(inner, stores)
+
+    def _all(self, statements, stores):
+        for s in statements:
+            self.statement(s)
+        for s in stores:
+            self.store(s)
+
+    def _item_indices(self, loops, item: str = "q"):
+        """Takes the item number apart into one index per loop, the last running fastest."""
+        for k in reversed(loops[1:]):
+            n = self.extent(k)
+            self.text.line(f"t{k} = quotient({item}, {n})")
+            self.text.line(f"i{k} = {item} - t{k} * {n}")
+            item = f"t{k}"
+        if loops:
+            self.text.line(f"i{loops[0]} = {item}")
+
+    def _loops(self, role):
+        return [k for k, loop in enumerate(self.kernel.loops) if loop.role == role]
+
+    # rows and partial ------------------------------------------------------------------------------------------
+    def _rows(self):
+        passes, stores, spills = self.plan_passes()
+        with self.text.block("for q in range(begin, end):"):
+            self._item_indices(self._loops("outer"))
+            for p in range(passes + 1):
+                self._row_statements(p)
+                if p < passes or stores.get(p):
+                    self._pass(p, stores, spills)
+            for s in self._stores("row"):
+                self.store(s)
+
+    def _row_statements(self, p):
+        """Values of the item itself that become available before pass p."""
+        for s in self._where(lambda n: self.avail[n] == p and not self.varies(n) and (self.deps[n] or p)):
+            self.statement(s)
+
+    def _pass(self, p, stores, spills):
+        reductions = [s for s in self.kernel.body if s.kind == "reduce" and self.avail[s.name] == p + 1]
+        for s in reductions:
+            self._start(s)
+        later = {n for n, (at, _) in spills.items() if at < p}
+        needed = self.closure(self.needed_in(p, stores), self.varies)
+        inside = self.closure(self.needed_in(p, stores), lambda n: self.varies(n))
+        if later:
+            inside = self._without(needed, later, self.needed_in(p, stores))
+        blocked = [s for s in reductions if s.prim == "add" and self.types[s.args[0]] == "f32"]
+        with self._nest(self._loops("reduce"), blocked):
+            for s in inside:
+                if s.name in later:
+                    access = spills[s.name][1]
+                    self.text.line(f"{s.name} = {self.kernel.params[access.param].name}[{self.index(access)}]")
+                    continue
+                self.statement(s)
+                if s.name in spills and spills[s.name][0] == p:
+                    access = spills[s.name][1]
+                    self.text.line(f"{self.kernel.params[access.param].name}[{self.index(access)}] = {s.name}")
+            for s in reductions:
+                if s in blocked:
+                    self.text.line(f"{s.name}_part = sum_step({s.name}_part, {s.args[0]})")
+                else:
+                    self._step(s)
+            for s in stores.get(p, ()):
+                own = s.args[0] in spills and spills[s.args[0]][1] is s.access
+                if not own:
+                    self.store(s)
+        for s in reductions:
+            self._finish(s)
+
+    def _without(self, needed, later, sinks):
+        """The statements of a pass when the values in `later` are reloaded instead of computed."""
+        names = {s.name for s in needed}
+        keep = self.closure(sinks, lambda n: n in names and n not in later)
+        reloaded = {a for s in keep for a in s.args if a in later} | {n for n in sinks if n in later}
+        wanted = {s.name for s in keep} | reloaded
+        return [s for s in needed if s.name in wanted]
+
+    @contextlib.contextmanager
+    def _nest(self, loops, blocked=()):
+        """The loops, innermost last.  Sums of float32 in `blocked` run in float32 over blocks of SUM_BLOCK elements and
+        in float64 across blocks: as exact as float64 throughout, at the speed of float32."""
+        depth = self.text.depth
+        for at, k in enumerate(loops):
+            inner = at == len(loops) - 1
+            text = self.loop_range(k, first=at == 0, inner=inner)
+            if inner and blocked:
+                start, end = text.split(", ") if ", " in text else ("0", text)
+                self.text.block(f"for b{k} in range({start}, {end}, {SUM_BLOCK}):")
+                self.text.line(f"e{k} = smaller(b{k} + {SUM_BLOCK}, {end})")
+                for s in blocked:
+                    self.text.line(f"{s.name}_part = f32(0)")
+                text = f"b{k}, e{k}"
+            self.text.block(f"for i{k} in range({text}):")
+        yield
+        self.text.depth -= 1
+        if blocked:
+            for s in blocked:
+                self.text.line(f"{s.name}_acc += f64({s.name}_part)")
+        self.text.depth = depth
+
+    def loop_range(self, k, first, inner) -> str:
+        return "lo, hi" if self.kernel.kind == "partial" and first else self.extent(k, inner=inner)
+
+    def _partial(self):
+        first = self._loops("reduce")[0]
+        n = self.extent(first)
+        self.text.line(f"step = quotient({n} + {PARTIALS - 1}, {PARTIALS})")
+        passes, stores, spills = self.plan_passes()
+        with self.text.block("for q in range(begin, end):"):
+            self.text.line(f"lo = smaller(q * step, {n})")
+            self.text.line(f"hi = smaller(lo + step, {n})")
+            merged = {0: [s for p in stores.values() for s in p]}
+            self._pass(0, merged, {})
+            for s in self._stores("row"):
+                self.store(s, "q")
+
+    # accumulators ----------------------------------------------------------------------------------------------
+    def _start(self, s):
+        code = scalars.accumulator_code(s.prim, self.types[s.args[0]])
+        self.text.line(f"{s.name}_acc = {scalars.reduction(s.prim, code)[0]}")
+        if len(s.args) > 1:
+            self.text.line(f"{s.name}_at = 0")
+
+    def _step(self, s):
+        source = self.types[s.args[0]]
+        code = scalars.accumulator_code(s.prim, source)
+        acc, x = f"{s.name}_acc", scalars.cast(s.args[0], source, code)
+        if len(s.args) > 1:
+            sign = ">" if s.prim == "argmax" else "<"
+            self.text.line(f"{s.name}_new = {x} {sign} {acc}")
+            self.text.line(f"{s.name}_at = select({s.name}_new, {s.args[1]}, {s.name}_at)")
+            self.text.line(f"{acc} = select({s.name}_new, {x}, {acc})")
+        else:
+            self.text.line(f"{acc} = " + scalars.reduction(s.prim, code)[1].format(acc=acc, x=x))
+
+    def _finish(self, s):
+        if len(s.args) > 1:
+            self.text.line(f"{s.name} = {s.name}_at")
+            return
+        code = scalars.accumulator_code(s.prim, self.types[s.args[0]])
+        self.text.line(f"{s.name} = {scalars.cast(f'{s.name}_acc', code, s.dtype)}")
+
+    # cols ------------------------------------------------------------------------------------------------------
+    def _cols(self):
+        inner = len(self.kernel.loops) - 1
+        n = self.extent(inner)
+        reductions = [s for s in self.kernel.body if s.kind == "reduce"]
+        stores = self._stores("full")
+        codes = {s.name: scalars.accumulator_code(s.prim, self.types[s.args[0]]) for s in reductions}
+        for s in reductions:
+            self.text.line(f"{s.name}_acc = scratch_{codes[s.name]}()")
+        self.text.line(f"blocks = quotient({n} + {COLUMNS - 1}, {COLUMNS})")
+        with self.text.block("for q in range(begin, end):"):
+            self.text.line("block = quotient(q, blocks)")
+            self.text.line(f"lo = (q - block * blocks) * {COLUMNS}")
+            self.text.line(f"hi = smaller(lo + {COLUMNS}, {n})")
+            self._item_indices(self._loops("outer"), "block")
+            outer = set(self._loops("outer"))
+            for s in self._where(lambda n: self.deps[n] and self.deps[n] <= outer):
+                self.statement(s)
+            for s in reductions:
+                with self.text.block("for c in range(hi - lo):"):
+                    self.text.line(f"{s.name}_acc[c] = {scalars.reduction(s.prim, codes[s.name])[0]}")
+            with self._nest(self._loops("reduce")):
+                with self.text.block(f"for i{inner} in range(lo, hi):"):
+                    sinks = [a for s in reductions for a in s.args] + [s.args[0] for s in stores]
+                    for s in self.closure(sinks, self.varies):
+                        self.statement(s)
+                    for s in reductions:
+                        self._column_step(s, codes[s.name], inner)
+                    for s in stores:
+                        self.store(s)
+            self._column_results(reductions, codes, inner)
+
+    def _column_step(self, s, code, inner):
+        acc = f"{s.name}_acc[i{inner} - lo]"
+        x = scalars.cast(s.args[0], self.types[s.args[0]], code)
+        text = scalars.reduction(s.prim, code)[1].format(acc=acc, x=x)
+        self.text.line(f"{acc} = {text}")
+
+    def _column_results(self, reductions, codes, inner):
+        stores = self._stores("row")
+        with self.text.block(f"for i{inner} in range(lo, hi):"):
+            for s in reductions:
+                value = scalars.cast(f"{s.name}_acc[i{inner} - lo]", codes[s.name], s.dtype)
+                self.text.line(f"{s.name} = {value}")
+            wanted = lambda n: self.varies(n)  # noqa: E731
+            for s in self.closure([s.args[0] for s in stores], wanted):
+                self.statement(s)
+            for s in stores:
+                self.store(s)
+
+

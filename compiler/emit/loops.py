@@ -1,0 +1,226 @@
+"""What the emitters of both targets share: names and slots of a kernel's arguments, which loops a statement depends on,
+which pass it belongs to, and the text of a single statement."""
+from __future__ import annotations
+
+from .. import sizes
+from ..fuse import CHECKED
+from ..kernel import CHECK_DIVISION, CHECK_INDEX, CHECK_POWER, EXPENSIVE, Kernel, Statement
+from . import scalars
+
+LITERAL_EXTENT = 8      # inner loops up to this length are written with their length, so that LLVM unrolls them
+
+
+class Text:
+    """Lines of Python with indentation."""
+
+    def __init__(self):
+        self.lines: list[str] = []
+        self.depth = 1
+
+    def line(self, text: str):
+        self.lines.append("    " * self.depth + text)
+
+    def block(self, header: str):
+        self.line(header)
+        self.depth += 1
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.depth -= 1
+
+
+class Emitter:
+    """One kernel being written; a target's subclass supplies the loops."""
+
+    def __init__(self, kernel: Kernel):
+        self.kernel = kernel
+        self.text = Text()
+        self.slots: dict[str, str] = {}
+        self.slot_sizes: list = []
+        self.slot_lines: list[str] = []
+        self.types = {s.name: s.dtype for s in kernel.body if s.name}
+        self.by_name = {s.name: s for s in kernel.body if s.name}
+        self.deps = self._dependencies()
+        self.avail = self._availability()
+        self._name_params()
+
+    # analysis --------------------------------------------------------------------------------------------------
+    def _dependencies(self) -> dict:
+        """The loops that each value varies with."""
+        deps: dict[str, frozenset] = {}
+        reduce_loops = {k for k, loop in enumerate(self.kernel.loops) if loop.role == "reduce"}
+        for s in self.kernel.body:
+            found = frozenset().union(*(deps[a] for a in s.args if a in deps))
+            if s.access is not None:
+                found |= {k for k, stride in enumerate(s.access.strides) if sizes.hint_of(stride) != 0}
+            if s.kind == "reduce":
+                found -= reduce_loops
+            if s.name:
+                deps[s.name] = found
+        return deps
+
+    def _availability(self) -> dict:
+        """How many passes over the reduce loops must be complete before each value can be computed."""
+        avail: dict[str, int] = {}
+        for s in self.kernel.body:
+            if s.name:
+                avail[s.name] = max((avail[a] for a in s.args if a in avail), default=0) + (s.kind == "reduce")
+        return avail
+
+    def _name_params(self):
+        count = {"in": 0, "out": 0, "inout": 0}
+        letter = {"in": "x", "out": "y", "inout": "z"}
+        for p in self.kernel.params:
+            p.name = f"{letter[p.use]}{count[p.use]}"
+            count[p.use] += 1
+
+    def closure(self, sinks, wanted) -> list[Statement]:
+        """Statements that compute the names in `sinks`, in order, following only those for which `wanted(name)`."""
+        need, stack = set(), [n for n in sinks if wanted(n)]
+        while stack:
+            name = stack.pop()
+            if name in need:
+                continue
+            need.add(name)
+            stack.extend(a for a in self.by_name[name].args if a in self.by_name and wanted(a))
+        return [s for s in self.kernel.body if s.name in need]
+
+    # arguments -------------------------------------------------------------------------------------------------
+    def slot(self, dim, hint: str) -> str:
+        """The name of a size argument that holds `dim`; equal sizes share one."""
+        key = sizes.source(dim)
+        if key not in self.slots:
+            name = f"{hint}{sum(1 for s in self.slots.values() if s.startswith(hint))}"
+            self.slots[key] = name
+            self.slot_lines.append(f"{name} = sizes[{len(self.slot_sizes)}]")
+            self.slot_sizes.append(dim)
+        return self.slots[key]
+
+    def extent(self, k: int, inner: bool = False) -> str:
+        size = self.kernel.loops[k].size
+        if not isinstance(size, sizes.Size) and (size == 1 or inner and size <= LITERAL_EXTENT):
+            return str(size)
+        return self.slot(size, "n")
+
+    def scalar_line(self, s: Statement) -> str:
+        slot = len(self.slot_sizes)
+        self.slot_sizes.append(("scalar", self.kernel.scalars[s.args[0]], s.dtype))
+        return f"{s.name} = scalar_{s.dtype}(sizes, {slot})"
+
+    # text ------------------------------------------------------------------------------------------------------
+    def terms(self, access, loops) -> list[str]:
+        """The parts of an element index that belong to these loops."""
+        parts = []
+        for k in loops:
+            stride = access.strides[k]
+            if sizes.same(stride, 0):
+                continue
+            index = self.loop_name(k)
+            parts.append(index if sizes.same(stride, 1) else f"{index} * {self.slot(stride, 's')}")
+        return parts
+
+    def index(self, access) -> str:
+        parts = self.terms(access, range(len(access.strides)))
+        if not sizes.same(access.offset, 0):
+            parts.insert(0, self.slot(access.offset, "o"))
+        return " + ".join(parts) or "0"
+
+    def loop_name(self, k: int) -> str:
+        return f"i{k}"
+
+    def statement(self, s: Statement):
+        """Writes one load, index, op or gather."""
+        if s.kind == "load":
+            self.text.line(f"{s.name} = {self.load(s)}")
+        elif s.kind == "index":
+            self.text.line(f"{s.name} = {self.index(s.access)}")
+        elif s.kind == "gather":
+            self._gather(s)
+        else:
+            self._check(s)
+            self.text.line(f"{s.name} = {scalars.expression(s, self.types)}")
+
+    def load(self, s: Statement) -> str:
+        param = self.kernel.params[s.access.param]
+        text = f"{param.name}[{self.index(s.access)}]"
+        return f"{text} != 0" if param.dtype == "b1" else text
+
+    def _gather(self, s: Statement):
+        limit, (index,) = self.slot(s.limit, "n"), s.args
+        self.text.line(f"j{s.name} = i64({index})")
+        self.text.line(f"err |= outside(j{s.name}, {limit}) * {CHECK_INDEX}")
+        self.text.line(f"j{s.name} = inside(j{s.name}, {limit})")
+        rest = self.index(s.access)
+        stride = "" if sizes.same(s.stride, 1) else f" * {self.slot(s.stride, 's')}"
+        param = self.kernel.params[s.access.param]
+        text = f"{param.name}[{rest} + j{s.name}{stride}]"
+        self.text.line(f"{s.name} = {text}" + (" != 0" if param.dtype == "b1" else ""))
+
+    def _check(self, s: Statement):
+        if s.prim in CHECKED and s.dtype[0] in "iu":
+            if s.prim != "pow":
+                self.text.line(f"err |= i64({s.args[1]} == 0) * {CHECK_DIVISION}")
+            elif s.dtype[0] == "i":
+                self.text.line(f"err |= i64({s.args[1]} < 0) * {CHECK_POWER}")
+
+    def store(self, s: Statement, index: str | None = None):
+        param = self.kernel.params[s.access.param]
+        value = f"u8({s.args[0]})" if param.dtype == "b1" else s.args[0]
+        self.text.line(f"{param.name}[{index or self.index(s.access)}] = {value}")
+
+    # passes ----------------------------------------------------------------------------------------------------
+    def plan_passes(self):
+        """(number of passes that reduce, stores of each pass, spills): see `Spill` below."""
+        body = self.kernel.body
+        passes = max((self.avail[s.name] for s in body if s.kind == "reduce"), default=0)
+        full = [s for s in body if s.kind == "store" and s.level == "full"]
+        stores: dict[int, list] = {}
+        for s in full:
+            early = self.avail[s.args[0]] if self.kernel.params[s.access.param].use == "out" else passes
+            stores.setdefault(min(early, passes), []).append(s)
+        return passes, stores, self._spills(passes, stores)
+
+    def needed_in(self, p: int, stores) -> list[str]:
+        """Names that pass p must have: arguments of its reductions and of its stores."""
+        names = [a for s in self.kernel.body if s.kind == "reduce" and self.avail[s.name] == p + 1 for a in s.args]
+        return names + [s.args[0] for s in stores.get(p, ())]
+
+    def varies(self, name: str) -> bool:
+        """Whether a value must be computed inside the reduce (or inner) loops."""
+        roles = {self.kernel.loops[k].role for k in self.deps[name]}
+        return bool(roles & {"reduce", "inner"}) and self.by_name[name].kind != "reduce"
+
+    def _spills(self, passes, stores) -> dict:
+        """Expensive values that several passes need are kept in an output row until that row's own values come:
+        {name: (pass that computes it, access)}."""
+        spills, taken = {}, set()
+        uses: dict[str, list[int]] = {}
+        for p in range(passes + 1):
+            for s in self.closure(self.needed_in(p, stores), self.varies):
+                uses.setdefault(s.name, []).append(p)
+        every = [(p, s) for p in stores for s in stores[p] if self.kernel.params[s.access.param].use == "out"]
+        for name, at in uses.items():
+            s = self.by_name[name]
+            if len(at) < 2 or s.kind != "op" or s.prim not in EXPENSIVE:
+                continue
+            for p, store in every:
+                own = store.args[0] == name
+                fits = store.dtype == s.dtype and store.access.param not in taken and (own or p >= at[-1])
+                if fits:
+                    spills[name] = (at[0], store.access)
+                    taken.add(store.access.param)
+                    break
+        return spills
+
+
+def kernel_name(kernel: Kernel) -> str:
+    """A name that says what the kernel does: its kind and its first few primitives."""
+    words = []
+    for s in kernel.body:
+        word = s.prim if s.kind in ("op", "reduce") else "gather" if s.kind == "gather" else ""
+        if word and word not in words and not (word == "cast" and len(kernel.body) > 3):
+            words.append("sum" if s.kind == "reduce" and word == "add" else word)
+    return "_".join([kernel.kind] + (words[:5] or ["copy"]))

@@ -1,0 +1,148 @@
+"""Kernel text -> object code, through Numba and without its wrappers.
+
+The kernel itself is an ordinary function of typed pointers, compiled with `noalias` so that LLVM knows the buffers to be
+distinct.  A shell around it, written with llvmlite, has the one signature that all kernels share:
+
+    int64 kernel(int64 *buffers, int64 *sizes, int64 begin, int64 end)
+"""
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+
+SIGNATURE = "int64(int64* buffers, int64* sizes, int64 begin, int64 end)"
+
+
+def target_features() -> tuple[str, str]:
+    """(CPU name, feature string) that kernels are compiled for: the host's, with 512-bit vectors where it has them."""
+    import llvmlite.binding as llvm
+
+    name, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features()
+    text = features.flatten()
+    if features.get("avx512f"):
+        text += ",-prefer-256-bit"
+    return name, text
+
+
+@functools.cache
+def target_key() -> dict[str, str]:
+    """What object code depends on besides the kernel's text, as named parts."""
+    import llvmlite
+
+    from importlib import metadata
+
+    name, features = target_features()
+    return {"cpu": name, "features": hashlib.sha256(features.encode()).hexdigest()[:16],
+            "llvmlite": llvmlite.__version__, "numba": metadata.version("numba"), "emitter": _emitter_version()}
+
+
+@functools.cache
+def _emitter_version() -> str:
+    """A hash of the sources that give names in kernels their meaning."""
+    from pathlib import Path
+
+    here = Path(__file__).resolve().parent
+    files = [here / "native.py", here / "intrinsics.py", *sorted(here.parent.glob("elementary*.py")),
+             here.parent / "machine.py"]
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@functools.cache
+def import_numba():
+    """Numba's CPU target, told about 512-bit vectors before its first import where that is still possible."""
+    import sys
+
+    if "numba" not in sys.modules:
+        name, features = target_features()
+        os.environ.setdefault("NUMBA_CPU_NAME", name)
+        os.environ.setdefault("NUMBA_CPU_FEATURES", features)
+    from numba.core import registry
+
+    return registry.cpu_target
+
+
+def compile_function(source: str, name: str, arguments, symbol: str, filename: str, scope: dict | None = None,
+                     shell: bool = True, noalias: bool = True,
+                     protect: dict | None = None) -> bytes:
+    """Compiles one function of `source` and returns an object file that defines `symbol`.
+
+    `arguments` are Numba types.  With `shell` the first of them are pointers that the symbol unpacks from its `buffers`
+    argument, the last three sizes, begin and end; without it the symbol takes the arguments as they are.
+    Raises CompileError, with the kernel's text, if Numba refuses it.
+    """
+    target = import_numba()
+    from numba.core import compiler, types
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.errors import NumbaError
+
+    from .intrinsics import namespace
+
+    space = dict(namespace())
+    space.update(scope or {})
+    exec(compile(source, filename, "exec"), space)
+    space.update(protect or {})             # helpers that are already compiled replace their own text
+    flags = compiler.Flags()
+    flags.no_cpython_wrapper = flags.no_cfunc_wrapper = flags.no_compile = True
+    flags.noalias, flags.nrt, flags.error_model = noalias, False, "numpy"
+    with global_compiler_lock:
+        try:
+            result = compiler.compile_extra(target.typing_context, target.target_context, space[name],
+                                            tuple(arguments), types.int64, flags, {})
+        except NumbaError as error:
+            raise CompileError(source, error) from error
+        library = result.library
+        module = _shell(symbol, result.fndesc.llvm_func_name, len(arguments), shell)
+        library.add_ir_module(module)
+        library._final_module.get_function(result.fndesc.llvm_func_name).linkage = "internal"
+        library.finalize()
+        return library._get_compiled_object() or library.codegen._tm.emit_object(library._final_module)
+
+
+class CompileError(RuntimeError):
+    """A kernel that could not be compiled: an internal error of jitgraph, reported with the kernel's text."""
+
+    def __init__(self, source, error):
+        reason = str(error).strip().splitlines()
+        super().__init__("jitgraph made a kernel that does not compile; please report it with this text.\n"
+                         + source + "\n" + "\n".join(reason[:6]))
+
+
+def _shell(symbol: str, callee: str, count: int, unpack: bool):
+    """A module with the function `symbol`, which calls Numba's function `callee` by Numba's convention."""
+    from llvmlite import ir
+
+    i64, byte = ir.IntType(64), ir.IntType(8).as_pointer()
+    pointer = i64.as_pointer()
+    module = ir.Module("shell_" + symbol)
+    taken = [pointer, pointer, i64, i64] if unpack else [i64] * count
+    shell = ir.Function(module, ir.FunctionType(i64, taken), symbol)
+    buffers = count - 3
+    passed = [pointer] * buffers + [pointer, i64, i64] if unpack else [i64] * count
+    inner = ir.Function(module, ir.FunctionType(ir.IntType(32), [pointer, byte.as_pointer(), *passed]), callee)
+    inner.attributes.add("alwaysinline")
+    builder = ir.IRBuilder(shell.append_basic_block())
+    value, error = builder.alloca(i64), builder.alloca(byte)
+    if unpack:
+        arguments = [builder.inttoptr(builder.load(builder.gep(shell.args[0], [i64(k)])), pointer)
+                     for k in range(buffers)] + list(shell.args[1:])
+    else:
+        arguments = list(shell.args)
+    builder.call(inner, [value, error, *arguments])
+    builder.ret(builder.load(value))
+    return module
+
+
+def kernel_types(kernel):
+    """Numba types of a kernel's arguments."""
+    import_numba()
+    from numba.core import types
+
+    codes = {"f32": types.float32, "f64": types.float64, "i8": types.int8, "i16": types.int16, "i32": types.int32,
+             "i64": types.int64, "u8": types.uint8, "u16": types.uint16, "u32": types.uint32, "u64": types.uint64,
+             "b1": types.uint8}
+    pointers = [types.CPointer(codes[p.dtype]) for p in kernel.params]
+    return [*pointers, types.CPointer(types.int64), types.int64, types.int64]

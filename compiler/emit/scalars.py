@@ -1,0 +1,115 @@
+"""Scalar statements as Python text: one table of expressions for both targets.
+
+The names that appear in the text (`f32`, `select`, `exp`, ...) are given their meaning by the target: Numba types and
+intrinsics on the CPU and the GPU, NumPy functions in the simulator.
+"""
+from __future__ import annotations
+
+from ..kernel import EXPENSIVE, Statement
+
+INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "bit_and": "&", "bit_or": "|", "bit_xor": "^",
+         "shift_left": "<<", "shift_right": ">>"}
+COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+CALLS = EXPENSIVE | {"sqrt", "rsqrt", "floor", "ceil", "rint", "trunc", "sign", "select"}
+
+
+def expression(s: Statement, types: dict) -> str:
+    """The right-hand side for an `op` statement; `types` gives the dtype code of every name."""
+    prim, args, code = s.prim, s.args, s.dtype
+    kinds = [types[a] for a in args]
+    first = kinds[1] if prim == "select" else kinds[0]
+    is_float = first[0] == "f"
+    if prim == "cast":
+        return cast(args[0], kinds[0], code)
+    if prim in COMPARE:
+        return f"{args[0]} {COMPARE[prim]} {args[1]}"
+    if prim in ("logical_and", "logical_or"):
+        return f"{args[0]} {'&' if prim == 'logical_and' else '|'} {args[1]}"
+    if prim == "logical_not":
+        return f"not_({args[0]})"
+    if prim in INFIX:
+        return _wrapped(f"{args[0]} {INFIX[prim]} {args[1]}", code)
+    if prim in ("max", "min"):
+        return f"{prim}imum({args[0]}, {args[1]})"
+    if is_float:
+        return _float_expression(prim, args)
+    return _int_expression(prim, args, code)
+
+
+def cast(name: str, source: str, target: str) -> str:
+    """Conversion as C does it; to bool by "not zero"."""
+    if source == target:
+        return name
+    return f"{name} != 0" if target == "b1" else f"{target}({name})"
+
+
+def _wrapped(text: str, code: str) -> str:
+    """Numba widens integers to 64 bits; the declared type is the type."""
+    return text if code in ("f32", "f64", "i64", "u64", "b1") else f"{code}({text})"
+
+
+def _float_expression(prim: str, args) -> str:
+    x = args[0]
+    simple = {"neg": f"-{x}", "abs": f"fabs({x})", "is_nan": f"{x} != {x}", "is_finite": f"({x} - {x}) == ({x} - {x})",
+              "is_inf": f"fabs({x}) == inf({x})", "conj": x, "real": x}
+    if prim in simple:
+        return simple[prim]
+    if prim == "floor_div":
+        return f"floor({x} / {args[1]})"
+    if prim == "trunc_div":
+        return f"trunc({x} / {args[1]})"
+    if prim == "floor_mod":
+        return f"floor_mod({x}, {args[1]})"
+    if prim == "trunc_mod":
+        return f"fmod({x}, {args[1]})"
+    if prim in CALLS:
+        return f"{prim}({', '.join(args)})"
+    raise NotImplementedError(f"prim {prim} has no kernel expression for floats")
+
+
+def _int_expression(prim: str, args, code: str) -> str:
+    x = args[0]
+    y = args[1] if len(args) > 1 else ""
+    simple = {"neg": _wrapped(f"0 - {x}" if code != "u64" else f"u64(0) - {x}", code), "abs": _wrapped(f"iabs({x})", code),
+              "sign": _wrapped(f"isign({x})", code), "bit_not": _wrapped(f"~{x}", code),
+              "select": f"select({', '.join(args)})", "conj": x, "real": x, "floor": x, "ceil": x, "rint": x, "trunc": x,
+              "is_nan": "False", "is_inf": "False", "is_finite": "True",
+              "floor_div": _wrapped(f"floor_div({x}, {y})", code), "floor_mod": _wrapped(f"floor_mod({x}, {y})", code),
+              "trunc_div": _wrapped(f"trunc_div({x}, {y})", code), "trunc_mod": _wrapped(f"trunc_mod({x}, {y})", code),
+              "pow": _wrapped(f"ipow({x}, {y})", code)}
+    if prim not in simple:
+        raise NotImplementedError(f"prim {prim} has no kernel expression for integers")
+    return simple[prim]
+
+
+def supported(prim: str, code: str) -> bool:
+    """Whether a kernel can compute the primitive on arguments of this dtype code."""
+    if prim == "cast" or prim in COMPARE or prim in INFIX or prim in ("logical_and", "logical_or", "logical_not",
+                                                                    "max", "min"):
+        return True
+    types = {"a": code, "b": code, "c": code}
+    try:
+        expression(Statement("op", prim=prim, args=("a", "b", "c"), dtype=code), types)
+    except NotImplementedError:
+        return False
+    return True
+
+
+# Reductions: (start value, combination of the accumulator with one more value) as text.
+def reduction(prim: str, code: str):
+    """(initial value, update) of an accumulator `{acc}` of dtype `code` with a value `{x}` of the same dtype."""
+    if prim == "add":
+        return (f"{code}(0)", "sum_step({acc}, {x})" if code[0] == "f" else "{acc} + {x}")
+    if prim == "mul":
+        return (f"{code}(1)", "product_step({acc}, {x})" if code[0] == "f" else "{acc} * {x}")
+    if prim in ("and", "or"):
+        return ("True" if prim == "and" else "False", "{acc} " + ("&" if prim == "and" else "|") + " {x}")
+    low = prim in ("max", "argmax")
+    return (f"{'lowest' if low else 'highest'}_{code}()", "maximum({acc}, {x})" if low else "minimum({acc}, {x})")
+
+
+def accumulator_code(prim: str, code: str) -> str:
+    """Sums and products of float32 are carried in float64, of integers in 64 bits: exact enough, and no slower."""
+    if prim in ("add", "mul"):
+        return {"f": "f64", "i": "i64", "u": "u64", "b": "i64"}[code[0]]
+    return code

@@ -1,0 +1,367 @@
+"""fuse: gather primitives into groups, each of which becomes one kernel.
+
+A group has a domain (the sizes of the loop nest that all of its members share) and, where it reduces, the set of domain
+dimensions that are reduced.  A member either covers the whole domain ("full") or just the kept dimensions ("row"): the
+softmax of a matrix is one group in which `exp(x - m)` is full and the maximum `m` a row value.
+
+Nodes are taken in order; each joins the group of one of its inputs, and groups meet where a node uses several of them,
+as long as the units (groups and opaque nodes) stay free of cycles.  What may not meet, and why, is in `Group.admits`.
+"""
+from __future__ import annotations
+
+from . import sizes
+from .ir import Node
+from .views import is_one, resolve, trace
+
+GROUPED = ("map", "cast", "reduce", "partial", "gather", "write", "place")
+LEAVES = ("const", "size", "input", "read", "iota")
+MAX_MEMBERS = 48    # compile time grows with the number of statements, and registers run out
+
+
+class Group:
+    """Members in order, `dims[node]` = the domain dimension of each dimension of the node's value (-1: size 1)."""
+
+    kind = "group"
+
+    def __init__(self, unit: int, domain):
+        self.unit, self.domain = unit, list(domain)
+        self.reduced: frozenset | None = None
+        self.partial = False
+        self.members: list[Node] = []
+        self.dims: dict[Node, tuple] = {}
+
+    @property
+    def kept(self) -> list[int]:
+        return [d for d in range(len(self.domain)) if d not in (self.reduced or ())]
+
+    def covers(self, dims):
+        """"full", "row" or None for a node whose dimensions run along these domain dimensions."""
+        mine = {d for d in dims if d >= 0}
+        if mine == set(range(len(self.domain))):
+            return "full"
+        if self.reduced is not None and mine == set(self.kept):
+            return "row"
+        return None
+
+    def out_dims(self, node: Node) -> tuple:
+        if node.kind == "reduce":
+            return tuple(d for i, d in enumerate(self.dims[node]) if i not in node.attrs["axes"])
+        return self.dims[node]
+
+    def admits(self) -> bool:
+        """Whether the members may share a kernel.
+
+        A value made here is used here only at the element where it is made (else its buffer would be read while it
+        is written).  No kernel both may fail and writes state: a failed run leaves variables alone.  A variable that
+        is written here is read here only at the element being written.
+        """
+        written = {n.attrs["variable"]: n for n in self.members if n.kind == "write"}
+        if written and any(may_fail(n) for n in self.members):
+            return False
+        for node in self.members:
+            if node.kind == "gather":
+                base = resolve(node.inputs[0])[0].node
+                if base in self.dims or (base.kind == "read" and base.attrs["variable"] in written):
+                    return False
+            for value, dims in operands(self, node):
+                source, traced = trace(value)
+                runs = tuple(-1 if t < 0 else dims[t] for t in traced)
+                if source.node in self.dims:
+                    if source.node.kind == "partial" or self.out_dims(source.node) != runs:
+                        return False
+                    continue
+                base = resolve(value)[0]
+                if base.node in self.dims:
+                    return False
+                writer = written.get(base.node.attrs["variable"]) if base.node.kind == "read" else None
+                if writer is not None and (source is not base or runs != self.dims[writer]):
+                    return False
+        return True
+
+
+def may_fail(node: Node) -> bool:
+    return node.kind == "gather" or (node.kind == "map" and node.attrs["prim"] in CHECKED
+                                     and node.out.dtype.is_integer)
+
+
+CHECKED = ("floor_div", "floor_mod", "trunc_div", "trunc_mod", "pow")
+
+
+def input_shape(node: Node) -> tuple:
+    return node.inputs[0].shape if node.kind in ("reduce", "partial", "place") else node.out.shape
+
+
+def operands(group: Group, node: Node):
+    """(input value, the domain dimension of each of its dimensions) for every input that is computed or loaded."""
+    dims = group.dims[node]
+    inputs = node.inputs[1:] if node.kind == "gather" else node.inputs
+    for value in inputs:
+        if node.kind == "gather":
+            axis = node.attrs["axis"]
+            yield value, tuple(dims[axis + k] for k in range(value.rank))
+        else:
+            shift = len(dims) - value.rank
+            yield value, tuple(-1 if is_one(d) else dims[k + shift] for k, d in enumerate(value.shape))
+
+
+def fuse(program):
+    """Groups of primitives that become one kernel each; what cannot be grouped (matmul, host calls) stays alone."""
+    program.units = _Fuser(program).run()
+
+
+class _Fuser:
+    def __init__(self, program):
+        self.nodes = program.nodes
+        self.max_members = program.options.max_members
+        self.unit_of: dict[Node, int] = {}
+        self.units: dict[int, Group | Node] = {}
+        self.needs: dict[int, set] = {}         # direct dependencies
+        self.before: dict[int, int] = {}        # all dependencies, as a bit set
+
+    def run(self):
+        for node in self.nodes:
+            if node.kind in GROUPED:
+                self._place(node)
+            elif node.kind not in LEAVES and node.kind not in ("reshape", "transpose", "broadcast", "slice"):
+                self._alone(node)
+        return self._ordered()
+
+    # dependencies ----------------------------------------------------------------------------------------------
+    def _dependencies(self, node: Node) -> set:
+        """Units that must be finished before the node: those of its inputs (through views) and of its order edges."""
+        found, stack, seen = set(), list(node.after) + [v.node for v in node.inputs], set()
+        while stack:
+            n = stack.pop()
+            if n in seen:
+                continue
+            seen.add(n)
+            if n in self.unit_of:
+                found.add(self.unit_of[n])
+            else:
+                stack.extend(n.after)
+                stack.extend(v.node for v in n.inputs)
+        return found
+
+    def _new_unit(self, unit) -> int:
+        number = len(self.before)
+        self.units[number], self.needs[number], self.before[number] = unit, set(), 0
+        return number
+
+    def _alone(self, node: Node):
+        needs = self._dependencies(node)
+        number = self._new_unit(node)
+        self.unit_of[node] = number
+        self._depend(number, needs)
+
+    def _depend(self, unit: int, needs):
+        """Records that `unit` runs after `needs`, and so after everything before those."""
+        bits = 0
+        for d in needs:
+            if d != unit:
+                self.needs[unit].add(d)
+                bits |= self.before[d] | (1 << d)
+        new = bits & ~self.before[unit]
+        if new:
+            self.before[unit] |= new
+            me = 1 << unit
+            for other, mask in self.before.items():
+                if mask & me and other in self.units:
+                    self.before[other] = mask | new
+
+    def _is_before(self, a: int, b: int) -> bool:
+        return bool(self.before[b] >> a & 1)
+
+    # grouping --------------------------------------------------------------------------------------------------
+    def _place(self, node: Node):
+        needs = self._dependencies(node)
+        for group in self._candidates(node):
+            if any(d != group.unit and self._is_before(group.unit, d) for d in needs):
+                continue
+            if self._join(group, node):
+                self._depend(group.unit, needs)
+                self._meet(group, node)
+                return
+        shape = input_shape(node)
+        group = Group(0, [d for d in shape if not is_one(d)])
+        group.unit = self._new_unit(group)
+        dims, k = [], 0
+        for d in shape:
+            dims.append(-1 if is_one(d) else k)
+            k += 0 if is_one(d) else 1
+        self._enter(group, node, tuple(dims))
+        self._depend(group.unit, needs)
+
+    def _enter(self, group, node, dims):
+        group.members.append(node)
+        group.dims[node] = dims
+        self.unit_of[node] = group.unit
+        if node.kind == "reduce":
+            group.reduced = frozenset(dims[a] for a in node.attrs["axes"] if dims[a] >= 0)
+        elif node.kind == "partial":
+            group.reduced, group.partial = frozenset(range(len(group.domain))), True
+
+    def _sources(self, node: Node):
+        """(member that computes it, dims of `node` along which the member's dimensions run) for each fused input."""
+        rank = len(input_shape(node))
+        inputs = node.inputs[1:] if node.kind == "gather" else node.inputs
+        for value in inputs:
+            source, traced = trace(value)
+            if source.node in self.unit_of and source.node.kind in GROUPED and source.node.kind != "partial":
+                shift = node.attrs["axis"] if node.kind == "gather" else rank - value.rank
+                yield source.node, [-1 if t < 0 else t + shift for t in traced]
+
+    def _candidates(self, node: Node):
+        groups = []
+        for source, _ in self._sources(node):
+            group = self.units[self.unit_of[source]]
+            if group not in groups:
+                groups.append(group)
+        return sorted(groups, key=lambda g: (-len(g.domain), g.reduced is None, -len(g.members)))
+
+    def _join(self, group: Group, node: Node) -> bool:
+        if len(group.members) >= self.max_members:
+            return False
+        dims = self._fit(group, node)
+        if dims is None or not self._reduction_fits(group, node, dims):
+            return False
+        before = group.reduced, group.partial
+        self._enter(group, node, dims)
+        if not group.admits():
+            group.members.pop()
+            del group.dims[node], self.unit_of[node]
+            group.reduced, group.partial = before
+            return False
+        return True
+
+    def _fit(self, group: Group, node: Node):
+        """The domain dimensions of `node` if it joined the group, None if it cannot."""
+        shape = input_shape(node)
+        dims: list = [-1 if is_one(d) else None for d in shape]
+        for source, runs in self._sources(node):
+            if self.unit_of[source] != group.unit:
+                continue
+            for k, d in zip(runs, group.out_dims(source)):
+                if (k < 0) != (d < 0) or (k >= 0 and dims[k] not in (None, d)):
+                    return None
+                if k >= 0:
+                    dims[k] = d
+        free = [d for d in range(len(group.domain)) if d not in dims]
+        for k, d in enumerate(dims):
+            if d is None:
+                if not free or (group.reduced is not None and not group.kept):
+                    return None
+                dims[k] = free.pop(0)
+            if dims[k] >= 0 and not sizes.same(group.domain[dims[k]], shape[k]):
+                return None
+        used = [d for d in dims if d >= 0]
+        if len(used) != len(set(used)) or group.covers(dims) is None:
+            return None
+        return tuple(dims)
+
+    def _reduction_fits(self, group: Group, node: Node, dims) -> bool:
+        if node.kind == "partial":
+            return group.reduced is None or group.partial
+        if group.partial:
+            return node.kind != "reduce"
+        if node.kind != "reduce":
+            return True
+        axes = frozenset(dims[a] for a in node.attrs["axes"] if dims[a] >= 0)
+        if group.reduced is None:
+            return all(group.covers(group.dims[m]) == "full" for m in group.members)
+        return axes == group.reduced and group.covers(dims) == "full"
+
+    def _meet(self, group: Group, node: Node):
+        """Merges the other groups that feed `node` into the one it joined, where they share its domain."""
+        for source, runs in list(self._sources(node)):
+            other = self.units[self.unit_of[source]]
+            if other is group or not isinstance(other, Group):
+                continue
+            into = {}
+            for k, d in zip(runs, other.out_dims(source)):
+                if (k < 0) != (d < 0):
+                    break
+                if k >= 0:
+                    into[d] = group.dims[node][k]
+            else:
+                self._merge(group, other, into)
+
+    def _merge(self, group: Group, other: Group, into: dict) -> bool:
+        if len(group.members) + len(other.members) > self.max_members or group.partial or other.partial:
+            return False
+        free = [d for d in range(len(group.domain)) if d not in into.values()]
+        for d in range(len(other.domain)):
+            if d not in into:
+                if not free:
+                    return False
+                into[d] = free.pop(0)
+        if not all(sizes.same(group.domain[g], other.domain[o]) for o, g in into.items()):
+            return False
+        reduced = None if other.reduced is None else frozenset(into[d] for d in other.reduced)
+        if not self._levels_agree(group, other, into, reduced):
+            return False
+        a, b = group.unit, other.unit
+        if any(d != a and self._is_before(a, d) for d in self.needs[b]) or \
+                any(d != b and self._is_before(b, d) for d in self.needs[a]):
+            return False
+        trial = Group(a, group.domain)
+        trial.reduced = group.reduced if reduced is None else reduced
+        trial.dims = dict(group.dims)
+        trial.dims.update({m: tuple(-1 if d < 0 else into[d] for d in other.dims[m]) for m in other.members})
+        trial.members = sorted(group.members + other.members, key=lambda n: n.id)
+        if not trial.admits():
+            return False
+        group.members, group.dims, group.reduced = trial.members, trial.dims, trial.reduced
+        self._absorb(a, b)
+        return True
+
+    def _levels_agree(self, group, other, into, reduced) -> bool:
+        whole = len(into) == len(group.domain)
+        if group.reduced is None:
+            return reduced is None and whole or reduced is not None and whole
+        if reduced is not None:
+            return reduced == group.reduced
+        return whole or set(into.values()) == set(group.kept)
+
+    def _absorb(self, a: int, b: int):
+        bit_a, bit_b = 1 << a, 1 << b
+        for node, unit in self.unit_of.items():
+            if unit == b:
+                self.unit_of[node] = a
+        needs = (self.needs[a] | self.needs[b]) - {a, b}
+        del self.units[b]
+        for unit in self.units:
+            if b in self.needs[unit]:
+                self.needs[unit].discard(b)
+                self.needs[unit].add(a)
+            if self.before[unit] & bit_b:
+                self.before[unit] = self.before[unit] & ~bit_b | bit_a
+        self.before[a] &= ~bit_a
+        self.needs[a] = set()
+        self._depend(a, needs)
+
+    # result ----------------------------------------------------------------------------------------------------
+    def _ordered(self):
+        """Units in an order that respects all dependencies, earliest graph position first."""
+        import heapq
+
+        def first(unit):
+            u = self.units[unit]
+            return min(n.id for n in u.members) if isinstance(u, Group) else u.id
+
+        waiting = {u: {n for n in self.needs[u] if n != u} for u in self.units}
+        users: dict[int, list] = {u: [] for u in self.units}
+        for u, needs in waiting.items():
+            for n in needs:
+                users[n].append(u)
+        ready = [(first(u), u) for u, needs in waiting.items() if not needs]
+        heapq.heapify(ready)
+        order = []
+        while ready:
+            _, u = heapq.heappop(ready)
+            order.append(self.units[u])
+            for other in users[u]:
+                waiting[other].discard(u)
+                if not waiting[other]:
+                    heapq.heappush(ready, (first(other), other))
+        assert len(order) == len(self.units), "the fused units form a cycle"
+        return order

@@ -1,0 +1,311 @@
+"""The lowered graph: tensors computed by primitives.
+
+A `Node` is one primitive applied to `Value`s.  Kinds, and what their attributes say:
+
+    const      array                     a constant (0-d constants become kernel arguments)
+    input      name                      a tensor from outside: a feed, or a value of an earlier segment
+    read       variable, version         a variable's buffer, as it is after that many writes of this run
+    size       dims                      host-known numbers that depend on symbolic sizes; filled in when sizes are bound
+    map        prim                      one scalar primitive, element by element, inputs broadcast
+    cast                                 element type conversion
+    iota       axis                      the index along one axis
+    reduce     op, axes, keep_dims       op in REDUCTIONS
+    partial    op                        64 partial results of a reduction over all axes (combined by a reduce)
+    gather     axis                      inputs: source, indices; rows of the source
+    reshape transpose broadcast slice    views: no computation, only another way to index
+    assemble   fill                      a tensor put together from `place` nodes (concat, pad)
+    place      offset                    stores its input into a region of an assemble node
+    matmul     ta, tb                    batched matrix product
+    scatter    op                        inputs: indices, updates, rows added into zeros
+    scan       op, axis, exclusive, reverse
+    write      variable, version         stores into a variable's buffer; its value is the variable right after it
+    host       op                        a graph operation that its NumPy meaning executes
+
+Values trace: scalar expressions of `jitgraph.prim` applied to a Value append map nodes through the Builder.
+"""
+from __future__ import annotations
+
+from jitgraph import prim
+from jitgraph.graph import dtypes
+
+from . import sizes
+
+REDUCTIONS = ("add", "mul", "max", "min", "and", "or", "argmax", "argmin")
+VIEWS = ("reshape", "transpose", "broadcast", "slice")
+PARTIALS = 64
+
+
+class Value(prim.Operators):
+    """One tensor of the lowered graph."""
+
+    __slots__ = ("node", "index", "shape", "dtype", "builder")
+
+    def __init__(self, node, index, shape, dtype, builder):
+        self.node, self.index, self.shape, self.dtype, self.builder = node, index, tuple(shape), dtype, builder
+
+    def __prim__(self, name, args):
+        return self.builder.map(name, args)
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def constant(self):
+        """The value as an ndarray where it is known now (elements may be symbolic sizes), else None."""
+        return self.node.attrs.get("array") if self.node.kind in ("const", "size") else None
+
+    def __repr__(self):
+        return f"%{self.node.id}.{self.index}:{self.dtype.name}{list(self.shape)}"
+
+
+class Node:
+    """One primitive; `op` is the graph operation it came from, `position` that operation's place in the order."""
+
+    __slots__ = ("id", "kind", "inputs", "attrs", "outputs", "op", "position", "after")
+
+    def __init__(self, id, kind, inputs, attrs, op, position):
+        self.id, self.kind, self.inputs, self.attrs, self.op, self.position = id, kind, inputs, attrs, op, position
+        self.outputs: list[Value] = []
+        self.after: list[Node] = []
+
+    @property
+    def out(self) -> Value:
+        return self.outputs[0]
+
+    def __repr__(self):
+        shown = ", ".join(f"{k}={v}" for k, v in self.attrs.items() if k != "array")
+        return f"{self.outputs} = {self.kind}({', '.join(map(str, self.inputs))}) {shown}"
+
+
+def broadcast_shapes(shapes) -> tuple:
+    """NumPy's broadcasting rule over known or symbolic sizes.  Raises ValueError where the sizes do not go together."""
+    rank = max((len(s) for s in shapes), default=0)
+    out = []
+    for k in range(-rank, 0):
+        size: sizes.Dim = 1
+        for s in shapes:
+            if len(s) >= -k:
+                d = s[k]
+                if not isinstance(d, sizes.Size) and d == 1:
+                    continue
+                if not isinstance(size, sizes.Size) and size == 1:
+                    size = d
+                elif not sizes.same(size, d) and size != d:
+                    raise ValueError(f"shapes {' and '.join(str(list(s)) for s in shapes)} do not broadcast")
+        out.append(size)
+    return tuple(out)
+
+
+class Builder:
+    """What an op's `lower` function talks to: each method adds a primitive and returns its value.
+
+    Structurally equal pure primitives are merged as they are made, so that common subexpressions exist once.
+    """
+
+    def __init__(self):
+        self.nodes: list[Node] = []
+        self._known: dict = {}
+        self._count = 0
+        self.op = None
+        self.position = 0
+
+    # making nodes ----------------------------------------------------------------------------------------------
+    def node(self, kind, inputs, outputs, key=None, **attrs) -> Node:
+        """A new node with outputs [(shape, dtype), ...]; `key` (hashable attributes) lets equal nodes be merged."""
+        if key is not None:
+            key = (kind, tuple((v.node.id, v.index) for v in inputs), key)
+            found = self._known.get(key)
+            if found is not None:
+                return found
+        n = Node(self._count, kind, list(inputs), attrs, self.op, self.position)
+        self._count += 1
+        n.outputs = [Value(n, i, shape, dtype, self) for i, (shape, dtype) in enumerate(outputs)]
+        self.nodes.append(n)
+        if key is not None:
+            self._known[key] = n
+        return n
+
+    def lift(self, x, dtype) -> Value:
+        return x if isinstance(x, Value) else self.const(x, dtype)
+
+    def map(self, name, args) -> Value:
+        """One scalar primitive over broadcast inputs; Python numbers take the dtype of the values beside them."""
+        rule = prim.PRIMS[name]
+        values = [a for a in args if isinstance(a, Value)]
+        like = next((v.dtype for v in values if v.dtype != dtypes.bool_), values[0].dtype)
+        if name == "cast":
+            return self.cast(values[0], args[1])
+        args = [self.lift(a, like) for a in args]
+        dtype = result_dtype(name, rule, args)
+        shape = broadcast_shapes([a.shape for a in args])
+        return self.node("map", args, [(shape, dtype)], key=(name, dtype.name), prim=name).out
+
+    def const(self, value, dtype=None) -> Value:
+        import numpy as np
+
+        if dtype is not None:
+            dtype = dtypes.as_dtype(dtype)
+            array = np.asarray(value, dtype=dtype.as_numpy_dtype)
+        else:
+            array = np.asarray(value)
+            dtype = dtypes.as_dtype(array.dtype)
+        key = (dtype.name, array.shape, array.tobytes()) if array.dtype != object and array.size <= 64 else None
+        return self.node("const", [], [(array.shape, dtype)], key=key, array=array).out
+
+    def cast(self, x: Value, dtype) -> Value:
+        dtype = dtypes.as_dtype(dtype)
+        if x.dtype == dtype:
+            return x
+        return self.node("cast", [x], [(x.shape, dtype)], key=dtype.name).out
+
+    def iota(self, shape, axis, dtype) -> Value:
+        return self.node("iota", [], [(tuple(shape), dtypes.as_dtype(dtype))],
+                         key=(axis, dtypes.as_dtype(dtype).name, shape_key(shape)), axis=axis).out
+
+    # views -----------------------------------------------------------------------------------------------------
+    def reshape(self, x: Value, shape) -> Value:
+        """The same elements in another shape; one size may be -1."""
+        shape = list(shape)
+        unknown = [i for i, d in enumerate(shape) if not isinstance(d, sizes.Size) and d == -1]
+        if unknown:
+            rest = sizes.product(d for i, d in enumerate(shape) if i != unknown[0])
+            shape[unknown[0]] = sizes.product(x.shape) // rest if rest != 0 else 0
+        shape = tuple(shape)
+        if same_shape(shape, x.shape):
+            return x
+        if x.node.kind == "reshape":
+            return self.reshape(x.node.inputs[0], shape)
+        return self.node("reshape", [x], [(shape, x.dtype)], key=shape_key(shape)).out
+
+    def transpose(self, x: Value, perm) -> Value:
+        perm = tuple(int(p) for p in perm)
+        if perm == tuple(range(x.rank)):
+            return x
+        if x.node.kind == "transpose":
+            inner = x.node.attrs["perm"]
+            return self.transpose(x.node.inputs[0], [inner[p] for p in perm])
+        return self.node("transpose", [x], [(tuple(x.shape[p] for p in perm), x.dtype)], key=perm, perm=perm).out
+
+    def broadcast(self, x: Value, shape) -> Value:
+        shape = tuple(shape)
+        if same_shape(shape, x.shape):
+            return x
+        return self.node("broadcast", [x], [(shape, x.dtype)], key=shape_key(shape)).out
+
+    def slice(self, x: Value, begin, size, strides=None) -> Value:
+        """x[begin : begin + size*stride : stride] on every axis; strides may be negative."""
+        strides = tuple(strides or (1,) * x.rank)
+        begin, size = tuple(begin), tuple(size)
+        if same_shape(size, x.shape) and all(s == 1 for s in strides):
+            return x
+        return self.node("slice", [x], [(size, x.dtype)], key=(shape_key(begin), shape_key(size), strides),
+                         begin=begin, strides=strides).out
+
+    def reverse(self, x: Value, axes) -> Value:
+        axes = {a % x.rank for a in axes}
+        return self.slice(x, [d - 1 if i in axes else 0 for i, d in enumerate(x.shape)], x.shape,
+                          [-1 if i in axes else 1 for i in range(x.rank)])
+
+    # computations ----------------------------------------------------------------------------------------------
+    def reduce(self, op, x: Value, axes, keep_dims=False) -> Value:
+        axes = tuple(sorted({int(a) % x.rank for a in axes})) if x.rank else ()
+        if not axes and op not in ("argmax", "argmin"):
+            return x
+        shape = tuple(d for i, d in enumerate(x.shape) if i not in axes)
+        dtype = dtypes.int64 if op in ("argmax", "argmin") else x.dtype
+        if not shape and len(axes) == x.rank and op not in ("argmax", "argmin") and x.rank:
+            parts = self.node("partial", [x], [((PARTIALS,), accumulator(op, dtype))], key=op, op=op).out
+            out = self.node("reduce", [parts], [((), dtype)], key=(op, (0,), dtype.name), op=op, axes=(0,)).out
+        else:
+            out = self.node("reduce", [x], [(shape, dtype)], key=(op, axes), op=op, axes=axes).out
+        if keep_dims:
+            out = self.reshape(out, [1 if i in axes else d for i, d in enumerate(x.shape)])
+        return out
+
+    def gather(self, x: Value, indices: Value, axis=0) -> Value:
+        """Slices of x along `axis`; an index out of range raises InvalidArgumentError at run time."""
+        shape = x.shape[:axis] + indices.shape + x.shape[axis + 1:]
+        return self.node("gather", [x, indices], [(shape, x.dtype)], key=axis, axis=axis).out
+
+    def scatter_add(self, shape, indices: Value, updates: Value) -> Value:
+        return self.node("scatter", [indices, updates], [(tuple(shape), updates.dtype)], op="add").out
+
+    def matmul(self, x: Value, y: Value, ta=False, tb=False) -> Value:
+        batch = broadcast_shapes([x.shape[:-2], y.shape[:-2]])
+        m = x.shape[-1] if ta else x.shape[-2]
+        n = y.shape[-2] if tb else y.shape[-1]
+        if x.rank > 2 or y.rank > 2:
+            x, y = self.broadcast(x, batch + x.shape[-2:]), self.broadcast(y, batch + y.shape[-2:])
+        return self.node("matmul", [x, y], [(batch + (m, n), x.dtype)], key=(bool(ta), bool(tb)),
+                         ta=bool(ta), tb=bool(tb)).out
+
+    def scan(self, op, x: Value, axis, exclusive=False, reverse=False) -> Value:
+        return self.node("scan", [x], [(x.shape, x.dtype)], key=(op, axis % x.rank, exclusive, reverse), op=op,
+                         axis=axis % x.rank, exclusive=exclusive, reverse=reverse).out
+
+    def concat(self, xs, axis) -> Value:
+        axis = axis % xs[0].rank
+        start: sizes.Dim = 0
+        parts = []
+        for x in xs:
+            parts.append((x, tuple(start if i == axis else 0 for i in range(x.rank))))
+            start = start + x.shape[axis]
+        shape = tuple(start if i == axis else d for i, d in enumerate(xs[0].shape))
+        return self.assemble(shape, parts, None)
+
+    def pad(self, x: Value, before, after, value=0) -> Value:
+        shape = tuple(lo + d + hi for d, lo, hi in zip(x.shape, before, after))
+        return self.assemble(shape, [(x, tuple(before))], self.lift(value, x.dtype))
+
+    def assemble(self, shape, parts, fill) -> Value:
+        """A tensor of `shape` put together from (value, offset) parts; `fill` covers what they leave, None if nothing."""
+        like = parts[0][0]
+        if fill is not None:
+            parts = [(self.broadcast(fill, shape), (0,) * len(shape))] + parts
+        out = self.node("assemble", [], [(shape, like.dtype)]).out
+        previous = None
+        for x, offset in parts:
+            place = self.node("place", [x], [], target=out, offset=offset)
+            if previous is not None and fill is not None:
+                place.after.append(previous)
+            previous = place
+            out.node.after.append(place)
+        self.nodes.remove(out.node)         # nodes stand in the order in which they can run
+        self.nodes.append(out.node)
+        out.node.id, self._count = self._count, self._count + 1
+        return out
+
+    def read(self, variable, version, shape, dtype) -> Value:
+        return self.node("read", [], [(shape, dtype)], key=(variable.name, version), variable=variable,
+                         version=version).out
+
+    def write(self, variable, version, x: Value) -> Value:
+        return self.node("write", [x], [(x.shape, x.dtype)], variable=variable, version=version).out
+
+
+def accumulator(op, dtype):
+    """Sums and products of float32 and narrower are carried in float64, which costs nothing where memory is the limit."""
+    if op in ("add", "mul") and dtype in (dtypes.float32, dtypes.float16, dtypes.bfloat16):
+        return dtypes.float64
+    return dtype
+
+
+def result_dtype(name, rule, args):
+    """The element type that a primitive gives; `rule` says same, bool, real or complex."""
+    if rule.result == "bool":
+        return dtypes.bool_
+    first = args[1].dtype if name == "select" else args[0].dtype
+    if rule.result == "real" and first.is_complex:
+        return first.real_dtype
+    if rule.result == "complex":
+        return dtypes.complex64 if first == dtypes.float32 else dtypes.complex128
+    return first
+
+
+def shape_key(shape) -> tuple:
+    return tuple(d.terms if isinstance(d, sizes.Size) else int(d) for d in shape)
+
+
+def same_shape(a, b) -> bool:
+    return len(a) == len(b) and all(sizes.same(x, y) for x, y in zip(a, b))

@@ -1,0 +1,92 @@
+"""The kernel IR: a loop nest with roles, scalar statements in single assignment, loads and stores with strides.
+
+It assumes nothing about the machine; `emit/cpu.py` and `emit/cuda.py` write it out as Python source for Numba.
+
+Loops have roles: `outer` loops are independent and enumerate the *items* that threads share out; `reduce` loops
+accumulate; `inner` is the one kept loop inside the reduction of a "cols" kernel.  Kinds:
+
+    map      outer loops only; the last one is the innermost (an item is one run of it, or one element if alone)
+    rows     for each item: a pass over the reduce loops for every phase of reductions, then a pass that stores
+    cols     for each item (a block of inner columns): one pass that accumulates every column, then one that stores
+    partial  items are PARTIALS chunks of the outermost reduce loop; each stores its own partial result
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .sizes import Dim
+
+COLUMNS = 256     # columns per item of a "cols" kernel
+
+
+@dataclass
+class Loop:
+    size: Dim
+    role: str               # outer | reduce | inner
+
+
+@dataclass
+class Param:
+    """A buffer that a kernel gets: its element type and how it is used (in, out, inout)."""
+
+    name: str
+    dtype: str              # code, see CODES
+    use: str
+
+
+@dataclass
+class Access:
+    """Where an element lies: param[offset + sum(strides[k] * loop[k])], strides in elements."""
+
+    param: int
+    strides: list           # Dim per loop
+    offset: Dim = 0
+
+
+@dataclass(eq=False)
+class Statement:
+    """One scalar statement.
+
+    load     name = access                       index    name = offset + sum(strides * loops), an int64
+    scalar   name = a number passed by value      op       name = prim(args)
+    gather   name = access at index args[0] times `stride`, the index checked against `limit`
+    reduce   name = combination `prim` of args[0] over the reduce loops
+    store    access = args[0]
+    """
+
+    kind: str
+    name: str = ""
+    prim: str = ""
+    args: tuple = ()
+    dtype: str = ""
+    access: Access | None = None
+    level: str = "full"     # full: at every point of the domain; row: once per kept point
+    stride: Dim = 0
+    limit: Dim = 0
+    node: Any = None        # the lowered node, for showing where the statement came from
+
+
+@dataclass
+class Kernel:
+    kind: str
+    loops: list
+    params: list = field(default_factory=list)
+    body: list = field(default_factory=list)        # statements in order
+    scalars: list = field(default_factory=list)     # values passed by value, see Statement "scalar"
+    buffers: list = field(default_factory=list)     # the lowered value (or target) behind each param
+    nodes: list = field(default_factory=list)
+    # filled in by emit
+    name: str = ""
+    source: str = ""
+    sizes: list = field(default_factory=list)       # Dim or ("scalar", value) for each slot of the sizes argument
+    items: Dim = 1
+    cost: Dim = 1                                   # rough nanoseconds per item
+
+
+CODES = {"float32": "f32", "float64": "f64", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
+         "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64", "bool": "b1"}
+WIDTH = {"f32": 4, "f64": 8, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u8": 1, "u16": 2, "u32": 4, "u64": 8, "b1": 1}
+EXPENSIVE = {"exp", "log", "log1p", "expm1", "tanh", "sigmoid", "erf", "erfc", "sin", "cos", "tan", "pow", "asin",
+             "acos", "atan", "atan2", "sinh", "cosh", "asinh", "acosh", "atanh", "lgamma", "digamma"}
+CHECK_INDEX, CHECK_DIVISION, CHECK_POWER = 1, 2, 4      # bits of a kernel's return value

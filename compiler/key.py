@@ -1,0 +1,31 @@
+"""Keys of object code: named parts, so that a miss can say which part differed."""
+from __future__ import annotations
+
+import hashlib
+import json
+
+from .emit import native
+from .kernel import Kernel
+
+
+def kernel_parts(kernel: Kernel) -> dict[str, str]:
+    """What the object code of a CPU kernel depends on."""
+    return {"name": kernel.name, "text": kernel.source, "types": " ".join(p.dtype for p in kernel.params),
+            "target": "cpu", **native.target_key()}
+
+
+def digest(parts: dict[str, str]) -> str:
+    """The content address of object code."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:40]
+
+
+def difference(parts: dict[str, str], others) -> str:
+    """Why nothing in the store fitted: the parts in which the nearest of `others` differs."""
+    best: list[str] | None = None
+    for other in others:
+        names = [n for n in parts if other.get(n) != parts[n]]
+        if best is None or len(names) < len(best):
+            best = names
+    if best is None:
+        return "the store is empty"
+    return "no entry differs in fewer parts than: " + ", ".join(best)

@@ -1,0 +1,346 @@
+"""lower: operations become primitives, and the state rule becomes edges between them.
+
+Reading a variable gives a value of some version of its buffer; a write makes the next version.  Nodes that use a version
+must run before the write that replaces it; where one comes later in the order (the old value is still wanted after
+the write), a copy is made before the write.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from jitgraph.graph import dtypes
+from jitgraph.graph.errors import InvalidArgumentError
+
+from . import sizes
+from .emit import scalars
+from .fuse import may_fail
+from .ir import VIEWS, Builder, Node, Value
+from .kernel import CODES
+from .order import is_transparent, is_variable, variable_of
+from .specialize import shape_error
+from .views import resolve
+
+PASS_THROUGH = {"Identity", "StopGradient", "PreventGradient", "PlaceholderWithDefault", "RefIdentity"}
+
+def lower(program):
+    """Operations become primitives; reads and writes of variables become values of versions."""
+    _Lowering(program).run()
+
+
+class _Lowering:
+    def __init__(self, program):
+        self.program, self.infos = program, program.infos
+        self.b = Builder()
+        self.values: dict = {}              # tensor -> Value
+        self.current: dict = {}             # variable -> Value of its present version
+        self.versions: dict = {}            # variable -> number of writes so far
+        self.checks: list[Node] = []        # nodes that may fail
+        self.effects: list[Node] = []       # writes and host operations with effects, in order
+        self.last_host: Node | None = None
+        self.wanted = set(program.fetches) | set(program.live)
+
+    def run(self):
+        program = self.program
+        for tensor in program.feeds:
+            info = self.infos[tensor]
+            self.values[tensor] = self.b.node("input", [], [(info.shape, info.dtype)], tensor=tensor).out
+        for op in program.ops:
+            self.b.op, self.b.position = op, op._id
+            before = len(self.b.nodes)
+            self._lower(op)
+            self._note_effects(before)
+            for tensor in op.outputs:
+                if tensor in self.wanted and tensor not in program.feeds:
+                    self._keep(tensor)
+        for tensor in self.wanted:
+            if tensor in program.feeds or (tensor in program.known and tensor not in program.results):
+                program.results[tensor] = self._value(tensor)
+        program.nodes = _live_nodes(self.b.nodes, [v for v in program.results.values()])
+        program.outputs = [v for v in program.results.values() if v.node.kind not in ("input", "const", "size")]
+
+    # values ----------------------------------------------------------------------------------------------------
+    def _value(self, tensor) -> Value:
+        """The value of a tensor at this point of the order; for a variable, that of its present version."""
+        found = self.values.get(tensor)
+        if found is not None:
+            return found
+        info = self.infos.get(tensor)
+        if info is not None and info.value is not None:
+            return self._constant(info)
+        variable = variable_of(tensor)
+        if variable is not None:
+            return self._read(variable)
+        raise InvalidArgumentError(None, tensor.op, f"tensor {tensor.name} has no value in this run")
+
+    def _constant(self, info) -> Value:
+        if info.value.dtype == object and info.dtype.name != "string":
+            key = tuple(sizes.source(x) for x in info.value.ravel())
+            return self.b.node("size", [], [(info.shape, info.dtype)], key=(key, info.dtype.name, info.shape),
+                               array=info.value).out
+        if info.dtype.name in CODES or info.dtype.is_complex:
+            return self.b.const(info.value, info.dtype)
+        return self.b.node("const", [], [(info.shape, info.dtype)], array=info.value).out
+
+    def _read(self, variable) -> Value:
+        if variable not in self.current:
+            info = self.infos[variable.outputs[0]]
+            self.current[variable] = self.b.read(variable, 0, info.shape, info.dtype)
+        return self.current[variable]
+
+    def _keep(self, tensor):
+        """Records the value of a fetched or live tensor as it is now; what is not computed into a buffer is copied."""
+        value = self._value(tensor)
+        base = resolve(value)
+        plain = value.node.kind in ("input", "const", "size") or (
+            base is not None and base[0] is value and value.node.kind not in ("read", "write", "iota"))
+        if not plain and value.dtype.name in CODES:
+            value = self.b.node("cast", [value], [(value.shape, value.dtype)], key=None).out
+        elif not plain:
+            value = self._host_copy(value)
+        self.program.results[tensor] = value
+
+    def _host_copy(self, value) -> Value:
+        return self.b.node("host", [value], [(value.shape, value.dtype)], function=np.array, call="array").out
+
+    # operations ------------------------------------------------------------------------------------------------
+    def _lower(self, op):
+        if is_variable(op) or op.type in ("NoOp", "ControlTrigger") or is_transparent(op):
+            return
+        if op.outputs and all(t in self.values or self._is_known(t) for t in op.outputs):
+            return
+        if op.type == "Placeholder":
+            raise missing_feed(op)
+        if op.type in PASS_THROUGH or op.type == "ReadVariableOp":
+            self.values[op.outputs[0]] = self._value(op.inputs[0])
+            return
+        refs = state_inputs(op)
+        if refs:
+            self._on_state(op, refs)
+            return
+        inputs = [self._value(t) for t in op.inputs]
+        try:
+            results = self._primitives(op, inputs)
+        except ValueError as error:
+            raise shape_error(op, [self.infos.get(t) for t in op.inputs], error) from None
+        if results is NotImplemented:
+            results = self._host(op, inputs)
+        for tensor, value in zip(op.outputs, results):
+            self.values[tensor] = value
+
+    def _is_known(self, tensor):
+        info = self.infos.get(tensor)
+        return info is not None and info.value is not None
+
+    def _primitives(self, op, inputs):
+        """The op in primitives, or NotImplemented where it has none for these dtypes."""
+        opdef = op.opdef
+        if opdef.host or opdef.state or opdef.stateful or (opdef.lower is None and opdef.scalar is None):
+            return NotImplemented
+        if any(v.dtype.name not in CODES for v in inputs) or any(t.dtype.base_dtype.name not in CODES for t in op.outputs):
+            return NotImplemented
+        start = len(self.b.nodes)
+        try:
+            grouped = opdef.group(inputs) if len([a for a in opdef.inputs if a.is_list]) < 2 else \
+                _group(opdef, inputs, op.attrs)
+            if opdef.scalar is not None:
+                results = opdef.scalar(*grouped, **opdef.arguments(opdef.scalar, op.attrs))
+            else:
+                results = opdef.lower(self.b, *grouped, **opdef.arguments(opdef.lower, op.attrs))
+        except NotImplementedError:
+            results = NotImplemented
+        if results is NotImplemented:
+            return NotImplemented
+        flat = _flatten(results)
+        flat = [self._conform(op, t, v) for t, v in zip(op.outputs, flat)]
+        return flat if _expressible(self.b.nodes[start:]) else NotImplemented
+
+    def _conform(self, op, tensor, value):
+        """Numbers become constants; a scalar expression that ignores an input still has the broadcast shape."""
+        dtype = tensor.dtype.base_dtype
+        value = value if isinstance(value, Value) else self.b.const(value, dtype)
+        info = self.infos.get(tensor)
+        if op.opdef.scalar is not None and info is not None and value.rank != len(info.shape):
+            value = self.b.broadcast(value, info.shape)
+        return value
+
+    def _host(self, op, inputs):
+        outputs = [(self.infos[t].shape if t in self.infos else None, t.dtype.base_dtype) for t in op.outputs]
+        node = self.b.node("host", inputs, [(s or (), d) for s, d in outputs], call="op")
+        node.attrs["open"] = [s is None for s, _ in outputs]
+        if op.opdef.stateful or op.opdef.state or not op.outputs or op.type in ("Assert", "Print"):
+            node.after.extend(self.effects)
+            self.effects.append(node)
+            self.last_host = node
+        return node.outputs
+
+    # state -----------------------------------------------------------------------------------------------------
+    def _on_state(self, op, refs):
+        """An operation on variables themselves: in primitives where it has them, else on the host with the buffers."""
+        opdef = op.opdef
+        function = getattr(opdef, "updates", None) or (opdef.lower if opdef.state == "write" else None)
+        others = [self._value(t) for k, t in enumerate(op.inputs) if k not in refs]
+        fits = function is not None and all(is_closed(v) for v in refs.values()) and all(
+            v.dtype.name in CODES for v in others) and all(v.attrs["dtype"].base_dtype.name in CODES for v in refs.values())
+        if fits:
+            self._update(op, function, refs)
+            return
+        results = self._host(op, others)
+        node = results[0].node if results else self.b.nodes[-1]
+        node.attrs["refs"] = refs
+        node.after.extend(v.node for variable in refs.values() if (v := self.current.get(variable)) is not None)
+        if opdef.state == "write":
+            for variable in dict.fromkeys(refs.values()):
+                self._advance(variable, node)
+        for tensor, value in zip(op.outputs, results):
+            self.values[tensor] = value
+
+    def _update(self, op, function, refs):
+        """Pure expressions for the new values of the operation's variables, written in place."""
+        inputs = [self._value(t) if k not in refs else self._read(refs[k]) for k, t in enumerate(op.inputs)]
+        builder = () if function is getattr(op.opdef, "updates", None) else (self.b,)
+        new = function(*builder, *inputs, **op.opdef.arguments(function, op.attrs))
+        written = []
+        for variable, value in zip(refs.values(), new if isinstance(new, tuple) else (new,)):
+            shape = self.infos[variable.outputs[0]].shape
+            if value.rank != len(shape):
+                value = self.b.broadcast(value, shape)
+            written.append(self._write(variable, value))
+        for tensor in op.outputs:
+            self.values[tensor] = written[0]
+
+    def _write(self, variable, value) -> Value:
+        version = self.versions.get(variable, 0) + 1
+        written = self.b.write(variable, version, value)
+        written.node.after.extend(self.checks)
+        if self.last_host is not None:
+            written.node.after.append(self.last_host)
+        self.effects.append(written.node)
+        self._advance(variable, written.node)
+        self.current[variable] = written
+        return written
+
+    def _advance(self, variable, writer: Node):
+        """The variable's next version begins at `writer`: every user of the version before runs earlier."""
+        self.versions[variable] = self.versions.get(variable, 0) + 1
+        old = self.current.pop(variable, None)
+        if old is not None:
+            self._settle(variable, old, writer)
+        if writer.kind == "host":
+            info = self.infos[variable.outputs[0]]
+            fresh = self.b.read(variable, self.versions[variable], info.shape, info.dtype)
+            fresh.node.after.append(writer)
+            self.current[variable] = fresh
+
+    def _settle(self, variable, old: Value, writer: Node):
+        """Users of the old version go before the writer; tensors that still hold the old value get a copy of it."""
+        stale = {v for v in self.b_values() if resolve(v) is not None and resolve(v)[0] is old}
+        users = [n for n in self.b.nodes if n is not writer and n.kind not in VIEWS and any(v in stale for v in n.inputs)]
+        holders = [t for t, v in self.values.items() if v in stale and self._used_later(t)]
+        copies: dict = {}
+        for tensor in holders:
+            value = self.values[tensor]
+            if value not in copies:
+                at = self.b.nodes.index(writer)
+                copies[value] = self.b.node("cast", [value], [(value.shape, value.dtype)], key=None).out
+                node = self.b.nodes.pop()
+                self.b.nodes.insert(at, node)
+                users.append(node)
+            self.values[tensor] = copies[value]
+        writer.after.extend(users)
+
+    def b_values(self):
+        return [v for n in self.b.nodes if n.kind in VIEWS or n.kind in ("read", "write") for v in n.outputs]
+
+    def _used_later(self, tensor) -> bool:
+        """Whether an operation that is not lowered yet (or a later segment) uses the tensor."""
+        done = self.b.op
+        place = getattr(self, "_places", None)
+        if place is None:
+            place = self._places = {op: i for i, op in enumerate(self.program.ops)}
+        now = place[done]
+        later = set(self.program.rest)
+        return any(place.get(c, -1) > now or c in later for c in tensor.consumers())
+
+    def _note_effects(self, before):
+        for node in self.b.nodes[before:]:
+            if node.kind in ("map", "gather") and may_fail(node):
+                self.checks.append(node)
+
+
+def state_inputs(op) -> dict:
+    """{input position: variable} for the inputs through which an operation works on variables themselves."""
+    if op.opdef is None or not op.opdef.state:
+        return {}
+    found = {}
+    for k, tensor in enumerate(op.inputs):
+        if tensor.dtype._is_ref_dtype or tensor.dtype.name == "resource":
+            variable = variable_of(tensor)
+            if variable is not None:
+                found[k] = variable
+    return found
+
+
+def is_closed(variable) -> bool:
+    """Whether the variable's shape never changes."""
+    shape = variable.attrs["shape"]
+    return shape is not None and all(d is not None and d >= 0 for d in shape)
+
+
+def missing_feed(op):
+    """The error for a placeholder that the run needs and nobody fed."""
+    shape = op.outputs[0].shape
+    dtype = op.outputs[0].dtype.name
+    text = f" and shape {shape}" if shape.ndims else ""
+    name = {"float32": "float", "float64": "double"}.get(dtype, dtype)
+    return InvalidArgumentError(None, op, f"You must feed a value for placeholder tensor '{op.name}' with dtype "
+                                          f"{name}{text}")
+
+
+def _flatten(results):
+    if not isinstance(results, (tuple, list)):
+        return [results]
+    return [v for r in results for v in (r if isinstance(r, (tuple, list)) else (r,))]
+
+
+def _group(opdef, inputs, attrs):
+    from jitgraph.graph.build import group_inputs
+
+    return group_inputs(opdef, inputs, attrs)
+
+
+def _expressible(nodes) -> bool:
+    """Whether kernels exist for all of these primitives; else the op runs on the host."""
+    for node in nodes:
+        if any(v.dtype.name not in CODES for v in node.outputs):
+            return False
+        if node.kind == "map":
+            code = CODES[node.inputs[-1].dtype.name]
+            if not scalars.supported(node.attrs["prim"], code):
+                return False
+        if node.kind == "matmul" and node.out.dtype not in (dtypes.float32, dtypes.float64):
+            return False
+    return True
+
+
+def _live_nodes(nodes, results):
+    """Drops primitives that nothing needs: only results, writes and host effects are wanted for themselves."""
+    keep, stack = set(), [v.node for v in results]
+    stack += [n for n in nodes if n.kind == "write" or (n.kind == "host" and (not n.outputs or _has_effect(n)))]
+    while stack:
+        n = stack.pop()
+        if n in keep:
+            continue
+        keep.add(n)
+        stack.extend(v.node for v in n.inputs)
+        if n.kind in ("assemble", "read", "place"):
+            stack.extend(n.after)
+    for n in nodes:
+        n.after = [a for a in n.after if a in keep]
+    return [n for n in nodes if n in keep]
+
+
+def _has_effect(node) -> bool:
+    opdef = node.op.opdef if node.op is not None and node.attrs.get("call") == "op" else None
+    return opdef is not None and (opdef.stateful or opdef.state == "write")
+
+

@@ -1,0 +1,71 @@
+"""What every machine shares: constants of the float formats, and the operations that are sequences of others."""
+
+from __future__ import annotations
+
+# Adding 1.5 * 2**(mantissa bits) pushes the fraction out of the significand: the sum's low bits are the rounded integer.
+ROUND_MAGIC = {32: 12582912.0, 64: 6755399441055744.0}
+ROUND_MAGIC_BITS = {32: 0x4B400000, 64: 0x4338000000000000}
+SIGN_BIT = {32: -(1 << 31), 64: -(1 << 63)}
+
+
+class Machine:
+    """What both makes share: the operations that are sequences of others. `has_fma`: is `fma` one instruction, one rounding?"""
+
+    has_fma = True
+
+    def copysign(self, magnitude, sign):
+        """The size of `magnitude` with the sign of `sign` (also of zeros and NaN)."""
+        mask = SIGN_BIT[self.width(sign)]
+        return self.from_bits((self.bits(magnitude) & ~mask) | (self.bits(sign) & mask))
+
+    def round_shift(self, x, factor=1.0):
+        """(n, i): x * factor rounded to an integer, to even at ties, as float and as integer; |n| < 2**22 (2**51 for 64 bits).
+
+        Cheaper than `to_int(rint(x))` and, unlike that, vectorised for 64 bits on AVX2.
+        """
+        magic = ROUND_MAGIC[self.width(x)]
+        shifted = self.fma(x, factor, magic) if factor != 1.0 else x + magic
+        return shifted - magic, self.bits(shifted) - ROUND_MAGIC_BITS[self.width(x)]
+
+    def two_sum(self, a, b):
+        """(s, e): s = a + b rounded, and s + e = a + b exactly (Knuth)."""
+        s = a + b
+        t = s - a
+        return s, (a - (s - t)) + (b - t)
+
+    def fast_two_sum(self, a, b):
+        """(s, e) as `two_sum`, for |a| >= |b| or a = 0 (Dekker)."""
+        s = a + b
+        return s, b - (s - a)
+
+    def two_product(self, a, b):
+        """(p, e): p = a * b rounded, and p + e = a * b exactly, barring under- and overflow (Dekker, Veltkamp without fma)."""
+        p = a * b
+        if self.has_fma:
+            return p, self.fma(a, b, -p)
+        (ah, al), (bh, bl) = self._split(a), self._split(b)
+        return p, ((ah * bh - p) + ah * bl + al * bh) + al * bl
+
+    def _split(self, a):
+        """a = high + low, each with half of the significand, so that products of halves are exact."""
+        scaled = a * (4097.0 if self.width(a) == 32 else 134217729.0)
+        high = scaled - (scaled - a)
+        return high, a - high
+
+    def horner(self, x, coefficients):
+        """c[0] + x * (c[1] + x * (c[2] + ...)), one fma a term."""
+        *rest, total = coefficients
+        total = self.const(total, x)
+        for c in reversed(rest):
+            total = self.fma(total, x, c)
+        return total
+
+    def polynomial(self, x, coefficients):
+        """The polynomial that `horner` computes; long ones as two halves, in x**2, that do not wait for each other.
+
+        For |x| up to about 1/2: the rounding of x**2 costs some accuracy where the high terms weigh much.
+        """
+        if len(coefficients) < 9:
+            return self.horner(x, coefficients)
+        square = x * x
+        return self.fma(x, self.horner(square, coefficients[1::2]), self.horner(square, coefficients[::2]))

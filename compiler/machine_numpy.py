@@ -1,0 +1,149 @@
+"""The machine whose values are NumPy arrays: the meaning that every other machine repeats."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .machine_base import Machine
+
+
+class NumPyMachine(Machine):
+    """Values are NumPy arrays (float32 or float64), or NumPy scalars. The meaning of every other make.
+
+    >>> evaluate(exp, np.float32([0, 1]))
+    """
+
+    def __init__(self, has_fma: bool = True):
+        self.has_fma = has_fma
+
+    def width(self, x):
+        return 8 * x.dtype.itemsize
+
+    def const(self, value, like):
+        return np.asarray(value, like.dtype)
+
+    def fma(self, a, b, c):
+        a, b, c = _same_type(a, b, c)
+        if not self.has_fma:
+            return a * b + c
+        if a.dtype == np.float32:
+            return _fma32(a, b, c)
+        return _fma64(a, b, c)
+
+    abs = staticmethod(np.abs)
+    floor = staticmethod(np.floor)
+    rint = staticmethod(np.rint)
+    sqrt = staticmethod(np.sqrt)
+    isnan = staticmethod(np.isnan)
+    lt, le, gt, ge = map(staticmethod, (np.less, np.less_equal, np.greater, np.greater_equal))
+    eq, ne = map(staticmethod, (np.equal, np.not_equal))
+
+    def min(self, a, b):
+        return self.select(np.less(a, b), a, b)
+
+    def max(self, a, b):
+        return self.select(np.greater(a, b), a, b)
+
+    def select(self, c, a, b):
+        return np.where(c, *_same_type(a, b))
+
+    def bits(self, x):
+        return x.view(np.int32 if x.dtype == np.float32 else np.int64)
+
+    def from_bits(self, i):
+        return i.view(np.float32 if i.dtype == np.int32 else np.float64)
+
+    def shr(self, i, n):
+        return (i.view(np.uint32 if i.dtype == np.int32 else np.uint64) >> _unsigned(n, i)).view(i.dtype)
+
+    def sar(self, i, n):
+        return i >> n
+
+    def to_float(self, i):
+        return i.astype(np.float32 if i.dtype == np.int32 else np.float64)
+
+    def to_int(self, x):
+        return x.astype(np.int32 if x.dtype == np.float32 else np.int64)
+
+    def widen(self, x):
+        return x.astype(np.float64)
+
+    def narrow(self, x):
+        return x.astype(np.float32)
+
+    def extend(self, i):
+        return i.astype(np.int64)
+
+    def low(self, i):
+        return i.astype(np.int32)
+
+    def rarely(self, test, slow, fast, *xs):
+        where = np.asarray(test(self, *xs))
+        if not where.any():
+            return fast
+        fast, *xs = (np.array(v) for v in np.broadcast_arrays(fast, *xs))
+        fast[where] = slow(self, *(x[where] for x in xs))
+        return fast
+
+    def table(self, values, i):
+        return np.asarray(values)[i]
+
+
+def evaluate(function, *arrays, has_fma: bool = True):
+    """The value of an elementary function on float arrays of one dtype (float32 or float64); shape and dtype of the input."""
+    arrays = [np.array(a, copy=None, ndmin=1, order="C") for a in np.broadcast_arrays(*arrays)]
+    with np.errstate(all="ignore"):
+        result = function(NumPyMachine(has_fma), *arrays)
+    return result.reshape(np.broadcast_shapes(*(np.shape(a) for a in arrays)))
+
+
+def _same_type(*values):
+    """Python numbers among the values take the dtype of the arrays among them."""
+    dtype = next(v.dtype for v in values if hasattr(v, "dtype"))
+    return [v if hasattr(v, "dtype") else np.asarray(v, dtype) for v in values]
+
+
+def _unsigned(n, i):
+    return n.view(f"u{i.dtype.itemsize}") if hasattr(n, "dtype") else n
+
+
+def _two_sum(a, b):
+    s = a + b
+    t = s - a
+    return s, (a - (s - t)) + (b - t)
+
+
+def _odd_sum(a, b):
+    """a + b in float64, rounded to odd: the last bit is set where the sum is not exact.
+
+    A value rounded to odd may be rounded once more, to at least two bits fewer, as if it were exact (Boldo, Melquiond 2008).
+    """
+    s, e = _two_sum(a, b)
+    bits = s.view(np.int64)
+    step = np.where((e > 0) == (s > 0), 1, -1)
+    inexact_even = (e != 0) & np.isfinite(s) & np.isfinite(e) & (bits & 1 == 0)
+    return np.where(inexact_even, bits + step, bits).view(np.float64)
+
+
+def _fma32(a, b, c):
+    product = np.asarray(np.multiply(a, b, dtype=np.float64))
+    return _odd_sum(product, np.asarray(c, np.float64)).astype(np.float32)
+
+
+def _fma64(a, b, c):
+    """Boldo and Melquiond's fma from error-free sums; a*b + c with two roundings where a part would leave the normal range."""
+    a, b, c = (np.asarray(v) for v in np.broadcast_arrays(a, b, c))
+    product = a * b
+    size = np.maximum(np.abs(product), np.abs(c))
+    exact = (np.abs(product) > 1e-280) & (size < 1e290) & (np.abs(a) < 1e290) & (np.abs(b) < 1e290)
+    (ah, al), (bh, bl) = _split64(a), _split64(b)
+    product_error = ((ah * bh - product) + ah * bl + al * bh) + al * bl
+    low, low_error = _two_sum(c, product_error)
+    high, high_error = _two_sum(product, low)
+    return np.where(exact, high + _odd_sum(high_error, low_error), product + c)
+
+
+def _split64(a):
+    scaled = a * 134217729.0
+    high = scaled - (scaled - a)
+    return high, a - high

@@ -1,0 +1,149 @@
+"""order: one sequence of operations that obeys data edges, control edges and the state rule.
+
+The state rule: operations that touch the same variable and are not ordered by data or control edges execute in the
+order in which they were created.  A read through an Identity of the variable (`v/read`) has no time of its own: its
+consumer's place decides which value it sees.
+"""
+from __future__ import annotations
+
+import heapq
+
+from jitgraph.graph.errors import InvalidArgumentError
+
+
+def order(program):
+    """Turns control edges and the state rule into one order."""
+    ops, members = program.ops, set(program.ops)
+    after = {op: _predecessors(op, members, program.feeds) for op in ops}
+    sequence = _sort(ops, after)
+    touches = _touches(ops)
+    place = {op: i for i, op in enumerate(sequence)}
+    if any(place[a] > place[b] for touched in touches.values() for a, b in _conflicts(touched)):
+        for touched in touches.values():
+            for a, b in _conflicts(touched):
+                if a not in after[b] and not _reaches(b, a, after):
+                    after[b].add(a)
+        sequence = _sort(ops, after)
+    program.ops = sequence
+
+
+def variable_of(tensor):
+    """The variable operation whose state a tensor is: for a reference, or an Identity of one; else None."""
+    while True:
+        op = tensor.op
+        if op.opdef is not None and not op.inputs:
+            return op if is_variable(op) else None
+        if tensor.dtype._is_ref_dtype or is_transparent(op):
+            tensor = op.inputs[0]
+        elif tensor.dtype.name == "resource" and op.type == "Identity":
+            tensor = op.inputs[0]
+        else:
+            return None
+
+
+def is_variable(op) -> bool:
+    return op.type in ("VariableV2", "Variable", "VarHandleOp", "TemporaryVariable")
+
+
+def is_transparent(op) -> bool:
+    """An Identity of a variable: a name for its value, not a moment."""
+    return op.type == "Identity" and op.inputs[0].dtype._is_ref_dtype and variable_of(op.inputs[0]) is not None \
+        and is_variable(op.inputs[0].op)
+
+
+def touched_variables(op):
+    """(variable, whether the operation writes it) for each variable that the operation touches at its own place."""
+    writes = op.opdef is not None and op.opdef.state == "write"
+    if is_transparent(op):
+        return
+    for arg_is_ref, tensor in zip(_ref_inputs(op), op.inputs):
+        source = tensor.op
+        if is_variable(source) or is_transparent(source):
+            variable = variable_of(tensor)
+            if variable is not None:
+                yield variable, writes and arg_is_ref
+        elif arg_is_ref and writes:
+            variable = variable_of(tensor)
+            if variable is not None:
+                yield variable, True
+
+
+def _ref_inputs(op):
+    if op.opdef is None:
+        return [t.dtype._is_ref_dtype for t in op.inputs]
+    flags = []
+    for arg, tensor in zip(op.opdef.inputs, op.inputs):
+        flags.append(arg.is_ref or tensor.dtype.name == "resource")
+    return flags + [False] * (len(op.inputs) - len(flags))
+
+
+def _predecessors(op, members, feeds) -> set:
+    found = set()
+    for tensor in op.inputs:
+        if tensor in feeds:
+            continue
+        found.add(tensor.op)
+    found.update(op.control_inputs)
+    return {p for p in found if p in members and p is not op}
+
+
+def _touches(ops) -> dict:
+    touches: dict = {}
+    for op in ops:                              # in order of creation
+        for variable, writes in touched_variables(op):
+            touches.setdefault(variable, []).append((op, writes))
+    return touches
+
+
+def _conflicts(touched):
+    """Pairs of operations on one variable that must not be exchanged: every reader with the writers around it."""
+    writer, readers = None, []
+    for op, writes in touched:
+        if writes:
+            if writer is not None and writer is not op:
+                yield writer, op
+            for reader in readers:
+                if reader is not op:
+                    yield reader, op
+            writer, readers = op, []
+        else:
+            if writer is not None and writer is not op:
+                yield writer, op
+            readers.append(op)
+
+
+def _sort(ops, after) -> list:
+    """Topological order, earliest created first among those that are ready."""
+    waiting = {op: len(before) for op, before in after.items()}
+    users: dict = {}
+    for op, before in after.items():
+        for b in before:
+            users.setdefault(b, []).append(op)
+    ready = [(op._id, op) for op in ops if not waiting[op]]
+    heapq.heapify(ready)
+    sequence = []
+    while ready:
+        _, op = heapq.heappop(ready)
+        sequence.append(op)
+        for user in users.get(op, ()):
+            waiting[user] -= 1
+            if not waiting[user]:
+                heapq.heappush(ready, (user._id, user))
+    if len(sequence) != len(ops):
+        stuck = [op for op in ops if waiting[op]]
+        raise InvalidArgumentError(None, stuck[0], "The graph has a cycle through "
+                                   + ", ".join(f"'{op.name}'" for op in stuck[:5]))
+    return sequence
+
+
+def _reaches(start, goal, after) -> bool:
+    """Whether `start` must run before `goal`: goal's predecessors lead to start."""
+    stack, seen = [goal], set()
+    while stack:
+        op = stack.pop()
+        if op is start:
+            return True
+        if op not in seen:
+            seen.add(op)
+            stack.extend(after[op])
+    return False

@@ -1,0 +1,155 @@
+"""place: decide which buffer every value lives in, and write the instruction table.
+
+Every base value gets a *slot*: an address that kernels find through the table.  Temporaries share one arena by the time
+they are alive; their byte offsets depend on the sizes and are assigned when sizes are bound.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import sizes
+from .emit import contract
+from .ir import Node, Value
+from .kernel import CODES, WIDTH, Kernel
+from .views import resolve
+
+HOST_KINDS = ("host", "scan", "scatter")
+
+
+@dataclass
+class Slot:
+    """One buffer.  `kind`: feed, const, size, variable, temp, output, host (an ndarray that a host step made), object."""
+
+    kind: str
+    value: Value | None = None
+    key: Any = None             # tensor of a feed, variable operation, ...
+    dtype: Any = None
+    shape: tuple = ()
+    first: int = 0              # steps between which a temporary is alive
+    last: int = 0
+
+
+@dataclass
+class HostStep:
+    """A call on the host between native stretches: inputs and outputs by slot, with the views that it sees."""
+
+    node: Node
+    inputs: list                # (slot, shape, strides, offset) in elements
+    outputs: list               # slots
+
+
+@dataclass
+class Layout:
+    slots: list = field(default_factory=list)
+    steps: list = field(default_factory=list)       # (Kernel, [slot per param]) or HostStep
+    results: dict = field(default_factory=dict)     # tensor -> (slot, shape)
+
+
+def place(program):
+    """Buffers for values, lifetimes, in-place updates; matrix products become kernels."""
+    program.layout = _Placer(program).run()
+
+
+class _Placer:
+    def __init__(self, program):
+        self.program, self.layout = program, Layout()
+        self.slot_of: dict = {}
+
+    def run(self):
+        program = self.program
+        outputs = {resolve(v)[0] for v in program.outputs}
+        for step in program.steps:
+            if isinstance(step, Kernel):
+                self._kernel(step, outputs)
+            elif step.kind == "matmul":
+                self._kernel(contract.emit(step), outputs)
+            elif step.kind in HOST_KINDS:
+                self._host(step)
+        for tensor, value in program.results.items():
+            base, _, _ = resolve(value)
+            self.layout.results[tensor] = (self._slot(base, outputs), value.shape)
+        return self.layout
+
+    def _kernel(self, kernel: Kernel, outputs):
+        number = len(self.layout.steps)
+        slots = [self._slot(base, outputs) for base in kernel.buffers]
+        for s in slots:
+            self._touch(s, number)
+        self.layout.steps.append((kernel, slots))
+
+    def _host(self, node: Node):
+        number = len(self.layout.steps)
+        inputs = []
+        for value in node.inputs:
+            base, strides, offset = resolve(value)
+            slot = self._slot(base, ())
+            self._touch(slot, number)
+            inputs.append((slot, value.shape, strides, offset))
+        outputs = []
+        for value in node.outputs:
+            kind = "host" if value.dtype.name in CODES else "object"
+            outputs.append(self._new(value, Slot(kind, value, None, value.dtype, value.shape)))
+        self.layout.steps.append(HostStep(node, inputs, outputs))
+
+    def _touch(self, slot: int, step: int):
+        self.layout.slots[slot].last = step
+
+    def _new(self, key, slot: Slot) -> int:
+        slot.first = slot.last = len(self.layout.steps)
+        self.slot_of[key] = len(self.layout.slots)
+        self.layout.slots.append(slot)
+        return self.slot_of[key]
+
+    def _slot(self, base: Value, outputs) -> int:
+        node = base.node
+        key = node.attrs["variable"] if node.kind in ("read", "write") else base
+        if key in self.slot_of:
+            return self.slot_of[key]
+        kinds = {"input": "feed", "const": "const", "size": "size", "read": "variable", "write": "variable"}
+        kind = kinds.get(node.kind) or ("output" if base in outputs else "temp")
+        name = node.attrs.get("tensor", node.attrs.get("variable"))
+        return self._new(key, Slot(kind, base, name, base.dtype, base.shape))
+
+
+def temp_bytes(slot: Slot):
+    """Size of a temporary in bytes, as a (symbolic) number."""
+    return sizes.product(slot.shape) * WIDTH[CODES[slot.dtype.name]]
+
+
+def assign_offsets(spans, alignment: int = 64):
+    """Offsets for (bytes, first, last) spans so that spans alive at the same step do not overlap: (offsets, total).
+
+    First fit in order of the first step; freed ranges are merged and used again.
+    """
+    free: list[list[int]] = []          # [start, end] ranges inside the arena that nobody uses
+    ending: list[tuple[int, int, int]] = []
+    offsets, total = [0] * len(spans), 0
+    for k in sorted(range(len(spans)), key=lambda k: spans[k][1]):
+        size, first, last = spans[k]
+        size = -(-max(size, 1) // alignment) * alignment
+        for done in [e for e in ending if e[0] < first]:
+            ending.remove(done)
+            _release(free, done[1], done[2])
+        for hole in free:
+            if hole[1] - hole[0] >= size:
+                offsets[k] = hole[0]
+                hole[0] += size
+                if hole[0] == hole[1]:
+                    free.remove(hole)
+                break
+        else:
+            offsets[k], total = total, total + size
+        ending.append((last, offsets[k], offsets[k] + size))
+    return offsets, total
+
+
+def _release(free, start, end):
+    free.append([start, end])
+    free.sort()
+    k = 0
+    while k + 1 < len(free):
+        if free[k][1] == free[k + 1][0]:
+            free[k][1] = free.pop(k + 1)[1]
+        else:
+            k += 1

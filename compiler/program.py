@@ -1,0 +1,46 @@
+"""A program on its way through the passes: what is asked for, and what each pass has found out so far."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .sizes import SizeSpace
+
+
+@dataclass(frozen=True)
+class Options:
+    """Choices that change the compiled code.  `max_members`: primitives in one kernel (1 switches fusion off)."""
+
+    max_members: int = 48
+    verify: bool = False
+
+
+@dataclass
+class Program:
+    """One run signature of a graph.
+
+    `feeds` maps fed tensors to their present shapes; `known` maps tensors to values that an earlier segment computed
+    and that are the same at every run; `variable_shapes` gives the present shape of variables whose static shape is
+    not complete.  Everything below is filled in by the passes, in this order.
+    """
+
+    graph: Any
+    fetches: list                           # tensors
+    targets: list                           # operations
+    feeds: dict                             # tensor -> shape
+    variable_shapes: dict = field(default_factory=dict)
+    known: dict = field(default_factory=dict)
+    options: Options = field(default_factory=Options)
+    ops: list = field(default_factory=list)             # prune, order: the operations of the run, in order
+    space: SizeSpace = field(default_factory=SizeSpace)
+    infos: dict = field(default_factory=dict)           # specialize: tensor -> Info
+    rest: list = field(default_factory=list)            # specialize: operations left for a later segment
+    pins: list = field(default_factory=list)            # specialize: integer tensors whose values the rest depends on
+    live: list = field(default_factory=list)            # specialize: tensors that the rest uses
+    nodes: list = field(default_factory=list)           # lower: the primitives
+    results: dict = field(default_factory=dict)         # lower: fetched or live tensor -> Value
+    outputs: list = field(default_factory=list)         # lower: the values of `results` that are computed
+    units: list = field(default_factory=list)           # fuse: groups and lone nodes, in order
+    steps: list = field(default_factory=list)           # schedule: kernels and lone nodes, in order
+    layout: Any = None                                  # place
+    times: dict = field(default_factory=dict)           # seconds per pass

@@ -1,0 +1,288 @@
+"""schedule: turn each fused group into a loop nest.
+
+Chooses the kind of kernel, orders the loops, merges loops that every access runs through as if they were one, and gives
+each member its statements.  Which buffer a value lives in is decided later (`place`).
+"""
+from __future__ import annotations
+
+from . import sizes
+from .fuse import Group, operands
+from .ir import PARTIALS, Node, Value
+from .kernel import CODES, COLUMNS, EXPENSIVE, Access, Kernel, Loop, Param, Statement
+from .views import contiguous, resolve, trace
+
+
+def schedule(program):
+    """Loop nests for groups; the order of units is the order of execution."""
+    stored = _stored_values(program)
+    program.steps = [_KernelBuilder(u, stored).build() if isinstance(u, Group) else u for u in program.units]
+
+
+def _stored_values(program) -> set:
+    """Computed values that need a buffer: program outputs, and what a unit other than the maker's uses."""
+    unit_of = {n: u for u in program.units if isinstance(u, Group) for n in u.members}
+    stored = {resolve(v)[0] for v in program.outputs}
+    for unit in program.units:
+        members = unit.members if isinstance(unit, Group) else [unit]
+        for node in members:
+            for k, value in enumerate(node.inputs):
+                source = trace(value)[0]
+                inline = unit_of.get(source.node) is unit and not (node.kind == "gather" and k == 0)
+                if not inline:
+                    stored.add(resolve(value)[0])
+    return stored
+
+
+class _KernelBuilder:
+    def __init__(self, group: Group, stored: set):
+        self.group, self.stored = group, stored
+        self.kernel = Kernel(_kind(group), [], nodes=list(group.members))
+        self.names: dict[Value, str] = {}
+        self.loads: dict[tuple, str] = {}
+        self.params: dict[Value, int] = {}
+        self.body: list[Statement] = []
+
+    def build(self) -> Kernel:
+        for node in self.group.members:
+            getattr(self, "_" + node.kind, self._op)(node)
+            if node.outputs and node.out in self.stored and node.kind != "write":
+                self._store(node, node.out)
+        self._reorder(_loop_order(self.group, self.kernel.kind))
+        self.kernel.body = self.body
+        _merge_loops(self.kernel)
+        _add_missing_loop(self.kernel)
+        self.kernel.items, self.kernel.cost = _items(self.kernel)
+        return self.kernel
+
+    # statements ------------------------------------------------------------------------------------------------
+    def _add(self, kind, node, **fields) -> Statement:
+        statement = Statement(kind, node=node, level=self._level(node), **fields)
+        self.body.append(statement)
+        return statement
+
+    def _level(self, node: Node) -> str:
+        dims = self.group.dims[node]
+        return "full" if self.group.covers(dims) == "full" or node.kind == "partial" else "row"
+
+    def _name(self) -> str:
+        return f"v{sum(1 for s in self.body if s.name)}"
+
+    def _define(self, node: Node, kind, **fields):
+        name = self._name()
+        self._add(kind, node, name=name, dtype=CODES[node.out.dtype.name], **fields)
+        self.names[node.out] = name
+
+    def _op(self, node: Node):
+        self._define(node, "op", prim=node.attrs["prim"], args=self._args(node))
+
+    def _cast(self, node: Node):
+        self._define(node, "op", prim="cast", args=self._args(node))
+
+    def _reduce(self, node: Node):
+        self._define(node, "reduce", prim=node.attrs["op"], args=self._args(node))
+        self.body[-1].level = "row"
+        axes = node.attrs["axes"]
+        if node.attrs["op"] in ("argmax", "argmin"):        # the index along the reduced axis, as one more argument
+            dims = self.group.dims[node]
+            index = self._load_index(node, {dims[a]: 1 for a in axes if dims[a] >= 0})
+            reduction = self.body.pop(-2)
+            reduction.args = reduction.args + (index,)
+            self.body.append(reduction)
+
+    def _partial(self, node: Node):
+        self._define(node, "reduce", prim=node.attrs["op"], args=self._args(node))
+        self.body[-1].level = "row"
+
+    def _gather(self, node: Node):
+        (index,) = self._args(node)
+        axis, source = node.attrs["axis"], node.inputs[0]
+        base, strides, offset = resolve(source)
+        dims, width = self.group.dims[node], node.inputs[1].rank
+        runs = list(dims[:axis]) + [None] + list(dims[axis + width:])
+        access = Access(self._param(base, "in"), self._strides(runs, strides), offset)
+        self._define(node, "gather", args=(index,), access=access, stride=strides[axis], limit=source.shape[axis])
+
+    def _write(self, node: Node):
+        (name,) = self._args(node)
+        self.names[node.out] = name
+        access = Access(self._param(node.out, "out"), self._strides(self.group.dims[node], contiguous(node.out.shape)))
+        self._add("store", node, args=(name,), access=access, dtype=CODES[node.out.dtype.name])
+
+    def _place(self, node: Node):
+        (name,) = self._args(node)
+        target = node.attrs["target"]
+        strides = contiguous(target.shape)
+        offset = sizes_dot(node.attrs["offset"], strides)
+        access = Access(self._param(target, "out"), self._strides(self.group.dims[node], strides), offset)
+        self._add("store", node, args=(name,), access=access, dtype=CODES[target.dtype.name])
+
+    def _store(self, node: Node, value: Value):
+        strides = [1] if node.kind == "partial" else contiguous(value.shape)
+        dims = [] if node.kind == "partial" else self.group.out_dims(node)
+        access = Access(self._param(value, "out"), self._strides(dims, strides[:len(dims)]))
+        statement = self._add("store", node, args=(self.names[value],), access=access, dtype=CODES[value.dtype.name])
+        if node.kind in ("reduce", "partial"):
+            statement.level = "row"
+
+    # operands --------------------------------------------------------------------------------------------------
+    def _args(self, node: Node) -> tuple:
+        return tuple(self._operand(node, value, dims) for value, dims in operands(self.group, node))
+
+    def _operand(self, node: Node, value: Value, dims) -> str:
+        source = trace(value)[0]
+        if source.node in self.group.dims:
+            return self.names[source]
+        base, strides, offset = resolve(value)
+        if base.node.kind in ("const", "size") and not base.shape:
+            return self._scalar(node, base)
+        runs = self._strides(dims, strides)
+        if base.node.kind == "iota":
+            return self._iota(node, base, runs, offset)
+        key = (base, tuple(sizes.source(s) for s in runs), sizes.source(offset))
+        if key not in self.loads:
+            name = self._name()
+            self._add("load", node, name=name, dtype=CODES[base.dtype.name],
+                      access=Access(self._param(base, "in"), runs, offset))
+            self.loads[key] = name
+        return self.loads[key]
+
+    def _scalar(self, node: Node, base: Value) -> str:
+        if base not in self.names:
+            name = self._name()
+            self._add("scalar", node, name=name, dtype=CODES[base.dtype.name], args=(len(self.kernel.scalars),))
+            self.kernel.scalars.append(base)
+            self.names[base] = name
+        return self.names[base]
+
+    def _iota(self, node: Node, base: Value, runs, offset) -> str:
+        key = ("iota", tuple(sizes.source(s) for s in runs), sizes.source(offset), base.dtype.name)
+        if key not in self.loads:
+            index = self._load_index(node, {d: s for d, s in enumerate(runs)}, offset)
+            if base.dtype.name != "int64":
+                name = self._name()
+                self._add("op", node, name=name, prim="cast", args=(index,), dtype=CODES[base.dtype.name])
+                index = name
+            self.loads[key] = index
+        return self.loads[key]
+
+    def _load_index(self, node: Node, strides: dict, offset=0) -> str:
+        name = self._name()
+        full = [strides.get(d, 0) for d in range(len(self.group.domain))]
+        self._add("index", node, name=name, dtype="i64", access=Access(-1, full, offset))
+        return name
+
+    def _strides(self, dims, strides) -> list:
+        """Strides per domain dimension, from strides per dimension of a value."""
+        out: list = [0] * len(self.group.domain)
+        for d, s in zip(dims, strides):
+            if d is not None and d >= 0:
+                out[d] = out[d] + s
+        return out
+
+    def _param(self, base: Value, use: str) -> int:
+        key = base
+        if base.node.kind in ("read", "write"):      # all versions of a variable are one buffer
+            key = next((v for v in self.params if v.node.kind in ("read", "write")
+                        and v.node.attrs["variable"] is base.node.attrs["variable"]), base)
+        if key not in self.params:
+            self.params[key] = len(self.kernel.params)
+            self.kernel.params.append(Param("", CODES[base.dtype.name], use))
+            self.kernel.buffers.append(base)
+        param = self.kernel.params[self.params[key]]
+        if param.use != use:
+            param.use = "inout"
+        return self.params[key]
+
+    def _reorder(self, order):
+        domain = self.group.domain
+        self.kernel.loops = [Loop(domain[d], role) for d, role in order]
+        for statement in self.body:
+            if statement.access is not None:
+                statement.access.strides = [statement.access.strides[d] for d, _ in order]
+
+
+def sizes_dot(a, b):
+    total: sizes.Dim = 0
+    for x, y in zip(a, b):
+        total = total + x * y
+    return total
+
+
+def _kind(group: Group) -> str:
+    if group.partial:
+        return "partial"
+    if group.reduced is None:
+        return "map"
+    last = len(group.domain) - 1
+    if not group.reduced or last in group.reduced or not group.kept:
+        return "rows"
+    reductions = {n for n in group.members if n.kind == "reduce"}
+    if any(n.attrs["op"] in ("argmax", "argmin") for n in reductions):
+        return "rows"
+    after = set(reductions)
+    for node in group.members:        # members that depend on a reduction
+        if any(trace(v)[0].node in after for v in node.inputs):
+            if group.covers(group.dims[node]) == "full":
+                return "rows"
+            after.add(node)
+    return "cols"
+
+
+def _loop_order(group: Group, kind: str):
+    every = list(range(len(group.domain)))
+    if kind == "map":
+        return [(d, "outer") for d in every]
+    reduced = [(d, "reduce") for d in every if d in group.reduced]
+    kept = [(d, "outer") for d in every if d not in group.reduced]
+    if kind == "cols":
+        return kept[:-1] + reduced + [(kept[-1][0], "inner")]
+    return kept + reduced
+
+
+def _merge_loops(kernel: Kernel):
+    """Merges neighbouring loops of one role where every access steps through them evenly."""
+    accesses = [s.access for s in kernel.body if s.access is not None]
+    k = 0
+    while k + 1 < len(kernel.loops):
+        a, b = kernel.loops[k], kernel.loops[k + 1]
+        even = a.role == b.role and all(sizes.same(x.strides[k], x.strides[k + 1] * b.size) for x in accesses)
+        if even:
+            kernel.loops[k:k + 2] = [Loop(a.size * b.size, a.role)]
+            for x in accesses:
+                del x.strides[k]
+        else:
+            k += 1
+
+
+def _add_missing_loop(kernel: Kernel):
+    """A kernel over a scalar, or over reduced dimensions of size 1, still has the one loop that its kind needs."""
+    role = "outer" if kernel.kind == "map" else "reduce"
+    if not any(loop.role == role for loop in kernel.loops):
+        kernel.loops.append(Loop(1, role))
+        for s in kernel.body:
+            if s.access is not None:
+                s.access.strides.append(0)
+
+
+def _items(kernel: Kernel):
+    """Number of items that threads share out, and the rough cost of one in nanoseconds."""
+    outer = [loop.size for loop in kernel.loops if loop.role == "outer"]
+    work = sum(6 if s.prim in EXPENSIVE else 1 for s in kernel.body if s.kind != "scalar") * 0.12
+    per_item: sizes.Dim = 1
+    if kernel.kind == "map":
+        if len(outer) > 1:
+            per_item = outer.pop()
+        items = sizes.product(outer)
+    elif kernel.kind == "partial":
+        items = PARTIALS
+        per_item = sizes.product(loop.size for loop in kernel.loops) // PARTIALS + 1
+    else:
+        per_item = sizes.product(loop.size for loop in kernel.loops if loop.role == "reduce")
+        items = sizes.product(outer)
+        if kernel.kind == "cols":
+            inner = kernel.loops[-1].size
+            items = items * ((inner + COLUMNS - 1) // COLUMNS)
+            per_item = per_item * COLUMNS
+    return items, (work, per_item)
+
+

@@ -1,0 +1,148 @@
+"""What a person reads about a compiled run: the pruned graph, the plan, and every kernel with its operations beside it.
+
+`describe` makes a plain dictionary (its fields are listed in `jitgraph/cli/description.py`); `jitgraph inspect` draws it.
+`JITGRAPH_SHOW=graph,plan,kernels,times,cache` prints the same as each run signature is compiled.
+"""
+from __future__ import annotations
+
+import os
+import re
+import sys
+
+from . import sizes
+from .kernel import CODES, WIDTH, Kernel
+
+_recorded: list[dict] | None = None
+
+
+def record():
+    """Begins to keep a description of every program that is compiled from now on."""
+    global _recorded
+    _recorded = []
+
+
+def recorded() -> list[dict]:
+    """The descriptions kept since `record`, one for each distinct signature."""
+    distinct = {(d["title"], len(d["nodes"]), len(d["kernels"])): d for d in _recorded or []}
+    return list(distinct.values())
+
+
+def observe(program, fact):
+    """Called for every compiled program: keeps or prints its description where somebody asked for it.
+
+    `fact(kernel)` gives what the runtime knows: a dict with origin, compile_ms, reason, grain, parallel.
+    """
+    wanted = os.environ.get("JITGRAPH_SHOW", "")
+    if _recorded is None and not wanted:
+        return
+    description = describe(program, fact)
+    if _recorded is not None:
+        _recorded.append(description)
+    if wanted:
+        print(text(description, set(wanted.replace(" ", "").split(",")), program), file=sys.stderr)
+
+
+def describe(program, fact) -> dict:
+    """Everything about one compiled program as a dictionary of plain values."""
+    kernels = [step[0] for step in program.layout.steps if isinstance(step, tuple)]
+    shown = [_kernel(k, fact(k)) for k in kernels]
+    steps, number = [], 0
+    for step in program.layout.steps:
+        if isinstance(step, tuple):
+            steps.append({"step": len(steps), "kind": "kernel", "name": step[0].name, "bytes": shown[number]["bytes"]})
+            number += 1
+        else:
+            op = step.node.op
+            name = op.name if step.node.attrs.get("call") == "op" else step.node.kind
+            steps.append({"step": len(steps), "kind": "host", "name": name, "bytes": None})
+    temps = [_bytes(s.value) for s in program.layout.slots if s.kind in ("temp", "output")]
+    return {"title": _title(program), "feeds": [t.name for t in program.feeds],
+            "fetches": [t.name for t in program.fetches] + [op.name for op in program.targets],
+            "nodes": [_node(program, op) for op in program.ops], "kernels": shown, "plan": steps,
+            "peak_bytes": _peak(program), "total_bytes": sum(k["bytes"] for k in shown), "temporary_bytes": sum(temps)}
+
+
+def _title(program) -> str:
+    fetched = [t.op.name for t in program.fetches] + [op.name for op in program.targets]
+    text = "run " + ", ".join(fetched[:4]) + (", ..." if len(fetched) > 4 else "")
+    if program.feeds:
+        fed = ", ".join(t.op.name + str(list(map(sizes.hint_of, s))) for t, s in program.feeds.items())
+        text += f"   feeding {fed}" if len(fed) < 100 else f"   feeding {len(program.feeds)} tensors"
+    return text
+
+
+def _site(op) -> str:
+    return f"{os.path.basename(op.site[0])}:{op.site[1]}" if op is not None and op.site else ""
+
+
+def _node(program, op) -> dict:
+    info = program.infos.get(op.outputs[0]) if op.outputs else None
+    inputs = [t.op.name if t.value_index == 0 else t.name for t in op.inputs] + ["^" + c.name for c in op.control_inputs]
+    return {"name": op.name, "type": op.type, "inputs": inputs, "shape": "" if info is None else str(list(info.shape)),
+            "dtype": "" if info is None else info.dtype.name, "site": _site(op)}
+
+
+def _bytes(value) -> int:
+    return sizes.hint_of(sizes.product(value.shape)) * WIDTH.get(CODES.get(value.dtype.name, "f64"), 8)
+
+
+def _peak(program) -> int:
+    """The most bytes of temporaries that are alive at one step, for the present sizes."""
+    slots = [s for s in program.layout.slots if s.kind == "temp"]
+    return max((sum(_bytes(s.value) for s in slots if s.first <= k <= s.last)
+                for k in range(len(program.layout.steps))), default=0)
+
+
+def _kernel(kernel: Kernel, fact: dict) -> dict:
+    reads = [p.name for p in kernel.params if p.use != "out"]
+    writes = [p.name for p in kernel.params if p.use != "in"]
+    moved = sum(_bytes(v) * (2 if p.use == "inout" else 1) for p, v in zip(kernel.params, kernel.buffers))
+    ops = {n.op.name: n.op for n in kernel.nodes if n.op is not None}
+    return {"name": kernel.name, "source": annotated(kernel), "reads": reads, "writes": writes, "bytes": moved,
+            "ops": [{"name": op.name, "type": op.type, "site": _site(op)} for op in ops.values()],
+            "grain": fact.get("grain"), "parallel": fact.get("parallel", False), "compile_ms": fact.get("compile_ms"),
+            "origin": fact.get("origin", ""), "reason": fact.get("reason", "")}
+
+
+def annotated(kernel: Kernel) -> str:
+    """The kernel's text, with operation and user line behind each statement that came from one."""
+    by_name = {s.name: s for s in kernel.body if s.name}
+    params = {p.name: v for p, v in zip(kernel.params, kernel.buffers)}
+    lines, width = [], 0
+    for line in kernel.source.splitlines():
+        found = re.match(r"\s*(v\d+)(_\w+)? =", line) or re.match(r"\s*([xyz]\d+)\[", line)
+        note = ""
+        if found:
+            name = found.group(1)
+            node = by_name[name].node if name in by_name else None
+            if node is None and name in params:
+                node = params[name].node
+            op = getattr(node, "op", None)
+            if op is not None:
+                note = f"{op.name} ({op.type})  {_site(op)}"
+        lines.append((line, note))
+        width = max(width, len(line) if note else 0)
+    return "\n".join(f"{line:<{width}}  # {note}" if note else line for line, note in lines) + "\n"
+
+
+def text(description: dict, wanted: set, program) -> str:
+    """A description as text: the parts named in `wanted` (graph, plan, kernels, times, cache)."""
+    d = description
+    out = [f"== {d['title']}: {len(d['nodes'])} ops, {len(d['kernels'])} kernels, {d['total_bytes']} bytes moved, "
+           f"{d['peak_bytes']} bytes of temporaries"]
+    if "graph" in wanted:
+        out += [f"  {n['name']} = {n['type']}({', '.join(n['inputs'])}) {n['dtype']}{n['shape']}  {n['site']}"
+                for n in d["nodes"]]
+    if "plan" in wanted:
+        out += [f"  {s['step']:3} {s['kind']:7} {s['name']}" for s in d["plan"]]
+    if "kernels" in wanted:
+        for k in d["kernels"]:
+            out += [f"kernel {k['name']}   reads {' '.join(k['reads'])}   writes {' '.join(k['writes'])}   "
+                    f"{k['bytes']} bytes moved", k["source"].rstrip()]
+    if "times" in wanted:
+        out.append("  passes: " + ", ".join(f"{n} {s * 1e3:.1f} ms" for n, s in program.times.items()))
+    if "cache" in wanted:
+        for k in d["kernels"]:
+            spent = f", compiled in {k['compile_ms']:.0f} ms" if k["compile_ms"] else ""
+            out.append(f"  {k['name']}: {k['origin']}{spent}" + (f"; {k['reason']}" if k["reason"] else ""))
+    return "\n".join(out)

@@ -1,0 +1,155 @@
+"""simplify: rewrite rules on primitives, each with a name, a before and an after.
+
+Common subexpressions need no rule: the Builder never makes them.  Floating-point arithmetic is not reassociated, and no
+rule changes a result in any bit (x + 0 is not x for x = -0).
+"""
+from __future__ import annotations
+
+
+from . import sizes
+from .ir import Node, Value
+from .views import is_contiguous, resolve, unit_reshape
+
+
+def simplify(program):
+    """Applies the rules of RULES to every node, in order, then makes every view addressable."""
+    replaced: dict[Value, Value] = {}
+    for node in program.nodes:
+        node.inputs = [_final(v, replaced) for v in node.inputs]
+        for rule in RULES:
+            result = rule(node)
+            if result is not None:
+                replaced[node.out] = result
+                break
+    program.results = {t: _final(v, replaced) for t, v in program.results.items()}
+    program.outputs = [_final(v, replaced) for v in program.outputs]
+    _copy_unaddressable(program)
+    _drop_unused(program)
+
+
+def _final(value, replaced):
+    while value in replaced:
+        value = replaced[value]
+    return value
+
+
+def _scalar_constant(value: Value):
+    array = value.constant
+    return array.item() if array is not None and array.dtype != object and array.size == 1 else None
+
+
+def multiply_by_one(node: Node):
+    """x * 1 -> x        x / 1 -> x"""
+    if node.kind == "map" and node.attrs["prim"] in ("mul", "div"):
+        x, y = node.inputs
+        if _scalar_constant(y) == 1 and x.rank == node.out.rank:
+            return x
+        if node.attrs["prim"] == "mul" and _scalar_constant(x) == 1 and y.rank == node.out.rank:
+            return y
+    return None
+
+
+def select_constant(node: Node):
+    """select(True, a, b) -> a        select(False, a, b) -> b"""
+    if node.kind == "map" and node.attrs["prim"] == "select":
+        condition, a, b = node.inputs
+        known = _scalar_constant(condition)
+        if known is not None:
+            chosen = a if known else b
+            return chosen if chosen.rank == node.out.rank else None
+    return None
+
+
+def negate_twice(node: Node):
+    """-(-x) -> x"""
+    if node.kind == "map" and node.attrs["prim"] == "neg":
+        inner = node.inputs[0].node
+        if inner.kind == "map" and inner.attrs["prim"] == "neg":
+            return inner.inputs[0]
+    return None
+
+
+def transpose_into_matmul(node: Node):
+    """matmul(transpose(x), y) -> matmul(x, y, ta=True)        and likewise for y"""
+    if node.kind != "matmul":
+        return None
+    for k, flag in enumerate(("ta", "tb")):
+        x = node.inputs[k].node
+        if x.kind == "transpose":
+            perm, rank = x.attrs["perm"], len(x.attrs["perm"])
+            if perm == (*range(rank - 2), rank - 1, rank - 2):
+                node.inputs[k] = x.inputs[0]
+                node.attrs[flag] = not node.attrs[flag]
+    return None
+
+
+RULES = [multiply_by_one, select_constant, negate_twice, transpose_into_matmul]
+
+
+# Views -----------------------------------------------------------------------------------------------------------------
+def _copy_unaddressable(program):
+    """Puts a copy where a view cannot be indexed with strides: a reshape of something that is not contiguous, a factor
+    of a matrix product that BLAS cannot step through, a constant view that a kernel would have to rebuild."""
+    nodes: list[Node] = []
+    for node in program.nodes:
+        for k, value in enumerate(node.inputs):
+            if node.kind == "reshape" and unit_reshape(value.shape, node.out.shape) is None:
+                found = resolve(value)
+                if found is None or not is_contiguous(value.shape, found[1]) or found[0].node.kind == "iota":
+                    node.inputs[k] = _copied(value, nodes, node)
+            elif node.kind == "matmul" and blas_view(value) is None:
+                node.inputs[k] = _copied(value, nodes, node)
+            elif node.kind == "gather" and k == 0 and resolve(value)[0].node.kind == "iota":
+                node.inputs[k] = _copied(value, nodes, node)
+            elif node.kind in ("host", "scatter", "scan") and resolve(value)[0].node.kind == "iota":
+                node.inputs[k] = _copied(value, nodes, node)
+        nodes.append(node)
+    program.nodes = nodes
+
+
+def _copied(value: Value, nodes, user: Node) -> Value:
+    builder = value.builder
+    builder.op, builder.position = user.op, user.position
+    node = builder.node("cast", [value], [(value.shape, value.dtype)], key=None)
+    builder.nodes.pop()
+    nodes.append(node)
+    return node.out
+
+
+def blas_view(value: Value):
+    """(base, offset, batch stride, row stride, transposed) of a matrix (or batch of them) as BLAS takes it, or None."""
+    base, strides, offset = resolve(value)
+    if base.node.kind == "iota":
+        return None
+    rows, columns = strides[-2:]
+    m, n = value.shape[-2:]
+    batch = sizes.product(value.shape[:-2])
+    stride = 0
+    if not sizes.same(batch, 1):
+        dims = [(d, s) for d, s in zip(value.shape[:-2], strides[:-2]) if not sizes.same(d, 1)]
+        for (_, s), (d2, s2) in zip(dims, dims[1:]):
+            if not sizes.same(s, s2 * d2):
+                return None
+        stride = dims[-1][1]
+    if sizes.same(columns, 1) or sizes.same(n, 1):
+        if sizes.hint_of(rows) >= sizes.hint_of(n) or sizes.same(m, 1):
+            return base, offset, stride, rows if not sizes.same(m, 1) else n, False
+    if sizes.same(rows, 1) and sizes.hint_of(columns) >= sizes.hint_of(m):
+        return base, offset, stride, columns, True
+    return None
+
+
+def _drop_unused(program):
+    """Forgets nodes whose values were replaced, but keeps effects."""
+    used = {v.node for n in program.nodes for v in n.inputs} | {v.node for v in program.results.values()}
+    used |= {a for n in program.nodes for a in n.after}
+    effects = ("write", "host", "place", "assemble")
+    while True:
+        kept = [n for n in program.nodes if n in used or n.kind in effects]
+        if len(kept) == len(program.nodes):
+            break
+        program.nodes = kept
+        used = {v.node for n in kept for v in n.inputs} | {v.node for v in program.results.values()}
+        used |= {a for n in kept for a in n.after}
+
+

@@ -1,0 +1,272 @@
+"""Symbolic sizes: one plan for every batch size.
+
+A feed's unknown dimension becomes a `Size`: a polynomial over symbols, together with the value it has right now (the
+hint).  Shape rules compute with sizes as with ints.  Where a rule asks a question that the polynomial alone cannot
+answer (`n == m`, `n < 8`), the hint answers and the question is written down as a guard of the `SizeSpace`; a plan is
+valid for every other set of sizes for which all of its guards give the same answers.  Converting a size to an int
+(`__index__`) answers too, and pins the value: correct, only less general.
+
+Sizes 0 and 1 never become symbols, since broadcasting and emptiness treat them specially; every symbol is >= 2.
+"""
+from __future__ import annotations
+
+from typing import Union
+
+Dim = Union[int, "Size"]
+Terms = tuple  # ((monomial, coefficient), ...), sorted; a monomial is a sorted tuple of atoms
+
+
+def _terms_of(x: Dim) -> dict:
+    return dict(x.terms) if isinstance(x, Size) else ({(): x} if x else {})
+
+
+def _monomial_key(item):
+    return (len(item[0]), repr(item[0]))
+
+
+class SizeSpace:
+    """The symbols of one plan and the guards under which it is valid."""
+
+    def __init__(self):
+        self.symbols: dict[str, int] = {}
+        self.guards: dict[tuple, bool] = {}
+        self._by_hint: dict[int, Size] = {}
+
+    def symbol(self, hint: int) -> Dim:
+        """The symbol for a free dimension.  Dimensions that are equal now share one: most often they are one batch."""
+        if hint < 2:
+            return hint
+        found = self._by_hint.get(hint)
+        if found is None:
+            name = f"s{len(self.symbols)}"
+            self.symbols[name] = hint
+            found = self._by_hint[hint] = Size((((("sym", name),), 1),), hint, self)
+        return found
+
+    def ask(self, kind: str, difference: Dim, answer: bool) -> bool:
+        self.guards[(kind, difference.terms if isinstance(difference, Size) else difference)] = answer
+        return answer
+
+    def guard_source(self) -> list[str]:
+        """Python expressions over the symbols, all true for the sizes that the plan is valid for."""
+        lines = []
+        for (kind, terms), answer in self.guards.items():
+            text = f"({terms_source(terms)}) {kind} 0"
+            lines.append(text if answer else f"not ({text})")
+        return lines
+
+
+class Size:
+    """A polynomial with integer coefficients over symbols and floor divisions, with its present value."""
+
+    __slots__ = ("terms", "hint", "space")
+
+    def __init__(self, terms: Terms, hint: int, space: SizeSpace):
+        self.terms, self.hint, self.space = terms, hint, space
+
+    # arithmetic ------------------------------------------------------------------------------------------------
+    def _make(self, terms: dict, hint: int) -> Dim:
+        terms = {m: c for m, c in terms.items() if c}
+        if not terms:
+            return 0
+        if len(terms) == 1 and () in terms:
+            return terms[()]
+        return Size(tuple(sorted(terms.items(), key=_monomial_key)), hint, self.space)
+
+    def __add__(self, other):
+        if not isinstance(other, (int, Size)):
+            return _with_number(self, other, "__add__")
+        terms = dict(self.terms)
+        for m, c in _terms_of(other).items():
+            terms[m] = terms.get(m, 0) + c
+        return self._make(terms, self.hint + hint_of(other))
+
+    __radd__ = __add__
+
+    def __neg__(self):
+        return self * -1
+
+    def __sub__(self, other):
+        if not isinstance(other, (int, Size)):
+            return _with_number(self, other, "__sub__")
+        return self + other * -1
+
+    def __rsub__(self, other):
+        return self * -1 + other
+
+    def __mul__(self, other):
+        if not isinstance(other, (int, Size)):
+            return _with_number(self, other, "__mul__")
+        terms: dict = {}
+        for m1, c1 in self.terms:
+            for m2, c2 in _terms_of(other).items():
+                m = tuple(sorted(m1 + m2, key=repr))
+                terms[m] = terms.get(m, 0) + c1 * c2
+        return self._make(terms, self.hint * hint_of(other))
+
+    __rmul__ = __mul__
+
+    def _exact_quotient(self, other: Dim):
+        """self / other where every term divides, else None."""
+        divisor = list(_terms_of(other).items())
+        if len(divisor) != 1:
+            return 1 if isinstance(other, Size) and other.terms == self.terms else None
+        (dm, dc), = divisor
+        out = {}
+        for m, c in self.terms:
+            rest = list(m)
+            for atom in dm:
+                if atom not in rest:
+                    return None
+                rest.remove(atom)
+            if c % dc:
+                return None
+            out[tuple(rest)] = c // dc
+        return self._make(out, self.hint // hint_of(other))
+
+    def __floordiv__(self, other):
+        if not isinstance(other, (int, Size)):
+            return _with_number(self, other, "__floordiv__")
+        if not isinstance(other, Size) and other == 0:
+            raise ZeroDivisionError("a size divided by 0")
+        exact = self._exact_quotient(other)
+        if exact is not None:
+            return exact
+        divisor = other.terms if isinstance(other, Size) else other
+        return Size((((("div", self.terms, divisor),), 1),), self.hint // hint_of(other), self.space)
+
+    def __rfloordiv__(self, other):
+        if other == 0:
+            return 0
+        return Size((((("div", other, self.terms),), 1),), other // self.hint, self.space)
+
+    def __mod__(self, other):
+        return self - (self // other) * other
+
+    def __rmod__(self, other):
+        return other - (other // self) * self
+
+    # questions -------------------------------------------------------------------------------------------------
+    def _compare(self, other, kind: str, test):
+        if not isinstance(other, (int, Size)):
+            return test(self.__index__(), other)
+        difference = self - other
+        if not isinstance(difference, Size):
+            return test(difference, 0)
+        low = difference._lower_bound()
+        if low is not None and low > 0:
+            return test(low, 0)
+        high = (difference * -1)._lower_bound()  # type: ignore[union-attr]
+        if high is not None and high > 0:
+            return test(-high, 0)
+        return self.space.ask(kind, difference, test(difference.hint, 0))
+
+    def _lower_bound(self):
+        """A bound that holds for all symbols >= 2, or None; floor divisions of positive sizes are >= 0."""
+        bound = 0
+        for m, c in self.terms:
+            if c < 0:
+                return None
+            product = c
+            for atom in m:
+                product *= 2 if atom[0] == "sym" else 0
+            bound += product
+        return bound
+
+    def __eq__(self, other):
+        if other is None:
+            return False
+        return self._compare(other, "==", lambda a, b: a == b)
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __lt__(self, other):
+        return self._compare(other, "<", lambda a, b: a < b)
+
+    def __le__(self, other):
+        return self._compare(other, "<=", lambda a, b: a <= b)
+
+    def __gt__(self, other):
+        return self._compare(other, ">", lambda a, b: a > b)
+
+    def __ge__(self, other):
+        return self._compare(other, ">=", lambda a, b: a >= b)
+
+    def __bool__(self):
+        return self != 0
+
+    def __hash__(self):
+        return hash(self.terms)
+
+    def __index__(self):
+        self.space.ask("==", self - self.hint, True)
+        return self.hint
+
+    __int__ = __index__
+
+    def __float__(self):
+        return float(self.__index__())
+
+    def __truediv__(self, other):
+        return float(self) / float(other)
+
+    def __rtruediv__(self, other):
+        return float(other) / float(self)
+
+    def __repr__(self):
+        return f"{terms_source(self.terms)}"
+
+
+def _with_number(size: Size, other, method: str):
+    """Arithmetic with a NumPy integer stays symbolic; with anything else the size gives its value."""
+    if hasattr(other, "__index__"):
+        return getattr(size, method)(other.__index__())
+    return NotImplemented
+
+
+def hint_of(x: Dim) -> int:
+    """The value that a dimension has right now."""
+    return x.hint if isinstance(x, Size) else int(x)
+
+
+def same(a: Dim, b: Dim) -> bool:
+    """Equal as expressions, for all sizes: asks nothing and leaves no guard."""
+    if isinstance(a, Size):
+        return isinstance(b, Size) and a.terms == b.terms
+    return not isinstance(b, Size) and a == b
+
+
+def product(dims) -> Dim:
+    total: Dim = 1
+    for d in dims:
+        total = total * d
+    return total
+
+
+def maximum(a: Dim, b: Dim) -> Dim:
+    return a if a >= b else b
+
+
+def source(x: Dim) -> str:
+    """A Python expression over the symbols that computes the size."""
+    return terms_source(x.terms) if isinstance(x, Size) else str(int(x))
+
+
+def terms_source(terms) -> str:
+    if isinstance(terms, int):
+        return str(terms)
+    parts = []
+    for monomial, coefficient in terms:
+        factors = [_atom_source(a) for a in monomial]
+        if coefficient != 1 or not factors:
+            factors.insert(0, str(coefficient))
+        parts.append("*".join(factors))
+    return " + ".join(parts) if parts else "0"
+
+
+def _atom_source(atom) -> str:
+    if atom[0] == "sym":
+        return atom[1]
+    _, a, b = atom
+    return f"(({terms_source(a)})//({terms_source(b)}))"

@@ -1,0 +1,240 @@
+"""specialize: fix dtypes and shapes from the feeds, and fold what is then constant.
+
+Every tensor of the run gets an `Info`: its shape in known or symbolic sizes, and its value where that is known, which
+may hold symbolic sizes too: `tf.shape` arithmetic disappears here.  Where a shape depends on values that only the run
+will tell, the program ends; the operations after that point are left to the next segment.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from jitgraph.graph.errors import InvalidArgumentError
+
+from . import sizes
+from .order import is_transparent, is_variable, variable_of
+
+PIN_LIMIT = 64          # elements of an integer input for whose value a segment may be compiled
+FOLD_LIMIT = 4096       # elements of a value that is worth knowing
+SYMBOLIC = {"Pack", "ConcatV2", "Concat", "StridedSlice", "Slice", "Gather", "GatherV2", "Reshape", "ExpandDims", "Squeeze",
+            "Identity", "Add", "AddV2", "Sub", "Mul", "FloorDiv", "FloorMod", "Prod", "Sum", "Maximum", "Minimum",
+            "BroadcastGradientArgs", "ConcatOffset", "Split", "SplitV", "Unpack", "Neg", "StopGradient", "ReverseV2",
+            "DynamicStitch", "Fill", "Tile", "ZerosLike", "OnesLike", "Cast", "BroadcastArgs", "Max", "Min"}
+FROM_SHAPES = {"Shape", "ShapeN", "Size", "Rank"}
+
+
+@dataclass(slots=True)
+class Info:
+    """What is known of a tensor before the run: dtype, shape (int or Size per dimension), perhaps its value."""
+
+    dtype: Any
+    shape: tuple
+    value: Any = None           # ndarray; dtype object where it holds symbolic sizes
+
+
+def specialize(program):
+    """Fixes dtypes and shapes from the feed signature, and folds what is then constant."""
+    _Specializer(program).run()
+
+
+class _Context:
+    """What a shape rule sees; see jitgraph.graph.build.ShapeContext."""
+
+    __slots__ = ("op_type", "inputs", "attrs", "shapes", "_infos")
+
+    def __init__(self, op, infos):
+        self.op_type, self.inputs, self.attrs, self._infos = op.type, op.inputs, op.attrs, infos
+        self.shapes = [i.shape if i is not None else None for i in infos]
+
+    @property
+    def dtypes(self):
+        return [t.dtype.base_dtype for t in self.inputs]
+
+    def constant(self, index):
+        info = self._infos[index]
+        return None if info is None else info.value
+
+
+class _Specializer:
+    def __init__(self, program):
+        self.program, self.infos = program, program.infos
+
+    def run(self):
+        program = self.program
+        for tensor, shape in program.feeds.items():
+            self.infos[tensor] = Info(tensor.dtype.base_dtype, self._feed_shape(tensor, shape))
+        for tensor, value in program.known.items():
+            self.infos[tensor] = Info(tensor.dtype.base_dtype, value.shape, value)
+        for position, op in enumerate(program.ops):
+            if not self._visit(op):
+                program.pins = self._pins(op)
+                end = position if program.pins else position + 1
+                program.rest, program.ops = program.ops[end:], program.ops[:end]
+                break
+        self._find_live()
+
+    def _pins(self, op):
+        """Small integer inputs whose values would tell the shapes: the next segment is compiled for those values."""
+        if op.opdef.dynamic or op.opdef.shape is None:
+            return []
+        unknown = [t for t in op.inputs if t in self.infos and self.infos[t].value is None]
+        return [t for t in unknown if self.infos[t].dtype.is_integer
+                and sizes.hint_of(sizes.product(self.infos[t].shape)) <= PIN_LIMIT]
+
+    def _find_live(self):
+        """Tensors that a later segment, or a fetch in it, takes from this one."""
+        program = self.program
+        done, feeds = set(program.ops), program.feeds
+        wanted = [t for op in program.rest for t in op.inputs] + list(program.fetches)
+        live = []
+        for tensor in dict.fromkeys(wanted):
+            if tensor in feeds or (tensor.op in done and tensor not in program.known):
+                if not (is_transparent(tensor.op) or is_variable(tensor.op)) or tensor in feeds:
+                    live.append(tensor)
+        program.live = live if program.rest else []
+
+    def _feed_shape(self, tensor, shape):
+        static = tensor._shape
+        if static is None:
+            return tuple(self.program.space.symbol(d) for d in shape)
+        return tuple(self.program.space.symbol(d) if s is None else d for s, d in zip(static, shape))
+
+    def _visit(self, op) -> bool:
+        """Infers one operation; False if its outputs' shapes are known only at run time."""
+        if all(t in self.infos for t in op.outputs) and op.outputs:
+            return True
+        if is_variable(op):
+            self._variable(op)
+            return True
+        inputs = [self._info_of(t) for t in op.inputs]
+        if op.type in FROM_SHAPES and all(i is not None for i in inputs):
+            self._from_shapes(op, inputs)
+            return True
+        if op.type == "Const":
+            value = op.attrs["value"]
+            self.infos[op.outputs[0]] = Info(op.outputs[0].dtype.base_dtype, value.shape, value)
+            return True
+        folded = self._fold(op, inputs)
+        if folded:
+            return True
+        shapes = self._infer(op, inputs)
+        ok = True
+        for tensor, shape in zip(op.outputs, shapes):
+            if shape is None or any(d is None for d in shape):
+                ok = False
+            else:
+                self.infos[tensor] = Info(tensor.dtype.base_dtype, tuple(shape))
+        return ok
+
+    def _info_of(self, tensor):
+        info = self.infos.get(tensor)
+        if info is None:
+            variable = variable_of(tensor)
+            if variable is not None:
+                info = self.infos.get(variable.outputs[0])
+        return info
+
+    def _variable(self, op):
+        dtype = op.attrs["dtype"].base_dtype
+        shape = op.attrs["shape"]
+        raw = None if shape is None else tuple(shape)
+        if raw is None or any(d is None or d < 0 for d in raw):
+            present = self.program.variable_shapes.get(op)
+            raw = None if present is None else tuple(present)
+        self.infos[op.outputs[0]] = Info(dtype, raw if raw is not None else ())
+
+    def _infer(self, op, infos):
+        if op.opdef is None:
+            raise InvalidArgumentError(None, op, f"Op type not registered '{op.type}' (node '{op.name}')")
+        if op.opdef.dynamic or op.opdef.shape is None:
+            return [t._shape if not op.opdef.dynamic else None for t in op.outputs]
+        try:
+            result = op.opdef.shape(_Context(op, infos))
+        except ValueError as error:
+            raise shape_error(op, infos, error) from None
+        result = result if type(result) is list else [result] * len(op.outputs)
+        return [_merged(s, t._shape) for s, t in zip(result, op.outputs)]
+
+    # folding ---------------------------------------------------------------------------------------------------
+    def _from_shapes(self, op, inputs):
+        for tensor, info in zip(op.outputs, inputs):
+            if op.type == "Rank":
+                value = np.asarray(len(info.shape))
+            elif op.type == "Size":
+                value = _object_array([sizes.product(info.shape)]).reshape(())
+            else:
+                value = _object_array(list(info.shape))
+            self._know(tensor, value)
+
+    def _know(self, tensor, value):
+        """Records a known value, as plain numbers where no symbolic size is left in it."""
+        dtype = tensor.dtype.base_dtype
+        if value.dtype == object and dtype.name != "string" and not any(
+                isinstance(x, sizes.Size) for x in value.ravel()):
+            value = value.astype(dtype.as_numpy_dtype)
+        elif value.dtype != object:
+            value = value.astype(dtype.as_numpy_dtype, copy=False)
+        self.infos[tensor] = Info(dtype, value.shape, value)
+
+    def _fold(self, op, inputs) -> bool:
+        opdef = op.opdef
+        if (opdef is None or opdef.stateful or opdef.state or not op.inputs or not op.outputs or opdef.value is None
+                or any(i is None or i.value is None for i in inputs)
+                or sum(i.value.size for i in inputs) > FOLD_LIMIT):
+            return False
+        if op.control_inputs or op.type in ("Assert", "Print"):
+            return False
+        symbolic = any(i.value.dtype == object and i.dtype.name != "string" for i in inputs)
+        if symbolic and op.type not in SYMBOLIC:
+            return False
+        if symbolic and op.type == "Cast":
+            self.infos[op.outputs[0]] = Info(op.outputs[0].dtype.base_dtype, inputs[0].shape, inputs[0].value)
+            return True
+        if not symbolic and not self._cheap(op, inputs):
+            return False
+        try:
+            values = opdef.evaluate([i.value for i in inputs], op.attrs)
+        except InvalidArgumentError:
+            return False                       # the run will report it, and only if the operation really runs
+        except (TypeError, ValueError, IndexError, ZeroDivisionError):
+            return False
+        arrays = [np.asarray(v) for v in values]
+        if any(a.size > FOLD_LIMIT for a in arrays):
+            return False
+        for tensor, array in zip(op.outputs, arrays):
+            self._know(tensor, array)
+        return True
+
+    def _cheap(self, op, inputs) -> bool:
+        """Folded are integer (shape) computations and small constants; large results are left to kernels."""
+        if op.opdef.host or op.opdef.dynamic:
+            return all(i.dtype.is_integer for i in inputs)
+        shapes = self._infer(op, inputs)
+        return all(s is not None and all(d is not None for d in s) and sizes.hint_of(sizes.product(s)) <= 64
+                   or t.dtype.is_integer for s, t in zip(shapes, op.outputs))
+
+
+def _merged(shape, static):
+    """A rule's answer, completed by what the graph knows (set_shape)."""
+    if shape is None:
+        return static
+    if static is None or len(static) != len(shape):
+        return shape
+    return tuple(s if d is None else d for d, s in zip(shape, static))
+
+
+def _object_array(items) -> np.ndarray:
+    out = np.empty(len(items), dtype=object)
+    for k, item in enumerate(items):
+        out[k] = item
+    return out
+
+
+def shape_error(op, infos, error):
+    """A shape conflict that the run's feeds bring out, as TensorFlow's class and with the user's line."""
+    shapes = ", ".join("?" if i is None else "[" + ",".join(str(sizes.hint_of(d)) for d in i.shape) + "]" for i in infos)
+    return InvalidArgumentError(None, op, f"Incompatible shapes: {error} with input shapes {shapes}")
+
+
