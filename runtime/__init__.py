@@ -1,0 +1,1 @@
+"""Sessions, plan cache, executor, memory, devices and the store of object code."""

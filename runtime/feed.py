@@ -1,0 +1,78 @@
+"""Feeds: what a user passes becomes a contiguous array of the fed tensor's dtype and a compatible shape."""
+from __future__ import annotations
+
+import numpy as np
+
+from jitgraph.graph.composite import IndexedSlices, SparseTensor
+from jitgraph.graph.tensor import Tensor
+
+
+def expand(graph, feed_dict):
+    """{tensor: value}: names looked up, sparse tensors taken apart.  Raises TypeError or ValueError as TensorFlow does."""
+    expanded = {}
+    for key, value in feed_dict.items():
+        if isinstance(key, SparseTensor):
+            expanded.update(zip((key.indices, key.values, key.dense_shape), value))
+        elif isinstance(key, IndexedSlices):
+            parts = [p for p in (key.values, key.indices, key.dense_shape) if p is not None]
+            expanded.update(zip(parts, value))
+        elif isinstance(key, tuple):
+            expanded.update(zip(key, value))
+        else:
+            expanded[key] = value
+    found = {}
+    for key, value in expanded.items():
+        try:
+            tensor = graph.as_graph_element(key, allow_tensor=True, allow_operation=False)
+        except Exception as error:
+            raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error}") from None
+        if not graph.is_feedable(tensor):
+            raise ValueError(f"Tensor {tensor} may not be fed.")
+        found[tensor] = value
+    return found
+
+
+def convert(tensor: Tensor, value) -> np.ndarray:
+    """The value as an array for `tensor`.  Raises TypeError for a graph tensor, ValueError for a wrong shape or dtype."""
+    if isinstance(value, Tensor) or hasattr(value, "_as_graph_element"):
+        raise TypeError("The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, "
+                        "strings, lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was "
+                        f"{value!r} which was passed to the feed with key {tensor!r}.")
+    dtype = tensor.dtype.base_dtype
+    wanted = dtype.as_numpy_dtype
+    if isinstance(value, int) and not isinstance(value, bool) and dtype.is_integer and \
+            not dtype.min <= value <= dtype.max:
+        raise TypeError(f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type {dtype}. "
+                        "Try explicitly setting the type of the feed tensor to a larger type (e.g. int64).")
+    if dtype.name == "string":
+        array = strings(value)
+    else:
+        try:
+            array = np.asarray(value, dtype=wanted)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"Cannot feed value {value!r} for Tensor {tensor.name} of dtype {dtype.name}: {error}") \
+                from None
+    check_shape(tensor, array)
+    flags = array.flags
+    return array if flags.c_contiguous and flags.aligned or dtype.name == "string" else np.array(array, order="C")
+
+
+def strings(value) -> np.ndarray:
+    """An object array of bytes."""
+    array = np.asarray(value)
+    if array.dtype.kind == "S" or array.dtype.kind == "U" or array.dtype == object:
+        out = np.empty(array.shape, dtype=object)
+        for k in np.ndindex(array.shape):
+            item = array[k]
+            out[k] = item.encode() if isinstance(item, str) else bytes(item) if isinstance(item, bytes) else item
+        return out
+    return array.astype(object)
+
+
+def check_shape(tensor: Tensor, array: np.ndarray):
+    """Raises ValueError if the array does not fit the tensor's static shape."""
+    static = tensor._shape
+    shape = array.shape
+    if static is not None and (len(static) != len(shape) or any(s is not None and s != d for s, d in zip(static, shape))):
+        raise ValueError(f"Cannot feed value of shape {shape} for Tensor {tensor.name!r}, which has shape "
+                         f"'{tensor.shape}'")

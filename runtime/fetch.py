@@ -1,0 +1,102 @@
+"""Fetch structures: lists, tuples, named tuples, dicts, attrs-like objects of tensors, operations, names, variables,
+sparse tensors; the result mirrors the structure, with ndarrays for tensors and None for operations."""
+from __future__ import annotations
+
+from typing import Any
+
+from jitgraph.graph.composite import IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.tensor import Tensor
+
+
+class Fetches:
+    """A structure taken apart: `tensors` and `targets` (each once), and `build(values)` to put it together again."""
+
+    def __init__(self, graph, structure: Any):
+        self.graph = graph
+        self.tensors: list[Tensor] = []
+        self.targets: list[Operation] = []
+        self._places: dict[Tensor, int] = {}
+        self.build = self._take(structure)
+
+    def _take(self, item):
+        if item is None:
+            raise TypeError("Fetch argument None has invalid type <class 'NoneType'>")
+        if isinstance(item, (list, tuple)):
+            return self._sequence(item)
+        if isinstance(item, dict) or hasattr(item, "keys") and hasattr(item, "__getitem__"):
+            return self._mapping(item)
+        if isinstance(item, SparseTensor):
+            parts = self._sequence((item.indices, item.values, item.dense_shape))
+            return lambda values: SparseTensorValue(*parts(values))
+        if isinstance(item, IndexedSlices):
+            parts = self._sequence(tuple(x for x in (item.values, item.indices, item.dense_shape) if x is not None))
+            return lambda values: IndexedSlicesValue(*(*parts(values), None)[:3])
+        return self._leaf(item)
+
+    def _sequence(self, items):
+        builders = [self._take(x) for x in items]
+        if isinstance(items, tuple) and hasattr(items, "_fields"):
+            kind = type(items)
+            return lambda values: kind(*[b(values) for b in builders])
+        kind = list if isinstance(items, list) else tuple
+        return lambda values: kind([b(values) for b in builders])
+
+    def _mapping(self, items):
+        builders = [(k, self._take(items[k])) for k in items.keys()]
+        kind = type(items)
+
+        def build(values):
+            pairs = [(k, b(values)) for k, b in builders]
+            try:
+                return kind(pairs)
+            except TypeError:
+                return dict(pairs)
+        return build
+
+    def _leaf(self, item):
+        try:
+            element = self.graph.as_graph_element(item, allow_tensor=True, allow_operation=True)
+        except TypeError as error:
+            raise TypeError(f"Fetch argument {item!r} has invalid type {type(item)}, must be a string or Tensor. "
+                            f"({error})") from None
+        except ValueError as error:
+            raise ValueError(f"Fetch argument {item!r} cannot be interpreted as a Tensor. ({error})") from None
+        except KeyError as error:
+            raise ValueError(f"Fetch argument {item!r} cannot be interpreted as a Tensor. ({error})") from None
+        if not self.graph.is_fetchable(element):
+            raise ValueError(f"Operation {element.name} has been marked as not fetchable.")
+        if isinstance(element, Operation):
+            if element not in self.targets:
+                self.targets.append(element)
+            return lambda values: None
+        place = self._places.setdefault(element, len(self.tensors))
+        if place == len(self.tensors):
+            self.tensors.append(element)
+        return lambda values: values[place]
+
+
+def flat_key(structure):
+    """A cheap hashable key for a fetch argument, or None where it must be taken apart every time."""
+    kind = type(structure)
+    if kind is list or kind is tuple:
+        parts = []
+        for x in structure:
+            part = flat_key(x)
+            if part is None:
+                return None
+            parts.append(part)
+        return (kind, tuple(parts))
+    if kind is dict:
+        parts = []
+        for k, x in structure.items():
+            part = flat_key(x)
+            if part is None:
+                return None
+            parts.append((k, part))
+        return (kind, tuple(parts))
+    if kind is Tensor or kind is Operation or kind is str:
+        return structure
+    if hasattr(structure, "_as_graph_element") and type(structure).__hash__ is not None:
+        return structure._as_graph_element()
+    return None

@@ -1,0 +1,217 @@
+"""The instruction table runs in one native call: a small interpreter and a thread pool, compiled once by Numba.
+
+`run_table` walks over rows of (kernel address, first buffer argument, first size argument, items, grain, nanoseconds).
+Rows with more items than their grain are cut into chunks that the calling thread and the pool's workers claim; the cut
+depends on the sizes alone, so the number of threads never changes a result.  About every 20 ms of estimated work it calls
+`poll`, which lets Python see signals; a Ctrl-C ends the run between two chunks.
+
+The pool's memory is an array of int64 words.  A claim word packs a generation and the number of chunks left, so that a
+worker that was descheduled can never claim a chunk of a later job by mistake.
+"""
+from __future__ import annotations
+
+from jitgraph.compiler.emit import native
+from jitgraph.compiler.emit.intrinsics import namespace
+
+# words of the pool's memory, 64 bytes apart where threads write them
+CLAIM, DONE, JOB, SLEEPERS, BUSY, STOP, SEMAPHORE, WORDS = 0, 8, 16, 24, 32, 40, 48, 64
+ROW = 6                 # words per row of the table
+INTERRUPTED = -1
+POLL_NANOSECONDS = 20_000_000
+SPINS = 2000            # pauses of an idle worker before it sleeps
+
+SOURCE = f'''
+def claim_chunks(pool, poll, limit):
+    """Works on chunks of the present job until none is left; returns how many it did."""
+    count, spent = 0, 0
+    while True:
+        word = atomic_get(pool, {CLAIM})
+        left = word & 0xFFFFFFFF
+        if left == 0:
+            return count
+        if exchange(pool, {CLAIM}, word, word - 1):
+            begin = (get(pool, {JOB} + 5) - left) * get(pool, {JOB} + 4)
+            end = smaller(begin + get(pool, {JOB} + 4), get(pool, {JOB} + 3))
+            code = 0
+            if get(pool, {JOB} + 6) == 0:
+                code = call_kernel(get(pool, {JOB}), get(pool, {JOB} + 1), get(pool, {JOB} + 2), begin, end)
+            if poll != 0:
+                spent += limit
+                if spent > {POLL_NANOSECONDS} and code == 0:
+                    spent = 0
+                    code = call_poll(poll)
+            if code != 0:
+                put(pool, {JOB} + 6, code)
+            atomic_add(pool, {DONE}, 1)
+            count += 1
+    return count
+
+
+def run_parallel(fn, args, sizes, items, grain, nanoseconds, pool, poll):
+    """Shares the items of one kernel out to the pool; another run is using it -> alone."""
+    if not exchange(pool, {BUSY}, 0, 1):
+        return call_kernel(fn, args, sizes, 0, items)
+    chunks = quotient(items + grain - 1, grain)
+    put(pool, {JOB}, fn)
+    put(pool, {JOB} + 1, args)
+    put(pool, {JOB} + 2, sizes)
+    put(pool, {JOB} + 3, items)
+    put(pool, {JOB} + 4, grain)
+    put(pool, {JOB} + 5, chunks)
+    put(pool, {JOB} + 6, 0)
+    atomic_put(pool, {DONE}, 0)
+    generation = (atomic_get(pool, {CLAIM}) >> 32) + 1
+    atomic_put(pool, {CLAIM}, (generation << 32) + chunks)
+    wake = smaller(atomic_get(pool, {SLEEPERS}), chunks - 1)
+    for k in range(wake):
+        semaphore_post(pool, {SEMAPHORE})
+    claim_chunks(pool, poll, quotient(nanoseconds, chunks))
+    spins = 0
+    while atomic_get(pool, {DONE}) < chunks:
+        spins += 1
+        if spins > {SPINS}:
+            yield_thread()
+        else:
+            pause()
+    code = get(pool, {JOB} + 6)
+    atomic_put(pool, {BUSY}, 0)
+    return code
+
+
+def run_table(table, count, slots, index, arguments, args, sizes, pool, poll):
+    for k in range(arguments):
+        put(args, k, get(slots, get(index, k)))
+    spent = 0
+    for k in range(count):
+        row = table + k * {ROW * 8}
+        items = get(row, 3)
+        if items > 0:
+            fn, a, s = get(row, 0), args + get(row, 1) * 8, sizes + get(row, 2) * 8
+            if pool != 0 and items > get(row, 4):
+                code = run_parallel(fn, a, s, items, get(row, 4), get(row, 5), pool, poll)
+            else:
+                code = call_kernel(fn, a, s, 0, items)
+            if code == 0:
+                spent += get(row, 5)
+                if spent > {POLL_NANOSECONDS}:
+                    spent = 0
+                    code = call_poll(poll)
+            if code != 0:
+                return ((k + 1) << 8) + code if code > 0 else code
+    return 0
+
+
+def worker(pool):
+    spins = 0
+    while get(pool, {STOP}) == 0:
+        if claim_chunks(pool, 0, 0) > 0:
+            spins = 0
+        elif spins < {SPINS}:
+            spins += 1
+            pause()
+        else:
+            atomic_add(pool, {SLEEPERS}, 1)
+            if atomic_get(pool, {CLAIM}) & 0xFFFFFFFF == 0 and get(pool, {STOP}) == 0:
+                semaphore_wait(pool, {SEMAPHORE})
+            atomic_add(pool, {SLEEPERS}, -1)
+            spins = 0
+    return 0
+'''
+
+
+def intrinsics() -> dict:
+    """Memory, atomics, calls through addresses and semaphores, for the source above."""
+    from llvmlite import ir
+    from numba.core import types
+    from numba.core.extending import intrinsic
+
+    i64, i32 = ir.IntType(64), ir.IntType(32)
+    n64 = types.int64
+
+    def word(builder, base, k):
+        return builder.inttoptr(builder.add(base, builder.mul(k, i64(8))), i64.as_pointer())
+
+    def function(count, write, result=n64):
+        """An intrinsic of `count` int64 arguments; write(builder, args) gives its value."""
+        names = ", ".join(f"a{k}" for k in range(count))
+        signature = result(*[n64] * count)
+        scope = {"typed": lambda *_: (signature, lambda context, builder, sig, args: write(builder, args))}
+        exec(f"def made(typingctx{', ' if count else ''}{names}):\n    return typed({names})", scope)
+        return intrinsic(scope["made"])
+
+    def call(kinds, extra=0):
+        def write(builder, args):
+            target = builder.inttoptr(args[0], ir.FunctionType(i64, kinds).as_pointer())
+            passed = [builder.inttoptr(a, k) if isinstance(k, ir.PointerType) else a for a, k in zip(args[1:], kinds)]
+            return builder.call(target, passed)
+        return write
+
+    def exchange(builder, args):
+        pair = builder.cmpxchg(word(builder, args[0], args[1]), args[2], args[3], "seq_cst", "seq_cst")
+        return builder.extract_value(pair, 1)
+
+    def add(builder, args):
+        return builder.atomic_rmw("add", word(builder, args[0], args[1]), args[2], "seq_cst")
+
+    def store(builder, args):
+        builder.store(args[2], word(builder, args[0], args[1]))
+        return i64(0)
+
+    def atomic_store(builder, args):
+        builder.store_atomic(args[2], word(builder, args[0], args[1]), "seq_cst", 8)
+        return i64(0)
+
+    def external(name, has_argument=True):
+        def write(builder, args):
+            pointer = ir.IntType(8).as_pointer()
+            kind = ir.FunctionType(i32, [pointer] if has_argument else [])
+            callee = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+            passed = [builder.bitcast(word(builder, args[0], args[1]), pointer)] if has_argument else []
+            return builder.sext(builder.call(callee, passed), i64)
+        return write
+
+    def pause(builder, args):
+        """The CPU's hint that this is a waiting loop; nothing on machines whose hint we do not know."""
+        import platform
+
+        machine = platform.machine().lower()
+        if machine in ("x86_64", "amd64"):
+            name, kinds, passed = "llvm.x86.sse2.pause", [], []
+        elif machine in ("aarch64", "arm64"):
+            name, kinds, passed = "llvm.aarch64.hint", [i32], [i32(1)]
+        else:
+            return i64(0)
+        callee = builder.module.globals.get(name) or ir.Function(builder.module, ir.FunctionType(ir.VoidType(), kinds), name)
+        builder.call(callee, passed)
+        return i64(0)
+
+    p = i64.as_pointer()
+    return {"get": function(2, lambda b, a: b.load(word(b, *a))), "put": function(3, store),
+            "atomic_get": function(2, lambda b, a: b.load_atomic(word(b, *a), "seq_cst", 8)),
+            "atomic_put": function(3, atomic_store), "atomic_add": function(3, add),
+            "exchange": function(4, exchange, types.boolean), "call_kernel": function(5, call([p, p, i64, i64])),
+            "call_poll": function(1, call([])), "semaphore_wait": function(2, external("sem_wait")),
+            "semaphore_post": function(2, external("sem_post")), "yield_thread": function(0, external("sched_yield", False)),
+            "pause": function(0, pause)}
+
+
+def build(entry: str, arguments: int):
+    """A function symbol -> object code for one entry of SOURCE (`run_table` or `worker`)."""
+    def make(symbol: str) -> bytes:
+        native.import_numba()
+        from numba import njit
+        from numba.core import types
+
+        scope = {**namespace(), **intrinsics()}
+        exec(SOURCE, scope)
+        helpers = {n: njit(forceinline=True, error_model="numpy")(scope[n]) for n in ("claim_chunks",)}
+        scope.update(helpers)
+        helpers["run_parallel"] = njit(forceinline=True, error_model="numpy")(scope["run_parallel"])
+        return native.compile_function(SOURCE, entry, [types.int64] * arguments, symbol, "<jitgraph interpreter>",
+                                       {**intrinsics(), **helpers}, shell=False, noalias=False, protect=helpers)
+    return make
+
+
+def parts(entry: str) -> dict[str, str]:
+    """Key parts of the interpreter's object code."""
+    return {"name": entry, "text": SOURCE, "types": "", "target": "cpu", **native.target_key()}

@@ -1,0 +1,131 @@
+"""The library: kernels of this process, by content address; from memory, from the store, or from the compiler.
+
+Loading needs llvmlite alone.  Numba is imported only where something must be compiled.
+"""
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import time
+from dataclasses import dataclass
+
+from jitgraph.compiler import key
+from jitgraph.compiler.emit import native
+from jitgraph.compiler.kernel import Kernel
+
+from . import store
+
+
+@dataclass
+class Statistics:
+    """What this process compiled and what it found in the store."""
+
+    compiled: int = 0
+    compile_seconds: float = 0.0
+    hits: int = 0
+    misses: int = 0
+
+
+class Library:
+    """Loads and compiles kernels; one for the process, usable from any thread."""
+
+    def __init__(self):
+        self.statistics = Statistics()
+        self.symbols: dict[str, int] = {}           # address of the machine code by content address
+        self.origins: dict[str, str] = {}           # "store" or "compiled"
+        self.seconds: dict[str, float] = {}         # what compiling took
+        self._lock = threading.RLock()
+        self._engine = None
+        self._blas: dict[str, int] = {}
+        self._kept: list = []
+
+    def address(self, kernel: Kernel) -> int:
+        """The machine code of a kernel, compiled now if nobody compiled it before."""
+        parts = key.kernel_parts(kernel)
+        return self.find(parts, lambda symbol: native.compile_function(
+            kernel.source, kernel.name, native.kernel_types(kernel), symbol, f"<jitgraph kernel {kernel.name}>"))
+
+    def find(self, parts: dict, build) -> int:
+        """The address for key `parts`; `build(symbol)` gives object code where the store has none."""
+        address = key.digest(parts)
+        found = self.symbols.get(address)
+        if found is not None:
+            return found
+        with self._lock:
+            found = self.symbols.get(address)
+            if found is None:
+                found = self.symbols[address] = self._obtain(address, parts, build)
+        return found
+
+    def fact(self, kernel: Kernel) -> dict:
+        """Where a kernel's object code came from, what it cost, and why the store did not have it."""
+        parts = key.kernel_parts(kernel)
+        address = key.digest(parts)
+        seconds = self.seconds.get(address)
+        reason = ""
+        if seconds is not None and "cache" in os.environ.get("JITGRAPH_SHOW", ""):
+            reason = "not in the store: " + store.explain(parts)
+        return {"origin": self.origins.get(address, ""), "compile_ms": None if seconds is None else seconds * 1e3,
+                "reason": reason}
+
+    def _obtain(self, address, parts, build) -> int:
+        stored = store.load(address)
+        if stored is not None:
+            loaded = self._load(stored[0]["symbol"], stored[1])
+            if loaded:
+                self.statistics.hits += 1
+                self.origins[address] = "store"
+                return loaded
+        self.statistics.misses += 1
+        symbol = "jg_" + address
+        start = time.perf_counter()
+        code = build(symbol)
+        seconds = time.perf_counter() - start
+        self.statistics.compiled += 1
+        self.statistics.compile_seconds += seconds
+        self.origins[address], self.seconds[address] = "compiled", seconds
+        store.save(address, parts, symbol, code, seconds)
+        return self._load(symbol, code)
+
+    def _load(self, symbol: str, code: bytes) -> int:
+        import llvmlite.binding as llvm
+
+        if self._engine is None:
+            llvm.initialize_native_target()
+            llvm.initialize_native_asmprinter()
+            name, features = native.target_features()
+            machine = llvm.Target.from_default_triple().create_target_machine(
+                cpu=name, features=features, jit=True, codemodel="large")
+            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+        try:
+            file = llvm.ObjectFileRef.from_data(code)
+            self._engine.add_object_file(file)
+            self._kept.append(file)
+            self._engine.finalize_object()
+            return self._engine.get_function_address(symbol)
+        except RuntimeError:
+            return 0
+
+    def blas(self, code: str) -> int:
+        """The address of cblas_sgemm ("f32") or cblas_dgemm ("f64") of a BLAS that nobody else uses, on one thread."""
+        if not self._blas:
+            import scipy_openblas32
+
+            path = f"{scipy_openblas32.get_lib_dir()}/lib{scipy_openblas32.get_library()}"
+            for suffix in (".so", ".dylib", ".dll"):
+                try:
+                    blas = ctypes.CDLL(path + suffix)
+                    break
+                except OSError:
+                    continue
+            else:
+                raise RuntimeError(f"OpenBLAS was not found at {path}; reinstall scipy-openblas32")
+            blas.scipy_openblas_set_num_threads(1)
+            self._blas = {c: ctypes.cast(getattr(blas, f"scipy_cblas_{c2}gemm"), ctypes.c_void_p).value
+                          for c, c2 in (("f32", "s"), ("f64", "d"))}
+            self._kept.append(blas)
+        return self._blas[code]
+
+
+LIBRARY = Library()

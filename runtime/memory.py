@@ -1,0 +1,55 @@
+"""Blocks of memory: aligned to 64 bytes, with their addresses known, handed out again once nobody holds them."""
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+ALIGNMENT = 64
+POOLED = 1 << 18        # results from this many bytes on are worth reusing: fresh pages cost more than the kernel
+
+
+def aligned_empty(nbytes: int, dtype=np.uint8) -> np.ndarray:
+    """An uninitialised 1-D array of `nbytes` bytes, aligned to 64."""
+    raw = np.empty(nbytes + ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % ALIGNMENT
+    return raw[start:start + nbytes].view(dtype)
+
+
+def address_of(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
+class ResultPool:
+    """Result arrays of one shape and dtype.  A large block that the user has dropped (no reference but ours) is handed
+    out again; one that is still held anywhere, also through a view, never is: NumPy's views all refer to the block
+    that owns the memory, so its reference count says whether anyone is left."""
+
+    def __init__(self, shape, dtype):
+        self.shape, self.dtype = tuple(shape), np.dtype(dtype)
+        self.nbytes = int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+        self.blocks: list[np.ndarray] = []
+
+    def take(self) -> tuple[np.ndarray, int]:
+        """(array, address) of memory that nobody else uses."""
+        if self.nbytes < POOLED:
+            array = np.empty(self.shape, self.dtype)
+            return array, address_of(array)
+        for block in self.blocks:
+            if sys.getrefcount(block) <= FREE_COUNT:
+                return self._view(block)
+        block = np.empty(self.nbytes + ALIGNMENT, np.uint8)
+        if len(self.blocks) < KEPT:
+            self.blocks.append(block)
+        return self._view(block)
+
+    def _view(self, block):
+        address = address_of(block)
+        start = -address % ALIGNMENT
+        return block[start:start + self.nbytes].view(self.dtype).reshape(self.shape), address + start
+
+
+KEPT = 4            # blocks of one size that a plan keeps for reuse
+FREE_COUNT = 3      # the list's reference, the loop's and that of getrefcount's own argument
+if not hasattr(sys, "getrefcount") or (hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled()):
+    FREE_COUNT = -1     # no reliable reference counts: never reuse

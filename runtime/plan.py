@@ -1,0 +1,274 @@
+"""A plan: everything a session keeps for one signature of fetches and feeds.
+
+The first run is done by the reference while the kernels compile in the background; from the second run on it is compiled
+(DESIGN: tiers).  Which tier runs is decided by the number of runs and static facts alone, so that a program gives the
+same bits with a cold and with a warm store.
+"""
+from __future__ import annotations
+
+import atexit
+import queue
+import threading
+
+import numpy as np
+
+from jitgraph.compiler import Options, Program, compile, compile_ops
+from jitgraph.compiler.lower import is_closed
+from jitgraph.compiler.order import is_variable
+from jitgraph.compiler.prune import prune
+from jitgraph.graph.errors import InvalidArgumentError
+
+from . import reference
+from .binding import Compiled, KernelFailure
+from .state import State
+
+SLOW_BYTES = 1 << 28        # the reference would move this much: compile before the first run
+SLOW_FLOPS = 2e10
+MAX_VARIANTS = 64           # programs kept per segment, for feeds of different structure
+
+
+class Plan:
+    """Runs one signature: `run(feed arrays in order)` -> values of the fetched tensors in order."""
+
+    def __init__(self, graph, fetches, targets, feeds, state: State, jit: str):
+        self.graph, self.fetches, self.targets, self.feeds = graph, list(fetches), list(targets), list(feeds)
+        self.state, self.jit, self.runs = state, jit, 0
+        ordered = compile(graph, self.fetches, self.targets, {t: () for t in self.feeds}, until="order")
+        self.ops = ordered.ops
+        self.open_variables = [op for op in self.ops if is_variable(op) and not is_closed(op)]
+        self.segment = Segment(self, None)
+        self.lock = threading.Lock()
+
+    # tiers -----------------------------------------------------------------------------------------------------
+    def run(self, feeds) -> list:
+        """Values of the fetched tensors for feed arrays of the declared dtypes, contiguous."""
+        self.runs += 1
+        if self.jit == "off" or (self.jit == "auto" and self.runs == 1 and not self._compile_first(feeds)):
+            if self.jit == "auto" and not self.once:
+                BACKGROUND.submit(lambda: self.prepare([a.shape for a in feeds]))
+            found = reference.run(self.ops, dict(zip(self.feeds, feeds)), self.fetches, self.state)
+            return [found[t] for t in self.fetches]
+        if self.jit == "auto" and self.once:
+            found = reference.run(self.ops, dict(zip(self.feeds, feeds)), self.fetches, self.state)
+            return [found[t] for t in self.fetches]
+        return self.segment.run(feeds)
+
+    @property
+    def once(self) -> bool:
+        """Whether this looks like an initialiser: no feeds, no fetched value, and it overwrites without reading."""
+        return not self.feeds and not self.fetches and not any(
+            op.opdef is not None and op.opdef.state == "write" and op.type not in ("Assign", "AssignVariableOp")
+            or getattr(op.opdef, "updates", None) is not None for op in self.ops)
+
+    def _compile_first(self, feeds) -> bool:
+        """Whether the reference would take too long or too much memory, by a static estimate."""
+        batch = max((a.shape[0] for a in feeds if a.ndim), default=1)
+        moved = flops = 0.0
+        for op in self.ops:
+            for tensor in op.outputs:
+                shape = tensor._shape
+                if shape is not None:
+                    moved += 4.0 * float(np.prod([batch if d is None else d for d in shape]))
+            if op.type in ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D") and op.inputs[1]._shape and \
+                    op.outputs[0]._shape:
+                sizes = [batch if d is None else d for d in op.outputs[0]._shape]
+                flops += 2.0 * float(np.prod(sizes)) * float(np.prod([d or batch for d in op.inputs[1]._shape[:-1]]))
+        return (moved > SLOW_BYTES or flops > SLOW_FLOPS) and not self.once
+
+    @property
+    def compiled(self) -> list[Compiled]:
+        """The programs compiled so far, in all segments."""
+        found, segments = [], [self.segment]
+        while segments:
+            segment = segments.pop()
+            found.extend(c for known in list(segment.variants.values()) for c in known)
+            segments.extend(segment.next.values())
+        return found
+
+    def prepare(self, shapes):
+        """Compiles for these feed shapes, ahead of the run that needs it."""
+        try:
+            self.segment.variant(tuple(shapes), ())
+        except Exception:       # noqa: BLE001  the run that needs it will meet the same error, and report it
+            pass
+
+    def explain(self, failure: KernelFailure, feeds) -> Exception:
+        """The operation's own error for a failed check: its ancestors run once more by the reference."""
+        ops = [n.op for n in failure.kernel.nodes if n.op is not None]
+        for op in dict.fromkeys(ops):
+            if not op.outputs:
+                continue
+            program = Program(self.graph, [op.outputs[0]], [], dict.fromkeys(self.feeds, ()))
+            prune(program)
+            order = {o: i for i, o in enumerate(self.ops)}
+            mine = sorted((o for o in program.ops if o in order), key=order.get)
+            mine = [o for o in mine if not (o.opdef and o.opdef.state == "write")]
+            try:
+                reference.run(mine, dict(zip(self.feeds, feeds)), [], self.state)
+            except InvalidArgumentError as error:
+                return error
+            except Exception:       # noqa: BLE001  not this one
+                continue
+        op = ops[0] if ops else None
+        what = {1: "an index is out of range", 2: "Integer division by zero",
+                4: "Integers to negative integer powers are not allowed"}.get(failure.code, "a check failed")
+        return InvalidArgumentError(None, op, what)
+
+
+class Segment:
+    """A stretch of a plan whose sizes are known when it starts.  The first begins with the feeds; each further one with
+    the values that the one before left (`program.live`), once per size, value of pinned integers, and structure."""
+
+    def __init__(self, plan: Plan, previous: Program | None):
+        self.plan, self.previous = plan, previous
+        self.bindings: dict = {}
+        self.variants: dict = {}        # pinned values -> [Compiled]
+        self.next: dict = {}            # Compiled -> Segment
+        self.lock = threading.Lock()
+
+    def run(self, feeds) -> list:
+        binding, found = self._start(tuple([a.shape for a in feeds]), ()), {}
+        program = binding.compiled.program
+        results = self._execute(binding, feeds, feeds)
+        if not program.rest:
+            if binding.plain:
+                return results
+            found = dict(zip(binding.layout.results, results))
+            return [found[t] for t in self.plan.fetches]
+        found = dict(zip(binding.layout.results, results))
+        return self._continue(binding, found, dict(zip(self.plan.feeds, feeds)), feeds)
+
+    def _execute(self, binding, arrays, feeds):
+        try:
+            return binding.run(arrays)
+        except KernelFailure as failure:
+            raise self.plan.explain(failure, feeds) from None
+
+    def _continue(self, binding, found, fed, feeds) -> list:
+        """Runs the segments after this one."""
+        segment, values = self, dict(fed)
+        while binding.compiled.program.rest:
+            compiled = binding.compiled
+            program = compiled.program
+            values.update(found)
+            for t in program.live:
+                info = program.infos.get(t)
+                if t not in values and info is not None and info.value is not None and info.value.dtype != object:
+                    values[t] = info.value
+            segment = segment._after(compiled)
+            arrays = [_contiguous(values[t]) for t in program.live if t in values and t not in program.pins]
+            pins = tuple((t, np.asarray(values[t])) for t in program.pins)
+            binding = segment._start(tuple(a.shape for a in arrays), pins)
+            results = segment._execute(binding, arrays, feeds)
+            found = dict(zip(binding.layout.results, results))
+            values.update(found)
+        return [values[t] for t in self.plan.fetches]
+
+    def _after(self, compiled) -> Segment:
+        with self.lock:
+            return self.next.setdefault(compiled, Segment(self.plan, compiled.program))
+
+    # choosing and compiling ------------------------------------------------------------------------------------
+    def _start(self, shapes, pins):
+        """The binding for these shapes and pinned values."""
+        key = shapes
+        if pins or self.plan.open_variables:
+            key = (shapes, tuple(a.tobytes() for _, a in pins), self._variable_shapes())
+        binding = self.bindings.get(key)
+        if binding is None:
+            binding = self.variant(shapes, pins)
+            if len(self.bindings) > 4 * MAX_VARIANTS:
+                self.bindings.clear()
+            self.bindings[key] = binding
+        return binding
+
+    def _variable_shapes(self):
+        state = self.plan.state
+        arrays = [state.variable(op).array for op in self.plan.open_variables]
+        return tuple(None if a is None else a.shape for a in arrays)
+
+    def variant(self, shapes, pins):
+        """Binds a compiled program to these shapes; compiles one if none holds for them."""
+        key = (tuple(a.tobytes() for _, a in pins), self._variable_shapes())
+        with self.lock:
+            known = self.variants.setdefault(key, [])
+            for compiled in known:
+                binding = compiled.bind(shapes)
+                if binding is not None:
+                    return self._plain(binding)
+            program = self._compile(shapes, pins)
+            compiled = Compiled(program, self.plan.state)
+            known.append(compiled)
+            if len(self.variants) > MAX_VARIANTS:
+                self.variants.pop(next(iter(self.variants)))
+            binding = compiled.bind(shapes)
+            assert binding is not None, "a program must hold for the sizes it was compiled for"
+            return self._plain(binding)
+
+    def _plain(self, binding):
+        binding.plain = list(binding.layout.results) == self.plan.fetches
+        return binding
+
+    def _compile(self, shapes, pins) -> Program:
+        plan = self.plan
+        open_shapes = {op: s for op, s in zip(plan.open_variables, self._variable_shapes()) if s is not None}
+        if self.previous is None:
+            program = Program(plan.graph, plan.fetches, plan.targets, dict(zip(plan.feeds, shapes)),
+                              variable_shapes=open_shapes, options=OPTIONS)
+            program.ops = list(plan.ops)
+            return compile_ops(program)
+        before = self.previous
+        known = {t: a for t, a in pins}
+        live = [t for t in before.live if t not in known]
+        fetches = [t for t in plan.fetches if t not in before.results or t in before.live]
+        program = Program(plan.graph, fetches, plan.targets, dict(zip(live, shapes)), variable_shapes=open_shapes,
+                          known=known, options=OPTIONS)
+        program.ops = list(before.rest)
+        return compile_ops(program)
+
+
+OPTIONS = Options()
+
+
+def _contiguous(array):
+    return np.asarray(array, order="C")
+
+
+class Background:
+    """One thread that compiles ahead; it stops between two plans when the program ends."""
+
+    def __init__(self):
+        self.jobs: queue.Queue = queue.Queue()
+        self.thread: threading.Thread | None = None
+        self.stopped = False
+
+    def submit(self, job):
+        if self.stopped:
+            return
+        if self.thread is None or not self.thread.is_alive():
+            self.thread = threading.Thread(target=self._work, name="jitgraph-compile", daemon=True)
+            self.thread.start()
+            atexit.register(self.stop)
+        self.jobs.put(job)
+
+    def _work(self):
+        while not self.stopped:
+            job = self.jobs.get()
+            if job is None or self.stopped:
+                return
+            job()
+            self.jobs.task_done()
+
+    def wait(self):
+        """Returns when everything submitted so far is compiled."""
+        if self.thread is not None and self.thread.is_alive() and not self.stopped:
+            self.jobs.join()
+
+    def stop(self):
+        self.stopped = True
+        self.jobs.put(None)
+        if self.thread is not None and self.thread is not threading.current_thread():
+            self.thread.join(timeout=30)
+
+
+BACKGROUND = Background()

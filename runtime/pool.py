@@ -1,0 +1,120 @@
+"""The thread pool that shares out the items of kernels: workers are Python threads parked in native code.
+
+Made at the first plan that can use it, stopped at exit, forgotten by a forked child (which makes its own).
+"""
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import sys
+import threading
+
+import numpy as np
+
+from . import interpreter
+from .library import LIBRARY
+from .memory import aligned_empty
+
+RUN_TYPES = [ctypes.c_int64] * 9
+
+
+def thread_count() -> int:
+    """How many threads kernels may use: JITGRAPH_THREADS, or the CPUs that this process may run on."""
+    given = os.environ.get("JITGRAPH_THREADS")
+    if given and given.isdigit() and int(given) > 0:
+        return int(given)
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+class Native:
+    """The compiled interpreter: `held` runs a table with the GIL held (short plans), `released` without it."""
+
+    def __init__(self):
+        address = LIBRARY.find(interpreter.parts("run_table"), interpreter.build("run_table", 9))
+        self.held = ctypes.PYFUNCTYPE(ctypes.c_int64, *RUN_TYPES)(address)
+        self.released = ctypes.CFUNCTYPE(ctypes.c_int64, *RUN_TYPES)(address)
+        self.poll = ctypes.CFUNCTYPE(ctypes.c_int64)(_poll)
+        self.poll_address = ctypes.cast(self.poll, ctypes.c_void_p).value
+
+
+def _poll() -> int:
+    """Called from native code now and then: entering Python lets pending signals be handled."""
+    try:
+        for _ in range(2):
+            pass
+    except KeyboardInterrupt:
+        return interpreter.INTERRUPTED
+    return 0
+
+
+_native: Native | None = None
+_pools: dict[int, Pool] = {}
+_lock = threading.Lock()
+
+
+def native() -> Native:
+    """The interpreter, loaded once."""
+    global _native
+    if _native is None:
+        with _lock:
+            if _native is None:
+                _native = Native()
+    return _native
+
+
+class Pool:
+    """`threads - 1` workers; `address` is what the interpreter gets, 0 where there is nothing to share with."""
+
+    def __init__(self, threads: int):
+        self.address = 0
+        self.threads: list[threading.Thread] = []
+        if threads < 2 or not sys.platform.startswith("linux"):
+            return
+        self.words = aligned_empty(interpreter.WORDS * 8, np.int64)
+        self.words[:] = 0
+        libc = ctypes.CDLL(None)
+        self.libc, base = libc, self.words.ctypes.data
+        self.semaphore = base + 8 * interpreter.SEMAPHORE
+        if libc.sem_init(ctypes.c_void_p(self.semaphore), 0, 0) != 0:
+            return
+        address = LIBRARY.find(interpreter.parts("worker"), interpreter.build("worker", 1))
+        work = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)
+        for k in range(threads - 1):
+            thread = threading.Thread(target=work, args=(base,), name=f"jitgraph-{k}", daemon=True)
+            thread.start()
+            self.threads.append(thread)
+        self.address = base
+        atexit.register(self.stop)
+
+    def stop(self):
+        """Ends the workers; runs after that are serial."""
+        if self.address:
+            self.address = 0
+            self.words[interpreter.STOP] = 1
+            for _ in self.threads:
+                self.libc.sem_post(ctypes.c_void_p(self.semaphore))
+            for thread in self.threads:
+                thread.join(timeout=1.0)
+
+
+def pool(threads: int) -> Pool:
+    """The process's pool of that many threads."""
+    found = _pools.get(threads)
+    if found is None:
+        with _lock:
+            found = _pools.get(threads) or _pools.setdefault(threads, Pool(threads))
+    return found
+
+
+def _forget_after_fork():
+    global _lock
+    _pools.clear()
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_after_fork)

@@ -1,0 +1,72 @@
+"""The reference: operations one by one through their NumPy meaning.  The oracle of all tests, and the first run."""
+from __future__ import annotations
+
+import numpy as np
+
+from jitgraph.compiler.lower import PASS_THROUGH, missing_feed, state_inputs
+from jitgraph.compiler.order import is_transparent, is_variable, variable_of
+
+from . import hostcall
+from .state import State
+
+
+def run(ops, feeds: dict, fetches, state: State) -> dict:
+    """Executes ordered operations; returns {tensor: ndarray} for the fetched tensors.
+
+    A failing operation leaves variables as the operations before it left them.
+    """
+    return _Run(feeds, set(fetches), state).execute(ops)
+
+
+class _Run:
+    def __init__(self, feeds, fetches, state):
+        self.values, self.fetches, self.state = dict(feeds), fetches, state
+        self.results = {t: feeds[t] for t in fetches if t in feeds}
+
+    def execute(self, ops) -> dict:
+        left = _uses(ops)
+        for op in ops:
+            self._step(op)
+            for tensor in op.outputs:
+                if tensor in self.fetches and tensor not in self.results:
+                    self.results[tensor] = np.array(self._value(tensor), copy=True)
+            for tensor in op.inputs:                # values are dropped after their last use
+                left[tensor] = left.get(tensor, 1) - 1
+                if left[tensor] == 0:
+                    self.values.pop(tensor, None)
+        return self.results
+
+    def _value(self, tensor):
+        found = self.values.get(tensor)
+        if found is None:
+            variable = variable_of(tensor)
+            if variable is None:
+                raise KeyError(tensor.name)
+            found = self.state.read(variable)
+        return found
+
+    def _step(self, op):
+        if is_variable(op) or op.type in ("NoOp", "ControlTrigger") or is_transparent(op):
+            return
+        if op.outputs and all(t in self.values for t in op.outputs):
+            return
+        if op.type == "Placeholder":
+            raise missing_feed(op)
+        refs = state_inputs(op)
+        if refs:
+            others = [self._value(t) for k, t in enumerate(op.inputs) if k not in refs]
+            results = hostcall.call_on_state(op, refs, others, self.state)
+        elif op.type in PASS_THROUGH or op.type == "ReadVariableOp":
+            value = self._value(op.inputs[0])
+            results = (np.array(value) if variable_of(op.inputs[0]) is not None else value,)
+        else:
+            results = hostcall.call(op, [self._value(t) for t in op.inputs], self.state)
+        self.values.update(zip(op.outputs, results))
+
+
+def _uses(ops) -> dict:
+    count: dict = {}
+    for op in ops:
+        for tensor in op.inputs:
+            count[tensor] = count.get(tensor, 0) + 1
+    return count

@@ -1,0 +1,245 @@
+"""`tf.Session`: runs parts of a graph, each signature of fetches and feeds by a plan of its own."""
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+import numpy as np
+
+from jitgraph.graph.stack import default_session, get_default_graph
+from jitgraph.graph.tensor import Tensor
+
+from . import feed as feeding
+from .fetch import Fetches, flat_key
+from .plan import Plan
+from .state import State
+
+MODES = ("auto", "always", "off")
+
+
+def jit_mode(config, given: str | None = None) -> str:
+    """How a session compiles: `given`, else the config's global_jit_level, else JITGRAPH_JIT, else "auto"."""
+    mode = given
+    if mode is None and config is not None:
+        level = config.graph_options.optimizer_options.global_jit_level
+        mode = {1: "always", 2: "always", -1: "off"}.get(level)
+    mode = mode or os.environ.get("JITGRAPH_JIT") or "auto"
+    if mode not in MODES:
+        raise ValueError(f"jit must be one of {', '.join(MODES)}, not {mode!r} (JITGRAPH_JIT or Session(jit=...))")
+    return mode
+
+
+class BaseSession:
+    """A session of one graph: its variables and its plans.  Usable from many threads.
+
+    Args:
+      target: "" or "local"; there is no remote execution.
+      graph: the graph to run; the default graph if None.
+      config: a `tf.ConfigProto`.
+      jit: "auto" (the first run of a signature by reference, compiled from the second on), "always" or "off".
+    """
+
+    def __init__(self, target: Any = "", graph=None, config=None, jit: str | None = None):
+        if config is not None and not hasattr(config, "graph_options"):
+            raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+        self._graph = get_default_graph() if graph is None else graph
+        if not hasattr(self._graph, "as_graph_element"):
+            raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
+        self._target, self._config = target or "", config
+        self._jit = jit_mode(config, jit)
+        self._state = State()
+        self._plans: dict = {}
+        self._mutations = self._graph.mutations
+        self._closed = False
+        self._lock = threading.Lock()
+        SESSIONS.append(self)
+
+    @property
+    def graph(self):
+        return self._graph
+
+    @property
+    def graph_def(self):
+        return self._graph.as_graph_def()
+
+    @property
+    def sess_str(self):
+        return self._target
+
+    # running ---------------------------------------------------------------------------------------------------
+    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+        """Runs what `fetches` need and returns their values, in the same structure.
+
+        Args:
+          fetches: a tensor, operation, variable, name, or a nested list, tuple, named tuple or dict of them.
+          feed_dict: {tensor or name: value}; any feedable tensor, not only placeholders.
+          options, run_metadata: RunOptions and RunMetadata protocol buffers; with tracing, step_stats are filled in.
+        Raises RuntimeError if the session is closed, TypeError or ValueError for unsuitable fetches and feeds, and a
+        tf.errors.OpError, which names the operation and the user's line, if an operation fails.
+        """
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        if self._mutations != self._graph.mutations:
+            self._forget_plans()
+        key = flat_key(fetches)
+        if run_metadata is None and key is not None:
+            try:
+                found = self._plans.get((key, *feed_dict) if feed_dict else (key,))
+            except TypeError:
+                found = None
+            if found is not None:
+                plan, build, tensors = found
+                arrays = _convert_all(tensors, feed_dict) if feed_dict else []
+                return build(_unwrapped(plan.run(arrays)))
+        return self._run_slowly(fetches, feed_dict, key, options, run_metadata)
+
+    def _run_slowly(self, fetches, feed_dict, key, options, run_metadata):
+        if feed_dict is not None and not hasattr(feed_dict, "items"):
+            raise TypeError(f"feed_dict must be a dictionary, not {type(feed_dict).__name__}")
+        if self._graph.version == 0:
+            raise RuntimeError("The Session graph is empty.  Add operations to the graph before calling run().")
+        taken = Fetches(self._graph, fetches)
+        fed = feeding.expand(self._graph, feed_dict) if feed_dict else {}
+        plan = self._plan(taken.tensors, taken.targets, list(fed))
+        if key is not None and all(type(t) is Tensor for t in feed_dict or ()):
+            self._plans[(key, *(feed_dict or ()))] = (plan, taken.build, list(fed))
+        arrays = [feeding.convert(t, v) for t, v in fed.items()]
+        if run_metadata is not None:
+            from .profile import traced
+
+            return taken.build(_unwrapped(traced(plan, arrays, options, run_metadata)))
+        return taken.build(_unwrapped(plan.run(arrays)))
+
+    def _plan(self, tensors, targets, feeds) -> Plan:
+        signature = ("plan", tuple(tensors), tuple(targets), tuple(feeds))
+        plan = self._plans.get(signature)
+        if plan is None:
+            made = Plan(self._graph, tensors, targets, feeds, self._state, self._jit)
+            with self._lock:
+                plan = self._plans.setdefault(signature, made)
+        return plan
+
+    def _forget_plans(self):
+        with self._lock:
+            self._plans, self._mutations = {}, self._graph.mutations
+
+    @property
+    def plans(self) -> list[Plan]:
+        """The plans made so far, one for each signature of fetches and feeds."""
+        return [p for k, p in self._plans.items() if k[0] == "plan"]
+
+    def make_callable(self, fetches, feed_list=None, accept_options=False):
+        """A function of the values of `feed_list` that runs `fetches`: the cheapest way to run the same thing often."""
+        taken = Fetches(self._graph, fetches)
+        tensors = [self._graph.as_graph_element(t, allow_tensor=True, allow_operation=False) for t in feed_list or ()]
+        plan = self._plan(taken.tensors, taken.targets, tensors)
+        build, convert = taken.build, feeding.convert
+
+        def call(*values, options=None, run_metadata=None):
+            if self._closed:
+                raise RuntimeError("Attempted to use a closed Session.")
+            if len(values) != len(tensors):
+                raise TypeError(f"the callable takes {len(tensors)} feed values, got {len(values)}")
+            return build(_unwrapped(plan.run([convert(t, v) for t, v in zip(tensors, values)])))
+
+        return call
+
+    def run_step_fn(self, step_fn):
+        """Calls step_fn(step_context) with a context whose `run_with_hooks` and `session` are this session."""
+        class StepContext:
+            session = self
+            run_with_hooks = staticmethod(self.run)
+
+            @staticmethod
+            def request_stop():
+                raise StopIteration("step_fn has requested the iterations to stop.")
+        return step_fn(StepContext())
+
+    def list_devices(self):
+        """The devices that a graph may run on."""
+        from jitgraph.graph.devices import local_devices
+
+        return local_devices()
+
+    # life ------------------------------------------------------------------------------------------------------
+    def as_default(self):
+        """A context manager in which this is the default session; leaving it does not close the session."""
+        return default_session(self)
+
+    def close(self):
+        """Frees the session's variables and plans.  Running afterwards raises RuntimeError."""
+        if not self._closed:
+            self._closed = True
+            self._plans = {}
+            self._state.close()
+            if self in SESSIONS:
+                SESSIONS.remove(self)
+
+
+class Session(BaseSession):
+    """A session of one graph: `with tf.Session() as sess: sess.run(...)`.  See BaseSession for the arguments."""
+
+    def __init__(self, target: Any = "", graph=None, config=None, jit: str | None = None):
+        super().__init__(target, graph, config, jit)
+        self._entered: list = []
+
+    def __enter__(self):
+        contexts = (self._graph.as_default(), self.as_default())
+        for context in contexts:
+            context.__enter__()
+        self._entered.append(contexts)
+        return self
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        for context in reversed(self._entered.pop()):
+            context.__exit__(exc_type, exc_value, traceback)
+        self.close()
+
+    @staticmethod
+    def reset(target="", containers=None, config=None):
+        """Forgets the variables of all sessions (or those in `containers`)."""
+        for session in list(SESSIONS):
+            variables = session._state.variables
+            for key in [k for k in variables if not containers or k[0] in containers]:
+                variables.pop(key)
+            session._forget_plans()
+
+
+class InteractiveSession(BaseSession):
+    """A session that makes itself (and its graph) the default until it is closed."""
+
+    def __init__(self, target: Any = "", graph=None, config=None, jit: str | None = None):
+        super().__init__(target, graph, config, jit)
+        self._contexts = [self._graph.as_default()] if graph is not None else []
+        self._contexts.append(self.as_default())
+        for context in self._contexts:
+            context.__enter__()
+
+    def close(self):
+        super().close()
+        for context in reversed(self._contexts):
+            context.__exit__(None, None, None)
+        self._contexts = []
+
+
+SESSIONS: list[BaseSession] = []
+
+
+def _convert_all(tensors, feed_dict) -> list:
+    """Feed values as arrays; arrays that fit already are taken as they are."""
+    arrays = []
+    for tensor, value in zip(tensors, feed_dict.values()):
+        if type(value) is np.ndarray and value.dtype == tensor.dtype.as_numpy_dtype and value.flags.c_contiguous:
+            feeding.check_shape(tensor, value)
+            arrays.append(value)
+        else:
+            arrays.append(feeding.convert(tensor, value))
+    return arrays
+
+
+def _unwrapped(values) -> list:
+    """Scalars as NumPy scalars (bytes for strings), as TensorFlow gives them."""
+    return [v[()] if type(v) is np.ndarray and v.ndim == 0 else v for v in values]
+
+

@@ -1,0 +1,126 @@
+"""What a session owns between runs: variables, positions of random streams, host resources."""
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from jitgraph.graph.errors import FailedPreconditionError
+
+from .memory import address_of, aligned_empty
+
+
+class Variable:
+    """One variable's buffer.  `array` is None until its shape is known; `initialized` becomes true at the first write."""
+
+    __slots__ = ("name", "array", "address", "initialized")
+
+    def __init__(self, name: str):
+        self.name = name
+        self.array: np.ndarray | None = None
+        self.address = 0
+        self.initialized = False
+
+
+class State:
+    """Variables by (container, shared name); shared by the plans of one session.
+
+    `generation` counts changes of buffer addresses, so that plans know when to look again.
+    """
+
+    def __init__(self):
+        self.variables: dict[tuple[str, str], Variable] = {}
+        self.generation = 0
+        self.streams: dict = {}
+        self.resources: dict = {}
+        self.lock = threading.RLock()
+
+    def variable(self, op) -> Variable:
+        """The variable behind a variable operation."""
+        key = variable_key(op)
+        found = self.variables.get(key)
+        if found is None:
+            with self.lock:
+                found = self.variables.setdefault(key, Variable(op.name))
+        return found
+
+    def allocate(self, variable: Variable, shape, dtype) -> np.ndarray:
+        """A buffer of this shape for the variable: the present one if it fits, else a new one of zeros."""
+        dtype = np.dtype(dtype)
+        array = variable.array
+        if array is None or array.shape != tuple(shape) or array.dtype != dtype:
+            if dtype == object:
+                array = np.empty(shape, dtype=object)
+            else:
+                size = int(np.prod(shape, dtype=np.int64))
+                array = aligned_empty(max(size, 1) * dtype.itemsize)[:size * dtype.itemsize].view(dtype).reshape(shape)
+                array[...] = 0
+            with self.lock:
+                variable.array, variable.address = array, 0 if dtype == object else address_of(array)
+                self.generation += 1
+        return array
+
+    def read(self, op) -> np.ndarray:
+        """The variable's present value (its buffer).  Raises FailedPreconditionError if it was never written."""
+        variable = self.variable(op)
+        if not variable.initialized:
+            raise uninitialized(op)
+        assert variable.array is not None
+        return variable.array
+
+    def assign(self, op, value) -> np.ndarray:
+        """Sets a variable; returns its buffer."""
+        variable = self.variable(op)
+        value = np.asarray(value)
+        array = self.allocate(variable, value.shape, value.dtype)
+        array[...] = value
+        variable.initialized = True
+        return array
+
+    def stream(self, op) -> Stream:
+        """The position of a random operation's stream."""
+        found = self.streams.get(op)
+        if found is None:
+            with self.lock:
+                found = self.streams.setdefault(op, Stream())
+        return found
+
+    def close(self):
+        """Frees everything."""
+        self.variables.clear()
+        self.streams.clear()
+        self.resources.clear()
+
+
+class Stream:
+    """Where a random operation's generator stands: `blocks` already reserved, and the seed pair for unseeded ones."""
+
+    __slots__ = ("blocks", "_entropy")
+
+    def __init__(self):
+        self.blocks = 0
+        self._entropy: tuple[int, int] | None = None
+
+    @property
+    def entropy(self) -> tuple[int, int]:
+        if self._entropy is None:
+            import secrets
+
+            self._entropy = (secrets.randbits(63), secrets.randbits(63))
+        return self._entropy
+
+    def copy(self) -> Stream:
+        other = Stream()
+        other.blocks, other._entropy = self.blocks, self._entropy
+        return other
+
+
+def variable_key(op) -> tuple[str, str]:
+    container = op.attrs.get("container") or ""
+    return (container, op.attrs.get("shared_name") or op.name)
+
+
+def uninitialized(op) -> FailedPreconditionError:
+    """TensorFlow's error for reading a variable that nobody has initialised, with what to do about it."""
+    return FailedPreconditionError(None, op, f"Attempting to use uninitialized value {op.name}. Run its initializer "
+                                             "first, for example tf.global_variables_initializer().")

@@ -1,0 +1,26 @@
+"""`jitgraph.session_stats`: what a session has compiled so far, for a last table or a test."""
+from __future__ import annotations
+
+from .library import LIBRARY
+from .plan import BACKGROUND
+
+
+def session_stats(session=None) -> dict:
+    """Counts for a session (all open sessions if None).
+
+    Returns a dict: plans, runs, kernels (distinct, loaded), kernels_compiled, fused_ops (primitives in those kernels),
+    compile_seconds, cache_hits, cache_misses.  The compile and cache counts are of the whole process.
+    """
+    from .session import SESSIONS
+
+    BACKGROUND.wait()
+    sessions = SESSIONS if session is None else [session]
+    plans = [p for s in sessions for p in s.plans]
+    kernels = {}
+    for plan in plans:
+        for compiled in plan.compiled:
+            kernels.update({address: kernel for kernel, address in compiled.kernels})
+    found = LIBRARY.statistics
+    return {"plans": len(plans), "runs": sum(p.runs for p in plans), "kernels": len(kernels),
+            "kernels_compiled": found.compiled, "fused_ops": sum(len(k.nodes) for k in kernels.values()),
+            "compile_seconds": found.compile_seconds, "cache_hits": found.hits, "cache_misses": found.misses}

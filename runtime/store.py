@@ -1,0 +1,133 @@
+"""The store: object code on disk, found by content address.
+
+One file per kernel, `<address>.jgo`: a line of magic, a line of JSON (the named parts of the key, the symbol, times), a
+line with the SHA-256 of what follows, then the object file.  Files appear by atomic rename in a directory that only its
+owner may enter, and everything is checked on load: a truncated, foreign or altered file is a miss, and is replaced.
+No error of the file system ever reaches a run: a directory that cannot be written means an in-memory store.
+"""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+MAGIC = b"jitgraph object 1\n"
+SUFFIX = ".jgo"
+
+
+@dataclass
+class Entry:
+    """One stored kernel: its address, the named parts of its key, when it was made and how big it is."""
+
+    key: str
+    parts: dict
+    symbol: str
+    seconds: float
+    size: int
+    path: Path
+    created: float
+
+
+def directory() -> Path:
+    """Where the store is: JITGRAPH_CACHE, or the user's cache directory of the platform."""
+    given = os.environ.get("JITGRAPH_CACHE")
+    if given:
+        return Path(given).expanduser()
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", "~\\AppData\\Local")).expanduser()
+    elif sys.platform == "darwin":
+        base = Path("~/Library/Caches").expanduser()
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser()
+    return base / "jitgraph"
+
+
+def load(key: str) -> tuple[dict, bytes] | None:
+    """(header, object code) under a key, or None if there is none that is whole and ours."""
+    try:
+        data = (directory() / (key + SUFFIX)).read_bytes()
+    except OSError:
+        return None
+    return _parse(data)
+
+
+def _parse(data: bytes) -> tuple[dict, bytes] | None:
+    if not data.startswith(MAGIC):
+        return None
+    try:
+        header, checksum, code = data[len(MAGIC):].split(b"\n", 2)
+        fields = json.loads(header)
+    except ValueError:
+        return None
+    if hashlib.sha256(header + code).hexdigest().encode() != checksum or "symbol" not in fields:
+        return None
+    return fields, code
+
+
+def save(key: str, parts: dict, symbol: str, code: bytes, seconds: float) -> bool:
+    """Stores object code; True if it is on disk now."""
+    header = json.dumps({"parts": parts, "symbol": symbol, "seconds": round(seconds, 4)}).encode()
+    data = MAGIC + header + b"\n" + hashlib.sha256(header + code).hexdigest().encode() + b"\n" + code
+    where, temporary = directory(), None
+    try:
+        where.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=".", dir=where)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(temporary, where / (key + SUFFIX))
+    except OSError:
+        if temporary is not None:
+            try:
+                os.unlink(temporary)
+            except OSError:
+                pass
+        return False
+    return True
+
+
+def entries() -> list[Entry]:
+    """All whole entries, newest first."""
+    found = []
+    try:
+        paths = sorted(directory().glob("*" + SUFFIX))
+    except OSError:
+        return []
+    for path in paths:
+        try:
+            data, stat = path.read_bytes(), path.stat()
+        except OSError:
+            continue
+        parsed = _parse(data)
+        if parsed is not None:
+            fields = parsed[0]
+            found.append(Entry(path.stem, fields["parts"], fields["symbol"], fields.get("seconds", 0.0), stat.st_size, path,
+                               stat.st_mtime))
+    return sorted(found, key=lambda e: -e.created)
+
+
+def explain(parts: dict) -> str:
+    """Why the store has nothing under a key with these parts: which parts differ from the nearest entry."""
+    from jitgraph.compiler import key
+
+    others = [e.parts for e in entries() if e.parts != parts]
+    return key.difference(parts, [o for o in others if o.get("name") == parts.get("name")] or others)
+
+
+def clear() -> int:
+    """Removes all entries and left-over temporary files; returns how many entries there were."""
+    count = 0
+    where = directory()
+    if not where.is_dir():
+        return 0
+    for path in where.iterdir():
+        if path.suffix == SUFFIX or path.name.startswith("."):
+            try:
+                path.unlink()
+                count += path.suffix == SUFFIX
+            except OSError:
+                pass
+    return count
