@@ -3,6 +3,11 @@
 `FUNCTIONS` maps a name to `function(m, x)` (pow and atan2: `function(m, x, y)`), written for a machine `m` of
 `machine.py`. `machine.evaluate(exp, array)` computes it with NumPy, `machine.numba_intrinsic("exp", exp)` makes a Numba
 intrinsic of it. All take and return float32 or float64.
+
+Each docstring states the largest error found, in ULP, over millions of arguments in float32 and thousands in float64
+against mpmath (`python tests/compiler/test_elementary.py`). Zeros keep their signs, NaN stays NaN, results may be
+denormal, and nothing calls libm. On CPUs without fma, where each fused step is rounded twice, errors are up to 1.5 ULP
+larger.
 """
 
 from __future__ import annotations

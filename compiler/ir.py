@@ -26,13 +26,15 @@ Values trace: scalar expressions of `jitgraph.prim` applied to a Value append ma
 from __future__ import annotations
 
 from jitgraph import prim
-from jitgraph.graph import dtypes
+from jitgraph.graph import dtypes, errors
 
 from . import sizes
 
 REDUCTIONS = ("add", "mul", "max", "min", "and", "or", "argmax", "argmin")
 VIEWS = ("reshape", "transpose", "broadcast", "slice")
 PARTIALS = 64
+FOLDED = ("add", "sub", "mul", "div", "neg", "sqrt", "max", "min", "eq", "ne", "lt", "le", "gt", "ge")
+NUMERIC = ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 
 
 class Value(prim.Operators):
@@ -138,12 +140,28 @@ class Builder:
             return self.cast(values[0], args[1])
         args = [self.lift(a, like) for a in args]
         dtype = result_dtype(name, rule, args)
+        folded = self._folded(name, args, dtype)
+        if folded is not None:
+            return folded
         shape = broadcast_shapes([a.shape for a in args])
         return self.node("map", args, [(shape, dtype)], key=(name, dtype.name), prim=name).out
+
+    def _folded(self, name, args, dtype):
+        """Arithmetic on numbers that are known now, which IEEE rounds the same way everywhere."""
+        if name not in FOLDED or any(a.node.kind != "const" or a.rank or a.constant.dtype == object for a in args):
+            return None
+        try:
+            return self.const(getattr(prim, name)(*[a.constant for a in args]), dtype)
+        except errors.InvalidArgumentError:
+            return None         # an integer divided by zero: the kernel reports it
 
     def const(self, value, dtype=None) -> Value:
         import numpy as np
 
+        if isinstance(value, sizes.Size):
+            array = np.empty((), dtype=object)
+            array[()] = value
+            return self.size(array, dtypes.as_dtype(dtype))
         if dtype is not None:
             dtype = dtypes.as_dtype(dtype)
             array = np.asarray(value, dtype=dtype.as_numpy_dtype)
@@ -153,10 +171,19 @@ class Builder:
         key = (dtype.name, array.shape, array.tobytes()) if array.dtype != object and array.size <= 64 else None
         return self.node("const", [], [(array.shape, dtype)], key=key, array=array).out
 
+    def size(self, array, dtype) -> Value:
+        """A constant that holds symbolic sizes (an object array); its numbers are filled in when sizes are bound."""
+        key = (tuple(sizes.source(x) for x in array.ravel()), dtype.name, array.shape)
+        return self.node("size", [], [(array.shape, dtype)], key=key, array=array).out
+
     def cast(self, x: Value, dtype) -> Value:
         dtype = dtypes.as_dtype(dtype)
         if x.dtype == dtype:
             return x
+        if x.constant is not None and not x.rank and x.dtype.is_integer and dtype.name in NUMERIC:
+            if x.node.kind == "size":
+                return self.size(x.constant, dtype)
+            return self.const(prim.cast(x.constant, dtype), dtype)
         return self.node("cast", [x], [(x.shape, dtype)], key=dtype.name).out
 
     def iota(self, shape, axis, dtype) -> Value:

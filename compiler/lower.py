@@ -11,7 +11,6 @@ import numpy as np
 from jitgraph.graph import dtypes
 from jitgraph.graph.errors import InvalidArgumentError
 
-from . import sizes
 from .emit import scalars
 from .fuse import may_fail
 from .ir import VIEWS, Builder, Node, Value
@@ -74,9 +73,7 @@ class _Lowering:
 
     def _constant(self, info) -> Value:
         if info.value.dtype == object and info.dtype.name != "string":
-            key = tuple(sizes.source(x) for x in info.value.ravel())
-            return self.b.node("size", [], [(info.shape, info.dtype)], key=(key, info.dtype.name, info.shape),
-                               array=info.value).out
+            return self.b.size(info.value, info.dtype)
         if info.dtype.name in CODES or info.dtype.is_complex:
             return self.b.const(info.value, info.dtype)
         return self.b.node("const", [], [(info.shape, info.dtype)], array=info.value).out

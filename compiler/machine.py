@@ -5,12 +5,12 @@ A function of `elementary.py` is ordinary Python over values and a machine `m`:
     def rsqrt(m, x):
         return 1.0 / m.sqrt(x)
 
-Run with `NumPyMachine` it computes arrays (the reference meaning, the tests, the GPU simulator); run with `LLVMMachine` it
-writes scalar or vector LLVM IR (CPU and NVVM), with no call to libm and no fast-math flag anywhere, so that LLVM's loop
-vectoriser can widen it. Both makes round the same operations in the same places: their results agree bit for bit.
+Run with `NumPyMachine` it computes arrays (the reference meaning, the tests, the GPU simulator); run with `LLVMMachine`
+it writes scalar or vector LLVM IR (CPU and NVVM), with no call to libm and no fast-math flag anywhere, so that LLVM's
+loop vectoriser can widen it. Both makes round the same operations in the same places: their results agree bit for bit.
 
-Values have the operators `+ - * /` and unary `-` (float), `+ - * & | ^ ~ <<` (integer) and `& | ~` (truth values); a Python
-number beside a value takes its type. Everything else is a method of the machine:
+Values have the operators `+ - * /` and unary `-` (float), `+ - * & | ^ ~ <<` (integer) and `& | ~` (truth values); a
+Python number beside a value takes its type. Everything else is a method of the machine:
 
     fma(a, b, c)                        a*b + c with one rounding (two roundings where `has_fma` is false)
     abs floor rint sqrt                 one float each; rint rounds ties to even
@@ -23,9 +23,9 @@ number beside a value takes its type. Everything else is a method of the machine
                                         |value| <= 2**51, the price of vectorising without AVX-512
     widen(x)  narrow(x)                 float32 -> float64 and back
     extend(i)  low(i)                   int32 -> int64 with sign; the low half of an int64 as int32
-    rarely(test, slow, fast, *xs)       slow(m, *xs) where test(m, *xs) holds, else the value `fast`: for arguments so rare that
-                                        the slow way should cost the others nothing (a branch that does not keep loops
-                                        from vectorising); slow and test are module-level functions of unique names
+    rarely(test, slow, fast, *xs)       slow(m, *xs) where test(m, *xs) holds, else the value `fast`: for arguments so
+                                        rare that the slow way should cost the others nothing (a branch that does not
+                                        keep loops from vectorising); `slow` is a function of its own name
     table(values, i)                    values[i], a float64, of a constant tuple; only inside the slow way of `rarely`
     const(value, like)                  a constant of the type of `like`
     width(x)                            32 or 64: the bits of x

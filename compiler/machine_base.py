@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-# Adding 1.5 * 2**(mantissa bits) pushes the fraction out of the significand: the sum's low bits are the rounded integer.
+# Adding 1.5 * 2**(mantissa bits) pushes the fraction out of the significand: the sum's low bits are the integer.
 ROUND_MAGIC = {32: 12582912.0, 64: 6755399441055744.0}
 ROUND_MAGIC_BITS = {32: 0x4B400000, 64: 0x4338000000000000}
 SIGN_BIT = {32: -(1 << 31), 64: -(1 << 63)}
 
 
 class Machine:
-    """What both makes share: the operations that are sequences of others. `has_fma`: is `fma` one instruction, one rounding?"""
+    """The operations that are sequences of others. `has_fma`: is `fma` one instruction with one rounding?"""
 
     has_fma = True
 
@@ -19,7 +19,7 @@ class Machine:
         return self.from_bits((self.bits(magnitude) & ~mask) | (self.bits(sign) & mask))
 
     def round_shift(self, x, factor=1.0):
-        """(n, i): x * factor rounded to an integer, to even at ties, as float and as integer; |n| < 2**22 (2**51 for 64 bits).
+        """(n, i): x * factor rounded to an integer as float and as integer; |n| < 2**22 (2**51 for 64 bits).
 
         Cheaper than `to_int(rint(x))` and, unlike that, vectorised for 64 bits on AVX2.
         """
@@ -39,7 +39,7 @@ class Machine:
         return s, b - (s - a)
 
     def two_product(self, a, b):
-        """(p, e): p = a * b rounded, and p + e = a * b exactly, barring under- and overflow (Dekker, Veltkamp without fma)."""
+        """(p, e): p = a * b rounded, and p + e = a * b exactly, barring under- and overflow (Dekker, Veltkamp)."""
         p = a * b
         if self.has_fma:
             return p, self.fma(a, b, -p)

@@ -1,4 +1,4 @@
-"""The machine that writes LLVM IR through llvmlite, for CPUs (scalars or vectors) and NVVM, and the way from it to Numba."""
+"""The machine that writes LLVM IR through llvmlite, for CPUs (scalars or vectors) and NVVM, and its way into Numba."""
 
 from __future__ import annotations
 
@@ -89,8 +89,9 @@ class Value:
 class LLVMMachine(Machine):
     """Writes LLVM IR at an llvmlite builder's place. Values are `Value`s; `machine.value(ir_value)` makes one.
 
-    Float types are float, double, or vectors of them. `has_fma`: the target has fused multiply-add instructions (without,
-    llvm.fma would become a libm call, so mul and add are written). `gpu`: the IR is for NVVM, which takes no llvm.rint.
+    Float types are float, double, or vectors of them. `has_fma`: the target has fused multiply-add instructions
+    (without, llvm.fma would become a libm call, so mul and add are written). `gpu`: the IR is for NVVM, whose dialect
+    lacks llvm.rint, llvm.fabs and fneg, and which may not be left free to fuse multiplications.
     """
 
     def __init__(self, builder, has_fma: bool = True, gpu: bool = False):
@@ -165,7 +166,7 @@ class LLVMMachine(Machine):
         return self.value(self.builder.call(function, operands))
 
     def gpu_product(self, a, b):
-        """a * b that NVVM and ptxas may not join with an addition into an fma: the CPU rounds twice there, and so does the GPU."""
+        """a * b that NVVM and ptxas may not join with an addition into an fma: it is rounded as on CPUs."""
         return self._call(f"llvm.nvvm.mul.rn.{'f' if a.type == self.ir.FloatType() else 'd'}", [a, b])
 
     def fma(self, a, b, c):
@@ -285,8 +286,8 @@ class LLVMMachine(Machine):
     def _fix_function(self, test, slow, types):
         """fix(fast, *xs) -> slow(*xs) or fast, as a function that LLVM knows vector variants of.
 
-        The loop vectoriser takes such a call for an instruction: it calls the variant of its vector length, which looks at
-        the lanes one by one only if the test holds for any. So the common lanes pay a call and a compare, not `slow`.
+        The loop vectoriser takes such a call for an instruction: it calls the variant of its vector length, which looks
+        at the lanes one by one only if the test holds for any. So common lanes pay a call and a compare, not `slow`.
         """
         name = f"{slow.__name__}.f{self._width_of(types[0])}.{int(self.has_fma)}"
         fix = self.builder.module.globals.get(name)
@@ -368,10 +369,10 @@ def _attribute(function, text):
 
 
 def numba_intrinsic(name: str, function, has_fma: bool | None = None):
-    """A Numba intrinsic that computes `function(m, *args)`; it takes and returns float32 or float64 (all the same type).
+    """A Numba intrinsic that computes `function(m, *args)`; float32 or float64 arguments of one type give that type.
 
     `has_fma=None` asks the target: the features Numba compiles for on CPUs, always true on GPUs.
-    Being an intrinsic, its instructions stand in the caller itself: no inlining threshold can keep a loop from vectorising.
+    Being an intrinsic, its instructions stand in the caller itself: no inlining threshold can keep a loop scalar.
     """
     from numba.core import types
     from numba.core.extending import intrinsic
@@ -400,8 +401,6 @@ def _target_facts(context):
     """(has_fma, gpu) of the machine that a Numba target context compiles for."""
     if "cuda" in type(context).__module__:
         return True, True
-    library = context.codegen()
-    triple = str(getattr(library, "_llvm_module", None) and library._llvm_module.triple)
-    if not triple.startswith(("x86", "i386", "i686")):
-        return True, False
-    return "+fma" in library._tm_features.split(","), False
+    codegen = context.codegen()
+    x86 = codegen._llvm_module.triple.startswith(("x86", "i386", "i686"))
+    return not x86 or "+fma" in codegen._tm_features.split(","), False

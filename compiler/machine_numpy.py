@@ -90,11 +90,11 @@ class NumPyMachine(Machine):
 
 
 def evaluate(function, *arrays, has_fma: bool = True):
-    """The value of an elementary function on float arrays of one dtype (float32 or float64); shape and dtype of the input."""
-    arrays = [np.array(a, copy=None, ndmin=1, order="C") for a in np.broadcast_arrays(*arrays)]
+    """An elementary function of float arrays of one dtype (float32 or float64); gives their joint shape and dtype."""
+    arrays = np.broadcast_arrays(*arrays)
+    flat = [np.ravel(a) for a in arrays]  # NumPy's scalars would lack views as integers
     with np.errstate(all="ignore"):
-        result = function(NumPyMachine(has_fma), *arrays)
-    return result.reshape(np.broadcast_shapes(*(np.shape(a) for a in arrays)))
+        return function(NumPyMachine(has_fma), *flat).reshape(arrays[0].shape)
 
 
 def _same_type(*values):
@@ -107,18 +107,16 @@ def _unsigned(n, i):
     return n.view(f"u{i.dtype.itemsize}") if hasattr(n, "dtype") else n
 
 
-def _two_sum(a, b):
-    s = a + b
-    t = s - a
-    return s, (a - (s - t)) + (b - t)
+PLAIN = NumPyMachine(has_fma=False)  # for the error-free sums and products that fma is made of
 
 
 def _odd_sum(a, b):
     """a + b in float64, rounded to odd: the last bit is set where the sum is not exact.
 
-    A value rounded to odd may be rounded once more, to at least two bits fewer, as if it were exact (Boldo, Melquiond 2008).
+    A value rounded to odd may be rounded once more, to at least two bits fewer, as if it were exact (Boldo and
+    Melquiond, "Emulation of a FMA and correctly rounded sums", 2008).
     """
-    s, e = _two_sum(a, b)
+    s, e = PLAIN.two_sum(a, b)
     bits = s.view(np.int64)
     step = np.where((e > 0) == (s > 0), 1, -1)
     inexact_even = (e != 0) & np.isfinite(s) & np.isfinite(e) & (bits & 1 == 0)
@@ -131,19 +129,11 @@ def _fma32(a, b, c):
 
 
 def _fma64(a, b, c):
-    """Boldo and Melquiond's fma from error-free sums; a*b + c with two roundings where a part would leave the normal range."""
+    """Boldo and Melquiond's fma of error-free sums; with two roundings where a part would leave the normal range."""
     a, b, c = (np.asarray(v) for v in np.broadcast_arrays(a, b, c))
-    product = a * b
+    product, product_error = PLAIN.two_product(a, b)
     size = np.maximum(np.abs(product), np.abs(c))
     exact = (np.abs(product) > 1e-280) & (size < 1e290) & (np.abs(a) < 1e290) & (np.abs(b) < 1e290)
-    (ah, al), (bh, bl) = _split64(a), _split64(b)
-    product_error = ((ah * bh - product) + ah * bl + al * bh) + al * bl
-    low, low_error = _two_sum(c, product_error)
-    high, high_error = _two_sum(product, low)
+    low, low_error = PLAIN.two_sum(c, product_error)
+    high, high_error = PLAIN.two_sum(product, low)
     return np.where(exact, high + _odd_sum(high_error, low_error), product + c)
-
-
-def _split64(a):
-    scaled = a * 134217729.0
-    high = scaled - (scaled - a)
-    return high, a - high

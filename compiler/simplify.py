@@ -89,7 +89,7 @@ RULES = [multiply_by_one, select_constant, negate_twice, transpose_into_matmul]
 # Views -----------------------------------------------------------------------------------------------------------------
 def _copy_unaddressable(program):
     """Puts a copy where a view cannot be indexed with strides: a reshape of something that is not contiguous, a factor
-    of a matrix product that BLAS cannot step through, a constant view that a kernel would have to rebuild."""
+    of a matrix product that BLAS cannot step through, and where a variable is rearranged into itself."""
     nodes: list[Node] = []
     for node in program.nodes:
         for k, value in enumerate(node.inputs):
@@ -101,10 +101,19 @@ def _copy_unaddressable(program):
                 node.inputs[k] = _copied(value, nodes, node)
             elif node.kind == "gather" and k == 0 and resolve(value)[0].node.kind == "iota":
                 node.inputs[k] = _copied(value, nodes, node)
+            elif node.kind == "write" and _rearranges(value, node.attrs["variable"]):
+                node.inputs[k] = _copied(value, nodes, node)
             elif node.kind in ("host", "scatter", "scan") and resolve(value)[0].node.kind == "iota":
                 node.inputs[k] = _copied(value, nodes, node)
         nodes.append(node)
     program.nodes = nodes
+
+
+def _rearranges(value: Value, variable) -> bool:
+    """Whether a value is another view of the variable that it is to be written into (reversed, transposed ...)."""
+    base, strides, offset = resolve(value)
+    return base.node.kind in ("read", "write") and base.node.attrs["variable"] is variable and not (
+        is_contiguous(value.shape, strides) and sizes.same(offset, 0))
 
 
 def _copied(value: Value, nodes, user: Node) -> Value:

@@ -165,7 +165,7 @@ class Size:
         """A bound that holds for all symbols >= 2, or None; floor divisions of positive sizes are >= 0."""
         bound = 0
         for m, c in self.terms:
-            if c < 0:
+            if c < 0 and m:
                 return None
             product = c
             for atom in m:

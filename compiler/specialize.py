@@ -195,7 +195,11 @@ class _Specializer:
         if not symbolic and not self._cheap(op, inputs):
             return False
         try:
-            values = opdef.evaluate([i.value for i in inputs], op.attrs)
+            arrays = [i.value for i in inputs]
+            if symbolic and opdef.scalar is not None:       # the expression itself, on arrays of sizes
+                values = (opdef.scalar(*opdef.group(arrays)),)
+            else:
+                values = opdef.evaluate(arrays, op.attrs)
         except InvalidArgumentError:
             return False                       # the run will report it, and only if the operation really runs
         except (TypeError, ValueError, IndexError, ZeroDivisionError):

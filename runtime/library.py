@@ -17,6 +17,10 @@ from jitgraph.compiler.kernel import Kernel
 from . import store
 
 
+# How object files begin: ELF, Mach-O of 64 bits, COFF for x86-64 and ARM64.
+OBJECT_MAGIC = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\x64\x86", b"\x64\xaa")
+
+
 @dataclass
 class Statistics:
     """What this process compiled and what it found in the store."""
@@ -91,6 +95,8 @@ class Library:
     def _load(self, symbol: str, code: bytes) -> int:
         import llvmlite.binding as llvm
 
+        if not code.startswith(OBJECT_MAGIC):       # LLVM ends the process where it is given anything else
+            return 0
         if self._engine is None:
             llvm.initialize_native_target()
             llvm.initialize_native_asmprinter()

@@ -151,12 +151,8 @@ class Segment:
             compiled = binding.compiled
             program = compiled.program
             values.update(found)
-            for t in program.live:
-                info = program.infos.get(t)
-                if t not in values and info is not None and info.value is not None and info.value.dtype != object:
-                    values[t] = info.value
             segment = segment._after(compiled)
-            arrays = [_contiguous(values[t]) for t in program.live if t in values and t not in program.pins]
+            arrays = [_contiguous(values[t]) for t in _handed_on(program)]
             pins = tuple((t, np.asarray(values[t])) for t in program.pins)
             binding = segment._start(tuple(a.shape for a in arrays), pins)
             results = segment._execute(binding, arrays, feeds)
@@ -218,8 +214,8 @@ class Segment:
             program.ops = list(plan.ops)
             return compile_ops(program)
         before = self.previous
-        known = {t: a for t, a in pins}
-        live = [t for t in before.live if t not in known]
+        known = {**_constants(before), **dict(pins)}
+        live = _handed_on(before)
         fetches = [t for t in plan.fetches if t not in before.results or t in before.live]
         program = Program(plan.graph, fetches, plan.targets, dict(zip(live, shapes)), variable_shapes=open_shapes,
                           known=known, options=OPTIONS)
@@ -228,6 +224,22 @@ class Segment:
 
 
 OPTIONS = Options()
+
+
+def _constants(program) -> dict:
+    """Values that a segment knows before it runs, for the segments after it."""
+    found = dict(program.known)
+    for t in program.live:
+        value = program.infos[t].value if t in program.infos else None
+        if value is not None and (value.dtype != object or t.dtype.name == "string"):
+            found[t] = value
+    return found
+
+
+def _handed_on(program) -> list:
+    """The tensors whose values a segment hands to the next as feeds: live, neither constant nor pinned."""
+    constants = _constants(program)
+    return [t for t in program.live if t not in constants and t not in program.pins]
 
 
 def _contiguous(array):

@@ -31,20 +31,6 @@ def emit(kernel: Kernel) -> Kernel:
 
 
 class CPUEmitter(Emitter):
-    def write(self):
-        for s in self.kernel.body:
-            if s.kind == "scalar":
-                self.slot_lines.append(self.scalar_line(s))
-        for s in self._where(lambda n: not self.deps[n] and not self.avail[n]):
-            self.statement(s)
-        getattr(self, "_" + self.kernel.kind)()
-
-    def _where(self, test):
-        return [s for s in self.kernel.body if s.name and s.kind not in ("scalar", "reduce") and test(s.name)]
-
-    def _stores(self, level):
-        return [s for s in self.kernel.body if s.kind == "store" and s.level == level]
-
     # map -------------------------------------------------------------------------------------------------------
     def _map(self):
         last = len(self.kernel.loops) - 1
@@ -61,25 +47,6 @@ class CPUEmitter(Emitter):
             with self.text.block(f"for i{last} in range({self.extent(last, inner=True)}):"):
                 self._all(inner, stores)
 
-    def _all(self, statements, stores):
-        for s in statements:
-            self.statement(s)
-        for s in stores:
-            self.store(s)
-
-    def _item_indices(self, loops, item: str = "q"):
-        """Takes the item number apart into one index per loop, the last running fastest."""
-        for k in reversed(loops[1:]):
-            n = self.extent(k)
-            self.text.line(f"t{k} = quotient({item}, {n})")
-            self.text.line(f"i{k} = {item} - t{k} * {n}")
-            item = f"t{k}"
-        if loops:
-            self.text.line(f"i{loops[0]} = {item}")
-
-    def _loops(self, role):
-        return [k for k, loop in enumerate(self.kernel.loops) if loop.role == role]
-
     # rows and partial ------------------------------------------------------------------------------------------
     def _rows(self):
         passes, stores, spills = self.plan_passes()
@@ -92,50 +59,23 @@ class CPUEmitter(Emitter):
             for s in self._stores("row"):
                 self.store(s)
 
-    def _row_statements(self, p):
-        """Values of the item itself that become available before pass p."""
-        for s in self._where(lambda n: self.avail[n] == p and not self.varies(n) and (self.deps[n] or p)):
-            self.statement(s)
-
     def _pass(self, p, stores, spills):
-        reductions = [s for s in self.kernel.body if s.kind == "reduce" and self.avail[s.name] == p + 1]
+        reductions = self._reductions(p)
         for s in reductions:
             self._start(s)
-        later = {n for n, (at, _) in spills.items() if at < p}
-        needed = self.closure(self.needed_in(p, stores), self.varies)
-        inside = self.closure(self.needed_in(p, stores), lambda n: self.varies(n))
-        if later:
-            inside = self._without(needed, later, self.needed_in(p, stores))
-        blocked = [s for s in reductions if s.prim == "add" and self.types[s.args[0]] == "f32"]
+        short = self.extent(self._loops("reduce")[-1], inner=True).isdigit()
+        blocked = [s for s in reductions if s.prim == "add" and self.types[s.args[0]] == "f32" and not short]
+
+        def step(s):
+            if s in blocked:
+                self.text.line(f"{s.name}_part = sum_step({s.name}_part, {s.args[0]})")
+            else:
+                self._step(s)
+
         with self._nest(self._loops("reduce"), blocked):
-            for s in inside:
-                if s.name in later:
-                    access = spills[s.name][1]
-                    self.text.line(f"{s.name} = {self.kernel.params[access.param].name}[{self.index(access)}]")
-                    continue
-                self.statement(s)
-                if s.name in spills and spills[s.name][0] == p:
-                    access = spills[s.name][1]
-                    self.text.line(f"{self.kernel.params[access.param].name}[{self.index(access)}] = {s.name}")
-            for s in reductions:
-                if s in blocked:
-                    self.text.line(f"{s.name}_part = sum_step({s.name}_part, {s.args[0]})")
-                else:
-                    self._step(s)
-            for s in stores.get(p, ()):
-                own = s.args[0] in spills and spills[s.args[0]][1] is s.access
-                if not own:
-                    self.store(s)
+            self._pass_body(p, stores, spills, step)
         for s in reductions:
             self._finish(s)
-
-    def _without(self, needed, later, sinks):
-        """The statements of a pass when the values in `later` are reloaded instead of computed."""
-        names = {s.name for s in needed}
-        keep = self.closure(sinks, lambda n: n in names and n not in later)
-        reloaded = {a for s in keep for a in s.args if a in later} | {n for n in sinks if n in later}
-        wanted = {s.name for s in keep} | reloaded
-        return [s for s in needed if s.name in wanted]
 
     @contextlib.contextmanager
     def _nest(self, loops, blocked=()):
@@ -175,32 +115,6 @@ class CPUEmitter(Emitter):
             self._pass(0, merged, {})
             for s in self._stores("row"):
                 self.store(s, "q")
-
-    # accumulators ----------------------------------------------------------------------------------------------
-    def _start(self, s):
-        code = scalars.accumulator_code(s.prim, self.types[s.args[0]])
-        self.text.line(f"{s.name}_acc = {scalars.reduction(s.prim, code)[0]}")
-        if len(s.args) > 1:
-            self.text.line(f"{s.name}_at = 0")
-
-    def _step(self, s):
-        source = self.types[s.args[0]]
-        code = scalars.accumulator_code(s.prim, source)
-        acc, x = f"{s.name}_acc", scalars.cast(s.args[0], source, code)
-        if len(s.args) > 1:
-            sign = ">" if s.prim == "argmax" else "<"
-            self.text.line(f"{s.name}_new = {x} {sign} {acc}")
-            self.text.line(f"{s.name}_at = select({s.name}_new, {s.args[1]}, {s.name}_at)")
-            self.text.line(f"{acc} = select({s.name}_new, {x}, {acc})")
-        else:
-            self.text.line(f"{acc} = " + scalars.reduction(s.prim, code)[1].format(acc=acc, x=x))
-
-    def _finish(self, s):
-        if len(s.args) > 1:
-            self.text.line(f"{s.name} = {s.name}_at")
-            return
-        code = scalars.accumulator_code(s.prim, self.types[s.args[0]])
-        self.text.line(f"{s.name} = {scalars.cast(f'{s.name}_acc', code, s.dtype)}")
 
     # cols ------------------------------------------------------------------------------------------------------
     def _cols(self):

@@ -215,6 +215,115 @@ class Emitter:
                     break
         return spills
 
+    # what all kinds of kernel are made of --------------------------------------------------------------------------
+    def write(self):
+        """Writes the whole kernel; what its kind asks for stands in the subclass's method of that name."""
+        for s in self.kernel.body:
+            if s.kind == "scalar":
+                self.slot_lines.append(self.scalar_line(s))
+        for s in self._where(self._hoisted):
+            self.statement(s)
+        getattr(self, "_" + self.kernel.kind)()
+
+    def _hoisted(self, name: str) -> bool:
+        """Whether a value is computed once, before the loop over items."""
+        return not self.deps[name] and not self.avail[name]
+
+    def _where(self, test) -> list[Statement]:
+        """The statements, but scalars and reductions, whose names pass the test."""
+        return [s for s in self.kernel.body if s.name and s.kind not in ("scalar", "reduce") and test(s.name)]
+
+    def _stores(self, level):
+        return [s for s in self.kernel.body if s.kind == "store" and s.level == level]
+
+    def _loops(self, role):
+        return [k for k, loop in enumerate(self.kernel.loops) if loop.role == role]
+
+    def _item_indices(self, loops, item: str = "q"):
+        """Takes the item number apart into one index per loop, the last running fastest."""
+        for k in reversed(loops[1:]):
+            n = self.extent(k)
+            self.text.line(f"t{k} = quotient({item}, {n})")
+            self.text.line(f"i{k} = {item} - t{k} * {n}")
+            item = f"t{k}"
+        if loops:
+            self.text.line(f"i{loops[0]} = {item}")
+
+    def _all(self, statements, stores):
+        """One point of a map."""
+        for s in statements:
+            self.statement(s)
+        for s in stores:
+            self.store(s)
+
+    def _row_statements(self, p):
+        """Values of the item itself that become available before pass p."""
+        for s in self._where(lambda n: self.avail[n] == p and not self.varies(n) and not self._hoisted(n)):
+            self.statement(s)
+
+    def _reductions(self, p):
+        """The reductions that pass p carries out."""
+        return [s for s in self.kernel.body if s.kind == "reduce" and self.avail[s.name] == p + 1]
+
+    def _pass_body(self, p, stores, spills, step):
+        """One point of the reduce loops in pass p: its statements, `step(s)` for every reduction, its stores."""
+        later = {n for n, (at, _) in spills.items() if at < p}
+        inside = self.closure(self.needed_in(p, stores), self.varies)
+        if later:
+            inside = self._without(inside, later, self.needed_in(p, stores))
+        for s in inside:
+            if s.name in later:
+                access = spills[s.name][1]
+                self.text.line(f"{s.name} = {self.kernel.params[access.param].name}[{self.index(access)}]")
+                continue
+            self.statement(s)
+            if s.name in spills and spills[s.name][0] == p:
+                access = spills[s.name][1]
+                self.text.line(f"{self.kernel.params[access.param].name}[{self.index(access)}] = {s.name}")
+        for s in self._reductions(p):
+            step(s)
+        for s in stores.get(p, ()):
+            own = s.args[0] in spills and spills[s.args[0]][1] is s.access
+            if not own:
+                self.store(s)
+
+    def _without(self, needed, later, sinks):
+        """The statements of a pass when the values in `later` are reloaded instead of computed."""
+        names = {s.name for s in needed}
+        keep = self.closure(sinks, lambda n: n in names and n not in later)
+        reloaded = {a for s in keep for a in s.args if a in later} | {n for n in sinks if n in later}
+        wanted = {s.name for s in keep} | reloaded
+        return [s for s in needed if s.name in wanted]
+
+    # accumulators ----------------------------------------------------------------------------------------------
+    def _start(self, s):
+        """Writes the start values of a reduction's accumulator."""
+        code = scalars.accumulator_code(s.prim, self.types[s.args[0]])
+        self.text.line(f"{s.name}_acc = {scalars.reduction(s.prim, code)[0]}")
+        if len(s.args) > 1:
+            self.text.line(f"{s.name}_at = 0")
+
+    def _step(self, s):
+        """Writes the combination of an accumulator with one more value."""
+        source = self.types[s.args[0]]
+        code = scalars.accumulator_code(s.prim, source)
+        acc, x = f"{s.name}_acc", scalars.cast(s.args[0], source, code)
+        if len(s.args) > 1:
+            sign = ">" if s.prim == "argmax" else "<"
+            self.text.line(f"{s.name}_new = {x} {sign} {acc}")
+            self.text.line(f"{s.name}_at = select({s.name}_new, {s.args[1]}, {s.name}_at)")
+            self.text.line(f"{acc} = select({s.name}_new, {x}, {acc})")
+        else:
+            self.text.line(f"{acc} = " + scalars.reduction(s.prim, code)[1].format(acc=acc, x=x))
+
+    def _finish(self, s):
+        """Writes a reduction's value, from its accumulator."""
+        if len(s.args) > 1:
+            self.text.line(f"{s.name} = {s.name}_at")
+            return
+        code = scalars.accumulator_code(s.prim, self.types[s.args[0]])
+        self.text.line(f"{s.name} = {scalars.cast(f'{s.name}_acc', code, s.dtype)}")
+
 
 def kernel_name(kernel: Kernel) -> str:
     """A name that says what the kernel does: its kind and its first few primitives."""

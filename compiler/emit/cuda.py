@@ -1,0 +1,247 @@
+"""emit for CUDA: the same statements as on the CPU, in loops that the threads of a grid share out.
+
+    def map_mul_add(x0, x1, y0, sizes, error):      # buffers, then sizes and strides, then the error flags
+        n0 = sizes[0]
+        q = block_index() * thread_count() + thread_index()
+        ...
+
+Every argument is a pointer to device memory: one per buffer, `sizes` (int64: what `kernel.sizes` lists, by-value scalars
+as their bits, exactly as for the CPU) and `error` (one int64, into which the kernel ORs the bits of checks that failed;
+the host clears it before a run and looks at it after).  Any grid of one-dimensional blocks computes the right values, as
+long as a block has 32, 64, ... MAX_THREADS threads; `launch` and `geometry` say which is good, from sizes alone, so that
+the order of every sum, and with it every bit, is the same at each run.
+
+    map      a thread per element, numbered along the last loop, so that neighbours touch neighbouring elements
+    rows     a block per row: threads stride over the reduce loops, folds and shared memory combine what they have
+    partial  a block per chunk of the whole reduction
+    cols     a block per 32 columns: lanes lie along the columns, warps stride over the reduce loops
+
+All loops are `while` loops: for a `range` with a step, Numba would divide to count the iterations.
+"""
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+
+from .. import sizes
+from ..ir import PARTIALS
+from ..kernel import Kernel
+from ..sizes import Dim
+from . import scalars
+from .cuda_intrinsics import WARP
+from .loops import Emitter, kernel_name
+
+MAX_THREADS = 512       # per block: leaves every thread 128 registers
+MAP_THREADS = 256
+MAX_BLOCKS = 4096       # more than run at once on any device; a block with more to do strides on
+PER_THREAD = 4          # elements that a thread should have before a block gets more warps
+
+
+@dataclass(frozen=True)
+class Launch:
+    """The work of a launch: `blocks` that have some, `width` elements that the threads of one block share out."""
+
+    blocks: Dim
+    width: Dim
+
+
+def launch(kernel: Kernel) -> Launch:
+    """How much work a kernel has, as numbers that may depend on sizes; `geometry` makes a grid of them."""
+    outer, reduced = (sizes.product(loop.size for loop in kernel.loops if loop.role == role)
+                      for role in ("outer", "reduce"))
+    if kernel.kind == "map":
+        return Launch((outer + MAP_THREADS - 1) // MAP_THREADS, MAP_THREADS * PER_THREAD)
+    if kernel.kind == "partial":
+        return Launch(PARTIALS, (reduced + PARTIALS - 1) // PARTIALS)
+    if kernel.kind == "cols":
+        return Launch(outer * ((kernel.loops[-1].size + WARP - 1) // WARP), reduced * WARP)
+    return Launch(outer, reduced)
+
+
+def geometry(blocks: int, width: int) -> tuple[int, int]:
+    """(blocks, threads per block) to launch, at least one of each."""
+    threads = WARP
+    while threads < MAX_THREADS and threads * PER_THREAD < width:
+        threads *= 2
+    return max(1, min(blocks, MAX_BLOCKS)), threads
+
+
+def emit(kernel: Kernel) -> Kernel:
+    """Fills in the kernel's name, source and size arguments."""
+    writer = CUDAEmitter(kernel)
+    writer.write()
+    kernel.name = kernel_name(kernel)
+    params = ", ".join([p.name for p in kernel.params] + ["sizes", "error"])
+    lines = ["    " + line for line in writer.slot_lines + writer.head] + writer.text.lines
+    if any("err |=" in line for line in writer.text.lines):
+        lines = ["    err = 0", *lines, "    if err != 0:", "        report(error, err)"]
+    kernel.source = "\n".join([f"def {kernel.name}({params}):", *lines]) + "\n"
+    kernel.sizes = writer.slot_sizes
+    return kernel
+
+
+class CUDAEmitter(Emitter):
+    def __init__(self, kernel: Kernel):
+        super().__init__(kernel)
+        self.head: list[str] = []       # lines before the loops: where the thread is, shared memory
+        self.late = self._late()
+
+    def _late(self) -> set:
+        """Values that stem from buffers the kernel also writes: not to be loaded by threads that have no item."""
+        late: set[str] = set()
+        for s in self.kernel.body:
+            reads = s.kind in ("load", "gather") and self.kernel.params[s.access.param].use != "in"
+            if s.name and (reads or any(a in late for a in s.args)):
+                late.add(s.name)
+        return late
+
+    def _hoisted(self, name: str) -> bool:
+        return super()._hoisted(name) and name not in self.late
+
+    def _count(self, loops) -> str:
+        """The number of points of these loops."""
+        count = sizes.product(self.kernel.loops[k].size for k in loops)
+        return self.slot(count, "n") if isinstance(count, sizes.Size) or count != 1 else "1"
+
+    @contextlib.contextmanager
+    def _strided(self, index: str, start: str, end: str, step: str):
+        """A loop that this thread, warp or block runs through in steps."""
+        self.text.line(f"{index} = {start}")
+        with self.text.block(f"while {index} < {end}:"):
+            yield
+            self.text.line(f"{index} += {step}")
+
+    @contextlib.contextmanager
+    def _points(self, loops, start: str, step: str, end: str = ""):
+        """All points of several loops, as one loop over their number."""
+        index = f"i{loops[0]}" if len(loops) == 1 else "r"
+        with self._strided(index, start, end or self._count(loops), step):
+            if len(loops) > 1:
+                self._item_indices(loops, index)
+            yield
+
+    # map -------------------------------------------------------------------------------------------------------
+    def _map(self):
+        self.head += ["thread = block_index() * thread_count() + thread_index()",
+                      "threads = block_count() * thread_count()"]
+        with self._points(self._loops("outer"), "thread", "threads"):
+            self._all(self._where(lambda n: not self._hoisted(n)), [s for s in self.kernel.body if s.kind == "store"])
+
+    # rows and partial ------------------------------------------------------------------------------------------
+    def _rows(self):
+        passes, stores, spills = self.plan_passes()
+        self._prepare_block(WARP)
+        outer = self._loops("outer")
+        with self._strided("q", "block_index()", self._count(outer), "block_count()"):
+            self._item_indices(outer)
+            for p in range(passes + 1):
+                self._row_statements(p)
+                if p < passes or stores.get(p):
+                    self._pass(p, stores, spills, passes)
+            self._row_stores()
+
+    def _partial(self):
+        _, stores, _ = self.plan_passes()
+        self._prepare_block(WARP)
+        n = self._count(self._loops("reduce"))
+        self.text.line(f"chunk = quotient({n} + {PARTIALS - 1}, {PARTIALS})")
+        with self._strided("q", "block_index()", str(PARTIALS), "block_count()"):
+            self.text.line(f"lo = smaller(q * chunk, {n})")
+            self.text.line(f"hi = smaller(lo + chunk, {n})")
+            self._row_statements(0)
+            self._pass(0, {0: [s for p in stores.values() for s in p]}, {}, 1, "lo + thread", "hi")
+            self._row_stores("q")
+
+    def _prepare_block(self, count: int):
+        """Where a thread is in its block, and shared memory for the accumulators: `count` elements each."""
+        shift = WARP.bit_length() - 1
+        self.head += ["thread = thread_index()", "threads = thread_count()", f"lane = thread & {WARP - 1}",
+                      f"warp = thread >> {shift}", f"warps = threads >> {shift}"]
+        for s in self.kernel.body:
+            if s.kind == "reduce":
+                self.head.append(f"{s.name}_parts = shared_{self._accumulator(s)}({count})")
+                if len(s.args) > 1:
+                    self.head.append(f"{s.name}_places = shared_i64({count})")
+
+    def _accumulator(self, s) -> str:
+        return scalars.accumulator_code(s.prim, self.types[s.args[0]])
+
+    def _pass(self, p, stores, spills, passes, start="thread", end=""):
+        reductions = self._reductions(p)
+        for s in reductions:
+            self._start(s)
+        with self._points(self._loops("reduce"), start, "threads", end):
+            self._pass_body(p, stores, spills, self._step)
+        if reductions:
+            self._combine(reductions, passes)
+        for s in reductions:
+            self._finish(s)
+
+    def _combine(self, reductions, passes: int):
+        """Combines what the threads of the block have accumulated; afterwards each of them has the whole."""
+        for s in reductions:
+            self._fold(s, f"{s.name}_acc", f"{s.name}_at")
+        if passes == 1:     # with more passes, the barriers of the others keep the last row's reads before these writes
+            self.text.line("barrier()")
+        for s in reductions:
+            self.text.line(f"{s.name}_parts[warp] = {s.name}_acc")
+            if len(s.args) > 1:
+                self.text.line(f"{s.name}_places[warp] = {s.name}_at")
+        self.text.line("barrier()")
+        for s in reductions:
+            start = scalars.reduction(s.prim, self._accumulator(s))[0]
+            self._fold(s, f"select(lane < warps, {s.name}_parts[lane], {start})",
+                       f"select(lane < warps, {s.name}_places[lane], 0)")
+
+    def _fold(self, s, value: str, place: str):
+        if len(s.args) > 1:
+            self.text.line(f"{s.name}_acc, {s.name}_at = fold_{s.prim}({value}, {place})")
+        else:
+            self.text.line(f"{s.name}_acc = fold_{s.prim}({value})")
+
+    def _row_stores(self, index: str | None = None):
+        """Stores of the item itself, by one thread; where they overwrite what others read, those must be done."""
+        stores = self._stores("row")
+        if any(self.kernel.params[s.access.param].use == "inout" for s in stores):
+            self.text.line("barrier()")
+        if stores:
+            with self.text.block("if thread == 0:"):
+                for s in stores:
+                    self.store(s, index)
+
+    # cols ------------------------------------------------------------------------------------------------------
+    def _cols(self):
+        inner = len(self.kernel.loops) - 1
+        n, outer = self.extent(inner), self._loops("outer")
+        reductions = self._reductions(0)
+        self._prepare_block(MAX_THREADS)
+        self.text.line(f"groups = quotient({n} + {WARP - 1}, {WARP})")
+        items = "groups" if self._count(outer) == "1" else f"groups * {self._count(outer)}"
+        with self._strided("q", "block_index()", items, "block_count()"):
+            self.text.line("group = quotient(q, groups)")
+            self.text.line(f"i{inner} = (q - group * groups) * {WARP} + lane")
+            self._item_indices(outer, "group")
+            self._row_statements(0)
+            for s in reductions:
+                self._start(s)
+            with self.text.block(f"if i{inner} < {n}:"):
+                with self._points(self._loops("reduce"), "warp", "warps"):
+                    self._pass_body(0, {0: self._stores("full")}, {}, self._step)
+            self.text.line("barrier()")
+            for s in reductions:
+                self.text.line(f"{s.name}_parts[thread] = {s.name}_acc")
+            self.text.line("barrier()")
+            with self.text.block(f"if (warp == 0) & (i{inner} < {n}):"):
+                self._column_results(reductions)
+
+    def _column_results(self, reductions):
+        """One column's values, from what the warps have accumulated, by the first warp."""
+        with self._strided("w", "1", "warps", "1"):
+            for s in reductions:
+                part = f"{s.name}_parts[w * {WARP} + lane]"
+                update = scalars.reduction(s.prim, self._accumulator(s))[1]
+                self.text.line(f"{s.name}_acc = " + update.format(acc=f"{s.name}_acc", x=part))
+        for s in reductions:
+            self._finish(s)
+        stores = self._stores("row")
+        self._all(self.closure([s.args[0] for s in stores], self.varies), stores)

@@ -1,0 +1,149 @@
+"""Kernel text -> PTX -> cubin, with neither GPU nor driver: Numba-CUDA types and lowers, NVVM writes PTX, nvJitLink
+assembles it.  Everything is imported at the first use; it comes with the extra `jitgraph[cuda]`.
+
+The entry point bears the kernel's own name and takes pointers only (see `cuda.py`), all with `noalias`: buffers of one
+kernel are distinct, so loads may go through the read-only cache and be moved over stores.
+
+NVVM may not join a product and a sum into one fma: each operation rounds as it does on the CPU, so that elementwise
+results are the same on both, bit for bit.  Where fma helps, in the elementary functions, it is asked for by name.
+"""
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+
+from ..kernel import Kernel
+from .cuda import MAP_THREADS, MAX_THREADS
+from .native import CompileError, import_numba
+
+HOPPER = (9, 0)         # the compute capability that is compiled for unless another is named
+
+
+class ExtraMissing(ImportError):
+    """What compiles for CUDA is not installed."""
+
+
+@dataclass(frozen=True)
+class CompiledKernel:
+    """One kernel as object code.  `threads`: the most per block; the rest is what the assembler reports, in bytes."""
+
+    name: str
+    ptx: str
+    cubin: bytes
+    threads: int
+    registers: int
+    shared: int
+    stack: int
+    spilled: int
+
+
+def compile_kernel(kernel: Kernel, capability: tuple[int, int] = HOPPER) -> CompiledKernel:
+    """Compiles an emitted kernel for a compute capability.
+
+    Raises ExtraMissing where jitgraph[cuda] is not installed, CompileError where the kernel does not compile.
+    """
+    threads = MAP_THREADS if kernel.kind == "map" else MAX_THREADS
+    ptx = to_ptx(kernel, threads, capability)
+    cubin, log = to_cubin(ptx, kernel.source, capability)
+    return CompiledKernel(kernel.name, ptx, cubin, threads, **_resources(log))
+
+
+def to_ptx(kernel: Kernel, threads: int, capability: tuple[int, int] = HOPPER) -> str:
+    """The PTX of an emitted kernel; its entry point is `kernel.name`.  The same text gives the same PTX."""
+    cuda = _numba_cuda()
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.errors import NumbaError
+
+    from .cuda_intrinsics import namespace
+
+    space = dict(namespace())
+    exec(compile(kernel.source, f"<jitgraph kernel {kernel.name}>", "exec"), space)
+    with global_compiler_lock:
+        try:
+            result = cuda.compiler.compile_cuda(space[kernel.name], cuda.types.void, tuple(_argument_types(kernel)),
+                                                nvvm_options={"opt": 3, "fma": False}, cc=capability)
+        except NumbaError as error:
+            raise CompileError(kernel.source, error) from error
+        library, symbol = result.library, result.fndesc.llvm_func_name
+        function = library.get_function(symbol)
+        library._entry_name = symbol
+        cuda.compiler.kernel_fixup(function, False)
+        cuda.nvvm.set_launch_bounds(function, threads)
+        for argument in function.args:
+            argument.add_attribute("noalias")
+        (ptx,) = library.get_asm_strs(cc=capability)
+    return _renamed(ptx, symbol, kernel.name)
+
+
+def to_cubin(ptx: str, source: str, capability: tuple[int, int] = HOPPER) -> tuple[bytes, str]:
+    """(object code, the assembler's log) of PTX; `source` is shown where the assembler refuses it."""
+    _numba_cuda()
+    from cuda.core import Linker, LinkerOptions, ObjectCode
+
+    options = LinkerOptions(arch="sm_{}{}".format(*capability), verbose=True)
+    linker = Linker(ObjectCode.from_ptx(ptx.encode()), options=options)
+    try:
+        return bytes(linker.link("cubin").code), linker.get_info_log()
+    except Exception as error:      # cuda.core has no common class for what a linker refuses
+        raise CompileError(source, error) from error
+
+
+def missing() -> str | None:
+    """Why kernels cannot be compiled for CUDA here, in one sentence; None if they can."""
+    from importlib import metadata, util
+
+    try:
+        found = metadata.version("numba-cuda")
+    except metadata.PackageNotFoundError:
+        found = None
+    if found is None or util.find_spec("cuda.core") is None:
+        return "compiling for CUDA needs packages that are not installed: pip install 'jitgraph[cuda]'"
+    if not found.startswith("0.30."):
+        return f"compiling for CUDA needs numba-cuda 0.30, found {found}: pip install 'jitgraph[cuda]'"
+    return None
+
+
+@functools.cache
+def _numba_cuda():
+    """numba.cuda with the modules used here.  Raises ExtraMissing."""
+    reason = missing()
+    if reason:
+        raise ExtraMissing(reason)
+    import_numba()
+    import numpy as np
+
+    if not hasattr(np, "row_stack"):        # numba-cuda 0.30 wants to overload it; NumPy 2.5 has dropped it
+        np.row_stack = np.vstack
+    from types import SimpleNamespace
+
+    try:
+        from numba.cuda import compiler, types
+        from numba.cuda.cudadrv import nvvm
+    except ImportError as error:
+        raise ExtraMissing(f"compiling for CUDA needs packages that do not load here ({error}): "
+                           "pip install 'jitgraph[cuda]'") from error
+    return SimpleNamespace(compiler=compiler, types=types, nvvm=nvvm)
+
+
+def _argument_types(kernel: Kernel) -> list:
+    from .native import kernel_types
+
+    *buffers, words, _, _ = kernel_types(kernel)        # the CPU's, with `error` instead of the range of items
+    return [*buffers, words, words]
+
+
+def _renamed(ptx: str, symbol: str, name: str) -> str:
+    """PTX whose entry point has the kernel's name, without the variable that Numba declares for every function."""
+    lines = [line for line in ptx.splitlines() if not line.startswith(".common .global")]
+    return "\n".join(lines).replace(symbol, name) + "\n"
+
+
+def _resources(log: str) -> dict:
+    """What nvJitLink's log says: registers, bytes of shared memory, of stack, and of registers spilled to it."""
+    def number(pattern):
+        return max((int(n) for n in re.findall(pattern, log)), default=0)
+
+    return {"registers": number(r"(\d+) registers"), "shared": number(r"(\d+) bytes smem"),
+            "stack": max(number(r"(\d+) bytes stack frame"), number(r"(\d+) bytes lmem")),
+            "spilled": number(r"(\d+) bytes spill stores")}

@@ -1,0 +1,255 @@
+"""The names that emitted kernels use, as Numba intrinsics for CUDA.
+
+Most mean the same instructions as on the CPU (`intrinsics.py`); here is what NVVM cannot take, or what a CPU does not
+have.  Kernels for CUDA call nothing else: no device functions, no arrays, nothing that needs a driver to compile.
+
+    thread_index() thread_count()       of the block
+    block_index() block_count()         of the grid
+    barrier()                           waits for all threads of the block; orders their reads and writes
+    shared_CODE(n)                      n elements, one array for the whole block, not initialised
+    fold_PRIM(x)                        `x` of the 32 lanes of a warp, combined; every lane gets the same result
+    fold_argmax(x, at)                  (largest x, its place), of equal ones the smallest place; fold_argmin likewise
+    report(error, bits)                 ORs bits into the flags that the host looks at
+
+A fold combines lane i with lane i ^ 16, then i ^ 8, ... i ^ 1: a fixed order, so that sums are the same at every run.
+"""
+from __future__ import annotations
+
+import functools
+
+from ..kernel import CODES
+
+WARP = 32
+FOLDS = ("add", "mul", "max", "min", "and", "or")
+POSITIONS = {"thread_index": "tid", "thread_count": "ntid", "block_index": "ctaid", "block_count": "nctaid"}
+
+
+@functools.cache
+def namespace() -> dict:
+    """Everything that a kernel's text may name, for Numba on CUDA."""
+    from . import intrinsics
+
+    names = {name: meaning for name, meaning in intrinsics.namespace().items()
+             if not name.startswith(("gemm_", "scratch_"))}
+    for name, write in _float_operations().items():
+        names[name] = _for_floats(write, names[name])
+    names.update(_positions())
+    names.update(_folds())
+    names.update(_shared())
+    names["ipow"] = _integer_power()
+    return names
+
+
+# arithmetic ----------------------------------------------------------------------------------------------------------
+def _for_floats(write, otherwise):
+    """An intrinsic of two equal types: write(builder, a, b) for floats, for other types what it means on the CPU."""
+    from numba.core import types
+    from numba.core.extending import intrinsic
+
+    @intrinsic
+    def operation(typingctx, a, b):
+        if a != b or a not in (types.float32, types.float64):
+            return otherwise._defn(typingctx, a, b)
+        return a(a, b), lambda context, builder, signature, args: write(builder, *args)
+
+    return operation
+
+
+def _float_operations() -> dict:
+    """Replaced: llvm.maximum, which NVVM does not know; frem, which it expands inexactly; and sums that LLVM may reorder
+    or contract, since on a GPU each thread adds up few terms and the same bits as in the simulator are worth more."""
+    def fmod(builder, a, b):
+        return _call(builder, f"__nv_fmod{'f' if a.type.intrinsic_name == 'f32' else ''}", a.type, [a, b])
+
+    def floor_mod(builder, a, b):
+        rest, zero = fmod(builder, a, b), a.type(0.0)
+        off = builder.and_(builder.fcmp_unordered("!=", rest, zero),
+                           builder.xor(builder.fcmp_ordered("<", rest, zero), builder.fcmp_ordered("<", b, zero)))
+        return builder.select(off, builder.fadd(rest, b), rest)
+
+    return {"maximum": lambda builder, a, b: combined(builder, "max", True, a, b),
+            "minimum": lambda builder, a, b: combined(builder, "min", True, a, b),
+            "sum_step": lambda builder, a, b: builder.fadd(a, b),
+            "product_step": lambda builder, a, b: builder.fmul(a, b),
+            "fmod": fmod, "floor_mod": floor_mod}
+
+
+def combined(builder, prim: str, signed: bool, a, b):
+    """The LLVM value of one reduction step; maxima and minima are NaN where one of the two is."""
+    floating = a.type.intrinsic_name in ("f32", "f64")
+    if prim in ("add", "mul"):
+        return getattr(builder, f"f{prim}" if floating else prim)(a, b)
+    if prim in ("and", "or"):
+        return getattr(builder, prim + "_")(a, b)
+    return builder.select(_better(builder, prim, signed, a, b, or_nan=True), a, b)
+
+
+def _better(builder, prim: str, signed: bool, a, b, or_nan: bool = False):
+    """Whether a is larger (smaller) than b, or, with `or_nan`, is NaN."""
+    sign = ">" if prim in ("max", "argmax") else "<"
+    if a.type.intrinsic_name not in ("f32", "f64"):
+        return (builder.icmp_signed if signed else builder.icmp_unsigned)(sign, a, b)
+    better = builder.fcmp_ordered(sign, a, b)
+    return builder.or_(better, builder.fcmp_unordered("uno", a, a)) if or_nan else better
+
+
+def _integer_power():
+    """x ** y by squaring, in the type of x; negative exponents (which the kernel reports) give 1."""
+    from numba.core.extending import intrinsic
+
+    @intrinsic
+    def ipow(typingctx, x, y):
+        if x != y:
+            return None
+
+        def write(context, builder, signature, args):
+            kind, before = args[0].type, builder.block
+            head, body, end = (builder.append_basic_block(f"ipow.{part}") for part in ("head", "body", "end"))
+            builder.branch(head)
+            builder.position_at_end(head)
+            result, base, left = (builder.phi(kind) for _ in range(3))
+            compare = builder.icmp_signed if x.signed else builder.icmp_unsigned
+            builder.cbranch(compare(">", left, kind(0)), body, end)
+            builder.position_at_end(body)
+            odd = builder.icmp_unsigned("!=", builder.and_(left, kind(1)), kind(0))
+            steps = (builder.select(odd, builder.mul(result, base), result), builder.mul(base, base),
+                     builder.lshr(left, kind(1)))
+            builder.branch(head)
+            for phi, start, step in zip((result, base, left), (kind(1), *args), steps):
+                phi.add_incoming(start, before)
+                phi.add_incoming(step, body)
+            builder.position_at_end(end)
+            return result
+        return x(x, y), write
+
+    return ipow
+
+
+# the block and the grid ----------------------------------------------------------------------------------------------
+def _call(builder, name: str, result, arguments):
+    """A call of a function that NVVM or libdevice defines."""
+    from llvmlite import ir
+
+    function = builder.module.globals.get(name)
+    if function is None:
+        function = ir.Function(builder.module, ir.FunctionType(result, [a.type for a in arguments]), name)
+    return builder.call(function, arguments)
+
+
+def _positions() -> dict:
+    """Where a thread is, how it waits for the others of its block, and how it reports what failed."""
+    from llvmlite import ir
+    from numba.core import types
+    from numba.core.extending import intrinsic
+
+    def position(register):
+        @intrinsic
+        def read(typingctx):
+            def write(context, builder, signature, args):
+                value = _call(builder, f"llvm.nvvm.read.ptx.sreg.{register}.x", ir.IntType(32), [])
+                return builder.zext(value, ir.IntType(64))
+            return types.int64(), write
+        return read
+
+    @intrinsic
+    def barrier(typingctx):
+        def write(context, builder, signature, args):
+            _call(builder, "llvm.nvvm.barrier0", ir.VoidType(), [])
+            return context.get_dummy_value()
+        return types.none(), write
+
+    @intrinsic
+    def report(typingctx, error, bits):
+        def write(context, builder, signature, args):
+            builder.atomic_rmw("or", *args, "monotonic")
+            return context.get_dummy_value()
+        return types.none(types.CPointer(types.int64), types.int64), write
+
+    found = {name: position(register) for name, register in POSITIONS.items()}
+    return {**found, "barrier": barrier, "report": report}
+
+
+def _shared() -> dict:
+    """shared_CODE(n): a pointer to n elements of the block's shared memory; every call in a kernel is another array."""
+    from llvmlite import ir
+    from numba.core import types
+    from numba.core.extending import intrinsic
+
+    def shared(ty, code):
+        @intrinsic(prefer_literal=True)
+        def allocate(typingctx, count):
+            def write(context, builder, signature, args):
+                module, kind = builder.module, context.get_data_type(ty)
+                array = ir.ArrayType(kind, count.literal_value)
+                name = module.get_unique_name(f"shared_{code}")
+                block = ir.GlobalVariable(module, array, name, addrspace=3)
+                block.linkage, block.initializer, block.align = "internal", ir.Constant(array, ir.Undefined), 16
+                return builder.addrspacecast(builder.bitcast(block, kind.as_pointer(3)), kind.as_pointer(), "generic")
+            return types.CPointer(ty)(count), write
+        return allocate
+
+    return {f"shared_{code}": shared(getattr(types, name if name != "bool" else "boolean"), code)
+            for name, code in CODES.items()}
+
+
+def _shuffled(builder, value, distance: int):
+    """`value` of the lane whose number differs by the bit `distance`; all 32 lanes take part."""
+    from llvmlite import ir
+
+    i32, i64 = ir.IntType(32), ir.IntType(64)
+    kind, wide = value.type, value.type.intrinsic_name in ("f64", "i64")
+    bits = builder.bitcast(value, i64 if wide else i32) if kind.intrinsic_name in ("f32", "f64") else value
+    if not wide and bits.type != i32:
+        bits = builder.zext(bits, i32)
+    halves = [builder.trunc(bits, i32), builder.trunc(builder.lshr(bits, i64(32)), i32)] if wide else [bits]
+    pair = ir.LiteralStructType([i32, ir.IntType(1)])
+    everyone, butterfly, clamp = i32(-1), i32(3), i32(WARP - 1)
+    moved = [builder.extract_value(_call(builder, "llvm.nvvm.shfl.sync.i32", pair,
+                                         [everyone, butterfly, half, i32(distance), clamp]), 0) for half in halves]
+    bits = moved[0]
+    if wide:
+        bits = builder.or_(builder.zext(moved[0], i64), builder.shl(builder.zext(moved[1], i64), i64(32)))
+    if kind.intrinsic_name in ("f32", "f64"):
+        return builder.bitcast(bits, kind)
+    return builder.trunc(bits, kind) if kind.width < 32 else bits
+
+
+def _folds() -> dict:
+    """fold_PRIM and fold_argmax, fold_argmin."""
+    from numba.core import types
+    from numba.core.extending import intrinsic
+
+    distances = [WARP >> k for k in range(1, WARP.bit_length())]
+
+    def signed(ty):
+        return getattr(ty, "signed", False)
+
+    def fold(prim):
+        @intrinsic
+        def folded(typingctx, x):
+            def write(context, builder, signature, args):
+                (value,) = args
+                for distance in distances:
+                    value = combined(builder, prim, signed(x), value, _shuffled(builder, value, distance))
+                return value
+            return x(x), write
+        return folded
+
+    def fold_place(prim):
+        @intrinsic
+        def folded(typingctx, x, at):
+            def write(context, builder, signature, args):
+                value, place = args
+                for distance in distances:
+                    other, there = _shuffled(builder, value, distance), _shuffled(builder, place, distance)
+                    worse = _better(builder, prim, signed(x), value, other)
+                    better = _better(builder, prim, signed(x), other, value)
+                    earlier = builder.and_(builder.not_(worse), builder.icmp_signed("<", there, place))
+                    take = builder.or_(better, earlier)
+                    value, place = builder.select(take, other, value), builder.select(take, there, place)
+                return context.make_tuple(builder, signature.return_type, [value, place])
+            return types.Tuple((x, types.int64))(x, types.int64), write
+        return folded
+
+    return {**{f"fold_{prim}": fold(prim) for prim in FOLDS},
+            **{f"fold_{prim}": fold_place(prim) for prim in ("argmax", "argmin")}}

@@ -1,0 +1,368 @@
+"""A simulator of a grid: runs the very text of a CUDA kernel over NumPy buffers, without a GPU, a driver or Numba.
+
+    words = np.array([...], np.int64)                               # what kernel.sizes lists
+    bits = simulate(kernel.source, kernel.name, [x, y], words, blocks=2, threads=64)
+
+Each thread is a Python generator that stops where it has to meet others: at `barrier()` the whole block, at `fold_...()`
+its warp.  Between two meetings threads run one after another, in order or, with `seed`, in a random order of warps and
+lanes; what a GPU gets wrong only now and then is therefore found for certain:
+
+- an access outside a buffer, and a write to a buffer that is read-only (an array that is not `writeable`)
+- a race: two threads touch one element with no barrier between them, at least one writes, and not both the same value
+- threads of one block that wait at different barriers, or end while others wait; a fold that lanes of a warp miss
+- shared memory used before it is written: it begins as NaN (integers: as a conspicuous pattern)
+
+Elementary functions are the compiler's own, computed by NumPyMachine with the roundings of the GPU, for all lanes of a
+warp at once.  All other operations are NumPy's on scalars of the kernel's types.  Not simulated: the memory order of
+unsynchronised accesses (they are refused), and time.
+"""
+from __future__ import annotations
+
+import ast
+import functools
+from types import SimpleNamespace
+
+import numpy as np
+
+from ..kernel import CODES
+from .cuda_intrinsics import FOLDS, WARP
+
+TYPES = {code: np.dtype(name) for name, code in CODES.items()}
+LANES = np.arange(WARP)
+
+
+class SimulationError(AssertionError):
+    """A kernel did what is wrong on a GPU, whether or not one would notice; says which thread did it, and in which line."""
+
+
+def simulate(source: str, name: str, buffers, sizes, blocks: int, threads: int, seed: int | None = None) -> int:
+    """Runs function `name` of `source` on a grid and returns the error bits.
+
+    Args:
+      buffers: contiguous arrays, one per parameter, written in place; a read-only array may only be read.
+      sizes: int64 array, the values of the kernel's size slots.
+      blocks, threads: the grid; threads per block are a multiple of 32.
+      seed: of a random order of blocks, warps and lanes; None runs them in order.
+    Raises SimulationError.
+    """
+    if threads % WARP or threads < WARP:
+        raise ValueError(f"threads: {threads} is not a multiple of {WARP}")
+    grid = _Grid(source, blocks, threads, np.random.RandomState(seed) if seed is not None else None)
+    pointers = [Pointer(b, f"buffer {k}", grid.at) for k, b in enumerate(buffers)]
+    error = np.zeros(1, np.int64)
+    scope = {**_namespace(), **grid.names()}
+    exec(_generator_code(source), scope)
+    arguments = [*pointers, Words(sizes), error]
+    with np.errstate(all="ignore"):
+        for index in grid.shuffled(range(blocks)):
+            _Block(grid, index, lambda: scope[name](*arguments)).run()
+    return int(error[0])
+
+
+# the kernel's text as generators -------------------------------------------------------------------------------------
+class _Meetings(ast.NodeTransformer):
+    """Makes every call that needs other threads a `yield` of (name, line, arguments)."""
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        if not isinstance(node.func, ast.Name) or node.func.id not in _meetings():
+            return node
+        request = [ast.Constant(node.func.id), ast.Constant(node.lineno), *node.args]
+        return ast.Yield(ast.Tuple(request, ast.Load()))
+
+    def visit_FunctionDef(self, node):
+        self.generic_visit(node)
+        node.body.append(ast.parse("if False: yield").body[0])      # a generator, even where no thread needs another
+        return node
+
+
+@functools.lru_cache(maxsize=256)
+def _generator_code(source: str):
+    tree = _Meetings().visit(ast.parse(source))
+    return compile(ast.fix_missing_locations(tree), "<kernel>", "exec")
+
+
+@functools.cache
+def _functions() -> dict:
+    """Functions that are computed for many lanes at once, by a machine."""
+    from .. import elementary
+    from .intrinsics import FLOAT_FUNCTIONS
+
+    return {**elementary.FUNCTIONS, **FLOAT_FUNCTIONS}
+
+
+@functools.cache
+def _meetings() -> frozenset:
+    folds = {f"fold_{prim}" for prim in (*FOLDS, "argmax", "argmin")}
+    return frozenset({"barrier", *folds, *_functions()})
+
+
+# memory --------------------------------------------------------------------------------------------------------------
+class Words:
+    """The `sizes` argument: Python ints, and by-value scalars by their bits."""
+
+    def __init__(self, array):
+        self.array = np.ascontiguousarray(array, np.int64)
+
+    def __getitem__(self, slot):
+        return int(self.array[slot])
+
+    def scalar(self, slot, dtype):
+        return self.array[slot:slot + 1].view(dtype)[0]
+
+
+class Pointer:
+    """A typed pointer to an array, which it does not leave; writable memory remembers who touched it.
+
+    `at` is the simulator's note of who runs: block, thread, and the number of barriers passed (`epoch`).
+    """
+
+    def __init__(self, array, name: str, at):
+        if not array.flags.c_contiguous:
+            raise ValueError(f"{name} is not contiguous")
+        array = array.view(np.uint8) if array.dtype == np.bool_ and at is not None and name[0] == "b" else array
+        self.array, self.name, self.at = array.reshape(-1), name, at
+        self.written: dict = {}         # element: who wrote it last
+        self.read: dict = {}            # element: who has read it since
+
+    def _place(self, index, verb):
+        if not 0 <= index < self.array.size:
+            raise SimulationError(f"{self._who()} {verb} element {index} of {self.name}, which has {self.array.size}")
+        return int(index)
+
+    def _who(self):
+        return f"thread {self.at.thread} of block {self.at.block}"
+
+    def _me(self):
+        return self.at.block, self.at.thread, self.at.epoch
+
+    def __getitem__(self, index):
+        index = self._place(index, "reads")
+        if self.array.flags.writeable:
+            me, writer = self._me(), self.written.get(index)
+            if writer is not None and _unordered(writer, me):
+                self._race("reads", index, "wrote", writer)
+            self.read.setdefault(index, set()).add(me)
+        return self.array[index]
+
+    def __setitem__(self, index, value):
+        index = self._place(index, "writes")
+        if not self.array.flags.writeable:
+            raise SimulationError(f"{self._who()} writes element {index} of {self.name}, which is read-only")
+        me, before, writer = self._me(), self.array[index:index + 1].tobytes(), self.written.get(index)
+        self.array[index] = value
+        if writer is not None and _unordered(writer, me) and self.array[index:index + 1].tobytes() != before:
+            self._race("writes", index, "wrote", writer)
+        for reader in self.read.pop(index, ()):
+            if _unordered(reader, me):
+                self._race("writes", index, "read", reader)
+        self.written[index] = me
+
+    def _race(self, verb, index, did, other):
+        raise SimulationError(f"race: {self._who()} {verb} element {index} of {self.name}, which thread {other[1]} of "
+                              f"block {other[0]} {did} with no barrier between")
+
+
+def _unordered(a, b) -> bool:
+    """Whether nothing orders the accesses of two (block, thread, epoch)."""
+    return a[0] != b[0] or (a[2] == b[2] and a[1] != b[1])
+
+
+# threads -------------------------------------------------------------------------------------------------------------
+class _Grid:
+    """What the blocks of one launch share."""
+
+    def __init__(self, source, blocks, threads, random):
+        self.lines, self.blocks, self.threads, self.random = source.splitlines(), blocks, threads, random
+        self.at = SimpleNamespace(block=0, thread=0, epoch=0, shared=None)
+
+    def shuffled(self, numbers):
+        return list(numbers) if self.random is None else list(self.random.permutation(list(numbers)))
+
+    def names(self) -> dict:
+        """The names whose meaning depends on which thread asks."""
+        at = self.at
+        found = {"thread_index": lambda: at.thread, "thread_count": lambda: self.threads,
+                 "block_index": lambda: at.block, "block_count": lambda: self.blocks, "report": _report}
+        return {**found, **{f"shared_{code}": functools.partial(self._allocate, dtype) for code, dtype in TYPES.items()}}
+
+    def _allocate(self, dtype, count):
+        """The next array of the block's shared memory: the first thread to ask makes it."""
+        arrays, asked = self.at.shared
+        k = asked[self.at.thread]
+        asked[self.at.thread] += 1
+        if k == len(arrays):
+            empty = np.full(count * dtype.itemsize, 0x5A, np.uint8).view(dtype)
+            if dtype.kind == "f":
+                empty[:] = np.nan
+            arrays.append(Pointer(empty, f"shared array {k}", self.at))
+        return arrays[k]
+
+
+def _report(error, bits):
+    error[0] |= int(bits)
+
+
+class _Block:
+    """The threads of one block: generators, what each waits for, and what it is to be answered."""
+
+    def __init__(self, grid: _Grid, index: int, start):
+        self.grid, self.index, self.epoch = grid, int(index), 0
+        self.shared = [], [0] * grid.threads
+        self.threads = [start() for _ in range(grid.threads)]
+        self.requests: list = [None] * grid.threads         # None once the thread has ended
+        self.answers: list = [None] * grid.threads
+
+    def run(self):
+        ready = set(range(self.grid.threads))
+        while ready:
+            for warp in self.grid.shuffled(range(self.grid.threads // WARP)):
+                lanes = range(warp * WARP, (warp + 1) * WARP)
+                self._run_warp(lanes, [t for t in lanes if t in ready])
+            ready = self._pass_barrier()
+            self.epoch += 1
+
+    def _run_warp(self, lanes, ready):
+        """Runs lanes until each has ended or stands at a barrier."""
+        while ready:
+            for t in self.grid.shuffled(ready):
+                self._advance(int(t))
+            ready = self._answer(lanes)
+
+    def _advance(self, t: int):
+        at = self.grid.at
+        at.block, at.thread, at.epoch, at.shared = self.index, t, self.epoch, self.shared
+        try:
+            self.requests[t] = self.threads[t].send(self.answers[t])
+        except StopIteration:
+            self.requests[t] = None
+        except SimulationError as error:
+            raise SimulationError(f"{error}, in line: {self._line(_line_of(error))}") from None
+        self.answers[t] = None
+
+    def _line(self, number) -> str:
+        return self.grid.lines[number - 1].strip()
+
+    def _answer(self, lanes):
+        """Answers lanes that wait for a function or a fold; returns those that can go on."""
+        asking = [t for t in lanes if self.requests[t] and self.requests[t][0] in _functions()]
+        if asking:
+            for name in {self.requests[t][0] for t in asking}:
+                same = [t for t in asking if self.requests[t][0] == name]
+                results = _compute(_functions()[name], [self.requests[t][2:] for t in same])
+                for t, result in zip(same, results):
+                    self.answers[t] = result
+            return asking
+        folding = [t for t in lanes if self.requests[t] and self.requests[t][0] != "barrier"]
+        if not folding:
+            return []
+        name, line = self.requests[folding[0]][:2]
+        missing = [t for t in lanes if not self.requests[t] or self.requests[t][:2] != (name, line)]
+        if missing:
+            raise SimulationError(f"thread {folding[0]} of block {self.index} waits for its warp in line: "
+                                  f"{self._line(line)}\nbut {self._whereabouts(missing[0])}")
+        for t, result in zip(lanes, _fold(name[len("fold_"):], [self.requests[t][2:] for t in lanes])):
+            self.answers[t] = result
+        return list(lanes)
+
+    def _whereabouts(self, t: int) -> str:
+        if self.requests[t] is None:
+            return f"thread {t} has ended"
+        return f"thread {t} waits in line: {self._line(self.requests[t][1])}"
+
+    def _pass_barrier(self) -> set:
+        """All threads, where they wait at one barrier; none, where all have ended."""
+        places = {r and r[1] for r in self.requests}
+        if places == {None}:
+            return set()
+        if len(places) > 1:
+            first = next(t for t, r in enumerate(self.requests) if r)
+            other = next(t for t, r in enumerate(self.requests) if not r or r[1] != self.requests[first][1])
+            raise SimulationError(f"divergent barrier in block {self.index}: {self._whereabouts(first)}\n"
+                                  f"but {self._whereabouts(other)}")
+        return set(range(self.grid.threads))
+
+
+def _line_of(error) -> int:
+    """The line of the kernel in which an exception was raised."""
+    line, trace = 1, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == "<kernel>":
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
+
+
+def _compute(function, arguments):
+    from ..machine import NumPyMachine
+
+    return function(NumPyMachine(), *(np.array(column) for column in zip(*arguments)))
+
+
+_COMBINE = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum, "and": np.logical_and,
+            "or": np.logical_or}
+
+
+def _fold(prim: str, arguments):
+    """What each lane gets from a fold: lane i combined with i ^ 16, then i ^ 8, ... i ^ 1."""
+    values, *places = (np.array(column) for column in zip(*arguments))
+    distance = WARP // 2
+    while distance:
+        other = values[LANES ^ distance]
+        if places:
+            better = other > values if prim == "argmax" else other < values
+            worse = values > other if prim == "argmax" else values < other
+            there = places[0][LANES ^ distance]
+            take = better | (~worse & (there < places[0]))
+            values, places[0] = np.where(take, other, values), np.where(take, there, places[0])
+        else:
+            values = _COMBINE[prim](values, other)
+        distance //= 2
+    return list(zip(values, places[0])) if places else list(values)
+
+
+# the meaning of the other names --------------------------------------------------------------------------------------
+def _divided(a, b, what: str):
+    """Integer division as kernels do it: by 0 it gives 0 and the remainder a."""
+    like = a.dtype.type
+    if b == 0:
+        return like(0) if what.endswith("div") else a
+    quotient, rest = divmod(int(a), int(b))
+    if what.startswith("trunc") and rest and (a < 0) != (b < 0):
+        quotient, rest = quotient + 1, rest - int(b)
+    return _cast(a.dtype)(quotient if what.endswith("div") else rest)
+
+
+def _modulo(a, b, what: str):
+    if a.dtype.kind != "f":
+        return _divided(a, b, what)
+    return np.fmod(a, b) if what == "fmod" else np.mod(a, b)
+
+
+def _power(x, y):
+    return np.power(x, y) if y >= 0 else x.dtype.type(1)
+
+
+def _cast(dtype):
+    return lambda x: np.asarray(x).astype(dtype)[()]
+
+
+@functools.cache
+def _namespace() -> dict:
+    """Everything that a kernel's text may name, but what depends on the thread, for scalars of NumPy."""
+    names = {"select": lambda c, a, b: a if c else b, "not_": np.logical_not, "inf": lambda x: x.dtype.type(np.inf),
+             "outside": lambda index, limit: int(not 0 <= index < limit),
+             "inside": lambda index, limit: index if 0 <= index < limit else 0,
+             "quotient": lambda a, b: a // b, "smaller": min, "iabs": np.abs, "isign": np.sign, "ipow": _power,
+             "maximum": np.maximum, "minimum": np.minimum, "sum_step": np.add, "product_step": np.multiply,
+             "fmod": functools.partial(_modulo, what="fmod"), "floor_mod": functools.partial(_modulo, what="floor_mod")}
+    for what in ("floor_div", "trunc_div", "trunc_mod"):
+        names[what] = functools.partial(_divided, what=what)
+    for code, dtype in TYPES.items():
+        names[f"scalar_{code}"] = functools.partial(Words.scalar, dtype=dtype)
+        if code != "b1":
+            names[code] = _cast(dtype)
+            low, high = (-np.inf, np.inf) if code[0] == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+            names[f"lowest_{code}"] = functools.partial(dtype.type, low)
+            names[f"highest_{code}"] = functools.partial(dtype.type, high)
+    return names

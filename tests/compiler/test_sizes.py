@@ -1,0 +1,44 @@
+"""Symbolic sizes: arithmetic stays symbolic, questions become guards, conversion pins."""
+from jitgraph.compiler import sizes
+from jitgraph.compiler.emit.bind import Numbers, compile_guards
+
+
+def test_arithmetic_is_polynomial_and_keeps_the_present_value():
+    n = sizes.SizeSpace().symbol(6)
+    assert sizes.hint_of((n + 1) * (n - 1) - n * n) == -1
+    assert not isinstance((n + 1) * (n - 1) - n * n, sizes.Size)
+    assert sizes.same((n * 4) // 4, n) and sizes.same(n * n // n, n)
+    assert sizes.hint_of((n + 2) // 4) == 2 and sizes.hint_of(n % 4) == 2
+
+
+def test_equal_dimensions_share_a_symbol_and_small_ones_are_numbers():
+    space = sizes.SizeSpace()
+    assert space.symbol(8) is space.symbol(8)
+    assert space.symbol(0) == 0 and space.symbol(1) == 1
+    assert not space.guards
+
+
+def test_what_the_polynomial_answers_leaves_no_guard():
+    space = sizes.SizeSpace()
+    n = space.symbol(5)
+    assert n != 1 and n > 0 and n + 1 > n and not n == n + 1
+    assert space.guards == {}
+
+
+def test_a_question_becomes_a_guard_and_a_conversion_pins():
+    space = sizes.SizeSpace()
+    n = space.symbol(5)
+    assert n < 10
+    valid = compile_guards(space)
+    assert valid(9) and not valid(10) and not valid(1)
+    assert range(20)[n] == 5
+    valid = compile_guards(space)
+    assert valid(5) and not valid(6)
+
+
+def test_numbers_are_computed_for_any_sizes():
+    space = sizes.SizeSpace()
+    n, numbers = space.symbol(5), Numbers()
+    places = [numbers.add(d) for d in (n * 3 + 1, (n + 63) // 64, 7)]
+    dims = numbers.compile(["s0"])
+    assert [dims(100)[p] for p in places] == [301, 2, 7]

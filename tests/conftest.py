@@ -1,0 +1,83 @@
+"""What all tests share: a fresh default graph, a store of their own, golden files, and how hard hypothesis searches."""
+
+import difflib
+import os
+from pathlib import Path
+
+import hypothesis
+import numpy as np
+import pytest
+
+hypothesis.settings.register_profile(
+    "ci", max_examples=40, deadline=None, derandomize=True, database=None, print_blob=True
+)
+hypothesis.settings.register_profile(
+    "fuzz", max_examples=int(os.environ.get("JITGRAPH_FUZZ_EXAMPLES", "2000")), deadline=None, print_blob=True
+)
+hypothesis.settings.load_profile("fuzz" if "JITGRAPH_FUZZ_EXAMPLES" in os.environ else "ci")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--update", action="store_true", help="write the golden files anew instead of comparing with them")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def store_directory(tmp_path_factory):
+    """A store of the test run's own, so that no test depends on what this machine compiled before."""
+    directory = tmp_path_factory.mktemp("store")
+    before = os.environ.get("JITGRAPH_CACHE")
+    os.environ["JITGRAPH_CACHE"] = str(directory)
+    yield directory
+    if before is None:
+        del os.environ["JITGRAPH_CACHE"]
+    else:
+        os.environ["JITGRAPH_CACHE"] = before
+
+
+@pytest.fixture
+def tf():
+    """The public module, with an empty default graph."""
+    import jitgraph
+
+    jitgraph.reset_default_graph()
+    yield jitgraph
+    jitgraph.reset_default_graph()
+
+
+@pytest.fixture
+def run(tf):
+    """run(fetches, feed_dict=None): initialise the variables, if there are any, and evaluate once in a new session."""
+
+    def _run(fetches, feed_dict=None):
+        with tf.Session() as session:
+            if tf.global_variables():
+                session.run(tf.global_variables_initializer())
+            return session.run(fetches, feed_dict)
+
+    return _run
+
+
+@pytest.fixture
+def rng():
+    return np.random.RandomState(1234)
+
+
+@pytest.fixture
+def golden(request):
+    """golden(name, text): compare with tests/golden/NAME; `pytest --update` writes the file instead."""
+    directory = Path(__file__).parent / "golden"
+
+    def _golden(name, text):
+        path = directory / name
+        if request.config.getoption("--update"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            return
+        if not path.exists():
+            pytest.fail(f"{path} is not there yet; write it with: pytest --update {request.node.nodeid}")
+        expected = path.read_text()
+        if text != expected:
+            lines = difflib.unified_diff(expected.splitlines(), text.splitlines(), name, "now", lineterm="")
+            pytest.fail("differs from the golden file (--update accepts it):\n" + "\n".join(lines), pytrace=False)
+
+    return _golden
