@@ -321,7 +321,7 @@ class Frame:
                         shared, native.poll_address)
         if code:
             if code == INTERRUPTED:
-                raise KeyboardInterrupt
+                raise native.interruption()
             raise KernelFailure(self.binding.compiled.kernels[start + (code >> 8) - 1][0], code & 0xFF)
 
     def _find_variables(self):

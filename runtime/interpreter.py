@@ -3,7 +3,7 @@
 `run_table` walks over rows of (kernel address, first buffer argument, first size argument, items, grain, nanoseconds).
 Rows with more items than their grain are cut into chunks that the calling thread and the pool's workers claim; the cut
 depends on the sizes alone, so the number of threads never changes a result.  About every 20 ms of estimated work it calls
-`poll`, which lets Python see signals; a Ctrl-C ends the run between two chunks.
+Python's signal handlers, through the addresses in the `poll` block; a Ctrl-C ends the run between two chunks.
 
 The pool's memory is an array of int64 words.  A claim word packs a generation and the number of chunks left, so that a
 worker that was descheduled can never claim a chunk of a later job by mistake.
@@ -21,6 +21,16 @@ POLL_NANOSECONDS = 20_000_000
 SPINS = 2000            # pauses of an idle worker before it sleeps
 
 SOURCE = f'''
+def check_signals(poll):
+    """Lets Python run its signal handlers; the exception that one raises is kept in the poll block."""
+    gil = call_int(get(poll, 0), 0, 0, 0)
+    failed = call_int(get(poll, 1), 0, 0, 0)
+    if failed != 0:
+        call_int(get(poll, 2), poll + 32, poll + 40, poll + 48)
+    call_int(get(poll, 3), gil, 0, 0)
+    return {INTERRUPTED} if failed != 0 else 0
+
+
 def claim_chunks(pool, poll, limit):
     """Works on chunks of the present job until none is left; returns how many it did."""
     count, spent = 0, 0
@@ -39,7 +49,7 @@ def claim_chunks(pool, poll, limit):
                 spent += limit
                 if spent > {POLL_NANOSECONDS} and code == 0:
                     spent = 0
-                    code = call_poll(poll)
+                    code = check_signals(poll)
             if code != 0:
                 put(pool, {JOB} + 6, code)
             atomic_add(pool, {DONE}, 1)
@@ -95,7 +105,7 @@ def run_table(table, count, slots, index, arguments, args, sizes, pool, poll):
                 spent += get(row, 5)
                 if spent > {POLL_NANOSECONDS}:
                     spent = 0
-                    code = call_poll(poll)
+                    code = check_signals(poll)
             if code != 0:
                 return ((k + 1) << 8) + code if code > 0 else code
     return 0
@@ -139,12 +149,17 @@ def intrinsics() -> dict:
         exec(f"def made(typingctx{', ' if count else ''}{names}):\n    return typed({names})", scope)
         return intrinsic(scope["made"])
 
-    def call(kinds, extra=0):
+    def call(kinds):
         def write(builder, args):
             target = builder.inttoptr(args[0], ir.FunctionType(i64, kinds).as_pointer())
             passed = [builder.inttoptr(a, k) if isinstance(k, ir.PointerType) else a for a, k in zip(args[1:], kinds)]
             return builder.call(target, passed)
         return write
+
+    def call_int(builder, args):
+        """A C function of up to three words that returns an int."""
+        target = builder.inttoptr(args[0], ir.FunctionType(i32, [i64, i64, i64]).as_pointer())
+        return builder.sext(builder.call(target, args[1:]), i64)
 
     def exchange(builder, args):
         pair = builder.cmpxchg(word(builder, args[0], args[1]), args[2], args[3], "seq_cst", "seq_cst")
@@ -190,7 +205,7 @@ def intrinsics() -> dict:
             "atomic_get": function(2, lambda b, a: b.load_atomic(word(b, *a), "seq_cst", 8)),
             "atomic_put": function(3, atomic_store), "atomic_add": function(3, add),
             "exchange": function(4, exchange, types.boolean), "call_kernel": function(5, call([p, p, i64, i64])),
-            "call_poll": function(1, call([])), "semaphore_wait": function(2, external("sem_wait")),
+            "call_int": function(4, call_int), "semaphore_wait": function(2, external("sem_wait")),
             "semaphore_post": function(2, external("sem_post")), "yield_thread": function(0, external("sched_yield", False)),
             "pause": function(0, pause)}
 
@@ -204,9 +219,9 @@ def build(entry: str, arguments: int):
 
         scope = {**namespace(), **intrinsics()}
         exec(SOURCE, scope)
-        helpers = {n: njit(forceinline=True, error_model="numpy")(scope[n]) for n in ("claim_chunks",)}
-        scope.update(helpers)
-        helpers["run_parallel"] = njit(forceinline=True, error_model="numpy")(scope["run_parallel"])
+        helpers = {}
+        for name in ("check_signals", "claim_chunks", "run_parallel"):      # each uses the ones before it
+            scope[name] = helpers[name] = njit(forceinline=True, error_model="numpy")(scope[name])
         return native.compile_function(SOURCE, entry, [types.int64] * arguments, symbol, "<jitgraph interpreter>",
                                        {**intrinsics(), **helpers}, shell=False, noalias=False, protect=helpers)
     return make

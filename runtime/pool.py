@@ -37,18 +37,18 @@ class Native:
         address = LIBRARY.find(interpreter.parts("run_table"), interpreter.build("run_table", 9))
         self.held = ctypes.PYFUNCTYPE(ctypes.c_int64, *RUN_TYPES)(address)
         self.released = ctypes.CFUNCTYPE(ctypes.c_int64, *RUN_TYPES)(address)
-        self.poll = ctypes.CFUNCTYPE(ctypes.c_int64)(_poll)
-        self.poll_address = ctypes.cast(self.poll, ctypes.c_void_p).value
+        api = ctypes.pythonapi
+        functions = (api.PyGILState_Ensure, api.PyErr_CheckSignals, api.PyErr_Fetch, api.PyGILState_Release)
+        self.poll = np.zeros(8, dtype=np.int64)
+        self.poll[:4] = [ctypes.cast(f, ctypes.c_void_p).value for f in functions]
+        self.poll_address = self.poll.ctypes.data
 
-
-def _poll() -> int:
-    """Called from native code now and then: entering Python lets pending signals be handled."""
-    try:
-        for _ in range(2):
-            pass
-    except KeyboardInterrupt:
-        return interpreter.INTERRUPTED
-    return 0
+    def interruption(self) -> BaseException:
+        """The exception that a signal handler raised during a run."""
+        kind, value = self.poll[4:6].tolist()
+        self.poll[4:7] = 0
+        found = ctypes.cast(value or kind, ctypes.py_object).value
+        return found if isinstance(found, BaseException) else found()
 
 
 _native: Native | None = None

@@ -21,7 +21,7 @@ def run(ops, feeds: dict, fetches, state: State) -> dict:
 class _Run:
     def __init__(self, feeds, fetches, state):
         self.values, self.fetches, self.state = dict(feeds), fetches, state
-        self.results = {t: feeds[t] for t in fetches if t in feeds}
+        self.results = {t: np.array(feeds[t]) for t in fetches if t in feeds}
 
     def execute(self, ops) -> dict:
         left = _uses(ops)

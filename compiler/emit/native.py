@@ -44,7 +44,7 @@ def _emitter_version() -> str:
 
     here = Path(__file__).resolve().parent
     files = [here / "native.py", here / "intrinsics.py", *sorted(here.parent.glob("elementary*.py")),
-             here.parent / "machine.py"]
+             *sorted(here.parent.glob("machine*.py"))]
     digest = hashlib.sha256()
     for file in files:
         digest.update(file.read_bytes())

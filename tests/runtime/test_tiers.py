@@ -1,0 +1,122 @@
+"""Tiers: which code runs is decided by the run count and static facts, so training gives the same bits everywhere."""
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import jitgraph as tf
+
+TRAINING = """
+import sys, numpy as np, jitgraph as tf
+r = np.random.RandomState(0)
+x, y = tf.placeholder(tf.float32, [None, 300]), tf.placeholder(tf.int32, [None])
+w1 = tf.Variable(tf.truncated_normal([300, 400], stddev=0.1, seed=1)); b1 = tf.Variable(tf.zeros([400]))
+w2 = tf.Variable(tf.truncated_normal([400, 10], stddev=0.1, seed=2)); b2 = tf.Variable(tf.zeros([10]))
+logits = tf.matmul(tf.nn.relu(tf.matmul(x, w1) + b1), w2) + b2
+loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits))
+step = tf.train.AdamOptimizer(0.01).minimize(loss)
+with tf.Session() as s:
+    s.run(tf.global_variables_initializer())
+    for k in range(5):
+        s.run([step, loss], {x: r.randn(257, 300), y: r.randint(0, 10, 257)})
+    print(b"".join(v.tobytes() for v in s.run([w1, b1, w2, b2])).hex()[:4000], "numba" in sys.modules)
+    import hashlib
+    print(hashlib.sha256(b"".join(v.tobytes() for v in s.run([w1, b1, w2, b2]))).hexdigest())
+"""
+
+
+def train(store, threads, jit="auto"):
+    environment = {**os.environ, "JITGRAPH_CACHE": str(store), "JITGRAPH_THREADS": str(threads), "JITGRAPH_JIT": jit}
+    done = subprocess.run([sys.executable, "-c", TRAINING], env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_training_gives_the_same_bits_cold_and_warm_with_one_thread_and_two(tmp_path):
+    cold = train(tmp_path / "s", 2)
+    warm, single = train(tmp_path / "s", 2), train(tmp_path / "s", 1)
+    assert cold.replace("True", "False") == warm == single
+    assert "True" in cold
+
+
+def test_always_gives_the_same_bits_cold_and_warm(tmp_path):
+    assert train(tmp_path / "s", 2, "always").replace("True", "False") == train(tmp_path / "s", 1, "always")
+
+
+@pytest.fixture
+def plan():
+    tf.reset_default_graph()
+    x = tf.placeholder(tf.float32, [None])
+    y = tf.exp(x) * 2.0
+
+    def make(mode):
+        session = tf.Session(jit=mode)
+        session.run(y, {x: np.ones(3, "f")})
+        return session, session.plans[0], lambda: session.run(y, {x: np.ones(3, "f")})
+    return make
+
+
+def test_auto_compiles_from_the_second_run_on(plan):
+    session, p, again = plan("auto")
+    assert p.runs == 1
+    before = len(p.segment.bindings)
+    again()
+    assert before == 0 and len(p.segment.bindings) == 1
+
+
+def test_off_never_compiles(plan):
+    session, p, again = plan("off")
+    again()
+    assert not p.compiled and not p.segment.bindings
+
+
+def test_always_compiles_at_once(plan):
+    session, p, again = plan("always")
+    assert len(p.segment.bindings) == 1
+
+
+def test_initializers_are_never_compiled():
+    tf.reset_default_graph()
+    tf.Variable(tf.random_normal([100, 100], seed=1))
+    init = tf.global_variables_initializer()
+    with tf.Session(jit="auto") as session:
+        for _ in range(3):
+            session.run(init)
+        assert session.plans[0].once and not session.plans[0].compiled
+
+
+def test_a_hundred_batch_sizes_compile_once():
+    tf.reset_default_graph()
+    x = tf.placeholder(tf.float32, [None, 7])
+    y = tf.reduce_sum(tf.nn.softmax(x * 2.0), 0)
+    with tf.Session(jit="always") as session:
+        for n in range(2, 102):
+            feed = np.random.RandomState(n).randn(n, 7).astype("f")
+            e = np.exp(2 * feed.astype("d"))
+            np.testing.assert_allclose(session.run(y, {x: feed}), (e / e.sum(1, keepdims=True)).sum(0), rtol=1e-5)
+        (p,) = session.plans
+        assert len(p.compiled) == 1
+
+
+def test_equal_structures_share_one_kernel():
+    tf.reset_default_graph()
+    shapes = [[3 + k, 5] for k in range(30)]
+    variables = [tf.get_variable(f"v{k}", s, initializer=tf.ones_initializer()) for k, s in enumerate(shapes)]
+    gradients = [tf.placeholder(tf.float32, s) for s in shapes]
+    step = tf.train.AdamOptimizer(0.1).apply_gradients(list(zip(gradients, variables)))
+    with tf.Session(jit="always") as session:
+        session.run(tf.global_variables_initializer())
+        session.run(step, {g: np.ones(s, "f") for g, s in zip(gradients, shapes)})
+        (compiled,) = session.plans[-1].compiled
+        updates = [address for kernel, address in compiled.kernels if "sqrt" in kernel.name and len(kernel.params) > 4]
+        assert len(updates) == 30 and len(set(updates)) == 1
+
+
+def test_the_mode_is_checked(monkeypatch):
+    with pytest.raises(ValueError, match="jit"):
+        tf.Session(jit="sometimes")
+    monkeypatch.setenv("JITGRAPH_JIT", "maybe")
+    with pytest.raises(ValueError, match="JITGRAPH_JIT"):
+        tf.Session()
