@@ -81,7 +81,7 @@ class Kernel:
     source: str = ""
     sizes: list = field(default_factory=list)       # Dim or ("scalar", value) for each slot of the sizes argument
     items: Dim = 1
-    cost: Dim = 1                                   # rough nanoseconds per item
+    cost: tuple = (1.0, 1)                          # rough nanoseconds of one step, and steps per item
 
 
 CODES = {"float32": "f32", "float64": "f64", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",

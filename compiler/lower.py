@@ -54,7 +54,7 @@ class _Lowering:
         for tensor in self.wanted:
             if tensor in program.feeds or (tensor in program.known and tensor not in program.results):
                 program.results[tensor] = self._value(tensor)
-        program.nodes = _live_nodes(self.b.nodes, [v for v in program.results.values()])
+        program.nodes = _live_nodes(self.b.nodes, list(program.results.values()))
         program.outputs = [v for v in program.results.values() if v.node.kind not in ("input", "const", "size")]
 
     # values ----------------------------------------------------------------------------------------------------

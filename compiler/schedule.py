@@ -157,7 +157,7 @@ class _KernelBuilder:
     def _iota(self, node: Node, base: Value, runs, offset) -> str:
         key = ("iota", tuple(sizes.source(s) for s in runs), sizes.source(offset), base.dtype.name)
         if key not in self.loads:
-            index = self._load_index(node, {d: s for d, s in enumerate(runs)}, offset)
+            index = self._load_index(node, dict(enumerate(runs)), offset)
             if base.dtype.name != "int64":
                 name = self._name()
                 self._add("op", node, name=name, prim="cast", args=(index,), dtype=CODES[base.dtype.name])
@@ -232,8 +232,8 @@ def _loop_order(group: Group, kind: str):
     every = list(range(len(group.domain)))
     if kind == "map":
         return [(d, "outer") for d in every]
-    reduced = [(d, "reduce") for d in every if d in group.reduced]
-    kept = [(d, "outer") for d in every if d not in group.reduced]
+    reduced = [(d, "reduce") for d in every if d not in group.kept]
+    kept = [(d, "outer") for d in group.kept]
     if kind == "cols":
         return kept[:-1] + reduced + [(kept[-1][0], "inner")]
     return kept + reduced

@@ -46,7 +46,8 @@ def describe(program, fact) -> dict:
     """Everything about one compiled program as a dictionary of plain values."""
     kernels = [step[0] for step in program.layout.steps if isinstance(step, tuple)]
     shown = [_kernel(k, fact(k)) for k in kernels]
-    steps, number = [], 0
+    steps: list[dict] = []
+    number = 0
     for step in program.layout.steps:
         if isinstance(step, tuple):
             steps.append({"step": len(steps), "kind": "kernel", "name": step[0].name, "bytes": shown[number]["bytes"]})

@@ -5,7 +5,6 @@ rule changes a result in any bit (x + 0 is not x for x = -0).
 """
 from __future__ import annotations
 
-
 from . import sizes
 from .ir import Node, Value
 from .views import is_contiguous, resolve, unit_reshape

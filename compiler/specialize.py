@@ -180,7 +180,8 @@ class _Specializer:
 
     def _fold(self, op, inputs) -> bool:
         opdef = op.opdef
-        if (opdef is None or opdef.stateful or opdef.state or not op.inputs or not op.outputs or opdef.value is None
+        if (opdef is None or opdef.stateful or opdef.state or opdef.context or not op.inputs or not op.outputs
+                or opdef.value is None
                 or any(i is None or i.value is None for i in inputs)
                 or sum(i.value.size for i in inputs) > FOLD_LIMIT):
             return False
@@ -237,8 +238,15 @@ def _object_array(items) -> np.ndarray:
 
 
 def shape_error(op, infos, error):
-    """A shape conflict that the run's feeds bring out, as TensorFlow's class and with the user's line."""
-    shapes = ", ".join("?" if i is None else "[" + ",".join(str(sizes.hint_of(d)) for d in i.shape) + "]" for i in infos)
-    return InvalidArgumentError(None, op, f"Incompatible shapes: {error} with input shapes {shapes}")
+    """A shape conflict that the run's feeds bring out, as TensorFlow's class."""
+    return incompatible(op, [None if i is None else [sizes.hint_of(d) for d in i.shape] for i in infos], error)
 
 
+def incompatible(op, shapes, error):
+    """InvalidArgumentError for an operation whose inputs do not go together, in TensorFlow's words."""
+    listed = ["?" if s is None else "[" + ",".join(map(str, s)) + "]" for s in shapes]
+    if op.opdef.scalar is not None and len(listed) == 2:
+        message = f"Incompatible shapes: {listed[0]} vs. {listed[1]}"
+    else:
+        message = f"{error} with input shapes {', '.join(listed)}"
+    return InvalidArgumentError(None, op, message)

@@ -17,7 +17,7 @@ def __getattr__(name: str) -> Any:
 
     if name.startswith("__"):
         raise AttributeError(f"module 'jitgraph' has no attribute {name!r}")
-    if name in ("names", "graph", "op", "prim", "ops"):      # the inner packages, asked for by `from jitgraph import op`
+    if name in ("names", "graph", "op", "prim", "ops"):      # asked for by `from jitgraph import op`
         return importlib.import_module(f"jitgraph.{name}")
     names = importlib.import_module("jitgraph.names")
     if name not in names.namespaces()[""] and importlib.util.find_spec(f"jitgraph.{name}") is not None:
@@ -35,13 +35,17 @@ def __dir__() -> list[str]:
 
 
 class _Facade(ModuleType):
-    """Importing ``jitgraph.gradients`` must not put the module in the place of the function ``tf.gradients``."""
+    """Importing ``jitgraph.gradients`` must not put the module in the place of the function ``tf.gradients``.
+
+    Nor may the package ``jitgraph.train`` take the place of the names ``tf.train.*``, unless it answers for them.
+    """
 
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, ModuleType) and value.__name__ == f"jitgraph.{name}" and name != "names":
             import importlib
 
-            if name in importlib.import_module("jitgraph.names").table():
+            names = importlib.import_module("jitgraph.names")
+            if name in names.table() or (name in names.namespaces()[""] and not names.answers(value)):
                 return
         super().__setattr__(name, value)
 

@@ -30,15 +30,28 @@ import numpy as np
 
 from jitgraph import signature as signatures
 from jitgraph.graph import build, operators, shape_rules  # noqa: F401  (operators: gives Tensor its operators)
-from jitgraph.graph.dtypes import (ANY, BOOL, COMPLEX, FLOATS, INDEX, INTS, NUMBERS, QUANTIZED, REALS, SIGNED_INTS,
-                                   STRING, UNSIGNED_INTS, TypeSet)
+from jitgraph.graph.dtypes import (
+    ANY,
+    BOOL,
+    COMPLEX,
+    FLOATS,
+    INDEX,
+    INTS,
+    NUMBERS,
+    QUANTIZED,
+    REALS,
+    SIGNED_INTS,
+    STRING,
+    UNSIGNED_INTS,
+    TypeSet,
+)
 
 __all__ = ["ANY", "BOOL", "COMPLEX", "FLOATS", "INDEX", "INTS", "NOT_DIFFERENTIABLE", "NUMBERS", "OpBuilder", "OpDef",
            "QUANTIZED", "REALS", "REGISTRY", "SIGNED_INTS", "STRING", "TypeSet", "UNSIGNED_INTS", "elementwise",
            "load_all", "lookup", "op"]
 
 
-def NOT_DIFFERENTIABLE(op: Any, *grads: Any) -> None:  # noqa: N802
+def NOT_DIFFERENTIABLE(op: Any, *grads: Any) -> None:
     """The gradient of an op through which nothing flows: ``grad=NOT_DIFFERENTIABLE``."""
 
 
@@ -55,6 +68,8 @@ class OpDef:
     values.  ``reference``, ``samples``: an independent oracle and inputs for tests.
     ``updates``: for optimizer steps, an expression in prims: inputs (references by value) -> the new value of each
     reference.  ``stream``: random; its NumPy meaning takes a keyword ``stream``, see ``jitgraph.ops.philox``.
+    ``context``: keywords that its NumPy meaning takes besides, "state" (the session's, see ``jitgraph.runtime.state``)
+    and "op" (the node): for ops on queues, tables and other things of the host.
     """
 
     type: str
@@ -75,6 +90,7 @@ class OpDef:
     samples: Callable | None = None
     updates: Callable | None = None
     stream: bool = False
+    context: tuple[str, ...] = ()
     doc: str = ""
     builder: Any = None
     result_type: Any = None             # namedtuple of the outputs, made at first use
@@ -155,7 +171,8 @@ def lookup(op_type: str) -> OpDef:
 
         near = difflib.get_close_matches(op_type, REGISTRY, 1)
         hint = f" Did you mean {near[0]}?" if near else ""
-        raise NotFoundError(None, None, f"Op type not registered '{op_type}'.{hint} Declare it with @op, see jitgraph.op.")
+        raise NotFoundError(None, None, f"Op type not registered '{op_type}'.{hint} Declare it with @op, see "
+                                        "jitgraph.op.")
     return found
 
 
@@ -187,15 +204,15 @@ class OpBuilder:
 
 
 def op(signature: str, *, shape: Callable | None = None, lower: Callable | None = None, grad: Callable | None = None,
-       stateful: bool = False, state: str | None = None, host: bool = False, checks: bool = False, dynamic: bool = False,
-       reference: Callable | None = None, samples: Callable | None = None, updates: Callable | None = None,
-       stream: bool = False, **type_sets: Any) -> Callable[[Callable], OpBuilder]:
+       stateful: bool = False, state: str | None = None, host: bool = False, checks: bool = False, dynamic: bool =
+       False, reference: Callable | None = None, samples: Callable | None = None, updates: Callable | None = None,
+       stream: bool = False, context: tuple[str, ...] = (), **type_sets: Any) -> Callable[[Callable], OpBuilder]:
     """Declares an op whose body is its NumPy meaning.  See the module's docstring, and ``OpDef`` for the arguments."""
 
     def declare(body: Callable) -> OpBuilder:
         return _register(signature, type_sets, body, value=body, shape=shape, lower=lower, grad=grad,
                          stateful=stateful, state=state, host=host, checks=checks, dynamic=dynamic,
-                         reference=reference, samples=samples, updates=updates, stream=stream)
+                         reference=reference, samples=samples, updates=updates, stream=stream, context=context)
 
     return declare
 

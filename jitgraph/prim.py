@@ -195,9 +195,9 @@ class Operators:
     def __prim__(self, name: str, args: tuple) -> Any:
         raise NotImplementedError
 
-    __neg__ = lambda self: self.__prim__("neg", (self,))           # noqa: E731
-    __abs__ = lambda self: self.__prim__("abs", (self,))           # noqa: E731
-    __invert__ = lambda self: self.__prim__("bit_not", (self,))    # noqa: E731
+    __neg__ = lambda self: self.__prim__("neg", (self,))
+    __abs__ = lambda self: self.__prim__("abs", (self,))
+    __invert__ = lambda self: self.__prim__("bit_not", (self,))
     __add__, __radd__ = _binary("add"), _reflected("add")
     __sub__, __rsub__ = _binary("sub"), _reflected("sub")
     __mul__, __rmul__ = _binary("mul"), _reflected("mul")

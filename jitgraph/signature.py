@@ -187,8 +187,9 @@ def _check_outputs(signature: Signature) -> None:
     for arg in signature.outputs:
         for name in (arg.type_attr, arg.number_attr, arg.list_attr):
             if name is not None and name not in signature.attrs:
-                raise ValueError(f"{signature.type}: output {arg.name} has type {name}, which is neither a dtype, nor a "
-                                 f"type of an input, nor a declared attribute (add '{name}: type' after the semicolon)")
+                raise ValueError(f"{signature.type}: output {arg.name} has type {name}, which is neither a dtype, nor "
+                                 f"a type of an input, nor a declared attribute (add '{name}: type' after the "
+                                 "semicolon)")
 
 
 def _allow(signature: Signature, name: str, types: Any) -> None:

@@ -10,7 +10,8 @@ from jitgraph.compiler.emit.bind import Numbers, compile_guards
 from jitgraph.compiler.kernel import CODES, WIDTH
 from jitgraph.compiler.place import HostStep, assign_offsets, temp_bytes
 
-from . import hostcall, pool as pools, primcall
+from . import hostcall, primcall
+from . import pool as pools
 from .interpreter import INTERRUPTED, ROW
 from .library import LIBRARY
 from .memory import ResultPool, address_of, aligned_empty
@@ -135,7 +136,7 @@ class Binding:
                 start, host_number = len(rows), host_number + 1
                 continue
             slots, items, work, per_item = self.compiled.kernel_numbers[kernel_number]
-            kernel, address = self.compiled.kernels[kernel_number]
+            _kernel, address = self.compiled.kernels[kernel_number]
             kernel_number += 1
             at = len(sizes_)
             sizes_.extend(self.numbers[n] if n is not None else self._by_value(item) for n, item in slots)
@@ -209,7 +210,9 @@ class Frame:
         self.addresses = (address_of(self.slots), address_of(self.args))
         self.arrays: list = [None] * len(slots)         # the ndarray behind a slot, where the host may see it
         base, temp = address_of(self.arena), 0
-        self.variables, self.small_outputs, self.big_outputs = [], {}, []
+        self.variables: list = []
+        self.small_outputs: dict[int, np.ndarray] = {}
+        self.big_outputs: list = []
         for k, s in enumerate(slots):
             if s.kind == "temp":
                 size = binding.numbers[binding.compiled.slot_bytes[k]]

@@ -43,7 +43,7 @@ class Fetches:
         return lambda values: kind([b(values) for b in builders])
 
     def _mapping(self, items):
-        builders = [(k, self._take(items[k])) for k in items.keys()]
+        builders = [(k, self._take(items[k])) for k in items]
         kind = type(items)
 
         def build(values):

@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from jitgraph.compiler.lower import is_closed
+from jitgraph.compiler.specialize import incompatible
 from jitgraph.graph import errors
 
 from .state import uninitialized
@@ -25,8 +26,7 @@ def call(op, arrays, state) -> tuple:
     except errors.OpError as error:
         raise located(error, op) from None
     except (ValueError, IndexError, ZeroDivisionError, np.linalg.LinAlgError) as error:
-        shapes = ", ".join(str(list(np.shape(a))) for a in arrays)
-        raise errors.InvalidArgumentError(None, op, f"{error} with input shapes {shapes}") from error
+        raise incompatible(op, [np.shape(a) for a in arrays], error) from error
     return tuple(_as_declared(r, t) for r, t in zip(results, op.outputs))
 
 
@@ -81,14 +81,18 @@ def evaluate(opdef, arrays, attrs, extra) -> tuple:
 
 
 def _as_declared(result, tensor):
-    """The value in the dtype that the graph declares."""
+    """The value in the dtype that the graph declares, checked against the shape that it states."""
     dtype = tensor.dtype.base_dtype
     if dtype.name in ("resource", "variant"):
         return result
-    if dtype.name == "string":
-        array = np.asarray(result, dtype=object)
-        return array
-    return np.asarray(result, dtype=dtype.as_numpy_dtype)
+    array = np.asarray(result, dtype=object if dtype.name == "string" else dtype.as_numpy_dtype)
+    static = tensor._shape
+    if static is not None and array.shape != static and (len(static) != array.ndim or any(
+            s is not None and s != d for s, d in zip(static, array.shape))):
+        # memory and kernels are planned for the shape in the graph, so a wrong one must not get through
+        raise errors.InvalidArgumentError(None, tensor.op, f"The value of {tensor.name} has shape {list(array.shape)}, "
+                                                           f"but the graph states {tensor.shape} (set_shape?)")
+    return array
 
 
 def located(error, op):

@@ -16,7 +16,6 @@ from jitgraph.compiler.kernel import Kernel
 
 from . import store
 
-
 # How object files begin: ELF, Mach-O of 64 bits, COFF for x86-64 and ARM64.
 OBJECT_MAGIC = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\x64\x86", b"\x64\xaa")
 

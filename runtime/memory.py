@@ -51,5 +51,5 @@ class ResultPool:
 
 KEPT = 4            # blocks of one size that a plan keeps for reuse
 FREE_COUNT = 3      # the list's reference, the loop's and that of getrefcount's own argument
-if not hasattr(sys, "getrefcount") or (hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled()):
+if not hasattr(sys, "getrefcount") or not getattr(sys, "_is_gil_enabled", lambda: True)():
     FREE_COUNT = -1     # no reliable reference counts: never reuse

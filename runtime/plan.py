@@ -18,7 +18,7 @@ from jitgraph.compiler.order import is_variable
 from jitgraph.compiler.prune import prune
 from jitgraph.graph.errors import InvalidArgumentError
 
-from . import reference
+from . import check, reference
 from .binding import Compiled, KernelFailure
 from .state import State
 
@@ -30,10 +30,11 @@ MAX_VARIANTS = 64           # programs kept per segment, for feeds of different 
 class Plan:
     """Runs one signature: `run(feed arrays in order)` -> values of the fetched tensors in order."""
 
-    def __init__(self, graph, fetches, targets, feeds, state: State, jit: str):
+    def __init__(self, graph, fetches, targets, feeds, state: State, jit: str, checked: bool = False):
         self.graph, self.fetches, self.targets, self.feeds = graph, list(fetches), list(targets), list(feeds)
         self.state, self.jit, self.runs = state, jit, 0
-        ordered = compile(graph, self.fetches, self.targets, {t: () for t in self.feeds}, until="order")
+        self.check = not checked and check.wanted()
+        ordered = compile(graph, self.fetches, self.targets, dict.fromkeys(self.feeds, ()), until="order")
         self.ops = ordered.ops
         self.open_variables = [op for op in self.ops if is_variable(op) and not is_closed(op)]
         self.segment = Segment(self, None)
@@ -43,6 +44,8 @@ class Plan:
     def run(self, feeds) -> list:
         """Values of the fetched tensors for feed arrays of the declared dtypes, contiguous."""
         self.runs += 1
+        if self.check and self.jit != "off":
+            check.check(self, feeds)
         if self.jit == "off" or (self.jit == "auto" and self.runs == 1 and not self._compile_first(feeds)):
             if self.jit == "auto" and not self.once:
                 BACKGROUND.submit(lambda: self.prepare([a.shape for a in feeds]))
@@ -78,7 +81,8 @@ class Plan:
     @property
     def compiled(self) -> list[Compiled]:
         """The programs compiled so far, in all segments."""
-        found, segments = [], [self.segment]
+        found: list[Compiled] = []
+        segments = [self.segment]
         while segments:
             segment = segments.pop()
             found.extend(c for known in list(segment.variants.values()) for c in known)
@@ -89,7 +93,7 @@ class Plan:
         """Compiles for these feed shapes, ahead of the run that needs it."""
         try:
             self.segment.variant(tuple(shapes), ())
-        except Exception:       # noqa: BLE001  the run that needs it will meet the same error, and report it
+        except Exception:
             pass
 
     def explain(self, failure: KernelFailure, feeds) -> Exception:
@@ -101,13 +105,13 @@ class Plan:
             program = Program(self.graph, [op.outputs[0]], [], dict.fromkeys(self.feeds, ()))
             prune(program)
             order = {o: i for i, o in enumerate(self.ops)}
-            mine = sorted((o for o in program.ops if o in order), key=order.get)
+            mine = sorted((o for o in program.ops if o in order), key=lambda o: order[o])
             mine = [o for o in mine if not (o.opdef and o.opdef.state == "write")]
             try:
                 reference.run(mine, dict(zip(self.feeds, feeds)), [], self.state)
             except InvalidArgumentError as error:
                 return error
-            except Exception:       # noqa: BLE001  not this one
+            except Exception:
                 continue
         op = ops[0] if ops else None
         what = {1: "an index is out of range", 2: "Integer division by zero",

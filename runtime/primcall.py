@@ -1,6 +1,8 @@
 """Primitives that have no kernel, executed by NumPy: scatter, scan, products of other types than BLAS knows."""
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from jitgraph.graph.errors import InvalidArgumentError
@@ -36,4 +38,4 @@ def _scan(node, shape, x):
     return np.flip(out, axis) if node.attrs["reverse"] else out
 
 
-FUNCTIONS = {"host": _host, "scatter": _scatter, "scan": _scan}
+FUNCTIONS: dict[str, Callable] = {"host": _host, "scatter": _scatter, "scan": _scan}

@@ -103,7 +103,8 @@ class BaseSession:
         fed = feeding.expand(self._graph, feed_dict) if feed_dict else {}
         plan = self._plan(taken.tensors, taken.targets, list(fed))
         if key is not None and all(type(t) is Tensor for t in feed_dict or ()):
-            self._plans[(key, *(feed_dict or ()))] = (plan, taken.build, list(fed))
+            quick = (key, *(feed_dict or ()))
+            self._plans[quick] = (plan, taken.build, list(fed))
         arrays = [feeding.convert(t, v) for t, v in fed.items()]
         if run_metadata is not None:
             from .profile import traced

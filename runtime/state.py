@@ -5,9 +5,13 @@ import threading
 
 import numpy as np
 
-from jitgraph.graph.errors import FailedPreconditionError
+from jitgraph.graph.errors import CancelledError, FailedPreconditionError
 
+from . import limits
 from .memory import address_of, aligned_empty
+
+
+LONGEST_WAIT = 1.0          # seconds between two looks of a waiting operation at its session and the clock
 
 
 class Variable:
@@ -33,6 +37,8 @@ class State:
         self.generation = 0
         self.streams: dict = {}
         self.resources: dict = {}
+        self.waiting: list[threading.Condition] = []
+        self.closed = False
         self.lock = threading.RLock()
 
     def variable(self, op) -> Variable:
@@ -85,8 +91,41 @@ class State:
                 found = self.streams.setdefault(op, Stream())
         return found
 
+    def resource(self, key, make):
+        """The object of the host under `key` (a queue, a table, a counter), made by `make` at the first call."""
+        found = self.resources.get(key)
+        if found is None:
+            with self.lock:
+                found = self.resources.get(key)
+                if found is None:
+                    found = self.resources[key] = make()
+        return found
+
+    def wait(self, condition: threading.Condition, ready):
+        """Waits on `condition`, which the caller holds, until ready() is true; others keep running meanwhile.
+
+        Raises CancelledError once the session is closed, DeadlineExceededError when the time that the run was given
+        (``limits``) is over.
+        """
+        if ready():
+            return
+        self.waiting.append(condition)
+        try:
+            while not ready():
+                limits.check()
+                if self.closed:
+                    raise CancelledError(None, None, "The operation was cancelled: its session is closed")
+                # the limit is for platforms where a lock cannot be interrupted by Ctrl-C
+                condition.wait(min(limits.seconds_left(), LONGEST_WAIT))
+        finally:
+            self.waiting.remove(condition)
+
     def close(self):
-        """Frees everything."""
+        """Frees everything; operations that wait give up."""
+        self.closed = True
+        for condition in list(self.waiting):
+            with condition:
+                condition.notify_all()
         self.variables.clear()
         self.streams.clear()
         self.resources.clear()

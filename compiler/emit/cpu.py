@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import contextlib
 
-from ..kernel import COLUMNS, Kernel
 from ..ir import PARTIALS
+from ..kernel import COLUMNS, Kernel
 from . import scalars
 from .loops import Emitter, kernel_name
-
 
 SUM_BLOCK = 4096        # float32 terms that are added up in float32
 
@@ -107,7 +106,7 @@ class CPUEmitter(Emitter):
         first = self._loops("reduce")[0]
         n = self.extent(first)
         self.text.line(f"step = quotient({n} + {PARTIALS - 1}, {PARTIALS})")
-        passes, stores, spills = self.plan_passes()
+        _passes, stores, _spills = self.plan_passes()
         with self.text.block("for q in range(begin, end):"):
             self.text.line(f"lo = smaller(q * step, {n})")
             self.text.line(f"hi = smaller(lo + step, {n})")
@@ -160,7 +159,7 @@ class CPUEmitter(Emitter):
             for s in reductions:
                 value = scalars.cast(f"{s.name}_acc[i{inner} - lo]", codes[s.name], s.dtype)
                 self.text.line(f"{s.name} = {value}")
-            wanted = lambda n: self.varies(n)  # noqa: E731
+            wanted = lambda n: self.varies(n)
             for s in self.closure([s.args[0] for s in stores], wanted):
                 self.statement(s)
             for s in stores:

@@ -159,7 +159,7 @@ class CUDAEmitter(Emitter):
                       f"warp = thread >> {shift}", f"warps = threads >> {shift}"]
         for s in self.kernel.body:
             if s.kind == "reduce":
-                self.head.append(f"{s.name}_parts = shared_{self._accumulator(s)}({count})")
+                self.head.append(f"{s.name}_parts = shared_{self._accumulator(s).replace('b1', 'u8')}({count})")
                 if len(s.args) > 1:
                     self.head.append(f"{s.name}_places = shared_i64({count})")
 
@@ -184,14 +184,23 @@ class CUDAEmitter(Emitter):
         if passes == 1:     # with more passes, the barriers of the others keep the last row's reads before these writes
             self.text.line("barrier()")
         for s in reductions:
-            self.text.line(f"{s.name}_parts[warp] = {s.name}_acc")
+            self._keep(s, "warp")
             if len(s.args) > 1:
                 self.text.line(f"{s.name}_places[warp] = {s.name}_at")
         self.text.line("barrier()")
         for s in reductions:
             start = scalars.reduction(s.prim, self._accumulator(s))[0]
-            self._fold(s, f"select(lane < warps, {s.name}_parts[lane], {start})",
+            self._fold(s, f"select(lane < warps, {self._kept(s, 'lane')}, {start})",
                        f"select(lane < warps, {s.name}_places[lane], 0)")
+
+    def _keep(self, s, place: str):
+        """Writes an accumulator to shared memory: truth values, as everywhere in memory, as bytes."""
+        value = f"{s.name}_acc"
+        self.text.line(f"{s.name}_parts[{place}] = " + (f"u8({value})" if self._accumulator(s) == "b1" else value))
+
+    def _kept(self, s, place: str) -> str:
+        part = f"{s.name}_parts[{place}]"
+        return f"({part} != 0)" if self._accumulator(s) == "b1" else part
 
     def _fold(self, s, value: str, place: str):
         if len(s.args) > 1:
@@ -229,7 +238,7 @@ class CUDAEmitter(Emitter):
                     self._pass_body(0, {0: self._stores("full")}, {}, self._step)
             self.text.line("barrier()")
             for s in reductions:
-                self.text.line(f"{s.name}_parts[thread] = {s.name}_acc")
+                self._keep(s, "thread")
             self.text.line("barrier()")
             with self.text.block(f"if (warp == 0) & (i{inner} < {n}):"):
                 self._column_results(reductions)
@@ -238,7 +247,7 @@ class CUDAEmitter(Emitter):
         """One column's values, from what the warps have accumulated, by the first warp."""
         with self._strided("w", "1", "warps", "1"):
             for s in reductions:
-                part = f"{s.name}_parts[w * {WARP} + lane]"
+                part = self._kept(s, f"w * {WARP} + lane")
                 update = scalars.reduction(s.prim, self._accumulator(s))[1]
                 self.text.line(f"{s.name}_acc = " + update.format(acc=f"{s.name}_acc", x=part))
         for s in reductions:

@@ -51,7 +51,7 @@ def compile_kernel(kernel: Kernel, capability: tuple[int, int] = HOPPER) -> Comp
 
 def to_ptx(kernel: Kernel, threads: int, capability: tuple[int, int] = HOPPER) -> str:
     """The PTX of an emitted kernel; its entry point is `kernel.name`.  The same text gives the same PTX."""
-    cuda = _numba_cuda()
+    cuda = numba_cuda()
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.errors import NumbaError
 
@@ -78,7 +78,7 @@ def to_ptx(kernel: Kernel, threads: int, capability: tuple[int, int] = HOPPER) -
 
 def to_cubin(ptx: str, source: str, capability: tuple[int, int] = HOPPER) -> tuple[bytes, str]:
     """(object code, the assembler's log) of PTX; `source` is shown where the assembler refuses it."""
-    _numba_cuda()
+    numba_cuda()
     from cuda.core import Linker, LinkerOptions, ObjectCode
 
     options = LinkerOptions(arch="sm_{}{}".format(*capability), verbose=True)
@@ -105,7 +105,7 @@ def missing() -> str | None:
 
 
 @functools.cache
-def _numba_cuda():
+def numba_cuda():
     """numba.cuda with the modules used here.  Raises ExtraMissing."""
     reason = missing()
     if reason:
@@ -114,7 +114,7 @@ def _numba_cuda():
     import numpy as np
 
     if not hasattr(np, "row_stack"):        # numba-cuda 0.30 wants to overload it; NumPy 2.5 has dropped it
-        np.row_stack = np.vstack
+        np.vstack = np.vstack
     from types import SimpleNamespace
 
     try:

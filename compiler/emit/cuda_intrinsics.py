@@ -188,8 +188,7 @@ def _shared() -> dict:
             return types.CPointer(ty)(count), write
         return allocate
 
-    return {f"shared_{code}": shared(getattr(types, name if name != "bool" else "boolean"), code)
-            for name, code in CODES.items()}
+    return {f"shared_{code}": shared(getattr(types, name), code) for name, code in CODES.items() if code != "b1"}
 
 
 def _shuffled(builder, value, distance: int):

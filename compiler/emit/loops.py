@@ -144,11 +144,13 @@ class Emitter:
             self.text.line(f"{s.name} = {scalars.expression(s, self.types)}")
 
     def load(self, s: Statement) -> str:
+        assert s.access is not None
         param = self.kernel.params[s.access.param]
         text = f"{param.name}[{self.index(s.access)}]"
         return f"{text} != 0" if param.dtype == "b1" else text
 
     def _gather(self, s: Statement):
+        assert s.access is not None
         limit, (index,) = self.slot(s.limit, "n"), s.args
         self.text.line(f"j{s.name} = i64({index})")
         self.text.line(f"err |= outside(j{s.name}, {limit}) * {CHECK_INDEX}")
@@ -167,6 +169,7 @@ class Emitter:
                 self.text.line(f"err |= i64({s.args[1]} < 0) * {CHECK_POWER}")
 
     def store(self, s: Statement, index: str | None = None):
+        assert s.access is not None
         param = self.kernel.params[s.access.param]
         value = f"u8({s.args[0]})" if param.dtype == "b1" else s.args[0]
         self.text.line(f"{param.name}[{index or self.index(s.access)}] = {value}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+from typing import Any
 
 SIGNATURE = "int64(int64* buffers, int64* sizes, int64 begin, int64 end)"
 
@@ -28,9 +29,9 @@ def target_features() -> tuple[str, str]:
 @functools.cache
 def target_key() -> dict[str, str]:
     """What object code depends on besides the kernel's text, as named parts."""
-    import llvmlite
-
     from importlib import metadata
+
+    import llvmlite
 
     name, features = target_features()
     return {"cpu": name, "features": hashlib.sha256(features.encode()).hexdigest()[:16],
@@ -85,7 +86,7 @@ def compile_function(source: str, name: str, arguments, symbol: str, filename: s
     space.update(scope or {})
     exec(compile(source, filename, "exec"), space)
     space.update(protect or {})             # helpers that are already compiled replace their own text
-    flags = compiler.Flags()
+    flags: Any = compiler.Flags()
     flags.no_cpython_wrapper = flags.no_cfunc_wrapper = flags.no_compile = True
     flags.noalias, flags.nrt, flags.error_model = noalias, False, "numpy"
     with global_compiler_lock:

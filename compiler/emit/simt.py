@@ -47,10 +47,10 @@ def simulate(source: str, name: str, buffers, sizes, blocks: int, threads: int, 
     """
     if threads % WARP or threads < WARP:
         raise ValueError(f"threads: {threads} is not a multiple of {WARP}")
-    grid = _Grid(source, blocks, threads, np.random.RandomState(seed) if seed is not None else None)
+    grid = Grid(source, blocks, threads, np.random.RandomState(seed) if seed is not None else None)
     pointers = [Pointer(b, f"buffer {k}", grid.at) for k, b in enumerate(buffers)]
     error = np.zeros(1, np.int64)
-    scope = {**_namespace(), **grid.names()}
+    scope = namespace(grid)
     exec(_generator_code(source), scope)
     arguments = [*pointers, Words(sizes), error]
     with np.errstate(all="ignore"):
@@ -65,7 +65,7 @@ class _Meetings(ast.NodeTransformer):
 
     def visit_Call(self, node):
         self.generic_visit(node)
-        if not isinstance(node.func, ast.Name) or node.func.id not in _meetings():
+        if not isinstance(node.func, ast.Name) or node.func.id not in meetings():
             return node
         request = [ast.Constant(node.func.id), ast.Constant(node.lineno), *node.args]
         return ast.Yield(ast.Tuple(request, ast.Load()))
@@ -92,7 +92,8 @@ def _functions() -> dict:
 
 
 @functools.cache
-def _meetings() -> frozenset:
+def meetings() -> frozenset:
+    """Names of functions for which threads stop: to meet others, or to be computed together."""
     folds = {f"fold_{prim}" for prim in (*FOLDS, "argmax", "argmin")}
     return frozenset({"barrier", *folds, *_functions()})
 
@@ -169,10 +170,10 @@ def _unordered(a, b) -> bool:
 
 
 # threads -------------------------------------------------------------------------------------------------------------
-class _Grid:
+class Grid:
     """What the blocks of one launch share."""
 
-    def __init__(self, source, blocks, threads, random):
+    def __init__(self, source: str, blocks: int, threads: int, random=None):
         self.lines, self.blocks, self.threads, self.random = source.splitlines(), blocks, threads, random
         self.at = SimpleNamespace(block=0, thread=0, epoch=0, shared=None)
 
@@ -184,7 +185,8 @@ class _Grid:
         at = self.at
         found = {"thread_index": lambda: at.thread, "thread_count": lambda: self.threads,
                  "block_index": lambda: at.block, "block_count": lambda: self.blocks, "report": _report}
-        return {**found, **{f"shared_{code}": functools.partial(self._allocate, dtype) for code, dtype in TYPES.items()}}
+        shared = {f"shared_{code}": functools.partial(self._allocate, t) for code, t in TYPES.items() if code != "b1"}
+        return {**found, **shared}
 
     def _allocate(self, dtype, count):
         """The next array of the block's shared memory: the first thread to ask makes it."""
@@ -206,7 +208,7 @@ def _report(error, bits):
 class _Block:
     """The threads of one block: generators, what each waits for, and what it is to be answered."""
 
-    def __init__(self, grid: _Grid, index: int, start):
+    def __init__(self, grid: Grid, index: int, start):
         self.grid, self.index, self.epoch = grid, int(index), 0
         self.shared = [], [0] * grid.threads
         self.threads = [start() for _ in range(grid.threads)]
@@ -347,9 +349,13 @@ def _cast(dtype):
     return lambda x: np.asarray(x).astype(dtype)[()]
 
 
+def namespace(grid: Grid) -> dict:
+    """Everything that a kernel's text may name, but `meetings`, for scalars of NumPy."""
+    return {**_scalar_names(), **grid.names()}
+
+
 @functools.cache
-def _namespace() -> dict:
-    """Everything that a kernel's text may name, but what depends on the thread, for scalars of NumPy."""
+def _scalar_names() -> dict:
     names = {"select": lambda c, a, b: a if c else b, "not_": np.logical_not, "inf": lambda x: x.dtype.type(np.inf),
              "outside": lambda index, limit: int(not 0 <= index < limit),
              "inside": lambda index, limit: index if 0 <= index < limit else 0,

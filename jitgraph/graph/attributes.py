@@ -21,8 +21,8 @@ def check_attr(op_type: str, attr: Any, value: Any) -> Any:
             raise TypeError(f"Expected list for attr {attr.name} of op {op_type}, got {value!r}.")
         checked = [_CHECKS[kind[5:-1]](item, attr.name) for item in value]
         if attr.minimum is not None and len(checked) < attr.minimum:
-            raise ValueError(f"Attr '{attr.name}' of '{op_type}' Op passed list of length {len(checked)} less than minimum "
-                             f"{attr.minimum}.")
+            raise ValueError(f"Attr '{attr.name}' of '{op_type}' Op passed list of length {len(checked)} less than "
+                             f"minimum {attr.minimum}.")
         for item in checked:
             _check_allowed(op_type, attr, item)
         return checked
@@ -37,8 +37,8 @@ def _check_allowed(op_type: str, attr: Any, value: Any) -> None:
     if attr.allowed is None or value in attr.allowed:
         return
     if isinstance(value, DType):
-        raise TypeError(f"Value passed to parameter '{attr.name}' has DataType {value.name} not in list of allowed values: "
-                        f"{', '.join(t.name for t in attr.allowed)} (op '{op_type}')")
+        raise TypeError(f"Value passed to parameter '{attr.name}' has DataType {value.name} not in list of allowed "
+                        f"values: {', '.join(t.name for t in attr.allowed)} (op '{op_type}')")
     listed = '", "'.join(attr.allowed)
     raise ValueError(f"Attr '{attr.name}' of '{op_type}' Op passed string '{value}' not in: \"{listed}\".")
 

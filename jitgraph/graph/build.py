@@ -81,7 +81,7 @@ def _bind(opdef: Any, args: tuple, kwargs: dict[str, Any]) -> list:
 
 
 def _tensors_in(values: list) -> list:
-    found = []
+    found: list = []
     for value in values:
         if isinstance(value, (list, tuple)):
             found.extend(value)
@@ -125,7 +125,7 @@ class _Inputs:
     # -- single inputs
 
     def _wanted(self, arg: Arg) -> DType | None:
-        return arg.dtype if arg.dtype is not None else self.attrs.get(arg.type_attr)
+        return arg.dtype if arg.type_attr is None else self.attrs.get(arg.type_attr)
 
     def _preferred(self, arg: Arg) -> DType | None:
         if arg.type_attr is None or arg.type_attr in self.attrs:
@@ -171,7 +171,8 @@ class _Inputs:
         prefix = f"Input '{arg.name}' of '{self.opdef.type}' Op has type {observed.name} that does not match"
         if arg.dtype is not None:
             raise TypeError(f"{prefix} expected type of {wanted.name}.")
-        raise TypeError(f"{prefix} type {wanted.name} of argument '{self._from.get(arg.type_attr, arg.type_attr)}'.")
+        source = self._from.get(arg.type_attr or "", arg.type_attr)
+        raise TypeError(f"{prefix} type {wanted.name} of argument '{source}'.")
 
     def _learn(self, arg: Arg, tensor: Tensor) -> None:
         base = tensor.dtype.base_dtype
@@ -179,7 +180,7 @@ class _Inputs:
             if base is not arg.dtype:
                 self._mismatch(arg, tensor.dtype, arg.dtype)
         else:
-            name = arg.type_attr
+            name: Any = arg.type_attr
             known = self.attrs.get(name)
             if known is None:
                 self._decide(name, base, arg.name)
@@ -257,8 +258,8 @@ class _Inputs:
         assert name is not None
         known = self.attrs.get(name)
         if known is not None and known != count:
-            raise ValueError(f"List argument '{arg.name}' to '{self.opdef.type}' Op with length {count} must match length "
-                             f"{known} of argument '{self._from.get(name, name)}'.")
+            raise ValueError(f"List argument '{arg.name}' to '{self.opdef.type}' Op with length {count} must match "
+                             f"length {known} of argument '{self._from.get(name, name)}'.")
         minimum = self.opdef.attrs[name].minimum
         if minimum is not None and count < minimum:
             raise ValueError(f"List argument '{arg.name}' to '{self.opdef.type}' Op with length {count} shorter than "
@@ -297,7 +298,8 @@ def add_node(graph: Any, opdef: Any, op_name: str, inputs: list[Tensor], attrs: 
     output_dtypes = output_types(opdef, attrs)
     output_shapes = infer_shapes(opdef, op_name, inputs, attrs, len(output_dtypes))
     colocate = [t.op for arg, t in zip(opdef.inputs, inputs) if arg.is_ref] if opdef.has_refs else ()
-    return graph.add_op(opdef, opdef.type, op_name, inputs, attrs, output_dtypes, output_shapes, control_inputs, colocate)
+    return graph.add_op(opdef, opdef.type, op_name, inputs, attrs, output_dtypes, output_shapes, control_inputs,
+                        colocate)
 
 
 def output_types(opdef: Any, attrs: dict[str, Any]) -> list[DType]:
@@ -431,6 +433,7 @@ def python_signature(opdef: Any) -> inspect.Signature:
     found = [parameter(arg.name, parameter.POSITIONAL_OR_KEYWORD) for arg in opdef.inputs]
     for name in opdef.given:
         default = opdef.attrs[name].default
-        found.append(parameter(name, parameter.KEYWORD_ONLY, default=parameter.empty if default is REQUIRED else default))
+        shown = parameter.empty if default is REQUIRED else default
+        found.append(parameter(name, parameter.KEYWORD_ONLY, default=shown))
     found.append(parameter("name", parameter.KEYWORD_ONLY, default=None))
     return inspect.Signature(found)

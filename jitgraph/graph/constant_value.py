@@ -44,7 +44,10 @@ def partial_value(tensor: Tensor, depth: int = 0) -> Any:
     rule = _RULES.get(op.type)
     if rule is None or depth > _DEEPEST:
         return None
-    return rule(op, tensor.value_index, depth + 1)
+    value = rule(op, tensor.value_index, depth + 1)
+    if value is None or value.dtype != object or tensor.dtype._kind == "string":
+        return value
+    return value if any(v is None for v in value.ravel()) else value.astype(tensor.dtype.as_numpy_dtype)
 
 
 def constant_value_as_shape(tensor: Any) -> shapes.TensorShape:
@@ -162,7 +165,7 @@ def _by_value(op: Any, index: int, depth: int) -> Any:
         return None
     try:
         return np.asarray(op.opdef.evaluate(values, op.attrs)[index])
-    except Exception:           # noqa: BLE001 - an error of the value is reported when it is computed in a run
+    except Exception:
         return None
 
 
@@ -200,6 +203,13 @@ def _gather(op: Any, index: int, depth: int) -> Any:
         return np.asarray(np.take(value, indices, int(axis)), value.dtype)
     except (IndexError, ValueError):
         return None
+
+
+def _unpack(op: Any, index: int, depth: int) -> Any:
+    value = partial_value(op.inputs[0], depth)
+    if value is None:
+        return None
+    return np.asarray(np.take(value, index, op.attrs["axis"]), value.dtype)
 
 
 def _cast(op: Any, index: int, depth: int) -> Any:
@@ -251,7 +261,7 @@ _RULES: dict[str, _Rule] = {
     "Shape": _shape, "ShapeN": _shape, "Size": _size, "Rank": _rank, "Identity": _through, "IdentityN": _through,
     "StopGradient": _through, "Snapshot": _through, "EnsureShape": lambda op, i, depth: _through(op, 0, depth),
     "Pack": _pack, "ConcatV2": _concat, "Concat": _concat, "StridedSlice": _strided_slice, "Cast": _cast,
-    "Fill": _fill, "GatherV2": _gather, "Gather": _gather, "Squeeze": _squeeze,
+    "Fill": _fill, "Unpack": _unpack, "GatherV2": _gather, "Gather": _gather, "Squeeze": _squeeze,
     "ExpandDims": _view(lambda value, others: np.expand_dims(value, int(others[0]))),
     "Reshape": _view(lambda value, others: value.reshape(tuple(others[0]))),
     "PlaceholderWithDefault": _placeholder_with_default,
@@ -259,5 +269,5 @@ _RULES: dict[str, _Rule] = {
     **dict.fromkeys(["Prod", "Sum", "Max", "Min", "Range", "Equal", "NotEqual", "Less", "LessEqual", "Greater",
                      "GreaterEqual", "All", "Any", "LogicalAnd", "LogicalOr", "LogicalNot", "Slice", "ReverseV2",
                      "RealDiv", "Div", "Floor", "Ceil", "BroadcastArgs", "Where", "Select", "Tile", "ZerosLike",
-                     "OnesLike", "Split", "SplitV", "Unpack", "InvertPermutation", "ListDiff"], _by_value),
+                     "OnesLike", "Split", "SplitV", "InvertPermutation", "ListDiff"], _by_value),
 }

@@ -35,10 +35,17 @@ class DType:
     ``tf.float32 == np.float32`` and ``tf.float32 == "float32"``.
     """
 
-    __slots__ = ("name", "_enum", "_code", "_kind", "base_dtype", "_is_ref_dtype", "_reference", "_numpy", "__weakref__")
+    __slots__ = ("__weakref__", "_code", "_enum", "_is_ref_dtype", "_kind", "_numpy", "_reference", "base_dtype",
+                 "name")
 
     name: str
     base_dtype: DType
+    _enum: int                  # value in the protocol buffer
+    _code: str                  # NumPy's code, "" for bfloat16
+    _kind: str                  # float, int, uint, complex, bool, string, quantized, resource or variant
+    _is_ref_dtype: bool
+    _reference: DType           # the reference type of a base type, itself for a reference type
+    _numpy: Any
 
     def __new__(cls, type_enum: Any) -> DType:
         return as_dtype(type_enum)
@@ -49,7 +56,7 @@ class DType:
         self.name, self._enum, self._code, self._kind = name, enum, code, kind
         self.base_dtype = self if base is None else base
         self._is_ref_dtype = base is not None
-        self._reference = self if base is not None else None
+        self._reference = self          # of a base type, set to its reference type below
         self._numpy = None
         return self
 

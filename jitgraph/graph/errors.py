@@ -1,7 +1,7 @@
 """The error classes of ``tf.errors``.
 
-Each carries ``op`` (the Operation or None), ``node_def``, ``message`` and ``error_code``.  An example of how each arises
-and how to mend it stands in its docstring.
+Each carries ``op`` (the Operation or None), ``node_def``, ``message`` and ``error_code``.  An example of how each
+arises and how to mend it stands in its docstring.
 """
 from __future__ import annotations
 

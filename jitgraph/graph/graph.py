@@ -146,7 +146,7 @@ class Graph:
         return create(self, op_type, list(inputs), attrs or {}, name, dtypes)
 
     def capture(self, tensor: Tensor) -> Tensor:
-        """What stands here for a tensor of another graph.  Graphs of functions override this; others raise ValueError."""
+        """What stands here for a tensor of another graph.  Graphs of functions override it; others raise ValueError."""
         raise ValueError(f"Tensor {tensor} must be from the same graph as the default graph: it belongs to another "
                          "tf.Graph. Build both sides inside one `with graph.as_default()` block.")
 

@@ -66,11 +66,11 @@ def _named(graph: Any, name: str, allow_tensor: bool, allow_operation: bool, wan
 def _tensor_named(nodes: dict[str, Operation], name: str) -> Tensor:
     op_name, _, index = name.partition(":")
     if not index.isdigit():
-        raise ValueError(f"The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor names must be of "
-                         "the form \"<op_name>:<output_index>\".")
+        raise ValueError(f"The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor names must be "
+                         "of the form \"<op_name>:<output_index>\".")
     if op_name not in nodes:
-        raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, does not "
-                       "exist in the graph.")
+        raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, does "
+                       "not exist in the graph.")
     op = nodes[op_name]
     if int(index) >= len(op.outputs):
         raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, exists "

@@ -14,6 +14,7 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 
+
 def _sum(x: Any, y: Any, name: str) -> Any:
     """``x + y`` is AddV2, except for strings."""
     from jitgraph.op import lookup
@@ -102,8 +103,8 @@ def _check_index(index: Any) -> None:
     else:
         fits = hasattr(index, "__index__") and (not isinstance(index, np.ndarray) or index.ndim == 0)
     if not fits:
-        raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 "
-                        f"tensors are valid indices, got {index!r}")
+        raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
+                        f"tf.int32/tf.int64 tensors are valid indices, got {index!r}")
 
 
 class SliceSpec:
@@ -232,7 +233,7 @@ def install(cls: type) -> None:
     for operator in DIRECT:
         setattr(cls, f"__{operator}__", prepare(_direct(operator)))
     if cls is Tensor:
-        cls.__getitem__ = getitem       # type: ignore[attr-defined]
+        setattr(cls, "__getitem__", getitem)  # noqa: B010
 
 
 def _on_value(method: Callable) -> Callable:

@@ -172,7 +172,7 @@ def graph_of(values: Any, default: Any = None) -> Graph:
     return current if found is None else found
 
 
-class name_scope:  # noqa: N801
+class name_scope:
     """``with tf.name_scope(name, default_name, values) as scope:`` puts new operations under `name`.
 
     `name` None takes `default_name`; with `values`, the scope is entered on their graph, which becomes the default.
@@ -219,7 +219,7 @@ def op_scope(values: Any, name: str | None, default_name: str | None = None) -> 
     return name_scope(name, default_name, values)
 
 
-class init_scope:  # noqa: N801
+class init_scope:
     """``with tf.init_scope():`` makes nodes outside of control dependencies and of the bodies of control flow.
 
     Initial values of variables are made here, so that a variable created inside a loop body can be initialised.

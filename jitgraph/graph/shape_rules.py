@@ -109,7 +109,7 @@ def merge(a: Shape, b: Shape) -> Shape:
     for i, (x, y) in enumerate(zip(a, b)):
         if x is not None and y is not None and x is not y and x != y:
             raise ValueError(f"Dimension {i} in both shapes must be equal, but are {x} and {y}. Shapes are "
-                             f"{brackets(a)} and {brackets(b)}")
+                             f"{brackets(a)} and {brackets(b)}.")
         merged.append(y if x is None else x)
     return tuple(merged)
 

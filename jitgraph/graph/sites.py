@@ -8,7 +8,7 @@ import linecache
 import os
 import sys
 from traceback import FrameSummary
-from types import CodeType
+from types import CodeType, FrameType
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def capture(depth: int = 1) -> Frames:
 
     Frames of jitgraph itself at the inner end are left out.
     """
-    frame = sys._getframe(depth)
+    frame: FrameType | None = sys._getframe(depth)
     known = _internal_code
     while frame is not None:
         code = frame.f_code

@@ -4,7 +4,7 @@ import pytest
 
 import jitgraph as tf
 from jitgraph import compiler
-from jitgraph.compiler import Options, PASSES
+from jitgraph.compiler import PASSES, Options
 from jitgraph.compiler.kernel import Kernel
 
 
@@ -107,10 +107,9 @@ def test_rewrite_rules_state_before_and_after():
     assert all("->" in rule.__doc__ for rule in simplify.RULES)
 
 
-def test_rules_do_not_change_values(run=None):
+def test_rules_do_not_change_values():
     x = tf.placeholder(tf.float32, [3, 4])
-    cases = [x * 1.0, x / 1.0, -(-x), tf.matmul(tf.transpose(x), x), tf.where(tf.constant(True), x, x * 2.0)
-             if False else x * 1.0]
+    cases = [x * 1.0, x / 1.0, tf.negative(tf.negative(x)), tf.matmul(tf.transpose(x), x)]
     feed = np.random.RandomState(0).randn(3, 4).astype("f")
     for y in cases:
         with tf.Session(jit="off") as off, tf.Session(jit="always") as on:

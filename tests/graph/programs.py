@@ -10,15 +10,15 @@ import re
 def operators(tf):
     x = tf.placeholder(tf.float32, [2, 3], name="x")
     y = tf.placeholder(tf.float32, [2, 3], name="y")
-    x + y, x + 1, 1 + x, x - 2.0, 2.0 - x, x * y, 3 * x, x / y, x / 2, 1 / x, x // 2, 2 // x, x % 2, x ** 2, 2 ** x  # noqa: B018
-    -x, abs(x), x < y, x <= 1, x > y, x >= 0.5, x @ tf.transpose(y)  # noqa: B018
+    x + y, x + 1, 1 + x, x - 2.0, 2.0 - x, x * y, 3 * x, x / y, x / 2, 1 / x, x // 2, 2 // x, x % 2, x ** 2, 2 ** x
+    -x, abs(x), x < y, x <= 1, x > y, x >= 0.5, x @ tf.transpose(y)
     b = x > 0
-    b & b, b | b, b ^ b, ~b  # noqa: B018
+    b & b, b | b, b ^ b, ~b
 
 
 def integer_division(tf):
     i = tf.constant([7, -7], name="i")
-    i / 2, i // 2, i % 3, 7 / i  # noqa: B018
+    i / 2, i // 2, i % 3, 7 / i
     tf.div(i, 2)
     tf.truediv(i, 2, name="t")
 
@@ -26,7 +26,7 @@ def integer_division(tf):
 def slices(tf):
     x = tf.placeholder(tf.float32, [4, 5, 6], name="x")
     i = tf.placeholder(tf.int32, [], name="i")
-    x[0], x[-1], x[1:3], x[..., 0], x[:, None, 2], x[::2, ::-1], x[i], x[:i], x[i:i + 2, tf.newaxis]  # noqa: B018
+    x[0], x[-1], x[1:3], x[..., 0], x[:, None, 2], x[::2, ::-1], x[i], x[:i], x[i:i + 2, tf.newaxis]
 
 
 def constants(tf):
@@ -50,8 +50,8 @@ def packing(tf):
 def variables(tf):
     v = tf.Variable([1.0, 2.0], name="v")
     w = tf.Variable(lambda: tf.zeros([2]), name="w", trainable=False)
-    v + w  # noqa: B018
-    v[0]  # noqa: B018
+    v + w
+    v[0]
     tf.assign(v, [3.0, 4.0])
     v.assign_add(w)
     v.assign_sub([1.0, 1.0])
@@ -79,15 +79,15 @@ def got_variables(tf):
     with tf.variable_scope("s", reuse=True):
         tf.get_variable("c", [2])
         tf.constant(1, name="k")
-    with tf.variable_scope("r", regularizer=lambda v: tf.reduce_sum(v)):
+    with tf.variable_scope("r", regularizer=lambda v: tf.reduce_sum(v * 2.0)):
         tf.get_variable("f", [2], initializer=tf.random_normal_initializer(seed=1))
 
 
 def resource_variables(tf):
     v = tf.Variable([1.0, 2.0], name="v", use_resource=True)
     w = tf.get_variable("w", [3, 2], use_resource=True, initializer=tf.zeros_initializer())
-    v + 1  # noqa: B018
-    v[0]  # noqa: B018
+    v + 1
+    v[0]
     v.assign([2.0, 3.0])
     v.assign_add([1.0, 1.0])
     tf.assign(v, [1.0, 2.0])
@@ -260,7 +260,8 @@ def reductions(tf):
 
 PROGRAMS = [operators, integer_division, slices, constants, packing, variables, got_variables, resource_variables,
             partitioned_variables, initializers, seeds, name_scopes,
-            variable_scopes, templates, custom_getters, control_dependencies, devices, colocation, containers, reductions]
+            variable_scopes, templates, custom_getters, control_dependencies, devices, colocation, containers,
+            reductions]
 
 
 def _text(attr):

@@ -76,7 +76,7 @@ def test_an_index_out_of_range_names_op_and_value(session):
 def test_shapes_that_clash_at_run_time(session):
     a, b = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.float32, [None])
     c = a + b
-    with pytest.raises(tf.errors.InvalidArgumentError, match="ncompatible shapes|broadcast") as caught:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Incompatible shapes") as caught:
         session.run(c, {a: [1, 2], b: [1, 2, 3]})
     assert caught.value.op is c.op
     assert session.run(c, {a: [1, 2], b: [1]}).tolist() == [2, 3]

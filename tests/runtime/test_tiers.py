@@ -59,7 +59,7 @@ def plan():
 
 
 def test_auto_compiles_from_the_second_run_on(plan):
-    session, p, again = plan("auto")
+    _session, p, again = plan("auto")
     assert p.runs == 1
     before = len(p.segment.bindings)
     again()
@@ -67,13 +67,13 @@ def test_auto_compiles_from_the_second_run_on(plan):
 
 
 def test_off_never_compiles(plan):
-    session, p, again = plan("off")
+    _session, p, again = plan("off")
     again()
     assert not p.compiled and not p.segment.bindings
 
 
 def test_always_compiles_at_once(plan):
-    session, p, again = plan("always")
+    _session, p, _again = plan("always")
     assert len(p.segment.bindings) == 1
 
 

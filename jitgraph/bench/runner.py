@@ -1,0 +1,175 @@
+"""Runs workloads: every measurement in a process of its own, the peers in turn, several rounds."""
+
+from __future__ import annotations
+
+import fnmatch
+import importlib
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jitgraph.bench.workload import REGISTRY, Workload
+from jitgraph.bench.workloads import MODULES
+
+WORKER = Path(__file__).with_name("worker.py")
+
+STANDARD = ("import", "dispatch", "fused", "affine", "softmax", "layernorm", "adam", "mlp-128", "new-batch-size")
+"""What `jitgraph bench` runs unless told otherwise; all of them take about an hour with every peer."""
+
+
+@dataclass
+class Measurement:
+    """What one peer did on one workload, in seconds; `error` says why there is nothing."""
+
+    peer: str
+    rounds: list[dict[str, Any]] = field(default_factory=list)
+    error: str = ""
+
+    @property
+    def best(self) -> float | None:
+        return min((one["best"] for one in self.rounds), default=None)
+
+    @property
+    def median(self) -> float | None:
+        return statistics.median(one["median"] for one in self.rounds) if self.rounds else None
+
+    @property
+    def memory(self) -> int | None:
+        return min((one["memory"] for one in self.rounds), default=None)
+
+    @property
+    def version(self) -> str:
+        return self.rounds[0]["version"] if self.rounds else ""
+
+    @property
+    def digest(self) -> list[float]:
+        return self.rounds[0].get("digest", []) if self.rounds else []
+
+
+@dataclass
+class Row:
+    """One workload with the measurements of all peers that have it."""
+
+    workload: Workload
+    measurements: dict[str, Measurement]
+
+    def ratio(self, peer: str, statistic: str = "median") -> float | None:
+        """Return ours / peer's, or None where either is missing or too small to be compared."""
+        ours, theirs = self.measurements.get("jitgraph"), self.measurements.get(peer)
+        if ours is None or theirs is None or peer == "jitgraph":
+            return None
+        a, b = getattr(ours, statistic), getattr(theirs, statistic)
+        return a / b if a is not None and b is not None and a > 0 and b > 0 else None
+
+    def differing(self) -> list[str]:
+        """Return the peers whose result is not that of the first peer that gave one."""
+        if self.workload.noise is None:
+            return []
+        given = {peer: one.digest for peer, one in self.measurements.items() if one.digest}
+        reference = next(iter(given.values()), [])
+        return [peer for peer, one in given.items() if not alike(one, reference, self.workload.noise)]
+
+
+def alike(a: list[float], b: list[float], noise: float) -> bool:
+    """Return whether two digests (count, mean, mean magnitude, mean square) agree up to `noise`."""
+    if a[0] != b[0]:
+        return False
+    scales = [a[2], a[2], a[3]]
+    return all(abs(x - y) <= noise * scale for x, y, scale in zip(a[1:], b[1:], scales))
+
+
+def workloads() -> dict[str, Workload]:
+    """Return all workloads by name, in the order of the table."""
+    for module in MODULES:
+        importlib.import_module(f"jitgraph.bench.workloads.{module}")
+    return {one.name: one for module in MODULES for one in REGISTRY.values() if one.module == module}
+
+
+def choose(only: list[str], everything: bool = False) -> list[str]:
+    """Return the names of the workloads that patterns such as `mlp*` name; the standard ones without a pattern.
+
+    Raises ValueError for a pattern that names none.
+    """
+    names = list(workloads())
+    if not only:
+        return names if everything else [name for name in names if name in STANDARD]
+    for pattern in only:
+        if not fnmatch.filter(names, pattern):
+            raise ValueError(f"no workload is called {pattern!r}; see: jitgraph bench --list")
+    return [name for name in names if any(fnmatch.fnmatch(name, pattern) for pattern in only)]
+
+
+def run(
+    names: Iterable[str],
+    peers: dict[str, str],
+    rounds: int = 3,
+    seconds: float = 1.0,
+    small: bool = False,
+    cores: int | None = None,
+    limit: float = 600.0,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Iterator[Row]:
+    """Measure workloads and yield a row each; `tell` hears what is being done.
+
+    `cores` restricts every process to that many cores; a process that takes longer than `limit` seconds is given up.
+    """
+    known = workloads()
+    store = tempfile.mkdtemp(prefix="jitgraph-bench-")
+    try:
+        for name in names:
+            workload = known[name]
+            row = Row(workload, {peer: Measurement(peer) for peer in peers if peer in workload.functions})
+            for number in range(rounds):
+                for peer, measurement in row.measurements.items():
+                    if measurement.error:
+                        continue
+                    tell(f"{name}: {peer}, round {number + 1} of {rounds}")
+                    command = [peers[peer], str(WORKER), workload.module, name, peer, "--seconds", str(seconds)]
+                    answer = _measure(command + ["--small"] * small, store, cores, limit)
+                    if isinstance(answer, str):
+                        measurement.error = answer
+                    else:
+                        measurement.rounds.append(answer)
+            yield row
+    finally:
+        shutil.rmtree(store, ignore_errors=True)
+
+
+def _measure(command: list[str], store: str, cores: int | None, limit: float) -> dict[str, Any] | str:
+    """Run one worker and return its answer, or in a few words why there is none."""
+    scratch = tempfile.mkdtemp(dir=store)
+    environment = {
+        "JITGRAPH_CACHE": os.path.join(store, "kernels"),
+        **os.environ,
+        "JITGRAPH_BENCH_SCRATCH": scratch,
+        "PYTHONDONTWRITEBYTECODE": "",
+    }
+    restrict = None
+    if cores is not None and hasattr(os, "sched_setaffinity"):
+        usable = sorted(os.sched_getaffinity(0))[:cores]
+        restrict = lambda: os.sched_setaffinity(0, usable)
+    try:
+        done = subprocess.run(
+            command,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=limit,
+            stdin=subprocess.DEVNULL,
+            preexec_fn=restrict,
+        )
+    except subprocess.TimeoutExpired:
+        return f"took longer than {limit:.0f} s"
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    if done.returncode:
+        lines = [line for line in done.stderr.strip().splitlines() if line.strip()]
+        return lines[-1].strip() if lines else f"ended with code {done.returncode}"
+    return json.loads(done.stdout.strip().splitlines()[-1])

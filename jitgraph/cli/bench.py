@@ -1,0 +1,109 @@
+"""`jitgraph bench`: the workloads, here and on the installed peers, as ratios measured in one run."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from jitgraph.cli.failure import Failure, Interrupted
+
+EXAMPLES = """\b
+Examples:
+  jitgraph bench                                     the standard workloads beside every peer installed here
+  jitgraph bench --only fused --only 'mlp*'          some of them; --list shows all
+  jitgraph bench --peers jax=/opt/jax/bin/python,numpy
+  jitgraph bench --peers /opt/peers/bin/python       all peers that Python has
+  jitgraph bench --all --html bench.html             everything, as bars
+A ratio is ours / theirs in medians: below 1, jitgraph is the faster. JITGRAPH_BENCH_PEERS is the default of --peers."""
+
+
+def bench(
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="Workloads by name; may be given again.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All workloads; about an hour with every peer.")] = False,
+    peers: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Peers, PEER=PYTHON or PYTHON, joined by commas.")
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="How often each peer has its turn.")] = 3,
+    seconds: Annotated[float, typer.Option(min=0.01, help="How long each turn measures.")] = 1.0,
+    cores: Annotated[int | None, typer.Option(min=1, help="Let every process use only so many cores.")] = None,
+    small: Annotated[
+        bool, typer.Option("--small", help="Tiny sizes, to see that everything runs; times mean nothing.")
+    ] = False,
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write all that was measured; - is the screen.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with bars.")] = None,
+    listing: Annotated[bool, typer.Option("--list", help="List the workloads and stop.")] = False,
+) -> int:
+    """Measure workloads here and on installed peers, and print ratios with absolute times beside."""
+    from jitgraph.bench import peers as interpreters
+    from jitgraph.bench import report, runner
+
+    if listing:
+        return _list(runner)
+    try:
+        names = runner.choose(only or [], everything)
+        wanted = peers if peers is not None else os.environ.get("JITGRAPH_BENCH_PEERS", "")
+        chosen = interpreters.find([item.strip() for item in wanted.split(",") if item.strip()])
+    except ValueError as error:
+        raise Failure(str(error)) from None
+    for file in (json, html):
+        if file is not None and not file.parent.is_dir():
+            raise Failure(f"no such folder: {file.parent}")
+    rows: list[Any] = []
+    tell = _teller()
+    try:
+        rows += runner.run(names, chosen, rounds, seconds, small, cores, tell=tell)
+    except KeyboardInterrupt:
+        raise Interrupted() from None
+    finally:
+        tell("")
+    _write(report, rows, json, html)
+    return 1 if any(row.measurements["jitgraph"].error for row in rows if "jitgraph" in row.measurements) else 0
+
+
+def _list(runner: Any) -> int:
+    from jitgraph.cli.terminal import console, table
+
+    rows = table("name", "workload", "goal, ours / theirs")
+    for name, workload in runner.workloads().items():
+        goals = ", ".join(f"{goal}x of {peer}" for peer, goal in workload.goals.items())
+        rows.add_row(name + (" *" if name in runner.STANDARD else ""), workload.title, goals)
+    out = console()
+    out.print(rows)
+    out.print("* runs without --only or --all")
+    return 0
+
+
+def _teller() -> Callable[[str], None]:
+    """Return what shows progress on a terminal: one line that rewrites itself; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        return lambda text: None
+    return lambda text: print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def _write(report: Any, rows: list[Any], json: Path | None, html: Path | None) -> None:
+    import json as encoder
+
+    from jitgraph.cli.terminal import console
+
+    if html is not None:
+        html.write_text(report.page(rows), encoding="utf-8")
+    if json is not None:
+        text = encoder.dumps(report.as_json(rows), indent=1)
+        if str(json) == "-":
+            print(text)
+            return
+        json.write_text(text + "\n", encoding="utf-8")
+    out = console()
+    out.print(report.table(rows))
+    out.print("[dim]ours / theirs, medians; below 1x jitgraph is the faster[/]")
+    for line in report.remarks(rows):
+        out.print(line, markup=False)

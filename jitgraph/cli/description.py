@@ -1,0 +1,106 @@
+"""What the compiler tells about one run signature; `jitgraph.compiler.show` makes it, `jitgraph inspect` shows it."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+
+class Node(TypedDict):
+    """An op of the pruned graph."""
+
+    name: str
+    type: str
+    inputs: list[str]
+    """Tensor names: "a", "a:1", and "^a" for a control input."""
+    shape: str
+    dtype: str
+    site: str
+    """The user's line, "model.py:12"."""
+
+
+class Op(TypedDict):
+    """An op that a kernel computes."""
+
+    name: str
+    type: str
+    site: str
+
+
+class Kernel(TypedDict):
+    """A compiled kernel."""
+
+    name: str
+    source: str
+    """Python source; what follows `  # ` on a line says which op and user line it came from."""
+    reads: Any
+    writes: Any
+    bytes: Any
+    ops: list[Op]
+    grain: Any
+    parallel: bool
+    compile_ms: float | None
+    origin: str
+    """Where the object code came from: compiled, store, reference."""
+
+
+class Step(TypedDict):
+    """An instruction of the plan."""
+
+    step: int
+    kind: str
+    name: str
+    bytes: Any
+
+
+class Signature(TypedDict):
+    """Everything about one distinct set of feeds and fetches."""
+
+    title: str
+    feeds: list[str]
+    fetches: list[str]
+    nodes: list[Node]
+    kernels: list[Kernel]
+    plan: list[Step]
+    peak_bytes: Any
+    total_bytes: Any
+
+
+def quantity(value: Any, unit: str = "B") -> str:
+    """Return a number of bytes in words, "1.5 MB"; symbolic and missing sizes as they are.
+
+    >>> quantity(1536), quantity("12 n bytes"), quantity(None)
+    ('1.5 KB', '12 n bytes', '')
+    """
+    if value is None:
+        return ""
+    if not isinstance(value, (int, float)):
+        return str(value)
+    scale = 0
+    while abs(value) >= 1000 and scale < 4:
+        value, scale = value / 1024, scale + 1
+    return f"{value:.0f} {unit}" if scale == 0 else f"{value:.1f} {' KMGT'[scale]}{unit}"
+
+
+def listed(value: Any) -> str:
+    """Return a list as "a b c", anything else as its str, and nothing for None."""
+    if value is None:
+        return ""
+    return " ".join(str(item) for item in value) if isinstance(value, (list, tuple)) else str(value)
+
+
+def kernel_of_node(signature: Signature) -> dict[str, int]:
+    """Return {op name: index of the kernel that computes it}; ops that no kernel computes are not in it."""
+    return {op["name"]: index for index, kernel in enumerate(signature["kernels"]) for op in kernel["ops"]}
+
+
+def split_source(source: str) -> list[tuple[str, str]]:
+    """Return (code, note) per line: the note is the comment that the compiler put at the end of the line.
+
+    >>> split_source("v = a * b   # mul  model.py:12")
+    [('v = a * b', 'mul  model.py:12')]
+    """
+    rows = []
+    for line in source.rstrip("\n").split("\n"):
+        code, mark, note = line.partition("  # ")
+        rows.append((code.rstrip(), note.strip()) if mark and code.strip() else (line, ""))
+    return rows

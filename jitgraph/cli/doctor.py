@@ -1,0 +1,228 @@
+"""`jitgraph doctor`: one page on what was sought on this machine, what was found, and what to install."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+EXAMPLES = """\b
+Examples:
+  jitgraph doctor                     what was found, and what to install
+  jitgraph doctor --json              the same for a bug report
+Exit code 1 if something without which nothing runs is missing."""
+
+GOOD, MISSING, BROKEN = "ok", "missing", "broken"
+
+
+@dataclass
+class Finding:
+    """One line of the report: something sought, what was found, and what to do about it."""
+
+    part: str
+    what: str
+    found: str
+    state: str = GOOD
+    advice: str = ""
+
+
+def doctor(json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False) -> int:
+    """Say what jitgraph finds on this machine: versions, CPU, threads, BLAS, the store, CUDA."""
+    findings = report()
+    if json:
+        import json as encoder
+
+        print(encoder.dumps([asdict(finding) for finding in findings], indent=1))
+    else:
+        _print(findings)
+    return 1 if any(finding.state == BROKEN for finding in findings) else 0
+
+
+def report() -> list[Finding]:
+    """Return all findings. A part that cannot be examined is a finding too, never an exception."""
+    findings: list[Finding] = []
+    for part, examine in PARTS.items():
+        try:
+            findings += [Finding(part, *rest) for rest in examine()]
+        except Exception as error:  # a doctor that falls ill helps nobody
+            findings.append(
+                Finding(part, "examination", f"{type(error).__name__}: {error}", BROKEN, "please report this")
+            )
+    return findings
+
+
+def _print(findings: list[Finding]) -> None:
+    from rich.markup import escape
+
+    from jitgraph.cli.terminal import console, table
+
+    marks = {GOOD: "[green]ok[/]", MISSING: "[yellow]-[/]", BROKEN: "[bold red]BROKEN[/]"}
+    rows = table("", "part", "what", "found")
+    last = ""
+    for finding in findings:
+        part = "" if finding.part == last else finding.part
+        last = finding.part
+        found = escape(finding.found) + (f"\n[dim]{escape(finding.advice)}[/]" if finding.advice else "")
+        rows.add_row(marks[finding.state], part, finding.what, found)
+    console().print(rows)
+
+
+Row = tuple[str, ...]
+"""(what, found), then if wanted (state, advice)."""
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _packages() -> list[Row]:
+    rows: list[Row] = [
+        ("jitgraph", f"{_version('jitgraph') or 'not installed'}, {Path(__file__).parent.parent}"),
+        ("Python", f"{platform.python_version()} ({platform.python_implementation()}), {sys.executable}"),
+    ]
+    for package in ("numpy", "numba", "llvmlite", "scipy", "ml_dtypes", "protobuf"):
+        version = _version(package)
+        rows.append((package, version) if version else (package, "not found", BROKEN, f"pip install {package}"))
+    import tempfile
+
+    rows.append(("system", f"{platform.system()} {platform.machine()}, temporary files in {tempfile.gettempdir()}"))
+    return rows
+
+
+def _cpu() -> list[Row]:
+    import llvmlite.binding as llvm
+
+    features = {name for name, present in llvm.get_host_cpu_features().items() if present}
+    wanted = ["avx512f", "avx512dq", "avx512bf16", "avx2", "fma", "f16c", "amx-bf16", "neon", "sve"]
+    rows: list[Row] = [
+        ("name", f"{llvm.get_host_cpu_name()} ({llvm.get_process_triple()})"),
+        ("features", " ".join(name for name in wanted if name in features) or "none of " + " ".join(wanted)),
+        ("vector width", f"{vector_bits(features)} bits"),
+        ("LLVM", ".".join(str(part) for part in llvm.llvm_version_info)),
+    ]
+    if not features & {"fma", "neon"}:
+        rows.append(
+            ("fused multiply-add", "not found", MISSING, "kernels run, but elementary functions are slower here")
+        )
+    return rows
+
+
+def vector_bits(features: set[str]) -> int:
+    """Return the widest vector register, in bits, that these LLVM feature names promise."""
+    for bits, names in ((512, {"avx512f"}), (256, {"avx", "avx2"}), (128, {"sse2", "neon"})):
+        if features & names:
+            return bits
+    return 64
+
+
+def _threads() -> list[Row]:
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    rows: list[Row] = [("cores", f"{usable} usable of {os.cpu_count()}")]
+    asked = os.environ.get("JITGRAPH_THREADS")
+    if asked is None:
+        return [*rows, ("kernel threads", f"{usable}; JITGRAPH_THREADS sets another number")]
+    if not asked.isdigit() or int(asked) < 1:
+        return [
+            *rows,
+            ("JITGRAPH_THREADS", repr(asked), BROKEN, "set it to a number of threads, 1 or more, or unset it"),
+        ]
+    return [*rows, ("kernel threads", f"{asked}, by JITGRAPH_THREADS")]
+
+
+def _blas() -> list[Row]:
+    import numpy
+    import scipy
+
+    rows = []
+    for package in (numpy, scipy):
+        blas = package.show_config(mode="dicts")["Build Dependencies"]["blas"]
+        rows.append((package.__name__, f"{blas['name']} {blas['version']}"))
+    limits = [
+        f"{name}={os.environ[name]}" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS") if name in os.environ
+    ]
+    return [*rows, ("limits", " ".join(limits) or "none set")]
+
+
+def _store() -> list[Row]:
+    from jitgraph.runtime import store
+
+    directory = Path(store.directory())
+    entries = list(store.entries())
+    rows: list[Row] = [("place", f"{directory}, {len(entries)} kernels; JITGRAPH_CACHE sets another")]
+    existing = next(folder for folder in [directory, *directory.parents] if folder.exists())
+    if os.access(existing, os.W_OK | os.X_OK):
+        rows.append(("writable", "yes"))
+    else:
+        rows.append(("writable", f"no: {existing}", MISSING, "kernels are compiled anew each time; set JITGRAPH_CACHE"))
+    free = os.statvfs(existing)
+    megabytes = free.f_bavail * free.f_frsize // 2**20
+    low = megabytes < 100
+    rows.append(("free space", f"{megabytes} MB", *((MISSING, "make room, or set JITGRAPH_CACHE") if low else ())))
+    return rows
+
+
+def _cuda() -> list[Row]:
+    """Examine driver, devices and compiler packages. Nothing here needs a GPU, and only a driver is asked about one."""
+    versions = {
+        name: _version(name) for name in ("numba-cuda", "cuda-bindings", "cuda-core", "nvidia-nvvm", "nvidia-nvjitlink")
+    }
+    present = "  ".join(f"{name} {version}" for name, version in versions.items() if version)
+    absent = ", ".join(name for name, version in versions.items() if not version)
+    rows: list[Row] = [("packages", present)] if present else []
+    if absent:
+        rows.append(("packages", f"{absent} not found", MISSING, "to compile for CUDA: pip install 'jitgraph[cuda]'"))
+    driver = _driver()
+    if driver is None:
+        rows.append(
+            ("driver", "libcuda.so.1 not found", MISSING, "to run on a GPU, install NVIDIA's driver (580 or newer)")
+        )
+        return rows
+    rows.append(("driver", driver[0]))
+    rows.append(("devices", driver[1]) if driver[1] else ("devices", "none", MISSING, "the driver sees no GPU"))
+    return rows
+
+
+def _driver() -> tuple[str, str] | None:
+    """Return (CUDA version of the driver, names of its devices), or None without a driver."""
+    import ctypes
+
+    try:
+        cuda = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return None
+    number = ctypes.c_int()
+    status = cuda.cuInit(0)
+    cuda.cuDriverGetVersion(ctypes.byref(number))
+    version = f"CUDA {number.value // 1000}.{number.value % 1000 // 10}"
+    if status != 0:
+        return f"{version} (cuInit gave error {status})", ""
+    count = ctypes.c_int()
+    cuda.cuDeviceGetCount(ctypes.byref(count))
+    names = []
+    for ordinal in range(count.value):
+        device, name = ctypes.c_int(), ctypes.create_string_buffer(128)
+        cuda.cuDeviceGet(ctypes.byref(device), ordinal)
+        cuda.cuDeviceGetName(name, len(name), device)
+        names.append(f"gpu:{ordinal} {name.value.decode()}")
+    return version, ", ".join(names)
+
+
+PARTS: dict[str, Callable[[], list[Any]]] = {
+    "packages": _packages,
+    "CPU": _cpu,
+    "threads": _threads,
+    "BLAS": _blas,
+    "store": _store,
+    "CUDA": _cuda,
+}
+"""What is examined, in the order of the report."""

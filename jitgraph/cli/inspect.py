@@ -1,0 +1,143 @@
+"""`jitgraph inspect`: what a program's runs are compiled to, as text and as an HTML page."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from jitgraph.cli.description import Kernel, Signature, kernel_of_node, listed, quantity, split_source
+from jitgraph.cli.failure import Failure, Interrupted
+from jitgraph.cli.run import Arguments, AsModule, Jit, Script, settle
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+EXAMPLES = """\b
+Examples:
+  jitgraph inspect train.py --epochs 1            run it, then show every distinct run
+  jitgraph inspect --html page.html train.py      the same with the graph drawn; open it in a browser
+  jitgraph inspect --only minimize train.py       only the runs whose title holds that text
+Ctrl-C ends the program early and shows what was compiled until then."""
+
+
+def inspect(
+    script: Script,
+    args: Arguments = None,
+    as_module: AsModule = False,
+    jit: Jit = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write one self-contained page with the graphs drawn.")
+    ] = None,
+    only: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Show only run signatures whose title holds TEXT.")
+    ] = None,
+    graph: Annotated[bool, typer.Option(help="List the ops of the pruned graph.")] = True,
+    source: Annotated[bool, typer.Option(help="Print the source of each kernel.")] = True,
+) -> int:
+    """Run a program and show, for each distinct run signature, its pruned graph, plan and kernels."""
+    from jitgraph.cli.script import execute
+
+    settle(jit=jit)
+    if html is not None and not html.parent.is_dir():
+        raise Failure(f"no such folder: {html.parent}")
+    show = _recorder()
+    show.record()
+    try:
+        code = execute(script, args or [], as_module)
+    except Interrupted:
+        print("jitgraph: the program was interrupted; what was compiled until then:", file=sys.stderr)
+        code = 0
+    signatures = [one for one in show.recorded() if only is None or only in one["title"]]
+    sys.stdout.flush()
+    if not signatures:
+        raise Failure(
+            f"no run{f' with {only!r} in its title' if only else ''} was compiled: nothing to show", code or 1
+        )
+    if html is None:
+        print_all(signatures, graph, source)
+    else:
+        from jitgraph.cli.page import render
+
+        html.write_text(render(signatures, f"{script}, as compiled by jitgraph"), encoding="utf-8")
+        print(f"{len(signatures)} run signatures, {sum(len(one['kernels']) for one in signatures)} kernels: {html}")
+    return code
+
+
+def _recorder() -> Any:
+    """Return what records compiled plans: record() begins, recorded() gives a list of `description.Signature`."""
+    from jitgraph.compiler import show
+
+    return show
+
+
+def print_all(signatures: list[Signature], graph: bool = True, source: bool = True) -> None:
+    """Print every signature as text."""
+    from jitgraph.cli.terminal import console
+
+    out = console()
+    for index, signature in enumerate(signatures):
+        out.rule(f"{index + 1} of {len(signatures)}   {signature['title']}", align="left")
+        facts = [
+            f"{len(signature['nodes'])} ops",
+            f"{len(signature['kernels'])} kernels",
+            f"{quantity(signature['total_bytes'])} moved",
+            f"{quantity(signature['peak_bytes'])} peak memory",
+        ]
+        out.print("   ".join(facts))
+        out.print(
+            f"feeds    {listed(signature['feeds']) or 'none'}\nfetches  {listed(signature['fetches']) or 'none'}",
+            markup=False,
+        )
+        if graph:
+            _print_graph(out, signature)
+        _print_plan(out, signature)
+        if source:
+            for kernel in signature["kernels"]:
+                _print_kernel(out, kernel)
+
+
+def _print_graph(out: Console, signature: Signature) -> None:
+    from rich.markup import escape
+
+    from jitgraph.cli.terminal import table
+
+    kernels = kernel_of_node(signature)
+    rows = table("op", "type", "shape", "dtype", "inputs", "line", "kernel", title="pruned graph")
+    for node in signature["nodes"]:
+        index = kernels.get(node["name"])
+        kernel = "" if index is None else signature["kernels"][index]["name"]
+        cells = [node["name"], node["type"], node["shape"], node["dtype"], "\n".join(node["inputs"]), node["site"], kernel]
+        rows.add_row(*(escape(str(cell)) for cell in cells))
+    out.print(rows)
+
+
+def _print_plan(out: Console, signature: Signature) -> None:
+    from jitgraph.cli.terminal import table
+
+    rows = table("step", "kind", "name", "bytes moved", right=("step", "bytes moved"), title="plan")
+    for step in signature["plan"]:
+        rows.add_row(str(step["step"]), step["kind"], step["name"], quantity(step["bytes"]))
+    out.print(rows)
+
+
+def _print_kernel(out: Console, kernel: Kernel) -> None:
+    from rich.syntax import Syntax
+    from rich.table import Table
+    from rich.text import Text
+
+    origin = kernel["origin"] if kernel["compile_ms"] is None else f"{kernel['origin']} {kernel['compile_ms']:.0f} ms"
+    heading = [f"{len(kernel['ops'])} op{'' if len(kernel['ops']) == 1 else 's'}", f"reads {listed(kernel['reads'])}", f"writes {listed(kernel['writes'])}"]
+    heading += [quantity(kernel["bytes"]), "parallel" if kernel["parallel"] else "serial", origin]
+    out.print(Text.assemble(("kernel " + kernel["name"], "bold"), "   " + "   ".join(part for part in heading if part)))
+    rows = split_source(kernel["source"])
+    code = Syntax("\n".join(line for line, _ in rows), "python", background_color="default", theme="ansi_dark")
+    beside = Text("\n".join(note for _, note in rows), style="dim")
+    page = Table.grid(padding=(0, 4, 0, 2))
+    page.add_column(no_wrap=True)
+    page.add_column(no_wrap=True)
+    page.add_row(code, beside)
+    out.print(page)
+    out.print()

@@ -1,0 +1,281 @@
+"""Unmodified programs: `import tensorflow` means jitgraph, and TensorFlow's own `tf.compat` names.
+
+    import jitgraph.compat
+    jitgraph.compat.install()
+    import tensorflow as tf                              # is jitgraph
+    from tensorflow.python.framework import ops          # a view of jitgraph's public names
+    import tensorflow.compat.v1 as tf                    # is jitgraph too
+
+`jitgraph run` does this for a script. Nothing is hidden before `install()` is called: an installed TensorFlow stays
+what `import tensorflow` gives, and `uninstall()` brings it back.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import numbers
+import os
+import sys
+from collections.abc import Sequence
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from jitgraph import tensorflow_modules
+
+__path__: list[
+    str
+] = []  # this file is also the package `tensorflow.compat`, of which `tensorflow.compat.v1` is imported
+
+_NAME = "tensorflow"
+_FACADE = __name__.rpartition(".")[0]
+# Packages of this project that are no part of TensorFlow's API, though they can be reached as attributes.
+_INTERNAL = {
+    "bench",
+    "cli",
+    "compiler",
+    "formats",
+    "graph",
+    "names",
+    "op",
+    "ops",
+    "prim",
+    "runtime",
+    "tensorflow_modules",
+}
+
+
+# -- TensorFlow's tf.compat ------------------------------------------------------------------------------------------
+
+bytes_or_text_types = (bytes, str)
+integral_types = (numbers.Integral, np.integer)
+real_types = (numbers.Real, np.integer, np.floating)
+complex_types = (numbers.Complex, np.number)
+
+
+def as_bytes(bytes_or_text: bytes | bytearray | str, encoding: str = "utf-8") -> bytes:
+    """Return the bytes of a text in `encoding`, and bytes as they are. Anything else is a TypeError."""
+    if isinstance(bytes_or_text, str):
+        return bytes_or_text.encode(encoding)
+    if isinstance(bytes_or_text, (bytes, bytearray)):
+        return bytes(bytes_or_text)
+    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
+
+
+def as_text(bytes_or_text: bytes | str, encoding: str = "utf-8") -> str:
+    """Return the text that bytes spell in `encoding`, and a text as it is. Anything else is a TypeError."""
+    if isinstance(bytes_or_text, str):
+        return bytes_or_text
+    if isinstance(bytes_or_text, bytes):
+        return bytes_or_text.decode(encoding)
+    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
+
+
+as_str = as_text
+
+
+def as_str_any(value: Any) -> str:
+    """Return bytes as text, and str(value) of anything else."""
+    return as_str(value) if isinstance(value, bytes) else str(value)
+
+
+def path_to_str(path: Any) -> Any:
+    """Return the str of a path object, and anything else as it is."""
+    return as_str_any(path.__fspath__()) if isinstance(path, os.PathLike) else path
+
+
+def dimension_value(dimension: Any) -> int | None:
+    """Return the size of a Dimension, and an int or None as it is."""
+    return getattr(dimension, "value", dimension)
+
+
+def dimension_at_index(shape: Any, index: int) -> Any:
+    """Return the Dimension of a shape at `index`; an unknown one where the rank is unknown."""
+    facade = sys.modules[_FACADE]
+    return facade.Dimension(None) if shape.rank is None else shape.dims[index]
+
+
+def forward_compatible(year: int, month: int, day: int) -> bool:
+    """Return True: there is no older reader of our graphs to wait for."""
+    return True
+
+
+def __getattr__(name: str) -> Any:
+    if name == "v1":
+        return importlib.import_module(_FACADE)
+    if name == "v2":
+        raise AttributeError(f"tf.compat.v2 is not there: {tensorflow_modules.HINTS['compat.v2']}")
+    raise AttributeError(f"module 'tensorflow.compat' has no attribute {name!r}")
+
+
+# -- the import hook -------------------------------------------------------------------------------------------------
+
+
+class View(ModuleType):
+    """A module of TensorFlow's inside: no contents, its names are found in other places.
+
+    `places` is a list of public namespaces and, marked with a colon, modules, as tensorflow_modules.py lists them. The
+    public names come last. A name found nowhere is an AttributeError that says where it was sought.
+    """
+
+    def __init__(self, name: str, places: str) -> None:
+        super().__init__(name, doc=f"{name}, as jitgraph provides it.")
+        # A path makes it a package, so that a failing `from view import name` asks the finder, whose message helps.
+        self.__path__: list[str] = []
+        self.__dict__["_places"] = places.split()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = self._find(name)
+        if value is None:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r} in jitgraph")
+        self.__dict__[name] = value
+        return value
+
+    def _find(self, name: str) -> Any:
+        dotted = f"{self.__name__.removeprefix(_NAME + '.')}.{name}"
+        if tensorflow_modules.is_listed(dotted):
+            return importlib.import_module(f"{_NAME}.{dotted}")
+        for place in [*self._places, ""]:
+            holder = _namespace(place)
+            if hasattr(holder, name) and not (place == "" and name in _INTERNAL):
+                return getattr(holder, name)
+        if "raw_ops" in self._places:
+            return _raw_op(name)
+        # TensorFlow's modules import each other, and programs reach through: `rnn.rnn_cell_impl`.
+        beside = tensorflow_modules.sibling(name)
+        return importlib.import_module(f"{_NAME}.{beside}") if beside else None
+
+    def __dir__(self) -> list[str]:
+        holders = [_namespace(place) for place in [*self._places, ""]]
+        return sorted({name for holder in holders if holder is not None for name in dir(holder)} - _INTERNAL)
+
+
+def _namespace(place: str) -> Any:
+    """Return the module or namespace at a place of tensorflow_modules.py, or None where it does not exist."""
+    if place.startswith(":"):
+        try:
+            return importlib.import_module(place[1:])
+        except ModuleNotFoundError as error:
+            if error.name and place[1:].startswith(error.name):
+                return None
+            raise
+    holder: Any = importlib.import_module(_FACADE)
+    for part in place.split(".") if place else []:
+        holder = getattr(holder, part, None)
+    return holder
+
+
+def _raw_op(name: str) -> Any:
+    """Return the builder of the op whose type is `name` in camel case (`mat_mul` gives MatMul), or None."""
+    raw_ops = _namespace("raw_ops")
+    wanted = name.strip("_").replace("_", "").lower()
+    return next((getattr(raw_ops, found) for found in dir(raw_ops) if found.lower() == wanted), None)
+
+
+def _module(dotted: str) -> ModuleType | None:
+    """Return what `tensorflow.DOTTED` means, or None: one of our modules where it is public, else a view."""
+    facade = importlib.import_module(_FACADE)
+    if dotted in ("", "compat.v1"):
+        return facade
+    dotted = dotted.removeprefix("compat.v1.")
+    if dotted == "compat":
+        return sys.modules[__name__]
+    places = tensorflow_modules.places(dotted)
+    if places is not None:
+        contrib = places.startswith("contrib.") and dotted.startswith("contrib.")
+        return None if contrib and _namespace(places) is None else View(f"{_NAME}.{dotted}", places)
+    if dotted.split(".")[0] in _INTERNAL:
+        return None
+    found = _namespace(dotted)
+    if isinstance(found, ModuleType):
+        if not hasattr(found, "__path__"):
+            found.__path__ = []  # type: ignore[attr-defined]  # so that `import tensorflow.nn.rnn_cell` gets past `nn`
+        return found
+    return View(f"{_NAME}.{dotted}", dotted) if isinstance(found, SimpleNamespace) else None
+
+
+class _Loader(importlib.abc.Loader):
+    """Puts a module that exists already under the name that was imported."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        # Returning it from create_module instead would overwrite its __spec__ with that of the name `tensorflow`.
+        assert module.__spec__ is not None
+        sys.modules[module.__spec__.name] = self.module
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Answers for `tensorflow` and everything below it."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        top, _, dotted = fullname.partition(".")
+        if top != _NAME:
+            return None
+        module = _module(dotted)
+        if module is None:
+            # Without `name=`, or `from package import module` would swallow the sentence.
+            raise ModuleNotFoundError(_not_there(dotted))
+        return importlib.util.spec_from_loader(fullname, _Loader(module), is_package=True)
+
+
+def _not_there(dotted: str) -> str:
+    parent = dotted.rpartition(".")[0]
+    hint = tensorflow_modules.hint(dotted) or (
+        f"see what `tensorflow.{parent}` offers with dir()"
+        if parent
+        else "see what jitgraph offers with dir(tensorflow)"
+    )
+    return f"jitgraph has no 'tensorflow.{dotted}': {hint}."
+
+
+_FINDER = _Finder()
+
+
+def install() -> None:
+    """Make `import tensorflow`, its submodules and `tensorflow.compat.v1` mean jitgraph in this process.
+
+    Calling it again changes nothing. Raises RuntimeError if the real TensorFlow has been imported already: modules that
+    hold its names would go on using them.
+    """
+    facade = importlib.import_module(_FACADE)
+    present = sys.modules.get(_NAME)
+    if present is not None and present is not facade:
+        raise RuntimeError(
+            "tensorflow is already imported in this process; call jitgraph.compat.install() before the first "
+            "`import tensorflow`"
+        )
+    sys.modules[_NAME] = facade
+    if _FINDER not in sys.meta_path:
+        sys.meta_path.insert(0, _FINDER)
+
+
+def uninstall() -> None:
+    """Undo `install()`: `import tensorflow` finds what is installed by that name. Calling it again changes nothing."""
+    if _FINDER not in sys.meta_path:
+        return
+    sys.meta_path.remove(_FINDER)
+    facade = importlib.import_module(_FACADE)
+    for name in [name for name in sys.modules if name == _NAME or name.startswith(_NAME + ".")]:
+        module = sys.modules.pop(name)
+        attribute = name.removeprefix(_NAME + ".")
+        # Importing a submodule also binds it in its parent, which here is the facade.
+        if isinstance(module, View) and facade.__dict__.get(attribute) is module:
+            del facade.__dict__[attribute]
+
+
+def installed() -> bool:
+    """Return whether `import tensorflow` means jitgraph now."""
+    return _FINDER in sys.meta_path

@@ -1,0 +1,1 @@
+"""TensorFlow's files and messages: GraphDef, tensors, and what is built of them."""

@@ -1,0 +1,56 @@
+"""Writing files so that a reader never meets half of one, and the errors of the file system as TensorFlow's."""
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from jitgraph.graph import errors
+
+_BY_ERRNO = {errno.ENOENT: errors.NotFoundError, errno.EACCES: errors.PermissionDeniedError,
+             errno.EPERM: errors.PermissionDeniedError, errno.EROFS: errors.PermissionDeniedError,
+             errno.EEXIST: errors.AlreadyExistsError, errno.ENOSPC: errors.ResourceExhaustedError,
+             errno.EDQUOT: errors.ResourceExhaustedError, errno.EMFILE: errors.ResourceExhaustedError,
+             errno.EISDIR: errors.FailedPreconditionError, errno.ENOTDIR: errors.FailedPreconditionError,
+             errno.ENOTEMPTY: errors.FailedPreconditionError}
+
+
+def as_op_error(error: OSError, path: Any = None) -> errors.OpError:
+    """The class of ``tf.errors`` for what the file system answered, with the path in its message."""
+    cls = _BY_ERRNO.get(error.errno or 0, errors.UnknownError)
+    return cls(None, None, f"{error.filename or path}; {error.strerror or error}")
+
+
+@contextmanager
+def op_errors(path: Any = None) -> Iterator[None]:
+    """Within this block, errors of the file system are raised as ``tf.errors``."""
+    try:
+        yield
+    except OSError as error:
+        raise as_op_error(error, path) from error
+
+
+@contextmanager
+def replacing(path: str) -> Iterator[Any]:
+    """A binary file to write; at the end of the block it takes the place of `path`, all at once.
+
+    After an error, `path` is as it was before.
+    """
+    temporary = f"{path}.tmp{secrets.token_hex(8)}"
+    try:
+        with open(temporary, "wb") as file:
+            yield file
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def write_bytes(path: str, data: bytes | str) -> None:
+    """Writes a whole file, all at once; text as UTF-8."""
+    with replacing(path) as file:
+        file.write(data.encode() if isinstance(data, str) else data)

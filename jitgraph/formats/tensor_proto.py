@@ -1,0 +1,162 @@
+"""TensorProto <-> ndarray, and shapes.
+
+Writing: scalars go to the typed list, larger arrays of plain numbers to ``tensor_content``, one value repeated stays
+one value.  Reading accepts every form: a list shorter than the shape is continued with its last value.
+"""
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from jitgraph.formats import messages
+from jitgraph.graph import dtypes
+from jitgraph.graph.dtypes import DType, as_dtype
+
+# dtype name -> (list field, in tensor_content when larger than one element)
+_FIELDS: dict[str, tuple[str, bool]] = {
+    "float32": ("float_val", True), "float64": ("double_val", True), "int32": ("int_val", True),
+    "uint8": ("int_val", True), "int16": ("int_val", True), "int8": ("int_val", True), "uint16": ("int_val", False),
+    "int64": ("int64_val", True), "bool": ("bool_val", False), "uint32": ("uint32_val", True),
+    "uint64": ("uint64_val", True), "string": ("string_val", False), "complex64": ("scomplex_val", False),
+    "complex128": ("dcomplex_val", False), "float16": ("half_val", True), "bfloat16": ("half_val", True),
+    "qint8": ("int_val", True), "quint8": ("int_val", True), "qint16": ("int_val", True),
+    "quint16": ("int_val", True), "qint32": ("int_val", True), "resource": ("resource_handle_val", False),
+}
+
+
+def shape_to_proto(shape: Any) -> Any:
+    """A TensorShapeProto from a raw shape (tuple of int and None, or None for unknown rank)."""
+    if shape is None:
+        return messages.TensorShapeProto(unknown_rank=True)
+    proto = messages.TensorShapeProto()
+    for size in shape:
+        proto.dim.add(size=-1 if size is None else int(size))
+    return proto
+
+
+def shape_from_proto(proto: Any) -> Any:
+    """The raw shape of a TensorShapeProto."""
+    return None if proto.unknown_rank else tuple(None if d.size < 0 else d.size for d in proto.dim)
+
+
+def from_array(array: Any, dtype: DType | None = None) -> Any:
+    """The TensorProto of an ndarray.  Strings are object arrays of bytes; `dtype` tells quantized types apart."""
+    array = np.asarray(array)
+    dtype = as_dtype(array.dtype) if dtype is None else dtype.base_dtype
+    proto = messages.TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=shape_to_proto(array.shape))
+    if array.size == 0:
+        return proto
+    field, content = _FIELDS[dtype.name]
+    repeated = array.size > 1 and all(s == 0 or d == 1 for s, d in zip(array.strides, array.shape))
+    if content and array.size > 1 and not repeated:
+        little = np.ascontiguousarray(array)
+        if sys.byteorder == "big":
+            little = little.byteswap()
+        proto.tensor_content = little.tobytes()
+        return proto
+    flat = array.reshape(-1)[:1] if repeated else array.ravel()
+    getattr(proto, field).extend(_list_values(flat, dtype))
+    return proto
+
+
+def as_list(array: np.ndarray, dtype: DType) -> Any:
+    """A TensorProto with all elements of `array` in the typed list, and neither dtype nor shape."""
+    proto = messages.TensorProto()
+    getattr(proto, _FIELDS[dtype.base_dtype.name][0]).extend(_list_values(array.ravel(), dtype.base_dtype))
+    return proto
+
+
+def _list_values(flat: np.ndarray, dtype: DType) -> list:
+    if dtype is dtypes.string:
+        return [v if isinstance(v, bytes) else str(v).encode() for v in flat.tolist()]
+    if dtype.is_complex:
+        return [part for v in flat.tolist() for part in (v.real, v.imag)]
+    if dtype in (dtypes.float16, dtypes.bfloat16):
+        return np.ascontiguousarray(flat).view(np.uint16).tolist()
+    if dtype.is_quantized and flat.dtype.fields:
+        return flat[dtype.name].tolist()
+    return flat.tolist()
+
+
+def to_array(proto: Any) -> np.ndarray:
+    """The ndarray of a TensorProto, read-only.  Raises ValueError if its content does not fit its shape."""
+    dtype = as_dtype(proto.dtype)
+    shape = shape_from_proto(proto.tensor_shape)
+    if shape is None or None in shape:
+        raise ValueError(f"a TensorProto of {dtype.name} states no full shape")
+    count = 1
+    for size in shape:
+        count *= size
+    if proto.tensor_content and dtype is not dtypes.string:
+        return _from_content(proto.tensor_content, dtype, shape, count)
+    if dtype.name not in _FIELDS:
+        raise ValueError(f"a TensorProto of {dtype.name} cannot become an array")
+    values = _from_list(getattr(proto, _FIELDS[dtype.name][0]), dtype)
+    if len(values) > count:
+        raise ValueError(f"a TensorProto of shape {shape} holds {len(values)} values")
+    array = _fill(values, dtype, shape, count)
+    array.flags.writeable = False
+    return array
+
+
+def _from_content(content: bytes, dtype: DType, shape: tuple, count: int) -> np.ndarray:
+    storage = np.dtype(dtype.as_numpy_dtype)
+    if len(content) != count * storage.itemsize:
+        raise ValueError(f"a TensorProto of shape {shape} and {dtype.name} holds {len(content)} bytes, not "
+                         f"{count * storage.itemsize}")
+    array = np.frombuffer(content, storage).reshape(shape)
+    return array if sys.byteorder == "little" else array.byteswap()
+
+
+def _from_list(values: Any, dtype: DType) -> np.ndarray:
+    if dtype is dtypes.string:
+        array = np.empty(len(values), object)
+        array[:] = list(values)
+        return array
+    if dtype.is_complex:
+        pairs = np.array(values, np.float64).reshape(-1, 2)
+        return (pairs[:, 0] + 1j * pairs[:, 1]).astype(dtype.as_numpy_dtype)
+    if dtype in (dtypes.float16, dtypes.bfloat16):
+        return np.array(values, np.int64).astype(np.uint16).view(dtype.as_numpy_dtype)
+    if dtype.name == "resource":
+        array = np.empty(len(values), object)
+        array[:] = list(values)
+        return array
+    if dtype.is_quantized:
+        plain = np.array(values, dtype._code)
+        return plain.view(dtype.as_numpy_dtype)
+    return np.array(values, np.int64 if dtype.is_integer and dtype is not dtypes.uint64 else None).astype(
+        dtype.as_numpy_dtype)
+
+
+def _fill(values: np.ndarray, dtype: DType, shape: tuple, count: int) -> np.ndarray:
+    if len(values) == count:
+        return values.reshape(shape)
+    if len(values) == 0:
+        zero = b"" if dtype is dtypes.string else np.zeros((), dtype.as_numpy_dtype)
+        if dtype is dtypes.string:
+            return np.full(shape, zero, object)
+        return np.zeros(shape, dtype.as_numpy_dtype)
+    if len(values) == 1:
+        return np.broadcast_to(values.reshape(()), shape).view()
+    full = np.empty(count, values.dtype)
+    full[:len(values)] = values
+    full[len(values):] = values[-1]
+    return full.reshape(shape)
+
+
+def make_tensor_proto(values: Any, dtype: Any = None, shape: Any = None, verify_shape: bool = False) -> Any:
+    """``tf.make_tensor_proto``: the TensorProto of a Python or NumPy value; see ``tf.constant`` for the rules."""
+    from jitgraph.graph import literals
+
+    if isinstance(values, messages.TensorProto):
+        return values
+    wanted = None if dtype is None else as_dtype(dtype)
+    return from_array(literals.constant_array(values, wanted, shape, verify_shape), wanted)
+
+
+def make_ndarray(tensor: Any) -> np.ndarray:
+    """``tf.make_ndarray``: the ndarray of a TensorProto."""
+    return to_array(tensor).copy()

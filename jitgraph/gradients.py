@@ -1,0 +1,371 @@
+"""Symbolic derivatives: ``tf.gradients`` walks a graph backwards and adds the nodes that compute them.
+
+The walk keeps, for each operation between the xs and the ys, how many consumers still owe it a gradient.  When none
+does, the gradients that arrived at its outputs are added up and its gradient function is called, under the name scope
+``gradients/<name>_grad``.  No recursion, so the depth of a graph does not matter.
+"""
+from __future__ import annotations
+
+import collections
+import contextlib
+import enum
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from jitgraph import raw_ops as raw
+from jitgraph.graph import dtypes, shapes
+from jitgraph.graph.composite import IndexedSlices
+from jitgraph.graph.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
+from jitgraph.graph.gradient_registry import gradient_function
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.scopes import name_scope
+from jitgraph.graph.stack import get_default_graph
+from jitgraph.graph.tensor import Tensor
+
+
+class AggregationMethod:
+    """How the gradients that arrive at one tensor from several consumers are added up.
+
+    ``ADD_N`` (the default): one sum of all.  ``EXPERIMENTAL_TREE``: pairwise as a chain of sums.
+    ``EXPERIMENTAL_ACCUMULATE_N``: ``tf.accumulate_n``.
+    """
+
+    ADD_N = 0
+    DEFAULT = ADD_N
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+class UnconnectedGradients(enum.Enum):
+    """What stands for the gradient of an x that no y depends on: None, or zeros in the shape of x."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+# gradients flow through tensors of these dtypes only
+_DIFFERENTIABLE = frozenset([dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.complex64,
+                             dtypes.complex128, dtypes.resource, dtypes.variant])
+
+
+def _as_list(value: Any) -> list:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _flows(tensor: Tensor) -> bool:
+    return tensor.dtype.base_dtype in _DIFFERENTIABLE
+
+
+# -- what lies between -------------------------------------------------------------------------------------------------
+
+def _reached_from(ops: Iterable[Operation]) -> set[Operation]:
+    """The operations that depend on `ops` through tensors that gradients flow through, and `ops` themselves."""
+    reached: set[Operation] = set()
+    queue = collections.deque(ops)
+    while queue:
+        op = queue.popleft()
+        if op in reached:
+            continue
+        reached.add(op)
+        for output in op.outputs:
+            if _flows(output):
+                queue.extend(output._consumers)
+    return reached
+
+
+def _between(to_ops: list[Operation], reached: set[Operation]) -> dict[Operation, int]:
+    """The operations on paths to `to_ops` inside `reached`: how many inputs of others among them each one feeds."""
+    pending: dict[Operation, int] = {}
+    queue = collections.deque(to_ops)
+    while queue:
+        op = queue.popleft()
+        if op in reached and op not in pending:
+            pending[op] = 0
+            queue.extend(tensor.op for tensor in op.inputs)
+    for op in pending:
+        for tensor in op.inputs:
+            if tensor.op in pending:
+                pending[tensor.op] += 1
+    return pending
+
+
+def _stops(from_ops: list[Operation], stop_tensors: list[Tensor], pending: dict[Operation, int]) -> set[Operation]:
+    """Operations behind which no gradient is wanted: those of xs that depend on no other x, and those asked for."""
+    found = {op for op in from_ops if not any(pending.get(tensor.op, 0) > 0 for tensor in op.inputs)}
+    found.update(tensor.op for tensor in stop_tensors)
+    return found
+
+
+# -- the gradients of the ys -------------------------------------------------------------------------------------------
+
+def _check_given(y: Tensor, grad: Any) -> None:
+    kinds = {"complex": y.dtype.is_complex, "floating": y.dtype.is_floating, "integer": y.dtype.is_integer}
+    given = grad.dtype
+    if kinds["complex"] and not given.is_complex:
+        raise TypeError(f"Gradient type {given.name} generated for complex-valued tensor {y} with type {y.dtype.name} "
+                        "must be complex")
+    if (kinds["floating"] or kinds["integer"]) and not (given.is_floating or given.is_integer):
+        raise TypeError(f"Gradient type {given.name} generated for real or integer-valued tensor {y} with type "
+                        f"{y.dtype.name} must be real or integer")
+
+
+def _initial_gradients(grad_ys: list, ys: list[Tensor], colocate: Callable) -> list:
+    """The given gradients of the ys (an Identity each), ones where none is given."""
+    if len(grad_ys) != len(ys):
+        raise ValueError(f"Passed {len(grad_ys)} grad_ys for {len(ys)} ys")
+    grad_ys = convert_n_to_tensor_or_indexed_slices(grad_ys, name="grad_y")
+    initial: list = []
+    for i, (grad, y) in enumerate(zip(grad_ys, ys)):
+        with colocate(y.op):
+            if grad is None:
+                initial.append(_ones_like(y, i))
+                continue
+            _check_given(y, grad)
+            if isinstance(grad, IndexedSlices):
+                initial.append(IndexedSlices(
+                    raw.Identity(grad.values, name=f"grad_ys_{i}_values"),
+                    raw.Identity(grad.indices, name=f"grad_ys_{i}_indices"), grad.dense_shape))
+            else:
+                initial.append(raw.Identity(grad, name=f"grad_ys_{i}"))
+    return initial
+
+
+def _ones_like(y: Tensor, index: int) -> Tensor:
+    from jitgraph.ops.constant import constant
+    from jitgraph.ops.shape import shape
+
+    if y.dtype.is_complex:
+        raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})")
+    if not (y.dtype.is_floating or y.dtype.is_integer or y.dtype.base_dtype in (dtypes.resource, dtypes.variant)):
+        raise TypeError(f"Tensor {y} with type {y.dtype.name} must be numeric to obtain a default gradient")
+    return raw.Fill(shape(y), constant(1, y.dtype.base_dtype, name=f"grad_ys_{index}"))
+
+
+# -- adding up ---------------------------------------------------------------------------------------------------------
+
+def _total(grads: list, op: Operation, method: int) -> Any:
+    """The sum of the gradients that arrived at one output; None if none did."""
+    if len(grads) < 2:
+        return grads[0] if grads else None
+    if any(isinstance(grad, IndexedSlices) for grad in grads):
+        return _total_of_slices(grads)
+    if method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N:
+        from jitgraph.ops.math import accumulate_n
+
+        return accumulate_n(grads)
+    from jitgraph.ops.math import add_n
+
+    if method == AggregationMethod.EXPERIMENTAL_TREE:
+        with name_scope(op.name + "_gradient_sum"):
+            running = grads[0]
+            for grad in grads[1:]:
+                running = add_n([running, grad])
+            return running
+    return add_n(grads)
+
+
+def _total_of_slices(grads: list) -> Any:
+    """Slices are put one behind the other; with a dense gradient among them the sum is dense."""
+    from jitgraph.ops.join import concat
+    from jitgraph.ops.math import add_n
+
+    if not all(isinstance(grad, IndexedSlices) for grad in grads):
+        return add_n(grads)
+    indices = [grad.indices for grad in grads]
+    if len({t.dtype.base_dtype for t in indices}) > 1:
+        indices = [t if t.dtype is dtypes.int64 else raw.Cast(t, DstT=dtypes.int64) for t in indices]
+    return IndexedSlices(concat([grad.values for grad in grads], 0), concat(indices, 0), grads[0].dense_shape)
+
+
+# -- the walk ----------------------------------------------------------------------------------------------------------
+
+class _Walk:
+    """One call of ``gradients``: the gradients that have arrived, and how many each operation still waits for."""
+
+    def __init__(self, pending: dict[Operation, int], stops: set[Operation], colocate: Callable, gate: bool,
+                 method: int):
+        self.pending = pending
+        self.stops = stops
+        self.colocate = colocate
+        self.gate = gate
+        self.method = method
+        self.arrived: dict[Operation, list[list]] = {}      # operation -> for each output what arrived
+        self.totals: dict[Operation, list] = {}             # operation -> for each output the sum
+
+    def arrive(self, tensor: Tensor, grad: Any) -> None:
+        op = tensor.op
+        found = self.arrived.get(op)
+        if found is None:
+            found = self.arrived[op] = [[] for _ in op.outputs]
+        found[tensor.value_index].append(grad)
+
+    def run(self, to_ops: list[Operation]) -> None:
+        ready = collections.deque(dict.fromkeys(op for op in to_ops if self.pending.get(op) == 0))
+        while ready:
+            op = ready.popleft()
+            with self.colocate(op):
+                self._pass(op)
+            for tensor in op.inputs:
+                left = self.pending.get(tensor.op)
+                if left is not None:
+                    self.pending[tensor.op] = left - 1
+                    if left == 1:
+                        ready.append(tensor.op)
+
+    def _pass(self, op: Operation) -> None:
+        """Adds up what arrived at the outputs of `op`, and sends the gradients of its inputs on."""
+        arrived = self.arrived.get(op)
+        if arrived is None:
+            return
+        totals = self.totals[op] = [_total(grads, op, self.method) for grads in arrived]
+        if op in self.stops or all(total is None for total in totals):
+            return
+        function = gradient_function(op)
+        if function is None:
+            return
+        out_grads = [raw.ZerosLike(output, name="zeros_like") if total is None and _flows(output) else total
+                     for output, total in zip(op.outputs, totals)]
+        with name_scope(op.name + "_grad"):
+            in_grads = _called(function, op, out_grads)
+            if self.gate and sum(grad is not None for grad in in_grads) > 1:
+                from jitgraph.ops.control import tuple_ as gated
+
+                in_grads = gated(in_grads)
+        for index, (tensor, grad) in enumerate(zip(op.inputs, in_grads)):
+            if grad is not None:
+                _check_shape(op, index, tensor, grad)
+                self.arrive(tensor, grad)
+
+    def gradient(self, x: Tensor, unconnected: UnconnectedGradients) -> Any:
+        totals = self.totals.get(x.op)
+        grad = None if totals is None else totals[x.value_index]
+        if grad is None and unconnected is UnconnectedGradients.ZERO:
+            return _zeros_for(x)
+        return grad
+
+
+def _called(function: Callable, op: Operation, out_grads: list) -> list:
+    """The gradients of the inputs of `op`, as many as there are inputs."""
+    in_grads = _as_list(function(op, *out_grads))
+    if len(in_grads) != len(op.inputs):
+        raise ValueError(f"Num gradients {len(in_grads)} generated for op {op.name} (op type: {op.type}) do not match "
+                         f"num inputs {len(op.inputs)}: the gradient function returned {in_grads}")
+    return [grad if grad is None or isinstance(grad, (Tensor, IndexedSlices)) else convert_to_tensor(grad)
+            for grad in in_grads]
+
+
+def _check_shape(op: Operation, index: int, tensor: Tensor, grad: Any) -> None:
+    """Gives the gradient what is known of its input's shape.  Raises ValueError if they contradict each other."""
+    if not isinstance(grad, Tensor) or tensor.dtype.base_dtype in (dtypes.resource, dtypes.variant):
+        return
+    try:
+        # not set_shape, which would declare plans that hold this graph's older nodes stale
+        grad._shape = shapes.merge(grad._shape, tensor._shape)
+    except ValueError:
+        raise ValueError(
+            "Incompatible shapes between op input and calculated input gradient.  Forward operation: "
+            f"{op.name} (op type: {op.type}).  Input index: {index}. Original input shape: {tensor.shape}.  Calculated "
+            f"input gradient shape: {grad.shape}") from None
+
+
+def _zeros_for(x: Tensor) -> Tensor:
+    if x.dtype.base_dtype is dtypes.resource:
+        from jitgraph.op import lookup
+
+        return raw.Fill(lookup("VariableShape").builder(x), 0.0)
+    return raw.ZerosLike(x, name="zeros_like")
+
+
+def _source_of(x: Any) -> Tensor:
+    """The tensor that stands for an x: the handle of a resource variable, the reference of another variable."""
+    handle = getattr(x, "handle", None)
+    if isinstance(handle, Tensor) and handle.dtype.base_dtype is dtypes.resource:
+        return handle
+    return convert_to_tensor(x, name="x", as_ref=True)
+
+
+def _inside(tensors: list[Tensor], graph: Any) -> list[Tensor]:
+    """In a graph of a function, tensors of outer graphs are replaced by what they are called inside."""
+    return [t if t.op.graph is graph else graph.capture(t) for t in tensors]
+
+
+def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients", colocate_gradients_with_ops: bool = False,
+              gate_gradients: bool = False, aggregation_method: int | None = None, stop_gradients: Any = None,
+              unconnected_gradients: UnconnectedGradients = UnconnectedGradients.NONE) -> list:
+    """Derivatives of the sum of `ys` with respect to each of `xs`: a list of Tensors, IndexedSlices or None.
+
+    `grad_ys`: weights, one per y and of its shape (ones by default; required for complex ys).  `stop_gradients`:
+    tensors that count as constants.  `unconnected_gradients`: None (the default) or zeros for an x that no y depends
+    on.  `gate_gradients` makes the gradients of one operation wait for each other.  Raises LookupError for an operation
+    without gradient on the way, TypeError or ValueError for arguments that do not fit.
+    """
+    ys, xs = _as_list(ys), _as_list(xs)
+    stop_gradients = [] if stop_gradients is None else _as_list(stop_gradients)
+    grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
+    try:
+        unconnected = UnconnectedGradients(unconnected_gradients)
+    except ValueError:
+        raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}") from None
+    method = AggregationMethod.DEFAULT if aggregation_method is None else aggregation_method
+    if method not in (0, 1, 2):
+        raise ValueError(f"Invalid aggregation_method specified {aggregation_method}.")
+    with name_scope(name, "gradients", [*ys, *xs, *stop_gradients, *(g for g in grad_ys if g is not None)]):
+        graph = get_default_graph()
+        ys = _inside([convert_to_tensor(y, name="y") for y in ys], graph)
+        sources = _inside([_source_of(x) for x in xs], graph)
+        stop_tensors = _inside([_source_of(t) for t in stop_gradients], graph)
+
+        def colocate(op: Operation) -> Any:
+            return graph.colocate_with(op) if colocate_gradients_with_ops else contextlib.nullcontext()
+
+        initial = _initial_gradients(grad_ys, ys, colocate)
+        to_ops, from_ops = [y.op for y in ys], [x.op for x in sources]
+        pending = _between(to_ops, _reached_from(from_ops))
+        walk = _Walk(pending, _stops(from_ops, stop_tensors, pending), colocate, gate_gradients, method)
+        for y, grad in zip(ys, initial):
+            if y.op in pending:
+                walk.arrive(y, grad)
+        walk.run(to_ops)
+        return [walk.gradient(x, unconnected) for x in sources]
+
+
+_UNROLLED = 256         # elements of an x up to which the rows of a hessian are written out
+
+
+def hessians(ys: Any, xs: Any, name: str = "hessians", colocate_gradients_with_ops: bool = False,
+             gate_gradients: bool = False, aggregation_method: int | None = None) -> list:
+    """For each of `xs` the matrix of second derivatives of the sum of `ys`, of shape ``x.shape + x.shape``."""
+    from jitgraph.ops.join import concat, stack
+
+    xs = _as_list(xs)
+    options = {"colocate_gradients_with_ops": colocate_gradients_with_ops, "gate_gradients": gate_gradients,
+               "aggregation_method": aggregation_method}
+    found = []
+    for x, grad in zip(xs, gradients(ys, xs, **options)):
+        x = convert_to_tensor(x)
+        flat = raw.Reshape(grad, [-1])
+        count = flat.shape[0].value
+        if count is not None and count <= _UNROLLED:
+            rows: Any = stack([_row(flat[i], x, options) for i in range(count)]) if count else flat
+        else:
+            rows = _looped_rows(flat, x, options)
+        size = raw.Shape(x)
+        found.append(raw.Reshape(rows, concat([size, size], 0)))
+        if x._shape is not None:
+            found[-1].set_shape(x._shape + x._shape)
+    return found
+
+
+def _row(element: Tensor, x: Tensor, options: dict) -> Tensor:
+    return gradients(element, x, unconnected_gradients=UnconnectedGradients.ZERO, **options)[0]
+
+
+def _looped_rows(flat: Tensor, x: Tensor, options: dict) -> Tensor:
+    from jitgraph.names import resolve
+
+    def step(index, rows):
+        return index + 1, rows.write(index, _row(raw.GatherV2(flat, index, 0), x, options))
+
+    count = raw.Size(flat)
+    rows = resolve("TensorArray")(x.dtype.base_dtype, count)
+    return resolve("while_loop")(lambda index, _: index < count, step, [0, rows])[1].stack()

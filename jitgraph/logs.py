@@ -1,0 +1,128 @@
+"""``tf.logging``: messages to the standard error, as ``INFO:tensorflow:message``."""
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from typing import Any
+
+DEBUG, INFO, WARN, ERROR, FATAL = logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL
+_LEVEL_NAMES = {DEBUG: "DEBUG", INFO: "INFO", WARN: "WARN", ERROR: "ERROR", FATAL: "FATAL"}
+
+_lock = threading.Lock()
+_counts: dict[tuple[str, int], int] = {}
+
+
+class _CurrentStderr(logging.StreamHandler):
+    """Writes to what ``sys.stderr`` is at the moment, so that redirecting it works."""
+
+    @property
+    def stream(self) -> Any:
+        return sys.stderr
+
+    @stream.setter
+    def stream(self, value: Any) -> None:
+        pass
+
+
+def _logger() -> logging.Logger:
+    logger = logging.getLogger("tensorflow")
+    with _lock:
+        if logger.level == logging.NOTSET:
+            logger.setLevel(WARN)
+        if not logger.handlers and not logging.getLogger().handlers:
+            handler = _CurrentStderr()
+            handler.setFormatter(logging.Formatter(logging.BASIC_FORMAT))
+            logger.addHandler(handler)
+    return logger
+
+
+def get_logger() -> logging.Logger:
+    """The Python logger behind these functions, named "tensorflow"."""
+    return _logger()
+
+
+def get_verbosity() -> int:
+    """The lowest level that is shown; WARN at first."""
+    return _logger().getEffectiveLevel()
+
+
+def set_verbosity(v: int | str) -> None:
+    """Shows messages of level `v` (``tf.logging.INFO``, 20, "INFO") and above."""
+    _logger().setLevel(v if isinstance(v, int) else {"WARN": WARN}.get(v, v))
+
+
+def log(level: int, msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Logs ``msg % args`` at `level`."""
+    _logger().log(level, msg, *args, **kwargs)
+
+
+def debug(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Logs at level DEBUG."""
+    _logger().debug(msg, *args, **kwargs)
+
+
+def info(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Logs at level INFO."""
+    _logger().info(msg, *args, **kwargs)
+
+
+def warn(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Logs at level WARN."""
+    _logger().warning(msg, *args, **kwargs)
+
+
+warning = warn
+
+
+def error(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Logs at level ERROR."""
+    _logger().error(msg, *args, **kwargs)
+
+
+def fatal(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Logs at level FATAL; the program goes on."""
+    _logger().critical(msg, *args, **kwargs)
+
+
+def vlog(level: int, msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Logs at `level`."""
+    _logger().log(level, msg, *args, **kwargs)
+
+
+def flush() -> None:
+    """Writes out what is buffered."""
+    for handler in _logger().handlers:
+        handler.flush()
+
+
+def _count_here() -> int:
+    """How often the caller's caller came to its present line."""
+    frame = sys._getframe(2)
+    key = (frame.f_code.co_filename, frame.f_lineno)
+    with _lock:
+        _counts[key] = _counts.get(key, -1) + 1
+        return _counts[key]
+
+
+def log_every_n(level: int, msg: Any, n: int, *args: Any) -> None:
+    """Logs the first and then every `n`-th time that this line is reached."""
+    if _count_here() % n == 0:
+        log(level, msg, *args)
+
+
+def log_first_n(level: int, msg: Any, n: int, *args: Any) -> None:
+    """Logs the first `n` times that this line is reached."""
+    if _count_here() < n:
+        log(level, msg, *args)
+
+
+def log_if(level: int, msg: Any, condition: Any, *args: Any) -> None:
+    """Logs if `condition` is true."""
+    if condition:
+        log(level, msg, *args)
+
+
+def TaskLevelStatusMessage(msg: Any) -> None:
+    """Logs at level ERROR."""
+    error(msg)

@@ -1,0 +1,1 @@
+"""The ops, one module per family.  Each op is declared once, see ``jitgraph.op``."""

@@ -1,0 +1,120 @@
+"""Gradients under broadcasting: summing back to the shape that an input had before it was stretched."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitgraph import raw_ops as raw
+from jitgraph.op import INDEX, NOT_DIFFERENTIABLE, op
+
+
+def reduced_axes(first: Any, second: Any) -> tuple[list[int], list[int]]:
+    """For each of two shapes the axes of their common shape along which it has size 1 or is missing.
+
+    Both lists are empty if the shapes are equal.  Sizes may be symbolic.  Raises ValueError if they do not broadcast.
+    """
+    first, second = list(first), list(second)
+    rank = max(len(first), len(second))
+    if len(first) == len(second) and all(m is n or m == n for m, n in zip(first, second)):
+        return [], []
+    wide = [[1] * (rank - len(shape)) + shape for shape in (first, second)]
+    of_first, of_second = [], []
+    for axis, (m, n) in enumerate(zip(*wide)):
+        if m is not n and m != n and m != 1 and n != 1:
+            raise ValueError(f"Incompatible shapes: {first} vs. {second}")
+        if m == 1:
+            of_first.append(axis)
+        if n == 1:
+            of_second.append(axis)
+    return of_first, of_second
+
+
+def _two_vectors(c: Any) -> list:
+    first, second = c.constant(0), c.constant(1)
+    if first is None or second is None or any(size is None for size in (*first.ravel(), *second.ravel())):
+        return [(None,), (None,)]
+    return [(len(axes),) for axes in reduced_axes(first.tolist(), second.tolist())]
+
+
+def _as_constants(b: Any, s0: Any, s1: Any) -> Any:
+    if s0.constant is None or s1.constant is None:
+        return NotImplemented
+    dtype = s0.dtype.as_numpy_dtype
+    return tuple(b.const(np.array(axes, dtype), s0.dtype)
+                 for axes in reduced_axes(np.ravel(s0.constant).tolist(), np.ravel(s1.constant).tolist()))
+
+
+@op("BroadcastGradientArgs(s0: T, s1: T) -> r0: T, r1: T", T=INDEX, shape=_two_vectors, lower=_as_constants,
+    grad=NOT_DIFFERENTIABLE, dynamic=True,
+    samples=lambda rng, dtype: [[np.array([2, 3, 1], dtype), np.array([3, 4], dtype)],
+                                [np.array([], dtype), np.array([5], dtype)]])
+def broadcast_gradient_args(s0, s1):
+    """The axes over which the gradients of ``x op y`` are summed, from the shapes `s0` of x and `s1` of y."""
+    try:
+        axes = reduced_axes(s0.tolist(), s1.tolist())
+    except ValueError as error:
+        from jitgraph.graph.errors import InvalidArgumentError
+
+        raise InvalidArgumentError(None, None, str(error)) from None
+    return tuple(np.array(a, s0.dtype) for a in axes)
+
+
+def _stretched_axes(own: Any, other: Any) -> list[int] | None:
+    """The axes over which a gradient is summed to get back from the common shape to `own`; None if not known yet."""
+    if own is None or other is None:
+        return None
+    lead = max(0, len(other) - len(own))
+    axes = list(range(lead))
+    for position, size in enumerate(own):
+        index = position + len(other) - len(own)
+        beside = other[index] if index >= 0 else 1
+        if size is None and beside != 1:
+            return None                 # it may turn out to be 1
+        if size == 1 and beside != 1:
+            axes.append(lead + position)
+    return axes
+
+
+class Unbroadcast:
+    """How a gradient of the shape of ``x op y`` goes back to the shapes of x and y.
+
+    Where the static shapes tell, this needs a Sum and a Reshape for an input that was stretched, and nothing for another;
+    else ``BroadcastGradientArgs`` finds the axes at run time.  The last `inner` dimensions do not broadcast.
+    """
+
+    __slots__ = ("_tensors", "_inner", "_found")
+
+    def __init__(self, x: Any, y: Any, inner: int = 0):
+        self._tensors = x, y
+        self._inner = inner
+        self._found: Any = None
+        if any(self._axes(which) is None for which in (0, 1)):
+            shapes = raw.Shape(x), raw.Shape(y)
+            outer = [shape[:-inner] for shape in shapes] if inner else shapes
+            self._found = shapes, broadcast_gradient_args(*outer)
+
+    def _axes(self, which: int) -> list[int] | None:
+        shapes = [t._shape if t._shape is None or not self._inner else t._shape[:-self._inner] for t in self._tensors]
+        return _stretched_axes(shapes[which], shapes[1 - which])
+
+    def _back(self, grad: Any, which: int) -> Any:
+        axes = self._axes(which)
+        if axes is None:
+            shapes, found = self._found
+            return raw.Reshape(raw.Sum(grad, found[which]), shapes[which])
+        shape = self._tensors[which]._shape
+        if not axes or grad._shape == shape and None not in shape:
+            return grad
+        total = raw.Sum(grad, axes)
+        if None not in shape:
+            return raw.Reshape(total, list(shape))
+        return raw.Reshape(total, raw.Shape(self._tensors[which])) if 1 in shape else total
+
+    def to_x(self, grad: Any) -> Any:
+        """`grad` in the shape of x."""
+        return self._back(grad, 0)
+
+    def to_y(self, grad: Any) -> Any:
+        """`grad` in the shape of y."""
+        return self._back(grad, 1)

@@ -1,0 +1,345 @@
+"""Convolutions and their gradients.  The NumPy meaning: windows as a matrix (im2col), then one matrix product."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitgraph import raw_ops as raw
+from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph.dtypes import FLOATS, INDEX
+from jitgraph.op import op
+from jitgraph.ops import windows
+from jitgraph.ops.shape import shape
+from jitgraph.ops.windows import Layout, Window
+
+_CONV_TYPES = FLOATS + dtypes.int32
+_ATTRS_2D = ('strides: list(int), use_cudnn_on_gpu: bool = true, padding: string {"SAME", "VALID", "EXPLICIT"}, '
+             'explicit_paddings: list(int) = [], data_format: string {"NHWC", "NCHW"} = "NHWC", '
+             'dilations: list(int) = [1, 1, 1, 1]')
+_ATTRS_3D = ('strides: list(int), padding: string {"SAME", "VALID"}, data_format: string {"NDHWC", "NCDHW"} = "NDHWC", '
+             'dilations: list(int) = [1, 1, 1, 1, 1]')
+_ATTRS_DEPTHWISE = ('strides: list(int), padding: string {"SAME", "VALID"}, '
+                    'data_format: string {"NHWC", "NCHW"} = "NHWC", dilations: list(int) = [1, 1, 1, 1]')
+
+
+def _invalid(message: str) -> Exception:
+    from jitgraph.graph.errors import InvalidArgumentError
+
+    return InvalidArgumentError(None, None, message)
+
+
+def _windows(size: Any, taps: Any, layout: Layout, strides: Any, padding: str, dilations: Any,
+             explicit_paddings: Any = ()) -> list[Window]:
+    """The windows along the spatial axes of an input with spatial sizes `size` and a filter with `taps`."""
+    steps, gaps = layout.pick(strides), layout.pick(dilations)
+    explicit = [tuple(explicit_paddings[2 * i:2 * i + 2]) for i in layout.spatial] if explicit_paddings else [None] * len(
+        layout.spatial)
+    return [windows.window(d, n, step, gap, padding, pads)
+            for d, n, step, gap, pads in zip(size, taps, steps, gaps, explicit)]
+
+
+def _conv_shape(c: Any) -> Any:
+    rank = len(c.attrs["data_format"])
+    value = shape_rules.with_rank(c.shapes[0], rank, "input")
+    filters = shape_rules.with_rank(c.shapes[1], rank, "filter")
+    layout = Layout.of(c.attrs["data_format"])
+    channels, inner = value[layout.channel], filters[-2]
+    if channels is not None and inner is not None and channels != inner and (inner == 0 or channels % inner != 0):
+        raise ValueError(f"Depth of input ({channels}) is not a multiple of input depth of filter ({inner})")
+    wins = _windows(layout.pick(value), filters[:-2], layout, c.attrs["strides"], c.attrs["padding"], c.attrs["dilations"],
+                    c.attrs.get("explicit_paddings", ()))
+    return layout.shape(value[layout.batch], [w.output for w in wins], filters[-1])
+
+
+def _columns(x: np.ndarray, wins: list[Window], taps: Any) -> np.ndarray:
+    """The windows of x [batch, spatial..., channels] as a matrix [batch * outputs, taps * channels]."""
+    view = windows.view(windows.padded(x, wins), wins, taps)
+    return view.reshape(view.shape[0] * int(np.prod(view.shape[1:1 + len(wins)])), -1)
+
+
+def _convolve(x: np.ndarray, filters: np.ndarray, wins: list[Window]) -> np.ndarray:
+    """x [batch, spatial..., in], filters [taps..., in / groups, out] -> [batch, outputs..., out]."""
+    taps, inner, out = filters.shape[:-2], filters.shape[-2], filters.shape[-1]
+    result_shape = (x.shape[0], *(w.output for w in wins))
+    groups = x.shape[-1] // inner if inner else 1
+    if inner == 1 and groups > 1:
+        return _convolve_channels(windows.padded(x, wins), filters, wins, result_shape)
+    parts = []
+    for g in range(groups):
+        columns = _columns(x[..., g * inner:(g + 1) * inner], wins, taps)
+        kernel = filters[..., g * (out // groups):(g + 1) * (out // groups)].reshape(-1, out // groups)
+        parts.append(_matmul(columns, kernel).reshape(*result_shape, out // groups))
+    return parts[0] if groups == 1 else np.concatenate(parts, -1)
+
+
+def _convolve_channels(x: np.ndarray, filters: np.ndarray, wins: list[Window], result_shape: tuple) -> np.ndarray:
+    """Padded x with one filter group per channel: tap after tap."""
+    channels = x.shape[-1]
+    result = np.zeros((*result_shape, channels, filters.shape[-1] // channels), x.dtype)
+    for tap in np.ndindex(*filters.shape[:-2]):
+        result += x[windows.tap_slices(wins, tap)][..., None] * filters[tap].reshape(channels, -1)
+    return result.reshape(*result_shape, -1)
+
+
+def _matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a @ b; 16-bit floats are multiplied in float32."""
+    if a.dtype.itemsize == 2:
+        return (a.astype(np.float32) @ b.astype(np.float32)).astype(a.dtype)
+    return a @ b
+
+
+def _input_gradient(size: Any, filters: np.ndarray, grad: np.ndarray, wins: list[Window]) -> np.ndarray:
+    """The gradient [batch, spatial..., in] of a convolution for its input of spatial sizes `size`."""
+    taps, inner, out = filters.shape[:-2], filters.shape[-2], filters.shape[-1]
+    batch, *sizes, channels = size
+    full = np.zeros((batch, *(w.before + d + w.after for w, d in zip(wins, sizes)), channels), grad.dtype)
+    groups = channels // inner if inner else 1
+    if inner == 1 and groups > 1:
+        split = grad.reshape(*grad.shape[:-1], channels, -1)
+        for tap in np.ndindex(*taps):
+            full[windows.tap_slices(wins, tap)] += (split * filters[tap].reshape(channels, -1)).sum(-1, dtype=grad.dtype)
+        return windows.cropped(full, wins, sizes)
+    for g in range(groups):
+        part = grad[..., g * (out // groups):(g + 1) * (out // groups)]
+        flat = part.reshape(-1, out // groups)
+        target = full[..., g * inner:(g + 1) * inner]
+        for tap in np.ndindex(*taps):
+            kernel = filters[tap][:, g * (out // groups):(g + 1) * (out // groups)]
+            target[windows.tap_slices(wins, tap)] += _matmul(flat, kernel.T).reshape(*part.shape[:-1], inner)
+    return windows.cropped(full, wins, sizes)
+
+
+def _filter_gradient(x: np.ndarray, size: Any, grad: np.ndarray, wins: list[Window]) -> np.ndarray:
+    """The gradient [taps..., in / groups, out] of a convolution for its filters of shape `size`."""
+    *taps, inner, out = size
+    groups = x.shape[-1] // inner if inner else 1
+    if inner == 1 and groups > 1:
+        padded, split = windows.padded(x, wins), grad.reshape(-1, groups, out // groups)
+        result = np.empty((*taps, 1, out), x.dtype)
+        for tap in np.ndindex(*taps):
+            under = padded[windows.tap_slices(wins, tap)].reshape(-1, groups, 1)
+            result[tap] = (under * split).sum(0, dtype=x.dtype).reshape(1, out)
+        return result
+    parts = []
+    for g in range(groups):
+        columns = _columns(x[..., g * inner:(g + 1) * inner], wins, taps)
+        part = grad[..., g * (out // groups):(g + 1) * (out // groups)].reshape(-1, out // groups)
+        parts.append(_matmul(columns.T, part).reshape(*taps, inner, out // groups))
+    return parts[0] if groups == 1 else np.concatenate(parts, -1)
+
+
+def _forward(x: np.ndarray, filters: np.ndarray, data_format: str, *geometry: Any) -> np.ndarray:
+    layout = Layout.of(data_format)
+    x = layout.channels_last(x)
+    if filters.shape[-2] == 0 or x.shape[-1] % max(filters.shape[-2], 1):
+        raise _invalid(f"input depth must be evenly divisible by filter depth: {x.shape[-1]} vs {filters.shape[-2]}")
+    return layout.restore(_convolve(x, filters, _windows(x.shape[1:-1], filters.shape[:-2], layout, *geometry)))
+
+
+def _backward_input(sizes: Any, filters: np.ndarray, grad: np.ndarray, data_format: str, *geometry: Any) -> np.ndarray:
+    layout = Layout.of(data_format)
+    sizes = [int(d) for d in sizes]
+    if len(sizes) == len(filters.shape) - 2:       # only the spatial sizes are given
+        sizes = list(layout.shape(grad.shape[layout.batch], sizes, filters.shape[-2]))
+    size = [sizes[layout.batch], *layout.pick(sizes), sizes[layout.channel]]
+    wins = _windows(size[1:-1], filters.shape[:-2], layout, *geometry)
+    grad = layout.channels_last(grad)
+    _check_output(grad, wins)
+    return layout.restore(_input_gradient(size, filters, np.ascontiguousarray(grad), wins))
+
+
+def _backward_filter(x: np.ndarray, sizes: Any, grad: np.ndarray, data_format: str, *geometry: Any) -> np.ndarray:
+    layout = Layout.of(data_format)
+    x, grad = layout.channels_last(x), layout.channels_last(grad)
+    size = [int(d) for d in sizes]
+    wins = _windows(x.shape[1:-1], size[:-2], layout, *geometry)
+    _check_output(grad, wins)
+    return _filter_gradient(x, size, np.ascontiguousarray(grad), wins)
+
+
+def _check_output(grad: np.ndarray, wins: list[Window]) -> None:
+    expected = [w.output for w in wins]
+    if list(grad.shape[1:-1]) != expected:
+        raise _invalid(f"Size of out_backprop doesn't match computed: actual = {list(grad.shape[1:-1])}, computed = "
+                       f"{expected}")
+
+
+# -- 2-D -----------------------------------------------------------------------------------------------------------
+
+@op(f"Conv2D(input: T, filter: T; {_ATTRS_2D}) -> output: T", T=_CONV_TYPES, shape=_conv_shape)
+def _conv2d(input, filter, strides, padding, explicit_paddings, data_format, dilations):
+    """2-D convolution (cross-correlation) of images with `filter` [height, width, in, out]."""
+    return _forward(input, filter, data_format, strides, padding, dilations, explicit_paddings)
+
+
+def _geometry(op: Any, *names: str) -> dict[str, Any]:
+    return {name: op.attrs[name] for name in names}
+
+
+_NAMES_2D = ("strides", "padding", "explicit_paddings", "use_cudnn_on_gpu", "data_format", "dilations")
+
+
+@_conv2d.gradient
+def _(op, grad):
+    value, filters = op.inputs
+    sizes, filter_sizes = raw.ShapeN([value, filters])
+    geometry = _geometry(op, *_NAMES_2D)
+    return [raw.Conv2DBackpropInput(sizes, filters, grad, **geometry),
+            raw.Conv2DBackpropFilter(value, filter_sizes, grad, **geometry)]
+
+
+def _backprop_input_shape(c: Any) -> Any:
+    wanted = shape_rules.shape_from(c, 0)
+    rank = len(c.attrs["data_format"])
+    if wanted is not None and len(wanted) == rank - 2 and c.shapes[2] is not None:
+        layout = Layout.of(c.attrs["data_format"])
+        inner = None if c.shapes[1] is None else c.shapes[1][-2]
+        return layout.shape(c.shapes[2][layout.batch], wanted, inner)
+    return (None,) * rank if wanted is None else wanted
+
+
+@op(f"Conv2DBackpropInput(input_sizes: int32, filter: T, out_backprop: T; {_ATTRS_2D}) -> output: T", T=_CONV_TYPES,
+    shape=_backprop_input_shape)
+def conv2d_backprop_input(input_sizes, filter, out_backprop, strides, padding, explicit_paddings, data_format, dilations):
+    """The gradient of Conv2D for an input of shape `input_sizes`."""
+    return _backward_input(input_sizes, filter, out_backprop, data_format, strides, padding, dilations,
+                           explicit_paddings)
+
+
+@conv2d_backprop_input.gradient
+def _(op, grad):
+    sizes, filters, out = op.inputs
+    geometry = _geometry(op, *_NAMES_2D)
+    return [None, raw.Conv2DBackpropFilter(grad, shape(filters), out, **geometry),
+            raw.Conv2D(grad, filters, **geometry)]
+
+
+@op(f"Conv2DBackpropFilter(input: T, filter_sizes: int32, out_backprop: T; {_ATTRS_2D}) -> output: T", T=FLOATS,
+    shape=shape_rules.from_value(1))
+def conv2d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, explicit_paddings, data_format,
+                           dilations):
+    """The gradient of Conv2D for a filter of shape `filter_sizes`."""
+    return _backward_filter(input, filter_sizes, out_backprop, data_format, strides, padding, dilations,
+                            explicit_paddings)
+
+
+@conv2d_backprop_filter.gradient
+def _(op, grad):
+    value, _, out = op.inputs
+    geometry = _geometry(op, *_NAMES_2D)
+    return [raw.Conv2DBackpropInput(shape(value), grad, out, **geometry), None,
+            raw.Conv2D(value, grad, **geometry)]
+
+
+# -- 3-D -----------------------------------------------------------------------------------------------------------
+
+_NAMES_3D = ("strides", "padding", "data_format", "dilations")
+
+
+@op(f"Conv3D(input: T, filter: T; {_ATTRS_3D}) -> output: T", T=FLOATS, shape=_conv_shape)
+def _conv3d(input, filter, strides, padding, data_format, dilations):
+    """3-D convolution (cross-correlation) of volumes with `filter` [depth, height, width, in, out]."""
+    return _forward(input, filter, data_format, strides, padding, dilations)
+
+
+@_conv3d.gradient
+def _(op, grad):
+    value, filters = op.inputs
+    sizes, filter_sizes = raw.ShapeN([value, filters])
+    geometry = _geometry(op, *_NAMES_3D)
+    return [raw.Conv3DBackpropInputV2(sizes, filters, grad, **geometry),
+            raw.Conv3DBackpropFilterV2(value, filter_sizes, grad, **geometry)]
+
+
+@op(f"Conv3DBackpropInputV2(input_sizes: Tshape, filter: T, out_backprop: T; {_ATTRS_3D}) -> output: T", T=FLOATS,
+    Tshape=INDEX, shape=_backprop_input_shape)
+def conv3d_backprop_input(input_sizes, filter, out_backprop, strides, padding, data_format, dilations):
+    """The gradient of Conv3D for an input of shape `input_sizes`."""
+    return _backward_input(input_sizes, filter, out_backprop, data_format, strides, padding, dilations)
+
+
+@conv3d_backprop_input.gradient
+def _(op, grad):
+    _, filters, out = op.inputs
+    geometry = _geometry(op, *_NAMES_3D)
+    return [None, raw.Conv3DBackpropFilterV2(grad, shape(filters), out, **geometry),
+            raw.Conv3D(grad, filters, **geometry)]
+
+
+@op(f"Conv3DBackpropFilterV2(input: T, filter_sizes: int32, out_backprop: T; {_ATTRS_3D}) -> output: T", T=FLOATS,
+    shape=shape_rules.from_value(1))
+def conv3d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, data_format, dilations):
+    """The gradient of Conv3D for a filter of shape `filter_sizes`."""
+    return _backward_filter(input, filter_sizes, out_backprop, data_format, strides, padding, dilations)
+
+
+@conv3d_backprop_filter.gradient
+def _(op, grad):
+    value, _, out = op.inputs
+    geometry = _geometry(op, *_NAMES_3D)
+    return [raw.Conv3DBackpropInputV2(shape(value), grad, out, **geometry), None,
+            raw.Conv3D(value, grad, **geometry)]
+
+
+# -- depthwise -----------------------------------------------------------------------------------------------------
+
+def _depthwise_shape(c: Any) -> Any:
+    value = shape_rules.with_rank(c.shapes[0], 4, "input")
+    filters = shape_rules.with_rank(c.shapes[1], 4, "filter")
+    layout = Layout.of(c.attrs["data_format"])
+    channels = shape_rules.merge_sizes(value[layout.channel], filters[2])
+    wins = _windows(layout.pick(value), filters[:2], layout, c.attrs["strides"], c.attrs["padding"], c.attrs["dilations"])
+    out = None if channels is None or filters[3] is None else channels * filters[3]
+    return layout.shape(value[layout.batch], [w.output for w in wins], out)
+
+
+def _grouped(filters: np.ndarray) -> np.ndarray:
+    """Filters [h, w, in, multiplier] as those of a convolution with one group per channel: [h, w, 1, in * multiplier]."""
+    return filters.reshape(*filters.shape[:2], 1, -1)
+
+
+@op(f"DepthwiseConv2dNative(input: T, filter: T; {_ATTRS_DEPTHWISE}) -> output: T", T=FLOATS, shape=_depthwise_shape)
+def _depthwise_conv2d(input, filter, strides, padding, data_format, dilations):
+    """2-D convolution of each channel by itself with `filter` [height, width, in, multiplier]."""
+    return _forward(input, _grouped(filter), data_format, strides, padding, dilations)
+
+
+@_depthwise_conv2d.gradient
+def _(op, grad):
+    value, filters = op.inputs
+    geometry = _geometry(op, "strides", "padding", "data_format", "dilations")
+    return [raw.DepthwiseConv2dNativeBackpropInput(shape(value), filters, grad, **geometry),
+            raw.DepthwiseConv2dNativeBackpropFilter(value, shape(filters), grad, **geometry)]
+
+
+@op(f"DepthwiseConv2dNativeBackpropInput(input_sizes: int32, filter: T, out_backprop: T; {_ATTRS_DEPTHWISE}) "
+    "-> output: T", T=FLOATS, shape=shape_rules.from_value(0))
+def depthwise_backprop_input(input_sizes, filter, out_backprop, strides, padding, data_format, dilations):
+    """The gradient of DepthwiseConv2dNative for an input of shape `input_sizes`."""
+    return _backward_input(input_sizes, _grouped(filter), out_backprop, data_format, strides, padding, dilations)
+
+
+@depthwise_backprop_input.gradient
+def _(op, grad):
+    _, filters, out = op.inputs
+    geometry = _geometry(op, "strides", "padding", "data_format", "dilations")
+    return [None, raw.DepthwiseConv2dNativeBackpropFilter(grad, shape(filters), out, **geometry),
+            raw.DepthwiseConv2dNative(grad, filters, **geometry)]
+
+
+@op(f"DepthwiseConv2dNativeBackpropFilter(input: T, filter_sizes: int32, out_backprop: T; {_ATTRS_DEPTHWISE}) "
+    "-> output: T", T=FLOATS, shape=shape_rules.from_value(1))
+def depthwise_backprop_filter(input, filter_sizes, out_backprop, strides, padding, data_format, dilations):
+    """The gradient of DepthwiseConv2dNative for a filter of shape `filter_sizes`."""
+    sizes = [int(d) for d in filter_sizes]
+    grouped = [*sizes[:2], 1, sizes[2] * sizes[3]]
+    return _backward_filter(input, grouped, out_backprop, data_format, strides, padding, dilations).reshape(sizes)
+
+
+@depthwise_backprop_filter.gradient
+def _(op, grad):
+    value, _, out = op.inputs
+    geometry = _geometry(op, "strides", "padding", "data_format", "dilations")
+    return [raw.DepthwiseConv2dNativeBackpropInput(shape(value), grad, out, **geometry), None,
+            raw.DepthwiseConv2dNative(value, grad, **geometry)]

@@ -1,0 +1,245 @@
+"""Rows picked by index, and put back by index: gather, gather_nd, scatter_nd."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitgraph import raw_ops as raw
+from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph.composite import IndexedSlices
+from jitgraph.graph.constant_value import constant_value
+from jitgraph.graph.dtypes import TypeSet
+from jitgraph.op import op
+from jitgraph.ops.join import axis_from, concat
+from jitgraph.ops.shape import expand_dims, plain_sizes, reshape, shape, size
+
+_INDICES = TypeSet(dtypes.int32, dtypes.int64)
+
+
+def _invalid(message: str) -> Exception:
+    from jitgraph.graph.errors import InvalidArgumentError
+
+    return InvalidArgumentError(None, None, message)
+
+
+def check_indices(indices: Any, limit: int, what: str = "indices") -> None:
+    """Raises InvalidArgumentError, naming the first one, if an index is not in [0, limit)."""
+    if indices.size and (indices.min() < 0 or indices.max() >= limit):
+        position = np.argwhere((indices < 0) | (indices >= limit))[0]
+        shown = f"[{','.join(map(str, position))}]" if position.size else ""
+        raise _invalid(f"{what}{shown} = {indices[tuple(position)]} is not in [0, {limit})")
+
+
+def _gathered(c: Any, axis: Any, batch_dims: int = 0) -> Any:
+    params, indices = c.shapes[0], c.shapes[1]
+    if params is None or indices is None:
+        return None
+    shape_rules.with_rank_at_least(params, 1, "params")
+    if not shape_rules.known(axis):
+        return (None,) * (len(params) + len(indices) - 1 - batch_dims)
+    axis = axis_from(axis.reshape(()), len(params))
+    batch = batch_dims + len(indices) if batch_dims < 0 else batch_dims
+    return tuple(params[:axis]) + tuple(indices[batch:]) + tuple(params[axis + 1:])
+
+
+def _lower_gather_v2(b: Any, params: Any, indices: Any, axis: Any, batch_dims: int) -> Any:
+    if axis.constant is None or batch_dims:
+        return NotImplemented
+    return b.gather(params, indices, axis_from(axis.constant.reshape(()), len(params.shape)))
+
+
+@op("GatherV2(params: Tparams, indices: Tindices, axis: Taxis; batch_dims: int = 0) -> output: Tparams",
+    Tindices=_INDICES, Taxis=_INDICES, shape=lambda c: _gathered(c, c.constant(2), c.attrs["batch_dims"]),
+    lower=_lower_gather_v2, checks=True)
+def _gather_v2(params, indices, axis, batch_dims):
+    """The slices of `params` along `axis` that `indices` names; the first `batch_dims` dimensions go in pairs."""
+    axis = axis_from(axis, params.ndim)
+    check_indices(indices, params.shape[axis])
+    if not batch_dims:
+        return np.take(params, indices, axis)
+    batch = batch_dims % indices.ndim if batch_dims < 0 else batch_dims
+    lead = params.shape[:batch]
+    moved = np.moveaxis(params, axis, batch).reshape(-1, *[d for i, d in enumerate(params.shape[batch:], batch)
+                                                            if i == axis],
+                                                     *[d for i, d in enumerate(params.shape[batch:], batch) if i != axis])
+    rows = indices.reshape(moved.shape[0], -1)
+    picked = np.stack([m[r] for m, r in zip(moved, rows)]) if len(moved) else moved[:, :0]
+    middle = params.shape[batch:axis]
+    result = picked.reshape(*lead, *indices.shape[batch:], *middle, *params.shape[axis + 1:])
+    inner = indices.ndim - batch
+    order = [*range(batch), *range(batch + inner, batch + inner + len(middle)), *range(batch, batch + inner),
+             *range(batch + inner + len(middle), result.ndim)]
+    return result.transpose(order)
+
+
+@_gather_v2.gradient
+def _(op, grad):
+    params, indices, axis = op.inputs
+    if op.attrs["batch_dims"]:
+        return [_batch_gather_gradient(op, grad), None, None]
+    known_axis = constant_value(axis)
+    if known_axis is not None and int(known_axis) == 0:
+        return [_rows_gradient(params, indices, grad), None, None]
+    return [_axis_gradient(params, indices, grad, axis, known_axis), None, None]
+
+
+def _rows_gradient(params: Any, indices: Any, grad: Any) -> IndexedSlices:
+    """The gradient of picking rows: the rows that were read, duplicates kept apart."""
+    with params.graph.colocate_with(params.op):
+        full = raw.Cast(shape(params, out_type=dtypes.int64), DstT=dtypes.int32)
+    count = expand_dims(size(indices), 0)
+    values = reshape(grad, concat([count, full[1:]], 0))
+    return IndexedSlices(values, reshape(indices, count), full)
+
+
+def _axis_gradient(params: Any, indices: Any, grad: Any, axis: Any, known_axis: Any) -> Any:
+    """The axis is moved to the front, the slices added up by index, and moved back."""
+    full = shape(params)
+    rank = len(params._shape) if params._shape is not None else None
+    if known_axis is None or rank is None or indices._shape is None:
+        raise NotImplementedError("The gradient of tf.gather along an axis that is not known while the graph is built is "
+                                  "not there; give `axis` as a number, and params and indices of known rank.")
+    axis, inner = axis_from(known_axis, rank), len(indices._shape)
+    order = [*range(axis, axis + inner), *range(axis), *range(axis + inner, rank - 1 + inner)]
+    summed = raw.UnsortedSegmentSum(raw.Transpose(grad, order), indices, full[axis])
+    return raw.Transpose(summed, [*range(1, axis + 1), 0, *range(axis + 1, rank)])
+
+
+def _batch_gather_gradient(op: Any, grad: Any) -> Any:
+    """With batch dimensions: the batch index joins the row index, so that one sum over rows does it."""
+    params, indices = op.inputs[:2]
+    rank, index_rank = len(params._shape), len(indices._shape)
+    batch = op.attrs["batch_dims"] % index_rank
+    axis = axis_from(constant_value(op.inputs[2]), rank)
+    inner = index_rank - batch
+    order = [*range(batch), *range(axis, axis + inner), *range(batch, axis), *range(axis + inner, rank - batch - 1 + index_rank)]
+    moved = raw.Transpose(grad, order)
+    full = shape(params)
+    lead, rows = full[:batch], full[axis]
+    count = raw.Prod(lead, 0)
+    offsets = reshape(raw.Range(0, count, 1), concat([lead, [1] * inner], 0))
+    flat = raw.AddV2(indices, raw.Cast(raw.Mul(offsets, rows), DstT=indices.dtype.base_dtype))
+    summed = raw.UnsortedSegmentSum(moved, flat, raw.Mul(count, rows))
+    rest = [full[i] for i in range(batch, rank) if i != axis]
+    result = reshape(summed, raw.Pack([*[full[i] for i in range(batch)], rows, *rest]))
+    back = [*range(batch), *range(batch + 1, axis + 1), batch, *range(axis + 1, rank)]
+    return raw.Transpose(result, back)
+
+
+@op("Gather(params: Tparams, indices: Tindices; validate_indices: bool = True) -> output: Tparams", Tindices=_INDICES,
+    shape=lambda c: _gathered(c, np.array(0)), lower=lambda b, params, indices: b.gather(params, indices, 0),
+    checks=True)
+def _gather_v1(params, indices):
+    """The rows of `params` that `indices` names; the older form of GatherV2."""
+    check_indices(indices, params.shape[0])
+    return np.take(params, indices, 0)
+
+
+@_gather_v1.gradient
+def _(op, grad):
+    return [_rows_gradient(op.inputs[0], op.inputs[1], grad), None]
+
+
+def gather(params: Any, indices: Any, validate_indices: Any = None, name: str | None = None, axis: Any = None,
+           batch_dims: int = 0) -> Any:
+    """The slices of `params` along `axis` (first by default) that the integer tensor `indices` names.
+
+    The result has the shape ``params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis+1:]``.  An index
+    out of range raises InvalidArgumentError in a run.
+    """
+    if axis is None:
+        axis = batch_dims
+    if not hasattr(axis, "dtype") and int(axis) == 0 and hasattr(params, "handle"):
+        return params.sparse_read(indices, name=name)       # a resource variable reads only these rows
+    return _gather_v2(params, indices, axis, batch_dims=batch_dims, name=name)
+
+
+# -- gather_nd, scatter_nd -----------------------------------------------------------------------------------------
+
+def _gather_nd_shape(c: Any) -> Any:
+    params, indices = c.shapes
+    if params is None or indices is None or indices[-1] is None:
+        return None
+    depth = indices[-1]
+    if depth > len(params):
+        raise ValueError(f"indices.shape[-1] must be <= params.rank, but saw indices shape {list(indices)} and params "
+                         f"shape {list(params)}")
+    return tuple(indices[:-1]) + tuple(params[depth:])
+
+
+def _flat_index(b: Any, indices: Any, sizes: Any) -> Any:
+    """Multi-dimensional indices (last axis) as positions in the flattened first dimensions."""
+    rank = len(indices.shape)
+    flat = None
+    for k, d in enumerate(sizes):
+        one = b.slice(indices, [0] * (rank - 1) + [k], [*indices.shape[:-1], 1])
+        one = b.reshape(one, indices.shape[:-1])
+        flat = one if flat is None else flat * b.const(d, indices.dtype) + one
+    return flat
+
+
+def _lower_gather_nd(b: Any, params: Any, indices: Any) -> Any:
+    depth = indices.shape[-1]
+    if depth == 1:      # a combined index could hide that one of its parts is out of range
+        return b.gather(params, b.reshape(indices, indices.shape[:-1]), 0)
+    return NotImplemented
+
+
+@op("GatherNd(params: Tparams, indices: Tindices) -> output: Tparams", Tindices=_INDICES, shape=_gather_nd_shape,
+    lower=_lower_gather_nd, checks=True)
+def gather_nd(params, indices):
+    """The slices of `params` at the multi-dimensional `indices`, whose last axis has one index per dimension."""
+    depth = indices.shape[-1]
+    _check_positions(indices, params.shape[:depth], "params")
+    if depth == 0:
+        return np.broadcast_to(params, indices.shape[:-1] + params.shape).copy()
+    return params[tuple(np.moveaxis(indices, -1, 0))]
+
+
+def _check_positions(indices: Any, sizes: Any, what: str) -> None:
+    bad = (indices < 0) | (indices >= np.asarray(sizes, np.int64))
+    if bad.any():
+        position = np.argwhere(bad.any(-1))[0]
+        shown = f"[{','.join(map(str, position))}]" if position.size else ""
+        raise _invalid(f"indices{shown} = {indices[tuple(position)].tolist()} does not index into {what} shape "
+                       f"{list(sizes)}")
+
+
+@gather_nd.gradient
+def _(op, grad):
+    params, indices = op.inputs
+    full = shape(params, out_type=indices.dtype.base_dtype)
+    if indices._shape is not None and len(indices._shape) == 2 and indices._shape[-1] == 1:
+        return [IndexedSlices(grad, raw.Squeeze(indices, squeeze_dims=[-1]), full), None]
+    return [raw.ScatterNd(indices, grad, full), None]
+
+
+def _scatter_nd_shape(c: Any) -> Any:
+    return shape_rules.shape_from(c, 2)
+
+
+def _lower_scatter_nd(b: Any, indices: Any, updates: Any, size: Any) -> Any:
+    if size.constant is None or indices.shape[-1] != 1:
+        return NotImplemented
+    return b.scatter_add(plain_sizes(size.constant), b.reshape(indices, indices.shape[:-1]), updates)
+
+
+@op("ScatterNd(indices: Tindices, updates: T, shape: Tindices) -> output: T", Tindices=_INDICES,
+    shape=_scatter_nd_shape, lower=_lower_scatter_nd, checks=True)
+def scatter_nd(indices, updates, shape):
+    """Zeros of `shape` with `updates` added at the multi-dimensional `indices`; duplicates add up."""
+    sizes = tuple(int(d) for d in shape)
+    depth = indices.shape[-1]
+    _check_positions(indices, sizes[:depth], "output")
+    if updates.shape != indices.shape[:-1] + sizes[depth:]:
+        raise _invalid(f"Must have updates.shape = indices.shape[:-1] + shape[{depth}:], got updates.shape: "
+                       f"{list(updates.shape)}, indices.shape: {list(indices.shape)}, shape: {list(sizes)}")
+    result = np.zeros(sizes, updates.dtype)
+    np.add.at(result, tuple(np.moveaxis(indices, -1, 0)) if depth else (), updates)
+    return result
+
+
+@scatter_nd.gradient
+def _(op, grad):
+    return [None, gather_nd(grad, op.inputs[0]), None]

@@ -1,0 +1,266 @@
+"""Diagonals, bands and triangles of matrices."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitgraph import prim
+from jitgraph import raw_ops as raw
+from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.dtypes import NUMBERS, TypeSet, as_dtype
+from jitgraph.graph.scopes import name_scope
+from jitgraph.op import op
+from jitgraph.ops.fill import ones, zeros
+from jitgraph.ops.join import concat
+from jitgraph.ops.layout import transpose
+from jitgraph.ops.shape import plain_sizes
+
+_INDEX = TypeSet(dtypes.int32, dtypes.int64)
+
+
+def _invalid(message: str) -> Exception:
+    from jitgraph.graph.errors import InvalidArgumentError
+
+    return InvalidArgumentError(None, None, message)
+
+
+# -- batches of matrices -------------------------------------------------------------------------------------------
+
+def _diag_shape(c: Any) -> Any:
+    value = shape_rules.with_rank_at_least(c.shapes[0], 1, "diagonal")
+    return None if value is None else (*value, value[-1])
+
+
+def _on_diagonal(b: Any, rows: Any, columns: Any) -> Any:
+    return prim.eq(b.iota((rows, columns), 0, dtypes.int64), b.iota((rows, columns), 1, dtypes.int64))
+
+
+def _lower_matrix_diag(b: Any, diagonal: Any) -> Any:
+    n = diagonal.shape[-1]
+    return prim.select(_on_diagonal(b, n, n), b.reshape(diagonal, (*diagonal.shape, 1)), 0)
+
+
+@op("MatrixDiag(diagonal: T) -> output: T", shape=_diag_shape, lower=_lower_matrix_diag)
+def _matrix_diag(diagonal):
+    """Matrices with the given main diagonals (last axis) and zeros elsewhere."""
+    n = diagonal.shape[-1]
+    result = np.zeros((*diagonal.shape, n), diagonal.dtype)
+    result[..., np.arange(n), np.arange(n)] = diagonal
+    return result
+
+
+@_matrix_diag.gradient
+def _(op, grad):
+    return raw.MatrixDiagPart(grad)
+
+
+def _smaller(a: Any, b: Any) -> Any:
+    return None if a is None or b is None else a if a < b else b
+
+
+def _diag_part_shape(c: Any) -> Any:
+    value = shape_rules.with_rank_at_least(c.shapes[0], 2, "input")
+    return None if value is None else (*value[:-2], _smaller(value[-2], value[-1]))
+
+
+def _lower_diag_part(b: Any, x: Any) -> Any:
+    if x.dtype.is_bool:
+        return NotImplemented
+    on = _on_diagonal(b, x.shape[-2], x.shape[-1])
+    wide = not x.shape[-2] > x.shape[-1]        # along the shorter side every line has one element of the diagonal
+    return b.reduce("add", prim.select(on, x, 0), [-1 if wide else -2])
+
+
+@op("MatrixDiagPart(input: T) -> diagonal: T", shape=_diag_part_shape, lower=_lower_diag_part)
+def _matrix_diag_part(input):
+    """The main diagonals of matrices."""
+    return np.diagonal(input, axis1=-2, axis2=-1).copy()
+
+
+@_matrix_diag_part.gradient
+def _(op, grad):
+    known = op.inputs[0]._shape
+    if known is not None and known[-1] is not None and known[-1] == known[-2]:
+        return raw.MatrixDiag(grad)
+    return raw.MatrixSetDiag(raw.ZerosLike(op.inputs[0]), grad)
+
+
+def _set_diag_shape(c: Any) -> Any:
+    value = shape_rules.with_rank_at_least(c.shapes[0], 2, "input")
+    diagonal = shape_rules.with_rank_at_least(c.shapes[1], 1, "diagonal")
+    if value is not None and diagonal is not None:
+        shape_rules.merge((*value[:-2], _smaller(value[-2], value[-1])), tuple(diagonal))
+    return value
+
+
+def _lower_set_diag(b: Any, x: Any, diagonal: Any) -> Any:
+    rows, columns = x.shape[-2:]
+    spread = (*diagonal.shape, 1) if not rows > columns else (*diagonal.shape[:-1], 1, diagonal.shape[-1])
+    return prim.select(_on_diagonal(b, rows, columns), b.reshape(diagonal, spread), x)
+
+
+@op("MatrixSetDiag(input: T, diagonal: T) -> output: T", shape=_set_diag_shape, lower=_lower_set_diag)
+def _matrix_set_diag(input, diagonal):
+    """The matrices `input` with other main diagonals."""
+    n = min(input.shape[-2:])
+    if diagonal.shape != (*input.shape[:-2], n):
+        raise _invalid(f"must have diagonal.shape == input.shape[:-2] + min(input.shape[-2:]), but received input shape: "
+                       f"{list(input.shape)} and diagonal shape: {list(diagonal.shape)}")
+    result = input.copy()
+    result[..., np.arange(n), np.arange(n)] = diagonal
+    return result
+
+
+@_matrix_set_diag.gradient
+def _(op, grad):
+    diagonal = op.inputs[1]
+    known = diagonal._shape
+    blank = raw.ZerosLike(diagonal) if known is None or None in known else zeros(known, grad.dtype.base_dtype)
+    return [raw.MatrixSetDiag(grad, blank), raw.MatrixDiagPart(grad)]
+
+
+def _band(rows: Any, columns: Any, lower: Any, upper: Any) -> Any:
+    """Which elements of a matrix lie in a band, given its distance from the diagonal."""
+    return ((lower < 0) | (rows - columns <= lower)) & ((upper < 0) | (columns - rows <= upper))
+
+
+def _lower_band_part(b: Any, x: Any, num_lower: Any, num_upper: Any) -> Any:
+    if num_lower.constant is None or num_upper.constant is None:
+        return NotImplemented
+    lower, upper = plain_sizes(num_lower.constant)[0], plain_sizes(num_upper.constant)[0]
+    size = tuple(x.shape[-2:])
+    distance = b.iota(size, 0, dtypes.int64) - b.iota(size, 1, dtypes.int64)
+    inside = None
+    if not lower < 0:
+        inside = distance <= b.const(lower, dtypes.int64)
+    if not upper < 0:
+        above = -distance <= b.const(upper, dtypes.int64)
+        inside = above if inside is None else prim.logical_and(inside, above)
+    return x if inside is None else prim.select(inside, x, 0)
+
+
+@op("MatrixBandPart(input: T, num_lower: Tindex, num_upper: Tindex) -> band: T", Tindex=_INDEX.with_default(dtypes.int64),
+    shape=lambda c: shape_rules.with_rank_at_least(c.shapes[0], 2, "input"), lower=_lower_band_part)
+def _matrix_band_part(input, num_lower, num_upper):
+    """The matrices with zeros outside a band of `num_lower` diagonals below the main one and `num_upper` above it."""
+    rows, columns = input.shape[-2:]
+    inside = _band(np.arange(rows)[:, None], np.arange(columns), int(num_lower), int(num_upper))
+    return np.where(inside, input, np.zeros((), input.dtype))
+
+
+@_matrix_band_part.gradient
+def _(op, grad):
+    return [raw.MatrixBandPart(grad, op.inputs[1], op.inputs[2]), None, None]
+
+
+# -- tensors as matrices -------------------------------------------------------------------------------------------
+
+@op("Diag(diagonal: T) -> output: T", T=NUMBERS,
+    shape=lambda c: None if c.shapes[0] is None else (*c.shapes[0], *c.shapes[0]))
+def _diag(diagonal):
+    """A tensor of twice the rank, with `diagonal` where both halves of the index agree and zeros elsewhere."""
+    return np.diag(diagonal.ravel()).reshape(diagonal.shape * 2)
+
+
+@_diag.gradient
+def _(op, grad):
+    return raw.DiagPart(grad)
+
+
+def _tensor_diag_part_shape(c: Any) -> Any:
+    value = c.shapes[0]
+    if value is None:
+        return None
+    if len(value) % 2 or not value:
+        raise ValueError(f"Input must have even and non-zero rank, input rank is {len(value)}")
+    half = len(value) // 2
+    return shape_rules.merge(tuple(value[:half]), tuple(value[half:]))
+
+
+@op("DiagPart(input: T) -> diagonal: T", T=NUMBERS, shape=_tensor_diag_part_shape)
+def _diag_part(input):
+    """The elements of a tensor of even rank for which both halves of the index agree."""
+    half = input.shape[:input.ndim // 2]
+    return np.diagonal(input.reshape(int(np.prod(half)), -1)).reshape(half).copy()
+
+
+@_diag_part.gradient
+def _(op, grad):
+    return raw.Diag(grad)
+
+
+# -- public functions ----------------------------------------------------------------------------------------------
+
+def matrix_diag(diagonal: Any, name: str | None = None) -> Any:
+    """Matrices [..., n, n] with the main diagonals `diagonal` [..., n] and zeros elsewhere."""
+    return _matrix_diag(diagonal, name=name)
+
+
+def matrix_diag_part(input: Any, name: str | None = None) -> Any:
+    """The main diagonals [..., min(m, n)] of matrices [..., m, n]."""
+    return _matrix_diag_part(input, name=name)
+
+
+def matrix_set_diag(input: Any, diagonal: Any, name: str | None = None) -> Any:
+    """The matrices `input` with other main diagonals."""
+    return _matrix_set_diag(input, diagonal, name=name)
+
+
+def matrix_band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Any:
+    """The matrices with zeros more than `num_lower` below and `num_upper` above the diagonal; negative keeps all."""
+    return _matrix_band_part(input, num_lower, num_upper, name=name)
+
+
+def diag(diagonal: Any, name: str | None = None) -> Any:
+    """A tensor of twice the rank with `diagonal` on its diagonal."""
+    return _diag(diagonal, name=name)
+
+
+def diag_part(input: Any, name: str | None = None) -> Any:
+    """The diagonal of a tensor of even rank, whose two halves of the shape are equal."""
+    return _diag_part(input, name=name)
+
+
+def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Any:
+    """The last two dimensions of `a` exchanged.  Raises ValueError if there are not two."""
+    with name_scope(name, values=[a]):
+        a = convert_to_tensor(a, name="a")
+        known = a._shape
+        if known is not None:
+            if len(known) < 2:
+                raise ValueError("Argument 'a' should be a (batch) matrix, with rank >= 2.  Found: "
+                                 f"{a.shape}")
+            perm: Any = [*range(len(known) - 2), len(known) - 1, len(known) - 2]
+        else:
+            count = raw.Rank(a)
+            perm = concat([raw.Range(0, count - 2, 1), [count - 1, count - 2]], 0)
+        return transpose(a, perm=perm, conjugate=conjugate)
+
+
+def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = dtypes.float32,
+        name: str | None = None) -> Any:
+    """The identity matrix [num_rows, num_columns], or a batch of them of shape `batch_shape`."""
+    with name_scope(name, default_name="eye", values=[num_rows, num_columns, batch_shape]):
+        square = num_columns is None
+        batch_shape = [] if batch_shape is None else batch_shape
+        num_columns = num_rows if square else num_columns
+        if isinstance(num_rows, (int, np.integer)) and isinstance(num_columns, (int, np.integer)):
+            size: Any = [min(num_rows, num_columns)]
+        else:
+            num_rows = convert_to_tensor(num_rows, name="num_rows")
+            size = [num_rows if square else raw.Minimum(num_rows, num_columns)]
+        if not isinstance(batch_shape, (list, tuple)) or any(not isinstance(d, (int, np.integer)) for d in batch_shape):
+            batch_shape = convert_to_tensor(batch_shape, name="shape", dtype=dtypes.int32)
+            diagonal_shape: Any = concat((batch_shape, size), axis=0)
+        else:
+            diagonal_shape = [*batch_shape, *size]
+        diagonal = ones(diagonal_shape, dtype=as_dtype(dtype))
+        if square:
+            return matrix_diag(diagonal, name="diag")
+        if isinstance(batch_shape, list) or isinstance(batch_shape, tuple):
+            full: Any = [*batch_shape, num_rows, num_columns]
+        else:
+            full = concat((batch_shape, [num_rows, num_columns]), axis=0)
+        return matrix_set_diag(zeros(full, dtype=as_dtype(dtype)), diagonal, name="set_diag")

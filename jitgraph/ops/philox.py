@@ -1,0 +1,187 @@
+"""The random bits: counter-based Philox-4x32-10 (Salmon et al., 2011), and the distributions made of them.
+
+Bit for bit what TensorFlow's stateful random ops give.  A generator position counts blocks of four 32-bit outputs.
+Each execution of an op reserves a fixed number of blocks, whatever it really uses.
+"""
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+_M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
+_W0, _W1 = 0x9E3779B9, 0xBB67AE85
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+_CHUNK = 1 << 13            # blocks computed at a time: their counters stay in the cache
+RESERVED = 256              # blocks reserved per sample by the ops that fill a tensor
+
+
+class Stream:
+    """Where a random op stands in its sequence: ``blocks`` used so far, and the ``entropy`` seeds of unseeded ops."""
+
+    __slots__ = ("blocks", "entropy")
+
+    def __init__(self, entropy: tuple[int, int] | None = None):
+        self.blocks = 0
+        if entropy is None:
+            import secrets
+
+            entropy = secrets.randbits(63) | 1, secrets.randbits(63)
+        self.entropy = entropy
+
+
+class Bits:
+    """The sequence of an execution: seeds as of the node's attributes, from block `start` on."""
+
+    __slots__ = ("seed", "seed2", "start")
+
+    def __init__(self, seed: int, seed2: int, start: int):
+        self.seed, self.seed2, self.start = seed, seed2, start
+
+    @classmethod
+    def reserve(cls, stream: Any, seed: int, seed2: int, blocks: int) -> Bits:
+        """The bits of one execution of an op; `stream` advances by `blocks`."""
+        if seed == 0 and seed2 == 0:
+            seed, seed2 = stream.entropy
+        start = stream.blocks
+        stream.blocks = start + int(blocks)
+        return cls(int(seed) & (2 ** 64 - 1), int(seed2) & (2 ** 64 - 1), start)
+
+    def blocks(self, numbers: Any) -> np.ndarray:
+        """The four 32-bit outputs of each of the blocks `numbers` (counted from the start): uint32 [n, 4]."""
+        numbers = np.asarray(numbers, np.uint64)
+        out = np.empty((len(numbers), 4), np.uint32)
+        for begin in range(0, len(numbers), _CHUNK):
+            self._fill(numbers[begin:begin + _CHUNK] + np.uint64(self.start), out[begin:begin + _CHUNK])
+        return out
+
+    def _fill(self, counters: np.ndarray, out: np.ndarray) -> None:
+        c0, c1 = counters & _LOW, counters >> _HALF
+        c2 = np.full(len(counters), self.seed2 & 0xFFFFFFFF, np.uint64)
+        c3 = np.full(len(counters), self.seed2 >> 32, np.uint64)
+        k0, k1 = self.seed & 0xFFFFFFFF, self.seed >> 32
+        p0, p1 = np.empty_like(c0), np.empty_like(c0)
+        for _ in range(10):
+            np.multiply(c0, _M0, out=p0)
+            np.multiply(c2, _M1, out=p1)
+            np.right_shift(p1, _HALF, out=c0)
+            c0 ^= c1
+            c0 ^= np.uint64(k0)
+            np.bitwise_and(p1, _LOW, out=c1)
+            np.right_shift(p0, _HALF, out=c2)
+            c2 ^= c3
+            c2 ^= np.uint64(k1)
+            np.bitwise_and(p0, _LOW, out=c3)
+            k0, k1 = (k0 + _W0) & 0xFFFFFFFF, (k1 + _W1) & 0xFFFFFFFF
+        for i, c in enumerate((c0, c1, c2, c3)):
+            out[:, i] = c
+
+    def words(self, count: int) -> np.ndarray:
+        """The first `count` 32-bit outputs in order: uint32 [count]."""
+        return self.blocks(np.arange((count + 3) // 4, dtype=np.uint64)).reshape(-1)[:count]
+
+
+# -- uniform -------------------------------------------------------------------------------------------------------
+
+def _bits_of(dtype: np.dtype) -> tuple[int, int, Any]:
+    """Mantissa mask and the bits of 1.0 of a 16-bit float type, and the type."""
+    return (0x7F, 0x3F80, dtype) if dtype.name == "bfloat16" else (0x3FF, 0x3C00, dtype)
+
+
+def unit_float32(words: np.ndarray) -> np.ndarray:
+    """float32 in [0, 1), one word each."""
+    return ((words & np.uint32(0x7FFFFF)) | np.uint32(0x3F800000)).view(np.float32) - np.float32(1)
+
+
+def unit_float64(words: np.ndarray) -> np.ndarray:
+    """float64 in [0, 1), two words each."""
+    high = (words[0::2] & np.uint32(0xFFFFF)).astype(np.uint64) << _HALF
+    return (high | words[1::2] | np.uint64(0x3FF0000000000000)).view(np.float64) - 1.0
+
+
+def uniform(bits: Bits, count: int, dtype: Any) -> np.ndarray:
+    """`count` numbers in [0, 1) of a float dtype."""
+    dtype = np.dtype(dtype)
+    if dtype == np.float64:
+        return unit_float64(bits.words(2 * count))
+    words = bits.words(count)
+    if dtype == np.float32:
+        return unit_float32(words)
+    mask, one, kind = _bits_of(dtype)
+    return ((words & mask) | one).astype(np.uint16).view(kind) - np.ones((), kind)
+
+
+def integers(bits: Bits, count: int, low: int, high: int, dtype: Any) -> np.ndarray:
+    """`count` integers in [low, high) of int32 or int64, by an unsigned remainder."""
+    dtype = np.dtype(dtype)
+    wide = dtype == np.int64
+    unsigned = np.uint64 if wide else np.uint32
+    words = bits.words(2 * count if wide else count)
+    if wide:
+        words = words[0::2].astype(np.uint64) | words[1::2].astype(np.uint64) << _HALF
+    offset = np.asarray(low, dtype).astype(unsigned)
+    with np.errstate(over="ignore"):
+        return (offset + words % unsigned(int(high) - int(low))).astype(dtype)
+
+
+# -- normal --------------------------------------------------------------------------------------------------------
+
+def normal(bits: Bits, count: int, dtype: Any) -> np.ndarray:
+    """`count` numbers of the standard normal distribution (Box and Muller, 1958), the sine before the cosine."""
+    dtype = np.dtype(dtype)
+    if dtype == np.float64:
+        return _pairs_float64(bits.words(4 * ((count + 1) // 2)))[:count]
+    return _pairs_float32(bits.words(2 * ((count + 1) // 2)))[:count].astype(dtype, copy=False)
+
+
+def _pairs_float32(words: np.ndarray) -> np.ndarray:
+    from jitgraph.ops.single_precision import log, sin_cos
+
+    first = np.maximum(unit_float32(words[0::2]), np.float32(1e-7))
+    angle = (unit_float32(words[1::2]).astype(np.float64) * (2 * np.pi)).astype(np.float32)
+    radius = np.sqrt(np.float32(-2) * log(first))
+    out = np.empty(len(words), np.float32)
+    sine, cosine = sin_cos(angle)
+    np.multiply(sine, radius, out=out[0::2])
+    np.multiply(cosine, radius, out=out[1::2])
+    return out
+
+
+def _by_element(function: Any, values: np.ndarray) -> np.ndarray:
+    """The C library's double-precision function: NumPy's own may differ in the last bit."""
+    return np.fromiter(map(function, values.tolist()), np.float64, len(values))
+
+
+def _pairs_float64(words: np.ndarray) -> np.ndarray:
+    import math
+
+    units = unit_float64(words)
+    first, angle = np.maximum(units[0::2], 1e-7), 2 * np.pi * units[1::2]
+    radius = np.sqrt(-2.0 * _by_element(math.log, first))
+    out = np.empty(len(units), np.float64)
+    np.multiply(_by_element(math.sin, angle), radius, out=out[0::2])
+    np.multiply(_by_element(math.cos, angle), radius, out=out[1::2])
+    return out
+
+
+def truncated_normal(bits: Bits, count: int, dtype: Any) -> np.ndarray:
+    """`count` numbers of the standard normal distribution, those of absolute value 2 and more drawn again."""
+    dtype = np.dtype(dtype)
+    group = 2 if dtype == np.float64 else 4         # samples that share a sequence
+    pairs = _pairs_float64 if dtype == np.float64 else _pairs_float32
+    groups = (count + group - 1) // group
+    out = np.empty((groups, group), np.float64 if dtype == np.float64 else np.float32)
+    pending = np.arange(groups, dtype=np.uint64)
+    for length in itertools.count(1):               # blocks that each pending group has drawn
+        if not len(pending):
+            break
+        numbers = (pending * np.uint64(64 * group))[:, None] + np.arange(length, dtype=np.uint64)
+        drawn = pairs(bits.blocks(numbers.reshape(-1)).reshape(-1)).reshape(len(pending), -1)
+        kept = np.abs(drawn) < 2
+        done = kept.sum(1) >= group
+        order = np.argsort(~kept[done], axis=1, kind="stable")[:, :group]
+        out[pending[done]] = np.take_along_axis(drawn[done], order, 1)
+        pending = pending[~done]
+    return out.reshape(-1)[:count].astype(dtype, copy=False)

@@ -1,0 +1,22 @@
+"""``tf.raw_ops``: the function of every declared op under the op's own name, ``raw_ops.AddV2(x=a, y=b)``."""
+from __future__ import annotations
+
+from typing import Any
+
+from jitgraph.graph.errors import NotFoundError
+from jitgraph.op import lookup
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    try:
+        return lookup(name).builder
+    except NotFoundError as error:
+        raise AttributeError(str(error)) from None
+
+
+def __dir__() -> list[str]:
+    from jitgraph.op import load_all
+
+    return sorted(load_all())

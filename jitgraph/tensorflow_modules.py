@@ -1,0 +1,288 @@
+"""Where the names of TensorFlow's inner modules are found here: the tables that `jitgraph.compat` reads.
+
+Programs import from `tensorflow.python.*`, `tensorflow.core.*` and `tensorflow.contrib.*.python.*`, which are not the
+public API but are used as if they were. Each such module becomes a view: a module without contents that looks a name up
+in the places listed here, in order, and last in the public names.
+
+A place is a public namespace (`nn`, `train`), or, with a colon before it, a module of this project (`:jitgraph.op`).
+"""
+
+PYTHON_MODULES: dict[str, dict[str, str]] = {
+    "client": {
+        "client_lib": "",
+        "device_lib": ":jitgraph.graph.devices",
+        "session": "",
+        "timeline": ":jitgraph.timeline",
+    },
+    "data": {
+        "ops": "data",
+        "util": "data",
+        "ops.dataset_ops": "data",
+        "ops.iterator_ops": "data",
+        "ops.readers": "data",
+    },
+    "debug": {},
+    "eager": {"context": "", "backprop": "", "function": "", "def_function": ""},
+    "estimator": {
+        "estimator": "estimator",
+        "estimator_lib": "estimator",
+        "export": "estimator.export",
+        "export.export": "estimator.export",
+        "inputs": "estimator.inputs",
+        "model_fn": "estimator",
+        "run_config": "estimator",
+        "training": "estimator",
+    },
+    "feature_column": {"feature_column": "feature_column", "feature_column_v2": "feature_column"},
+    "framework": {
+        "common_shapes": ":jitgraph.graph.shapes",
+        "constant_op": "",
+        "device": ":jitgraph.graph.devices",
+        "dtypes": "dtypes :jitgraph.graph.dtypes",
+        "errors": "errors",
+        "errors_impl": "errors",
+        "framework_lib": "",
+        "function": ":jitgraph.function",
+        "graph_io": "train io",
+        "graph_util": "graph_util",
+        "graph_util_impl": "graph_util",
+        "importer": "graph_util",
+        "load_library": "",
+        "meta_graph": "train :jitgraph.formats.meta_graph",
+        "op_def_registry": ":jitgraph.op",
+        "ops": ":jitgraph.graph",
+        "random_seed": "random compat.v1",
+        "sparse_tensor": "sparse",
+        "tensor_shape": ":jitgraph.graph.shapes",
+        "tensor_spec": "",
+        "tensor_util": ":jitgraph.graph.constant_value :jitgraph.graph.literals contrib.util",
+        "test_util": "test :jitgraph.testing",
+        "versions": "version",
+    },
+    "keras": {},
+    "layers": {
+        "base": "layers",
+        "convolutional": "layers",
+        "core": "layers",
+        "layers": "layers",
+        "normalization": "layers",
+        "pooling": "layers",
+        "utils": "layers :jitgraph.layers.utils :jitgraph.control_flow",
+    },
+    "lib": {
+        "core.error_codes_pb2": "errors",
+        "io.file_io": "gfile",
+        "io.python_io": "python_io",
+        "io.tf_record": "python_io",
+    },
+    "ops": {
+        "array_ops": "manip",
+        "bitwise_ops": "bitwise",
+        "candidate_sampling_ops": "nn",
+        "check_ops": "debugging",
+        "clip_ops": "",
+        "confusion_matrix": "confusion_matrix",
+        "control_flow_ops": ":jitgraph.control_flow :jitgraph.ops.control",
+        "ctc_ops": "nn",
+        "custom_gradient": "",
+        "data_flow_ops": "queue",
+        "distributions": "distributions",
+        "embedding_ops": "nn",
+        "functional_ops": "",
+        "gen_array_ops": "raw_ops",
+        "gen_control_flow_ops": "raw_ops",
+        "gen_data_flow_ops": "raw_ops",
+        "gen_image_ops": "raw_ops",
+        "gen_io_ops": "raw_ops",
+        "gen_linalg_ops": "raw_ops",
+        "gen_logging_ops": "raw_ops",
+        "gen_math_ops": "raw_ops",
+        "gen_nn_ops": "raw_ops",
+        "gen_parsing_ops": "raw_ops",
+        "gen_random_ops": "raw_ops",
+        "gen_resource_variable_ops": "raw_ops",
+        "gen_sparse_ops": "raw_ops",
+        "gen_state_ops": "raw_ops",
+        "gen_string_ops": "raw_ops",
+        "gradient_checker": "test :jitgraph.test.gradient_checker",
+        "gradients": ":jitgraph.gradients",
+        "gradients_impl": ":jitgraph.gradients",
+        "histogram_ops": "",
+        "image_ops": "image",
+        "image_ops_impl": "image",
+        "init_ops": "initializers :jitgraph.variable_initializers",
+        "init_ops_v2": "initializers",
+        "inplace_ops": "",
+        "io_ops": "io",
+        "linalg_ops": "linalg",
+        "linalg_ops_impl": "linalg",
+        "list_ops": "raw_ops",
+        "logging_ops": "summary",
+        "lookup_ops": "lookup contrib.lookup",
+        "losses": "losses",
+        "losses.losses": "losses",
+        "losses.losses_impl": "losses",
+        "losses.util": "losses",
+        "manip_ops": "manip",
+        "math_ops": "math",
+        "metrics": "metrics",
+        "metrics_impl": "metrics",
+        "nn": "nn",
+        "nn_impl": "nn",
+        "nn_ops": "nn",
+        "numerics": "",
+        "parsing_ops": "io",
+        "partitioned_variables": ":jitgraph.partitioners",
+        "random_ops": "random",
+        "resource_variable_ops": "raw_ops :jitgraph.resource_variables",
+        "resources": "",
+        "rnn": "nn",
+        "rnn_cell": "nn.rnn_cell",
+        "rnn_cell_impl": "nn.rnn_cell",
+        "script_ops": "",
+        "session_ops": "",
+        "sets": "sets",
+        "signal": "signal",
+        "sparse_ops": "sparse",
+        "special_math_ops": "math",
+        "spectral_ops": "spectral",
+        "standard_ops": "",
+        "state_ops": "",
+        "string_ops": "strings",
+        "summary_ops": "summary",
+        "template": "",
+        "tensor_array_grad": "",
+        "tensor_array_ops": "",
+        "variable_scope": ":jitgraph.variable_scopes",
+        "variables": ":jitgraph.variables :jitgraph.variable_collections",
+        "weights_broadcast_ops": "",
+    },
+    "platform": {
+        "app": "app",
+        "flags": "flags",
+        "gfile": "gfile",
+        "googletest": "test",
+        "resource_loader": "resource_loader",
+        "sysconfig": "sysconfig",
+        "test": "test",
+        "tf_logging": "logging",
+    },
+    "profiler": {"model_analyzer": "profiler", "option_builder": "profiler", "tfprof_logger": "profiler"},
+    "saved_model": {
+        name: "saved_model saved_model." + name
+        for name in """
+            builder builder_impl constants loader loader_impl main_op main_op_impl signature_constants
+            signature_def_utils signature_def_utils_impl simple_save tag_constants utils utils_impl
+        """.split()
+    },
+    "summary": {
+        "summary": "summary",
+        "writer": "summary",
+        "writer.writer": "summary",
+        "writer.writer_cache": "summary",
+    },
+    "tools": {
+        "freeze_graph": ":jitgraph.tools.freeze_graph",
+        "inspect_checkpoint": ":jitgraph.tools.inspect_checkpoint",
+        "optimize_for_inference_lib": ":jitgraph.tools.optimize_for_inference",
+        "saved_model_cli": ":jitgraph.tools.saved_model_cli",
+    },
+    "training": dict.fromkeys(
+        """
+            adadelta adagrad adagrad_da adam basic_loops basic_session_run_hooks checkpoint_management
+            checkpoint_utils coordinator device_setter distribute ema ftrl gradient_descent input
+            learning_rate_decay momentum monitored_session moving_averages optimizer proximal_adagrad
+            proximal_gradient_descent queue_runner queue_runner_impl rmsprop saveable_object_util saver
+            server_lib session_manager session_run_hook slot_creator summary_io supervisor
+            sync_replicas_optimizer training training_ops training_util warm_starting_util
+        """.split(),
+        "train :jitgraph.train",
+    )
+    | {"saveable_object": ":jitgraph.train.saver train", "HParams": "contrib.training"},
+    "user_ops": {"user_ops": ""},
+    "util": {
+        "all_util": ":jitgraph.decorators",
+        "compat": "compat",
+        "deprecation": ":jitgraph.decorators",
+        "nest": "nest contrib.framework.nest",
+        "tf_contextlib": ":jitgraph.decorators",
+        "tf_decorator": ":jitgraph.decorators",
+        "tf_export": ":jitgraph.decorators",
+        "tf_inspect": ":inspect",
+        "tf_should_use": ":jitgraph.decorators",
+    },
+    "pywrap_tensorflow": {},
+    "pywrap_tensorflow_internal": {},
+    "python": {},
+}
+"""`tensorflow.python.GROUP.MODULE`: {group: {module: places}}; a group is a package of its own too."""
+
+PYTHON_PLACES = {"pywrap_tensorflow": "train errors", "keras": "keras", "debug": "debug"}
+"""Places of the packages `tensorflow.python.GROUP` themselves, where they hold names."""
+
+CORE_PACKAGES = ("framework", "protobuf", "example", "util", "lib", "lib.core", "profiler")
+"""Packages of protocol buffers: `tensorflow.core.PACKAGE.anything_pb2` holds messages that are public names here."""
+
+CORE_PLACES = "train summary profiler :jitgraph.formats.protos"
+
+HINTS = {
+    "compat.v2": "jitgraph is TensorFlow 1; write `import tensorflow.compat.v1 as tf`",
+    "examples.tutorials.mnist": "download the four MNIST files and read them with numpy",
+    "lite": "mobile conversion needs TensorFlow itself; export the graph with tf.train.write_graph",
+    "contrib.lite": "mobile conversion needs TensorFlow itself; export the graph with tf.train.write_graph",
+    "contrib.tpu": "there is no TPU target; remove CrossShardOptimizer and use tf.estimator.Estimator",
+    "contrib.tensorrt": "there is no TensorRT target; run the graph as it is",
+    "contrib.eager": "jitgraph builds graphs; remove enable_eager_execution and run results in a tf.Session",
+}
+"""What to write instead of a module that is not there, by its name or the start of its name, without `tensorflow.`."""
+
+
+def places(dotted: str) -> str | None:
+    """Return the places of the inner module `dotted` (without `tensorflow.`), or None if there is no such module.
+
+    `python.ops.nn_ops` gives "nn"; a package such as `python.ops` gives "", that is the public names alone.
+    """
+    first, *rest = dotted.split(".")
+    if first == "python":
+        if not rest:
+            return ""
+        group, module = rest[0], ".".join(rest[1:])
+        modules = PYTHON_MODULES.get(group)
+        if modules is None:
+            return None
+        if not module:
+            return PYTHON_PLACES.get(group, "")
+        if any(name.startswith(module + ".") for name in modules):
+            return modules.get(module, "")
+        return modules.get(module)
+    if first == "core":
+        package, _, module = ".".join(rest).rpartition(".")
+        if not rest or ".".join(rest) in CORE_PACKAGES:
+            return ""
+        return CORE_PLACES if package in CORE_PACKAGES and module.endswith("_pb2") else None
+    if first == "contrib" and len(rest) > 1 and rest[1] == "python":
+        return f"contrib.{rest[0]}"
+    return None
+
+
+def is_listed(dotted: str) -> bool:
+    """Return whether `dotted` is an inner module that the tables name, rather than one that any name would match."""
+    return dotted.startswith(("python.", "core.")) and places(dotted) is not None
+
+
+def sibling(name: str) -> str | None:
+    """Return the dotted name of the inner module called `name`, wherever it stands, or None."""
+    for group, modules in PYTHON_MODULES.items():
+        if name in modules:
+            return f"python.{group}.{name}"
+    return None
+
+
+def hint(dotted: str) -> str | None:
+    """Return the sentence for a module that is not there, if one is known."""
+    parts = dotted.split(".")
+    for end in range(len(parts), 0, -1):
+        sentence = HINTS.get(".".join(parts[:end]))
+        if sentence:
+            return sentence
+    return None

@@ -1,0 +1,497 @@
+"""``tf.variable_scope`` and ``tf.get_variable``: variables shared by name."""
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from jitgraph.graph import dtypes
+from jitgraph.graph.collections import GraphKeys
+from jitgraph.graph.dtypes import DType, as_dtype
+from jitgraph.graph.scopes import colocate_with, graph_of, init_scope, name_scope
+from jitgraph.graph.shapes import TensorShape, as_shape
+from jitgraph.graph.stack import DefaultGraph, get_default_graph
+from jitgraph.variables import Variable, VariableAggregation, VariableSynchronization
+
+
+class _ReuseMode:
+    """AUTO_REUSE: make the variable if it is not there, else share it."""
+
+    def __repr__(self) -> str:
+        return "AUTO_REUSE"
+
+
+AUTO_REUSE = _ReuseMode()
+_REUSE_VALUES = (None, True, False, AUTO_REUSE)
+
+
+def no_regularizer(_: Any) -> None:
+    """A regularizer that does nothing: stops the inheritance of a scope's regularizer."""
+
+
+def _check_reuse(reuse: Any) -> None:
+    if not any(reuse is value for value in _REUSE_VALUES):
+        raise ValueError("The reuse parameter must be True or False or None.")
+
+
+class VariableStore:
+    """The variables of one graph that ``get_variable`` made, by name, and the current scope."""
+
+    def __init__(self) -> None:
+        self.variables: dict[str, Any] = {}
+        self.partitioned: dict[str, Any] = {}
+        self.scope = VariableScope(False)
+        self.opened: dict[str, int] = {}        # how often each scope name was entered, for unique default names
+
+    def open_scope(self, name: str) -> None:
+        """Counts an entering of scope `name`."""
+        self.opened[name] = self.opened.get(name, 0) + 1
+
+    def close_subscopes(self, name: str) -> None:
+        """Forgets how often the scopes inside `name` were entered: names inside begin anew the next time."""
+        for other in self.opened:
+            if not name or other.startswith(name + "/"):
+                self.opened[other] = 0
+
+    def get(self, name: str, options: dict[str, Any]) -> Any:
+        """The variable `name`: shared or made, as the ``reuse`` of `options` says."""
+        reuse, shape, dtype = options["reuse"], options["shape"], options["dtype"]
+        initializer = options["initializer"]
+        from_value = initializer is not None and not callable(initializer)
+        if from_value and shape is not None:
+            raise ValueError("If initializer is a constant, do not specify shape.")
+        _check_reuse(reuse)
+        if name in self.variables:
+            return self._share(name, reuse, as_shape(shape), dtype)
+        if reuse is True:
+            raise ValueError(f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you mean "
+                             "to set reuse=tf.AUTO_REUSE in VarScope?")
+        variable = self._make(name, options, as_shape(shape), dtype, initializer, from_value)
+        self.variables[name] = variable
+        regularizer = options["regularizer"]
+        if regularizer:
+            with colocate_with(variable.op), name_scope(name + "/Regularizer/"):
+                loss = regularizer(variable)
+            if loss is not None:
+                get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
+        return variable
+
+    def _share(self, name: str, reuse: Any, shape: TensorShape, dtype: DType) -> Any:
+        found = self.variables[name]
+        if reuse is False or reuse is None:
+            site = found.op.site
+            where = f" Originally defined at:\n\n  File \"{site[0]}\", line {site[1]}\n" if site else ""
+            raise ValueError(f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or "
+                             f"reuse=tf.AUTO_REUSE in VarScope?{where}")
+        if not shape.is_compatible_with(found.get_shape()):
+            raise ValueError(f"Trying to share variable {name}, but specified shape {shape} and found shape "
+                             f"{found.get_shape()}.")
+        if not dtype.is_compatible_with(found.dtype.base_dtype):
+            raise ValueError(f"Trying to share variable {name}, but specified dtype {dtype.name} and found dtype "
+                             f"{found.dtype.name}.")
+        return found
+
+    def _make(self, name: str, options: dict[str, Any], shape: TensorShape, dtype: DType, initializer: Any,
+              from_value: bool) -> Any:
+        if initializer is None:
+            initializer = _default_initializer(name, dtype)
+        wanted: DType | None = None
+        with init_scope():
+            if from_value:
+                initial_value = initializer
+            else:
+                if inspect.isclass(initializer):
+                    initializer = initializer()
+                if shape.is_fully_defined():
+                    wanted = dtype.base_dtype
+                    initial_value = _initial_value_function(initializer, shape, dtype, options.get("partition_info"))
+                elif _takes_no_arguments(initializer):
+                    initial_value = initializer
+                else:
+                    raise ValueError("The initializer passed is not valid. It should be a callable with no arguments "
+                                     "and the shape should not be provided or an instance of `tf.keras.initializers.*' "
+                                     f"and `shape` should be fully defined. (Variable {name} of shape {shape})")
+            use_resource = options["use_resource"]
+            return Variable(initial_value=initial_value, name=name, dtype=wanted, use_resource=use_resource,
+                            **{key: options[key] for key in ("trainable", "collections", "caching_device",
+                                                             "validate_shape", "constraint", "synchronization",
+                                                             "aggregation")})
+
+
+def _initial_value_function(initializer: Callable, shape: TensorShape, dtype: DType, partition_info: Any) -> Callable:
+    known = _parameters(initializer)
+    keywords: dict[str, Any] = {}
+    if known is None or "dtype" in known:
+        keywords["dtype"] = dtype.base_dtype
+    if partition_info is not None and known is not None and "partition_info" in known:
+        keywords["partition_info"] = partition_info
+    return lambda: initializer(shape.as_list(), **keywords)
+
+
+def _parameters(function: Callable) -> dict[str, inspect.Parameter] | None:
+    """The parameters of a function by name; None if it takes any keyword or cannot be inspected."""
+    try:
+        found = dict(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return None
+    return None if any(p.kind is p.VAR_KEYWORD for p in found.values()) else found
+
+
+def _takes_no_arguments(function: Callable) -> bool:
+    found = _parameters(function)
+    return found is not None and all(p.default is not p.empty for p in found.values())
+
+
+def _default_initializer(name: str, dtype: DType) -> Callable:
+    """glorot_uniform for floats, zeros for integers, bool and strings."""
+    from jitgraph import variable_initializers
+
+    if dtype.is_floating:
+        return variable_initializers.glorot_uniform_initializer()
+    if dtype.is_integer or dtype.is_bool or dtype.base_dtype is dtypes.string or dtype.is_unsigned:
+        return variable_initializers.zeros_initializer()
+    raise ValueError(f"An initializer for variable {name} of {dtype.base_dtype} is required")
+
+
+class VariableScope:
+    """A scope of ``get_variable``: a name, whether to share variables, and defaults for new ones.
+
+    Attributes: ``name``, ``original_name_scope``, ``reuse``, ``initializer``, ``regularizer``, ``caching_device``,
+    ``partitioner``, ``custom_getter``, ``dtype``, ``use_resource``, ``constraint``.
+    """
+
+    def __init__(self, reuse: Any, name: str = "", initializer: Any = None, regularizer: Any = None,
+                 caching_device: Any = None, partitioner: Any = None, custom_getter: Any = None, name_scope: str = "",
+                 dtype: Any = dtypes.float32, use_resource: bool | None = None, constraint: Any = None):
+        self._name = name
+        self._name_scope = name_scope
+        self._reuse = reuse
+        self._dtype = dtype
+        self.initializer = initializer
+        self.regularizer = regularizer
+        self.caching_device = caching_device
+        self.partitioner = partitioner
+        self.custom_getter = custom_getter
+        self.use_resource = use_resource
+        self.constraint = constraint
+
+    @property
+    def name(self) -> str:
+        """The prefix of the names of variables, without a trailing slash."""
+        return self._name
+
+    @property
+    def original_name_scope(self) -> str:
+        """The name scope that was opened with it, with a trailing slash."""
+        return self._name_scope
+
+    @property
+    def reuse(self) -> Any:
+        """False, True or AUTO_REUSE."""
+        return self._reuse
+
+    @property
+    def dtype(self) -> Any:
+        """The default dtype of new variables."""
+        return self._dtype
+
+    def reuse_variables(self) -> None:
+        """Makes ``get_variable`` share existing variables from here on, in this scope and the scopes inside."""
+        self._reuse = True
+
+    def set_initializer(self, initializer: Any) -> None:
+        """Sets the default initializer of new variables."""
+        self.initializer = initializer
+
+    def set_regularizer(self, regularizer: Any) -> None:
+        """Sets the default regularizer of new variables."""
+        self.regularizer = regularizer
+
+    def set_caching_device(self, caching_device: Any) -> None:
+        """Sets the device on which new variables are read."""
+        self.caching_device = caching_device
+
+    def set_partitioner(self, partitioner: Any) -> None:
+        """Sets the default partitioner of new variables."""
+        self.partitioner = partitioner
+
+    def set_custom_getter(self, custom_getter: Any) -> None:
+        """Sets the function through which variables are got."""
+        self.custom_getter = custom_getter
+
+    def set_dtype(self, dtype: Any) -> None:
+        """Sets the default dtype of new variables."""
+        self._dtype = dtype
+
+    def set_use_resource(self, use_resource: bool) -> None:
+        """Sets whether new variables are resource variables."""
+        self.use_resource = use_resource
+
+    def get_collection(self, name: str) -> list:
+        """The members of a collection of the default graph that are in this scope."""
+        return get_default_graph().get_collection(name, self._name + "/" if self._name else "")
+
+    def trainable_variables(self) -> list:
+        """The trainable variables in this scope."""
+        return self.get_collection(GraphKeys.TRAINABLE_VARIABLES)
+
+    def global_variables(self) -> list:
+        """The global variables in this scope."""
+        return self.get_collection(GraphKeys.GLOBAL_VARIABLES)
+
+    def local_variables(self) -> list:
+        """The local variables in this scope."""
+        return self.get_collection(GraphKeys.LOCAL_VARIABLES)
+
+    def get_variable(self, store: VariableStore, name: str, **options: Any) -> Any:
+        """The variable `name` of this scope; options left None take the scope's defaults."""
+        for key in ("initializer", "regularizer", "caching_device", "partitioner", "constraint", "use_resource"):
+            if options[key] is None:
+                options[key] = getattr(self, key)
+        if options["custom_getter"] is None:
+            options["custom_getter"] = self.custom_getter
+        if options["reuse"] is None:
+            options["reuse"] = self._reuse
+        full_name = f"{self._name}/{name}" if self._name else name
+        with name_scope(None):          # the names of variables depend on variable scopes alone
+            if options["dtype"] is None:
+                initializer = options["initializer"]
+                given = getattr(initializer, "dtype", None) if not callable(initializer) else None
+                options["dtype"] = given if isinstance(given, DType) else self._dtype
+            options["dtype"] = as_dtype(options["dtype"])
+            custom_getter = options.pop("custom_getter")
+            if custom_getter is None:
+                return _get_true(store, full_name, options)
+            getter = functools.partial(_getter, store)
+            return custom_getter(getter=getter, name=full_name, **options)
+
+
+_OPTIONS: dict[str, Any] = {
+    "shape": None, "dtype": dtypes.float32, "initializer": None, "regularizer": None, "reuse": None, "trainable": None,
+    "collections": None, "caching_device": None, "partitioner": None, "validate_shape": True, "use_resource": None,
+    "constraint": None, "synchronization": VariableSynchronization.AUTO, "aggregation": VariableAggregation.NONE}
+
+
+def _getter(store: VariableStore, name: str, *args: Any, **kwargs: Any) -> Any:
+    """What a custom getter calls as ``getter(name, *args, **kwargs)``."""
+    options = dict(_OPTIONS)
+    options.update(zip(_OPTIONS, args))
+    unknown = set(kwargs) - set(_OPTIONS)
+    if unknown:
+        raise TypeError(f"getter() got an unexpected argument {sorted(unknown)[0]!r}")
+    options.update(kwargs)
+    options["dtype"] = as_dtype(options["dtype"])
+    return _get_true(store, name, options)
+
+
+def _get_true(store: VariableStore, name: str, options: dict[str, Any]) -> Any:
+    partitioner = options.get("partitioner")
+    if partitioner is None:
+        if f"{name}/part_0" in store.variables:
+            raise ValueError("No partitioner was provided, but a partitioned version of the variable was found: "
+                             f"{name}/part_0. Perhaps a variable of the same name was already created with "
+                             "partitioning?")
+        return store.get(name, options)
+    from jitgraph.partitioners import get_partitioned
+
+    return get_partitioned(store, name, options)
+
+
+def variable_store() -> VariableStore:
+    """The store of the default graph."""
+    return get_default_graph().per_graph("variable_store", VariableStore)
+
+
+def get_variable_scope() -> VariableScope:
+    """The current variable scope."""
+    return variable_store().scope
+
+
+def get_variable(name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, regularizer: Any = None,
+                 trainable: bool | None = None, collections: Any = None, caching_device: Any = None,
+                 partitioner: Any = None, validate_shape: bool = True, use_resource: bool | None = None,
+                 custom_getter: Any = None, constraint: Any = None,
+                 synchronization: Any = VariableSynchronization.AUTO,
+                 aggregation: Any = VariableAggregation.NONE) -> Any:
+    """The variable `name` of the current variable scope: made, or shared if the scope says ``reuse``.
+
+    `dtype` is float32 unless the scope says otherwise; without an `initializer`, floats begin as glorot_uniform and
+    integers as zeros.  Raises ValueError if it exists and the scope does not reuse, if it does not exist and the scope
+    reuses, or if shape or dtype do not fit the existing one.
+    """
+    return get_variable_scope().get_variable(
+        variable_store(), name, shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer, reuse=None,
+        trainable=trainable, collections=collections, caching_device=caching_device, partitioner=partitioner,
+        validate_shape=validate_shape, use_resource=use_resource, custom_getter=custom_getter, constraint=constraint,
+        synchronization=synchronization, aggregation=aggregation)
+
+
+def get_local_variable(name: str, shape: Any = None, dtype: Any = None, initializer: Any = None,
+                       regularizer: Any = None, trainable: bool = False, collections: Any = None,
+                       **options: Any) -> Any:
+    """Like ``get_variable``, in the collection ``local_variables`` and not trainable."""
+    collections = [*(collections or []), GraphKeys.LOCAL_VARIABLES]
+    return get_variable(name, shape, dtype, initializer, regularizer, False, collections, **options)
+
+
+class _PureVariableScope:
+    """A variable scope that opens no name scope."""
+
+    def __init__(self, name_or_scope: Any, reuse: Any = None, overrides: dict[str, Any] | None = None,
+                 old_name_scope: str | None = None):
+        _check_reuse(reuse)
+        self._name_or_scope = name_or_scope
+        self._reuse = reuse
+        self._overrides = overrides or {}
+        self._old_name_scope = old_name_scope
+
+    def __enter__(self) -> VariableScope:
+        self._store = store = variable_store()
+        self._before = old = store.scope
+        source: VariableScope
+        if isinstance(self._name_or_scope, VariableScope):
+            source = self._name_or_scope
+            self._new_name = source.name
+            self._counts: dict[str, int] | None = copy.copy(store.opened)
+            reuse = self._reuse if self._reuse else source.reuse
+            original = source.original_name_scope if self._old_name_scope is None else self._old_name_scope
+        else:
+            source = old
+            self._new_name = f"{old.name}/{self._name_or_scope}" if old.name else self._name_or_scope
+            self._counts = None
+            reuse = self._reuse or old.reuse
+            original = self._old_name_scope or self._name_or_scope
+        store.open_scope(self._new_name)
+        scope = VariableScope(reuse, self._new_name, source.initializer, source.regularizer, source.caching_device,
+                              source.partitioner, source.custom_getter, original, source.dtype, source.use_resource,
+                              source.constraint)
+        self._override(scope)
+        store.scope = scope
+        return scope
+
+    def _override(self, scope: VariableScope) -> None:
+        for key, value in self._overrides.items():
+            if value is None:
+                continue
+            if key == "custom_getter":
+                scope.custom_getter = _composed(value, scope.custom_getter)
+            elif key == "dtype":
+                scope.set_dtype(value)
+            else:
+                setattr(scope, key, value)
+
+    def __exit__(self, *exc: Any) -> None:
+        self._store.close_subscopes(self._new_name)
+        if self._counts is not None:
+            self._store.opened = self._counts
+        self._store.scope = self._before
+
+
+def _composed(inner: Callable, outer: Callable | None) -> Callable:
+    """The custom getter of an inner scope around that of the outer one."""
+    if outer is None:
+        return inner
+
+    return lambda getter, *args, **kwargs: inner(functools.partial(outer, getter), *args, **kwargs)
+
+
+class variable_scope:
+    """``with tf.variable_scope(name) as scope:`` a scope of ``get_variable`` and a name scope in one.
+
+    `name_or_scope` is a name or a VariableScope to enter again; None takes `default_name`, made unique.  `reuse` True
+    shares existing variables, AUTO_REUSE makes or shares; it is inherited.  The other arguments are defaults for
+    variables made inside.  ``auxiliary_name_scope=False`` opens no name scope.
+    """
+
+    def __init__(self, name_or_scope: Any, default_name: str | None = None, values: Any = None, initializer: Any = None,
+                 regularizer: Any = None, caching_device: Any = None, partitioner: Any = None,
+                 custom_getter: Any = None, reuse: Any = None, dtype: Any = None, use_resource: bool | None = None,
+                 constraint: Any = None, auxiliary_name_scope: bool = True):
+        if default_name is None and name_or_scope is None:
+            raise TypeError("If default_name is None then name_or_scope is required")
+        if not isinstance(auxiliary_name_scope, bool):
+            raise TypeError(f"The auxiliary_name_scope must be `True` or `False`, while get {auxiliary_name_scope}")
+        self._name_or_scope = name_or_scope
+        self._default_name = default_name
+        self._values = values or []
+        self._overrides = {"initializer": initializer, "regularizer": regularizer, "caching_device": caching_device,
+                           "partitioner": partitioner, "custom_getter": custom_getter, "dtype": dtype,
+                           "use_resource": use_resource, "constraint": constraint}
+        # reuse=False and None mean the same: inherit
+        self._reuse = None if reuse is False else reuse
+        self._auxiliary = auxiliary_name_scope
+
+    def __enter__(self) -> VariableScope:
+        self._contexts: list[Any] = []
+        try:
+            return self._enter_all()
+        except Exception:
+            self.__exit__(None, None, None)
+            raise
+
+    def _enter_all(self) -> VariableScope:
+        graph = graph_of(self._values)
+        if graph is not get_default_graph():
+            self._enter(DefaultGraph(graph))
+        if self._name_or_scope is None:
+            return self._enter_default()
+        if not isinstance(self._name_or_scope, (str, VariableScope)):
+            raise TypeError("VariableScope: name_or_scope must be a string or VariableScope.")
+        name = self._name_or_scope if isinstance(self._name_or_scope, str) else self._name_or_scope.name.split("/")[-1]
+        opened = self._open_name_scope(name)
+        if isinstance(self._name_or_scope, str):
+            return self._enter(_PureVariableScope(self._name_or_scope, self._reuse, self._overrides, opened))
+        return self._enter(_PureVariableScope(self._name_or_scope, self._reuse, self._overrides,
+                                              None if self._auxiliary else self._name_or_scope.original_name_scope))
+
+    def _open_name_scope(self, name: str) -> str:
+        """Opens the name scope that goes with it (the current one again, if it opens none); returns it."""
+        if not self._auxiliary:
+            current = get_default_graph().get_name_scope()
+            return current + "/" if current else ""
+        return self._enter(name_scope(name)) if name else ""
+
+    def _enter_default(self) -> VariableScope:
+        if self._reuse:
+            raise ValueError("reuse=True cannot be used without a name_or_scope")
+        assert self._default_name is not None
+        opened = self._open_name_scope(self._default_name)
+        return self._enter(_PureVariableScope(_unique_scope_name(self._default_name), None, self._overrides, opened))
+
+    def _enter(self, context: Any) -> Any:
+        entered = context.__enter__()
+        self._contexts.append(context)
+        return entered
+
+    def __exit__(self, *exc: Any) -> None:
+        while self._contexts:
+            self._contexts.pop().__exit__(*exc)
+
+    def __call__(self, function: Callable) -> Callable:
+        """As a decorator: the function runs inside a fresh entering of this scope."""
+
+        @functools.wraps(function)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            with copy.copy(self):
+                return function(*args, **kwargs)
+
+        return inside
+
+
+def _unique_scope_name(prefix: str) -> str:
+    store = variable_store()
+    full = f"{store.scope.name}/{prefix}" if store.scope.name else prefix
+    if not store.opened.get(full):
+        return prefix
+    number = 1
+    while store.opened.get(f"{full}_{number}"):
+        number += 1
+    return f"{prefix}_{number}"
+
+
+def variable_op_scope(values: Any, name_or_scope: Any, default_name: str | None = None,
+                      **options: Any) -> variable_scope:
+    """The older form of ``variable_scope(name_or_scope, default_name, values)``."""
+    return variable_scope(name_or_scope, default_name, values, **options)

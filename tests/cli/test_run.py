@@ -1,0 +1,145 @@
+"""`jitgraph run`: the program's world is as under Python, its errors are its own, exit codes say what happened."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+
+def test_import_tensorflow_means_jitgraph(jitgraph, script):
+    path = script("import tensorflow as tf, jitgraph\nassert tf is jitgraph\nprint('same')\n")
+    done = jitgraph("run", path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "same\n", "")
+
+
+def test_the_program_sees_what_python_would_show_it(jitgraph, script):
+    script("helper = 5\n", "folder/beside.py")
+    path = script(
+        "import sys, beside\n"
+        "print(sys.argv, sys.path[0], __name__, __file__, beside.helper)\n"
+        "import __main__; print(__main__.__file__)\n",
+        "folder/program.py",
+    )
+    done = jitgraph("run", path, "--epochs", "3", "--help", "-x", "--", "y")
+    assert done.returncode == 0, done.stderr
+    arguments = [str(path), "--epochs", "3", "--help", "-x", "--", "y"]
+    assert done.stdout == f"{arguments} {path.parent} __main__ {path} 5\n{path}\n"
+
+
+def test_modules_run_by_name(jitgraph, script):
+    script("", "package/__init__.py")
+    script("import sys; print(__name__, sys.argv[1:])\n", "package/train.py")
+    done = jitgraph("run", "-m", "package.train", "--epochs", "3")
+    assert (done.returncode, done.stdout) == (0, "__main__ ['--epochs', '3']\n"), done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["absent.py"], "no such script: absent.py"),
+        (["."], "is a folder without a __main__.py"),
+        (["-m", "absent_module"], "no module named 'absent_module'"),
+        ([], "missing argument 'SCRIPT'"),
+        (["--jit", "maybe", "x.py"], "--jit is auto, always or off"),
+    ],
+)
+def test_nothing_to_run_is_exit_code_2_in_two_lines_at_most(jitgraph, arguments, message):
+    done = jitgraph("run", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") <= 2
+    assert "Traceback" not in done.stderr
+
+
+def test_what_the_program_raises_is_shown_with_its_own_frames(jitgraph, script):
+    path = script("def inner():\n    raise ValueError('mine')\n\n\ndef outer():\n    inner()\n\n\nouter()\n")
+    done = jitgraph("run", path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Traceback (most recent call last):")
+    assert done.stderr.rstrip().endswith("ValueError: mine")
+    files = [line for line in done.stderr.splitlines() if line.startswith("  File")]
+    assert len(files) == 3 and all(str(path) in line for line in files)
+
+
+def test_frames_inside_jitgraph_are_left_out(jitgraph, script):
+    path = script("import jitgraph.compat\njitgraph.compat.as_bytes(3)\n")
+    done = jitgraph("run", path)
+    files = [line for line in done.stderr.splitlines() if line.startswith("  File")]
+    assert len(files) == 1 and f'"{path}", line 2' in files[0]
+    whole = jitgraph("run", "--traceback", path)
+    assert whole.returncode == 1 and "compat.py" in whole.stderr
+
+
+def test_causes_are_shown_and_trimmed_too(jitgraph, script):
+    path = script(
+        "import jitgraph.compat\n"
+        "try:\n    jitgraph.compat.as_bytes(3)\n"
+        "except TypeError as error:\n    raise RuntimeError('outer') from error\n"
+    )
+    done = jitgraph("run", path)
+    assert "direct cause" in done.stderr and "RuntimeError: outer" in done.stderr
+    assert "compat.py" not in done.stderr
+
+
+def test_syntax_errors_show_the_line(jitgraph, script):
+    path = script("x = = 3\n")
+    done = jitgraph("run", path)
+    assert done.returncode == 1
+    assert f'File "{path}", line 1' in done.stderr and "SyntaxError" in done.stderr and "runpy" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "statement, code, message",
+    [
+        ("sys.exit()", 0, ""),
+        ("sys.exit(7)", 7, ""),
+        ("sys.exit('gone wrong')", 1, "gone wrong\n"),
+        ("sys.exit(None)", 0, ""),
+    ],
+)
+def test_the_programs_exit_code_is_ours(jitgraph, script, statement, code, message):
+    done = jitgraph("run", script(f"import sys\n{statement}\n"))
+    assert (done.returncode, done.stderr) == (code, message)
+
+
+def test_ctrl_c_is_exit_code_130(script):
+    path = script("import time\nprint('ready', flush=True)\ntime.sleep(60)\n")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "jitgraph", "run", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert stderr == "jitgraph: interrupted\n"
+
+
+def test_options_reach_the_runtime_through_the_environment(jitgraph, script):
+    path = script(
+        "import os\nprint(*(os.environ.get('JITGRAPH_' + name) for name in ('JIT', 'THREADS', 'SHOW', 'CHECK')))\n"
+    )
+    done = jitgraph("run", "--jit", "always", "--threads", "3", "--show", "plan,times", "--check", path)
+    assert done.stdout == "always 3 plan,times 1\n"
+
+
+def test_the_command_starts_quickly(jitgraph, script):
+    """Parsing and help need neither NumPy's users nor Numba: what is slow is imported where it is needed."""
+    path = script(
+        "import sys\nprint([name for name in ('numba', 'scipy', 'jinja2', 'llvmlite') if name in sys.modules])\n"
+    )
+    assert jitgraph("run", path).stdout == "[]\n"
+
+
+def test_help_shows_examples_and_version_answers(jitgraph):
+    assert "jitgraph run train.py" in jitgraph("run", "--help").stdout
+    for command in ("run", "inspect", "bench", "doctor", "cache"):
+        assert "Examples:" in jitgraph(command, "--help").stdout
+    assert jitgraph("--version").stdout.startswith("jitgraph 0.")
+
+
+@pytest.mark.parametrize("arguments", [["fly"], ["run", "--fly", "x.py"], ["doctor", "--jsn"], ["cache", "explain"]])
+def test_wrong_usage_is_two_lines(jitgraph, arguments):
+    done = jitgraph(*arguments)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 2 and "--help" in done.stderr

@@ -1,0 +1,49 @@
+"""What is known of values while the graph is built."""
+import numpy as np
+import pytest
+
+from jitgraph.graph.constant_value import constant_value, constant_value_as_shape
+
+
+@pytest.fixture
+def x(tf):
+    return tf.placeholder(tf.float32, [None, 4, 6])
+
+
+def test_shape_arithmetic_keeps_what_is_known(tf, x):
+    n = tf.shape(x)[0]
+    assert constant_value(n) is None
+    assert constant_value(tf.shape(x)[1]) == 4
+    assert constant_value_as_shape(tf.stack([n, 24])).as_list() == [None, 24]
+    assert constant_value_as_shape(tf.concat([tf.shape(x)[:2], [7]], 0)).as_list() == [None, 4, 7]
+    assert constant_value_as_shape(tf.shape(x) * [1, 2, 2]).as_list() == [None, 8, 12]
+    assert constant_value(tf.reduce_prod(tf.shape(x)[1:])) == 24
+    assert constant_value(tf.shape(x)) is None and constant_value(tf.shape(x), partial=True).tolist() == [None, 4, 6]
+
+
+def test_reshaped_by_its_own_sizes(tf, x):
+    n, h, w = tf.unstack(tf.shape(x))
+    assert tf.reshape(x, [n, h * w]).shape.as_list() == [None, 24]
+    assert tf.reshape(x, tf.stack([-1, h * w])).shape.as_list() == [None, 24]
+    assert tf.zeros(tf.shape(x)).shape.as_list() == [None, 4, 6]
+
+
+def test_plain_values(tf):
+    assert constant_value(tf.cast([1.5, 2.5], tf.int32)).tolist() == [1, 2]
+    assert constant_value(tf.fill([2, 2], 3)).tolist() == [[3, 3], [3, 3]]
+    assert constant_value(tf.range(4)).tolist() == [0, 1, 2, 3]
+    assert constant_value(tf.size(tf.zeros([2, 3]))) == 6 and constant_value(tf.rank(tf.zeros([2, 3]))) == 2
+    assert constant_value(tf.constant(["a"])).tolist() == [b"a"]
+    assert constant_value(np.arange(2)).tolist() == [0, 1]
+
+
+def test_large_and_unknown_values_are_left_alone(tf):
+    assert constant_value(tf.zeros([100, 100]) + 1.0) is None
+    assert constant_value(tf.placeholder_with_default([1], [1])) is None
+    assert constant_value(tf.Variable(1)) is None
+    assert constant_value_as_shape(tf.placeholder(tf.int32, [3])).as_list() == [None] * 3
+    assert constant_value_as_shape(tf.placeholder(tf.int32)).ndims is None
+
+
+def test_a_value_that_raises_is_not_known(tf):
+    assert constant_value(tf.constant(1) // tf.constant(0)) is None

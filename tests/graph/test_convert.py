@@ -1,0 +1,105 @@
+"""Values to tensors: constants, packing, conversion functions, and TensorFlow's errors for what does not fit."""
+import numpy as np
+import pytest
+
+from jitgraph.graph import dtypes, literals
+from jitgraph.graph.constant_value import constant_value
+
+
+@pytest.mark.parametrize("value, dtype, expected", [
+    (1, None, "int32"), (2 ** 40, None, "int64"), (1.0, None, "float32"), (1j, None, "complex128"),
+    (True, None, "bool"), ("s", None, "string"), (b"s", None, "string"), (np.float64(1), None, "float64"),
+    (np.int8(1), None, "int8"),
+    ([1, 2.5], None, "float32"), ([], None, "float32"), ([np.float64(1)], None, "float32"), ([1, True], None, "int32"),
+    (1, "float64", "float64"), (True, "int32", "int32"), (np.array([1.5]), "int32", "int32"), ([], "int32", "int32"),
+    (1, "complex64", "complex64"), (1.5, "bfloat16", "bfloat16"), (np.array(["a"]), None, "string")])
+def test_dtypes_of_constants(tf, value, dtype, expected):
+    assert tf.constant(value, dtype).dtype == expected
+
+
+@pytest.mark.parametrize("value, dtype, error, text", [
+    (1.5, "int32", TypeError, "Expected int32, got 1.5 of type 'float' instead."),
+    ([1, "a"], "int32", TypeError, "Expected int32, got 'a' of type 'str' instead."),
+    (1, "bool", TypeError, "Expected bool, got 1 of type 'int' instead."),
+    (1.5, "string", TypeError, "Expected string, got 1.5 of type 'float' instead."),
+    (None, None, ValueError, "None values not supported."), ([1, None], None, ValueError, "None values not supported."),
+    ([[1], [2, 3]], None, ValueError, "Argument must be a dense tensor"),
+    ([["a"], ["b", "c"]], "string", ValueError, "Argument must be a dense tensor"),
+    (object(), None, TypeError, "Failed to convert object of type"),
+    ({}, None, TypeError, "Failed to convert object of type")])
+def test_what_cannot_be_a_constant(tf, value, dtype, error, text):
+    with pytest.raises(error, match=text.replace("(", r"\(")):
+        tf.constant(value, dtype)
+
+
+def test_integers_wrap_as_in_tensorflow(tf):
+    assert constant_value(tf.constant(300, tf.uint8)) == 44 and constant_value(tf.constant(-1, tf.uint8)) == 255
+
+
+def test_shapes_of_constants(tf):
+    assert constant_value(tf.constant([1, 2], shape=[3])).tolist() == [1, 2, 2]
+    assert constant_value(tf.constant(5, shape=[2, 2])).tolist() == [[5, 5], [5, 5]]
+    with pytest.raises(ValueError, match="Needed at most 2, but received 3"):
+        tf.constant([1, 2, 3], shape=[2])
+    with pytest.raises(TypeError, match="Expected Tensor's shape"):
+        tf.constant([1, 2, 3], shape=[3, 1], verify_shape=True)
+
+
+def test_a_constant_keeps_its_own_copy(tf):
+    array = np.zeros(3)
+    c = tf.constant(array)
+    array[0] = 7.0
+    assert constant_value(c).tolist() == [0, 0, 0]
+
+
+def test_tensors_convert_to_themselves_or_not_at_all(tf):
+    x = tf.constant(1.0)
+    assert tf.convert_to_tensor(x) is x
+    with pytest.raises(ValueError, match="Tensor conversion requested dtype int32 for Tensor with dtype float32"):
+        tf.convert_to_tensor(x, tf.int32)
+    v = tf.Variable(1.0)
+    assert tf.convert_to_tensor(v).name == "Variable/read:0"
+    with pytest.raises(ValueError, match="Incompatible type conversion requested to type 'int32' for variable of type"):
+        tf.convert_to_tensor(v, tf.int32)
+
+
+def test_lists_of_tensors_are_packed(tf):
+    x = tf.constant(2)
+    assert tf.convert_to_tensor([1, x]).op.type == "Pack"
+    assert tf.convert_to_tensor([[x, 1], [2, x]]).shape.as_list() == [2, 2]
+    with pytest.raises(TypeError, match="Cannot convert a list containing a tensor of dtype"):
+        tf.convert_to_tensor([x, 1], tf.float32)
+    with pytest.raises(TypeError):
+        tf.convert_to_tensor([x, 2.5])
+
+
+def test_shapes_convert(tf):
+    assert constant_value(tf.convert_to_tensor(tf.TensorShape([2, 3]))).tolist() == [2, 3]
+    assert constant_value(tf.convert_to_tensor(tf.Dimension(3))) == 3
+    assert constant_value(tf.convert_to_tensor([tf.Dimension(2), 3])).tolist() == [2, 3]
+    with pytest.raises(ValueError, match="partially known TensorShape"):
+        tf.convert_to_tensor(tf.TensorShape([2, None]))
+
+
+def test_preferred_dtype_gives_way(tf):
+    assert tf.convert_to_tensor(1, preferred_dtype=tf.float32).dtype == tf.float32
+    assert tf.convert_to_tensor(1.5, preferred_dtype=tf.int32).dtype == tf.float32
+
+
+def test_registered_conversions(tf):
+    class Celsius:
+        def __init__(self, degrees):
+            self.degrees = degrees
+
+    def convert(value, dtype=None, name=None, as_ref=False):
+        return tf.constant(value.degrees, dtype, name=name or "celsius")
+
+    tf.register_tensor_conversion_function(Celsius, convert)
+    assert tf.convert_to_tensor(Celsius(3.0)).name == "celsius:0"
+    assert (tf.constant(1.0) + Celsius(2.0)).dtype == tf.float32
+
+
+def test_strings_are_bytes_in_object_arrays():
+    array = literals.to_array([["a", b"b"], ["ä", ""]])
+    assert array.dtype == object and array.tolist() == [[b"a", b"b"], ["ä".encode(), b""]]
+    assert literals.to_array("x", dtypes.string).shape == ()

@@ -1,0 +1,37 @@
+"""Device names."""
+import pytest
+
+from jitgraph.graph.devices import DeviceSpec, canonical, merged
+
+
+@pytest.mark.parametrize("name, expected", [
+    ("/cpu:0", "/device:CPU:0"), ("/gpu:1", "/device:GPU:1"), ("/device:gpu:2", "/device:GPU:2"), ("", ""),
+    ("/job:w/replica:1/task:2/device:CPU:*", "/job:w/replica:1/task:2/device:CPU:*"), ("/job:ps", "/job:ps"),
+    ("/device:XLA_CPU:0", "/device:XLA_CPU:0")])
+def test_canonical_names(name, expected):
+    assert canonical(name) == expected
+
+
+@pytest.mark.parametrize("name", ["/foo:1", "nonsense", "/cpu", "/gpu:x"])
+def test_malformed_names(name):
+    with pytest.raises(ValueError, match="Unknown attribute"):
+        canonical(name)
+
+
+def test_the_inner_name_decides():
+    assert merged("/job:a/gpu:0", "/gpu:1") == "/job:a/device:GPU:1"
+    assert merged("/cpu:0", "/job:b") == "/job:b/device:CPU:0"
+
+
+def test_specs():
+    spec = DeviceSpec(job="w", task=1, device_type="gpu", device_index=0)
+    assert spec.to_string() == "/job:w/task:1/device:GPU:0" == spec.replace(task=1).to_string()
+    assert spec == DeviceSpec.from_string(spec.to_string()) and hash(spec) == hash(spec.replace())
+    assert spec.make_merged_spec(DeviceSpec(task=3)).task == 3
+
+
+def test_device_functions_see_the_operation(tf):
+    with tf.device("/job:a"), tf.device(lambda op: f"/task:{len(op.inputs)}"):
+        a = tf.constant(1.0)
+        b = tf.identity(a)
+    assert (a.device, b.device) == ("/job:a/task:0", "/job:a/task:1")

@@ -1,0 +1,57 @@
+"""The facade: one table of names, resolved when they are used."""
+import subprocess
+import sys
+
+import pytest
+
+from jitgraph import names
+
+
+def test_every_name_of_the_table_resolves_where_its_module_exists(tf):
+    import importlib.util
+
+    missing = []
+    for name, place in names.table().items():
+        module = place.partition(":")[0]
+        try:
+            found = importlib.util.find_spec(module)
+        except ModuleNotFoundError:
+            found = None
+        if found is None:
+            missing.append(name)
+            continue
+        names.resolve(name)
+    assert not [n for n in missing if "." not in n and n in ("add", "Variable", "placeholder", "Session")]
+
+
+def test_importing_takes_no_numpy():
+    code = "import sys, jitgraph; print([m for m in sys.modules if m == 'numpy' or m.startswith('jitgraph.')])"
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("name, text", [
+    ("reduce_sums", "did you mean tf.reduce_sum?"), ("keras", "use tf.layers"), ("zzz", "see dir(tf)")])
+def test_unknown_names_are_answered_in_one_sentence(tf, name, text):
+    with pytest.raises(AttributeError) as caught:
+        getattr(tf, name)
+    assert text in str(caught.value) and "\n" not in str(caught.value)
+    assert not hasattr(tf, name)
+
+
+def test_namespaces(tf):
+    assert tf.nn.softmax is names.resolve("nn.softmax") and "softmax" in dir(tf.nn)
+    assert tf.errors.NotFoundError.code == tf.errors.NOT_FOUND == 5
+    assert tf.bool.name == "bool" and tf.newaxis is None and "placeholder" in dir(tf)
+    with pytest.raises(AttributeError, match=r"tf\.nn\.softmaxx is not there: did you mean tf\.nn\.softmax"):
+        tf.nn.softmaxx  # noqa: B018
+
+
+def test_a_module_does_not_hide_the_function_of_its_name(tf):
+    import jitgraph.gradients
+
+    assert callable(tf.gradients) and jitgraph.gradients is tf.gradients
+
+
+def test_table_has_no_name_twice():
+    listed = [entry.partition("=")[0] for entries in names.TABLE.values() for entry in entries.split()]
+    assert sorted(listed) == sorted(set(listed))

@@ -1,0 +1,144 @@
+"""Variables of both kinds, scopes, partitions: structure and errors.  What they do in a run is tested elsewhere."""
+import numpy as np
+import pytest
+
+from jitgraph.resource_variables import ResourceVariable
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_variables_look_alike(tf, use_resource):
+    v = tf.Variable([[1.0, 2.0]], name="v", use_resource=use_resource)
+    assert isinstance(v, tf.Variable) and isinstance(v, ResourceVariable) == use_resource
+    assert (v.name, v.op.name, v.initializer.name) == ("v:0", "v", "v/Assign")
+    assert v.shape.as_list() == [1, 2] and v.dtype.base_dtype == tf.float32 and v.trainable
+    assert (v + 1.0).shape.as_list() == [1, 2] and (1.0 - v).dtype == tf.float32
+    assert tf.global_variables() == [v] and v == v and v != 1
+    proto = v.to_proto()
+    assert proto.variable_name == "v:0" and proto.is_resource == use_resource
+    again = tf.Variable.from_proto(proto)
+    assert again.name == v.name and isinstance(again, ResourceVariable) == use_resource
+    assert again.initializer is v.initializer and again.initial_value is v.initial_value
+
+
+@pytest.mark.parametrize("call, error, text", [
+    (lambda tf: tf.Variable(), ValueError, "initial_value must be specified."),
+    (lambda tf: tf.Variable(tf.placeholder(tf.float32)), ValueError, "initial_value must have a shape specified"),
+    (lambda tf: tf.Variable(1.0, collections="variables"), ValueError, "must be a list, tuple, or set"),
+    (lambda tf: tf.assign(tf.Variable(1.0), tf.constant(1)), TypeError,
+     "Input 'value' of 'Assign' Op has type int32 that does not match type float32 of argument 'ref'."),
+    (lambda tf: tf.assign(tf.Variable([1.0, 2.0]), [1.0, 2.0, 3.0]), ValueError,
+     "Dimension 0 in both shapes must be equal, but are 2 and 3. Shapes are [2] and [3]. for 'Assign' (op: 'Assign')"),
+    (lambda tf: tf.assign(tf.constant(1.0), 2.0), AttributeError, "'Tensor' object has no attribute 'assign'"),
+    (lambda tf: tf.scatter_add(tf.Variable([1.0]), [0], [[1.0, 2.0]]), ValueError, "Must have updates.shape = "),
+    (lambda tf: tf.Variable(1.0).count_up_to(3), TypeError, "not in list of allowed values: int32, int64"),
+    (lambda tf: tf.get_variable("v"), ValueError, "The initializer passed is not valid."),
+    (lambda tf: tf.get_variable("v", [2], initializer=tf.zeros([2])), ValueError,
+     "If initializer is a constant, do not specify shape."),
+    (lambda tf: tf.variable_scope(None), TypeError, "If default_name is None then name_or_scope is required"),
+    (lambda tf: tf.variable_scope("s", reuse="yes").__enter__(), ValueError,
+     "The reuse parameter must be True or False"),
+    (lambda tf: iter(tf.Variable(1.0)), TypeError, "'Variable' object is not iterable."),
+    (lambda tf: np.reshape(tf.Variable(1.0), [1]), NotImplementedError, "NumPy functions do not join the graph"),
+])
+def test_errors(tf, call, error, text):
+    with pytest.raises(error) as caught:
+        call(tf)
+    assert text in str(caught.value)
+
+
+def test_sharing_errors_say_what_was_found(tf):
+    with tf.variable_scope("s"):
+        tf.get_variable("w", [2])
+        with pytest.raises(ValueError, match=r"Variable s/w already exists, disallowed.*reuse=tf.AUTO_REUSE in "
+                                             r"VarScope\? Originally defined at:\n\n  File .*test_variables.py"):
+            tf.get_variable("w", [2])
+    with tf.variable_scope("s", reuse=True):
+        for arguments, text in [(("x", [2]), "Variable s/x does not exist, or was not created with tf.get_variable()."),
+                                (("w", [3]), "share variable s/w, but specified shape (3,) and found shape (2,)."),
+                                (("w", [2], tf.int32), "specified dtype int32 and found dtype float32_ref.")]:
+            with pytest.raises(ValueError) as caught:
+                tf.get_variable(*arguments)
+            assert text in str(caught.value)
+
+
+def test_a_failed_scope_is_left(tf):
+    for bad in ({"reuse": 3}, {"reuse": True, "default_name": "d"}):
+        with pytest.raises(ValueError), tf.variable_scope(None if "default_name" in bad else "s", **bad):
+            pass
+    assert tf.get_variable_scope().name == "" and tf.constant(1, name="k").name == "k:0"
+
+
+def test_scope_defaults_are_inherited_and_overridden(tf):
+    with tf.variable_scope("s", dtype=tf.float64, initializer=tf.ones_initializer(), use_resource=True):
+        assert tf.get_variable("a", [1]).dtype == tf.float64
+        with tf.variable_scope("t", use_resource=False) as scope:
+            assert scope.initializer is not None
+            assert not isinstance(tf.get_variable("b", [1]), ResourceVariable)
+        assert isinstance(tf.Variable(1.0), ResourceVariable)
+
+
+def test_a_variable_scope_decorates_functions(tf):
+    @tf.variable_scope("s", reuse=tf.AUTO_REUSE)
+    def layer():
+        return tf.get_variable("w", [1])
+
+    assert layer() is layer() and layer().name == "s/w:0"
+
+
+def test_regularizers_and_constraints(tf):
+    def halve(v):
+        return v * 0.5
+
+    v = tf.get_variable("v", [2], regularizer=tf.reduce_sum, constraint=halve)
+    assert v.constraint is halve
+    losses = tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES)
+    assert [loss.op.name for loss in losses] == ["v/Regularizer/Sum"]
+    with tf.variable_scope("s", regularizer=tf.reduce_sum), tf.variable_scope("t", regularizer=tf.no_regularizer):
+        tf.get_variable("w", [2])
+    assert len(tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES)) == 1
+
+
+def test_partitions_know_their_place(tf):
+    w = tf.get_variable("w", [10, 4], partitioner=tf.fixed_size_partitioner(3))
+    assert len(w) == 3 and w.shape.as_list() == [10, 4]
+    assert [v.name for v in w] == ["w/part_0:0", "w/part_1:0", "w/part_2:0"]
+    assert [v.shape.as_list() for v in w] == [[4, 4], [3, 4], [3, 4]]
+    assert [v._save_slice_info.spec for v in w] == ["10 4 0,4:0,4", "10 4 4,3:0,4", "10 4 7,3:0,4"]
+    with pytest.raises(ValueError, match="a partitioned version of the variable was found"):
+        tf.get_variable("w", [10, 4])
+    with pytest.raises(ValueError, match="only slice a variable along one dimension"):
+        tf.get_variable("x", [4, 4], partitioner=lambda **_: [2, 2])
+
+
+@pytest.mark.parametrize("partitioner, expected", [
+    (lambda tf: tf.variable_axis_size_partitioner(64), [4, 1]),
+    (lambda tf: tf.variable_axis_size_partitioner(64, max_shards=2), [2, 1]),
+    (lambda tf: tf.min_max_variable_partitioner(8, min_slice_size=100), [3, 1]),
+    (lambda tf: tf.min_max_variable_partitioner(2, axis=1, min_slice_size=1), [1, 2])])
+def test_partitioners(tf, partitioner, expected):
+    assert partitioner(tf)(shape=tf.TensorShape([16, 4]), dtype=tf.float32) == expected
+
+
+def test_assigning_to_a_part_of_a_resource_variable(tf):
+    v = tf.Variable([1.0, 2.0, 3.0], use_resource=True)
+    op = v[1:].assign([7.0, 8.0]).op
+    assert op.type == "ResourceStridedSliceAssign" and op.inputs[0] is v.handle
+
+
+def test_templates_refuse_new_variables_later(tf):
+    t = tf.make_template("t", lambda: tf.Variable(1.0))
+    t()
+    with pytest.raises(ValueError, match="New variable created when calling a template after the first time"):
+        t()
+
+
+def test_initializers_state_their_arguments(tf):
+    init = tf.variance_scaling_initializer(2.0, "fan_out", "uniform", seed=3)
+    assert tf.variance_scaling_initializer.from_config(init.get_config()).get_config() == init.get_config()
+    for arguments in ({"scale": 0}, {"mode": "x"}, {"distribution": "x"}):
+        with pytest.raises(ValueError):
+            tf.variance_scaling_initializer(**arguments)
+    with pytest.raises(ValueError, match="floating point"):
+        tf.random_normal_initializer(dtype=tf.int32)
+    with pytest.raises(TypeError, match="Invalid type for initial value"):
+        tf.constant_initializer(tf.zeros([1]))

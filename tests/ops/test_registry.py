@@ -1,0 +1,144 @@
+"""Every declared op: value against reference, shape rule and kernel against value, gradient against differences.
+
+Whoever declares an op gets these tests.  Where random inputs do not do, the declaration says how inputs look
+(``samples=``, see ``jitgraph.samples``), or the table in ``inputs.py`` does.
+"""
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+from jitgraph.graph import dtypes
+
+from . import harness
+
+OPS = harness.all_ops()
+WITH_CASES = [op for op in OPS if harness.samples_of(op) is not None and op.value is not None]
+KERNELS = [op for op in WITH_CASES if (op.scalar or op.lower) and not op.host]
+THOROUGH = bool(os.environ.get("JITGRAPH_TEST_ALL_DTYPES"))
+
+
+def _parameters(ops):
+    return [pytest.param(op, id=op.type) for op in ops]
+
+
+@pytest.mark.parametrize("opdef", _parameters(op for op in WITH_CASES if op.reference))
+def test_value_is_that_of_the_reference(tf, opdef):
+    for dtype in harness.dtypes_of(opdef):
+        for case in harness.cases(opdef, dtype):
+            node = _node(tf, case)
+            wanted = harness.reference(case, node)
+            for got, one in zip(harness.value(case, node), wanted, strict=True):
+                harness.assert_close(got, np.asarray(one).astype(got.dtype), case, "value")
+
+
+def _node(tf, case):
+    made = harness.build(tf, case)
+    return made[0].op if made else tf.get_default_graph().get_operations()[-1]
+
+
+@pytest.mark.parametrize("opdef", _parameters(WITH_CASES))
+def test_shapes_and_dtypes_are_those_of_the_value(tf, opdef):
+    for dtype in harness.dtypes_of(opdef):
+        for case in harness.cases(opdef, dtype):
+            node = _node(tf, case)
+            values = harness.value(case, node)
+            assert len(values) == len(node.outputs)
+            for tensor, got in zip(node.outputs, values):
+                assert np.dtype(tensor.dtype.as_numpy_dtype) == np.asarray(got).dtype, f"dtype of {case}"
+            for kind in ("constant", "known", "sizes unknown", "rank unknown"):
+                for tensor, got in zip(harness.build(tf, case, kind), values):
+                    assert tensor.shape.is_compatible_with(np.shape(got)), \
+                        f"{case} with {kind} inputs: rule {tensor.shape}, value {np.shape(got)}"
+                    if kind == "constant" and not opdef.dynamic and opdef.scalar:
+                        assert tensor.shape.as_list() == list(np.shape(got))
+
+
+def _compiled_dtypes(opdef):
+    """All dtypes take minutes to compile; by default a float, an integer and a bool one stand for their kinds."""
+    allowed = harness.dtypes_of(opdef)
+    if THOROUGH:
+        return allowed
+    some = [d for d in allowed if d in (dtypes.float32, dtypes.int32, dtypes.bool_, None)]
+    return some or allowed[:1]
+
+
+@pytest.fixture
+def compiled_session(tf, monkeypatch):
+    """A session that compiles at the first run."""
+    try:
+        import jitgraph.runtime.session  # noqa: F401
+    except ImportError as error:
+        pytest.skip(f"the runtime is not there: {error}")
+    monkeypatch.setenv("JITGRAPH_JIT", "always")
+    return tf.Session
+
+
+def _strided(array):
+    """The same array, not contiguous."""
+    return np.repeat(array, 2, axis=-1)[..., ::2] if array.ndim and array.dtype != object else array
+
+
+@pytest.mark.parametrize("opdef", _parameters(KERNELS))
+def test_kernel_computes_the_value(tf, compiled_session, opdef):
+    for dtype in _compiled_dtypes(opdef):
+        tf.reset_default_graph()
+        fetches, feeds, wanted, cases = [], {}, [], []
+        for case in harness.cases(opdef, dtype):
+            outputs = harness.build(tf, case, "known", feeds)
+            if not outputs:
+                continue
+            fetches.extend(outputs)
+            wanted.extend(harness.value(case, outputs[0].op))
+            cases.extend([case] * len(outputs))
+        for arrays in (feeds, {tensor: _strided(array) for tensor, array in feeds.items()}):
+            with compiled_session() as session:
+                for got, one, case in zip(session.run(fetches, arrays), wanted, cases):
+                    assert np.asarray(got).dtype == np.asarray(one).dtype, f"dtype of the kernel of {case}"
+                    harness.assert_close(got, one, case, "kernel")
+
+
+# ops with a further output that TensorFlow does not differentiate
+FIRST_OUTPUT_ONLY = {"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"}
+# TensorFlow's gradient is zero, which is right for real numbers only
+REAL_ONLY = {"Sign"}
+
+
+@pytest.mark.parametrize("opdef", _parameters(op for op in WITH_CASES if harness.differentiable(op)))
+def test_gradient_is_that_of_differences(tf, monkeypatch, opdef):
+    monkeypatch.setenv("JITGRAPH_JIT", "off")
+    allowed = harness.dtypes_of(opdef)
+    checked = 0
+    for dtype in (dtypes.float64, dtypes.complex128):
+        if dtype not in allowed or dtype.is_complex and opdef.type in REAL_ONLY:
+            continue
+        for case in harness.cases(opdef, dtype):
+            tf.reset_default_graph()
+            feeds: dict = {}
+            outputs = harness.build(tf, case, "known", feeds)
+            values = harness.value(case, outputs[0].op) if outputs else ()
+            for tensor, array in feeds.items():
+                for output, result in zip(outputs, values):
+                    checked += _check_gradient(tf, case, tensor, array, output, np.shape(result), feeds)
+    if not checked:
+        pytest.skip("no float64 or complex128 input")
+
+
+def _check_gradient(tf, case, x, array, y, y_shape, feeds):
+    if not array.size or array.dtype.kind not in "fc" or y.dtype not in (tf.float64, tf.complex128):
+        return 0
+    if case.opdef.type in FIRST_OUTPUT_ONLY and y.value_index:
+        return 0
+    try:
+        if tf.gradients(y, x, tf.constant(np.ones(y_shape, y.dtype.as_numpy_dtype)))[0] is None:
+            return 0
+    except LookupError as error:
+        pytest.skip(str(error))
+    others = {t: a for t, a in feeds.items() if t is not x}
+    with tf.Session():
+        error = tf.test.compute_gradient_error(x, array.shape, y, y_shape, x_init_value=array, delta=1e-6,
+                                               extra_feed_dict=others)
+    assert error < 1e-5, f"gradient of {case} with respect to {x.name}: off by {error}; inputs {case.inputs}"
+    return 1
