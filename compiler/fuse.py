@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from . import sizes
 from .ir import Node
+from .kernel import EXPENSIVE
 from .views import is_one, resolve, trace
 
 GROUPED = ("map", "cast", "reduce", "partial", "gather", "write", "place")
+HEAVY = 6       # an elementary function is some thirty instructions, of which LLVM makes several vectors
 LEAVES = ("const", "size", "input", "read", "iota")
-MAX_MEMBERS = 48    # compile time grows with the number of statements, and registers run out
 
 
 class Group:
@@ -29,6 +30,9 @@ class Group:
         self.partial = False
         self.members: list[Node] = []
         self.dims: dict[Node, tuple] = {}
+
+    def weight(self) -> int:
+        return sum(weight(n) for n in self.members)
 
     @property
     def kept(self) -> list[int]:
@@ -48,8 +52,8 @@ class Group:
             return tuple(d for i, d in enumerate(self.dims[node]) if i not in node.attrs["axes"])
         return self.dims[node]
 
-    def admits(self) -> bool:
-        """Whether the members may share a kernel.
+    def admits(self, newest: Node | None = None) -> bool:
+        """Whether the members may share a kernel; where only `newest` was added to ones that may, it alone is looked at.
 
         A value made here is used here only at the element where it is made (else its buffer would be read while it
         is written).  No kernel both may fail and writes state: a failed run leaves variables alone.  A variable that
@@ -58,7 +62,7 @@ class Group:
         written = {n.attrs["variable"]: n for n in self.members if n.kind == "write"}
         if written and any(may_fail(n) for n in self.members):
             return False
-        for node in self.members:
+        for node in self.members if newest is None or newest.kind == "write" else [newest]:
             if node.kind == "gather":
                 base = resolve(node.inputs[0])[0].node
                 if base in self.dims or (base.kind == "read" and base.attrs["variable"] in written):
@@ -77,6 +81,11 @@ class Group:
                 if writer is not None and (source is not base or runs != self.dims[writer]):
                     return False
         return True
+
+
+def weight(node: Node) -> int:
+    """How much a node adds to the time that its kernel takes to compile."""
+    return HEAVY if node.kind == "map" and node.attrs["prim"] in EXPENSIVE else 1
 
 
 def may_fail(node: Node) -> bool:
@@ -112,7 +121,7 @@ def fuse(program):
 class _Fuser:
     def __init__(self, program):
         self.nodes = program.nodes
-        self.max_members = program.options.max_members
+        self.max_weight = program.options.max_weight
         self.unit_of: dict[Node, int] = {}
         self.units: dict[int, Group | Node] = {}
         self.needs: dict[int, set] = {}         # direct dependencies
@@ -219,14 +228,14 @@ class _Fuser:
         return sorted(groups, key=lambda g: (-len(g.domain), g.reduced is None, -len(g.members)))
 
     def _join(self, group: Group, node: Node) -> bool:
-        if len(group.members) >= self.max_members:
+        if group.weight() + weight(node) > self.max_weight:
             return False
         dims = self._fit(group, node)
         if dims is None or not self._reduction_fits(group, node, dims):
             return False
         before = group.reduced, group.partial
         self._enter(group, node, dims)
-        if not group.admits():
+        if not group.admits(node):
             group.members.pop()
             del group.dims[node], self.unit_of[node]
             group.reduced, group.partial = before
@@ -286,7 +295,7 @@ class _Fuser:
                 self._merge(group, other, into)
 
     def _merge(self, group: Group, other: Group, into: dict) -> bool:
-        if len(group.members) + len(other.members) > self.max_members or group.partial or other.partial:
+        if group.weight() + other.weight() > self.max_weight or group.partial or other.partial:
             return False
         free = [d for d in range(len(group.domain)) if d not in into.values()]
         for d in range(len(other.domain)):

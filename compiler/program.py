@@ -9,10 +9,11 @@ from .sizes import SizeSpace
 
 @dataclass(frozen=True)
 class Options:
-    """Choices that change the compiled code.  `max_members`: primitives in one kernel (1 switches fusion off)."""
+    """Choices that change the compiled code.  `max_weight`: primitives in one kernel, elementary functions
+    counting for several (1 switches fusion off).  `verify`: check the invariants of every stage after its pass."""
 
-    max_members: int = 48
-    verify: bool = False
+    max_weight: int = 64
+    verify: bool = True
 
 
 @dataclass

@@ -133,6 +133,8 @@ class _Specializer:
         if info is None:
             variable = variable_of(tensor)
             if variable is not None:
+                if variable.outputs[0] not in self.infos:       # made in an earlier segment
+                    self._variable(variable)
                 info = self.infos.get(variable.outputs[0])
         return info
 

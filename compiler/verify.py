@@ -20,12 +20,13 @@ def verify(program, stage: str):
 
 def _order(program):
     seen: set = set()
+    members = set(program.ops)
     for op in program.ops:
         for t in op.inputs:
-            if t not in program.feeds and t.op in program.ops and t.op not in seen:
+            if t not in program.feeds and t.op in members and t.op not in seen:
                 return f"{op.name} stands before its input {t.op.name}"
         for c in op.control_inputs:
-            if c not in seen and c in program.ops:
+            if c not in seen and c in members:
                 return f"{op.name} stands before {c.name}, which it waits for"
         seen.add(op)
     return None
@@ -52,12 +53,12 @@ def _simplify(program):
 def _fuse(program):
     done: set = set()
     members = {n for u in program.units if isinstance(u, Group) for n in u.members}
-    lone = {u for u in program.units if not isinstance(u, Group)}
+    members |= {u for u in program.units if not isinstance(u, Group)}
     for unit in program.units:
         own = set(unit.members) if isinstance(unit, Group) else {unit}
         for node in own:
             for before in _needed(node):
-                if before in (members | lone) and before not in done and before not in own:
+                if before in members and before not in done and before not in own:
                     return f"{node} runs before {before}, which it needs"
         if isinstance(unit, Group) and not unit.admits():
             return f"a group holds what must not share a kernel: {unit.members}"

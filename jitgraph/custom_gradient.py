@@ -118,6 +118,11 @@ def _variables_used(ops: list[Operation], f: Callable) -> list:
     return [by_handle[handle] for handle in handles if handle in by_handle]
 
 
+def recompute_grad(f: Callable) -> Callable:
+    """`f` itself: whether its values are kept for the gradient or computed again is the compiler's choice here."""
+    return f
+
+
 def grad_pass_through(f: Callable) -> Callable:
     """`f` with the derivative of the identity: gradients pass through as they are (a straight-through estimator)."""
 

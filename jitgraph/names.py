@@ -50,7 +50,9 @@ TABLE: dict[str, str] = {
     "graph.convert": """
         convert_to_tensor=public_convert_to_tensor register_tensor_conversion_function
         convert_to_tensor_or_indexed_slices""",
-    "graph.gradient_registry": "RegisterGradient NotDifferentiable=not_differentiable NoGradient=not_differentiable",
+    "graph.gradient_registry": """
+        RegisterGradient NotDifferentiable=not_differentiable NoGradient=not_differentiable
+        no_gradient=not_differentiable""",
     "graph.constant_value": "get_static_value=constant_value contrib.util.constant_value",
     "formats.tensor_proto": "make_tensor_proto make_ndarray contrib.util.make_tensor_proto contrib.util.make_ndarray",
     "formats.messages": """
@@ -117,9 +119,9 @@ TABLE: dict[str, str] = {
         disable_resource_variables resource_variables_enabled disable_v2_tensorshape""",
     "ops.math": """
         add subtract multiply scalar_mul divide div truediv realdiv floordiv floor_div div_no_nan mod floormod
-        truncatediv truncatemod pow abs negative sign square squared_difference maximum minimum add_n
+        truncatediv truncatemod pow abs squared_difference maximum minimum add_n
         accumulate_n math.add math.subtract math.multiply math.scalar_mul math.divide math.truediv math.floordiv
-        math.floormod math.mod math.pow math.abs math.negative math.sign math.square math.squared_difference
+        math.floormod math.mod math.pow math.abs math.squared_difference
         math.maximum math.minimum math.add_n math.accumulate_n math.divide_no_nan=div_no_nan
         math.multiply_no_nan math.reciprocal_no_nan""",
     "ops.cast": """
@@ -132,12 +134,12 @@ TABLE: dict[str, str] = {
         bitwise.bitwise_xor bitwise.invert bitwise.left_shift bitwise.right_shift""",
     "ops.complex_numbers": "real imag conj angle complex math.real math.imag math.conj math.angle",
     "ops.elementary": """
-        sqrt rsqrt reciprocal exp expm1 log log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh
-        atanh sigmoid log_sigmoid floor ceil rint round is_nan is_inf is_finite math.sqrt math.rsqrt
+        rsqrt reciprocal exp expm1 log log1p sin cos tan asin acos atan atan2 sinh cosh asinh acosh
+        atanh sigmoid log_sigmoid floor ceil rint round is_nan is_inf is_finite math.rsqrt
         math.reciprocal math.exp math.expm1 math.log math.log1p math.sin math.cos math.tan math.asin math.acos
-        math.atan math.atan2 math.sinh math.cosh math.tanh math.asinh math.acosh math.atanh math.sigmoid
+        math.atan math.atan2 math.sinh math.cosh math.asinh math.acosh math.atanh math.sigmoid
         math.log_sigmoid math.floor math.ceil math.rint math.round math.is_nan math.is_inf math.is_finite
-        nn.sigmoid nn.tanh nn.log_sigmoid debugging.is_nan debugging.is_inf debugging.is_finite""",
+        nn.sigmoid nn.log_sigmoid debugging.is_nan debugging.is_inf debugging.is_finite""",
     "ops.matmul": "matmul linalg.matmul sparse_matmul",
     "ops.reduce": """
         reduce_sum reduce_mean reduce_prod reduce_max reduce_min reduce_all reduce_any reduce_logsumexp
@@ -178,16 +180,22 @@ TABLE: dict[str, str] = {
     "train.gradient_descent": "train.GradientDescentOptimizer train.MomentumOptimizer",
     "train.adam": "train.AdamOptimizer",
     "gradients": "gradients hessians AggregationMethod UnconnectedGradients",
-    "custom_gradient": "custom_gradient grad_pass_through",
+    "custom_gradient": "custom_gradient grad_pass_through recompute_grad",
     "test.gradient_checker": "test.compute_gradient test.compute_gradient_error",
     "ops.sequences": "range linspace lin_space cumsum cumprod math.cumsum math.cumprod math.cumulative_logsumexp",
     "ops.clip": "clip_by_value clip_by_norm clip_by_global_norm clip_by_average_norm global_norm nn.l2_loss",
+    "ops.on_values": """
+        negative sign square sqrt tanh erf math.negative math.sign math.square math.sqrt math.tanh math.erf
+        math.bessel_i0e math.bessel_i1e nn.tanh""",
+    "ops.einsum": "einsum linalg.einsum",
     "ops.special": """
-        erf erfc lgamma digamma polygamma zeta betainc igamma igammac lbeta check_numerics math.erf math.erfc
+        erfc lgamma digamma polygamma zeta betainc igamma igammac lbeta check_numerics math.erfc
         math.lgamma math.digamma math.polygamma math.zeta math.betainc math.igamma math.igammac math.lbeta
-        math.xlogy math.xdivy math.bessel_i0 math.bessel_i1 math.bessel_i0e math.bessel_i1e math.nextafter
+        math.xlogy math.xdivy math.bessel_i0 math.bessel_i1 math.nextafter
         debugging.check_numerics""",
-    "ops.products": "tensordot cross trace norm linalg.tensordot linalg.cross linalg.trace linalg.norm math.polyval",
+    "ops.products": """
+        tensordot cross trace norm linalg.tensordot linalg.cross linalg.trace linalg.norm math.polyval
+        linalg.normalize""",
     "ops.counts": """
         bincount histogram_fixed_width confusion_matrix math.bincount math.confusion_matrix
         histogram_fixed_width_bins""",
@@ -220,6 +228,25 @@ TABLE: dict[str, str] = {
     "ops.pooling": """
         nn.max_pool nn.avg_pool nn.max_pool2d=max_pool nn.avg_pool2d=avg_pool nn.max_pool3d nn.avg_pool3d
         nn.max_pool1d nn.avg_pool1d nn.max_pool_with_argmax nn.pool nn.lrn nn.local_response_normalization=lrn""",
+    "ops.printing": "Print print=print_ strings.format=string_format",
+    "ops.assertion": """
+        Assert debugging.Assert verify_tensor_all_finite debugging.assert_all_finite=verify_tensor_all_finite
+        add_check_numerics_ops""",
+    "ops.check_values": """
+        assert_less assert_less_equal assert_greater assert_greater_equal assert_none_equal assert_equal
+        assert_positive assert_negative assert_non_negative assert_non_positive assert_near is_non_decreasing
+        is_strictly_increasing debugging.assert_less debugging.assert_less_equal debugging.assert_greater
+        debugging.assert_greater_equal debugging.assert_none_equal debugging.assert_equal
+        debugging.assert_positive debugging.assert_negative debugging.assert_non_negative
+        debugging.assert_non_positive debugging.assert_near debugging.is_non_decreasing
+        debugging.is_strictly_increasing math.is_non_decreasing math.is_strictly_increasing""",
+    "ops.check_shapes": """
+        assert_type assert_integer is_numeric_tensor assert_same_float_dtype assert_proper_iterable
+        assert_rank assert_rank_at_least assert_rank_in assert_scalar debugging.assert_type
+        debugging.assert_integer debugging.is_numeric_tensor debugging.assert_same_float_dtype
+        debugging.assert_proper_iterable debugging.assert_rank debugging.assert_rank_at_least
+        debugging.assert_rank_in debugging.assert_scalar debugging.assert_shapes""",
+    "formats.import_graph": "import_graph_def graph_util.import_graph_def",
 }
 
 # names of TensorFlow that are not here: what to write instead

@@ -114,7 +114,7 @@ def numba_cuda():
     import numpy as np
 
     if not hasattr(np, "row_stack"):        # numba-cuda 0.30 wants to overload it; NumPy 2.5 has dropped it
-        np.vstack = np.vstack
+        np.row_stack = np.vstack  # noqa: NPY201
     from types import SimpleNamespace
 
     try:

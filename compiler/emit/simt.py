@@ -48,7 +48,8 @@ def simulate(source: str, name: str, buffers, sizes, blocks: int, threads: int, 
     if threads % WARP or threads < WARP:
         raise ValueError(f"threads: {threads} is not a multiple of {WARP}")
     grid = Grid(source, blocks, threads, np.random.RandomState(seed) if seed is not None else None)
-    pointers = [Pointer(b, f"buffer {k}", grid.at) for k, b in enumerate(buffers)]
+    pointers = [Pointer(b.view(np.uint8) if b.dtype == np.bool_ else b, f"buffer {k}", grid.at)
+                for k, b in enumerate(buffers)]
     error = np.zeros(1, np.int64)
     scope = namespace(grid)
     exec(_generator_code(source), scope)
@@ -121,7 +122,6 @@ class Pointer:
     def __init__(self, array, name: str, at):
         if not array.flags.c_contiguous:
             raise ValueError(f"{name} is not contiguous")
-        array = array.view(np.uint8) if array.dtype == np.bool_ and at is not None and name[0] == "b" else array
         self.array, self.name, self.at = array.reshape(-1), name, at
         self.written: dict = {}         # element: who wrote it last
         self.read: dict = {}            # element: who has read it since
@@ -210,7 +210,7 @@ class _Block:
 
     def __init__(self, grid: Grid, index: int, start):
         self.grid, self.index, self.epoch = grid, int(index), 0
-        self.shared = [], [0] * grid.threads
+        self.shared: tuple = ([], [0] * grid.threads)      # arrays; how many each thread asked for
         self.threads = [start() for _ in range(grid.threads)]
         self.requests: list = [None] * grid.threads         # None once the thread has ended
         self.answers: list = [None] * grid.threads

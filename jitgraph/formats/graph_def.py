@@ -47,4 +47,7 @@ def graph_to_proto(graph: Any, from_version: int | None = None, add_shapes: bool
         definition = getattr(function, "definition", None)
         if definition is not None:
             proto.library.function.append(definition)
+            gradient = getattr(function, "gradient_name", "")
+            if gradient:
+                proto.library.gradient.add(function_name=definition.signature.name, gradient_func=gradient)
     return proto

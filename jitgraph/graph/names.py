@@ -43,12 +43,8 @@ class NameTable:
         return f"{name}_{count - 1}"
 
     def reserve(self, name: str) -> None:
-        """Marks the full `name` as used (a node that is imported under a given name), and its scopes."""
-        key = name.lower()
-        self._in_use.setdefault(key, 1)
-        while "/" in key:
-            key = key.rpartition("/")[0]
-            self._in_use.setdefault(key, 1)
+        """Marks the full `name` as used (a node that is imported under a given name); its scopes stay free."""
+        self._in_use.setdefault(name.lower(), 1)
 
     def is_used(self, name: str) -> bool:
         """Whether the full `name` is taken."""

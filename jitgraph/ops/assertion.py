@@ -38,9 +38,10 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
     something that is waits for it (``tf.control_dependencies``).
     """
     with name_scope(name, "Assert", [condition, data]):
-        data = [convert_to_tensor(item) for item in data]
+        # the op gets `data` as it is: its constants are nodes of its own, as in TensorFlow's graphs
+        kinds = {convert_to_tensor(item).dtype.base_dtype for item in data}
         limit = {} if summarize is None else {"summarize": summarize}
-        if all(item.dtype.base_dtype in (dtypes.string, dtypes.int32) for item in data):
+        if kinds <= {dtypes.string, dtypes.int32}:
             return _assert(condition, data, name="Assert", **limit)
         condition = convert_to_tensor(condition, name="Condition")
         with name_scope("AssertGuard"):     # TensorFlow puts a conditional there, so that is the name in its errors

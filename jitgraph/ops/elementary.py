@@ -8,7 +8,6 @@ import numpy as np
 from jitgraph import prim
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
-from jitgraph.graph.composite import IndexedSlices, SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
@@ -385,18 +384,3 @@ def is_inf(x):
 def is_finite(x):
     """Where x is neither infinite nor NaN."""
     return prim.is_finite(x)
-
-
-def on_sparse(function: Any) -> Any:
-    """Lets a function of one tensor take SparseTensors and IndexedSlices too: it acts on their values."""
-
-    def extended(x: Any, name: str | None = None) -> Any:
-        if isinstance(x, SparseTensor):
-            return SparseTensor(x.indices, function(x.values, name=name), x.dense_shape)
-        if isinstance(x, IndexedSlices):
-            return IndexedSlices(function(x.values, name=name), x.indices, x.dense_shape)
-        return function(x, name=name)
-
-    extended.__name__ = extended.__qualname__ = function.__name__
-    extended.__doc__ = function.__doc__
-    return extended

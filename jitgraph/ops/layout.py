@@ -79,7 +79,8 @@ def _lower_conjugate(b: Any, x: Any, perm: Any) -> Any:
 @op("ConjugateTranspose(x: T, perm: Tperm) -> y: T", Tperm=INDEX, shape=_transposed, lower=_lower_conjugate)
 def _conjugate_transpose(x, perm):
     """The complex conjugate of ``transpose(x, perm)``."""
-    return np.conj(_transpose_value(x, perm))
+    y = _transpose_value(x, perm)
+    return np.conj(y) if y.dtype.kind == "c" else y
 
 
 @_conjugate_transpose.gradient

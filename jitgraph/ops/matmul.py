@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from jitgraph import prim
-from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import name_scope

@@ -12,11 +12,9 @@ from jitgraph.graph import errors, shape_rules
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.operation import Operation
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import op
 from jitgraph.ops.summarize import edges, summary
-
 
 # -- tf.Print ------------------------------------------------------------------------------------------------------
 
@@ -132,7 +130,6 @@ def print_(*inputs: Any, output_stream: Any = None, summarize: int = 3, sep: str
     end of a dimension, all if negative.  Raises ValueError for another stream.
     """
     stream = _stream_name(output_stream)
-    name = get_default_graph().unique_name(name or "PrintV2", mark_as_used=False)
     placeholder = "{}"
     while any(placeholder in repr(item) for item in inputs if not isinstance(item, Tensor)):
         placeholder = "{" + str(len(placeholder)) + placeholder[1:]
@@ -142,7 +139,7 @@ def print_(*inputs: Any, output_stream: Any = None, summarize: int = 3, sep: str
         filled = item if isinstance(item, str) else _filled(item, tensors, placeholder)
         texts.append(filled if isinstance(item, str) else pprint.pformat(filled))
     formatted = _string_format(tensors, template=sep.join(texts), placeholder=placeholder, summarize=summarize,
-                               name=f"{name}_format")
+                               name=name and f"{name}_format")
     return _print_v2(formatted, output_stream=stream, end=end, name=name)
 
 

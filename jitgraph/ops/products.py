@@ -192,6 +192,14 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = 
         return raw.Squeeze(kept, squeeze_dims=_squeezed(axis))
 
 
+def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None) -> tuple:
+    """(tensor divided by its norm, the norm with the reduced axes kept); see ``norm``."""
+    with name_scope(name, "normalize", [tensor]):
+        tensor = convert_to_tensor(tensor)
+        length = raw.Cast(norm(tensor, ord, axis, keepdims=True), DstT=tensor.dtype.base_dtype)
+        return tensor / length, length
+
+
 def _squeezed(axis: Any) -> list:
     if axis is None:
         return []

@@ -45,14 +45,14 @@ def _register(function: Callable) -> str:
     return token
 
 
-def _called(token: str, inputs: list, wanted: list, convert: Callable) -> list:
-    """The arrays that the function of `token` gives for `inputs`, checked against the dtypes `wanted`."""
+def _called(token: str, arguments: list, wanted: list, convert: Callable) -> list:
+    """The arrays that the function of `token` gives for `arguments`, checked against the dtypes `wanted`."""
     try:
         found = _functions.get(token)
         if found is None:
             raise ValueError(f"callback {token} is not found: the function belongs to another process or to a graph "
                              "that is gone; make the node again with tf.py_func")
-        results = _as_list(found.function(*[_argument(array) for array in inputs]))
+        results = _as_list(found.function(*arguments))
         arrays = [convert(value, dtype) for value, dtype in zip(results, [*wanted, *[None] * len(results)])]
     except errors.OpError as error:
         if error.op is None and isinstance(error, errors.InternalError):
@@ -130,7 +130,7 @@ def _as_op_error(error: Exception) -> errors.OpError:
     grad=NOT_DIFFERENTIABLE)
 def _py_func(input, token, Tout):
     """What a Python function gives for the inputs; it may have effects."""
-    return _called(token, input, Tout, _as_array)
+    return _called(token, [_argument(array) for array in input], Tout, _as_array)
 
 
 # `context`: the function is called when the node runs, never to fold a constant
@@ -138,14 +138,14 @@ def _py_func(input, token, Tout):
     grad=NOT_DIFFERENTIABLE)
 def _py_func_stateless(input, token, Tout, op):
     """What a Python function without effects gives for the inputs."""
-    return _called(token, input, Tout, _as_array)
+    return _called(token, [_argument(array) for array in input], Tout, _as_array)
 
 
 @op("EagerPyFunc(input: [Tin]; token: string, is_async: bool = false, Tout: list(type)) -> output: [Tout]",
     stateful=True, host=True)
 def _eager_py_func(input, token, Tout):
     """What a Python function gives for the inputs, which have a method numpy(); converted to the declared dtypes."""
-    return _called(token, [np.asarray(array).view(Value) for array in input], Tout, _as_declared)
+    return _called(token, [np.array(array).view(Value) for array in input], Tout, _as_declared)
 
 
 @_eager_py_func.gradient

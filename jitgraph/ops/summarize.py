@@ -54,6 +54,8 @@ def summary(array: np.ndarray, count: int) -> str:
     write = _writer(array.dtype, quoted=False)
     if array.ndim == 0:
         return write(array[()])
+    if not array.size:
+        return ""
     left = count
     text: list[str] = []
 

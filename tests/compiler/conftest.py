@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jitgraph import prim
-from jitgraph.compiler import fuse, ir, schedule, sizes, views
+from jitgraph.compiler import Options, fuse, ir, schedule, sizes, views
 from jitgraph.compiler.emit import cuda, simt
 from jitgraph.compiler.kernel import Kernel
 from jitgraph.graph import dtypes
@@ -24,7 +24,7 @@ class Scheduled:
                        for k, a in enumerate(arrays)]
         outputs = build(builder, *self.inputs)
         self.outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
-        program = SimpleNamespace(nodes=builder.nodes, outputs=self.outputs, options=SimpleNamespace(max_members=48))
+        program = SimpleNamespace(nodes=builder.nodes, outputs=self.outputs, options=Options())
         fuse.fuse(program)
         schedule.schedule(program)
         self.kernels = [cuda.emit(k) for k in program.steps if isinstance(k, Kernel)]
@@ -163,6 +163,7 @@ PROGRAMS = {
     "broadcast": Program(lambda b, x, y: x * y + 1.0, _random((3, 1, 5), (4, 1)), lambda x, y: [x * y + 1], ("map",)),
     "transposed": Program(lambda b, x: b.transpose(x, [2, 0, 1]) + 1.0, _random((3, 4, 5)),
                           lambda x: [x.transpose(2, 0, 1) + 1], ("map",)),
+    "reversed": Program(lambda b, x: b.reverse(x, [0, 1]) * 2.0, _random((6, 7)), lambda x: [x[::-1, ::-1] * 2], ("map",)),
     "concatenated": Program(lambda b, x: b.concat([x, x * 2.0], 1), _random((6, 5)),
                             lambda x: [np.concatenate([x, x * 2], 1)], ("map", "map")),
     "gathered": Program(lambda b, x, i: b.gather(x, i, 0) * 2.0,

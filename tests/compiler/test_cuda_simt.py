@@ -8,7 +8,7 @@ import pytest
 
 from jitgraph import prim
 from jitgraph.compiler import elementary, machine
-from jitgraph.compiler.emit import scalars
+from jitgraph.compiler.emit import cpu, native, scalars
 from jitgraph.compiler.emit.simt import SimulationError, simulate
 from jitgraph.compiler.kernel import CHECK_DIVISION, CHECK_INDEX, CHECK_POWER, CODES
 
@@ -196,6 +196,44 @@ def test_elementary_functions_have_the_bits_of_the_reference_machine(scheduled, 
     run = scheduled(lambda b, x: getattr(prim, name)(x), x)
     run.simulate()
     assert run.results()[0].tobytes() == machine.evaluate(elementary.FUNCTIONS[name], x).tobytes()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_both_targets_give_the_same_bits(scheduled, dtype):
+    x, y = data((1000,), dtype), data((1000,), dtype, 1)
+
+    def build(b, x, y):
+        return prim.sigmoid(x * 2.0 + y) * prim.tanh(y) - prim.erf(x) / (prim.exp(-(x * y)) + 1.0)
+
+    run = scheduled(build, x, y)
+    run.simulate()
+    assert run.results()[0].tobytes() == by_cpu(scheduled(build, x, y)).tobytes()
+
+
+def by_cpu(run):
+    """The result of the one kernel of a program, compiled for this machine's CPU."""
+    pytest.importorskip("numba")
+    import ctypes
+
+    import llvmlite.binding as llvm
+
+    if not llvm.get_host_cpu_features().get("fma", True):
+        pytest.skip("this CPU has no fused multiply-add, so its elementary functions round twice where a GPU rounds once")
+    kernel = cpu.emit(run.kernels[0])
+    code = native.compile_function(kernel.source, kernel.name, native.kernel_types(kernel), "kernel", "<test>")
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    name, features = native.target_features()
+    machine = llvm.Target.from_default_triple().create_target_machine(cpu=name, features=features, jit=True,
+                                                                      codemodel="large")
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    entry = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4)(engine.get_function_address("kernel"))
+    buffers = np.array([run.buffer(v, True).ctypes.data for v in kernel.buffers], np.int64)
+    words = run.words(kernel)
+    assert entry(buffers.ctypes.data, words.ctypes.data, 0, int(kernel.items)) == 0
+    return run.results()[0]
 
 
 def test_failed_checks_are_reported_and_nothing_is_read_outside(scheduled):

@@ -125,7 +125,7 @@ def test_compiled_graphs_compute_what_the_reference_computes(program, rows, colu
     for kind, i, j in program:
         grower.step(kind, i, j)
     feed = np.random.RandomState(rows).randn(rows, columns).astype("f")
-    plans.OPTIONS = Options(max_members=1 if os.environ.get("JITGRAPH_FUZZ_FUSION") == "0" else 48, verify=True)
+    plans.OPTIONS = Options(max_weight=1 if os.environ.get("JITGRAPH_FUZZ_FUSION") == "0" else 64, verify=True)
     expected, found = run("off", grower, feed), run("always", grower, feed)
     for want, have in zip(flatten(expected), flatten(found)):
         scale = np.abs(want[np.isfinite(want)]).max() if np.isfinite(want).any() else 1.0

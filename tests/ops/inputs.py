@@ -275,7 +275,7 @@ def _(rng, dtype):
 def _(rng, dtype):
     labels = np.abs(draw(rng, (3, 4), np.float64)) + 0.1
     labels = (labels / labels.sum(1, keepdims=True)).astype(dtype)
-    return [[draw(rng, (3, 4), dtype), labels], [draw(rng, (1, 4), dtype), labels]]
+    return [[draw(rng, (3, 4), dtype), labels], [draw(rng, (0, 4), dtype), labels[:0]]]
 
 
 @_of("SparseSoftmaxCrossEntropyWithLogits")
@@ -367,3 +367,82 @@ def _(rng, dtype):
 @_of("DiagPart")
 def _(rng, dtype):
     return [[draw(rng, (3, 3), dtype)], [draw(rng, (2, 3, 2, 3), dtype)]]
+
+
+# -- convolution and pooling ---------------------------------------------------------------------------------------------
+
+_STEPS = ({"strides": [1, 1, 1, 1], "padding": "SAME"}, {"strides": [1, 2, 2, 1], "padding": "VALID"},
+          {"strides": [1, 2, 1, 1], "padding": "SAME"})
+
+
+def _convolved(op_type: str, inputs: list, attrs: dict) -> np.ndarray:
+    """The value of the forward op, whose shape an incoming gradient has."""
+    from jitgraph.op import lookup
+
+    opdef = lookup(op_type)
+    given = {name: attrs.get(name, opdef.attrs[name].default) for name in opdef.given}
+    return opdef.evaluate(inputs, given)[0]
+
+
+@_of("Conv2D")
+def _(rng, dtype):
+    x, w = draw(rng, (2, 5, 4, 3), dtype), draw(rng, (3, 2, 3, 2), dtype)
+    dilated = {"strides": [1, 1, 1, 1], "padding": "VALID", "dilations": [1, 2, 1, 1]}
+    return [([x, w], attrs) for attrs in (*_STEPS, dilated)]
+
+
+@_of("Conv2DBackpropInput")
+def _(rng, dtype):
+    return [([_ints(*x.shape), w, draw(rng, _convolved("Conv2D", [x, w], attrs).shape, dtype)], attrs)
+            for (x, w), attrs in TABLE["Conv2D"](rng, dtype)]
+
+
+@_of("Conv2DBackpropFilter")
+def _(rng, dtype):
+    return [([x, _ints(*w.shape), draw(rng, _convolved("Conv2D", [x, w], attrs).shape, dtype)], attrs)
+            for (x, w), attrs in TABLE["Conv2D"](rng, dtype)]
+
+
+@_of("DepthwiseConv2dNative")
+def _(rng, dtype):
+    x, w = draw(rng, (2, 5, 4, 3), dtype), draw(rng, (3, 2, 3, 2), dtype)
+    return [([x, w], attrs) for attrs in _STEPS[:2]]
+
+
+@_of("Conv3D")
+def _(rng, dtype):
+    x, w = draw(rng, (1, 3, 4, 3, 2), dtype), draw(rng, (2, 2, 2, 2, 2), dtype)
+    return [([x, w], {"strides": [1] * 5, "padding": padding}) for padding in ("SAME", "VALID")]
+
+
+_WINDOWS = tuple({"ksize": [1, 2, 2, 1], **attrs} for attrs in _STEPS)
+
+
+@_of("MaxPool", "AvgPool")
+def _(rng, dtype):
+    return [([draw(rng, (2, 5, 4, 3), dtype)], attrs) for attrs in _WINDOWS]
+
+
+@_of("MaxPoolGrad")
+def _(rng, dtype):
+    found = []
+    for (x,), attrs in TABLE["MaxPool"](rng, dtype):
+        y = _convolved("MaxPool", [x], attrs)
+        found.append(([x, y, draw(rng, y.shape, dtype)], attrs))
+    return found
+
+
+@_of("AvgPoolGrad")
+def _(rng, dtype):
+    return [([_ints(*x.shape), draw(rng, _convolved("AvgPool", [x], attrs).shape, dtype)], attrs)
+            for (x,), attrs in TABLE["AvgPool"](rng, dtype)]
+
+
+@_of("LRN")
+def _(rng, dtype):
+    return [[draw(rng, (2, 3, 2, 4), dtype)], ([draw(rng, (1, 2, 2, 6), dtype)], {"depth_radius": 2, "beta": 0.75})]
+
+
+@_of("Exit", "NextIteration")
+def _(rng, dtype):
+    return []       # parts of control flow frames, without a value of their own
