@@ -33,6 +33,11 @@ def call(op, arrays, state) -> tuple:
 def call_on_state(op, refs: dict, others, state) -> tuple:
     """An operation on variables: its NumPy meaning takes their present values (None if there is none) and, if it
     writes, gives the new ones."""
+    with state.lock:
+        return _on_state(op, refs, others, state)
+
+
+def _on_state(op, refs, others, state) -> tuple:
     opdef, rest = op.opdef, iter(others)
     arrays = [_present(state, refs[k]) if k in refs else next(rest) for k in range(len(op.inputs))]
     if opdef.state != "write":

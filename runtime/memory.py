@@ -49,7 +49,7 @@ class ResultPool:
         return block[start:start + self.nbytes].view(self.dtype).reshape(self.shape), address + start
 
 
-KEPT = 4            # blocks of one size that a plan keeps for reuse
+KEPT = 2            # blocks of one size that a plan keeps for reuse
 FREE_COUNT = 3      # the list's reference, the loop's and that of getrefcount's own argument
 if not hasattr(sys, "getrefcount") or not getattr(sys, "_is_gil_enabled", lambda: True)():
     FREE_COUNT = -1     # no reliable reference counts: never reuse

@@ -7,6 +7,7 @@ same bits with a cold and with a warm store.
 from __future__ import annotations
 
 import atexit
+import functools
 import queue
 import threading
 
@@ -46,17 +47,25 @@ class Plan:
         self.runs += 1
         if self.check and self.jit != "off":
             check.check(self, feeds)
-        if self.jit == "off" or (self.jit == "auto" and self.runs == 1 and not self._compile_first(feeds)):
-            if self.jit == "auto" and not self.once:
-                BACKGROUND.submit(lambda: self.prepare([a.shape for a in feeds]))
-            found = reference.run(self.ops, dict(zip(self.feeds, feeds)), self.fetches, self.state)
-            return [found[t] for t in self.fetches]
-        if self.jit == "auto" and self.once:
+        if self.jit != "always" and self._by_reference(feeds):
             found = reference.run(self.ops, dict(zip(self.feeds, feeds)), self.fetches, self.state)
             return [found[t] for t in self.fetches]
         return self.segment.run(feeds)
 
-    @property
+    def _by_reference(self, feeds) -> bool:
+        """Whether this run is the reference's: all with jit="off"; the first otherwise, while the kernels compile."""
+        if self.jit == "off":
+            return True
+        if self.runs > 1:
+            return self.once
+        if self.once:
+            return True
+        if self._compile_first(feeds):
+            return False
+        BACKGROUND.submit(lambda: self.prepare([a.shape for a in feeds]))
+        return True
+
+    @functools.cached_property
     def once(self) -> bool:
         """Whether this looks like an initialiser: no feeds, no fetched value, and it overwrites without reading."""
         return not self.feeds and not self.fetches and not any(
@@ -76,7 +85,7 @@ class Plan:
                     op.outputs[0]._shape:
                 sizes = [batch if d is None else d for d in op.outputs[0]._shape]
                 flops += 2.0 * float(np.prod(sizes)) * float(np.prod([d or batch for d in op.inputs[1]._shape[:-1]]))
-        return (moved > SLOW_BYTES or flops > SLOW_FLOPS) and not self.once
+        return moved > SLOW_BYTES or flops > SLOW_FLOPS
 
     @property
     def compiled(self) -> list[Compiled]:

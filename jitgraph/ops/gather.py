@@ -235,8 +235,9 @@ def scatter_nd(indices, updates, shape):
     if updates.shape != indices.shape[:-1] + sizes[depth:]:
         raise _invalid(f"Must have updates.shape = indices.shape[:-1] + shape[{depth}:], got updates.shape: "
                        f"{list(updates.shape)}, indices.shape: {list(indices.shape)}, shape: {list(sizes)}")
-    result = np.zeros(sizes, updates.dtype)
-    np.add.at(result, tuple(np.moveaxis(indices, -1, 0)) if depth else (), updates)
+    result = np.full(sizes, b"" if updates.dtype == object else 0, updates.dtype)
+    np.add.at(result.reshape(1, *sizes) if not depth else result,
+              tuple(np.moveaxis(indices, -1, 0)) if depth else (np.zeros(indices.shape[:-1], int),), updates)
     return result
 
 

@@ -10,6 +10,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import INDEX, NUMBERS, REALS
 from jitgraph.op import op
+from jitgraph.ops.complex_numbers import conj
 from jitgraph.ops.shape import expand_dims, plain_sizes, reshape, shape
 
 _IDS = INDEX.with_default(dtypes.int32)
@@ -162,7 +163,7 @@ def _(op, grad):
     others = raw.GatherV2(nonzero_prod, clipped, 0)
     quotient = raw.RealDiv(raw.GatherV2(op.outputs[0], clipped, 0), nonzero)
     partial = raw.Select(is_zero, others, quotient)
-    return [raw.Mul(_gather_drop_negatives(grad, ids, clipped)[0], partial), None, None]
+    return [raw.Mul(_gather_drop_negatives(grad, ids, clipped)[0], conj(partial)), None, None]
 
 
 # -- sorted --------------------------------------------------------------------------------------------------------
@@ -248,7 +249,7 @@ def _(op, grad):
     nonzero = raw.Select(is_zero, raw.OnesLike(data), data)
     others = raw.GatherV2(raw.SegmentProd(nonzero, ids), ids, 0)
     quotient = raw.RealDiv(raw.GatherV2(op.outputs[0], ids, 0), nonzero)
-    return [raw.Mul(raw.GatherV2(grad, ids, 0), raw.Select(is_zero, others, quotient)), None]
+    return [raw.Mul(raw.GatherV2(grad, ids, 0), conj(raw.Select(is_zero, others, quotient))), None]
 
 
 @op("SegmentMax" + _SORTED, T=REALS, Tindices=_IDS, shape=_sorted_shape, dynamic=True, checks=True)

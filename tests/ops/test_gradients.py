@@ -1,0 +1,158 @@
+"""tf.gradients: names, sums of contributions, what stops it, errors; custom gradients and hessians."""
+import dataclasses
+
+import numpy as np
+import pytest
+
+
+def _types(tf):
+    return [op.type for op in tf.get_default_graph().get_operations()]
+
+
+def test_names_and_structure_of_a_small_gradient(tf):
+    x, w = tf.placeholder(tf.float32, [2, 3], "x"), tf.placeholder(tf.float32, [3], "w")
+    tf.gradients(tf.multiply(x, w, name="z"), [x, w])
+    made = {op.name: op.type for op in tf.get_default_graph().get_operations() if op.name.startswith("gradients/")}
+    assert made == {
+        "gradients/Shape": "Const", "gradients/grad_ys_0": "Const", "gradients/Fill": "Fill",
+        "gradients/z_grad/Mul": "Mul", "gradients/z_grad/Mul_1": "Mul",
+        "gradients/z_grad/Sum/reduction_indices": "Const", "gradients/z_grad/Sum": "Sum",
+        "gradients/z_grad/Reshape/shape": "Const", "gradients/z_grad/Reshape": "Reshape"}
+
+
+def test_sizes_unknown_while_the_graph_is_built(tf, run):
+    x, y = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.float32, [None, 3])
+    grads = tf.gradients(x * y, [x, y])
+    a, b = np.ones((2, 3), np.float32), np.full((1, 3), 2, np.float32)
+    of_x, of_y = run(grads, {x: a, y: b})
+    assert of_x.tolist() == [[2.0] * 3] * 2 and of_y.tolist() == [[2.0] * 3]
+
+
+def test_a_bias_beside_an_unknown_batch_needs_no_runtime_shapes(tf):
+    x, b = tf.placeholder(tf.float32, [None, 3]), tf.constant([1.0, 2.0, 3.0])
+    before = len(_types(tf))
+    grad = tf.gradients(x + b, b, grad_ys=x)[0]
+    assert grad.shape.as_list() == [3]
+    assert "BroadcastGradientArgs" not in _types(tf)[before:]
+
+
+@pytest.mark.parametrize("method", ["ADD_N", "EXPERIMENTAL_TREE", "EXPERIMENTAL_ACCUMULATE_N"])
+def test_contributions_add_up(tf, run, method):
+    x = tf.constant([1.0, 2.0])
+    grad = tf.gradients(x * x + x * 3.0 + x, x, aggregation_method=getattr(tf.AggregationMethod, method))[0]
+    assert run(grad).tolist() == [6.0, 8.0]
+
+
+def test_rows_read_twice_stay_slices_and_mix_with_dense_gradients(tf, run):
+    x = tf.constant([1.0, 2.0, 3.0, 4.0])
+    rows = [tf.gather(x, [0, 1]), 2.0 * tf.gather(x, [1, 2])]
+    sparse, dense = tf.gradients(rows, x)[0], tf.gradients([*rows, x], x)[0]
+    assert isinstance(sparse, tf.IndexedSlices) and isinstance(dense, tf.Tensor)
+    a, b = run([tf.convert_to_tensor(sparse), dense])
+    assert a.tolist() == [1, 3, 2, 0] and b.tolist() == [2, 4, 3, 1]
+
+
+def test_unconnected_xs(tf, run):
+    x, z = tf.constant([1.0, 2.0]), tf.constant([[3.0]])
+    assert tf.gradients(x, z) == [None]
+    assert run(tf.gradients(x, z, unconnected_gradients=tf.UnconnectedGradients.ZERO)[0]).tolist() == [[0.0]]
+    with pytest.raises(ValueError, match="unconnected_gradients"):
+        tf.gradients(x, z, unconnected_gradients="nonsense")
+
+
+def test_a_chain_of_thousands_does_not_recurse(tf, run):
+    x = tf.constant(1.0)
+    y = x
+    for _ in range(5000):
+        y = y + x
+    assert run(tf.gradients(y, x)[0]) == 5001.0
+
+
+def test_errors(tf):
+    x = tf.placeholder(tf.float32, [2])
+    with pytest.raises(TypeError, match="must set grad_ys"):
+        tf.gradients(tf.complex(x, x), x)
+    with pytest.raises(ValueError, match="Passed 1 grad_ys for 2 ys"):
+        tf.gradients([x, x], x, grad_ys=[x])
+    with pytest.raises(TypeError, match="must be numeric"):
+        tf.gradients(x > 0.0, x)
+    with pytest.raises(LookupError, match="No gradient defined"):
+        tf.gradients(_without_gradient(tf, x), x)
+
+
+def _without_gradient(tf, x):
+    """An op whose gradient is taken away for the test."""
+    y = tf.exp(x)
+    y.op.opdef = dataclasses.replace(y.op.opdef, grad=None)
+    return y
+
+
+def test_a_gradient_function_must_give_one_gradient_per_input(tf):
+    tf.RegisterGradient("OneTooFew")(lambda op, grad: [grad])
+    x = tf.constant(1.0)
+    with tf.get_default_graph().gradient_override_map({"Mul": "OneTooFew"}):
+        y = x * 2.0
+    with pytest.raises(ValueError, match="Num gradients 1 generated for op mul"):
+        tf.gradients(y, x)
+
+
+def test_custom_gradient(tf, run):
+    @tf.custom_gradient
+    def log1pexp(x):
+        e = tf.exp(x)
+        return tf.log(1.0 + e), lambda dy: dy * (1.0 - 1.0 / (1.0 + e))
+
+    x = tf.constant([0.0, 100.0])
+    assert run(tf.gradients(log1pexp(x), x)[0]).tolist() == [0.5, 1.0]
+
+
+def test_custom_gradient_of_several_results_and_arguments(tf, run):
+    @tf.custom_gradient
+    def f(x, y):
+        return {"sum": x + y, "product": x * y}, lambda of_product, of_sum: (10.0 * of_sum, of_product)
+
+    x, y = tf.constant(2.0), tf.constant(3.0)
+    out = f(x, y)
+    assert run([out["sum"], out["product"]]) == [5.0, 6.0]
+    assert run(tf.gradients([out["sum"], out["product"]], [x, y])) == [10.0, 1.0]
+
+
+def test_gradients_pass_through(tf, run):
+    x = tf.constant([0.4, 1.6])
+    y = tf.grad_pass_through(tf.round)(x)
+    values, grad = run([y, tf.gradients(y, x)[0]])
+    assert values.tolist() == [0.0, 2.0] and grad.tolist() == [1.0, 1.0]
+
+
+def test_hessian_of_a_matrix_argument(tf, run):
+    x = tf.constant([[1.0, 2.0]])
+    hessian = tf.hessians(tf.reduce_prod(x), x)[0]
+    assert hessian.shape.as_list() == [1, 2, 1, 2]
+    assert run(hessian).reshape(2, 2).tolist() == [[0.0, 1.0], [1.0, 0.0]]
+
+
+@pytest.mark.parametrize("function, x, wanted", [
+    ("reduce_max", [[1.0, 2.0, 2.0], [3.0, 3.0, 3.0]], [[0, 0.5, 0.5], [1 / 3] * 3]),
+    ("reduce_prod", [[1.0, 0.0, 2.0], [0.0, 0.0, 3.0], [2.0, 3.0, 4.0]], [[0, 2, 0], [0, 0, 0], [12, 8, 6]]),
+    ("norm", [[3.0, 4.0]], [[0.6, 0.8]]),
+])
+def test_gradients_at_ties_and_zeros_are_tensorflows(tf, run, function, x, wanted):
+    x = tf.constant(x)
+    np.testing.assert_allclose(run(tf.gradients(getattr(tf, function)(x, axis=1), x)[0]), wanted, rtol=1e-6)
+
+
+def test_no_gradient_comes_out_of_a_root_at_zero_where_none_goes_in(tf, run):
+    x = tf.constant([0.0, 4.0])
+    assert run(tf.gradients(tf.sqrt(x), x, grad_ys=[tf.constant([0.0, 1.0])])[0]).tolist() == [0.0, 0.25]
+
+
+@pytest.mark.parametrize("equation, shapes", [
+    ("ij,jk->ik", [(2, 3), (3, 4)]), ("bij,bjk", [(2, 3, 4), (2, 4, 5)]), ("ij->ji", [(2, 3)]), ("ij,ij->", [(2, 3)] * 2),
+    ("i,j->ij", [(2,), (3,)]), ("ij,jk,kl->il", [(2, 3), (3, 4), (4, 5)]), ("...ij,...jk->...ik", [(2, 2, 3), (2, 3, 4)]),
+])
+@pytest.mark.parametrize("known", [True, False])
+def test_einsum(tf, run, rng, equation, shapes, known):
+    arrays = [rng.randn(*shape).astype(np.float32) for shape in shapes]
+    inputs = [tf.placeholder(tf.float32, shape if known else [None] * len(shape)) for shape in shapes]
+    got = run(tf.einsum(equation, *inputs), dict(zip(inputs, arrays)))
+    np.testing.assert_allclose(got, np.einsum(equation, *arrays), rtol=1e-5, atol=1e-5)
