@@ -13,17 +13,27 @@ from .views import is_contiguous, resolve, unit_reshape
 def simplify(program):
     """Applies the rules of RULES to every node, in order, then makes every view addressable."""
     replaced: dict[Value, Value] = {}
+    wanted = set(program.outputs)
     for node in program.nodes:
         node.inputs = [_final(v, replaced) for v in node.inputs]
         for rule in RULES:
             result = rule(node)
-            if result is not None:
+            if result is not None and _may_stand_in(result, node.out in wanted):
                 replaced[node.out] = result
                 break
     program.results = {t: _final(v, replaced) for t, v in program.results.items()}
     program.outputs = [_final(v, replaced) for v in program.outputs]
     _copy_unaddressable(program)
     _drop_unused(program)
+
+
+def _may_stand_in(value: Value, is_output: bool) -> bool:
+    """A variable's buffer may not take the place of a value that was computed from it, since it changes; and a result
+    needs a buffer of its own."""
+    base = resolve(value)
+    if base is None or base[0].node.kind in ("read", "write"):
+        return False
+    return not is_output or (base[0] is value and value.node.kind not in ("input", "const", "size", "iota"))
 
 
 def _final(value, replaced):

@@ -7,7 +7,7 @@ import numpy as np
 
 from jitgraph.graph.errors import CancelledError, FailedPreconditionError
 
-from . import limits
+from . import watch
 from .memory import address_of, aligned_empty
 
 
@@ -105,18 +105,18 @@ class State:
         """Waits on `condition`, which the caller holds, until ready() is true; others keep running meanwhile.
 
         Raises CancelledError once the session is closed, DeadlineExceededError when the time that the run was given
-        (``limits``) is over.
+        (`watch`) is over.
         """
         if ready():
             return
         self.waiting.append(condition)
         try:
             while not ready():
-                limits.check()
+                watch.check()
                 if self.closed:
                     raise CancelledError(None, None, "The operation was cancelled: its session is closed")
                 # the limit is for platforms where a lock cannot be interrupted by Ctrl-C
-                condition.wait(min(limits.seconds_left(), LONGEST_WAIT))
+                condition.wait(min(watch.seconds_left(), LONGEST_WAIT))
         finally:
             self.waiting.remove(condition)
 

@@ -120,3 +120,21 @@ def test_kernel_ir_is_plain_data():
     x = tf.placeholder(tf.float32, [None, 10])
     program = compiled([tf.nn.softmax(x)], {x: (7, 10)})
     assert all(isinstance(step, Kernel) for step in program.steps)
+
+
+def test_a_rule_never_puts_a_changing_variable_in_place_of_a_value():
+    v = tf.Variable([1.0, 2.0])
+    old = v * 1.0
+    update = tf.assign(v, v + 10.0)
+    with tf.control_dependencies([update]):
+        late = old + 0.5
+    with tf.Session(jit="always") as session:
+        session.run(v.initializer)
+        found = session.run([late, old, update])
+        assert [x.tolist() for x in found] == [[1.5, 2.5], [1.0, 2.0], [11.0, 12.0]]
+
+
+def test_a_result_that_a_rule_turns_into_a_view_keeps_its_shape():
+    x = tf.placeholder(tf.float32, [2, 1, 4])
+    with tf.Session(jit="always") as session:
+        assert session.run(tf.reduce_mean(x, 1, keepdims=True), {x: np.ones((2, 1, 4))}).shape == (2, 1, 4)

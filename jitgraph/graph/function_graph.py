@@ -1,0 +1,160 @@
+"""Graphs of functions: the branches of ``tf.cond``, the condition and the body of ``tf.while_loop``.
+
+A function's graph takes what it uses of the graph around it by *capture*: the tensor becomes an input of the operation
+that calls the function, and a placeholder stands for it inside.  Variables are captured as themselves: inside stands
+a node for the same variable of the session, so that reads and writes inside obey the state rule.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from jitgraph.graph.graph import Graph
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.stack import get_default_graph
+from jitgraph.graph.tensor import Tensor
+
+VARIABLES = ("VariableV2", "Variable", "VarHandleOp")
+
+
+def is_state(tensor: Tensor) -> bool:
+    """Whether a tensor stands for a variable: its reference or handle, or a read without a time of its own."""
+    op = tensor.op
+    if op.type == "Identity" and op.inputs[0].dtype._is_ref_dtype:
+        op = op.inputs[0].op
+    return op.type in VARIABLES
+
+
+class FunctionGraph(Graph):
+    """The graph of a function that operations of `outer_graph` call.
+
+    Attributes: ``inputs``, what stands here for each input of the calling operation, in its order (placeholders, and
+    variables, see ``is_state``); ``captures``, {tensor of the outer graph: tensor of this one}; ``outputs``, the
+    results; ``control_outputs``, operations that run for their effects; ``outer_control``, operations of outer graphs
+    that operations in here wait for, so that the call has to.
+    """
+
+    building_function = True
+
+    def __init__(self, name: str, outer_graph: Graph | None = None):
+        super().__init__()
+        outer = get_default_graph() if outer_graph is None else outer_graph
+        self.name = name
+        self.outer_graph: Graph = outer
+        self.inputs: list[Tensor] = []
+        self.outputs: list[Tensor] = []
+        self.captures: dict[Tensor, Tensor] = {}
+        self.control_outputs: list[Operation] = []
+        self.outer_control: dict[Any, None] = {}
+        self._aliases: dict[Tensor, Tensor] = {}
+        self._names.scope = outer._names.scope
+        self._seed = outer._seed
+        self._collections = outer._collections
+        self._scoped_state = outer._scoped_state
+        self._functions = outer._functions
+        self._devices.replace(list(outer._devices._entries))
+        self._colocation = list(outer._colocation)
+        self._attribute_scope = outer._attribute_scope
+        self._gradient_overrides = outer._gradient_overrides
+        self._container = outer._container
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """The inputs that the caller passes by value, in order."""
+        return [t for t in self.inputs if not is_state(t)]
+
+    def add_input(self, dtype: Any, shape: Any, name: str = "arg") -> Tensor:
+        """A new input: a placeholder.  `shape`: a tuple with None for unknown sizes, or None."""
+        tensor = self._placeholder(dtype, shape, name)
+        self.inputs.append(tensor)
+        return tensor
+
+    def _placeholder(self, dtype: Any, shape: Any, name: str) -> Tensor:
+        from jitgraph.op import lookup
+
+        dtype = dtype.base_dtype
+        return self._node(lookup("Placeholder"), name, [], {"dtype": dtype, "shape": shape}, [dtype], [shape]).outputs[0]
+
+    def _node(self, opdef: Any, name: str, inputs: list, attrs: dict, dtypes: list, shapes: list) -> Operation:
+        """A node at the root of the names, outside of all scopes."""
+        scope, self._names.scope = self._names.scope, ""
+        try:
+            return self.add_op(opdef, opdef.type, self.unique_name(name), inputs, attrs, dtypes, shapes, [])
+        finally:
+            self._names.scope = scope
+
+    def capture(self, tensor: Tensor) -> Tensor:
+        """What stands here for `tensor`, of this graph or of one around it.
+
+        Raises ValueError if it belongs to no graph around this one.
+        """
+        if tensor.op.graph is self:
+            return tensor
+        found = self._aliases.get(tensor)
+        if found is None:
+            outer = tensor if tensor.op.graph is self.outer_graph else self.outer_graph.capture(tensor)
+            found = self.captures.get(outer)
+            if found is None:
+                found = self.captures[outer] = self._state(outer) if is_state(outer) else self._by_value(outer)
+                self.inputs.append(found)
+            self._aliases[tensor] = found
+        return found
+
+    def _by_value(self, outer: Tensor) -> Tensor:
+        inner = self._placeholder(outer.dtype, outer._shape, outer.op.name)
+        inner.op.captured = outer
+        return inner
+
+    def _state(self, outer: Tensor) -> Tensor:
+        """A variable, or a read of it without a time of its own, as a node here."""
+        op = outer.op
+        if op.type == "Identity":
+            reference = self.capture(op.inputs[0])
+            return self._node(op.opdef, op.name, [reference], dict(op.attrs), [outer.dtype], [outer._shape]).outputs[0]
+        attrs = {**op.attrs, "shared_name": op.attrs.get("shared_name") or op.name}
+        node = self._node(op.opdef, op.name, [], attrs, [outer.dtype], [outer._shape])
+        node._frames, node._device = op._frames, op._device
+        return node.outputs[0]
+
+    def _local(self, item: Any) -> Any:
+        """Control inputs from outside become control inputs of the call."""
+        graph = getattr(item, "graph", None)
+        if graph is None or graph is self:
+            return item
+        self.outer_control[item] = None
+        return None
+
+    def _control_ops(self, control_inputs: Any) -> list[Operation]:
+        inside = []
+        for item in control_inputs:
+            if hasattr(item, "_as_graph_element") and not isinstance(item, (Operation, Tensor)):
+                item = item._as_graph_element()
+            if self._local(item) is not None:
+                inside.append(item)
+        return super()._control_ops(inside)
+
+    @property
+    def _root(self) -> Graph:
+        """The outermost graph, which sessions run."""
+        graph: Graph = self
+        while isinstance(graph, FunctionGraph):
+            graph = graph.outer_graph
+        return graph
+
+
+def bodies(op: Operation) -> list[FunctionGraph]:
+    """The functions that an operation calls."""
+    return [value for value in op.attrs.values() if isinstance(value, FunctionGraph)]
+
+
+def call_inputs(op: Operation) -> list[bool]:
+    """For each input of an operation with functions: whether it is passed by value (else it stands for a variable)."""
+    offset = 1 if op.type in ("If", "StatelessIf") else 0
+    functions = bodies(op)
+    return [k < offset or not is_state(functions[0].inputs[k - offset]) for k in range(len(op.inputs))]
+
+
+def note_change(graph: Graph) -> None:
+    """Declares plans stale that hold `graph`, or a graph that calls it: an existing node has changed."""
+    graph.mutations += 1
+    if isinstance(graph, FunctionGraph):
+        graph._root.mutations += 1

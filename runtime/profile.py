@@ -1,0 +1,104 @@
+"""Traced and limited runs: `RunOptions` in, `RunMetadata.step_stats` out.
+
+A trace has an entry per kernel, named after the operation whose value it makes, and per operation on the host.
+"""
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+
+from .watch import watching
+
+NO_TRACE = 0
+DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
+class Trace:
+    """What a run did, and when: (name, label, begin, end, arrays), times in nanoseconds since the epoch."""
+
+    def __init__(self):
+        self.entries: list[tuple] = []
+        self.created = time.time_ns()
+        self._offset = self.created - time.perf_counter_ns()
+        self.thread = threading.get_ident() & 0xFFFFFFFF
+
+    def now(self) -> int:
+        return time.perf_counter_ns() + self._offset
+
+    def kernel(self, kernel, begin: int):
+        """Records a kernel that has just ended."""
+        ops = list(dict.fromkeys(n.op for n in kernel.nodes if n.op is not None))
+        name = ops[-1].name if ops else kernel.name
+        inputs = dict.fromkeys(t.op.name for op in ops for t in op.inputs if t.op not in ops)
+        self._add(name, f"{name} = {kernel.name}({', '.join(inputs)})", begin, [])
+
+    def operation(self, op, begin: int, arrays=()):
+        """Records an operation that has just ended, and its results."""
+        inputs = ", ".join(t.op.name if t.value_index == 0 else t.name for t in op.inputs)
+        self._add(op.name, f"{op.name} = {op.type}({inputs})", begin, arrays)
+
+    def step(self, node, begin: int, arrays=()):
+        """Records a step on the host that has just ended: an operation, or a primitive without a kernel."""
+        if node.attrs.get("call") == "op":
+            self.operation(node.op, begin, arrays)
+        else:
+            name = node.op.name if node.op is not None else node.kind
+            self._add(name, f"{name} = {node.kind}()", begin, arrays)
+
+    def _add(self, name, label, begin, arrays):
+        self.entries.append((name, label, begin, self.now(), list(arrays)))
+
+    def write(self, step_stats):
+        """Fills a StepStats message."""
+        device = step_stats.dev_stats.add(device=DEVICE)
+        for name, label, begin, end, arrays in self.entries:
+            micros, length = begin // 1000, max((end - begin) // 1000, 1)
+            stats = device.node_stats.add(
+                node_name=name, timeline_label=label, all_start_micros=micros, op_end_rel_micros=length,
+                all_end_rel_micros=length, scheduled_micros=micros, thread_id=self.thread, all_start_nanos=begin,
+                op_end_rel_nanos=end - begin, all_end_rel_nanos=end - begin, scheduled_nanos=begin)
+            for slot, array in enumerate(arrays):
+                _describe(stats.output.add(slot=slot), array)
+
+
+def _describe(output, array):
+    from jitgraph.graph.dtypes import as_dtype
+
+    if not isinstance(array, np.ndarray):
+        return
+    description = output.tensor_description
+    description.dtype = as_dtype("string" if array.dtype == object else array.dtype).as_datatype_enum
+    for size in array.shape:
+        description.shape.dim.add(size=size)
+    memory = description.allocation_description
+    memory.requested_bytes, memory.allocator_name = array.nbytes, "cpu"
+
+
+def traced(plan, arrays, options, run_metadata, timeout: int = 0) -> list:
+    """Runs a plan as RunOptions say and fills RunMetadata (either may be None); `timeout`: in ms, where none is given.
+
+    Raises DeadlineExceededError if the time is over.
+    """
+    tracing = run_metadata is not None and options is not None and options.trace_level != NO_TRACE
+    trace = Trace() if tracing else None
+    with watching((options.timeout_in_ms if options is not None else 0) or timeout, trace):
+        results = plan.run(arrays)
+    if run_metadata is not None:
+        run_metadata.Clear()
+    if trace is not None:
+        trace.write(run_metadata.step_stats)
+    if run_metadata is not None and options is not None and options.output_partition_graphs:
+        _add_graph(plan, run_metadata)
+    return results
+
+
+def _add_graph(plan, run_metadata):
+    """The operations that the run needed, as a GraphDef."""
+    from jitgraph.formats.graph_def import version_def
+
+    graph = run_metadata.partition_graphs.add()
+    graph.versions.CopyFrom(version_def())
+    for op in plan.ops:
+        graph.node.add().CopyFrom(op.node_def)
