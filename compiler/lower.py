@@ -15,7 +15,7 @@ from .emit import scalars
 from .fuse import may_fail
 from .ir import VIEWS, Builder, Node, Value
 from .kernel import CODES
-from .order import is_transparent, is_variable, variable_of
+from .order import is_transparent, is_variable, seen_through, variable_of
 from .specialize import shape_error
 from .views import resolve
 
@@ -60,7 +60,7 @@ class _Lowering:
     # values ----------------------------------------------------------------------------------------------------
     def _value(self, tensor) -> Value:
         """The value of a tensor at this point of the order; for a variable, that of its present version."""
-        found = self.values.get(tensor)
+        found = self.values.get(tensor, self.values.get(seen_through(tensor)))
         if found is not None:
             return found
         info = self.infos.get(tensor)

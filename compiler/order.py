@@ -51,6 +51,11 @@ def is_transparent(op) -> bool:
         and is_variable(op.inputs[0].op)
 
 
+def seen_through(tensor):
+    """The variable's own tensor for the Identity that names its value: a feed of the one is a feed of the other."""
+    return tensor.op.inputs[0] if is_transparent(tensor.op) else tensor
+
+
 def touched_variables(op):
     """(variable, whether the operation writes it) for each variable that the operation touches at its own place."""
     writes = op.opdef is not None and op.opdef.state == "write"

@@ -14,7 +14,7 @@ import numpy as np
 from jitgraph.graph.errors import InvalidArgumentError
 
 from . import sizes
-from .order import is_transparent, is_variable, variable_of
+from .order import is_transparent, is_variable, seen_through, variable_of
 
 PIN_LIMIT = 64          # elements of an integer input for whose value a segment may be compiled
 FOLD_LIMIT = 4096       # elements of a value that is worth knowing
@@ -129,7 +129,7 @@ class _Specializer:
         return ok
 
     def _info_of(self, tensor):
-        info = self.infos.get(tensor)
+        info = self.infos.get(tensor, self.infos.get(seen_through(tensor)))
         if info is None:
             variable = variable_of(tensor)
             if variable is not None:

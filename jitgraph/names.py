@@ -247,6 +247,14 @@ TABLE: dict[str, str] = {
         debugging.assert_proper_iterable debugging.assert_rank debugging.assert_rank_at_least
         debugging.assert_rank_in debugging.assert_scalar debugging.assert_shapes""",
     "formats.import_graph": "import_graph_def graph_util.import_graph_def",
+    "ops.batch_norm": "nn.fused_batch_norm nn.batch_norm_with_global_normalization",
+    "ops.space": """
+        space_to_depth depth_to_space space_to_batch batch_to_space space_to_batch_nd batch_to_space_nd
+        required_space_to_batch_paddings nn.space_to_depth nn.depth_to_space nn.space_to_batch
+        manip.batch_to_space_nd manip.space_to_batch_nd""",
+    "ops.rearrange": """
+        roll manip.roll sort argsort searchsorted repeat unravel_index tensor_scatter_update tensor_scatter_add
+        tensor_scatter_sub contrib.framework.sort contrib.framework.argsort""",
 }
 
 # names of TensorFlow that are not here: what to write instead

@@ -12,6 +12,7 @@ from jitgraph.graph import shapes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import DType
 from jitgraph.graph.operation import Operation
+from jitgraph.graph.scope_names import prepend_name_scope
 from jitgraph.graph.scopes import control_dependencies, device, name_scope
 from jitgraph.graph.stack import evaluate, get_default_graph
 from jitgraph.graph.tensor import Tensor
@@ -55,12 +56,12 @@ class ResourceVariable(Variable):
         self._caching_device = caching_device
 
     def _init_from_proto(self, definition: Any, import_scope: str | None) -> None:
-        from jitgraph.variables import SaveSliceInfo, _prefixed
+        from jitgraph.variables import SaveSliceInfo
 
         graph = get_default_graph()
 
         def element(name: str) -> Any:
-            return graph.as_graph_element(_prefixed(name, import_scope))
+            return graph.as_graph_element(prepend_name_scope(name, import_scope))
 
         self._handle = element(definition.variable_name)
         self._handle_name = self._handle.name

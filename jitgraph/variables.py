@@ -17,6 +17,7 @@ from jitgraph.graph.convert import convert_to_tensor, register_tensor_conversion
 from jitgraph.graph.dtypes import DType, as_dtype
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.operators import getitem, install
+from jitgraph.graph.scope_names import is_within, prepend_name_scope, strip_name_scope
 from jitgraph.graph.scopes import colocate_with, device, init_scope, name_scope
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.graph.stack import evaluate, get_default_graph, get_default_session
@@ -51,7 +52,7 @@ class SaveSliceInfo:
                  var_shape: Any = None, save_slice_info_def: Any = None, import_scope: str | None = None):
         if save_slice_info_def is not None:
             definition = save_slice_info_def
-            full_name, full_shape = _prefixed(definition.full_name, import_scope), list(definition.full_shape)
+            full_name, full_shape = prepend_name_scope(definition.full_name, import_scope), list(definition.full_shape)
             var_offset, var_shape = list(definition.var_offset), list(definition.var_shape)
         self.full_name = full_name
         self.full_shape = full_shape
@@ -68,20 +69,10 @@ class SaveSliceInfo:
         """The SaveSliceInfoDef; None if the variable is not in `export_scope`."""
         from jitgraph.formats.messages import SaveSliceInfoDef
 
-        if export_scope and not self.full_name.startswith(export_scope):    # type: ignore[union-attr]
+        if not is_within(self.full_name or "", export_scope):
             return None
-        return SaveSliceInfoDef(full_name=_stripped(self.full_name, export_scope), full_shape=self.full_shape,
+        return SaveSliceInfoDef(full_name=strip_name_scope(self.full_name or "", export_scope), full_shape=self.full_shape,
                                 var_offset=self.var_offset, var_shape=self.var_shape)
-
-
-def _stripped(name: str | None, scope: str | None) -> str:
-    """`name` as seen from inside `scope`."""
-    assert name is not None
-    return name[len(scope) + 1:] if scope and name.startswith(scope + "/") else name
-
-
-def _prefixed(name: str, scope: str | None) -> str:
-    return f"{scope.rstrip('/')}/{name}" if scope and name else name
 
 
 class Variable:
@@ -176,7 +167,7 @@ class Variable:
         graph = get_default_graph()
 
         def element(name: str) -> Any:
-            return graph.as_graph_element(_prefixed(name, import_scope))
+            return graph.as_graph_element(prepend_name_scope(name, import_scope))
 
         self._variable = element(definition.variable_name)
         self._initializer_op = element(definition.initializer_name)
@@ -201,13 +192,13 @@ class Variable:
         """The VariableDef; None if the variable is not in `export_scope`."""
         from jitgraph.formats.messages import VariableDef
 
-        if export_scope and not self._variable.name.startswith(export_scope):
+        if not is_within(self._variable.name, export_scope):
             return None
-        definition = VariableDef(variable_name=_stripped(self._variable.name, export_scope),
-                                 initializer_name=_stripped(self.initializer.name, export_scope),
-                                 snapshot_name=_stripped(self._snapshot.name, export_scope), trainable=self.trainable)
+        definition = VariableDef(variable_name=strip_name_scope(self._variable.name, export_scope),
+                                 initializer_name=strip_name_scope(self.initializer.name, export_scope),
+                                 snapshot_name=strip_name_scope(self._snapshot.name, export_scope), trainable=self.trainable)
         if self._initial_value is not None:
-            definition.initial_value_name = _stripped(self._initial_value.name, export_scope)
+            definition.initial_value_name = strip_name_scope(self._initial_value.name, export_scope)
         if self._save_slice_info is not None:
             definition.save_slice_info_def.MergeFrom(self._save_slice_info.to_proto(export_scope))
         return definition

@@ -10,7 +10,7 @@ from jitgraph.compiler.emit.bind import Numbers, compile_guards
 from jitgraph.compiler.kernel import CODES, WIDTH
 from jitgraph.compiler.place import HostStep, assign_offsets, temp_bytes
 
-from . import hostcall, primcall
+from . import hostcall, primcall, watch
 from . import pool as pools
 from .interpreter import INTERRUPTED, ROW
 from .library import LIBRARY
@@ -286,17 +286,37 @@ class Frame:
                 self.slots[k] = address_of(array)
         for k, results in self.big_outputs:
             self.arrays[k], self.slots[k] = results.take()
-        host = 0
-        for stretch in self.binding.stretches:
-            if isinstance(stretch[0], HostStep):
-                self._host(stretch[0], stretch[1], host)
-                host += 1
-            else:
-                self._native(*stretch)
+        watched = watch.present()
+        if watched is None:
+            for stretch in self.binding.stretches:
+                if isinstance(stretch[0], HostStep):
+                    self._host(stretch[0], stretch[1])
+                else:
+                    self._native(*stretch)
+        else:
+            self._watched(watched)
         if not self.binding.checked:
             for op in self.binding.compiled.writes:
                 self.binding.state.variable(op).initialized = True
         return [self._read(kind, where, feeds) for kind, where in self.readers]
+
+    def _watched(self, watched: watch.Watch):
+        """The same steps under a time limit; for a trace, kernel by kernel."""
+        trace = watched.trace
+        for stretch in self.binding.stretches:
+            watched.check()
+            if isinstance(stretch[0], HostStep):
+                begin = trace.now() if trace is not None else 0
+                self._host(stretch[0], stretch[1])
+                if trace is not None:
+                    trace.step(stretch[0].node, begin, [self.arrays[k] for k in stretch[0].outputs])
+            elif trace is None:
+                self._native(*stretch)
+            else:
+                for row in range(stretch[0], stretch[0] + stretch[1]):
+                    begin = trace.now()
+                    self._native(row, 1)
+                    trace.kernel(self.binding.compiled.kernels[row][0], begin)
 
     def _read(self, kind, where, feeds):
         if kind == "scalar":
@@ -333,7 +353,7 @@ class Frame:
             self.arrays[k] = variable.array
         self.generation = self.binding.state.generation
 
-    def _host(self, step: HostStep, views, number):
+    def _host(self, step: HostStep, views):
         binding = self.binding
         if self.variables and self.generation != binding.state.generation:
             self._find_variables()

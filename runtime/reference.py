@@ -4,9 +4,9 @@ from __future__ import annotations
 import numpy as np
 
 from jitgraph.compiler.lower import PASS_THROUGH, missing_feed, state_inputs
-from jitgraph.compiler.order import is_transparent, is_variable, variable_of
+from jitgraph.compiler.order import is_transparent, is_variable, seen_through, variable_of
 
-from . import hostcall
+from . import hostcall, watch
 from .state import State
 
 
@@ -20,24 +20,36 @@ def run(ops, feeds: dict, fetches, state: State) -> dict:
 
 class _Run:
     def __init__(self, feeds, fetches, state):
-        self.values, self.fetches, self.state = dict(feeds), fetches, state
+        self.values, self.feeds, self.fetches, self.state = dict(feeds), feeds, fetches, state
         self.results = {t: np.array(feeds[t]) for t in fetches if t in feeds}
 
     def execute(self, ops) -> dict:
-        left = _uses(ops)
+        left, watched = _uses(ops), watch.present()
         for op in ops:
-            self._step(op)
+            if watched is None:
+                self._step(op)
+            else:
+                self._watched(op, watched)
             for tensor in op.outputs:
                 if tensor in self.fetches and tensor not in self.results:
                     self.results[tensor] = np.array(self._value(tensor), copy=True)
             for tensor in op.inputs:                # values are dropped after their last use
-                left[tensor] = left.get(tensor, 1) - 1
-                if left[tensor] == 0:
+                left[tensor] -= 1
+                if left[tensor] == 0 and tensor not in self.feeds:
                     self.values.pop(tensor, None)
         return self.results
 
+    def _watched(self, op, watched: watch.Watch):
+        """The step under a time limit, with an entry in the trace."""
+        watched.check()
+        trace = watched.trace
+        begin = trace.now() if trace is not None else 0
+        self._step(op)
+        if trace is not None:
+            trace.operation(op, begin, [self.values.get(t) for t in op.outputs])
+
     def _value(self, tensor):
-        found = self.values.get(tensor)
+        found = self.values.get(tensor, self.values.get(seen_through(tensor)))
         if found is None:
             variable = variable_of(tensor)
             if variable is None:

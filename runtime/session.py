@@ -48,6 +48,7 @@ class BaseSession:
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         self._target, self._config = target or "", config
         self._jit = jit_mode(config, jit)
+        self._timeout = 0 if config is None else config.operation_timeout_in_ms
         self._state = State()
         self._plans: dict = {}
         self._mutations = self._graph.mutations
@@ -83,7 +84,7 @@ class BaseSession:
         if self._mutations != self._graph.mutations:
             self._forget_plans()
         key = flat_key(fetches)
-        if run_metadata is None and key is not None:
+        if run_metadata is None and options is None and key is not None and not self._timeout:
             try:
                 found = self._plans.get((key, *feed_dict) if feed_dict else (key,))
             except TypeError:
@@ -106,11 +107,14 @@ class BaseSession:
             quick = (key, *(feed_dict or ()))
             self._plans[quick] = (plan, taken.build, list(fed))
         arrays = [feeding.convert(t, v) for t, v in fed.items()]
-        if run_metadata is not None:
-            from .profile import traced
+        return taken.build(_unwrapped(self._execute(plan, arrays, options, run_metadata)))
 
-            return taken.build(_unwrapped(traced(plan, arrays, options, run_metadata)))
-        return taken.build(_unwrapped(plan.run(arrays)))
+    def _execute(self, plan, arrays, options, run_metadata) -> list:
+        if run_metadata is None and options is None and not self._timeout:
+            return plan.run(arrays)
+        from .profile import traced
+
+        return traced(plan, arrays, options, run_metadata, self._timeout)
 
     def _plan(self, tensors, targets, feeds) -> Plan:
         signature = ("plan", tuple(tensors), tuple(targets), tuple(feeds))
@@ -142,7 +146,8 @@ class BaseSession:
                 raise RuntimeError("Attempted to use a closed Session.")
             if len(values) != len(tensors):
                 raise TypeError(f"the callable takes {len(tensors)} feed values, got {len(values)}")
-            return build(_unwrapped(plan.run([convert(t, v) for t, v in zip(tensors, values)])))
+            arrays = [convert(t, v) for t, v in zip(tensors, values)]
+            return build(_unwrapped(self._execute(plan, arrays, options, run_metadata)))
 
         return call
 

@@ -47,7 +47,7 @@ def proto_functions(collection_name: str) -> tuple[Any, Callable | None, Callabl
         cls = getattr(importlib.import_module(module), name)
     except ModuleNotFoundError:
         return None, None, None
-    return getattr(messages, message), cls.to_proto, cls.from_proto
+    return getattr(messages, message), lambda member, export_scope=None: member.to_proto(export_scope), cls.from_proto
 
 
 def to_collection_def(key: str, members: list, export_scope: str | None = None) -> Any:

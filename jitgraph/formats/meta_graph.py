@@ -167,7 +167,8 @@ def _describe(meta: Any, meta_info_def: Any, strip_default_attrs: bool) -> None:
 def _drop_other_savers(graph_def: Any, saver_def: Any) -> None:
     """Removes the nodes of all savers except that of `saver_def`."""
     keep = saver_def.filename_tensor_name.partition(":")[0].rpartition("/")[0] if saver_def is not None else None
-    scopes = {node.name.rpartition("/")[0] for node in graph_def.node if node.op in ("SaveV2", "RestoreV2")}
+    scopes = {node.name.rpartition("/")[0] for node in graph_def.node if node.op == "RestoreV2"}
+    scopes &= {node.name.removesuffix("/restore_all") for node in graph_def.node if node.op == "NoOp"}
     others = tuple(scope + "/" for scope in scopes if scope and scope != keep)
     kept = [node for node in graph_def.node if not node.name.startswith(others)]
     del graph_def.node[:]

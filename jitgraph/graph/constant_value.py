@@ -257,7 +257,14 @@ def _fill(op: Any, index: int, depth: int) -> Any:
     return np.full(tuple(dims), value.item() if value.dtype == object else value)
 
 
+def _placeholder(op: Any, index: int, depth: int) -> Any:
+    """In the graph of a function, the value that the caller passes."""
+    captured = getattr(op, "captured", None)
+    return None if captured is None else partial_value(captured, depth)
+
+
 _RULES: dict[str, _Rule] = {
+    "Placeholder": _placeholder,
     "Shape": _shape, "ShapeN": _shape, "Size": _size, "Rank": _rank, "Identity": _through, "IdentityN": _through,
     "StopGradient": _through, "Snapshot": _through, "EnsureShape": lambda op, i, depth: _through(op, 0, depth),
     "Pack": _pack, "ConcatV2": _concat, "Concat": _concat, "StridedSlice": _strided_slice, "Cast": _cast,

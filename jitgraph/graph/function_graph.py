@@ -19,7 +19,7 @@ VARIABLES = ("VariableV2", "Variable", "VarHandleOp")
 def is_state(tensor: Tensor) -> bool:
     """Whether a tensor stands for a variable: its reference or handle, or a read without a time of its own."""
     op = tensor.op
-    if op.type == "Identity" and op.inputs[0].dtype._is_ref_dtype:
+    if op.type == "Identity" and (op.inputs[0].dtype._is_ref_dtype or tensor.dtype.name == "resource"):
         op = op.inputs[0].op
     return op.type in VARIABLES
 

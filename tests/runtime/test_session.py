@@ -188,3 +188,11 @@ def test_a_changed_graph_makes_new_plans(session):
     assert session.run(y) == 2.0 and session.run(v) == 0.0
     y.op._add_control_input(put.op)
     assert session.run(y) == 2.0 and session.run(v) == 5.0
+
+
+def test_a_fed_variable_is_fed_to_all_who_read_it(session):
+    v = tf.Variable([1.0, 2.0])
+    y = v * 10.0
+    assert session.run(y, {v: [5.0, 6.0]}).tolist() == [50.0, 60.0]
+    session.run(v.initializer)
+    assert session.run(y).tolist() == [10.0, 20.0]
