@@ -65,7 +65,7 @@ class Group:
         for node in self.members if newest is None or newest.kind == "write" else [newest]:
             if node.kind == "gather":
                 base = resolve(node.inputs[0])[0].node
-                if base in self.dims or (base.kind == "read" and base.attrs["variable"] in written):
+                if base in self.dims or state_of(base) in written:
                     return False
             for value, dims in operands(self, node):
                 source, traced = trace(value)
@@ -77,10 +77,15 @@ class Group:
                 base = resolve(value)[0]
                 if base.node in self.dims:
                     return False
-                writer = written.get(base.node.attrs["variable"]) if base.node.kind == "read" else None
+                writer = written.get(state_of(base.node))
                 if writer is not None and (source is not base or runs != self.dims[writer]):
                     return False
         return True
+
+
+def state_of(node: Node):
+    """The variable whose buffer a node's value is, or None."""
+    return node.attrs["variable"] if node.kind in ("read", "write") else None
 
 
 def weight(node: Node) -> int:

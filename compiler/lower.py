@@ -221,6 +221,7 @@ class _Lowering:
         self.versions[variable] = self.versions.get(variable, 0) + 1
         old = self.current.pop(variable, None)
         if old is not None:
+            writer.after.append(old.node)
             self._settle(variable, old, writer)
         if writer.kind == "host":
             info = self.infos[variable.outputs[0]]

@@ -255,6 +255,12 @@ TABLE: dict[str, str] = {
     "ops.rearrange": """
         roll manip.roll sort argsort searchsorted repeat unravel_index tensor_scatter_update tensor_scatter_add
         tensor_scatter_sub contrib.framework.sort contrib.framework.argsort""",
+    "ops.random_rejection": "random_gamma random_poisson random.gamma=random_gamma random.poisson=random_poisson",
+    "ops.random_stateless": """
+        random.stateless_uniform=stateless_random_uniform random.stateless_normal=stateless_random_normal
+        random.stateless_truncated_normal random.stateless_multinomial random.stateless_categorical
+        contrib.stateless.stateless_random_uniform contrib.stateless.stateless_random_normal
+        contrib.stateless.stateless_truncated_normal contrib.stateless.stateless_multinomial""",
 }
 
 # names of TensorFlow that are not here: what to write instead

@@ -96,6 +96,7 @@ class OpDef:
     result_type: Any = None             # namedtuple of the outputs, made at first use
     positional: tuple = ()              # attributes that callers give, in order
     given: tuple = ()                   # all attributes that callers may give
+    calls: tuple = ()                   # attributes that are functions
     has_refs: bool = False              # whether an input is a reference; the node is then placed beside its variable
 
     def attr_kind(self, name: str) -> str | None:
@@ -240,6 +241,7 @@ def _register(signature: str, type_sets: dict[str, Any], body: Callable, **field
                   doc=inspect.cleandoc(body.__doc__ or ""), **fields)
     opdef.given = tuple(attr.name for attr in parsed.attrs.values() if not attr.implied)
     opdef.positional = opdef.given
+    opdef.calls = tuple(attr.name for attr in parsed.attrs.values() if attr.kind in ("func", "list(func)"))
     opdef.has_refs = any(arg.is_ref for arg in parsed.inputs)
     opdef.builder = OpBuilder(opdef, body)
     REGISTRY[parsed.type] = opdef

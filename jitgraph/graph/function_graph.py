@@ -141,16 +141,29 @@ class FunctionGraph(Graph):
         return graph
 
 
+BRANCHING = ("If", "StatelessIf", "Case")
+
+
 def bodies(op: Operation) -> list[FunctionGraph]:
     """The functions that an operation calls."""
-    return [value for value in op.attrs.values() if isinstance(value, FunctionGraph)]
+    if op.opdef is None or not op.opdef.calls:
+        return []
+    found: list[FunctionGraph] = []
+    for name in op.opdef.calls:
+        value = op.attrs[name]
+        found.extend(value if isinstance(value, list) else [value])
+    return [function for function in found if isinstance(function, FunctionGraph)]
 
 
-def call_inputs(op: Operation) -> list[bool]:
-    """For each input of an operation with functions: whether it is passed by value (else it stands for a variable)."""
-    offset = 1 if op.type in ("If", "StatelessIf") else 0
-    functions = bodies(op)
-    return [k < offset or not is_state(functions[0].inputs[k - offset]) for k in range(len(op.inputs))]
+def first_argument(op: Operation) -> int:
+    """The position of the input that is the functions' first argument: a branch is chosen by the input before it."""
+    return 1 if op.type in BRANCHING else 0
+
+
+def inputs_by_value(op: Operation) -> list[int]:
+    """The inputs of an operation with functions whose values it is given; the others stand for variables."""
+    functions, offset = bodies(op), first_argument(op)
+    return [k for k in range(len(op.inputs)) if k < offset or not is_state(functions[0].inputs[k - offset])]
 
 
 def note_change(graph: Graph) -> None:

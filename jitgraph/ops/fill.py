@@ -14,6 +14,7 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import ANY, INDEX, TypeSet, as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
+from jitgraph.host_values import boxed
 from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops.constant import constant
 from jitgraph.ops.shape import plain_sizes, reshape, shape
@@ -59,6 +60,8 @@ def _zero_of(dtype: np.dtype) -> Any:
 @op("ZerosLike(x: T) -> y: T", shape=shape_rules.same_as_input, lower=_filled_like(0), grad=NOT_DIFFERENTIABLE)
 def _zeros_like(x):
     """Zeros in the shape of `x`."""
+    if x.dtype == object and not x.ndim and hasattr(x[()], "zeros"):    # a variant, see jitgraph.host_values
+        return boxed(x[()].zeros())
     return np.full(x.shape, _zero_of(x.dtype), x.dtype)
 
 

@@ -57,6 +57,14 @@ class Bits:
             self._fill(numbers[begin:begin + _CHUNK] + np.uint64(self.start), out[begin:begin + _CHUNK])
         return out
 
+    @classmethod
+    def scrambled(cls, first: int, second: int) -> Bits:
+        """The bits of a stateless op with these two seeds, which one round of the generator mixes first."""
+        words = [first & 0xFFFFFFFF, first >> 32 & 0xFFFFFFFF]
+        mixed = cls(0x02461E293EC8F720, second & (2 ** 64 - 1), words[0] | words[1] << 32).words(4)
+        a, b, c, d = (int(word) for word in mixed)
+        return cls(a | b << 32, c | d << 32, 0)
+
     def _fill(self, counters: np.ndarray, out: np.ndarray) -> None:
         c0, c1 = counters & _LOW, counters >> _HALF
         c2 = np.full(len(counters), self.seed2 & 0xFFFFFFFF, np.uint64)
@@ -81,6 +89,33 @@ class Bits:
     def words(self, count: int) -> np.ndarray:
         """The first `count` 32-bit outputs in order: uint32 [count]."""
         return self.blocks(np.arange((count + 3) // 4, dtype=np.uint64)).reshape(-1)[:count]
+
+
+class Reader:
+    """Takes words, and numbers made of them, one after the other: for sampling with rejection."""
+
+    def __init__(self, bits: Bits, block: int = 0):
+        self._bits, self._block, self._words = bits, block, []
+
+    def word(self) -> int:
+        """The next 32 bits."""
+        if not self._words:
+            # several blocks at a time, last word first
+            self._words = self._bits.blocks(np.arange(self._block, self._block + 4)).reshape(-1)[::-1].tolist()
+            self._block += 4
+        return self._words.pop()
+
+    def unit(self) -> float:
+        """The next number in [0, 1), of two words."""
+        return float(unit_float64(np.array([self.word(), self.word()], np.uint32))[0])
+
+    def below(self, limit: int) -> int:
+        """The next integer in [0, limit), of two words; numbers that would favour small results are drawn again."""
+        reject = 0 if limit & (limit - 1) == 0 else (2 ** 64 - 1) % limit + 1
+        while True:
+            drawn = self.word() << 32 | self.word()
+            if drawn >= reject:
+                return drawn % limit
 
 
 # -- uniform -------------------------------------------------------------------------------------------------------

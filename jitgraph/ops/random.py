@@ -113,12 +113,19 @@ def _multinomial(logits, num_samples, seed, seed2, output_dtype, stream):
     if classes <= 0:
         raise _invalid(f"num_classes should be positive, got {classes}")
     bits = Bits.reserve(stream, seed, seed2, 256 * rows * 2 * -(-samples // 4) * 4)
+    return draw_classes(bits, logits, samples, output_dtype.as_numpy_dtype)
+
+
+def draw_classes(bits: Bits, logits: np.ndarray, samples: int, dtype: Any) -> np.ndarray:
+    """For each row of unnormalised log-probabilities, `samples` classes."""
+    rows, classes = logits.shape
     draws = philox.unit_float64(bits.words(2 * rows * samples)).reshape(rows, samples)
-    out = np.empty((rows, samples), output_dtype.as_numpy_dtype)
+    out = np.empty((rows, samples), dtype)
     for row, draw, result in zip(logits, draws, out):
         finite = np.isfinite(row)
-        top = row[finite].max() if finite.any() else np.finfo(row.dtype).min
-        weights = np.where(finite, np.exp((row - top).astype(np.float64), where=finite, out=np.zeros(classes)), 0.0)
+        top = row[finite].max() if finite.any() else 0
+        weights = np.zeros(classes)
+        np.exp((row - top).astype(np.float64), where=finite, out=weights)
         running = np.cumsum(weights)
         result[:] = np.searchsorted(running, draw * running[-1], side="right")
     return out

@@ -138,3 +138,23 @@ def test_a_result_that_a_rule_turns_into_a_view_keeps_its_shape():
     x = tf.placeholder(tf.float32, [2, 1, 4])
     with tf.Session(jit="always") as session:
         assert session.run(tf.reduce_mean(x, 1, keepdims=True), {x: np.ones((2, 1, 4))}).shape == (2, 1, 4)
+
+
+def test_writes_of_one_variable_keep_their_order_whatever_they_wait_for():
+    v = tf.Variable(tf.zeros([4]))
+    slow = tf.reduce_sum(tf.matmul(tf.ones([8, 8]), tf.ones([8, 4])), 0)
+    first, second = tf.assign(v, slow), tf.assign(v, [1.0, 2.0, 3.0, 4.0])
+    with tf.Session(jit="always") as session:
+        session.run(v.initializer)
+        session.run([first.op, second.op])
+        assert session.run(v).tolist() == [1, 2, 3, 4]
+
+
+def test_a_rearranged_read_between_two_writes():
+    v = tf.Variable([1.0, 2.0, 3.0])
+    one = tf.assign(v, v * 2.0)
+    turned = tf.reverse(one, [0])
+    two = tf.assign(v, turned + v)
+    with tf.Session(jit="always") as session:
+        session.run(v.initializer)
+        assert [x.tolist() for x in session.run([one, turned, two])] == [[2, 4, 6], [6, 4, 2], [8, 8, 8]]
