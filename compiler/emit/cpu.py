@@ -29,6 +29,19 @@ def emit(kernel: Kernel) -> Kernel:
     return kernel
 
 
+def memory_code(code: str) -> str:
+    """Truth values lie in memory as bytes."""
+    return "u8" if code == "b1" else code
+
+
+def loaded(text: str, code: str) -> str:
+    return f"({text} != 0)" if code == "b1" else text
+
+
+def stored(text: str, code: str) -> str:
+    return f"u8({text})" if code == "b1" else text
+
+
 class CPUEmitter(Emitter):
     # map -------------------------------------------------------------------------------------------------------
     def _map(self):
@@ -123,7 +136,7 @@ class CPUEmitter(Emitter):
         stores = self._stores("full")
         codes = {s.name: scalars.accumulator_code(s.prim, self.types[s.args[0]]) for s in reductions}
         for s in reductions:
-            self.text.line(f"{s.name}_acc = scratch_{codes[s.name]}()")
+            self.text.line(f"{s.name}_acc = scratch_{memory_code(codes[s.name])}()")
         self.text.line(f"blocks = quotient({n} + {COLUMNS - 1}, {COLUMNS})")
         with self.text.block("for q in range(begin, end):"):
             self.text.line("block = quotient(q, blocks)")
@@ -135,7 +148,7 @@ class CPUEmitter(Emitter):
                 self.statement(s)
             for s in reductions:
                 with self.text.block("for c in range(hi - lo):"):
-                    self.text.line(f"{s.name}_acc[c] = {scalars.reduction(s.prim, codes[s.name])[0]}")
+                    self.text.line(f"{s.name}_acc[c] = {stored(scalars.reduction(s.prim, codes[s.name])[0], codes[s.name])}")
             with self._nest(self._loops("reduce")):
                 with self.text.block(f"for i{inner} in range(lo, hi):"):
                     sinks = [a for s in reductions for a in s.args] + [s.args[0] for s in stores]
@@ -150,14 +163,14 @@ class CPUEmitter(Emitter):
     def _column_step(self, s, code, inner):
         acc = f"{s.name}_acc[i{inner} - lo]"
         x = scalars.cast(s.args[0], self.types[s.args[0]], code)
-        text = scalars.reduction(s.prim, code)[1].format(acc=acc, x=x)
-        self.text.line(f"{acc} = {text}")
+        text = scalars.reduction(s.prim, code)[1].format(acc=loaded(acc, code), x=x)
+        self.text.line(f"{acc} = {stored(text, code)}")
 
     def _column_results(self, reductions, codes, inner):
         stores = self._stores("row")
         with self.text.block(f"for i{inner} in range(lo, hi):"):
             for s in reductions:
-                value = scalars.cast(f"{s.name}_acc[i{inner} - lo]", codes[s.name], s.dtype)
+                value = scalars.cast(loaded(f"{s.name}_acc[i{inner} - lo]", codes[s.name]), codes[s.name], s.dtype)
                 self.text.line(f"{s.name} = {value}")
             wanted = lambda n: self.varies(n)
             for s in self.closure([s.args[0] for s in stores], wanted):
