@@ -19,11 +19,13 @@ is in ``jitgraph.signature``, the shape rules in ``jitgraph.graph.shape_rules``.
 from __future__ import annotations
 
 import collections
+import functools
 import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -162,9 +164,31 @@ def load_all() -> dict[str, OpDef]:
     return REGISTRY
 
 
+@functools.cache
+def _sources() -> dict[str, str]:
+    """The text of every module of ``jitgraph.ops``: what a module declares is found without importing all of them."""
+    import jitgraph.ops
+
+    texts = {}
+    for directory in jitgraph.ops.__path__:
+        for path in sorted(Path(directory).glob("*.py")):
+            texts[path.stem] = path.read_text(encoding="utf-8")
+    return texts
+
+
+def _load_declaring(op_type: str) -> None:
+    """Imports the module whose text declares `op_type`, if one does so literally."""
+    for module, text in _sources().items():
+        if f'"{op_type}(' in text or f"'{op_type}(" in text:
+            importlib.import_module("jitgraph.ops." + module)
+
+
 def lookup(op_type: str) -> OpDef:
     """The declaration of `op_type`.  Raises NotFoundError, naming it, if there is none."""
-    found = REGISTRY.get(op_type) or load_all().get(op_type)
+    found = REGISTRY.get(op_type)
+    if found is None and not _all_loaded:
+        _load_declaring(op_type)
+        found = REGISTRY.get(op_type) or load_all().get(op_type)
     if found is None:
         import difflib
 
