@@ -94,7 +94,7 @@ def weight(node: Node) -> int:
 
 
 def may_fail(node: Node) -> bool:
-    return node.kind == "gather" or (node.kind == "map" and node.attrs["prim"] in CHECKED
+    return node.kind in ("gather", "scatter") or (node.kind == "map" and node.attrs["prim"] in CHECKED
                                      and node.out.dtype.is_integer)
 
 

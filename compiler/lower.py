@@ -10,6 +10,7 @@ import numpy as np
 
 from jitgraph.graph import dtypes
 from jitgraph.graph.errors import InvalidArgumentError
+from jitgraph.graph.function_graph import inputs_by_value
 
 from .emit import scalars
 from .fuse import may_fail
@@ -110,6 +111,9 @@ class _Lowering:
         if op.type in PASS_THROUGH or op.type == "ReadVariableOp":
             self.values[op.outputs[0]] = self._value(op.inputs[0])
             return
+        if op.opdef is not None and op.opdef.calls:
+            self._call(op)
+            return
         refs = state_inputs(op)
         if refs:
             self._on_state(op, refs)
@@ -169,6 +173,19 @@ class _Lowering:
             self.effects.append(node)
             self.last_host = node
         return node.outputs
+
+    def _call(self, op):
+        """An operation that calls functions: a step on the host, which touches the variables that they touch."""
+        results = self._host(op, [self._value(op.inputs[k]) for k in inputs_by_value(op)])
+        node = results[0].node if results else self.b.nodes[-1]
+        for variable, writes in body_variables(op):
+            present = self.current.get(variable)
+            if present is not None:
+                node.after.append(present.node)
+            if writes and variable.outputs[0] in self.infos:
+                self._advance(variable, node)
+        for tensor, value in zip(op.outputs, results):
+            self.values[tensor] = value
 
     # state -----------------------------------------------------------------------------------------------------
     def _on_state(self, op, refs):
@@ -261,7 +278,7 @@ class _Lowering:
 
     def _note_effects(self, before):
         for node in self.b.nodes[before:]:
-            if node.kind in ("map", "gather") and may_fail(node):
+            if node.kind in ("map", "gather", "scatter") and may_fail(node):
                 self.checks.append(node)
 
 

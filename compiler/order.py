@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 
 from jitgraph.graph.errors import InvalidArgumentError
+from jitgraph.graph.function_graph import bodies, first_argument, is_state
 
 
 def order(program):
@@ -61,6 +62,9 @@ def touched_variables(op):
     writes = op.opdef is not None and op.opdef.state == "write"
     if is_transparent(op):
         return
+    if op.opdef is not None and op.opdef.calls:
+        yield from body_variables(op)
+        return
     for arg_is_ref, tensor in zip(_ref_inputs(op), op.inputs):
         source = tensor.op
         if is_variable(source) or is_transparent(source):
@@ -71,6 +75,27 @@ def touched_variables(op):
             variable = variable_of(tensor)
             if variable is not None:
                 yield variable, True
+
+
+def body_variables(op) -> list:
+    """(variable, whether one of them writes it) for each variable that the functions which `op` calls touch."""
+    found: dict = {}
+    functions = bodies(op)
+    for function in functions:
+        for node in function.get_operations():
+            for variable, writes in touched_variables(node):
+                found[variable] = found.get(variable, False) or writes
+    outer = {}
+    for k, tensor in enumerate(op.inputs[first_argument(op):]):
+        for function in functions:
+            if is_state(function.inputs[k]):
+                outer[variable_of(function.inputs[k])] = variable_of(tensor)
+                found.setdefault(variable_of(function.inputs[k]), False)
+    touched: dict = {}
+    for inner, writes in found.items():
+        variable = outer.get(inner, inner)
+        touched[variable] = touched.get(variable, False) or writes
+    return list(touched.items())
 
 
 def _ref_inputs(op):

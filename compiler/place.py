@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import sizes
-from .emit import contract
+from .emit import contract, sequential
 from .ir import Node, Value
 from .kernel import CODES, WIDTH, Kernel
 from .views import resolve
 
-HOST_KINDS = ("host", "scan", "scatter")
+WRITTEN_BY_HAND = {"matmul": contract.emit, "scatter": sequential.emit_scatter, "scan": sequential.emit_scan}
 
 
 @dataclass
@@ -62,9 +62,9 @@ class _Placer:
         for step in program.steps:
             if isinstance(step, Kernel):
                 self._kernel(step, outputs)
-            elif step.kind == "matmul":
-                self._kernel(contract.emit(step), outputs)
-            elif step.kind in HOST_KINDS:
+            elif step.kind in WRITTEN_BY_HAND:
+                self._kernel(WRITTEN_BY_HAND[step.kind](step), outputs)
+            elif step.kind == "host":
                 self._host(step)
         for tensor, value in program.results.items():
             base, _, _ = resolve(value)

@@ -112,10 +112,18 @@ def _copy_unaddressable(program):
                 node.inputs[k] = _copied(value, nodes, node)
             elif node.kind == "write" and _rearranges(value, node.attrs["variable"]):
                 node.inputs[k] = _copied(value, nodes, node)
-            elif node.kind in ("host", "scatter", "scan") and resolve(value)[0].node.kind == "iota":
+            elif node.kind in ("scatter", "scan") and not _is_plain(value):
+                node.inputs[k] = _copied(value, nodes, node)
+            elif node.kind == "host" and resolve(value)[0].node.kind == "iota":
                 node.inputs[k] = _copied(value, nodes, node)
         nodes.append(node)
     program.nodes = nodes
+
+
+def _is_plain(value: Value) -> bool:
+    """Whether a value's elements lie one after the other from the start of a buffer."""
+    base, strides, offset = resolve(value)
+    return base.node.kind != "iota" and is_contiguous(value.shape, strides) and sizes.same(offset, 0)
 
 
 def _rearranges(value: Value, variable) -> bool:

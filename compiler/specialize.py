@@ -77,7 +77,7 @@ class _Specializer:
 
     def _pins(self, op):
         """Small integer inputs whose values would tell the shapes: the next segment is compiled for those values."""
-        if op.opdef.dynamic or op.opdef.shape is None:
+        if op.opdef.dynamic or op.opdef.shape is None or op.opdef.calls:
             return []
         unknown = [t for t in op.inputs if t in self.infos and self.infos[t].value is None]
         return [t for t in unknown if self.infos[t].dtype.is_integer

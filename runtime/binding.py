@@ -10,7 +10,7 @@ from jitgraph.compiler.emit.bind import Numbers, compile_guards
 from jitgraph.compiler.kernel import CODES, WIDTH
 from jitgraph.compiler.place import HostStep, assign_offsets, temp_bytes
 
-from . import hostcall, primcall, watch
+from . import hostcall, watch
 from . import pool as pools
 from .interpreter import INTERRUPTED, ROW
 from .library import LIBRARY
@@ -368,7 +368,7 @@ class Frame:
         if node.attrs.get("call") == "op":
             results = self._call(node, arrays)
         else:
-            results = primcall.call(node, arrays, binding.shapes[step.outputs[0]])
+            results = (node.attrs["function"](*arrays),)
         for k, result in zip(step.outputs, results):
             slot = binding.layout.slots[k]
             if slot.kind == "host":
@@ -378,6 +378,8 @@ class Frame:
 
     def _call(self, node, arrays):
         state = self.binding.state
+        if node.op.opdef.calls:
+            return functions.call(node.op, arrays, state, compiled=True)
         if "refs" in node.attrs:
             return hostcall.call_on_state(node.op, node.attrs["refs"], arrays, state)
         return hostcall.call(node.op, arrays, state)

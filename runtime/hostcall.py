@@ -60,6 +60,9 @@ def _on_state(op, refs, others, state) -> tuple:
     for variable, value in zip(refs.values(), [np.asarray(v) for v in new]):
         dtype = variable.attrs["dtype"].base_dtype
         value = value.astype(dtype.as_numpy_dtype, copy=False)
+        if not needs_value and is_closed(variable) and value.shape != tuple(variable.attrs["shape"]):
+            raise errors.InvalidArgumentError(None, op, "Assign requires shapes of both tensors to match. lhs shape= "
+                                              f"{list(variable.attrs['shape'])} rhs shape= {list(value.shape)}")
         state.assign(variable, value if dtype.name == "string" or not is_closed(variable)
                      else np.broadcast_to(value, tuple(variable.attrs["shape"])))
     first = next(iter(refs.values()))

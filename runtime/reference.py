@@ -64,6 +64,10 @@ class _Run:
             return
         if op.type == "Placeholder":
             raise missing_feed(op)
+        if op.opdef is not None and op.opdef.calls:
+            arrays = [self._value(op.inputs[k]) for k in inputs_by_value(op)]
+            self.values.update(zip(op.outputs, functions.call(op, arrays, self.state, compiled=False)))
+            return
         refs = state_inputs(op)
         if refs:
             others = [self._value(t) for k, t in enumerate(op.inputs) if k not in refs]

@@ -1,0 +1,79 @@
+"""Kernels whose inner order matters: rows added into a table, running sums and products.
+
+Each item owns columns (or lines) of its own and goes through its elements in order, so results are the same for any
+number of threads.
+"""
+from __future__ import annotations
+
+from .. import sizes
+from ..ir import Node
+from ..kernel import CODES, Kernel, Param
+from ..views import resolve
+
+BLOCK = 64      # columns of a table that one item owns
+
+
+def emit_scatter(node: Node) -> Kernel:
+    """out = zeros; out[indices[k]] += updates[k]."""
+    indices, updates = node.inputs
+    code, index = CODES[node.out.dtype.name], CODES[indices.dtype.name]
+    rows, count = node.out.shape[0], sizes.product(indices.shape)
+    width = sizes.product(node.out.shape[1:])
+    name = f"scatter_add_{index}_{code}"
+    kernel = _kernel(node, name, [(indices, index), (updates, code)], code)
+    kernel.sizes = [rows, count, width]
+    kernel.items, kernel.cost = (width + BLOCK - 1) // BLOCK, (0.3, (rows + count) * BLOCK)
+    kernel.source = f"""def {name}(x0, x1, y0, sizes, begin, end):
+    rows, count, width = sizes[0], sizes[1], sizes[2]
+    err = 0
+    for q in range(begin, end):
+        lo = q * {BLOCK}
+        hi = smaller(lo + {BLOCK}, width)
+        for r in range(rows):
+            for c in range(lo, hi):
+                y0[r * width + c] = {code}(0)
+        for k in range(count):
+            row = i64(x0[k])
+            err |= outside(row, rows) * 1
+            row = inside(row, rows)
+            for c in range(lo, hi):
+                y0[row * width + c] = {code}(y0[row * width + c] + x1[k * width + c])
+    return err
+"""
+    return kernel
+
+
+def emit_scan(node: Node) -> Kernel:
+    """Running sum or product along one axis."""
+    (x,), axis = node.inputs, node.attrs["axis"]
+    code = CODES[node.out.dtype.name]
+    symbol, start = ("+", 0) if node.attrs["op"] == "add" else ("*", 1)
+    reverse, exclusive = node.attrs["reverse"], node.attrs["exclusive"]
+    name = f"scan_{node.attrs['op']}{'_reverse' * reverse}{'_exclusive' * exclusive}_{code}"
+    kernel = _kernel(node, name, [(x, code)], code)
+    inner = sizes.product(x.shape[axis + 1:])
+    kernel.sizes = [x.shape[axis], inner]
+    kernel.items = sizes.product(x.shape[:axis]) * inner
+    kernel.cost = (1.0, x.shape[axis])
+    step = [f"total = {code}(total {symbol} x0[at])", "y0[at] = total"]
+    first, second = reversed(step) if exclusive else step
+    kernel.source = f"""def {name}(x0, y0, sizes, begin, end):
+    n, inner = sizes[0], sizes[1]
+    for q in range(begin, end):
+        outer = quotient(q, inner)
+        base = outer * n * inner + (q - outer * inner)
+        total = {code}({start})
+        for k in range(n):
+            at = base + {"(n - 1 - k)" if reverse else "k"} * inner
+            {first}
+            {second}
+    return 0
+"""
+    return kernel
+
+
+def _kernel(node, name, inputs, code) -> Kernel:
+    kernel = Kernel("sequential", [], nodes=[node], name=name)
+    kernel.params = [Param(f"x{k}", c, "in") for k, (_, c) in enumerate(inputs)] + [Param("y0", code, "out")]
+    kernel.buffers = [resolve(v)[0] for v, _ in inputs] + [node.out]
+    return kernel
