@@ -16,7 +16,7 @@ from .emit import scalars
 from .fuse import may_fail
 from .ir import VIEWS, Builder, Node, Value
 from .kernel import CODES
-from .order import is_transparent, is_variable, seen_through, variable_of
+from .order import body_variables, is_transparent, is_variable, seen_through, variable_of
 from .specialize import shape_error
 from .views import resolve
 

@@ -5,7 +5,7 @@ import collections
 from collections.abc import Callable
 from typing import Any
 
-from jitgraph import nest
+from jitgraph import structures as nest
 from jitgraph.graph import dtypes
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor
@@ -122,7 +122,7 @@ def _leaf_like(leaf: Any, tensors: list) -> Any:
         from jitgraph.tensor_array import with_new_flow
 
         return with_new_flow(leaf, tensors[0])
-    if nest._is_composite(leaf):
+    if nest.is_composite(leaf):
         return nest.pack_sequence_as(leaf, tensors, expand_composites=True)
     return tensors[0]
 
@@ -215,7 +215,7 @@ def _checked_default(predicates: list, function: Callable) -> Callable:
 
 
 def _waiting(value: Any) -> Any:
-    if isinstance(value, Operation) or _flow_of(value) is not None or nest._is_composite(value):
+    if isinstance(value, Operation) or _flow_of(value) is not None or nest.is_composite(value):
         return value
     return lookup("Identity").builder(convert_to_tensor(value))
 

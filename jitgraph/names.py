@@ -97,7 +97,9 @@ TABLE: dict[str, str] = {
         initializers.orthogonal=orthogonal_initializer initializers.identity=identity_initializer
         initializers.glorot_uniform=glorot_uniform_initializer
         initializers.glorot_normal=glorot_normal_initializer initializers.he_normal initializers.he_uniform
-        initializers.lecun_normal initializers.lecun_uniform""",
+        initializers.lecun_normal initializers.lecun_uniform
+        contrib.layers.xavier_initializer contrib.layers.xavier_initializer_conv2d=xavier_initializer
+        contrib.layers.variance_scaling_initializer=contrib_variance_scaling""",
     "logs": """
         logging.DEBUG logging.INFO logging.WARN logging.ERROR logging.FATAL logging.get_verbosity
         logging.set_verbosity logging.log logging.debug logging.info logging.warn logging.warning logging.error
@@ -146,7 +148,10 @@ TABLE: dict[str, str] = {
         count_nonzero argmax argmin arg_max arg_min math.reduce_sum math.reduce_mean math.reduce_prod
         math.reduce_max math.reduce_min math.reduce_all math.reduce_any math.reduce_logsumexp math.count_nonzero
         math.argmax math.argmin math.reduce_std math.reduce_variance math.reduce_euclidean_norm""",
-    "ops.identity": "identity identity_n stop_gradient placeholder placeholder_with_default ensure_shape",
+    "ops.identity": """
+        identity identity_n stop_gradient placeholder placeholder_with_default ensure_shape guarantee_const
+        is_tensor sparse_placeholder sparse.placeholder=sparse_placeholder debugging.is_tensor
+        contrib.framework.is_tensor""",
     "ops.shape": "shape shape_n size rank reshape expand_dims squeeze manip.reshape",
     "ops.fill": "fill zeros ones zeros_like ones_like one_hot",
     "ops.join": "stack unstack concat split parallel_stack",
@@ -166,7 +171,7 @@ TABLE: dict[str, str] = {
         math.unsorted_segment_min math.unsorted_segment_sqrt_n""",
     "ops.top_k": "nn.top_k nn.in_top_k math.top_k math.in_top_k",
     "ops.activation": """
-        nn.relu nn.relu6 nn.elu nn.selu nn.leaky_relu nn.softplus nn.softsign nn.crelu math.softplus
+        nn.relu nn.relu6 nn.elu nn.selu nn.leaky_relu nn.softplus nn.softsign nn.crelu nn.swish math.softplus
         math.softsign""",
     "ops.softmax": """
         nn.softmax nn.log_softmax math.softmax math.log_softmax nn.softmax_cross_entropy_with_logits
@@ -203,8 +208,8 @@ TABLE: dict[str, str] = {
     "ops.matrix_parts": """
         eye diag diag_part matrix_diag matrix_diag_part matrix_set_diag matrix_band_part matrix_transpose linalg.eye
         linalg.diag=matrix_diag linalg.diag_part=matrix_diag_part linalg.set_diag=matrix_set_diag
-        linalg.band_part=matrix_band_part linalg.transpose=matrix_transpose linalg.tensor_diag=diag
-        linalg.tensor_diag_part=diag_part""",
+        linalg.band_part=matrix_band_part linalg.transpose=matrix_transpose linalg.matrix_transpose
+        linalg.tensor_diag=diag linalg.tensor_diag_part=diag_part""",
     "ops.nn": """
         nn.sigmoid_cross_entropy_with_logits nn.weighted_cross_entropy_with_logits nn.log_poisson_loss
         nn.l2_normalize linalg.l2_normalize math.l2_normalize nn.zero_fraction math.zero_fraction nn.dropout
@@ -221,6 +226,17 @@ TABLE: dict[str, str] = {
         train.piecewise_constant train.piecewise_constant_decay=piecewise_constant train.cosine_decay
         train.cosine_decay_restarts train.linear_cosine_decay train.noisy_linear_cosine_decay""",
     "ops.python_function": "py_func numpy_function py_function",
+    "control_flow": """
+        cond case switch_case contrib.framework.smart_cond contrib.framework.smart_constant_value
+        contrib.framework.smart_case""",
+    "while_loops": "while_loop",
+    "tensor_array": "TensorArray",
+    "higher_order": "map_fn foldl foldr scan",
+    "structures": """
+        nest.is_nested nest.flatten nest.pack_sequence_as nest.map_structure nest.assert_same_structure
+        contrib.framework.nest.is_sequence contrib.framework.nest.flatten contrib.framework.nest.pack_sequence_as
+        contrib.framework.nest.map_structure contrib.framework.nest.assert_same_structure
+        contrib.framework.nest.flatten_up_to contrib.framework.nest.map_structure_up_to""",
     "ops.convolution": """
         nn.conv2d nn.conv2d_backprop_input nn.conv2d_backprop_filter nn.conv2d_transpose nn.atrous_conv2d
         nn.atrous_conv2d_transpose nn.conv1d nn.conv1d_transpose nn.conv3d nn.conv3d_transpose nn.convolution
@@ -247,6 +263,64 @@ TABLE: dict[str, str] = {
         debugging.assert_proper_iterable debugging.assert_rank debugging.assert_rank_at_least
         debugging.assert_rank_in debugging.assert_scalar debugging.assert_shapes""",
     "formats.import_graph": "import_graph_def graph_util.import_graph_def",
+    "formats.checkpoint": "train.NewCheckpointReader=CheckpointReader train.CheckpointReader",
+    "formats.collection_protos": "register_proto_function",
+    "formats.records": """
+        python_io.TFRecordWriter python_io.TFRecordOptions python_io.TFRecordCompressionType
+        python_io.tf_record_iterator io.TFRecordWriter io.TFRecordOptions io.TFRecordCompressionType
+        io.tf_record_iterator""",
+    "train.saver": "train.Saver train.export_meta_graph train.import_meta_graph",
+    "train.checkpoint_state": """
+        train.latest_checkpoint train.get_checkpoint_state train.update_checkpoint_state
+        train.generate_checkpoint_state_proto train.checkpoint_exists train.get_checkpoint_mtimes
+        train.remove_checkpoint train.checkpoints_iterator""",
+    "train.checkpoint_values": """
+        train.load_checkpoint train.load_variable train.list_variables train.init_from_checkpoint
+        contrib.framework.load_checkpoint contrib.framework.load_variable contrib.framework.list_variables
+        contrib.framework.init_from_checkpoint contrib.framework.assign_from_checkpoint
+        contrib.framework.assign_from_checkpoint_fn""",
+    "formats.graph_def": "train.write_graph io.write_graph",
+    "formats.graph_parts": """
+        graph_util.extract_sub_graph graph_util.remove_training_nodes graph_util.must_run_on_cpu
+        graph_util.tensor_shape_from_node_def_name""",
+    "freeze": "graph_util.convert_variables_to_constants",
+    "graph.scope_names": "contrib.framework.prepend_name_scope contrib.framework.strip_name_scope",
+    "saved_model.constants": """
+        saved_model.ASSETS_DIRECTORY saved_model.ASSETS_KEY saved_model.LEGACY_INIT_OP_KEY saved_model.MAIN_OP_KEY
+        saved_model.SAVED_MODEL_FILENAME_PB saved_model.SAVED_MODEL_FILENAME_PBTXT
+        saved_model.SAVED_MODEL_SCHEMA_VERSION saved_model.VARIABLES_DIRECTORY saved_model.VARIABLES_FILENAME
+        saved_model.constants.ASSETS_DIRECTORY saved_model.constants.ASSETS_KEY
+        saved_model.constants.LEGACY_INIT_OP_KEY saved_model.constants.MAIN_OP_KEY
+        saved_model.constants.SAVED_MODEL_FILENAME_PB saved_model.constants.SAVED_MODEL_FILENAME_PBTXT
+        saved_model.constants.SAVED_MODEL_SCHEMA_VERSION saved_model.constants.VARIABLES_DIRECTORY
+        saved_model.constants.VARIABLES_FILENAME saved_model.GPU saved_model.SERVING saved_model.TPU
+        saved_model.TRAINING saved_model.tag_constants.GPU saved_model.tag_constants.SERVING
+        saved_model.tag_constants.TPU saved_model.tag_constants.TRAINING saved_model.CLASSIFY_INPUTS
+        saved_model.CLASSIFY_METHOD_NAME saved_model.CLASSIFY_OUTPUT_CLASSES saved_model.CLASSIFY_OUTPUT_SCORES
+        saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY saved_model.PREDICT_INPUTS saved_model.PREDICT_METHOD_NAME
+        saved_model.PREDICT_OUTPUTS saved_model.REGRESS_INPUTS saved_model.REGRESS_METHOD_NAME
+        saved_model.REGRESS_OUTPUTS saved_model.signature_constants.CLASSIFY_INPUTS
+        saved_model.signature_constants.CLASSIFY_METHOD_NAME saved_model.signature_constants.CLASSIFY_OUTPUT_CLASSES
+        saved_model.signature_constants.CLASSIFY_OUTPUT_SCORES
+        saved_model.signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY
+        saved_model.signature_constants.PREDICT_INPUTS saved_model.signature_constants.PREDICT_METHOD_NAME
+        saved_model.signature_constants.PREDICT_OUTPUTS saved_model.signature_constants.REGRESS_INPUTS
+        saved_model.signature_constants.REGRESS_METHOD_NAME saved_model.signature_constants.REGRESS_OUTPUTS""",
+    "saved_model.signatures": """
+        saved_model.build_signature_def saved_model.predict_signature_def saved_model.classification_signature_def
+        saved_model.regression_signature_def saved_model.is_valid_signature
+        saved_model.signature_def_utils.build_signature_def saved_model.signature_def_utils.predict_signature_def
+        saved_model.signature_def_utils.classification_signature_def
+        saved_model.signature_def_utils.regression_signature_def saved_model.signature_def_utils.is_valid_signature
+        saved_model.build_tensor_info saved_model.get_tensor_from_tensor_info saved_model.utils.build_tensor_info
+        saved_model.utils.get_tensor_from_tensor_info""",
+    "saved_model.builder": """
+        saved_model.builder.SavedModelBuilder saved_model.Builder=SavedModelBuilder saved_model.simple_save""",
+    "saved_model.loader": """
+        saved_model.loader.load saved_model.load saved_model.loader.maybe_saved_model_directory
+        saved_model.maybe_saved_model_directory saved_model.contains_saved_model=maybe_saved_model_directory""",
+    "saved_model.main_op": """
+        saved_model.main_op.main_op saved_model.main_op.main_op_with_restore saved_model.main_op_with_restore""",
     "ops.batch_norm": "nn.fused_batch_norm nn.batch_norm_with_global_normalization",
     "ops.space": """
         space_to_depth depth_to_space space_to_batch batch_to_space space_to_batch_nd batch_to_space_nd
@@ -254,13 +328,65 @@ TABLE: dict[str, str] = {
         manip.batch_to_space_nd manip.space_to_batch_nd""",
     "ops.rearrange": """
         roll manip.roll sort argsort searchsorted repeat unravel_index tensor_scatter_update tensor_scatter_add
-        tensor_scatter_sub contrib.framework.sort contrib.framework.argsort""",
+        tensor_scatter_sub tensor_scatter_nd_update=tensor_scatter_update tensor_scatter_nd_add=tensor_scatter_add
+        tensor_scatter_nd_sub=tensor_scatter_sub contrib.framework.sort contrib.framework.argsort""",
     "ops.random_rejection": "random_gamma random_poisson random.gamma=random_gamma random.poisson=random_poisson",
     "ops.random_stateless": """
         random.stateless_uniform=stateless_random_uniform random.stateless_normal=stateless_random_normal
         random.stateless_truncated_normal random.stateless_multinomial random.stateless_categorical
         contrib.stateless.stateless_random_uniform contrib.stateless.stateless_random_normal
         contrib.stateless.stateless_truncated_normal contrib.stateless.stateless_multinomial""",
+    "ops.candidates": """
+        nn.uniform_candidate_sampler nn.log_uniform_candidate_sampler nn.fixed_unigram_candidate_sampler
+        nn.all_candidate_sampler nn.compute_accidental_hits random.uniform_candidate_sampler
+        random.log_uniform_candidate_sampler random.fixed_unigram_candidate_sampler random.all_candidate_sampler""",
+    "ops.sampled_loss": "nn.nce_loss nn.sampled_softmax_loss",
+    "ops.sparse_segment": """
+        sparse_segment_sum sparse_segment_mean sparse_segment_sqrt_n sparse.segment_sum=sparse_segment_sum
+        sparse.segment_mean=sparse_segment_mean sparse.segment_sqrt_n=sparse_segment_sqrt_n""",
+    "ops.linalg": """
+        cholesky matrix_inverse matrix_determinant matrix_solve matrix_triangular_solve qr
+        linalg.cholesky linalg.inv=matrix_inverse linalg.det=matrix_determinant linalg.solve=matrix_solve
+        linalg.triangular_solve=matrix_triangular_solve linalg.qr linalg.lu linalg.slogdet linalg.sqrtm linalg.logm
+        linalg.expm""",
+    "ops.linalg_functions": """
+        cholesky_solve matrix_solve_ls self_adjoint_eig self_adjoint_eigvals svd linalg.cholesky_solve
+        linalg.lstsq=matrix_solve_ls linalg.eigh=self_adjoint_eig linalg.eigvalsh=self_adjoint_eigvals linalg.svd
+        linalg.logdet linalg.adjoint linalg.matvec linalg.matrix_rank linalg.pinv linalg.normalize""",
+    "ops.tridiagonal": "linalg.tridiagonal_solve linalg.tridiagonal_matmul",
+    "ops.einsum": "einsum linalg.einsum",
+    "ops.fft": """
+        fft fft2d fft3d ifft ifft2d ifft3d spectral.fft spectral.fft2d spectral.fft3d spectral.ifft spectral.ifft2d
+        spectral.ifft3d spectral.rfft spectral.rfft2d spectral.rfft3d spectral.irfft spectral.irfft2d
+        spectral.irfft3d signal.fft signal.fft2d signal.fft3d signal.ifft signal.ifft2d signal.ifft3d signal.rfft
+        signal.rfft2d signal.rfft3d signal.irfft signal.irfft2d signal.irfft3d signal.fftshift signal.ifftshift""",
+    "ops.signal_frames": """
+        signal.hann_window signal.hamming_window signal.frame signal.overlap_and_add signal.stft
+        signal.inverse_stft signal.inverse_stft_window_fn""",
+    "ops.cosine_transform": """
+        spectral.dct spectral.idct signal.dct signal.idct signal.linear_to_mel_weight_matrix
+        signal.mfccs_from_log_mel_spectrograms""",
+    "ops.image_resize": """
+        image.resize_bilinear image.resize_nearest_neighbor image.resize_bicubic image.resize_area""",
+    "queues": """
+        FIFOQueue RandomShuffleQueue PaddingFIFOQueue PriorityQueue QueueBase queue.FIFOQueue
+        queue.RandomShuffleQueue queue.PaddingFIFOQueue queue.PriorityQueue queue.QueueBase io.QueueBase
+        io.FIFOQueue io.PaddingFIFOQueue io.RandomShuffleQueue io.PriorityQueue""",
+    "regularizers": """
+        contrib.layers.l1_regularizer contrib.layers.l2_regularizer contrib.layers.l1_l2_regularizer
+        contrib.layers.sum_regularizer contrib.layers.apply_regularization""",
+    "train.coordinator": "train.Coordinator train.LooperThread",
+    "train.queue_runner": """
+        train.QueueRunner train.queue_runner.QueueRunner train.add_queue_runner train.start_queue_runners
+        train.queue_runner.add_queue_runner train.queue_runner.start_queue_runners""",
+    "ops.patches": "extract_image_patches image.extract_image_patches nn.dilation2d nn.erosion2d",
+    "ops.sparse_embedding": "nn.embedding_lookup_sparse",
+    "ops.conv": """
+        nn.depthwise_conv2d_native_backprop_input=depthwise_backprop_input
+        nn.depthwise_conv2d_native_backprop_filter=depthwise_backprop_filter
+        nn.depthwise_conv2d_backprop_input=depthwise_backprop_input
+        nn.depthwise_conv2d_backprop_filter=depthwise_backprop_filter nn.conv3d_backprop_filter
+        nn.conv3d_backprop_filter_v2=conv3d_backprop_filter""",
 }
 
 # names of TensorFlow that are not here: what to write instead

@@ -44,7 +44,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "framework_lib": "",
         "function": ":jitgraph.function",
         "graph_io": "train io",
-        "graph_util": "graph_util",
+        "graph_util": "graph_util :jitgraph.formats.graph_parts",
         "graph_util_impl": "graph_util",
         "importer": "graph_util",
         "load_library": "",
@@ -169,7 +169,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
     },
     "profiler": {"model_analyzer": "profiler", "option_builder": "profiler", "tfprof_logger": "profiler"},
     "saved_model": {
-        name: "saved_model saved_model." + name
+        name: f"saved_model.{name.removesuffix('_impl')} saved_model"
         for name in """
             builder builder_impl constants loader loader_impl main_op main_op_impl signature_constants
             signature_def_utils signature_def_utils_impl simple_save tag_constants utils utils_impl
@@ -186,6 +186,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "inspect_checkpoint": ":jitgraph.tools.inspect_checkpoint",
         "optimize_for_inference_lib": ":jitgraph.tools.optimize_for_inference",
         "saved_model_cli": ":jitgraph.tools.saved_model_cli",
+        "strip_unused_lib": ":jitgraph.formats.graph_parts",
     },
     "training": dict.fromkeys(
         """
@@ -198,7 +199,13 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         """.split(),
         "train :jitgraph.train",
     )
-    | {"saveable_object": ":jitgraph.train.saver train", "HParams": "contrib.training"},
+    | {
+        "HParams": "contrib.training",
+        "checkpoint_management": "train :jitgraph.train.checkpoint_state",
+        "checkpoint_utils": "train :jitgraph.train.checkpoint_values",
+        "saveable_object": ":jitgraph.train.saveables train",
+        "saver": "train :jitgraph.train.saver",
+    },
     "user_ops": {"user_ops": ""},
     "util": {
         "all_util": ":jitgraph.decorators",
@@ -223,7 +230,7 @@ PYTHON_PLACES = {"pywrap_tensorflow": "train errors", "keras": "keras", "debug":
 CORE_PACKAGES = ("framework", "protobuf", "example", "util", "lib", "lib.core", "profiler")
 """Packages of protocol buffers: `tensorflow.core.PACKAGE.anything_pb2` holds messages that are public names here."""
 
-CORE_PLACES = "train summary profiler :jitgraph.formats.protos"
+CORE_PLACES = "train summary profiler :jitgraph.formats.messages"
 
 HINTS = {
     "compat.v2": "jitgraph is TensorFlow 1; write `import tensorflow.compat.v1 as tf`",

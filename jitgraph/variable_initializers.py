@@ -234,6 +234,27 @@ def he_uniform(seed: int | None = None) -> VarianceScaling:
     return VarianceScaling(2.0, "fan_in", "uniform", seed)
 
 
+def xavier_initializer(uniform: bool = True, seed: int | None = None, dtype: Any = dtypes.float32) -> Initializer:
+    """``tf.contrib.layers.xavier_initializer``: Glorot's initializer, uniform or normal."""
+    return GlorotUniform(seed, dtype) if uniform else GlorotNormal(seed, dtype)
+
+
+def contrib_variance_scaling(factor: float = 2.0, mode: str = "FAN_IN", uniform: bool = False, seed: int | None = None,
+                             dtype: Any = dtypes.float32) -> Initializer:
+    """``tf.contrib.layers.variance_scaling_initializer``: variance factor / n; `mode` "FAN_IN", "FAN_OUT" or "FAN_AVG".
+
+    Raises TypeError for other modes and dtypes that are not floating point.
+    """
+    if not as_dtype(dtype).is_floating:
+        raise TypeError("Cannot create initializer for non-floating point type.")
+    if mode not in ("FAN_IN", "FAN_OUT", "FAN_AVG"):
+        raise TypeError(f"Unknown mode {mode} [FAN_IN, FAN_OUT, FAN_AVG]")
+    if uniform:
+        return VarianceScaling(factor, mode.lower(), "uniform", seed, dtype)
+    # 1.3 makes up for the tails that are cut off, as TensorFlow's contrib rounds it
+    return VarianceScaling(factor * 1.3 * _TRUNCATED_STDDEV ** 2, mode.lower(), "truncated_normal", seed, dtype)
+
+
 class Orthogonal(Initializer):
     """`gain` times a matrix with orthonormal rows or columns (the QR of a normal matrix); rank 2 and above."""
 
@@ -250,10 +271,10 @@ class Orthogonal(Initializer):
         normal = _call("random_normal", [max(rows, columns), min(rows, columns)],
                        dtype=self.dtype if dtype is None else dtype, seed=self.seed)
         q, r = _call("qr", normal, full_matrices=False)
-        q = _call("multiply", q, _call("sign", _call("diag_part", r)))
+        q = q * _call("sign", _call("diag_part", r))
         if rows < columns:
             q = _call("matrix_transpose", q)
-        return _call("multiply", self.gain, _call("reshape", q, shape))
+        return self.gain * _call("reshape", q, shape)
 
 
 class Identity(Initializer):
@@ -271,7 +292,7 @@ class Identity(Initializer):
         eye = _call("eye", *full, dtype=self.dtype if dtype is None else dtype)
         if partition_info is not None:
             eye = _call("slice", eye, partition_info.var_offset, shape)
-        return _call("multiply", self.gain, eye)
+        return self.gain * eye
 
 
 zeros_initializer = Zeros

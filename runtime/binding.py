@@ -10,7 +10,7 @@ from jitgraph.compiler.emit.bind import Numbers, compile_guards
 from jitgraph.compiler.kernel import CODES, WIDTH
 from jitgraph.compiler.place import HostStep, assign_offsets, temp_bytes
 
-from . import hostcall, watch
+from . import functions, hostcall, watch
 from . import pool as pools
 from .interpreter import INTERRUPTED, ROW
 from .library import LIBRARY

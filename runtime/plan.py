@@ -29,13 +29,16 @@ MAX_VARIANTS = 64           # programs kept per segment, for feeds of different 
 
 
 class Plan:
-    """Runs one signature: `run(feed arrays in order)` -> values of the fetched tensors in order."""
+    """Runs one signature: `run(feed arrays in order)` -> values of the fetched tensors in order.
 
-    def __init__(self, graph, fetches, targets, feeds, state: State, jit: str, checked: bool = False):
+    `known`: {tensor: array} of further tensors whose values are the same in all runs.
+    """
+
+    def __init__(self, graph, fetches, targets, feeds, state: State, jit: str, checked: bool = False, known=None):
         self.graph, self.fetches, self.targets, self.feeds = graph, list(fetches), list(targets), list(feeds)
         self.state, self.jit, self.runs = state, jit, 0
-        self.check = not checked and check.wanted()
-        ordered = compile(graph, self.fetches, self.targets, dict.fromkeys(self.feeds, ()), until="order")
+        self.check, self.known = not checked and check.wanted(), known or {}
+        ordered = compile(graph, self.fetches, self.targets, dict.fromkeys([*self.feeds, *self.known], ()), until="order")
         self.ops = ordered.ops
         self.open_variables = [op for op in self.ops if is_variable(op) and not is_closed(op)]
         self.segment = Segment(self, None)
@@ -48,9 +51,13 @@ class Plan:
         if self.check and self.jit != "off":
             check.check(self, feeds)
         if self.jit != "always" and self._by_reference(feeds):
-            found = reference.run(self.ops, dict(zip(self.feeds, feeds)), self.fetches, self.state)
-            return [found[t] for t in self.fetches]
+            return self.reference(feeds)
         return self.segment.run(feeds)
+
+    def reference(self, feeds) -> list:
+        """One run by the reference."""
+        found = reference.run(self.ops, {**dict(zip(self.feeds, feeds)), **self.known}, self.fetches, self.state)
+        return [found[t] for t in self.fetches]
 
     def _by_reference(self, feeds) -> bool:
         """Whether this run is the reference's: all with jit="off"; the first otherwise, while the kernels compile."""
@@ -223,7 +230,7 @@ class Segment:
         open_shapes = {op: s for op, s in zip(plan.open_variables, self._variable_shapes()) if s is not None}
         if self.previous is None:
             program = Program(plan.graph, plan.fetches, plan.targets, dict(zip(plan.feeds, shapes)),
-                              variable_shapes=open_shapes, options=OPTIONS)
+                              variable_shapes=open_shapes, known=dict(plan.known), options=OPTIONS)
             program.ops = list(plan.ops)
             return compile_ops(program)
         before = self.previous

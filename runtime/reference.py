@@ -5,8 +5,9 @@ import numpy as np
 
 from jitgraph.compiler.lower import PASS_THROUGH, missing_feed, state_inputs
 from jitgraph.compiler.order import is_transparent, is_variable, seen_through, variable_of
+from jitgraph.graph.function_graph import inputs_by_value
 
-from . import hostcall, watch
+from . import functions, hostcall, watch
 from .state import State
 
 

@@ -49,7 +49,7 @@ class BaseSession:
         self._target, self._config = target or "", config
         self._jit = jit_mode(config, jit)
         self._timeout = 0 if config is None else config.operation_timeout_in_ms
-        self._state = State()
+        self._state = State(self._jit)
         self._plans: dict = {}
         self._mutations = self._graph.mutations
         self._closed = False
@@ -204,11 +204,9 @@ class Session(BaseSession):
 
     @staticmethod
     def reset(target="", containers=None, config=None):
-        """Forgets the variables of all sessions (or those in `containers`)."""
+        """Forgets variables, queues and tables of all sessions (or those in `containers`)."""
         for session in list(SESSIONS):
-            variables = session._state.variables
-            for key in [k for k in variables if not containers or k[0] in containers]:
-                variables.pop(key)
+            session._state.reset(containers)
             session._forget_plans()
 
 

@@ -29,10 +29,13 @@ class Variable:
 class State:
     """Variables by (container, shared name); shared by the plans of one session.
 
-    `generation` counts changes of buffer addresses, so that plans know when to look again.
+    `jit` is the session's mode; `functions` holds the plans of the functions that operations call; `generation` counts
+    changes of buffer addresses, so that plans know when to look again.
     """
 
-    def __init__(self):
+    def __init__(self, jit: str = "off"):
+        self.jit = jit
+        self.functions: dict = {}
         self.variables: dict[tuple[str, str], Variable] = {}
         self.generation = 0
         self.streams: dict = {}
@@ -119,6 +122,14 @@ class State:
                 condition.wait(min(watch.seconds_left(), LONGEST_WAIT))
         finally:
             self.waiting.remove(condition)
+
+    def reset(self, containers):
+        """Forgets variables and resources, those in `containers` or all of them."""
+        with self.lock:
+            for key in [k for k in self.variables if not containers or k[0] in containers]:
+                self.variables.pop(key)
+            for key in [k for k in self.resources if not containers or k[0] == "handle" or k[1] in containers]:
+                self.resources.pop(key)
 
     def close(self):
         """Frees everything; operations that wait give up."""

@@ -169,7 +169,7 @@ class BundleReader:
         with op_errors(path):
             file = self._files.get(entry.shard_id)
             if file is None:
-                file = self._files.setdefault(entry.shard_id, open(path, "rb"))
+                file = self._files.setdefault(entry.shard_id, open(path, "rb"))     # noqa: SIM115  (open as long as the reader)
             descriptor = file.fileno()
             if entry.offset < 0 or entry.size < 0 or entry.offset + entry.size > os.fstat(descriptor).st_size:
                 raise DataLossError(None, None, f"Tensor {name} should stand at {entry.offset}, {entry.size} bytes "
@@ -177,7 +177,7 @@ class BundleReader:
             data = np.empty(entry.size, np.uint8)
             done = 0
             while done < entry.size:
-                count = os.preadv(descriptor, [data[done:done + _READ_AT_ONCE]], entry.offset + done)
+                count = os.preadv(descriptor, [data[done:done + _READ_AT_ONCE].data], entry.offset + done)
                 if not count:
                     raise DataLossError(None, None, f"{path} ends within tensor {name}")
                 done += count

@@ -34,7 +34,7 @@ class BundleWriter:
         self._temporary = f"{prefix}.data.tmp{secrets.token_hex(8)}"
         with op_errors(os.path.dirname(prefix)):
             make_folder(os.path.dirname(prefix))
-            self._file = open(self._temporary, "wb")
+            self._file = open(self._temporary, "wb")    # noqa: SIM115  (until finish or discard)
 
     def __enter__(self) -> BundleWriter:
         return self

@@ -92,9 +92,14 @@ def _add_plain(collection: Any, kind: str, members: list, export_scope: str | No
     elif kind == "bytes_list":
         field.value.extend(member.encode() if isinstance(member, str) else member for member in members)
     elif kind == "any_list":
-        field.value.extend(messages.Any.FromString(member.SerializeToString()) for member in members)
+        field.value.extend(any_message().FromString(member.SerializeToString()) for member in members)
     else:
         field.value.extend(members)
+
+
+def any_message() -> Any:
+    """The class of messages of any type, ``google.protobuf.Any``."""
+    return vars(messages)["Any"]        # not messages.Any, which type checkers take for typing.Any
 
 
 def restore_collection(graph: Any, key: str, collection: Any, import_scope: str, made: dict[bytes, Any]) -> None:

@@ -1,6 +1,7 @@
 """Graphs as GraphDefs."""
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from jitgraph.formats import attr_value, messages, tensor_proto
@@ -51,3 +52,17 @@ def graph_to_proto(graph: Any, from_version: int | None = None, add_shapes: bool
             if gradient:
                 proto.library.gradient.add(function_name=definition.signature.name, gradient_func=gradient)
     return proto
+
+
+def write_graph(graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool = True) -> str:
+    """``tf.train.write_graph``: writes a Graph or GraphDef to the file `name` in `logdir`; returns its path.
+
+    The folder is made if need be.  Raises ``tf.errors`` if it cannot be written.
+    """
+    from jitgraph.formats.checkpoint import path_string
+    from jitgraph.formats.meta_graph import write_message
+
+    graph_def = graph_or_graph_def.as_graph_def() if hasattr(graph_or_graph_def, "as_graph_def") else graph_or_graph_def
+    path = os.path.join(path_string(logdir), name)
+    write_message(graph_def, path, as_text)
+    return path

@@ -232,7 +232,7 @@ class _Importer:
         return outputs[index]
 
     def _controls(self, node: Node) -> list[Operation]:
-        found = {}
+        found: dict[Operation, None] = {}
         for name in node.controls:
             mapped = self._map.get("^" + name)
             if mapped is not None:

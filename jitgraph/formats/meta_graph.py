@@ -107,7 +107,8 @@ def _node_within(node: Any, scope: str, unbound: list[str]) -> Any:
 
 def _part_of(graph_def: Any, scope: str) -> tuple[Any, list[str]]:
     """The GraphDef of what lies in `scope`, and the inputs that it takes from outside."""
-    part, unbound = messages.GraphDef(versions=graph_def.versions, library=graph_def.library), []
+    part = messages.GraphDef(versions=graph_def.versions, library=graph_def.library)
+    unbound: list[str] = []
     part.node.extend(_node_within(node, scope, unbound) for node in graph_def.node if is_within(node.name, scope))
     return part, list(dict.fromkeys(unbound))
 

@@ -80,7 +80,7 @@ class TFRecordWriter:
         kind = TFRecordOptions.get_compression_type_string(options)
         settings = options if isinstance(options, TFRecordOptions) else TFRecordOptions(kind)
         with op_errors(self._path):
-            self._file: Any = open(self._path, "wb")
+            self._file: Any = open(self._path, "wb")    # noqa: SIM115  (until close)
         if kind == "GZIP":
             level = 9 if settings.compression_level is None else settings.compression_level
             self._stream: Any = gzip.GzipFile("", "wb", level, self._file, 0)
@@ -178,7 +178,7 @@ def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:
 def read_records(path: str, compression: str = "") -> Iterator[bytes]:
     """The records of the file `path`; `compression` is "", "GZIP" or "ZLIB".  See ``tf_record_iterator``."""
     with op_errors(path):
-        file: Any = open(path, "rb")
+        file: Any = open(path, "rb")    # noqa: SIM115  (errors of opening are told apart from those of reading)
     with file:
         stream: Any = file
         if compression == "GZIP":

@@ -7,6 +7,7 @@ bytes.  In a block each key is stored as the number of bytes it shares with the 
 from __future__ import annotations
 
 import bisect
+import os
 import struct
 from collections.abc import Iterator
 
@@ -32,6 +33,8 @@ class Table:
 
     def __init__(self, path: str):
         self.path = path
+        if os.path.isdir(path):
+            raise self._damaged("it is a folder; a checkpoint is named by the prefix of its files")
         with open(path, "rb") as file:
             file.seek(0, 2)
             self._size = file.tell()

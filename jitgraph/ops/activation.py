@@ -202,3 +202,10 @@ def crelu(features: Any, name: str | None = None, axis: int = -1) -> Any:
     with name_scope(name, "CRelu", [features]) as scope:
         features = convert_to_tensor(features, name="features")
         return relu(concat([features, -features], axis, name=scope))
+
+
+def swish(features: Any, name: str | None = None) -> Any:
+    """features * sigmoid(features) (Ramachandran et al., 2017)."""
+    with name_scope(name, "swish", [features]) as scope:
+        features = convert_to_tensor(features, name="features")
+        return raw.Mul(features, raw.Sigmoid(features), name=scope)

@@ -209,7 +209,7 @@ def conv2d_backprop_input(input_sizes, filter, out_backprop, strides, padding, e
 
 @conv2d_backprop_input.gradient
 def _(op, grad):
-    sizes, filters, out = op.inputs
+    _, filters, out = op.inputs
     geometry = _geometry(op, *_NAMES_2D)
     return [None, raw.Conv2DBackpropFilter(grad, shape(filters), out, **geometry),
             raw.Conv2D(grad, filters, **geometry)]

@@ -118,7 +118,7 @@ def _is_small(size: Any) -> bool:
     because default seeds of random ops count nodes.
     """
     if isinstance(size, (list, tuple)) and any(isinstance(d, Tensor) for d in size):
-        functools.reduce(operator.mul, size) < _LARGEST_CONSTANT
+        operator.lt(functools.reduce(operator.mul, size), _LARGEST_CONSTANT)
         raise TypeError("the number of elements is known in a run only")
     known = shapes.raw_shape(size)
     if known is None or None in known:

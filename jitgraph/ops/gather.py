@@ -113,7 +113,8 @@ def _batch_gather_gradient(op: Any, grad: Any) -> Any:
     batch = op.attrs["batch_dims"] % index_rank
     axis = axis_from(constant_value(op.inputs[2]), rank)
     inner = index_rank - batch
-    order = [*range(batch), *range(axis, axis + inner), *range(batch, axis), *range(axis + inner, rank - batch - 1 + index_rank)]
+    order = [*range(batch), *range(axis, axis + inner), *range(batch, axis),
+             *range(axis + inner, rank - batch - 1 + index_rank)]
     moved = raw.Transpose(grad, order)
     full = shape(params)
     lead, rows = full[:batch], full[axis]

@@ -138,7 +138,7 @@ def _clipped(rows: Any, ids: Any, max_norm: Any) -> Any:
 
     first = len(ids._shape) if ids._shape is not None else None
     if first is None or rows._shape is None:
-        axes = sequences.range(rank(ids), rank(rows))
+        axes: Any = sequences.range(rank(ids), rank(rows))
     else:
         axes = list(range(first, len(rows._shape)))
     return clip_by_norm(rows, max_norm, axes=axes)

@@ -5,12 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.graph import shapes
-from jitgraph.graph.dtypes import FLOATS, COMPLEX, as_dtype
-from jitgraph.graph import shape_rules
+from jitgraph.graph import shape_rules, shapes
+from jitgraph.graph.dtypes import as_dtype
 from jitgraph.op import NOT_DIFFERENTIABLE, op
-
-_FLOATING = FLOATS + COMPLEX
 
 
 @op("Identity(input: T) -> output: T", shape=shape_rules.same_as_input, lower=lambda b, x: x)
@@ -133,3 +130,42 @@ def _(op, grad):
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
     """`x`, its static shape refined by `shape`; a run raises InvalidArgumentError if the value does not fit."""
     return _ensure_shape(x, shape=shapes.raw_shape(shape), name=name)
+
+
+@op("GuaranteeConst(input: T) -> output: T", shape=shape_rules.same_as_input, lower=lambda b, x: x,
+    grad=NOT_DIFFERENTIABLE)
+def guarantee_const(input):
+    """The input itself, which the caller promises not to change."""
+    return input
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether `x` is a tensor, variable, SparseTensor or IndexedSlices."""
+    from jitgraph.graph.composite import IndexedSlices, SparseTensor
+    from jitgraph.graph.convert import is_tensor_like
+
+    return is_tensor_like(x) or isinstance(x, (IndexedSlices, SparseTensor))
+
+
+def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
+    """A SparseTensor whose parts are fed: give a SparseTensorValue, or (indices, values, shape), in ``feed_dict``.
+
+    `shape`: a list or a tensor, None if any shape may be fed.
+    """
+    from jitgraph.graph.composite import SparseTensor
+    from jitgraph.graph.convert import convert_to_tensor
+    from jitgraph.graph.dtypes import int64
+
+    def part(suffix: str) -> str | None:
+        return None if name is None else f"{name}/{suffix}"
+
+    rank = None
+    if shape is None:
+        dense_shape = placeholder(int64, [None], part("shape"))
+    else:
+        sizes = shape if hasattr(shape, "op") else [-1 if d is None else int(d) for d in shape]
+        dense_shape = convert_to_tensor(sizes, int64, part("shape"))
+        rank = dense_shape._shape[0]
+    values = placeholder(dtype, [None], part("values"))
+    indices = placeholder(int64, [None, rank], part("indices"))
+    return SparseTensor(indices, values, dense_shape)

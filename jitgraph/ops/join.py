@@ -7,11 +7,9 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules, shapes
-from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import INDEX
 from jitgraph.graph.scopes import name_scope
-from jitgraph.graph.tensor import Tensor
 from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops.identity import identity
 from jitgraph.ops.shape import expand_dims, plain_sizes, rank, shape, shape_n
@@ -143,7 +141,8 @@ def _concatenated(parts: list, axis: Any) -> Any:
         return (None,) * rank
     axis = axis_from(axis.reshape(()), rank, "concat_dim")
     known = [tuple(s) if s is not None else (None,) * rank for s in parts]
-    total, rest = 0, (None,) * (rank - 1)
+    total: Any = 0
+    rest: Any = (None,) * (rank - 1)
     for part in known:
         total = None if total is None or part[axis] is None else total + part[axis]
         rest = shape_rules.merge(rest, part[:axis] + part[axis + 1:])

@@ -214,7 +214,7 @@ def _lower_tile(b: Any, x: Any, multiples: Any) -> Any:
     if multiples.constant is None:
         return NotImplemented
     counts = plain_sizes(multiples.constant)
-    if all(d == 1 for d, m in zip(x.shape, counts) if not (m == 1)):
+    if all(d == 1 for d, m in zip(x.shape, counts) if m != 1):
         return b.broadcast(x, [m if d == 1 else d for d, m in zip(x.shape, counts)])
     pairs = [k for d, m in zip(x.shape, counts) for k in (m, d)]
     spread = b.broadcast(b.reshape(x, [k for d in x.shape for k in (1, d)]), pairs)

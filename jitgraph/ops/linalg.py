@@ -110,7 +110,7 @@ def _system_samples(rng, dtype):
 
 @op("Cholesky(input: T) -> output: T", T=_T, shape=_square_shape, host=True, checks=True, grad=gradients.cholesky,
     samples=_positive_samples)
-def _cholesky(input):
+def cholesky(input):
     """The lower triangular L with ``L L^H = input``; only the lower triangle of the input is read."""
     _check_square(input)
     try:
@@ -150,7 +150,7 @@ def _rectangles(rng, dtype):
 @op("Qr(input: T; full_matrices: bool = False) -> q: T, r: T", T=_T, shape=_qr_shape, host=True, grad=gradients.qr,
     samples=lambda rng, dtype: [([x], {"full_matrices": full}) for x in _rectangles(rng, dtype)[:2]
                                 for full in (False, True) if dtype.kind != "c" and not (full and x.ndim == 2)])
-def _qr(input, full_matrices):
+def qr(input, full_matrices):
     """``input = q r`` with orthonormal columns of q and upper triangular r."""
     q, r = np.linalg.qr(_wide(input), mode="complete" if full_matrices else "reduced")
     return q.astype(input.dtype, copy=False), r.astype(input.dtype, copy=False)
@@ -229,7 +229,7 @@ def _lu_shape(c: Any) -> Any:
 @op("Lu(input: T; output_idx_type: type = int32) -> lu: T, p: output_idx_type", T=_T, host=True, checks=True,
     output_idx_type=TypeSet(dtypes.int32, dtypes.int64, default=dtypes.int32), shape=_lu_shape,
     samples=_regular_samples)
-def _lu(input, output_idx_type):
+def lu(input, output_idx_type):
     """L (unit diagonal) and U in one matrix, and the permutation: row i of the product is row p[i] of the input."""
     _check_square(input)
     batch, n = input.shape[:-2], input.shape[-1]
@@ -244,7 +244,7 @@ def _lu(input, output_idx_type):
 
 @op("MatrixInverse(input: T; adjoint: bool = False) -> output: T", T=_T, shape=_square_shape, host=True, checks=True,
     grad=gradients.inverse, samples=_adjoint_samples)
-def _matrix_inverse(input, adjoint):
+def matrix_inverse(input, adjoint):
     """The inverse, or that of the adjoint."""
     _check_square(input)
     try:
@@ -256,7 +256,7 @@ def _matrix_inverse(input, adjoint):
 
 @op("MatrixDeterminant(input: T) -> output: T", T=_T, shape=_batch_shape, host=True, grad=gradients.determinant,
     samples=_regular_samples)
-def _matrix_determinant(input):
+def matrix_determinant(input):
     """The determinant."""
     _check_square(input)
     return np.asarray(np.linalg.det(_wide(input)), input.dtype)
@@ -264,7 +264,7 @@ def _matrix_determinant(input):
 
 @op("LogMatrixDeterminant(input: T) -> sign: T, log_abs_determinant: T", T=_T, host=True,
     shape=lambda c: [_batch_shape(c)] * 2, grad=gradients.log_determinant, samples=_positive_samples)
-def _log_matrix_determinant(input):
+def slogdet(input):
     """The sign (for complex matrices a number of absolute value 1) and the logarithm of the absolute determinant."""
     _check_square(input)
     sign, logarithm = np.linalg.slogdet(_wide(input))
@@ -286,28 +286,28 @@ def _matrix_function(name: str) -> Callable:
     return function
 
 
-_expm, _sqrtm, _logm = (_matrix_function(name) for name in ("expm", "sqrtm", "logm"))
+_EXPM, _SQRTM, _LOGM = (_matrix_function(name) for name in ("expm", "sqrtm", "logm"))
 
 
 @op("MatrixExponential(input: T) -> output: T", T=_T, shape=_square_shape, host=True, grad=gradients.exponential,
     samples=_regular_samples)
-def _matrix_exponential(input):
+def expm(input):
     """The exponential series of a matrix."""
-    return _expm(input)
+    return _EXPM(input)
 
 
 @op("MatrixSquareRoot(input: T) -> output: T", T=_T, shape=_square_shape, host=True, grad=gradients.square_root,
     samples=_positive_samples)
-def _matrix_square_root(input):
+def sqrtm(input):
     """The principal square root of a matrix."""
-    return _sqrtm(input)
+    return _SQRTM(input)
 
 
 @op("MatrixLogarithm(input: T) -> output: T", T=TypeSet(dtypes.complex64, dtypes.complex128), shape=_square_shape,
     host=True, samples=_positive_samples)
-def _matrix_logarithm(input):
+def logm(input):
     """The principal logarithm of a matrix."""
-    return _logm(input)
+    return _LOGM(input)
 
 
 # -- solvers -----------------------------------------------------------------------------------------------------------
@@ -320,7 +320,7 @@ def _check_system(matrix: np.ndarray, rhs: np.ndarray) -> None:
 
 @op("MatrixSolve(matrix: T, rhs: T; adjoint: bool = False) -> output: T", T=_T, shape=_solution_shape, host=True,
     checks=True, grad=gradients.solve, samples=_system_samples)
-def _matrix_solve(matrix, rhs, adjoint):
+def matrix_solve(matrix, rhs, adjoint):
     """The solution X of ``matrix X = rhs``, or of ``matrix^H X = rhs``."""
     _check_system(matrix, rhs)
     if not rhs.size:
@@ -336,7 +336,7 @@ def _matrix_solve(matrix, rhs, adjoint):
     shape=_solution_shape, host=True, checks=True, grad=gradients.triangular_solve,
     samples=lambda rng, dtype: [(arrays, {**attrs, "lower": lower}) for arrays, attrs in _system_samples(rng, dtype)
                                 for lower in (True, False)])
-def _matrix_triangular_solve(matrix, rhs, lower, adjoint):
+def matrix_triangular_solve(matrix, rhs, lower, adjoint):
     """The solution of a triangular system; the other triangle of the matrix is not read."""
     import scipy.linalg
 

@@ -236,7 +236,7 @@ def tridiagonal_solve(op: Any, grad: Any) -> list:
     """The right hand side is solved with the transposed matrix; the diagonals get its products with the solution."""
     diagonals, found = op.inputs[0], op.outputs[0]
     above, main, below = (diagonals[..., i, :] for i in range(3))
-    transposed = raw.Pack([_shifted(below, -1), main, _shifted(above, 1)], axis=-2)
+    transposed = _conj(raw.Pack([_shifted(below, -1), main, _shifted(above, 1)], axis=-2))
     of_rhs = raw.TridiagonalSolve(transposed, grad, partial_pivoting=op.get_attr("partial_pivoting"))
     return [-raw.Pack(_diagonal_products(of_rhs, found), axis=-2), of_rhs]
 

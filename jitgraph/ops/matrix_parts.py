@@ -239,6 +239,10 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
         return transpose(a, perm=perm, conjugate=conjugate)
 
 
+def _all_ints(values: Any) -> bool:
+    return isinstance(values, (list, tuple)) and all(isinstance(v, (int, np.integer)) for v in values)
+
+
 def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = dtypes.float32,
         name: str | None = None) -> Any:
     """The identity matrix [num_rows, num_columns], or a batch of them of shape `batch_shape`."""
@@ -246,20 +250,16 @@ def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: 
         square = num_columns is None
         batch_shape = [] if batch_shape is None else batch_shape
         num_columns = num_rows if square else num_columns
-        if isinstance(num_rows, (int, np.integer)) and isinstance(num_columns, (int, np.integer)):
-            size: Any = [min(num_rows, num_columns)]
+        if _all_ints([num_rows, num_columns]) and _all_ints(batch_shape):
+            diagonal_shape: Any = [*batch_shape, min(num_rows, num_columns)]
         else:
-            num_rows = convert_to_tensor(num_rows, name="num_rows")
-            size = [num_rows if square else raw.Minimum(num_rows, num_columns)]
-        if not isinstance(batch_shape, (list, tuple)) or any(not isinstance(d, (int, np.integer)) for d in batch_shape):
+            shortest = raw.Minimum(num_rows, num_columns)
             batch_shape = convert_to_tensor(batch_shape, name="shape", dtype=dtypes.int32)
-            diagonal_shape: Any = concat((batch_shape, size), axis=0)
-        else:
-            diagonal_shape = [*batch_shape, *size]
+            diagonal_shape = concat((batch_shape, [shortest]), axis=0)
         diagonal = ones(diagonal_shape, dtype=as_dtype(dtype))
         if square:
             return matrix_diag(diagonal, name="diag")
-        if isinstance(batch_shape, list) or isinstance(batch_shape, tuple):
+        if isinstance(batch_shape, (list, tuple)):
             full: Any = [*batch_shape, num_rows, num_columns]
         else:
             full = concat((batch_shape, [num_rows, num_columns]), axis=0)

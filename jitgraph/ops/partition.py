@@ -59,7 +59,8 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
 
 def _stitch_shape(c: Any) -> Any:
     count = len(c.shapes) // 2
-    rest, rows = None, 0
+    rest: Any = None
+    rows: Any = 0
     for i in range(count):
         index, data = c.shapes[i], c.shapes[count + i]
         value = c.constant(i)

@@ -95,7 +95,8 @@ class Reader:
     """Takes words, and numbers made of them, one after the other: for sampling with rejection."""
 
     def __init__(self, bits: Bits, block: int = 0):
-        self._bits, self._block, self._words = bits, block, []
+        self._bits, self._block = bits, block
+        self._words: list[int] = []
 
     def word(self) -> int:
         """The next 32 bits."""
@@ -113,7 +114,7 @@ class Reader:
         """The next integer in [0, limit), of two words; numbers that would favour small results are drawn again."""
         reject = 0 if limit & (limit - 1) == 0 else (2 ** 64 - 1) % limit + 1
         while True:
-            drawn = self.word() << 32 | self.word()
+            drawn = self.word() | self.word() << 32
             if drawn >= reject:
                 return drawn % limit
 

@@ -75,7 +75,7 @@ def avg_pool1d(input: Any, ksize: Any, strides: Any, padding: str, data_format: 
 
 
 def max_pool_with_argmax(input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NHWC",
-                         Targmax: Any = None, name: str | None = None, output_dtype: Any = None,    # noqa: N803
+                         Targmax: Any = None, name: str | None = None, output_dtype: Any = None,
                          include_batch_in_index: bool = False) -> Any:
     """(maximum, argmax): of each window, and where it was: (row * width + column) * channels + channel.
 

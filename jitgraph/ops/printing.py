@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph import logs
 from jitgraph.graph import errors, shape_rules
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
@@ -79,7 +80,7 @@ def _print_v2(input, output_stream, end):
         with open(output_stream[len("file://"):], "a", encoding="utf-8") as file:
             file.write(text + end)
     elif output_stream.startswith("log("):
-        logging.getLogger("tensorflow").log(_LEVELS[output_stream[4:-1]], "%s", text)
+        logs.log(_LEVELS[output_stream[4:-1]], "%s", text)
     else:
         _write(sys.stdout if output_stream == "stdout" else sys.stderr, text + end)
 

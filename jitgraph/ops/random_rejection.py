@@ -12,10 +12,9 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import INDEX, TypeSet, as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.op import NOT_DIFFERENTIABLE, op
-from jitgraph.ops.layout import broadcast_dynamic_shape, broadcast_to
+from jitgraph.ops.fill import zeros_like
 from jitgraph.ops.philox import RESERVED, Bits, _pairs_float64, unit_float64
-from jitgraph.ops.random import seeds, shape_tensor
-from jitgraph.ops.shape import shape as shape_of
+from jitgraph.ops.random import seeds
 
 _GAMMA_TYPES = TypeSet(dtypes.float16, dtypes.float32, dtypes.float64)
 _RATES = TypeSet(dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, default=dtypes.float64)
@@ -167,8 +166,7 @@ def random_gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = dtypes.f
         shape = convert_to_tensor(shape, dtypes.int32, name="shape")
         alpha = convert_to_tensor(alpha, as_dtype(dtype), name="alpha")
         beta = convert_to_tensor(1 if beta is None else beta, as_dtype(dtype), name="beta")
-        wide = broadcast_to(alpha, broadcast_dynamic_shape(shape_of(alpha), shape_of(beta)))
-        drawn = raw.RandomGamma(shape, wide, **seeds(seed))
+        drawn = raw.RandomGamma(shape, alpha + zeros_like(beta), **seeds(seed))
         return raw.Maximum(np.finfo(alpha.dtype.as_numpy_dtype).tiny, drawn / beta)
 
 
@@ -176,6 +174,5 @@ def random_poisson(lam: Any, shape: Any, dtype: Any = dtypes.float32, seed: int 
                    name: str | None = None) -> Any:
     """Numbers of Poisson distributions with the rates `lam`; the result has the shape ``shape + lam.shape``."""
     with name_scope(name, "random_poisson", [lam, shape]):
-        return raw.RandomPoissonV2(shape_tensor(shape), convert_to_tensor(lam, name="rate") if not isinstance(
-            lam, (int, float, list, tuple)) else convert_to_tensor(lam, dtypes.float32, name="rate"),
-            dtype=as_dtype(dtype), **seeds(seed))
+        return raw.RandomPoissonV2(convert_to_tensor(shape, dtypes.int32, name="shape"), lam, dtype=as_dtype(dtype),
+                                   **seeds(seed))

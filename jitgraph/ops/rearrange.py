@@ -16,7 +16,6 @@ from jitgraph.ops.join import axis_from, concat
 from jitgraph.ops.layout import broadcast_to, transpose
 from jitgraph.ops.shape import expand_dims, plain_sizes, reshape, shape
 
-
 # -- roll ----------------------------------------------------------------------------------------------------------
 
 def _shifts(shift: Any, axis: Any, rank: int) -> dict[int, Any]:

@@ -30,6 +30,12 @@ def _of_variable(c: Any) -> Any:
     return handle_shape(inputs[0]) if inputs else None
 
 
+def _assignable(c: Any) -> list:
+    """A variable keeps the shape it was made with."""
+    shape_rules.merge(_of_variable(c), c.shapes[1])
+    return []
+
+
 @op('VarHandleOp(; container: string = "", shared_name: string = "", dtype: type, shape: shape) -> resource: resource',
     shape=shape_rules.scalar, stateful=True, state="read")
 def var_handle_op(shape):
@@ -41,6 +47,11 @@ def var_handle_op(shape):
 def read_variable_op(resource):
     """The value of the variable."""
     return np.array(resource)
+
+
+@read_variable_op.gradient
+def _(op, grad):
+    return grad
 
 
 @op("VarIsInitializedOp(resource: resource) -> is_initialized: bool", shape=shape_rules.scalar, stateful=True,
@@ -57,7 +68,7 @@ def variable_shape(input, out_type):
     return np.array(input.shape, out_type.as_numpy_dtype)
 
 
-@op("AssignVariableOp(resource: resource, value: dtype)", shape=shape_rules.no_outputs, stateful=True, state="write",
+@op("AssignVariableOp(resource: resource, value: dtype)", shape=_assignable, stateful=True, state="write",
     lower=lambda b, resource, value: value)
 def assign_variable_op(resource, value):
     """Gives the variable a new value, its first one perhaps."""
@@ -103,6 +114,23 @@ def resource_gather(resource, indices, batch_dims):
         return resource[indices]
     rows = [resource_gather.opdef.value(r, i, batch_dims - 1) for r, i in zip(resource, indices)]
     return np.stack(rows)
+
+
+@resource_gather.gradient
+def _(op, grad):
+    """The rows that were read, duplicates kept apart."""
+    from jitgraph.graph.composite import IndexedSlices
+    from jitgraph.ops.join import concat
+    from jitgraph.ops.shape import expand_dims, reshape, size
+
+    if op.attrs["batch_dims"]:
+        raise NotImplementedError("The gradient of a ResourceGather with batch_dims is not there; use tf.gather on "
+                                  "variable.read_value().")
+    handle, indices = op.inputs
+    full = variable_shape(handle)
+    count = expand_dims(size(indices), 0)
+    values = reshape(grad, concat([count, full[1:]], 0))
+    return [IndexedSlices(values, reshape(indices, count), full), None]
 
 
 def _scatter(kind: str) -> Any:

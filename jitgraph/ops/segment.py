@@ -77,23 +77,27 @@ _sum_value = _unsorted(np.add, lambda dtype: 0)
 
 
 def _lower_unsorted_sum(b: Any, data: Any, segment_ids: Any, num_segments: Any) -> Any:
-    """Added up by id; what has a negative id goes to one row more, which is cut off again."""
+    """Added up by id in a table with a row more at its head, which takes what has a negative id and is cut off again.
+
+    The row stands first, so that an id equal to the number of segments is still found out of range.
+    """
     if num_segments.constant is None:
         return NotImplemented
     inner = tuple(data.shape[len(segment_ids.shape):])
     count = shape_rules.product(segment_ids.shape)
     rows = plain_sizes(num_segments.constant)[0]
     ids = b.reshape(segment_ids, (count,))
-    ids = prim.select(ids < 0, b.const(rows, ids.dtype), ids)
+    ids = prim.max(ids, -1) + 1
     wide = b.scatter_add((rows + 1, *inner), ids, b.reshape(data, (count, *inner)))
-    return b.slice(wide, [0] * (1 + len(inner)), (rows, *inner))
+    return b.slice(wide, [1] + [0] * len(inner), (rows, *inner))
 
 
 _UNSORTED = "(data: T, segment_ids: Tindices, num_segments: Tnumsegments) -> output: T"
 _UNSORTED_TYPES: dict[str, Any] = {"Tindices": _IDS, "Tnumsegments": _IDS}
 
 
-@op("UnsortedSegmentSum" + _UNSORTED, T=NUMBERS, shape=_unsorted_shape, lower=_lower_unsorted_sum, checks=True, **_UNSORTED_TYPES)
+@op("UnsortedSegmentSum" + _UNSORTED, T=NUMBERS, shape=_unsorted_shape, lower=_lower_unsorted_sum, checks=True,
+    **_UNSORTED_TYPES)
 def unsorted_segment_sum(data, segment_ids, num_segments):
     """output[i] = sum of data[j] over the j with segment_ids[j] == i; negative ids are dropped."""
     return _sum_value(data, segment_ids, num_segments)

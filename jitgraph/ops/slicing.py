@@ -152,11 +152,12 @@ def _cut(d: Any, begin: Any, end: Any, stride: Any) -> Cut:
 
 
 
-def resolve(size: Any, begin: Any, end: Any, strides: Any, masks: dict) -> tuple[list, tuple]:
+def resolve(size: Any, bounds: list, masks: dict) -> tuple[list, tuple]:
     """The cuts (one per dimension of `size`; None where unknown) and the shape of a StridedSlice.
 
-    `begin`, `end`, `strides`: lists whose elements may be None (unknown).  Raises ValueError for an index out of range.
+    `bounds`: begin, end and strides, lists whose elements may be None (unknown).  Raises ValueError for an index out of range.
     """
+    begin, end, strides = bounds
     cuts: list = []
     result: list = []
     for i, dimension in _entries(len(begin), len(size), masks["ellipsis_mask"], masks["new_axis_mask"]):
@@ -214,20 +215,20 @@ def _strided_slice_shape(c: Any, size: Any = None, first: int = 1) -> Any:
     if len({len(b) for b in bounds}) > 1:
         raise ValueError("Expected begin, end, and strides to be 1D equal size tensors, but got lengths "
                          + ", ".join(str(len(b)) for b in bounds))
-    return resolve(size, *bounds, _masks(c.attrs))[1]
+    return resolve(size, bounds, _masks(c.attrs))[1]
 
 
 def _lower_strided_slice(b: Any, x: Any, begin: Any, end: Any, strides: Any, **masks: int) -> Any:
     if any(v.constant is None for v in (begin, end, strides)):
         return NotImplemented
-    cuts, result = resolve(x.shape, *(plain_sizes(v.constant) for v in (begin, end, strides)), masks)
+    cuts, result = resolve(x.shape, [plain_sizes(v.constant) for v in (begin, end, strides)], masks)
     part = b.slice(x, [cut.begin for cut in cuts], [cut.size for cut in cuts], [cut.stride for cut in cuts])
     return b.reshape(part, result)
 
 
 def _strided_slice_value(input: Any, begin: Any, end: Any, strides: Any, masks: dict) -> Any:
     try:
-        cuts, result = resolve(input.shape, *(plain_sizes(v) for v in (begin, end, strides)), masks)
+        cuts, result = resolve(input.shape, [plain_sizes(v) for v in (begin, end, strides)], masks)
     except ValueError as error:
         raise _invalid(str(error)) from None
     return input[_index_of(cuts)].reshape(result)
@@ -267,7 +268,7 @@ def _lower_strided_slice_grad(b: Any, size: Any, begin: Any, end: Any, strides: 
     if any(v.constant is None for v in (size, begin, end, strides)):
         return NotImplemented
     full = plain_sizes(size.constant)
-    cuts, _ = resolve(full, *(plain_sizes(v.constant) for v in (begin, end, strides)), masks)
+    cuts, _ = resolve(full, [plain_sizes(v.constant) for v in (begin, end, strides)], masks)
     part = b.reshape(dy, [cut.size for cut in cuts])
     backwards = [axis for axis, cut in enumerate(cuts) if cut.stride < 0]
     part = b.reverse(part, backwards) if backwards else part
@@ -297,7 +298,7 @@ def _strided_slice_grad(shape, begin, end, strides, dy, begin_mask, end_mask, el
                         shrink_axis_mask):
     """The gradient of StridedSlice: `dy` in its place in zeros of `shape`."""
     full = plain_sizes(shape)
-    cuts, _ = resolve(full, *(plain_sizes(v) for v in (begin, end, strides)), dict(
+    cuts, _ = resolve(full, [plain_sizes(v) for v in (begin, end, strides)], dict(
         begin_mask=begin_mask, end_mask=end_mask, ellipsis_mask=ellipsis_mask, new_axis_mask=new_axis_mask,
         shrink_axis_mask=shrink_axis_mask))
     result = np.zeros(full, dy.dtype)

@@ -88,7 +88,8 @@ def _lower_cross_entropy(b: Any, features: Any, labels: Any) -> Any:
     return [loss, weights / total - labels]
 
 
-@op("SoftmaxCrossEntropyWithLogits(features: T, labels: T) -> loss: T, backprop: T", T=FLOATS, shape=_cross_entropy_shape, lower=_lower_cross_entropy)
+@op("SoftmaxCrossEntropyWithLogits(features: T, labels: T) -> loss: T, backprop: T", T=FLOATS,
+    shape=_cross_entropy_shape, lower=_lower_cross_entropy)
 def _softmax_cross_entropy(features, labels):
     """loss: -sum(labels * log softmax(features)) of each row; backprop: its gradient with respect to `features`."""
     features, labels = np.broadcast_arrays(features, labels)
@@ -114,8 +115,7 @@ def _is_zero(grad: Any) -> bool:
 
 @_softmax_cross_entropy.gradient
 def _(op, grad_loss, grad_grad):
-    logits, labels = op.inputs
-    backprop = op.outputs[1]
+    logits, backprop = op.inputs[0], op.outputs[1]
     grad = _by_row(grad_loss, backprop)
     if not _is_zero(grad_grad):
         softmax = _softmax(logits)
@@ -163,7 +163,6 @@ def _sparse_softmax_cross_entropy(features, labels):
 
 @_sparse_softmax_cross_entropy.gradient
 def _(op, grad_loss, grad_grad):
-    logits, labels = op.inputs
     grad = _by_row(grad_loss, raw.PreventGradient(
         op.outputs[1], message="Currently there is no way to take the second derivative of "
                                "sparse_softmax_cross_entropy_with_logits due to the fused implementation's interaction "

@@ -1,8 +1,8 @@
 """TensorArrays as nodes.
 
 The *flow* of a TensorArray is its value: a host value that a write replaces by another one, which shares storage with
-it.  The *handle* says what all its versions have in common, and which elements have been read.  So the order of reads
-and writes is that of the flow, and a gradient finds every version that it needs.
+it.  The *handle* says what all its versions have in common.  So the order of reads and writes is that of the flow, and
+a gradient finds every version that it needs.
 """
 from __future__ import annotations
 
@@ -14,99 +14,278 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import shape_rules
 from jitgraph.graph.errors import InvalidArgumentError, UnimplementedError
 from jitgraph.graph.shapes import brackets
-from jitgraph.host_values import PersistentList, Zero, added, boxed, unboxed
+from jitgraph.host_values import Zero, boxed, unboxed
 from jitgraph.op import NOT_DIFFERENTIABLE, op
+from jitgraph.tensor_array_values import Elements, Handle, OneElement, elements_of, gradient_of
 
-_UNDEFINED = ("Furthermore, the element shape is not fully defined: {}.  It is possible you are working with a resizeable "
-              "TensorArray and stop_gradients is not allowing the gradients to be written.  If you set the full "
-              "element_shape property on the forward TensorArray, the proper all-zeros tensor will be returned instead "
-              "of incurring this error.")
-
-
-class Handle:
-    """What all versions of one TensorArray of one run share."""
-
-    __slots__ = ("name", "dtype", "element_shape", "dynamic", "clears", "identical", "cleared", "is_gradient")
-
-    def __init__(self, name: str, dtype: Any, element_shape: Any, dynamic: bool, clears: bool, identical: bool,
-                 is_gradient: bool = False):
-        self.name, self.dtype, self.element_shape = name, dtype, element_shape
-        self.dynamic, self.clears, self.identical = dynamic, clears, identical
-        self.cleared: set[int] = set()          # elements that may not be read again
-        self.is_gradient = is_gradient          # writes to one element add up
+# `context`: values of the host are never folded into the graph
+_HOST: dict[str, Any] = {"host": True, "context": ("op",)}
+_FLOW: dict[str, Any] = {"shape": shape_rules.scalar, **_HOST}
 
 
-class Elements:
-    """The value of a flow: the elements, None where nothing was written.  The sum of two adds element by element."""
-
-    __slots__ = ("list", "element_shape")
-
-    def __init__(self, elements: PersistentList, element_shape: Any = None):
-        self.list = elements
-        self.element_shape = element_shape      # of the elements written so far, where all have the same
-
-    @property
-    def size(self) -> int:
-        return self.list.size
-
-    def replaced(self, index: int, value: Any) -> Elements:
-        """With another element; missing ones before it are not written."""
-        elements = self.list
-        for k in range(elements.size, index):
-            elements = elements.replaced(k, None)
-        return Elements(elements.replaced(index, value), np.shape(value))
-
-    def get(self, index: int) -> Any:
-        """The element, None if there is none."""
-        return self.list[index] if 0 <= index < self.list.size else None
-
-    def zeros(self) -> Elements:
-        """As many elements, none of which is written: zeros, as a gradient."""
-        return Elements(PersistentList([None] * self.size))
-
-    def __add__(self, other: Any) -> Any:
-        if isinstance(other, Zero):
-            return self
-        few, many = (self, other) if self.written() < other.written() else (other, self)
-        total = many
-        for index, value in [(k, v) for k, v in enumerate(few.list.items()) if v is not None]:
-            total = total.replaced(index, added(total.get(index), value))
-        return total
-
-    def written(self) -> int:
-        """How many elements are written, or at least an upper limit for it."""
-        return sum(1 for value in self.list.items() if value is not None)
+@op('TensorArrayV3(size: int32; dtype: type, element_shape: shape = None, dynamic_size: bool = false, '
+    'clear_after_read: bool = true, identical_element_shapes: bool = false, tensor_array_name: string = "") '
+    '-> handle: resource, flow: variant', shape=lambda c: [(), ()], grad=NOT_DIFFERENTIABLE, **_HOST)
+def tensor_array_v3(size, op):
+    """A TensorArray of `size` elements, none of which is written."""
+    if size < 0:
+        raise InvalidArgumentError(None, None, "Size should be >= 0.")
+    return boxed(Handle(op.name, op.attrs)), boxed(Elements.missing(int(size)))
 
 
-class OneElement:
-    """A gradient of which a single element is not zero: what arrives from one read of a flow."""
-
-    __slots__ = ("index", "value", "size")
-
-    def __init__(self, index: int, value: Any, size: int):
-        self.index, self.value, self.size = index, value, size
-
-    def zeros(self) -> Zero:
-        return Zero()
-
-    def get(self, index: int) -> Any:
-        return self.value if index == self.index else None
-
-    def full(self) -> Elements:
-        """The same as a list of elements."""
-        return Elements(PersistentList([None] * self.size)).replaced(self.index, self.value)
-
-    def __add__(self, other: Any) -> Any:
-        if isinstance(other, Zero):
-            return self
-        if isinstance(other, OneElement):
-            other = other.full()
-        return other.replaced(self.index, added(other.get(self.index), self.value))
+@op("TensorArrayGradV3(handle: resource, flow_in: variant; source: string) -> grad_handle: resource, flow_out: variant",
+    shape=lambda c: [(), ()], grad=NOT_DIFFERENTIABLE, **_HOST)
+def tensor_array_grad_v3(handle, flow_in, op):
+    """A TensorArray for the gradients of the elements of another one; `flow_in`: what has arrived there so far."""
+    shared = unboxed(handle)
+    if shared.is_gradient:
+        return handle, flow_in
+    elements = elements_of(flow_in)
+    size = 0 if isinstance(elements, Zero) else elements.size
+    return boxed(shared.gradient()), boxed(Elements.missing(size))
 
 
-def _plus(self: Elements, other: Any) -> Any:
-    return other + self if isinstance(other, OneElement) else _sum_of_lists(self, other)
+@op("TensorArraySizeV3(handle: resource, flow_in: variant) -> size: int32", grad=NOT_DIFFERENTIABLE, **_FLOW)
+def tensor_array_size_v3(handle, flow_in, op):
+    """The number of elements."""
+    return np.array(unboxed(flow_in).size, np.int32)
 
 
-_sum_of_lists = Elements.__add__
-Elements.__add__ = _plus        # type: ignore[method-assign]
+@op("TensorArrayCloseV3(handle: resource)", shape=shape_rules.no_outputs, grad=NOT_DIFFERENTIABLE, **_HOST)
+def tensor_array_close_v3(handle, op):
+    """Nothing: the elements are freed when nothing uses them any more."""
+
+
+def _replays(op: Any) -> bool:
+    """Whether a node repeats, for a gradient, what another one did: it neither clears elements nor minds that."""
+    return getattr(op, "replays", False)
+
+
+# -- one element -------------------------------------------------------------------------------------------------------
+
+@op("TensorArrayWriteV3(handle: resource, index: int32, value: T, flow_in: variant) -> flow_out: variant", **_FLOW)
+def tensor_array_write_v3(handle, index, value, flow_in, op):
+    """The elements with `value` at `index`."""
+    # the memory of the argument is used again after the call
+    return boxed(unboxed(handle).write(unboxed(flow_in), int(index), np.array(value), _replays(op)))
+
+
+@tensor_array_write_v3.gradient
+def _(op, grad):
+    handle, index, value, _ = op.inputs
+    return [None, None, raw.TensorArrayElementGradient(grad, index, value), grad]
+
+
+@op("TensorArrayReadV3(handle: resource, index: int32, flow_in: variant; dtype: type) -> value: dtype", **_HOST)
+def tensor_array_read_v3(handle, index, flow_in, op):
+    """The element at `index`."""
+    return unboxed(handle).read(unboxed(flow_in), int(index), _replays(op))
+
+
+@tensor_array_read_v3.gradient
+def _(op, grad):
+    return [None, None, raw.TensorArrayGradientOfElement(op.inputs[2], op.inputs[1], grad)]
+
+
+@op("TensorArrayElementGradient(grad: variant, index: int32, like: T) -> value: T", shape=shape_rules.same_as(2), **_HOST)
+def tensor_array_element_gradient(grad, index, like, op):
+    """The element of a gradient of a flow; zeros like `like` where nothing arrived."""
+    return gradient_of(grad, int(index), like)
+
+
+@tensor_array_element_gradient.gradient
+def _(op, grad):
+    return [raw.TensorArrayGradientOfElement(op.inputs[0], op.inputs[1], grad), None, None]
+
+
+@op("TensorArrayGradientOfElement(flow: variant, index: int32, value: T) -> grad: variant", **_FLOW)
+def tensor_array_gradient_of_element(flow, index, value, op):
+    """The gradient of a flow of which `value` is that of the element at `index`, and all others are zero."""
+    elements = elements_of(flow)
+    size = 0 if isinstance(elements, Zero) else elements.size
+    return boxed(OneElement(int(index), np.array(value), max(size, int(index) + 1)))
+
+
+@tensor_array_gradient_of_element.gradient
+def _(op, grad):
+    return [None, None, raw.TensorArrayElementGradient(grad, op.inputs[1], op.inputs[2])]
+
+
+# -- many elements: gather and scatter ---------------------------------------------------------------------------------
+
+def _written(handle: Handle, elements: Elements, indices: Any, rows: Any, replays: bool) -> np.ndarray:
+    for index, row in zip(indices, rows):
+        elements = handle.write(elements, int(index), row, replays)
+    return boxed(elements)
+
+
+def _gathered_shape(c: Any) -> Any:
+    element = c.attrs["element_shape"]
+    indices = c.shapes[1]
+    return None if element is None else ((None if indices is None else indices[0]), *element)
+
+
+@op("TensorArrayGatherV3(handle: resource, indices: int32, flow_in: variant; dtype: type, element_shape: shape = None) "
+    "-> value: dtype", shape=_gathered_shape, **_HOST)
+def tensor_array_gather_v3(handle, indices, flow_in, element_shape, op):
+    """The elements at `indices`, one behind the other along a new first axis."""
+    shared, elements = unboxed(handle), unboxed(flow_in)
+    if not len(indices):
+        shape = shared.element_shape if element_shape is None else element_shape
+        if shape is None or None in shape:
+            shown = "<unknown>" if shape is None else brackets(shape)
+            raise UnimplementedError(None, None, f"TensorArray has size zero, but element shape {shown} is not fully "
+                                                 "defined. Currently only static shapes are supported when packing "
+                                                 "zero-size TensorArrays.")
+        return np.zeros((0, *shape), shared.dtype.as_numpy_dtype)
+    rows = [shared.read(elements, int(k), _replays(op)) for k in indices]
+    first = np.shape(rows[0])
+    for k, row in zip(indices, rows):
+        if np.shape(row) != first:
+            raise InvalidArgumentError(None, None, "TensorArray has inconsistent shapes.  Index 0 has shape: "
+                                                   f"{list(first)} but index {k} has shape: {list(np.shape(row))}")
+    return np.array(rows, shared.dtype.as_numpy_dtype) if first else np.stack(rows)
+
+
+@tensor_array_gather_v3.gradient
+def _(op, grad):
+    return [None, None, raw.TensorArrayGradientOfRows(op.inputs[2], op.inputs[1], grad)]
+
+
+@op("TensorArrayScatterV3(handle: resource, indices: int32, value: T, flow_in: variant) -> flow_out: variant", **_FLOW)
+def tensor_array_scatter_v3(handle, indices, value, flow_in, op):
+    """The elements with the rows of `value` at `indices`."""
+    shared, elements = unboxed(handle), unboxed(flow_in)
+    if len(indices) != len(value):
+        raise InvalidArgumentError(None, None, f"Expected len(indices) == values.shape[0], but saw: {len(indices)} vs. "
+                                               f"{len(value)}")
+    top = max(indices, default=-1)
+    if not shared.dynamic and top >= elements.size:
+        raise InvalidArgumentError(None, None, f"Max scatter index must be < array size ({top} vs. {elements.size})")
+    return _written(shared, elements, indices, _rows(np.array(value)), _replays(op))
+
+
+def _rows(array: np.ndarray) -> Any:
+    return array if array.ndim > 1 else [array[k:k + 1].reshape(()) for k in range(len(array))]
+
+
+@tensor_array_scatter_v3.gradient
+def _(op, grad):
+    return [None, None, raw.TensorArrayRowsGradient(grad, op.inputs[1], op.inputs[2]), grad]
+
+
+@op("TensorArrayRowsGradient(grad: variant, indices: int32, like: T) -> value: T", shape=shape_rules.same_as(2), **_HOST)
+def tensor_array_rows_gradient(grad, indices, like, op):
+    """The elements of a gradient of a flow at `indices` as rows; zeros where nothing arrived."""
+    rows = [gradient_of(grad, int(k), row) for k, row in zip(indices, like)]
+    return np.array(rows, like.dtype).reshape(like.shape)
+
+
+@tensor_array_rows_gradient.gradient
+def _(op, grad):
+    return [raw.TensorArrayGradientOfRows(op.inputs[0], op.inputs[1], grad), None, None]
+
+
+@op("TensorArrayGradientOfRows(flow: variant, indices: int32, value: T) -> grad: variant", **_FLOW)
+def tensor_array_gradient_of_rows(flow, indices, value, op):
+    """The gradient of a flow of which the rows of `value` are those of the elements at `indices`."""
+    elements = elements_of(flow)
+    size = 0 if isinstance(elements, Zero) else elements.size
+    total: Any = Elements.missing(size)
+    for k, row in zip(indices, _rows(np.array(value))):
+        total = OneElement(int(k), row, size) + total
+    return boxed(total)
+
+
+@tensor_array_gradient_of_rows.gradient
+def _(op, grad):
+    return [None, None, raw.TensorArrayRowsGradient(grad, op.inputs[1], op.inputs[2])]
+
+
+# -- many elements: concat and split -----------------------------------------------------------------------------------
+
+def _joined_shape(c: Any) -> list:
+    rest = c.attrs["element_shape_except0"]
+    return [None if rest is None else (None, *rest), (None,)]
+
+
+@op("TensorArrayConcatV3(handle: resource, flow_in: variant; dtype: type, element_shape_except0: shape = None) "
+    "-> value: dtype, lengths: int64", shape=_joined_shape, dynamic=True, **_HOST)
+def tensor_array_concat_v3(handle, flow_in, element_shape_except0, op):
+    """All elements one behind the other along their first axis, and their lengths along it."""
+    shared, elements = unboxed(handle), unboxed(flow_in)
+    parts = [shared.read(elements, k, _replays(op)) for k in range(elements.size)]
+    lengths = np.array([len(part) if part.ndim else 0 for part in parts], np.int64)
+    if not parts:
+        if element_shape_except0 is None or None in element_shape_except0:
+            raise UnimplementedError(None, None, "TensorArray has size zero, but element shape is not fully defined. "
+                                                 "Currently only static shapes are supported when concatenating "
+                                                 "zero-size TensorArrays.")
+        return np.zeros((0, *element_shape_except0), shared.dtype.as_numpy_dtype), lengths
+    for k, part in enumerate(parts):
+        if not part.ndim:
+            raise InvalidArgumentError(None, None, f"Concat saw a scalar shape at index {k} but requires at least "
+                                                   "vectors.  Did you mean to call pack?")
+        if part.shape[1:] != parts[0].shape[1:]:
+            raise InvalidArgumentError(None, None, "TensorArray has inconsistent shapes.  Index 0 has (excepting "
+                                                   f"dimension 0) shape: {list(parts[0].shape[1:])} but index {k} has "
+                                                   f"(excepting dimension 0) shape: {list(part.shape[1:])}")
+    return np.concatenate(parts), lengths
+
+
+@tensor_array_concat_v3.gradient
+def _(op, grad, _):
+    return [None, raw.TensorArrayGradientOfPieces(op.inputs[1], grad, op.outputs[1])]
+
+
+def _pieces(value: np.ndarray, lengths: Any) -> list:
+    ends = np.cumsum(lengths)
+    return [value[end - length:end] for end, length in zip(ends, lengths)]
+
+
+@op("TensorArraySplitV3(handle: resource, value: T, lengths: int64, flow_in: variant) -> flow_out: variant", **_FLOW)
+def tensor_array_split_v3(handle, value, lengths, flow_in, op):
+    """The elements as consecutive pieces of `value`, of these `lengths` along its first axis."""
+    shared, elements = unboxed(handle), unboxed(flow_in)
+    if not value.ndim:
+        raise InvalidArgumentError(None, None, "Expected value to be at least a vector, but received shape: []")
+    if int(lengths.sum()) != len(value):
+        raise InvalidArgumentError(None, None, "Expected sum of lengths to be equal to values.shape[0], but sum of "
+                                               f"lengths is {int(lengths.sum())} and value's shape is: "
+                                               f"{list(value.shape)}")
+    if elements.size != len(lengths) and not shared.dynamic:
+        raise InvalidArgumentError(None, None, f"TensorArray's size is not equal to the size of lengths ({elements.size} "
+                                               f"vs. {len(lengths)}), and the TensorArray is not marked as dynamically "
+                                               "resizeable")
+    return _written(shared, elements, range(len(lengths)), _pieces(np.array(value), lengths), _replays(op))
+
+
+@tensor_array_split_v3.gradient
+def _(op, grad):
+    return [None, raw.TensorArrayPiecesGradient(grad, op.inputs[1], op.inputs[2]), None, grad]
+
+
+@op("TensorArrayPiecesGradient(grad: variant, like: T, lengths: int64) -> value: T", shape=shape_rules.same_as(1), **_HOST)
+def tensor_array_pieces_gradient(grad, like, lengths, op):
+    """The elements of a gradient of a flow one behind the other; zeros where nothing arrived."""
+    parts = [gradient_of(grad, k, piece) for k, piece in enumerate(_pieces(like, lengths))]
+    return np.concatenate(parts) if parts else np.zeros_like(like)
+
+
+@tensor_array_pieces_gradient.gradient
+def _(op, grad):
+    return [raw.TensorArrayGradientOfPieces(op.inputs[0], grad, op.inputs[2]), None, None]
+
+
+@op("TensorArrayGradientOfPieces(flow: variant, value: T, lengths: int64) -> grad: variant", **_FLOW)
+def tensor_array_gradient_of_pieces(flow, value, lengths, op):
+    """The gradient of a flow of which consecutive pieces of `value` are those of the elements."""
+    total: Any = Elements.missing(len(lengths))
+    for k, piece in enumerate(_pieces(np.array(value), lengths)):
+        total = total.replaced(k, piece)
+    return boxed(total)
+
+
+@tensor_array_gradient_of_pieces.gradient
+def _(op, grad):
+    return [None, raw.TensorArrayPiecesGradient(grad, op.inputs[1], op.inputs[2]), None]

@@ -98,4 +98,5 @@ def tap_slices(wins: list, tap: Any) -> tuple:
 
 def cropped(x: np.ndarray, wins: list, sizes: Any) -> np.ndarray:
     """x [batch, padded spatial..., channels] without the padding of the windows."""
-    return x[(slice(None), *(slice(w.before, w.before + d) for w, d in zip(wins, sizes)))]
+    index = (slice(None), *(slice(w.before, w.before + d) for w, d in zip(wins, sizes)))
+    return x[index]

@@ -212,7 +212,7 @@ class Optimizer:
         for tensor in tensors:
             dtype = tensor.dtype.base_dtype
             if dtype not in valid:
-                raise ValueError(f"Invalid type {dtype!r} for {tensor.name}, expected: {[v for v in valid]}.")
+                raise ValueError(f"Invalid type {dtype!r} for {tensor.name}, expected: {list(valid)}.")
 
     def _create_slots(self, var_list: list) -> None:
         """Makes the slots of all variables."""

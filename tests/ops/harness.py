@@ -14,7 +14,7 @@ from jitgraph.graph import dtypes
 from jitgraph.graph.dtypes import DType
 from jitgraph.op import NOT_DIFFERENTIABLE, OpDef, load_all
 
-from . import inputs
+from . import inputs, inputs_rearranged  # noqa: F401
 
 # relative and absolute tolerance of results that differ in the order of operations only
 CLOSE = {"bfloat16": 2e-2, "float16": 4e-3, "float32": 2e-5, "complex64": 2e-5, "float64": 1e-11, "complex128": 1e-11}

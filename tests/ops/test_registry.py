@@ -102,7 +102,7 @@ def test_kernel_computes_the_value(tf, compiled_session, opdef):
 
 # ops with a further output that TensorFlow does not differentiate
 FIRST_OUTPUT_ONLY = {"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"}
-# TensorFlow's gradient is zero, which is right for real numbers only
+# TensorFlow's gradient is zero, which is right for real numbers only; or the results are real numbers of a complex dtype
 REAL_ONLY = {"Sign", "LogMatrixDeterminant", "Svd"}
 # the gradient is that of a symmetric input, whose elements cannot be moved one at a time; see test_linalg.py
 SYMMETRIC = {"Cholesky"}

@@ -19,7 +19,7 @@ def is_nested(seq: Any) -> bool:
 is_sequence = is_nested
 
 
-def _is_composite(value: Any) -> bool:
+def is_composite(value: Any) -> bool:
     return isinstance(value, (SparseTensor, IndexedSlices))
 
 
@@ -42,7 +42,7 @@ def _sorted_keys(mapping: Mapping) -> list:
 
 
 def _opens(structure: Any, expand_composites: bool) -> bool:
-    return is_nested(structure) or expand_composites and _is_composite(structure)
+    return is_nested(structure) or expand_composites and is_composite(structure)
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list:

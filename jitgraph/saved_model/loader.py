@@ -1,0 +1,107 @@
+"""Loading SavedModels into a session."""
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from google.protobuf import text_format
+from google.protobuf.message import DecodeError
+
+from jitgraph import logs
+from jitgraph.formats import messages
+from jitgraph.formats.checkpoint import path_string
+from jitgraph.graph.scope_names import prepend_name_scope
+from jitgraph.saved_model import constants
+from jitgraph.saved_model.signatures import get_tensor_from_tensor_info
+from jitgraph.train.saver import import_meta_graph_with_return_elements
+
+
+def parse_saved_model(export_dir: Any) -> Any:
+    """The SavedModel message of a folder.  Raises OSError if there is none, or it cannot be read."""
+    folder = path_string(export_dir)
+    binary = os.path.join(folder, constants.SAVED_MODEL_FILENAME_PB)
+    text = os.path.join(folder, constants.SAVED_MODEL_FILENAME_PBTXT)
+    path = binary if os.path.exists(binary) else text
+    if not os.path.exists(path):
+        raise OSError(f"SavedModel file does not exist at: {folder}/{{{constants.SAVED_MODEL_FILENAME_PBTXT}|"
+                      f"{constants.SAVED_MODEL_FILENAME_PB}}}")
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        if path == binary:
+            return messages.SavedModel.FromString(data)
+        return text_format.Parse(data.decode(), messages.SavedModel(), descriptor_pool=messages.POOL)
+    except (DecodeError, text_format.ParseError, UnicodeDecodeError) as error:
+        raise OSError(f"Cannot parse file {path}: {error}.") from None
+
+
+def maybe_saved_model_directory(export_dir: Any) -> bool:
+    """Whether a folder looks like a SavedModel: whether it has the main file of one."""
+    folder = path_string(export_dir)
+    return any(os.path.exists(os.path.join(folder, name))
+               for name in (constants.SAVED_MODEL_FILENAME_PBTXT, constants.SAVED_MODEL_FILENAME_PB))
+
+
+def load(sess: Any, tags: Any, export_dir: Any, import_scope: str | None = None, **saver_kwargs: Any) -> Any:
+    """Loads the MetaGraph with exactly these tags into a session: graph, variables, and its initial operation.
+
+    Args:
+      sess: the session, whose graph the nodes join.
+      tags: the tags of the MetaGraph.
+      export_dir: the folder.
+      import_scope: a name scope for the nodes.
+      saver_kwargs: further arguments of ``tf.train.import_meta_graph``.
+    Returns the MetaGraphDef, whose ``signature_def`` names the inputs and outputs.
+    Raises OSError if there is no SavedModel, RuntimeError if none of its MetaGraphs has these tags.
+    """
+    folder = path_string(export_dir)
+    meta = meta_graph_with_tags(parse_saved_model(folder), tags)
+    with sess.graph.as_default():
+        saver, _ = import_meta_graph_with_return_elements(meta, import_scope=import_scope, **saver_kwargs)
+        variables = os.path.join(folder, constants.VARIABLES_DIRECTORY)
+        if saver is None or not os.path.isdir(variables):
+            logs.info("The specified SavedModel has no variables; no checkpoints were restored.")
+        else:
+            saver.restore(sess, os.path.join(variables, constants.VARIABLES_FILENAME))
+        main = _main_op(sess.graph, meta, import_scope)
+        if main is not None:
+            sess.run(main, _asset_feeds(sess.graph, meta, folder, import_scope))
+    return meta
+
+
+def meta_graph_with_tags(saved_model: Any, tags: Any) -> Any:
+    """The MetaGraphDef whose tags are `tags`.  Raises RuntimeError if there is none."""
+    wanted = set(tags)
+    for meta in saved_model.meta_graphs:
+        if set(meta.meta_info_def.tags) == wanted:
+            return meta
+    available = [set(meta.meta_info_def.tags) for meta in saved_model.meta_graphs]
+    listed = ",".join(tag if isinstance(tag, str) else tag.decode() for tag in tags)
+    raise RuntimeError(f"MetaGraphDef associated with tags '{listed}' could not be found in SavedModel. "
+                       f"available_tags: {available}")
+
+
+def _main_op(graph: Any, meta: Any, import_scope: str | None) -> Any:
+    """What is to be run once after loading, None if nothing.  Raises RuntimeError if there are several."""
+    signature = meta.signature_def.get(constants.INIT_OP_SIGNATURE_KEY) \
+        if constants.INIT_OP_SIGNATURE_KEY in meta.signature_def else None
+    if signature is not None:
+        info = signature.outputs[constants.INIT_OP_SIGNATURE_KEY]
+        return graph.as_graph_element(prepend_name_scope(info.name, import_scope))
+    for key in (constants.MAIN_OP_KEY, constants.LEGACY_INIT_OP_KEY):
+        if key in meta.collection_def:
+            names = meta.collection_def[key].node_list.value
+            if len(names) != 1:
+                raise RuntimeError(f"Expected exactly one op in the collection {key}, found {len(names)}: {list(names)}")
+            return graph.as_graph_element(prepend_name_scope(names[0], import_scope))
+    return None
+
+
+def _asset_feeds(graph: Any, meta: Any, folder: str, import_scope: str | None) -> dict[Any, str]:
+    """{asset tensor: path of the file here}; the graph itself has the path on the machine that wrote it."""
+    assets = list(meta.asset_file_def)
+    if not assets and constants.ASSETS_KEY in meta.collection_def:
+        for value in meta.collection_def[constants.ASSETS_KEY].any_list.value:
+            assets.append(messages.AssetFileDef.FromString(value.value))
+    return {get_tensor_from_tensor_info(asset.tensor_info, graph, import_scope):
+            os.path.join(folder, constants.ASSETS_DIRECTORY, asset.filename) for asset in assets}

@@ -1,0 +1,27 @@
+"""Operations to run once after a model is loaded."""
+from __future__ import annotations
+
+from typing import Any
+
+from jitgraph import names
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.scopes import control_dependencies
+from jitgraph.ops.control import group, no_op
+from jitgraph.variable_collections import global_variables_initializer, local_variables_initializer
+
+
+def _tables_initializer() -> Operation:
+    if "tables_initializer" in names.table():
+        return names.resolve("tables_initializer")()
+    return no_op(name="init_all_tables")
+
+
+def main_op() -> Operation:
+    """An operation that initializes all variables and tables."""
+    return group(global_variables_initializer(), local_variables_initializer(), _tables_initializer())
+
+
+def main_op_with_restore(restore_op_name: Any) -> Operation:
+    """``main_op``, then the operation `restore_op_name`."""
+    with control_dependencies([main_op()]):
+        return group(restore_op_name)

@@ -1,0 +1,223 @@
+"""Operations that call functions: the branch that is taken, the body of a loop as often as its condition holds.
+
+Each function has a plan of its own, over the variables of the session; it is kept with the session, per operation.
+A loop holds its variables as arrays: one iteration is one run of the body's plan.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from jitgraph.compiler.order import variable_of
+from jitgraph.graph.errors import InvalidArgumentError
+from jitgraph.graph.function_graph import bodies, first_argument, inputs_by_value, is_state
+
+from . import watch
+from .loop_steps import LoopSteps
+from .scalar_condition import python_condition
+
+PATIENCE = 32       # runs of one function by the reference, in one run of the session, before it is compiled
+KNOWN_LIMIT = 64    # elements of a constant that a function is compiled for
+
+
+def call(op, arrays, state, compiled: bool) -> tuple:
+    """The outputs of an operation that calls functions, for the inputs that it is passed by value.
+
+    `compiled`: whether the run that it belongs to is; a function that runs often is compiled in any case, unless
+    compiling is switched off.
+    """
+    caller = state.functions.get(op)
+    if caller is None or caller.version != _version(op):
+        caller = state.functions[op] = (Loop if op.type in ("While", "StatelessWhile") else Choice)(op, state)
+    return caller(arrays, compiled)
+
+
+def _version(op) -> tuple:
+    return len(op.outputs), *((f.version, f.mutations) for f in bodies(op))
+
+
+class Function:
+    """One function of an operation: its plan, fed with some of the operation's inputs.
+
+    `outputs`: the tensors that the caller wants, those of the function if None; `fed`: tensors that it feeds before the
+    inputs; `changing`: numbers of the inputs that change from one run to the next.
+    """
+
+    def __init__(self, graph, op, state, offset: int, outputs=None, fed=(), changing=()):
+        self.graph, self.op, self.state, self.fed = graph, op, state, list(fed)
+        self.outputs = list(graph.outputs if outputs is None else outputs)
+        places = {t: k + offset for k, t in enumerate(graph.inputs) if not is_state(t)}
+        self.direct = [places.get(t) for t in self.outputs]         # outputs that are inputs, handed on as they are
+        self.fetches = list(dict.fromkeys(t for t, k in zip(self.outputs, self.direct) if k is None))
+        needed = _needed(self.fetches, graph.control_outputs, self.fed)
+        self.parameters = [(t, k) for t, k in places.items() if t in needed]
+        self.results = [self.fetches.index(t) if k is None else None for t, k in zip(self.outputs, self.direct)]
+        self.plans: dict = {}
+        self.constants = [(t, k, op.inputs[k].op.attrs["value"]) for t, k in self.parameters
+                          if k not in changing and _is_known(op.inputs[k])]
+
+    def bind(self, values):
+        """(plan, numbers of the inputs that feed it) for a call with these input arrays."""
+        known = {t: c for t, k, c in self.constants if values[k] is c or np.array_equal(values[k], c)}
+        key = tuple(known)
+        found = self.plans.get(key)
+        if found is None:
+            from .plan import Plan
+
+            feeds = [(t, k) for t, k in self.parameters if t not in known]
+            plan = Plan(self.graph, self.fetches, self.graph.control_outputs, [*self.fed, *(t for t, _ in feeds)],
+                        self.state, self.state.jit, known=known)
+            found = self.plans[key] = (plan, [k for _, k in feeds])
+        return found
+
+
+def _needed(fetches, targets, fed) -> set:
+    """The tensors that a function's results depend on."""
+    seen, ops, fed = set(fetches), set(), set(fed)
+    stack = [t.op for t in fetches if t not in fed] + list(targets)
+    while stack:
+        op = stack.pop()
+        if op in ops:
+            continue
+        ops.add(op)
+        for tensor in op.inputs:
+            seen.add(tensor)
+            if tensor not in fed:
+                stack.append(tensor.op)
+        stack.extend(op.control_inputs)
+    return seen
+
+
+def _is_known(tensor) -> bool:
+    """Whether an input is a small integer constant, which may decide a shape."""
+    return tensor.op.type == "Const" and tensor.dtype.is_integer and tensor.op.attrs["value"].size <= KNOWN_LIMIT
+
+
+def contiguous(array):
+    """The array as plans take it."""
+    return array if not isinstance(array, np.ndarray) or array.flags.c_contiguous else np.ascontiguousarray(array)
+
+
+class Caller:
+    """What is common to the operations that call functions."""
+
+    def __init__(self, op, state):
+        self.op, self.state, self.version = op, state, _version(op)
+        self.by_value = inputs_by_value(op)
+        self.functions = bodies(op)
+        self.offset = first_argument(op)
+
+    def spread(self, arrays) -> list:
+        """The inputs in their places; None for those that stand for variables."""
+        values: list = [None] * len(self.op.inputs)
+        for k, array in zip(self.by_value, arrays):
+            values[k] = array
+        return values
+
+    def run(self, plan, feeds, compiled: bool) -> list:
+        """One run of a function's plan."""
+        plan.runs += 1
+        if plan.jit == "always" or (plan.jit == "auto" and (compiled or plan.runs > PATIENCE)):
+            return plan.segment.run(feeds)
+        if plan.jit == "auto" and plan.runs == 1:
+            _prepare(plan, feeds)
+        return plan.reference(feeds)
+
+
+def _prepare(plan, feeds):
+    from .plan import BACKGROUND
+
+    shapes = [a.shape for a in feeds]
+    BACKGROUND.submit(lambda: plan.prepare(shapes))
+
+
+class Choice(Caller):
+    """If and Case."""
+
+    def __init__(self, op, state):
+        super().__init__(op, state)
+        self.branches = [Function(f, op, state, self.offset) for f in self.functions]
+
+    def __call__(self, arrays, compiled) -> tuple:
+        values = self.spread(arrays)
+        branch = self.branches[self._number(values[0])]
+        plan, numbers = branch.bind(values)
+        found = self.run(plan, [contiguous(values[k]) for k in numbers], compiled) if plan.fetches or plan.targets else []
+        return tuple(np.array(values[d]) if r is None else found[r] for r, d in zip(branch.results, branch.direct))
+
+    def _number(self, index) -> int:
+        if self.op.type == "Case":
+            number = int(index)
+            return number if 0 <= number < len(self.branches) else len(self.branches) - 1
+        index = np.asarray(index)
+        holds = bool(index.size) if index.ndim else bool(index.item())
+        return 0 if holds else 1
+
+
+class Loop(Caller):
+    """While."""
+
+    def __init__(self, op, state):
+        super().__init__(op, state)
+        cond, body = self.functions
+        self.invariant = [t is body.inputs[k] for k, t in enumerate(body.outputs)]
+        self.steps = LoopSteps(body, self.invariant)
+        changing = {k for k, invariant in enumerate(self.invariant) if not invariant}
+        self.cond = Function(cond, op, state, 0, changing=changing)
+        self.body = Function(body, op, state, 0, self.steps.fetches, self.steps.fed, changing)
+        self.test = python_condition(cond)
+        kept = set(self.body.direct)
+        # what is handed on as it is must not stand in memory that others write, such as that of a variable
+        self.copied = [k for k in self.by_value if k in kept and not self.invariant[k]
+                       or not self.invariant[k] and variable_of(op.inputs[k]) is not None]
+
+    def __call__(self, arrays, compiled) -> tuple:
+        given = self.spread(arrays)
+        values = list(given)
+        for k in self.copied:
+            values[k] = np.array(values[k])
+        self._iterate(values, compiled)
+        return tuple(self._result(k, given, value) for k, value in enumerate(values))
+
+    def _iterate(self, values, compiled):
+        holds = self._condition(values, compiled)
+        if not holds(values):
+            return
+        plan, numbers = self.body.bind(values)
+        before, after, trivial = self.steps.before, self.steps.after, not (plan.fetches or plan.targets)
+        sources = list(zip(self.body.results, self.body.direct))
+        while True:
+            watch.check()
+            fed = before(values)
+            found = () if trivial else self.run(plan, fed + [contiguous(values[k]) for k in numbers], compiled)
+            after(values, [values[d] if r is None else found[r] for r, d in sources])
+            if not holds(values):
+                return
+
+    def _condition(self, values, compiled):
+        """A function of the loop's variables."""
+        if self.test is not None:
+            return self.test
+        plan, numbers = self.cond.bind(values)
+        source, = self.cond.direct
+        if source is not None:
+            return lambda values: bool(values[source])
+
+        def holds(values):
+            value = np.asarray(self.run(plan, [contiguous(values[k]) for k in numbers], compiled)[0])
+            if value.ndim:
+                raise InvalidArgumentError(None, self.op, f"the condition of the loop has shape {list(value.shape)} "
+                                                          "instead of []")
+            return bool(value)
+
+        return holds
+
+    def _result(self, k, given, value):
+        """The final value of a variable, in memory of its own where it is that of an input."""
+        if value is not given[k]:
+            return value
+        output = self.op.outputs[k]
+        if value is None:                           # it stands for a variable
+            return np.zeros([d or 0 for d in output._shape or ()], output.dtype.base_dtype.as_numpy_dtype)
+        if self.invariant[k] and not output._consumers and not self.op.graph.is_fetchable(output):
+            return value
+        return np.array(value)

@@ -1,0 +1,147 @@
+"""What the registry tests do not see: the public functions on arrays, their arguments, nodes and errors."""
+import numpy as np
+import pytest
+
+A = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+
+
+def nodes(tf):
+    return [(op.name, op.type) for op in tf.get_default_graph().get_operations()]
+
+
+def test_known_shapes_are_constants(tf):
+    tf.shape(tf.placeholder(tf.float32, [2, 3], name="x"))
+    assert nodes(tf)[-1] == ("Shape", "Const")
+    tf.shape(tf.placeholder(tf.float32, [None, 3], name="y"))
+    assert nodes(tf)[-1] == ("Shape_1", "Shape")
+    tf.shape(tf.placeholder(tf.float32, [2]), optimize=False)
+    assert nodes(tf)[-1] == ("Shape_2", "Shape")
+
+
+def test_small_zeros_are_constants_and_large_ones_are_filled(tf):
+    tf.zeros([10, 99])
+    assert nodes(tf) == [("zeros", "Const")]
+    tf.zeros([10, 100])
+    assert nodes(tf)[1:] == [("zeros_1/shape_as_tensor", "Const"), ("zeros_1/Const", "Const"), ("zeros_1", "Fill")]
+
+
+@pytest.mark.parametrize("index", [
+    np.s_[1], np.s_[-1, ::2], np.s_[..., 1], np.s_[:, None, 1:], np.s_[::-1, 2:0:-1], np.s_[5:], np.s_[:, :, -3:-1],
+    np.s_[None, ..., None], np.s_[0, 1, 2], np.s_[:, 10:0:-3]])
+def test_indexing_is_numpys(tf, run, index):
+    fed = tf.placeholder(tf.float32, [None, None, 4])
+    for x, feed in ((tf.constant(A), None), (fed, {fed: A})):
+        y = x[index]
+        got = run(y, feed)
+        np.testing.assert_array_equal(got, A[index])
+        assert y.shape.is_compatible_with(got.shape)
+
+
+@pytest.mark.parametrize("index", [np.s_[1], np.s_[:, ::2], np.s_[::-1, 2:0:-1, 1:], np.s_[:, None, 1], np.s_[:0]])
+def test_the_gradient_of_indexing_goes_back_to_its_place(tf, run, index):
+    x = tf.constant(A)
+    wanted = np.zeros_like(A)
+    wanted[index] = 2 * A[index]
+    np.testing.assert_array_equal(run(tf.gradients(tf.reduce_sum(x[index] ** 2.0), x)[0]), wanted)
+
+
+def test_index_out_of_range(tf, run):
+    with pytest.raises(ValueError, match="out of bounds"):
+        tf.constant(A)[2]
+    n = tf.placeholder(tf.int32, [])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="out of bounds"):
+        run(tf.constant(A)[n], {n: 2})
+
+
+def test_reshape_errors_name_the_numbers(tf, run):
+    with pytest.raises(ValueError, match="24 elements"):
+        tf.reshape(tf.constant(A), [5, 5])
+    with pytest.raises(ValueError, match="Only one"):
+        tf.reshape(tf.constant(A), [-1, -1])
+    shape = tf.placeholder(tf.int32, [2])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="24 elements"):
+        run(tf.reshape(tf.constant(A), shape), {shape: [5, 5]})
+
+
+def test_gather_out_of_range(tf, run):
+    i = tf.placeholder(tf.int32, [None])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[1\] = 3 is not in \[0, 3\)"):
+        run(tf.gather(tf.constant([1.0, 2.0, 3.0]), i), {i: [0, 3]})
+
+
+def test_deprecated_argument_names(tf):
+    x = tf.constant(A)
+    assert tf.expand_dims(x, dim=1).shape.as_list() == [2, 1, 3, 4]
+    with pytest.raises(ValueError, match="Cannot specify both"):
+        tf.expand_dims(x, axis=1, dim=1)
+    with pytest.raises(ValueError, match="Must specify an axis"):
+        tf.expand_dims(x)
+
+
+def test_concat_checks_shapes(tf, run):
+    with pytest.raises(ValueError):
+        tf.concat([tf.zeros([2, 3]), tf.zeros([3, 3])], 1)
+    with pytest.raises(ValueError):
+        tf.concat([tf.zeros([2]), tf.zeros([2, 2])], 0)
+    assert tf.concat([tf.zeros([2, 3])], 0).op.type == "Identity"
+
+
+def test_stack_of_plain_values_is_a_constant(tf):
+    assert tf.stack([1, 2, 3]).op.type == "Const"
+    assert tf.stack([tf.constant(1), 2]).op.type == "Pack"
+    with pytest.raises(ValueError, match="not in"):
+        tf.stack([tf.constant(1), 2], axis=2)
+
+
+def test_split_of_unknown_length(tf):
+    with pytest.raises(ValueError, match="Cannot infer num"):
+        tf.split(tf.constant(A), tf.placeholder(tf.int32, [None]), axis=2)
+    parts = tf.split(tf.constant(A), tf.placeholder(tf.int32, [None]), axis=2, num=2)
+    assert [p.shape.as_list() for p in parts] == [[2, 3, None]] * 2
+
+
+def test_one_hot_dtypes(tf):
+    assert tf.one_hot([1], 3, on_value=5, off_value=0).dtype == tf.int32
+    with pytest.raises(TypeError):
+        tf.one_hot([1], 3, on_value=5, off_value=0.5)
+    with pytest.raises(TypeError):
+        tf.one_hot([1], 3, on_value=5, dtype=tf.float32)
+
+
+def test_boolean_mask_of_unknown_rank(tf):
+    with pytest.raises(ValueError, match="Number of mask dimensions"):
+        tf.boolean_mask(tf.constant(A), tf.placeholder(tf.bool))
+    with pytest.raises(ValueError, match="scalar"):
+        tf.boolean_mask(tf.constant(A), tf.constant(True))
+
+
+def test_embeddings_in_parts(tf, run):
+    table = np.arange(14.0).reshape(7, 2)
+    mod = [tf.constant(table[i::3]) for i in range(3)]
+    div = [tf.constant(table[:3]), tf.constant(table[3:5]), tf.constant(table[5:])]
+    ids = [[6, 0], [3, 3]]
+    for parts, strategy in ((mod, "mod"), (div, "div")):
+        found = tf.nn.embedding_lookup(parts, ids, partition_strategy=strategy)
+        np.testing.assert_array_equal(run(found), table[ids])
+        assert found.shape.as_list() == [2, 2, 2]
+    with pytest.raises(ValueError, match="at least one"):
+        tf.nn.embedding_lookup([], ids)
+
+
+def test_shape_arithmetic_keeps_sizes(tf):
+    x = tf.placeholder(tf.float32, [None, 3, 4])
+    y = tf.reshape(x, tf.concat([tf.shape(x)[:1], [12]], 0))
+    assert y.shape.as_list() == [None, 12]
+    assert tf.zeros([tf.shape(x)[1], 5]).shape.as_list() == [3, 5]
+
+
+def test_diagonals_of_later_versions(tf, run):
+    from jitgraph import raw_ops
+
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    packed = raw_ops.MatrixDiagPartV3(x, [-1, 1], 9.0)
+    np.testing.assert_array_equal(run(packed), [[1, 6, 11], [0, 5, 10], [4, 9, 9]])
+    back = raw_ops.MatrixDiagV3(packed, [-1, 1], 3, 4, 0.0)
+    inside = np.abs(np.subtract.outer(np.arange(3), np.arange(4))) <= 1
+    np.testing.assert_array_equal(run(back), np.where(inside, x, 0))
+    np.testing.assert_array_equal(run(raw_ops.MatrixSetDiagV3(np.zeros_like(x), packed, [-1, 1])), np.where(inside, x, 0))

@@ -1,0 +1,124 @@
+"""Convolution and pooling against plain loops, over strides, paddings, dilations and layouts."""
+import itertools
+
+import numpy as np
+import pytest
+
+
+def output_size(size, taps, stride, dilation, padding):
+    extent = (taps - 1) * dilation + 1
+    if padding == "SAME":
+        out = -(-size // stride)
+        return out, max((out - 1) * stride + extent - size, 0) // 2
+    return (size - extent) // stride + 1, 0
+
+
+def windows(x, ksize, strides, dilations, padding, reduce):
+    """reduce(rows, columns inside the image, their tap numbers) for every output position of x [n, h, w, c]."""
+    (oh, top), (ow, left) = (output_size(x.shape[1 + i], ksize[i], strides[i], dilations[i], padding) for i in (0, 1))
+    out = []
+    for i, j in itertools.product(range(oh), range(ow)):
+        taps = [(a, b, i * strides[0] - top + a * dilations[0], j * strides[1] - left + b * dilations[1])
+                for a in range(ksize[0]) for b in range(ksize[1])]
+        out.append(reduce([t for t in taps if 0 <= t[2] < x.shape[1] and 0 <= t[3] < x.shape[2]]))
+    return np.stack(out, 1).reshape(x.shape[0], oh, ow, -1)
+
+
+GEOMETRY = [((1, 1), (1, 1)), ((2, 1), (1, 1)), ((3, 2), (1, 1)), ((1, 1), (2, 1)), ((1, 1), (1, 2))]
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+@pytest.mark.parametrize("strides, dilations", GEOMETRY)
+@pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
+def test_conv2d(tf, run, rng, padding, strides, dilations, layout):
+    x, w = rng.randn(2, 7, 6, 3), rng.randn(3, 2, 3, 4)
+    wanted = windows(x, (3, 2), strides, dilations, padding,
+                     lambda taps: sum(x[:, r, c] @ w[a, b] for a, b, r, c in taps))
+    order = (0, 3, 1, 2) if layout == "NCHW" else (0, 1, 2, 3)
+    back = np.argsort(order)
+    data = tf.constant(x.transpose(order))
+    y = tf.nn.conv2d(data, tf.constant(w), strides, padding, data_format=layout, dilations=dilations)
+    assert y.shape.as_list() == [wanted.shape[i] for i in order]
+    np.testing.assert_allclose(run(y).transpose(back), wanted, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+@pytest.mark.parametrize("strides, dilations", GEOMETRY)
+def test_gradients_are_adjoint(tf, run, rng, padding, strides, dilations):
+    """<grad, conv(x, w)> is linear in x and in w, so its gradients give it back."""
+    x, w = tf.constant(rng.randn(2, 7, 6, 3)), tf.constant(rng.randn(3, 2, 3, 4))
+    y = tf.nn.conv2d(x, w, strides, padding, dilations=dilations)
+    grad = tf.constant(rng.randn(*y.shape.as_list()))
+    dx, dw = tf.gradients(y, [x, w], grad)
+    whole, from_x, from_w = run([tf.reduce_sum(y * grad), tf.reduce_sum(x * dx), tf.reduce_sum(w * dw)])
+    assert from_x == pytest.approx(whole) and from_w == pytest.approx(whole)
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+@pytest.mark.parametrize("strides", [(1, 1), (2, 3)])
+@pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
+def test_pooling(tf, run, rng, padding, strides, layout):
+    x = rng.randn(2, 7, 6, 3)
+    order = (0, 3, 1, 2) if layout == "NCHW" else (0, 1, 2, 3)
+    data = tf.constant(x.transpose(order))
+    for function, combine in ((tf.nn.max_pool, np.max), (tf.nn.avg_pool, np.mean)):
+        wanted = windows(x, (3, 2), strides, (1, 1), padding,
+                         lambda taps, combine=combine: combine([x[:, r, c] for _, _, r, c in taps], 0))
+        y = function(data, (3, 2), strides, padding, data_format=layout)
+        np.testing.assert_allclose(run(y).transpose(np.argsort(order)), wanted)
+        assert y.shape.as_list() == [wanted.shape[i] for i in order]
+
+
+def test_depthwise_is_a_convolution_per_channel(tf, run, rng):
+    x, w = rng.randn(1, 5, 5, 3), rng.randn(2, 2, 3, 2)
+    each = [tf.nn.conv2d(x[..., c:c + 1], w[:, :, c:c + 1], 1, "SAME") for c in range(3)]
+    whole, parts = run([tf.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "SAME"), tf.concat(each, 3)])
+    np.testing.assert_allclose(whole, parts)
+
+
+def test_grouped_convolution(tf, run, rng):
+    x, w = rng.randn(1, 4, 4, 4), rng.randn(2, 2, 2, 6)
+    first = tf.nn.conv2d(x[..., :2], w[..., :3], 1, "VALID")
+    second = tf.nn.conv2d(x[..., 2:], w[..., 3:], 1, "VALID")
+    whole, parts = run([tf.nn.conv2d(x, w, 1, "VALID"), tf.concat([first, second], 3)])
+    np.testing.assert_allclose(whole, parts)
+
+
+def test_explicit_padding(tf, run, rng):
+    x, w = rng.randn(1, 4, 5, 2), rng.randn(2, 2, 2, 3)
+    padded = np.pad(x, [(0, 0), (1, 2), (0, 3), (0, 0)])
+    a, b = run([tf.nn.conv2d(x, w, 2, [[0, 0], [1, 2], [0, 3], [0, 0]]), tf.nn.conv2d(padded, w, 2, "VALID")])
+    np.testing.assert_allclose(a, b)
+    with pytest.raises(ValueError, match="not padded"):
+        tf.nn.conv2d(x, w, 2, [[0, 0], [1, 2], [0, 3], [1, 0]])
+
+
+def test_transpose_restores_the_shape(tf, rng):
+    y = tf.nn.conv2d_transpose(tf.zeros([2, 4, 3, 5]), tf.zeros([3, 3, 2, 5]), [2, 8, 6, 2], 2, "SAME")
+    assert y.shape.as_list() == [2, 8, 6, 2]
+
+
+def test_bad_geometry(tf):
+    x, w = tf.zeros([1, 2, 2, 3]), tf.zeros([3, 3, 3, 1])
+    with pytest.raises(ValueError, match="Negative dimension size"):
+        tf.nn.conv2d(x, w, 1, "VALID")
+    with pytest.raises(ValueError, match="Depth of input"):
+        tf.nn.conv2d(x, tf.zeros([1, 1, 2, 1]), 1, "VALID")
+    with pytest.raises(ValueError, match="length"):
+        tf.nn.conv2d(x, w, [1, 1, 1], "SAME")
+    with pytest.raises(ValueError, match="ksize cannot be zero"):
+        tf.nn.max_pool(x, 0, 1, "SAME")
+
+
+def test_batch_norm_of_a_batch_and_of_moving_moments(tf, run, rng):
+    x = rng.randn(4, 3, 2, 5).astype(np.float32)
+    scale, offset = rng.rand(5).astype(np.float32), rng.rand(5).astype(np.float32)
+    y, mean, variance = run(tf.nn.fused_batch_norm(x, scale, offset, epsilon=1e-3))
+    np.testing.assert_allclose(mean, x.mean((0, 1, 2)), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(variance, x.var((0, 1, 2), ddof=1), rtol=1e-5)
+    np.testing.assert_allclose(y, (x - x.mean((0, 1, 2))) / np.sqrt(x.var((0, 1, 2)) + 1e-3) * scale + offset, rtol=1e-4,
+                               atol=1e-5)
+    still = run(tf.nn.fused_batch_norm(x, scale, offset, scale, offset, epsilon=1e-3, is_training=False)[0])
+    np.testing.assert_allclose(still, (x - scale) / np.sqrt(offset + 1e-3) * scale + offset, rtol=1e-4, atol=1e-5)
+    with pytest.raises(ValueError, match="must be None"):
+        tf.nn.fused_batch_norm(x, scale, offset, scale, offset)

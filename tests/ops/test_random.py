@@ -1,0 +1,137 @@
+"""Random ops bit for bit: the numbers in data/random.npz were made by TensorFlow (CPU), as were those of initializers."""
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from jitgraph.graph.dtypes import as_dtype
+from jitgraph.op import lookup
+from jitgraph.ops import philox, single_precision
+
+REFERENCE = np.load(Path(__file__).parent / "data" / "random.npz")
+BY_SHAPE = {"uniform": "RandomUniform", "normal": "RandomStandardNormal", "truncated_normal": "TruncatedNormal"}
+
+
+def value(op_type, inputs, stream, **attrs):
+    opdef = lookup(op_type)
+    return opdef.value(*inputs, **opdef.arguments(opdef.value, attrs), stream=stream)
+
+
+def execute(kind, parts, seeds, stream):
+    """One execution of the op that a key of the reference names."""
+    if kind in BY_SHAPE:
+        return value(BY_SHAPE[kind], [np.array([int(parts[1])])], stream, dtype=as_dtype(parts[0]), **seeds)
+    if kind.startswith("uniform_int"):
+        dtype = as_dtype(parts[0]).as_numpy_dtype
+        return value("RandomUniformInt", [np.array([int(parts[1])]), dtype(-7), dtype(1000003)], stream, **seeds)
+    if kind == "shuffle(range n)":
+        return value("RandomShuffle", [np.arange(int(parts[0]))], stream, **seeds)
+    if kind == "multinomial":
+        return value("Multinomial", [REFERENCE["multinomial_logits"], np.int32(parts[0])], stream,
+                     output_dtype=as_dtype("int64"), **seeds)
+    parameter = np.array(eval(parts[1].partition("=")[2]), np.float32)   # "alpha=[...]" or "lam=[...]"
+    count = [np.array([int(parts[2])])]
+    if kind == "gamma":
+        return value("RandomGamma", [*count, parameter.astype(as_dtype(parts[0]).as_numpy_dtype)], stream, **seeds)
+    return value("RandomPoissonV2", [*count, parameter], stream, dtype=as_dtype("int64"), **seeds)
+
+
+RAW = [key for key in REFERENCE.files if key != "multinomial_logits" and not key.startswith("initializer/")]
+
+
+@pytest.mark.parametrize("key", RAW)
+def test_numbers_are_those_of_tensorflow(key):
+    kind, *parts, seed, seed2, run = key.split("/")
+    seeds = {"seed": int(seed.partition("=")[2]), "seed2": int(seed2.partition("=")[2])}
+    stream = philox.Stream((1, 2))
+    for _ in range(int(run[-1]) + 1):
+        got = execute(kind, parts, seeds, stream)
+    got = got.view(np.uint16) if got.dtype.name == "bfloat16" else got
+    np.testing.assert_array_equal(got, REFERENCE[key])
+
+
+@pytest.mark.parametrize("key", [key for key in REFERENCE.files if key.startswith("initializer/")])
+def test_initial_values_are_those_of_tensorflow(tf, run, key):
+    _, name, shape, dtype, graph_seed, op_seed, _ = key.split("/")
+    seed = int(op_seed.partition("=")[2])
+    make = {
+        "truncated_normal": lambda: tf.truncated_normal_initializer(0.0, 0.05, seed=seed),
+        "random_normal": lambda: tf.random_normal_initializer(1.0, 0.5, seed=seed),
+        "random_uniform": lambda: tf.random_uniform_initializer(-0.1, 0.1, seed=seed),
+        "orthogonal": lambda: tf.orthogonal_initializer(1.5, seed=seed),
+        "variance_scaling_fan_avg_untruncated":
+            lambda: tf.variance_scaling_initializer(2.0, "fan_avg", "untruncated_normal", seed=seed),
+        "uniform_unit_scaling": lambda: tf.uniform_unit_scaling_initializer(1.2, seed=seed),
+    }.get(name) or (lambda: getattr(tf.initializers, name)(seed=seed))
+    tf.set_random_seed(int(graph_seed.partition("=")[2]))
+    sizes = [int(size) for size in re.findall(r"\d+", shape)]
+    got = run(make()(sizes, dtype=dtype))
+    if name == "orthogonal":        # depends on LAPACK
+        np.testing.assert_allclose(got, REFERENCE[key], atol=1e-6)
+    else:
+        np.testing.assert_array_equal(got, REFERENCE[key])
+
+
+def test_philox_gives_the_published_numbers():
+    """The known answer of Philox-4x32-10 for key and counter 0 (Salmon et al., 2011, the reference implementation)."""
+    words = philox.Bits(0, 0, 0).words(4)
+    assert [hex(word) for word in words] == ["0x6627e8d5", "0xe169c58d", "0xbc57ac4c", "0x9b00dbd8"]
+
+
+def test_sequences_continue_and_skip():
+    bits = philox.Bits(5, 6, 0)
+    whole = bits.blocks(np.arange(100))
+    np.testing.assert_array_equal(philox.Bits(5, 6, 40).blocks(np.arange(10)), whole[40:50])
+    far = philox.Bits(5, 6, 2 ** 33).blocks([0])            # the counter has more than 32 bits
+    assert not np.array_equal(far, whole[:1])
+
+
+@pytest.mark.parametrize("function, exact", [("log", np.log), ("sin_cos", np.sin)])
+def test_single_precision_functions_are_within_one_ulp(function, exact, rng):
+    x = rng.uniform(1e-6, 6.28, 50000).astype(np.float32)
+    got = getattr(single_precision, function)(x)
+    got = got[0] if isinstance(got, tuple) else got
+    wanted = exact(x.astype(np.float64))
+    assert np.abs(got - wanted).max() <= 0.6 * np.spacing(np.abs(wanted).max().astype(np.float32))
+
+
+def test_unseeded_ops_differ_between_streams():
+    first, second = (value("RandomUniform", [np.array([4])], philox.Stream(), seed=0, seed2=0, dtype=as_dtype("float32"))
+                     for _ in range(2))
+    assert not np.array_equal(first, second)
+
+
+def test_a_stream_is_reserved_whatever_is_used():
+    stream = philox.Stream((1, 2))
+    value("TruncatedNormal", [np.array([3])], stream, seed=1, seed2=1, dtype=as_dtype("float32"))
+    assert stream.blocks == 3 * 256
+    value("RandomShuffle", [np.arange(9)], stream, seed=1, seed2=1)
+    assert stream.blocks == 3 * 256 + 2
+    value("RandomShuffle", [np.arange(1)], stream, seed=1, seed2=1)
+    assert stream.blocks == 3 * 256 + 2
+
+
+def test_a_million_normal_numbers_take_well_under_a_second():
+    philox.normal(philox.Bits(1, 2, 0), 1000, np.float32)
+    started = time.perf_counter()
+    philox.normal(philox.Bits(1, 2, 0), 1_000_000, np.float32)
+    assert time.perf_counter() - started < 0.5      # 60 ms on an idle core; the margin is for busy machines
+
+
+def test_bad_arguments(tf):
+    with pytest.raises(ValueError, match="Must specify maxval"):
+        tf.random_uniform([2], dtype=tf.int32)
+    with pytest.raises(ValueError, match="Invalid dtype"):
+        tf.random_uniform([2], 0, 1, dtype=tf.bool)
+    with tf.Session() as session:
+        for tensor in (tf.random_uniform([2], 5, 5, tf.int32), tf.random_normal(tf.constant([-1]) + 0)):
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                session.run(tensor)
+
+
+def test_candidates_are_distinct_and_in_range(tf, run):
+    sampled, true_count, count = run(tf.nn.log_uniform_candidate_sampler([[3], [1]], 1, 8, True, 20, seed=4))
+    assert len(set(sampled.tolist())) == 8 and sampled.min() >= 0 and sampled.max() < 20
+    assert true_count.shape == (2, 1) and count.shape == (8,) and (count > 0).all() and (count <= 1).all()
