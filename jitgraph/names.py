@@ -64,6 +64,10 @@ TABLE: dict[str, str] = {
         train.Int64List=Int64List train.SaverDef=SaverDef train.ClusterDef=ClusterDef train.JobDef=JobDef
         train.ServerDef=ServerDef train.QueueRunnerDef=QueueRunnerDef summary.Summary summary.SummaryDescription
         summary.Event summary.SessionLog summary.TaggedRunMetadata""",
+    "variable_filters": """
+        contrib.framework.get_variables contrib.framework.get_variables_by_name contrib.framework.get_variables_by_suffix
+        contrib.framework.get_unique_variable contrib.framework.get_trainable_variables
+        contrib.framework.get_local_variables contrib.framework.get_model_variables contrib.graph_editor.get_tensors""",
     "runtime.session": "Session InteractiveSession",
     "runtime.stats": "session_stats",
     "ops.constant": "constant",

@@ -4,8 +4,8 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph import raw_ops as raw
-from jitgraph.graph.scopes import control_dependencies
 from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.control import with_dependencies
 
 
 def assertion(condition: Any, message: str) -> list:
@@ -26,8 +26,7 @@ def require(condition: Tensor, message: str, value: Any) -> Any:
 
 def after(checks: list, value: Any) -> Tensor:
     """`value` as a tensor that is computed after `checks`."""
-    with control_dependencies(checks):
-        return raw.Identity(value)
+    return with_dependencies(checks, value)
 
 
 def _positive_shape(image: Tensor) -> list:

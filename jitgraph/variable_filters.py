@@ -1,0 +1,60 @@
+"""Variables and tensors of a graph by scope, suffix and name: `tf.contrib.framework.get_variables` and kin, and
+`tf.contrib.graph_editor.get_tensors`."""
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from jitgraph.graph.collections import GraphKeys
+from jitgraph.graph.scopes import get_collection
+from jitgraph.graph.tensor import Tensor
+
+
+def get_variables(scope: Any = None, suffix: str | None = None, collection: str = GraphKeys.GLOBAL_VARIABLES) -> list:
+    """Variables of a collection whose names begin with `scope` (a name or a VariableScope) and end with `suffix`."""
+    prefix = getattr(scope, "name", scope)
+    if suffix is not None:
+        if ":" not in suffix:
+            suffix += ":"
+        prefix = (prefix or "") + ".*" + suffix
+    return list(get_collection(collection, prefix))
+
+
+def get_variables_by_name(given_name: str, scope: Any = None) -> list:
+    """Variables named `given_name`, in any scope or below `scope`."""
+    pattern = re.compile(rf"(.+/)?{re.escape(given_name)}:\d+$")
+    return [v for v in get_variables(scope) if pattern.match(v.name)]
+
+
+def get_variables_by_suffix(suffix: str, scope: Any = None) -> list:
+    """Variables whose names end with `suffix`."""
+    return get_variables(scope=scope, suffix=suffix)
+
+
+def get_unique_variable(var_op_name: str) -> Any:
+    """The variable of that name.  Raises ValueError if there is none, or more than one."""
+    found = get_variables(scope=var_op_name)
+    exact = [v for v in found if v.op.name == var_op_name] or found
+    if len(exact) != 1:
+        raise ValueError(f"Variable {var_op_name} {'does not exist' if not exact else 'does not uniquely identify a variable'}")
+    return exact[0]
+
+
+def get_trainable_variables(scope: Any = None, suffix: str | None = None) -> list:
+    """Trainable variables, filtered as in `get_variables`."""
+    return get_variables(scope, suffix, GraphKeys.TRAINABLE_VARIABLES)
+
+
+def get_local_variables(scope: Any = None, suffix: str | None = None) -> list:
+    """Local variables, filtered as in `get_variables`."""
+    return get_variables(scope, suffix, GraphKeys.LOCAL_VARIABLES)
+
+
+def get_model_variables(scope: Any = None, suffix: str | None = None) -> list:
+    """Model variables, filtered as in `get_variables`."""
+    return get_variables(scope, suffix, GraphKeys.MODEL_VARIABLES)
+
+
+def get_tensors(graph: Any) -> list[Tensor]:
+    """All tensors of a graph, in the order in which their operations were made."""
+    return [tensor for op in graph.get_operations() for tensor in op.outputs]
