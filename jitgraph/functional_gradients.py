@@ -1,0 +1,207 @@
+"""Gradients of If, Case and While.
+
+The gradient of a branch computes the branch again from its inputs.  That of a loop is a loop: forwards, the While saves
+its variables of every iteration in lists; backwards, each iteration takes one entry off, computes the body again and
+its gradient, and adds what arrives at tensors that the loop only reads.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from jitgraph import raw_ops as raw
+from jitgraph.gradients import _zeros_for, gradients
+from jitgraph.graph import dtypes
+from jitgraph.graph.composite import IndexedSlices
+from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.function_graph import BRANCHING, FunctionGraph, bodies, is_state
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.functional import make_branching, make_while
+from jitgraph.ops.tensor_list import flows, popped
+from jitgraph.replay import Replay, accumulate, counter, expose, record_of, replayed
+
+
+def gradient(op: Operation, grads: tuple) -> list:
+    """The gradients of the inputs of `op`, for those of its outputs (None where nothing arrived)."""
+    if op.type in BRANCHING:
+        return _of_branches(op, grads)
+    if not getattr(op, "back_prop", True):
+        return [None] * len(op.inputs)
+    return _LoopGradient(op, grads).build()
+
+
+def _takes_gradient(tensor: Tensor) -> bool:
+    return flows(tensor) or tensor.dtype.base_dtype is dtypes.resource and is_state(tensor)
+
+
+def _dense(grad: Any) -> Any:
+    return convert_to_tensor(grad) if isinstance(grad, IndexedSlices) else grad
+
+
+def _zeros(tensor: Tensor) -> Tensor:
+    """Zeros in the shape of a tensor, without computing it where the shape is known; for a handle, of its variable."""
+    shape = tensor._shape
+    if tensor.dtype.base_dtype is dtypes.resource:
+        return _zeros_for(tensor)
+    if tensor.dtype.base_dtype is dtypes.variant or shape is None or None in shape:
+        return raw.ZerosLike(tensor)
+    from jitgraph.ops.fill import zeros
+
+    return zeros(shape, tensor.dtype.base_dtype)
+
+
+# -- branches ----------------------------------------------------------------------------------------------------------
+
+def _of_branches(op: Operation, grads: tuple) -> list:
+    inputs, record = list(op.inputs[1:]), expose(op)
+    wanted = [k for k, tensor in enumerate(inputs) if _takes_gradient(tensor)]
+    given = {k: _dense(grad) for k, grad in enumerate(grads) if grad is not None and flows(op.outputs[k])}
+    made = [_branch_gradient(function, op, inputs, record, wanted, given) for function in bodies(op)]
+    reached = [k for i, k in enumerate(wanted) if any(results[i] is not None for _, results in made)]
+    answer: list = [None] * len(op.inputs)
+    if not reached:
+        return answer
+    for graph, results in made:
+        with graph.as_default():
+            found = dict(zip(wanted, results))
+            graph.outputs = [graph.capture(_zeros(graph.capture(inputs[k])) if found[k] is None else found[k])
+                             for k in reached]
+    node = make_branching(op.inputs[0], [graph for graph, _ in made], op.type)
+    for k, output in zip(reached, node.outputs):
+        answer[k + 1] = output
+    return answer
+
+
+def _branch_gradient(function: FunctionGraph, op: Operation, inputs: list, record: Tensor | None, wanted: list,
+                     given: dict) -> tuple[FunctionGraph, list]:
+    """The graph of the gradient of one branch, and the gradient of each wanted input (None if it has none)."""
+    graph = FunctionGraph(function.name + "_grad", op.graph)
+    known = {theirs: graph.capture(tensor) for theirs, tensor in zip(function.inputs, inputs)}
+    if record is not None and record_of(function) is not None:
+        known.update(replayed(function, graph, graph.capture(record)))
+    with graph.as_default():
+        replay = Replay(function, graph, known)
+        ys = [replay(function.outputs[k]) for k in given]
+        xs = [known[function.inputs[k]] for k in wanted]
+        results = gradients(ys, xs, [graph.capture(grad) for grad in given.values()])
+        return graph, [_dense(grad) for grad in results]
+
+
+# -- loops -------------------------------------------------------------------------------------------------------------
+
+class _LoopGradient:
+    """Builds the backward loop of one While."""
+
+    def __init__(self, op: Operation, grads: tuple):
+        self.op, self.body = op, bodies(op)[1]
+        self.size = len(op.inputs)
+        self.changes = [out is not into for out, into in zip(self.body.outputs, self.body.inputs)]
+        self.given = {k: _dense(g) for k, g in enumerate(grads) if g is not None and flows(op.outputs[k])}
+        self.graph = FunctionGraph("body_grad", op.graph)
+        self.variables, self.captures = self._reached()
+
+    def _reached(self) -> tuple[list[int], list[int]]:
+        """The loop variables, and the tensors only read, that a gradient may arrive at."""
+        variables = {k for k in self.given if self.changes[k]}
+        while True:
+            inputs = self._behind([self.body.outputs[k] for k in variables])
+            more = variables | {k for k in inputs if self.changes[k]}
+            if more == variables:
+                return sorted(variables), sorted(k for k in inputs if not self.changes[k])
+            variables = more
+
+    def _behind(self, tensors: list[Tensor]) -> list[int]:
+        """The inputs of the body that gradients of these tensors of it may arrive at."""
+        places = {t: k for k, t in enumerate(self.body.inputs)}
+        seen: set[Tensor] = set()
+        stack = [t for t in tensors if _takes_gradient(t)]
+        found = set()
+        while stack:
+            tensor = stack.pop()
+            if tensor in seen:
+                continue
+            seen.add(tensor)
+            if tensor in places:
+                found.add(places[tensor])
+                continue
+            stack.extend(t for t in tensor.op.inputs if _takes_gradient(t))
+        return sorted(found)
+
+    def build(self) -> list:
+        """The gradients of all inputs of the While."""
+        answer: list = [None] * self.size
+        for k, grad in self.given.items():
+            if not self.changes[k]:
+                answer[k] = grad
+        if self.variables:
+            self._inside()
+            node = self._make()
+            for k, output in zip([*self.variables, *self.captures], node.outputs[1:]):
+                result = raw.Identity(output)
+                answer[k] = result if answer[k] is None else raw.AddN([answer[k], result])
+        return answer + [None] * (len(self.op.inputs) - self.size)      # what the loop saves is new
+
+    def _inside(self) -> None:
+        """The body of the backward loop: one iteration again, and its gradient."""
+        graph, body = self.graph, self.body
+        self.count = graph._placeholder(dtypes.int32, (), "iterations")
+        self.arriving = [graph._placeholder(body.outputs[k].dtype, body.inputs[k]._shape, "grad")
+                         for k in self.variables]
+        self.saved: dict[Tensor, tuple] = {}        # tensor of the body -> (list, the rest of it, the value)
+        known = {theirs: self._restored(theirs) if self.changes[k] else graph.capture(self.op.inputs[k])
+                 for k, theirs in enumerate(body.inputs)}
+        record = record_of(body)
+        if record is not None:
+            known.update(replayed(body, graph, self._restored(record)))
+        with graph.as_default():
+            replay = Replay(body, graph, known)
+            ys = [replay(body.outputs[k]) for k in self.variables]
+            xs = [known[body.inputs[k]] for k in [*self.variables, *self.captures]]
+            found = [_dense(grad) for grad in gradients(ys, xs, self.arriving)]
+            count = len(self.variables)
+            self.leaving = [_zeros(x) if grad is None else grad for x, grad in zip(xs, found[:count])]
+            self.captures, arrived = self._without_none(found[count:])
+            self.totals = [graph._placeholder(grad.dtype, grad._shape, "total") for grad in arrived]
+            self.next_totals = [raw.AddN([total, grad]) for total, grad in zip(self.totals, arrived)]
+            self.next_count = self.count - 1
+
+    def _without_none(self, grads: list) -> tuple[list[int], list]:
+        pairs = [(k, grad) for k, grad in zip(self.captures, grads) if grad is not None]
+        return [k for k, _ in pairs], [grad for _, grad in pairs]
+
+    def _restored(self, tensor: Tensor) -> Tensor:
+        """The value that a tensor of the body had in the iteration."""
+        handle = self.graph._placeholder(dtypes.variant, (), "saved")
+        with self.graph.as_default():
+            rest, value = popped(handle, tensor)
+        self.saved[tensor] = (handle, rest, value)
+        return value
+
+    def _make(self) -> Operation:
+        """The backward loop itself.  Saved is only what it needs."""
+        graph, op = self.graph, self.op
+        outputs = [self.next_count, *self.leaving, *self.next_totals]
+        needed = _ancestors(outputs)
+        saved = {t: parts for t, parts in self.saved.items() if parts[2].op in needed}
+        lists = [accumulate(op, tensor) for tensor in saved]
+        first = [counter(op), *(self.given.get(k) if k in self.given else _zeros(op.outputs[k]) for k in self.variables),
+                 *(_zeros(op.inputs[k]) for k in self.captures), *lists]
+        placeholders = [self.count, *self.arriving, *self.totals, *(parts[0] for parts in saved.values())]
+        graph.inputs = [*placeholders, *graph.captures.values()]
+        graph.outputs = [*outputs, *(parts[1] for parts in saved.values())]
+        cond = FunctionGraph("cond_grad", op.graph)
+        copies = [cond.add_input(t.dtype, t._shape) for t in placeholders]
+        with cond.as_default():
+            cond.outputs = [copies[0] > 0]
+        return make_while(first, cond, graph, "While", op.attrs["parallel_iterations"])
+
+
+def _ancestors(tensors: list[Tensor]) -> set[Operation]:
+    found: set[Operation] = set()
+    stack = [t.op for t in tensors]
+    while stack:
+        op = stack.pop()
+        if op not in found:
+            found.add(op)
+            stack.extend(t.op for t in op.inputs)
+    return found

@@ -223,7 +223,8 @@ class _Walk:
         function = gradient_function(op)
         if function is None:
             return
-        out_grads = [raw.ZerosLike(output, name="zeros_like") if total is None and _flows(output) else total
+        fills = not getattr(function, "takes_none", False)
+        out_grads = [raw.ZerosLike(output, name="zeros_like") if total is None and fills and _flows(output) else total
                      for output, total in zip(op.outputs, totals)]
         with name_scope(op.name + "_grad"):
             in_grads = _called(function, op, out_grads)

@@ -356,9 +356,8 @@ TABLE: dict[str, str] = {
     "ops.linalg_functions": """
         cholesky_solve matrix_solve_ls self_adjoint_eig self_adjoint_eigvals svd linalg.cholesky_solve
         linalg.lstsq=matrix_solve_ls linalg.eigh=self_adjoint_eig linalg.eigvalsh=self_adjoint_eigvals linalg.svd
-        linalg.logdet linalg.adjoint linalg.matvec linalg.matrix_rank linalg.pinv linalg.normalize""",
+        linalg.logdet linalg.adjoint linalg.matvec linalg.matrix_rank linalg.pinv""",
     "ops.tridiagonal": "linalg.tridiagonal_solve linalg.tridiagonal_matmul",
-    "ops.einsum": "einsum linalg.einsum",
     "ops.fft": """
         fft fft2d fft3d ifft ifft2d ifft3d spectral.fft spectral.fft2d spectral.fft3d spectral.ifft spectral.ifft2d
         spectral.ifft3d spectral.rfft spectral.rfft2d spectral.rfft3d spectral.irfft spectral.irfft2d
@@ -391,6 +390,14 @@ TABLE: dict[str, str] = {
         nn.depthwise_conv2d_backprop_input=depthwise_backprop_input
         nn.depthwise_conv2d_backprop_filter=depthwise_backprop_filter nn.conv3d_backprop_filter
         nn.conv3d_backprop_filter_v2=conv3d_backprop_filter""",
+    "ops.file": "read_file write_file matching_files io.read_file io.write_file io.matching_files",
+    "train.input_producers": """
+        train.limit_epochs train.input_producer train.string_input_producer train.range_input_producer
+        train.slice_input_producer train.match_filenames_once io.match_filenames_once""",
+    "train.batching": """
+        train.batch train.maybe_batch train.batch_join train.maybe_batch_join train.shuffle_batch
+        train.maybe_shuffle_batch train.shuffle_batch_join train.maybe_shuffle_batch_join""",
+    "readers": "ReaderBase WholeFileReader TextLineReader FixedLengthRecordReader TFRecordReader IdentityReader",
 }
 
 # names of TensorFlow that are not here: what to write instead

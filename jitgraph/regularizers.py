@@ -16,14 +16,12 @@ from jitgraph.ops.reduce import reduce_sum
 Regularizer = Callable[[Any], Any]
 
 
-def _checked(scale: Any, largest: float | None = None) -> float:
+def _checked(scale: Any) -> float:
     """`scale` if it is a float that is not negative.  Raises ValueError otherwise."""
     if isinstance(scale, numbers.Integral):
         raise ValueError(f"scale cannot be an integer: {scale}")
-    if isinstance(scale, numbers.Real) and scale < 0.0:
+    if isinstance(scale, float) and scale < 0.0:
         raise ValueError(f"Setting a scale less than 0 on a regularizer: {scale:g}")
-    if largest is not None and isinstance(scale, numbers.Real) and scale >= largest:
-        raise ValueError(f"Setting a scale of at least {largest:g} on a regularizer: {scale:g}")
     return scale
 
 
@@ -57,7 +55,7 @@ def l2_regularizer(scale: float, scope: str | None = None) -> Regularizer:
     return l2
 
 
-def l1_l2_regularizer(scale_l1: float = 1.0, scale_l2: float = 1.0, scope: str | None = None) -> Regularizer:
+def l1_l2_regularizer(scale_l1: float = 1.0, scale_l2: float = 1.0, scope: str | None = None) -> Regularizer | None:
     """The sum of ``l1_regularizer(scale_l1)`` and ``l2_regularizer(scale_l2)``."""
     scope = scope or "l1_l2_regularizer"
     return sum_regularizer([l1_regularizer(_checked(scale_l1)), l2_regularizer(_checked(scale_l2))], scope=scope)

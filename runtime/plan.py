@@ -76,8 +76,9 @@ class Plan:
     def once(self) -> bool:
         """Whether this looks like an initialiser: no feeds, no fetched value, and it overwrites without reading."""
         return not self.feeds and not self.fetches and not any(
-            op.opdef is not None and op.opdef.state == "write" and op.type not in ("Assign", "AssignVariableOp")
-            or getattr(op.opdef, "updates", None) is not None for op in self.ops)
+            op.opdef is not None and (op.opdef.state == "write" and op.type not in ("Assign", "AssignVariableOp")
+                                      or op.opdef.updates is not None or op.type.startswith("QueueEnqueue"))
+            for op in self.ops)
 
     def _compile_first(self, feeds) -> bool:
         """Whether the reference would take too long or too much memory, by a static estimate."""

@@ -29,7 +29,10 @@ def node_to_proto(op: Any, add_shapes: bool = False) -> Any:
         kind = opdef.attr_kind(name) if opdef is not None else None
         if value is None and kind != "shape":
             continue
-        if kind == "tensor" and "dtype" in op.attrs:
+        stored = op.__dict__.get("stored_tensors", {}).get(name)
+        if stored is not None and stored[0] is value:
+            node.attr[name].tensor.CopyFrom(stored[1])
+        elif kind == "tensor" and "dtype" in op.attrs:
             node.attr[name].tensor.CopyFrom(tensor_proto.from_array(value, op.attrs["dtype"]))
         else:
             node.attr[name].CopyFrom(attr_value.to_proto(value, kind))

@@ -4,9 +4,12 @@ from __future__ import annotations
 import heapq
 from typing import Any
 
+import numpy as np
+
 from jitgraph.formats import messages, node_def
 from jitgraph.formats.functions import FunctionLibrary
 from jitgraph.formats.node_def import Endpoint, Node
+from jitgraph.formats.tensor_proto import other_form
 from jitgraph.graph import build, shapes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.devices import canonical
@@ -253,6 +256,7 @@ class _Importer:
         with _DeviceOf(graph, node, bool(groups)):
             op = graph.add_op(opdef, node.type, name, inputs, attrs, output_dtypes, output_shapes, list(controls))
         op.annotations = {**annotations, **(op.annotations or {})} or None
+        _keep_forms(op, node)
         for group in groups:
             owner = self._made.get(group)
             if owner is not None and owner.device:
@@ -321,6 +325,17 @@ class _Importer:
 
 def _text(endpoint: Endpoint) -> str:
     return endpoint[0] if not endpoint[1] else f"{endpoint[0]}:{endpoint[1]}"
+
+
+def _keep_forms(op: Operation, node: Node) -> None:
+    """Notes tensors that the file states in another form than we write, so that it is exported as it was."""
+    for name, value in op.attrs.items():
+        if isinstance(value, np.ndarray) and name in node.definition.attr:
+            proto = node.definition.attr[name].tensor
+            if other_form(proto, value):
+                copy = messages.TensorProto()
+                copy.CopyFrom(proto)
+                op.__dict__.setdefault("stored_tensors", {})[name] = value, copy
 
 
 class _DeviceOf:

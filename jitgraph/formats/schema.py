@@ -199,6 +199,7 @@ ResourceHandleProto: device=1 string; container=2 string; name=3 string; hash_co
 ResourceHandleProto.DtypeAndShape: dtype=1 DataType; shape=2 TensorShapeProto
 AllocationRecord: alloc_micros=1 int64; alloc_bytes=2 int64
 SummaryDescription: type_hint=1 string
+ReaderBaseState: work_started=1 int64; work_finished=2 int64; num_records_produced=3 int64; current_work=4 bytes
 FunctionDef.ArgAttrs: attr=1 map<string,AttrValue>
 RegisteredGradient: gradient_func=1 string; registered_op_type=2 string
 NodeDef.ExperimentalDebugInfo: original_node_names=1 repeated string; original_func_names=2 repeated string

@@ -134,17 +134,25 @@ def _from_list(values: Any, dtype: DType) -> np.ndarray:
 def _fill(values: np.ndarray, dtype: DType, shape: tuple, count: int) -> np.ndarray:
     if len(values) == count:
         return values.reshape(shape)
-    if len(values) == 0:
-        zero = b"" if dtype is dtypes.string else np.zeros((), dtype.as_numpy_dtype)
-        if dtype is dtypes.string:
-            return np.full(shape, zero, object)
-        return np.zeros(shape, dtype.as_numpy_dtype)
+    if len(values) == 0:        # one zero, however large the shape that a few bytes state
+        zero: Any = np.array(b"", object) if dtype is dtypes.string else np.zeros((), dtype.as_numpy_dtype)
+        return np.broadcast_to(zero, shape).view()
     if len(values) == 1:
         return np.broadcast_to(values.reshape(()), shape).view()
     full = np.empty(count, values.dtype)
     full[:len(values)] = values
     full[len(values):] = values[-1]
     return full.reshape(shape)
+
+
+_COMPARED = 4096        # elements; a tensor that is larger is written as its content, which leaves no choice
+
+
+def other_form(proto: Any, array: np.ndarray) -> bool:
+    """Whether `proto` states `array` in another form than ``from_array`` does, as files of other writers may."""
+    if proto.tensor_content and array.size > _COMPARED:
+        return False
+    return from_array(array, as_dtype(proto.dtype)) != proto
 
 
 def make_tensor_proto(values: Any, dtype: Any = None, shape: Any = None, verify_shape: bool = False) -> Any:

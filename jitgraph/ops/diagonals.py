@@ -37,10 +37,10 @@ def _length(rows: int, columns: int, k: int) -> int:
     return max(0, min(rows + min(k, 0), columns - max(k, 0)))
 
 
-def _places(rows: int, columns: int, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The row and column numbers of diagonal k."""
+def _places(rows: int, columns: int, k: int) -> tuple:
+    """The index of diagonal k in a batch of matrices."""
     steps = np.arange(_length(rows, columns, k))
-    return steps + max(-k, 0), steps + max(k, 0)
+    return ..., steps + max(-k, 0), steps + max(k, 0)
 
 
 def _span(k: int, length: int, longest: int, align: str) -> slice:
@@ -62,11 +62,11 @@ def _packed(x: np.ndarray, k: Any, padding: Any, align: str) -> np.ndarray:
     longest = _longest(rows, columns, low, high)
     if low == high:
         places = _places(rows, columns, low)
-        return x[(..., *places)].copy()
+        return x[places].copy()
     result = np.full((*x.shape[:-2], high - low + 1, longest), padding, x.dtype)
     for index, diagonal in enumerate(range(high, low - 1, -1)):
         places = _places(rows, columns, diagonal)
-        result[..., index, _span(diagonal, len(places[0]), longest, align)] = x[(..., *places)]
+        result[..., index, _span(diagonal, len(places[1]), longest, align)] = x[places]
     return result
 
 
@@ -80,7 +80,7 @@ def _put(x: np.ndarray, packed: np.ndarray, k: Any, align: str) -> np.ndarray:
         packed = packed[..., None, :]
     for index, diagonal in enumerate(range(high, low - 1, -1)):
         places = _places(rows, columns, diagonal)
-        result[(..., *places)] = packed[..., index, _span(diagonal, len(places[0]), longest, align)]
+        result[places] = packed[..., index, _span(diagonal, len(places[1]), longest, align)]
     return result
 
 

@@ -57,7 +57,8 @@ def extract_image_patches_grad(images_shape, grad, ksizes, strides, rates, paddi
     full = np.zeros((n, *(w.before + d + w.after for w, d in zip(wins, (height, width))), depth), grad.dtype)
     parts = grad.reshape(*grad.shape[:3], *taps, depth)
     for tap in np.ndindex(*taps):
-        full[windows.tap_slices(wins, tap)] += parts[(slice(None), slice(None), slice(None), *tap)]
+        under = (slice(None), slice(None), slice(None), *tap)
+        full[windows.tap_slices(wins, tap)] += parts[under]
     return windows.cropped(full, wins, (height, width))
 
 
@@ -90,12 +91,13 @@ def _dilation_shape(c: Any) -> Any:
 def _highest(x: np.ndarray, filters: np.ndarray, strides: Any, rates: Any, padding: str) -> tuple:
     """The windows, the padded data, the maxima of data + filter, and the tap that each came from."""
     wins = _windows(x.shape[1:3], filters.shape[:2], strides, rates, padding)
-    lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+    real = x.dtype.kind not in "iu"
+    lowest = -np.inf if real else np.iinfo(x.dtype).min
     data = windows.padded(x, wins, lowest)
     best = where = None
     for number, tap in enumerate(np.ndindex(*filters.shape[:2])):
         part = data[windows.tap_slices(wins, tap)]
-        value = part + filters[tap] if x.dtype.kind == "f" else np.where(part == lowest, lowest, part + filters[tap])
+        value = part + filters[tap] if real else np.where(part == lowest, lowest, part + filters[tap])
         if best is None:
             best, where = value.copy(), np.zeros(value.shape, np.int64)
             continue

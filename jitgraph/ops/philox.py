@@ -217,6 +217,10 @@ def truncated_normal(bits: Bits, count: int, dtype: Any) -> np.ndarray:
         drawn = pairs(bits.blocks(numbers.reshape(-1)).reshape(-1)).reshape(len(pending), -1)
         kept = np.abs(drawn) < 2
         done = kept.sum(1) >= group
+        if drawn.shape[1] == group:                 # nothing was rejected in these
+            out[pending[done]] = drawn[done]
+            pending = pending[~done]
+            continue
         order = np.argsort(~kept[done], axis=1, kind="stable")[:, :group]
         out[pending[done]] = np.take_along_axis(drawn[done], order, 1)
         pending = pending[~done]

@@ -84,9 +84,12 @@ def _lower_mean(b: Any, x: Any, axes: Any, keep_dims: bool) -> Any:
     if not axes:
         return x
     count = shape_rules.product(x.shape[axis] for axis in axes)
-    total = b.reduce("add", x, axes, keep_dims)
-    divisor = b.cast(b.const(count, dtypes.int64), x.dtype)
-    return prim.trunc_div(total, divisor) if x.dtype.is_integer else total / divisor
+    if not x.dtype.is_integer:
+        return b.reduce("add", x, axes, keep_dims) / b.cast(b.const(count, dtypes.int64), x.dtype)
+    if count == 0:
+        return b.reduce("add", x, axes, keep_dims)
+    total = b.reduce("add", b.cast(x, dtypes.int64), axes, keep_dims)
+    return b.cast(prim.trunc_div(total, b.const(count, dtypes.int64)), x.dtype)
 
 
 @op("Mean" + _REDUCTION, T=NUMBERS, Tidx=INDEX, shape=shape_rules.reduced, lower=_lower_mean,

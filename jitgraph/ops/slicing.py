@@ -155,7 +155,8 @@ def _cut(d: Any, begin: Any, end: Any, stride: Any) -> Cut:
 def resolve(size: Any, bounds: list, masks: dict) -> tuple[list, tuple]:
     """The cuts (one per dimension of `size`; None where unknown) and the shape of a StridedSlice.
 
-    `bounds`: begin, end and strides, lists whose elements may be None (unknown).  Raises ValueError for an index out of range.
+    `bounds`: begin, end and strides, lists whose elements may be None (unknown).  Raises ValueError for an index out of
+    range.
     """
     begin, end, strides = bounds
     cuts: list = []

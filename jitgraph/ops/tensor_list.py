@@ -100,3 +100,30 @@ def flows(tensor: Any) -> bool:
     """Whether gradients flow through tensors of this dtype."""
     base = tensor.dtype.base_dtype
     return base.is_floating or base.is_complex or base is dtypes.variant
+
+
+# -- records: values that a gradient cannot compute again --------------------------------------------------------------
+
+@op("Record(values: [T]) -> record: variant", shape=shape_rules.scalar, host=True, context=("op",),
+    grad=NOT_DIFFERENTIABLE)
+def record(values, op):
+    """Several tensors as one value: what random and other stateful ops gave in one run of a function."""
+    return boxed(tuple(np.array(value) for value in values))
+
+
+@op("Recorded(record: variant; T: list(type), shapes: list(shape)) -> values: [T]",
+    shape=lambda c: list(c.attrs["shapes"]), host=True, grad=NOT_DIFFERENTIABLE)
+def recorded(record):
+    """The tensors of a record."""
+    return list(unboxed(record))
+
+
+@op("ReversedList(input_handle: variant) -> output_handle: variant", shape=shape_rules.scalar, host=True,
+    grad=NOT_DIFFERENTIABLE)
+def reversed_list(input_handle):
+    """The list from its end to its beginning."""
+    rest, turned = unboxed(input_handle), Stack()
+    while rest.size:
+        rest, last = rest.pop()
+        turned = turned.push(last)
+    return boxed(turned)

@@ -23,10 +23,10 @@ def test_scopes():
     assert table.enter("") == "" and table.enter("s") == "s_1"
 
 
-def test_imported_names_reserve_their_scopes():
+def test_imported_names_are_taken_but_their_scopes_are_free():
     table = NameTable()
     table.reserve("Net/layer/w")
-    assert table.unique("net/layer/w") == "net/layer/w_1" and table.enter("net") == "net_1"
+    assert table.unique("net/layer/w") == "net/layer/w_1" and table.enter("net") == "net"
 
 
 @pytest.mark.parametrize("name", ["has space", "_top", "a:0", "ü"])

@@ -1,0 +1,115 @@
+"""``tf.TextLineReader``, ``tf.WholeFileReader``, ``tf.TFRecordReader``, ``tf.FixedLengthRecordReader``, ``tf.IdentityReader``.
+
+A reader takes names of files from a queue (``tf.train.string_input_producer``) and gives their records.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from jitgraph import raw_ops as raw
+from jitgraph.formats.records import TFRecordOptions
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.stack import get_default_graph
+from jitgraph.graph.tensor import Tensor
+
+
+class ReaderBase:
+    """What all readers can do; make one of the subclasses.  `reader_ref` is the handle."""
+
+    def __init__(self, reader_ref: Tensor, supports_serialize: bool = False):
+        self._reader_ref = reader_ref
+        self._supports_serialize = supports_serialize
+
+    @property
+    def reader_ref(self) -> Tensor:
+        """The handle of the reader."""
+        return self._reader_ref
+
+    @property
+    def supports_serialize(self) -> bool:
+        """Whether ``serialize_state`` and ``restore_state`` work."""
+        return self._supports_serialize
+
+    def read(self, queue: Any, name: str | None = None) -> Any:
+        """(key, value) of the next record, two string scalars.
+
+        `queue`: a queue (or its handle) with names of files.  A run waits for the next file, and raises OutOfRangeError
+        when the queue is closed and empty.
+        """
+        return raw.ReaderReadV2(self._reader_ref, _handle(queue), name=name)
+
+    def read_up_to(self, queue: Any, num_records: Any, name: str | None = None) -> Any:
+        """(keys, values) of the next records, vectors of at most `num_records` strings, all of one file."""
+        return raw.ReaderReadUpToV2(self._reader_ref, _handle(queue), num_records, name=name)
+
+    def num_records_produced(self, name: str | None = None) -> Tensor:
+        """How many records the reader has given, int64."""
+        return raw.ReaderNumRecordsProducedV2(self._reader_ref, name=name)
+
+    def num_work_units_completed(self, name: str | None = None) -> Tensor:
+        """How many files the reader has finished, int64."""
+        return raw.ReaderNumWorkUnitsCompletedV2(self._reader_ref, name=name)
+
+    def serialize_state(self, name: str | None = None) -> Tensor:
+        """Where the reader stands, a string scalar.  A run raises UnimplementedError unless ``supports_serialize``."""
+        return raw.ReaderSerializeStateV2(self._reader_ref, name=name)
+
+    def restore_state(self, state: Any, name: str | None = None) -> Operation:
+        """An operation that puts the reader back to where it stood."""
+        return raw.ReaderRestoreStateV2(self._reader_ref, state, name=name)
+
+    def reset(self, name: str | None = None) -> Operation:
+        """An operation that puts the reader back to its beginning."""
+        return raw.ReaderResetV2(self._reader_ref, name=name)
+
+
+def _handle(queue: Any) -> Any:
+    return queue if isinstance(queue, Tensor) else queue.queue_ref
+
+
+def _container() -> str:
+    return get_default_graph()._container
+
+
+class WholeFileReader(ReaderBase):
+    """Gives whole files: (name, contents)."""
+
+    def __init__(self, name: str | None = None):
+        super().__init__(raw.WholeFileReaderV2(container=_container(), name=name), supports_serialize=True)
+
+
+class TextLineReader(ReaderBase):
+    """Gives lines: ("file:number", line without its end); `skip_header_lines` at the start of a file are left out."""
+
+    def __init__(self, skip_header_lines: int | None = None, name: str | None = None):
+        super().__init__(raw.TextLineReaderV2(skip_header_lines=skip_header_lines or 0, container=_container(),
+                                              name=name))
+
+
+class FixedLengthRecordReader(ReaderBase):
+    """Gives pieces of `record_bytes` bytes: ("file:number", bytes).
+
+    `header_bytes` and `footer_bytes` of a file are left out; `hop_bytes`: from one piece to the next, if not
+    `record_bytes`; `encoding`: "GZIP" or "ZLIB" for compressed files.
+    """
+
+    def __init__(self, record_bytes: int, header_bytes: int | None = None, footer_bytes: int | None = None,
+                 hop_bytes: int | None = None, name: str | None = None, encoding: str | None = None):
+        super().__init__(raw.FixedLengthRecordReaderV2(
+            record_bytes=record_bytes, header_bytes=header_bytes or 0, footer_bytes=footer_bytes or 0,
+            hop_bytes=hop_bytes or 0, encoding=encoding or "", container=_container(), name=name))
+
+
+class TFRecordReader(ReaderBase):
+    """Gives the records of TFRecord files: ("file:offset", record); `options`: a ``tf.python_io.TFRecordOptions``."""
+
+    def __init__(self, name: str | None = None, options: Any = None):
+        compression = TFRecordOptions.get_compression_type_string(options)
+        super().__init__(raw.TFRecordReaderV2(compression_type=compression, container=_container(), name=name))
+
+
+class IdentityReader(ReaderBase):
+    """Gives what the queue holds as it is: (work, work)."""
+
+    def __init__(self, name: str | None = None):
+        super().__init__(raw.IdentityReaderV2(container=_container(), name=name), supports_serialize=True)

@@ -1,0 +1,289 @@
+"""Repeating what a function did, for its gradient: a copy of its nodes that gives the same values again.
+
+What random ops and other stateful ones gave cannot be computed a second time; it is *recorded* by the first execution
+as one more result of the function, and the copy takes it from there.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from jitgraph import raw_ops as raw
+from jitgraph.graph import dtypes
+from jitgraph.graph.function_graph import (
+    BRANCHING,
+    VARIABLES,
+    FunctionGraph,
+    bodies,
+    first_argument,
+    is_state,
+    note_change,
+)
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.tensor_list import empty_list, popped
+
+PASSING = ("Print", "PrintV2")      # their value is their input: repeated as an Identity, so that nothing is shown twice
+
+
+class Replay:
+    """Copies nodes of the function `source` into `target`, as far as tensors are asked for.
+
+    `known`: {tensor of the source: tensor of the target}; at least all inputs of the function.
+    """
+
+    def __init__(self, source: FunctionGraph, target: FunctionGraph, known: dict[Tensor, Tensor]):
+        self.source, self.target, self.known = source, target, known
+        self._copies: dict[Operation, Operation] = {}
+
+    def __call__(self, tensor: Tensor) -> Tensor:
+        """The tensor of the target that has the value of `tensor`."""
+        found = self.known.get(tensor)
+        if found is None:
+            for op in _ancestors(tensor.op, self.known, self._copies):
+                self._copies[op] = self._copy(op)
+                for mine, theirs in zip(self._copies[op].outputs, op.outputs):
+                    self.known.setdefault(theirs, mine)
+            found = self.known[tensor]
+        return found
+
+    def _copy(self, op: Operation) -> Operation:
+        inputs = [self.known[t] for t in op.inputs]
+        if op.type in PASSING:
+            with self.target.as_default():
+                return raw.Identity(inputs[0], name=op.name + "/").op
+        attrs = dict(op.attrs)
+        if op.opdef is not None and op.opdef.calls:
+            attrs, inputs = self._functions(op, attrs, inputs)
+        names = self.target._names
+        scope, names.scope = names.scope, ""
+        try:
+            name = self.target.unique_name(op.name)
+        finally:
+            names.scope = scope
+        control = [self._copies[c] for c in op.control_inputs if c in self._copies]
+        copy = self.target.add_op(op.opdef, op.type, name, inputs, attrs, [t.dtype for t in op.outputs],
+                                  [t._shape for t in op.outputs], control)
+        copy._frames, copy._device, copy.annotations = op._frames, op._device, op.annotations
+        copy._gradient_function = op._gradient_function
+        copy.__dict__.update({k: v for k, v in op.__dict__.items() if k in ("back_prop", "branch_of")})
+        copy.replays = True
+        return copy
+
+    def _functions(self, op: Operation, attrs: dict[str, Any], inputs: list[Tensor]) -> tuple[dict, list]:
+        """Copies of the functions that `op` calls, which replay what it recorded."""
+        record = self.known.get(getattr(op, "record", None))    # type: ignore[arg-type]
+        offset, loop = first_argument(op), op.type not in BRANCHING
+        if record is not None:
+            with self.target.as_default():
+                inputs = [*inputs, raw.ReversedList(record) if loop else record]
+        for name in op.opdef.calls:
+            functions = attrs[name] if isinstance(attrs[name], list) else [attrs[name]]
+            copies = [cloned(f, self.target, inputs[offset:], record is not None, loop) for f in functions]
+            attrs[name] = copies if isinstance(attrs[name], list) else copies[0]
+        if record is not None:
+            kinds = "Tin" if offset else "T"
+            attrs[kinds] = [*attrs[kinds], dtypes.variant]
+            if loop:
+                attrs["output_shapes"] = [*attrs["output_shapes"], ()]
+        return attrs, inputs
+
+
+def _ancestors(goal: Operation, known: dict, copies: dict) -> list[Operation]:
+    """`goal` and the operations behind it that have no copy yet, each after those that it depends on."""
+    order: list[Operation] = []
+    state: dict[Operation, bool] = {}       # False: being visited, True: done
+    stack = [goal]
+    while stack:
+        op = stack[-1]
+        if op in state or op in copies:
+            stack.pop()
+            if op in state and not state[op]:
+                state[op] = True
+                order.append(op)
+            continue
+        state[op] = False
+        stack.extend(t.op for t in op.inputs if t not in known and t.op not in state and t.op not in copies)
+    return order
+
+
+def cloned(function: FunctionGraph, outer: FunctionGraph, inputs: list[Tensor], replays: bool = False,
+           loop: bool = False) -> FunctionGraph:
+    """A copy of a function for a call from the graph `outer` with these inputs.
+
+    With `replays` the last input holds what the function recorded: a record, or for a `loop` a list of records.
+    """
+    copy = FunctionGraph(function.name, outer)
+    known: dict[Tensor, Tensor] = {}
+    for theirs, tensor in zip(function.inputs, inputs):
+        if is_state(theirs):
+            mine = copy._state(tensor) if tensor not in copy.captures else copy.captures[tensor]
+        else:
+            mine = copy._placeholder(theirs.dtype, theirs._shape, theirs.op.name)
+            mine.op.captured = tensor if getattr(theirs.op, "captured", None) is not None else None
+        copy.captures[tensor] = known[theirs] = mine
+        copy.inputs.append(mine)
+    rest = None
+    if replays:
+        given = copy.add_input(dtypes.variant, ())
+        if not loop:
+            known.update(replayed(function, copy, given))
+        elif getattr(function, "record", None) is not None:
+            with copy.as_default():
+                rest, present = popped(given, given)
+            known.update(replayed(function, copy, present))
+        else:
+            rest = given
+    replay = Replay(function, copy, known)
+    copy.outputs = [replay(t) for t in function.outputs]
+    copy.control_outputs = [replay(op.outputs[0]).op for op in function.control_outputs if op.outputs]
+    if loop and replays and len(function.outputs) > 1 or loop and rest is not None and rest is not given:
+        copy.outputs.append(rest)       # type: ignore[arg-type]
+    return copy
+
+
+# -- recording ---------------------------------------------------------------------------------------------------------
+
+def record_of(function: FunctionGraph) -> Tensor | None:
+    """The record of what a function cannot compute again, a tensor of its graph; None if there is nothing.
+
+    ``function.recorded`` is the list of the recorded tensors.
+    """
+    if hasattr(function, "record"):
+        return function.record
+    written = _written(function)
+    values: list[Tensor] = []
+    for op in _needed(function):
+        if op.type in VARIABLES or op.type in PASSING or not op.outputs or op.opdef is None:
+            continue
+        if op.opdef.calls:
+            exposed = expose(op)
+            values.extend([] if exposed is None else [exposed])
+        elif (op.opdef.stateful or op.opdef.state) and not _same_again(op, written):
+            values.extend(op.outputs)
+    function.recorded = values
+    function.record = None
+    if values:
+        with function.as_default():
+            plain = [raw.Identity(t) if t.dtype._is_ref_dtype else t for t in values]
+            function.record = raw.Record(plain)
+    return function.record
+
+
+def replayed(function: FunctionGraph, target: FunctionGraph, record: Tensor) -> dict[Tensor, Tensor]:
+    """{recorded tensor: its value in `target`}, and the record itself."""
+    values: list[Tensor] = function.recorded
+    with target.as_default():
+        parts = raw.Recorded(record, T=[t.dtype.base_dtype for t in values], shapes=[t._shape for t in values])
+    return {**dict(zip(values, parts)), function.record: record}
+
+
+def expose(op: Operation) -> Tensor | None:
+    """The record of an operation that calls functions, as an output of it; None if there is nothing to record."""
+    if hasattr(op, "record"):
+        return op.record
+    op.record = None
+    functions = bodies(op)
+    if op.type in BRANCHING:
+        records = [record_of(f) for f in functions]
+        if any(r is not None for r in records):
+            for function, record in zip(functions, records):
+                with function.as_default():
+                    function.outputs.append(raw.Record([]) if record is None else record)
+            op.record = _add_output(op)
+    else:
+        body = functions[1]
+        record = record_of(body)
+        if record is not None:
+            op.record = accumulate(op, record)
+    return op.record
+
+
+def _add_output(op: Operation) -> Tensor:
+    output = Tensor(op, len(op.outputs), dtypes.variant, ())
+    op.outputs.append(output)
+    op.attrs["Tout"] = [*op.attrs["Tout"], dtypes.variant]
+    op.attrs["output_shapes"] = [*op.attrs["output_shapes"], ()]
+    note_change(op.graph)
+    return output
+
+
+def _needed(function: FunctionGraph) -> list[Operation]:
+    """The operations that the results of a function depend on, in the order of creation."""
+    needed: set[Operation] = set()
+    stack = [t.op for t in function.outputs] + list(function.control_outputs)
+    while stack:
+        op = stack.pop()
+        if op not in needed:
+            needed.add(op)
+            stack.extend(t.op for t in op.inputs)
+            stack.extend(op.control_inputs)
+    return sorted(needed, key=lambda op: op._id)
+
+
+def _source(tensor: Tensor) -> Operation:
+    """The variable behind a reference or handle."""
+    op = tensor.op
+    while op.inputs and op.type not in VARIABLES:
+        op = op.inputs[0].op
+    return op
+
+
+def _written(function: FunctionGraph) -> set:
+    """The shared names of the variables that a function, or one that it calls, writes."""
+    found: set = set()
+    for op in function._nodes_by_id:
+        for inner in bodies(op):
+            found |= _written(inner)
+        if op.opdef is not None and op.opdef.state == "write":
+            found.update(_name(_source(t)) for t in op.inputs if t.dtype._is_ref_dtype or t.dtype.name == "resource")
+    return found
+
+
+def _name(variable: Operation) -> str:
+    return variable.attrs.get("shared_name") or variable.name
+
+
+def _same_again(op: Operation, written: set) -> bool:
+    """Whether a stateful operation gives the same value again: a read of a variable that nobody writes here."""
+    if op.opdef is None or op.opdef.state != "read":
+        return False
+    return not any(_name(_source(t)) in written for t in op.inputs)
+
+
+# -- what loops save ---------------------------------------------------------------------------------------------------
+
+def add_loop_variable(op: Operation, first: Tensor, following: Any) -> Tensor:
+    """Gives a While one more variable, from `first` on; ``following(variable)`` builds its next value in the body."""
+    cond, body = bodies(op)
+    cond.add_input(first.dtype, first._shape)
+    inner = body.add_input(first.dtype, first._shape)
+    with body.as_default():
+        body.outputs.append(following(inner))
+    assert len(body.inputs) == len(cond.inputs) == len(op.inputs) + 1, "a loop's functions take the same inputs"
+    op.inputs.append(first)
+    first._consumers.append(op)
+    output = Tensor(op, len(op.outputs), first.dtype, first._shape)
+    op.outputs.append(output)
+    op.attrs["T"] = [*op.attrs["T"], first.dtype]
+    op.attrs["output_shapes"] = [*op.attrs["output_shapes"], first._shape]
+    note_change(op.graph)
+    return output
+
+
+def accumulate(op: Operation, tensor: Tensor) -> Tensor:
+    """The list of the values that `tensor`, of the body of a While, has in all iterations: an output of the While."""
+    saved = op.__dict__.setdefault("saved", {})
+    if tensor not in saved:
+        with op.graph.as_default():
+            first = empty_list(tensor.dtype.base_dtype)
+        saved[tensor] = add_loop_variable(op, first, lambda inner: raw.TensorListPushBack(inner, tensor))
+    return saved[tensor]
+
+
+def counter(op: Operation) -> Tensor:
+    """The number of iterations that a While has made: an int32 output of it."""
+    if not hasattr(op, "iterations"):
+        with op.graph.as_default():
+            first = raw.Identity(0, name="iterations")
+        op.iterations = add_loop_variable(op, first, lambda count: count + 1)
+    return op.iterations
