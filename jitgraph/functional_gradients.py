@@ -83,7 +83,7 @@ def _branch_gradient(function: FunctionGraph, op: Operation, inputs: list, recor
         replay = Replay(function, graph, known)
         ys = [replay(function.outputs[k]) for k in given]
         xs = [known[function.inputs[k]] for k in wanted]
-        results = gradients(ys, xs, [graph.capture(grad) for grad in given.values()])
+        results = gradients(ys, xs, [graph.capture(grad) for grad in given.values()], stop_gradients=xs)
         return graph, [_dense(grad) for grad in results]
 
 
@@ -157,7 +157,7 @@ class _LoopGradient:
             replay = Replay(body, graph, known)
             ys = [replay(body.outputs[k]) for k in self.variables]
             xs = [known[body.inputs[k]] for k in [*self.variables, *self.captures]]
-            found = [_dense(grad) for grad in gradients(ys, xs, self.arriving)]
+            found = [_dense(grad) for grad in gradients(ys, xs, self.arriving, stop_gradients=xs)]
             count = len(self.variables)
             self.leaving = [_zeros(x) if grad is None else grad for x, grad in zip(xs, found[:count])]
             self.captures, arrived = self._without_none(found[count:])

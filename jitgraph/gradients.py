@@ -19,7 +19,7 @@ from jitgraph.graph.convert import convert_n_to_tensor_or_indexed_slices, conver
 from jitgraph.graph.gradient_registry import gradient_function
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import name_scope
-from jitgraph.graph.stack import get_default_graph
+from jitgraph.graph.stack import DefaultGraph, get_default_graph
 from jitgraph.graph.tensor import Tensor
 
 
@@ -290,6 +290,14 @@ def _inside(tensors: list[Tensor], graph: Any) -> list[Tensor]:
     return [t if t.op.graph is graph else graph.capture(t) for t in tensors]
 
 
+def _captured(grad: Any, graph: Any) -> Any:
+    """A gradient that was computed around a function, inside of it."""
+    if isinstance(grad, IndexedSlices):
+        return IndexedSlices(*(None if t is None else graph.capture(t)
+                               for t in (grad.values, grad.indices, grad.dense_shape)))
+    return None if grad is None else graph.capture(grad)
+
+
 def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients", colocate_gradients_with_ops: bool = False,
               gate_gradients: bool = False, aggregation_method: int | None = None, stop_gradients: Any = None,
               unconnected_gradients: UnconnectedGradients = UnconnectedGradients.NONE) -> list:
@@ -310,6 +318,14 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients", co
     method = AggregationMethod.DEFAULT if aggregation_method is None else aggregation_method
     if method not in (0, 1, 2):
         raise ValueError(f"Invalid aggregation_method specified {aggregation_method}.")
+    graph = get_default_graph()
+    outer = graph.outer_graph
+    if outer is not None and all(isinstance(y, Tensor) and y.op.graph is not graph for y in ys):
+        # in a function, the derivatives of what was computed around it are computed around it too
+        with DefaultGraph(outer):
+            found = gradients(ys, xs, grad_ys, name, colocate_gradients_with_ops, gate_gradients, aggregation_method,
+                              stop_gradients, unconnected_gradients)
+        return [_captured(grad, graph) for grad in found]
     with name_scope(name, "gradients", [*ys, *xs, *stop_gradients, *(g for g in grad_ys if g is not None)]):
         graph = get_default_graph()
         ys = _inside([convert_to_tensor(y, name="y") for y in ys], graph)

@@ -114,6 +114,7 @@ class Stack:
         return ZERO
 
     def __add__(self, other: Any) -> Any:
+        other = unboxed(other)
         if isinstance(other, Zero):
             return self
         pairs = []
@@ -141,7 +142,7 @@ class Zero:
         return Stack().push(value)
 
     def __add__(self, other: Any) -> Any:
-        return other
+        return unboxed(other)
 
     __radd__ = __add__
 

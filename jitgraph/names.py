@@ -398,6 +398,35 @@ TABLE: dict[str, str] = {
         train.batch train.maybe_batch train.batch_join train.maybe_batch_join train.shuffle_batch
         train.maybe_shuffle_batch train.shuffle_batch_join train.maybe_shuffle_batch_join""",
     "readers": "ReaderBase WholeFileReader TextLineReader FixedLengthRecordReader TFRecordReader IdentityReader",
+    "ops.image_resize_methods": """
+        image.ResizeMethod image.resize_images image.resize=resize_images image.resize_image_with_pad
+        image.per_image_standardization""",
+    "ops.image_geometry": """
+        image.flip_left_right image.flip_up_down image.random_flip_left_right image.random_flip_up_down image.rot90
+        image.transpose_image image.transpose=transpose_image image.central_crop image.pad_to_bounding_box
+        image.crop_to_bounding_box image.resize_image_with_crop_or_pad
+        image.resize_with_crop_or_pad=resize_image_with_crop_or_pad""",
+    "ops.image_color": """
+        image.rgb_to_hsv image.hsv_to_rgb image.adjust_brightness image.adjust_contrast image.adjust_gamma
+        image.adjust_hue image.adjust_saturation image.random_brightness image.random_contrast image.random_hue
+        image.random_saturation image.rgb_to_grayscale image.grayscale_to_rgb image.rgb_to_yiq image.yiq_to_rgb
+        image.rgb_to_yuv image.yuv_to_rgb""",
+    "ops.image_dtype": "image.convert_image_dtype",
+    "ops.image_crop": "image.crop_and_resize image.extract_glimpse",
+    "ops.image_codecs": """
+        image.decode_png image.decode_jpeg image.decode_and_crop_jpeg image.decode_bmp image.decode_gif
+        image.decode_image image.extract_jpeg_shape image.encode_png image.encode_jpeg image.is_jpeg
+        image.adjust_jpeg_quality image.random_jpeg_quality io.decode_png io.decode_jpeg io.decode_and_crop_jpeg
+        io.decode_bmp io.decode_gif io.decode_image io.extract_jpeg_shape io.encode_jpeg io.is_jpeg""",
+    "ops.image_boxes": """
+        image.non_max_suppression image.non_max_suppression_with_scores image.non_max_suppression_padded
+        image.non_max_suppression_overlaps image.draw_bounding_boxes""",
+    "ops.image_box_sampling": "image.sample_distorted_bounding_box image.combined_non_max_suppression",
+    "ops.image_quality": """
+        image.total_variation image.psnr image.ssim image.ssim_multiscale image.image_gradients image.sobel_edges""",
+    "accumulators": """
+        ConditionalAccumulatorBase ConditionalAccumulator SparseConditionalAccumulator
+        sparse.SparseConditionalAccumulator""",
 }
 
 # names of TensorFlow that are not here: what to write instead

@@ -61,8 +61,11 @@ class Replay:
         finally:
             names.scope = scope
         control = [self._copies[c] for c in op.control_inputs if c in self._copies]
-        copy = self.target.add_op(op.opdef, op.type, name, inputs, attrs, [t.dtype for t in op.outputs],
-                                  [t._shape for t in op.outputs], control)
+        results = [(t.dtype, t._shape) for t in op.outputs]
+        if len(inputs) > len(op.inputs) and op.type not in BRANCHING:
+            results.append((dtypes.variant, ()))        # a loop gives back all of its variables
+        copy = self.target.add_op(op.opdef, op.type, name, inputs, attrs, [dtype for dtype, _ in results],
+                                  [shape for _, shape in results], control)
         copy._frames, copy._device, copy.annotations = op._frames, op._device, op.annotations
         copy._gradient_function = op._gradient_function
         copy.__dict__.update({k: v for k, v in op.__dict__.items() if k in ("back_prop", "branch_of")})
@@ -113,31 +116,32 @@ def cloned(function: FunctionGraph, outer: FunctionGraph, inputs: list[Tensor], 
     With `replays` the last input holds what the function recorded: a record, or for a `loop` a list of records.
     """
     copy = FunctionGraph(function.name, outer)
+    captured = set(function.captures.values())
     known: dict[Tensor, Tensor] = {}
     for theirs, tensor in zip(function.inputs, inputs):
         if is_state(theirs):
             mine = copy._state(tensor) if tensor not in copy.captures else copy.captures[tensor]
         else:
             mine = copy._placeholder(theirs.dtype, theirs._shape, theirs.op.name)
-            mine.op.captured = tensor if getattr(theirs.op, "captured", None) is not None else None
-        copy.captures[tensor] = known[theirs] = mine
+            if theirs in captured:
+                mine.op.captured = tensor
+        if theirs in captured:
+            copy.captures[tensor] = mine
+        known[theirs] = mine
         copy.inputs.append(mine)
     rest = None
     if replays:
         given = copy.add_input(dtypes.variant, ())
-        if not loop:
+        if getattr(function, "record", None) is not None:
+            if loop:
+                with copy.as_default():
+                    rest, given = popped(given, given)
             known.update(replayed(function, copy, given))
-        elif getattr(function, "record", None) is not None:
-            with copy.as_default():
-                rest, present = popped(given, given)
-            known.update(replayed(function, copy, present))
-        else:
-            rest = given
     replay = Replay(function, copy, known)
     copy.outputs = [replay(t) for t in function.outputs]
     copy.control_outputs = [replay(op.outputs[0]).op for op in function.control_outputs if op.outputs]
-    if loop and replays and len(function.outputs) > 1 or loop and rest is not None and rest is not given:
-        copy.outputs.append(rest)       # type: ignore[arg-type]
+    if rest is not None:
+        copy.outputs.append(rest)
     return copy
 
 

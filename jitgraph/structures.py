@@ -88,8 +88,8 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
     if wanted != len(flat_sequence):
         if not _opens(structure, expand_composites):
             raise ValueError(f"Structure is a scalar but len(flat_sequence) == {len(flat_sequence)} > 1")
-        raise ValueError("Could not pack sequence. Structure had %d elements, but flat_sequence had %d elements.  "
-                         "Structure: %s, flat_sequence: %s." % (wanted, len(flat_sequence), structure, flat_sequence))
+        raise ValueError(f"Could not pack sequence. Structure had {wanted} elements, but flat_sequence had "
+                         f"{len(flat_sequence)} elements.  Structure: {structure}, flat_sequence: {flat_sequence}.")
     return _packed(structure, iter(flat_sequence), expand_composites)
 
 

@@ -123,6 +123,7 @@ class Elements:
         return ZERO
 
     def __add__(self, other: Any) -> Any:
+        other = unboxed(other)
         if isinstance(other, Zero):
             return self
         if isinstance(other, OneElement):
@@ -148,6 +149,7 @@ class OneElement:
         return self.value if index == self.index else None
 
     def __add__(self, other: Any) -> Any:
+        other = unboxed(other)
         if isinstance(other, Zero):
             return self
         if isinstance(other, OneElement):

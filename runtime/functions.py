@@ -13,7 +13,8 @@ from jitgraph.graph.function_graph import bodies, first_argument, inputs_by_valu
 
 from . import watch
 from .loop_steps import LoopSteps
-from .scalar_condition import python_condition
+from .scalar_expressions import Condition, through
+from .scalar_loops import kernel_of
 
 PATIENCE = 32       # runs of one function by the reference, in one run of the session, before it is compiled
 KNOWN_LIMIT = 64    # elements of a constant that a function is compiled for
@@ -46,7 +47,7 @@ class Function:
         self.graph, self.op, self.state, self.fed = graph, op, state, list(fed)
         self.outputs = list(graph.outputs if outputs is None else outputs)
         places = {t: k + offset for k, t in enumerate(graph.inputs) if not is_state(t)}
-        self.direct = [places.get(t) for t in self.outputs]         # outputs that are inputs, handed on as they are
+        self.direct = [places.get(through(t)) for t in self.outputs]        # outputs that are inputs, handed on as they are
         self.fetches = list(dict.fromkeys(t for t, k in zip(self.outputs, self.direct) if k is None))
         needed = _needed(self.fetches, graph.control_outputs, self.fed)
         self.parameters = [(t, k) for t, k in places.items() if t in needed]
@@ -119,15 +120,22 @@ class Caller:
         if plan.jit == "always" or (plan.jit == "auto" and (compiled or plan.runs > PATIENCE)):
             return plan.segment.run(feeds)
         if plan.jit == "auto" and plan.runs == 1:
-            _prepare(plan, feeds)
+            shapes = [a.shape for a in feeds]
+            _later(lambda: plan.prepare(shapes))
         return plan.reference(feeds)
 
 
-def _prepare(plan, feeds):
+def _later(job):
+    """Compiles in the background; the run that needs it waits for it, and reports what goes wrong."""
     from .plan import BACKGROUND
 
-    shapes = [a.shape for a in feeds]
-    BACKGROUND.submit(lambda: plan.prepare(shapes))
+    def quietly():
+        try:
+            job()
+        except Exception:
+            pass
+
+    BACKGROUND.submit(quietly)
 
 
 class Choice(Caller):
@@ -164,7 +172,9 @@ class Loop(Caller):
         changing = {k for k, invariant in enumerate(self.invariant) if not invariant}
         self.cond = Function(cond, op, state, 0, changing=changing)
         self.body = Function(body, op, state, 0, self.steps.fetches, self.steps.fed, changing)
-        self.test = python_condition(cond)
+        self.test = Condition(cond, self.invariant)
+        self.fixed = Function(cond, op, state, 0, self.test.fixed)
+        self.kernel = None if state.jit == "off" else kernel_of(op, state)
         kept = set(self.body.direct)
         # what is handed on as it is must not stand in memory that others write, such as that of a variable
         self.copied = [k for k in self.by_value if k in kept and not self.invariant[k]
@@ -183,20 +193,36 @@ class Loop(Caller):
         if not holds(values):
             return
         plan, numbers = self.body.bind(values)
+        for k in numbers:
+            values[k] = contiguous(values[k])
         before, after, trivial = self.steps.before, self.steps.after, not (plan.fetches or plan.targets)
-        sources = list(zip(self.body.results, self.body.direct))
+        sources, limit = list(zip(self.body.results, self.body.direct)), watch.present()
+        native, count = self.kernel is not None and (compiled or self.state.jit == "always"), 0
+        if self.kernel is not None and not native:
+            _later(self.kernel.prepare)
         while True:
-            watch.check()
-            fed = before(values)
-            found = () if trivial else self.run(plan, fed + [contiguous(values[k]) for k in numbers], compiled)
+            if native and self.kernel.run(values):
+                return
+            if limit is not None:
+                limit.check()
+            feeds = before(values)
+            feeds += [values[k] for k in numbers]
+            found = () if trivial else self.run(plan, feeds, compiled)
             after(values, [values[d] if r is None else found[r] for r, d in sources])
             if not holds(values):
                 return
+            count += 1
+            native = native or count == PATIENCE and self.kernel is not None
 
     def _condition(self, values, compiled):
         """A function of the loop's variables."""
-        if self.test is not None:
-            return self.test
+        test = self.test.test
+        if test is not None:
+            fixed = ()
+            if self.test.fixed:
+                plan, numbers = self.fixed.bind(values)
+                fixed = self.run(plan, [contiguous(values[k]) for k in numbers], compiled)
+            return lambda values: bool(test(values, fixed))
         plan, numbers = self.cond.bind(values)
         source, = self.cond.direct
         if source is not None:

@@ -91,6 +91,10 @@ def evaluate(opdef, arrays, attrs, extra) -> tuple:
 def _as_declared(result, tensor):
     """The value in the dtype that the graph declares, checked against the shape that it states."""
     dtype = tensor.dtype.base_dtype
+    if dtype.name == "resource" and not isinstance(result, np.ndarray):     # NumPy unpacks what it picks from an array
+        array = np.empty((), object)
+        array[()] = result
+        return array
     if dtype.name in ("resource", "variant"):
         return result
     array = np.asarray(result, dtype=object if dtype.name == "string" else dtype.as_numpy_dtype)

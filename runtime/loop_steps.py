@@ -1,80 +1,194 @@
-"""What a loop does itself, instead of leaving it to the plan of its body: saving values for a gradient, and taking them
-back.  Both are steps on the host, which a loop can do without asking for them by name."""
+"""What a loop does itself, instead of leaving it to the plan of its body: taking elements out of TensorArrays and lists
+that it walks along, and storing them.
+
+Such an operation is a step on the host; with it the body would be in pieces, and its shapes perhaps unknown.  Done
+between the iterations, it costs next to nothing: elements are fed to the plan and fetched from it.
+"""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 
+import numpy as np
+
+from jitgraph.graph.errors import OpError
 from jitgraph.host_values import boxed, unboxed
+from jitgraph.tensor_array_values import OneElement, Zero, elements_of
 
-
-@dataclass
-class Push:
-    """Variable `variable` is a list to which every iteration appends result number `result`."""
-
-    variable: int
-    result: int
-
-
-@dataclass
-class Pop:
-    """Variable `variable` is a list from which every iteration takes the value of a tensor."""
-
-    variable: int
+from .hostcall import located
+from .scalar_expressions import Expressions, through
 
 
 class LoopSteps:
     """How one iteration gets from the loop's variables to the next ones.
 
-    `fed`: tensors of the body that the loop computes; `fetches`: tensors that the plan computes, of which the first
-    `len(targets)` are the next values of the variables `targets`.
+    `fed`: tensors of the body that the loop computes, before the plan; `fetches`: tensors that the plan computes, of
+    which the first are the next values of the variables `targets`.
     """
 
     def __init__(self, body, invariant):
-        self.pushes: list[Push] = []
-        self.pops: list[Pop] = []
+        self.body, self.invariant = body, invariant
         self.fed: list = []
         self.targets: list[int] = []
         self.fetches: list = []
-        pushed = []
-        for k, output in enumerate(body.outputs):
-            if invariant[k]:
-                continue
-            if self._is_push(body, k, output):
-                pushed.append((k, output.op.inputs[1]))
-            elif self._is_pop(body, k, output):
-                self.pops.append(Pop(k))
-                self.fed.append(output.op.outputs[1])
-            else:
+        self.takes: list[Callable] = []             # (values, fed so far) -> the value of the next fed tensor
+        self.stores: list[tuple[int, Callable]] = []        # (variable, (values, found) -> its next value)
+        self.places = {t: k for k, t in enumerate(body.inputs)}
+        self.waited = {c for op in body.get_operations() for c in op.control_inputs}
+        self.expressions = Expressions(body)
+        kept = [(k, t) for k, t in enumerate(body.outputs) if not invariant[k]]
+        kept = [(k, t) for k, t in kept if not self._pop(k, t)]
+        self._reads()
+        later = [(k, t, self._storing(k, t)) for k, t in kept]
+        for k, tensor, make in later:
+            if make is None:
                 self.targets.append(k)
-                self.fetches.append(output)
-        for k, tensor in pushed:
-            self.pushes.append(Push(k, len(self.fetches)))
-            self.fetches.append(tensor)
-
-    def _is_push(self, body, k, output) -> bool:
-        op = output.op
-        return op.type == "TensorListPushBack" and op.inputs[0] is body.inputs[k] and not output._consumers \
-            and not op.control_inputs and len(body.inputs[k]._consumers) == 1
-
-    def _is_pop(self, body, k, output) -> bool:
-        op = output.op
-        return op.type == "TensorListPopBack" and op.inputs[0] is body.inputs[k] and output.value_index == 0 \
-            and not output._consumers and not op.control_inputs and len(body.inputs[k]._consumers) == 1
+                self.fetches.append(tensor)
+        for k, _, make in later:
+            if make is not None:
+                self.stores.append((k, make(self)))
 
     def before(self, values) -> list:
-        """Takes from the lists what the iteration needs."""
-        fed = []
-        for pop in self.pops:
-            rest, value = unboxed(values[pop.variable]).pop()
-            values[pop.variable] = boxed(rest)
-            fed.append(value)
+        """The values of the fed tensors for the next iteration."""
+        fed: list = []
+        for take in self.takes:
+            fed.append(take(values, fed))
         return fed
 
     def after(self, values, found):
-        """Stores the results of an iteration."""
-        for push in self.pushes:
-            values[push.variable] = boxed(unboxed(values[push.variable]).push(found[push.result]))
+        """The loop's variables after an iteration that gave `found` for the fetches."""
+        new = [(k, store(values, found)) for k, store in self.stores]
         for k, value in zip(self.targets, found):
             values[k] = value
+        for k, value in new:
+            values[k] = value
+
+    # taking ----------------------------------------------------------------------------------------------------
+    def _pop(self, k, output) -> bool:
+        """The last element of a list that is a loop variable, and the list without it."""
+        op = output.op
+        if op.type != "TensorListPopBack" or output.value_index or not self._alone(k, output, 0):
+            return False
+
+        def take(values, fed):
+            rest, value = unboxed(values[k]).pop()
+            values[k] = boxed(rest)
+            return value
+
+        self._feed(op.outputs[1], take)
+        return True
+
+    def _reads(self):
+        """Elements of TensorArrays that the loop does not change, or not before they are read."""
+        for op in self.body.get_operations():
+            if op.type == "TensorArrayReadV3" and self._apart(op):
+                self._read(op)
+            elif op.type == "TensorArrayElementGradient" and self._apart(op):
+                self._read_gradient(op)
+
+    def _read(self, op):
+        handle, flow = self._place(op.inputs[0]), self._place(op.inputs[2])
+        index = self.expressions.function(op.inputs[1])
+        if handle is None or flow is None or index is None:
+            return
+        replays = getattr(op, "replays", False)
+
+        def take(values, fed):
+            try:
+                return unboxed(values[handle]).read(unboxed(values[flow]), int(index(values, fed)), replays)
+            except OpError as error:
+                raise located(error, op) from None
+
+        self._feed(op.outputs[0], take)
+
+    def _read_gradient(self, op):
+        flow, shape = self._place(op.inputs[0]), op.inputs[2]._shape
+        index = self.expressions.function(op.inputs[1])
+        if flow is None or index is None or shape is None or None in shape:
+            return
+        zeros = np.zeros(shape, op.inputs[2].dtype.as_numpy_dtype)
+
+        def take(values, fed):
+            gradient = elements_of(values[flow])
+            value = None if isinstance(gradient, Zero) else gradient.get(int(index(values, fed)))
+            return zeros if value is None else value
+
+        self._feed(op.outputs[0], take)
+
+    def _feed(self, tensor, take):
+        self.expressions.add_fed(tensor, len(self.fed))
+        self.fed.append(tensor)
+        self.takes.append(take)
+
+    # storing ---------------------------------------------------------------------------------------------------
+    def _storing(self, k, output):
+        """How the next value of variable `k` comes about without the plan: a function that makes the step, or None."""
+        op = output.op
+        if op.type == "TensorListPushBack" and self._alone(k, output, 0):
+            return lambda steps: _pushing(k, steps.operand(op.inputs[1]))
+        if op.type == "TensorArrayWriteV3" and self._alone(k, output, 3) and self._place(op.inputs[0]) is not None:
+            return lambda steps: _writing(op, k, self._place(op.inputs[0]), steps.operand(op.inputs[1]),
+                                          steps.operand(op.inputs[2]))
+        if op.type == "AddN" and len(op.inputs) == 2 and self._alone(k, output, 0) and self._one_element(op.inputs[1]):
+            one = op.inputs[1].op
+            return lambda steps: _adding(k, self._place(one.inputs[0]), steps.operand(one.inputs[1]),
+                                         steps.operand(one.inputs[2]))
+        return None
+
+    def _one_element(self, tensor) -> bool:
+        """Whether a tensor is the gradient that one read of a TensorArray sends, for this sum only."""
+        return (tensor.op.type == "TensorArrayGradientOfElement" and len(tensor._consumers) == 1
+                and self._apart(tensor.op) and self._place(tensor.op.inputs[0]) is not None)
+
+    def operand(self, tensor) -> Callable:
+        """(values, found) -> the value of a tensor after the iteration, in memory that nobody writes."""
+        k = self._place(tensor)
+        if k is not None:
+            return (lambda values, found: np.array(values[k])) if self.invariant[k] else lambda values, found: values[k]
+        if tensor in self.fetches:
+            number = self.fetches.index(tensor)
+        else:
+            number = len(self.fetches)
+            self.fetches.append(tensor)
+        return lambda values, found: found[number]
+
+    def _place(self, tensor):
+        """The number of the input of the body that a tensor is, None if it is none."""
+        return self.places.get(through(tensor))
+
+    # what may be done outside ----------------------------------------------------------------------------------
+    def _apart(self, op) -> bool:
+        """Whether nothing but data says when an operation is to run."""
+        return not op.control_inputs and op not in self.waited
+
+    def _alone(self, k, output, position) -> bool:
+        """Whether an operation is the only one that uses variable `k` (its input `position`), and only for `output`."""
+        into = self.body.inputs[k]
+        return (self._apart(output.op) and output.op.inputs[position] is into and not output._consumers
+                and len(into._consumers) == 1 and self.body.outputs.count(output) == 1)
 
 
+def _pushing(k, value) -> Callable:
+    return lambda values, found: boxed(unboxed(values[k]).push(value(values, found)))
+
+
+def _writing(op, k, handle, index, value) -> Callable:
+    replays = getattr(op, "replays", False)
+
+    def store(values, found):
+        element = np.asarray(value(values, found))
+        try:
+            return boxed(unboxed(values[handle]).write(unboxed(values[k]), int(index(values, found)), element, replays))
+        except OpError as error:
+            raise located(error, op) from None
+
+    return store
+
+
+def _adding(k, flow, index, value) -> Callable:
+    def store(values, found):
+        elements, position = elements_of(values[flow]), int(index(values, found))
+        size = 0 if isinstance(elements, Zero) else elements.size
+        return boxed(OneElement(position, np.asarray(value(values, found)), max(size, position + 1))
+                     + elements_of(values[k]))
+
+    return store

@@ -10,7 +10,6 @@ from jitgraph.graph.errors import CancelledError, FailedPreconditionError
 from . import watch
 from .memory import address_of, aligned_empty
 
-
 LONGEST_WAIT = 1.0          # seconds between two looks of a waiting operation at its session and the clock
 
 

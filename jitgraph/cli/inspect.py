@@ -129,7 +129,8 @@ def _print_kernel(out: Console, kernel: Kernel) -> None:
     from rich.text import Text
 
     origin = kernel["origin"] if kernel["compile_ms"] is None else f"{kernel['origin']} {kernel['compile_ms']:.0f} ms"
-    heading = [f"{len(kernel['ops'])} op{'' if len(kernel['ops']) == 1 else 's'}", f"reads {listed(kernel['reads'])}", f"writes {listed(kernel['writes'])}"]
+    ops = len(kernel["ops"])
+    heading = [f"{ops} op{'' if ops == 1 else 's'}", f"reads {listed(kernel['reads'])}", f"writes {listed(kernel['writes'])}"]
     heading += [quantity(kernel["bytes"]), "parallel" if kernel["parallel"] else "serial", origin]
     out.print(Text.assemble(("kernel " + kernel["name"], "bold"), "   " + "   ".join(part for part in heading if part)))
     rows = split_source(kernel["source"])

@@ -8,7 +8,9 @@ from typing import Any
 from jitgraph import logs
 from jitgraph.formats import messages
 from jitgraph.graph.collections import GraphKeys
+from jitgraph.graph.operation import Operation
 from jitgraph.graph.scope_names import is_within, prepend_name_scope, strip_name_scope
+from jitgraph.graph.tensor import Tensor
 
 # collections of objects: the message, and the class with ``to_proto(export_scope)`` and ``from_proto(proto, import_scope)``
 _CLASSES: dict[str, tuple[str, str]] = {
@@ -55,7 +57,7 @@ def to_collection_def(key: str, members: list, export_scope: str | None = None) 
     collection = messages.CollectionDef()
     try:
         proto_type, to_proto, _ = proto_functions(key)
-        if proto_type is not None and to_proto is not None and not _are_nodes(members):
+        if proto_type is not None and to_proto is not None and not (key in _CLASSES and _are_nodes(members)):
             collection.bytes_list.SetInParent()
             protos = [to_proto(member, export_scope=export_scope) for member in members]
             collection.bytes_list.value.extend(p.SerializeToString(deterministic=True) for p in protos if p is not None)
@@ -87,12 +89,17 @@ def _add_plain(collection: Any, kind: str, members: list, export_scope: str | No
     field = getattr(collection, kind)
     field.SetInParent()
     if kind == "node_list":
+        for member in members:
+            if not isinstance(member, (Tensor, Operation)) and not hasattr(member, "_as_graph_element"):
+                raise TypeError(f"{member!r} is none of these")
         field.value.extend(strip_name_scope(member.name, export_scope) for member in members
                            if is_within(member.name, export_scope))
     elif kind == "bytes_list":
         field.value.extend(member.encode() if isinstance(member, str) else member for member in members)
     elif kind == "any_list":
         field.value.extend(any_message().FromString(member.SerializeToString()) for member in members)
+    elif kind == "int64_list":
+        field.value.extend([int(member) if isinstance(member, bool) else member for member in members])
     else:
         field.value.extend(members)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from jitgraph.formats import messages
 from jitgraph.formats.op_def import declaration
 
 
@@ -27,7 +28,9 @@ class FunctionLibrary:
             name = definition.signature.name
             known = graph._functions.get(name)
             if known is None:
-                graph._functions[name] = ImportedFunction(name, definition, gradients.get(name, ""))
+                kept = messages.FunctionDef()
+                kept.CopyFrom(definition)
+                graph._functions[name] = ImportedFunction(name, kept, gradients.get(name, ""))
             elif getattr(known, "definition", definition) != definition:
                 raise ValueError(f"Cannot add function '{name}' because a different function with the same name already "
                                  "exists.")

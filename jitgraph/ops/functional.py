@@ -33,7 +33,7 @@ def _gradient(op: Operation, *grads: Any) -> list:
     return functional_gradients.gradient(op, grads)
 
 
-_gradient.takes_none = True         # type: ignore[attr-defined]  gradients of outputs that nobody asks for stay None
+_gradient.takes_none = True     # gradients of outputs that nobody asks for stay None
 
 _COMMON: dict[str, Any] = {"shape": _result_shapes, "grad": _gradient, "host": True, "context": ("op",)}
 

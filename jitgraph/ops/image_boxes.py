@@ -45,7 +45,8 @@ def select(similarity: Any, scores: np.ndarray, limit: int, threshold: Any, leas
     """Places and scores of the boxes that are kept, best first.
 
     `similarity(place, others)` says how much boxes overlap.  A box is dropped if it overlaps a better one by more than
-    `threshold`; with `sigma` > 0 the score of the others decays with the overlap instead (Bodla et al., 2017).
+    `threshold`; of equal scores the first is the better one.  With `sigma` > 0 the score of the others decays with the
+    overlap instead (Bodla et al., 2017).
     """
     scores, threshold = np.asarray(scores, f32), f32(threshold)
     queue = [(-float(score), place, 0) for place, score in enumerate(scores) if score > f32(least)]

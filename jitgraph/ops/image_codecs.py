@@ -21,6 +21,7 @@ from jitgraph.ops.invalid import invalid
 
 _PIXELS = TypeSet(dtypes.uint8, dtypes.uint16, default=dtypes.uint8)
 _MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
+_RED, _GREEN = 29900 * 32768 // 100000, 58700 * 32768 // 100000
 _SIGNATURES = {b"\xff\xd8\xff": "JPEG", b"\x89PN": "PNG", b"GIF": "GIF", b"BM": "BMP"}
 
 
@@ -67,13 +68,17 @@ def _pixels(image: Any, channels: int) -> np.ndarray:
         if channels in (2, 4):
             gray = np.concatenate([gray, np.full((*gray.shape[:2], 1), 65535, np.uint16)], -1)
         return gray
-    mode = _MODES[channels]
-    if image.mode != mode:
-        if image.mode == "P" and mode in ("L", "RGB"):
-            image = image.convert("RGB")
-        image = image.convert(mode)
-    found = np.asarray(image)
+    if channels == 1 and image.mode not in ("1", "L", "LA"):
+        return _gray(np.asarray(image.convert("RGB")))
+    found = np.asarray(image if image.mode == _MODES[channels] else image.convert(_MODES[channels]))
     return found.reshape(*found.shape[:2], channels)
+
+
+def _gray(rgb: np.ndarray) -> np.ndarray:
+    """Luma as libpng computes it: fixed-point weights, the result cut off."""
+    red, green, blue = (rgb[..., i:i + 1].astype(np.uint32) for i in range(3))
+    weighted = (red * _RED + green * _GREEN + blue * (32768 - _RED - _GREEN)) >> 15
+    return np.where((red == green) & (red == blue), red, weighted).astype(np.uint8)
 
 
 def _as_kind(pixels: np.ndarray, dtype: Any) -> np.ndarray:
@@ -120,6 +125,9 @@ def _jpeg_pixels(contents: Any, channels: int, ratio: int) -> np.ndarray:
         image.draft(None, size)
         if list(image.size) != size:
             image = image.resize(size, _pillow().Resampling.BOX)
+    elif channels == 1 and image.format == "JPEG":
+        image = _pillow().open(io.BytesIO(np.asarray(contents, object)[()]))
+        image.draft("L", None)              # the luma as it is in the file
     if image.mode == "L" and not channels:
         channels = 1
     return _as_kind(_pixels(image, channels or 3), dtypes.uint8)

@@ -111,10 +111,8 @@ def _(op, grad):
     reach = high - low
     per_high, per_reach = _quotient(1.0, high), _quotient(1.0, reach)
     parts = []
-    for i, (first, second) in enumerate(((1, 2), (2, 0), (0, 1))):
-        channels = (r, g, b)
-        # where channel k is the largest, hue is (channel k+1 - channel k+2) / (6 reach) and a constant
-        slope = _hue_slope(i, channels, largest, smallest, per_reach)
+    for i in range(3):
+        slope = _hue_slope(i, (r, g, b), largest, smallest, per_reach)
         of_saturation = largest[i] * low * per_high * per_high - smallest[i] * per_high
         parts.append(of_v * largest[i] + of_s * of_saturation + of_h * slope)
     return raw.Pack(parts, axis=-1)
@@ -125,7 +123,10 @@ def _quotient(a: Any, b: Tensor) -> Tensor:
 
 
 def _hue_slope(i: int, channels: tuple, largest: list, smallest: list, per_reach: Tensor) -> Tensor:
-    """The derivative of the hue with respect to channel i."""
+    """The derivative of the hue with respect to channel i.
+
+    Where channel k is the largest, the hue is (channel k + 1 - channel k + 2) / (6 reach) and a constant.
+    """
     total: Any = 0
     for k in range(3):
         after, last = (k + 1) % 3, (k + 2) % 3

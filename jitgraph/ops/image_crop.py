@@ -7,6 +7,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph.errors import OutOfRangeError
 from jitgraph.op import NOT_DIFFERENTIABLE, TypeSet, op
 from jitgraph.ops.deprecated import renamed
 from jitgraph.ops.invalid import invalid
@@ -36,7 +37,7 @@ def _check_boxes(boxes: np.ndarray, box_ind: np.ndarray, batch: int) -> None:
     if box_ind.shape != boxes.shape[:1]:
         raise invalid(f"box_ind has incompatible shape: {list(box_ind.shape)} for {len(boxes)} boxes")
     if ((box_ind < 0) | (box_ind >= batch)).any():
-        raise invalid("box_index has values outside [0, batch_size)")
+        raise OutOfRangeError(None, None, "box_index has values outside [0, batch_size)")
 
 
 def _corners(at: np.ndarray, size: int) -> tuple:
@@ -129,7 +130,7 @@ def _crop_and_resize_grad_image(grads, boxes, box_ind, image_size, T, method):
     left, right, along, x_inside = _corners(x, width)
     which = np.broadcast_to(box_ind[:, None, None], grads.shape[:3])
     grads = grads * (y_inside[:, :, None] & x_inside[:, None, :])[..., None]
-    output = np.zeros((batch, height, width, depth), np.float64 if T == dtypes.float64 else f32)
+    output = np.zeros((batch, height, width, depth), f32 if T.size <= 4 else np.float64)
     if _text(method) == "nearest":
         np.add.at(output, (which, _rounded(y, height)[:, :, None], _rounded(x, width)[:, None, :]), grads)
         return output.astype(T.as_numpy_dtype)
@@ -225,7 +226,7 @@ def _extract_glimpse(input, size, offsets, centered, normalized, uniform_noise, 
         if normalized:
             y, x = y * height, x * width
         if centered:
-            y, x = (y + height) / 2 if normalized else y + height / 2, (x + width) / 2 if normalized else x + width / 2
+            y, x = y / 2 + height / 2, x / 2 + width / 2
         top, left = int(y - rows / 2), int(x - columns / 2)
         first, last = max(top, 0), min(top + rows, height)
         begin, end = max(left, 0), min(left + columns, width)

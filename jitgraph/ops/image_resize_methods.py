@@ -66,11 +66,15 @@ def resize_images(images: Any, size: Any, method: Any = ResizeMethod.BILINEAR, a
         new = [None, None] if known is None else [int(n) for n in known]
         if None not in new and list(images._shape[1:3]) == new:
             return unbatched(images, batch)
-        if not isinstance(method, (int, str)) or method not in _OPS:
-            raise ValueError("Resize method is not implemented.")
-        found = getattr(raw, _OPS[method])(images, size, align_corners=align_corners)
+        found = _resized(images, size, method, align_corners)
         found.set_shape([None, *new, None])
         return unbatched(found, batch)
+
+
+def _resized(images: Tensor, size: Any, method: Any, align_corners: bool) -> Tensor:
+    if not isinstance(method, (int, str)) or method not in _OPS:
+        raise ValueError("Resize method is not implemented.")
+    return getattr(raw, _OPS[method])(images, size, align_corners=align_corners)
 
 
 def _floored(x: Any) -> Any:
@@ -98,7 +102,7 @@ def resize_image_with_pad(image: Any, target_height: Any, target_width: Any, met
         real = [sizes[0] / ratio, sizes[1] / ratio]
         new = [_floored(size) for size in real]
         before = [_at_least_0(_floored((target - size) / 2)) for target, size in zip(sizes[2:], real)]
-        resized = resize_images(image, new, method, align_corners=align_corners)
+        resized = _resized(image, new, method, align_corners)
         return unbatched(pad_to_bounding_box(resized, *before, target_height, target_width), batch)
 
 

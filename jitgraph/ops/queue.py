@@ -42,7 +42,7 @@ def _declare(name: str, attrs: str, make: Callable[..., queues.Queue], doc: str)
     declared = []
     for suffix, kind in (("V2", "resource"), ("", "&string")):
         signature = f"{name}{suffix}(; {attrs}, {_SHARING}) -> handle: {kind}"
-        declared.append(op(signature, shape=shape_rules.scalar if suffix else lambda c: (2,), stateful=True, host=True,
+        declared.append(op(signature, shape=shape_rules.scalar, stateful=True, host=True,
                            context=("state", "op"))(value))
     return declared[0], declared[1]
 

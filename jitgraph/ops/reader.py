@@ -27,7 +27,7 @@ def _declare(name: str, attrs: str, records: Callable[[dict], Callable], doc: st
 
     value.__doc__, value.__name__ = doc, name
     signature = f"{name}%s(; {attrs}{_SHARING}) -> reader_handle: %s"
-    op(signature % ("", "&string"), shape=lambda c: (2,), stateful=True, host=True, context=("state", "op"))(value)
+    op(signature % ("", "&string"), shape=shape_rules.scalar, stateful=True, host=True, context=("state", "op"))(value)
     return op(signature % ("V2", "resource"), shape=shape_rules.scalar, stateful=True, host=True,
               context=("state", "op"))(value)
 

@@ -72,7 +72,7 @@ def tensor_array_write_v3(handle, index, value, flow_in, op):
 
 @tensor_array_write_v3.gradient
 def _(op, grad):
-    handle, index, value, _ = op.inputs
+    _handle, index, value, _ = op.inputs
     return [None, None, raw.TensorArrayElementGradient(grad, index, value), grad]
 
 

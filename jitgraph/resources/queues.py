@@ -132,6 +132,7 @@ class Queue:
             while self._filling:
                 self._filling.popleft().finish(_cancelled("Enqueue operation was cancelled"))
             self._advance()
+            self.condition.notify_all()
 
     def _fill(self, rows: list[Row], wait: Wait) -> None:
         self._serve(self._filling, _Request(rows), wait)

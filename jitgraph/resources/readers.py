@@ -16,7 +16,10 @@ TakeWork = Callable[[], bytes]
 
 
 class Reader:
-    """A reader.  `records(work)` gives (key, value) of all records of a unit of work, mostly a file."""
+    """A reader.  `records(work)` gives (key, value) of all records of a unit of work, mostly a file.
+
+    `restorable`: each unit of work has one record, so that the reader can say where it stands.
+    """
 
     def __init__(self, kind: str, name: str, records: Callable[[bytes], Iterator[Record]], restorable: bool = False):
         self.kind, self.name, self.restorable = kind, name, restorable
@@ -48,7 +51,7 @@ class Reader:
         if count <= 0:
             return []
         found = [self.read(take_work)]
-        while len(found) < count:
+        while len(found) < count and self._records is not None:
             record = self._next(take_work)
             if record is None:
                 break
@@ -66,11 +69,11 @@ class Reader:
         except errors.OpError:
             self._records = None
             raise
-        if record is None:
+        if record is not None:
+            self.produced += 1
+        if record is None or self.restorable:
             self._records = None
             self.finished += 1
-        else:
-            self.produced += 1
         return record
 
     def state(self) -> bytes:

@@ -23,7 +23,6 @@ from jitgraph.queues import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffl
 from jitgraph.train.input_producers import show_fill
 from jitgraph.train.queue_runner import QueueRunner, add_queue_runner
 
-
 # -- examples ------------------------------------------------------------------------------------------------------
 
 def _as_list(tensors: Any) -> list:

@@ -78,7 +78,7 @@ class Coordinator:
         """A context that turns an exception inside into a request to stop."""
         try:
             yield
-        except BaseException:           # noqa: BLE001  reported, and raised by join
+        except BaseException:
             self.request_stop(ex=sys.exc_info())
 
     def wait_for_stop(self, timeout: float | None = None) -> bool:

@@ -52,7 +52,7 @@ def test_ranges():
     assert float(dtypes.bfloat16.max) == pytest.approx(3.3895314e38)
     for unordered in (dtypes.string, dtypes.complex64, dtypes.bool_):
         with pytest.raises(TypeError):
-            unordered.max  # noqa: B018
+            unordered.max
 
 
 def test_words():

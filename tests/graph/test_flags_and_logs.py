@@ -52,7 +52,7 @@ def test_reading_parses_the_command_line_of_the_program(values, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["prog", "--steps=5", "--unknown"])
     assert not values.is_parsed() and values.steps == 5
     with pytest.raises(AttributeError, match="there is no flag --other"):
-        values.other  # noqa: B018
+        values.other
 
 
 def test_app_run(tf, capsys):

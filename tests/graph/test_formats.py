@@ -93,7 +93,7 @@ def test_messages_do_not_meet_those_of_an_installed_tensorflow():
     assert messages.GraphDef.DESCRIPTOR.full_name == "tensorflow.GraphDef"
     assert messages.GraphDef.DESCRIPTOR.file.pool is not descriptor_pool.Default()
     with pytest.raises(AttributeError, match="no protocol buffer message"):
-        messages.Nonsense  # noqa: B018
+        messages.Nonsense
 
 
 def test_any_messages_name_their_type():

@@ -87,4 +87,4 @@ def test_traced_values_take_over():
 
 def test_a_name_outside_the_vocabulary():
     with pytest.raises(AttributeError, match="there is no prim 'gamma'; the vocabulary is neg abs"):
-        prim.gamma  # noqa: B018
+        prim.gamma

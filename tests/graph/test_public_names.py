@@ -43,7 +43,7 @@ def test_namespaces(tf):
     assert tf.errors.NotFoundError.code == tf.errors.NOT_FOUND == 5
     assert tf.bool.name == "bool" and tf.newaxis is None and "placeholder" in dir(tf)
     with pytest.raises(AttributeError, match=r"tf\.nn\.softmaxx is not there: did you mean tf\.nn\.softmax"):
-        tf.nn.softmaxx  # noqa: B018
+        tf.nn.softmaxx
 
 
 def test_a_module_does_not_hide_the_function_of_its_name(tf):

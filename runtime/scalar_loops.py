@@ -1,0 +1,81 @@
+"""Running the kernels of loops over scalars, see `jitgraph.compiler.scalar_loop`."""
+from __future__ import annotations
+
+import ctypes
+import threading
+
+import numpy as np
+
+from jitgraph.compiler.emit import native
+from jitgraph.compiler.order import variable_of
+from jitgraph.compiler.scalar_loop import DTYPES, ENDED, UNFINISHED, scalar_loop
+from jitgraph.graph.function_graph import bodies, is_state
+
+from . import watch
+from .library import LIBRARY
+from .memory import address_of
+
+ITERATIONS = 1 << 22        # in one call: some ten milliseconds, after which signals are looked at
+
+_CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+
+
+class ScalarKernel:
+    """The kernel of one While, compiled when it first runs."""
+
+    def __init__(self, op, loop, state):
+        self.loop, self.state = loop, state
+        body = bodies(op)[1]
+        self.variables = {k: variable_of(t) for k, t in enumerate(body.inputs) if is_state(t)}
+        self.changes = [k for k, t in enumerate(body.outputs) if t is not body.inputs[k]]
+        self.inputs = len(body.inputs)
+        self.constants = [np.array(c) for c in loop.constants]
+        self.function = None
+        self.lock = threading.Lock()
+
+    def prepare(self):
+        """Compiles the kernel, or takes it from the store."""
+        with self.lock:
+            if self.function is None:
+                text, codes = self.loop.source, self.loop.codes
+                parts = {"name": "scalar_loop", "text": text, "types": " ".join(codes), "target": "cpu",
+                         **native.target_key()}
+                self.function = _CALL(LIBRARY.find(parts, lambda symbol: native.compile_function(
+                    text, "scalar_loop", _types(codes), symbol, "<jitgraph kernel scalar_loop>")))
+        return self.function
+
+    def run(self, values) -> bool:
+        """Iterates until the condition fails; False if it stopped before an iteration that must run elsewhere."""
+        function = self.function or self.prepare()
+        if any(not self.state.variable(op).initialized for op in self.variables.values()):
+            return False            # perhaps the loop does not read it
+        arrays = []
+        for k in range(self.inputs):
+            value = self.state.read(self.variables[k]) if k in self.variables else values[k]
+            arrays.append(np.array(value, DTYPES[self.loop.codes[k]].as_numpy_dtype).reshape(()))
+        every = arrays + self.constants
+        buffers = np.array([address_of(a) for a in every], np.int64)
+        pointer, limit, code = address_of(buffers), watch.present(), UNFINISHED
+        while code == UNFINISHED:
+            code = function(pointer, 0, 0, ITERATIONS)
+            if limit is not None:
+                limit.check()
+        for k in self.changes:
+            values[k] = arrays[k]
+        return code == ENDED
+
+
+def _types(codes) -> list:
+    """Numba types of the kernel's arguments."""
+    native.import_numba()
+    from numba.core import types
+
+    found = {"f32": types.float32, "f64": types.float64, "b1": types.uint8}
+    found.update({c: getattr(types, DTYPES[c].name) for c in codes if c not in found})
+    return [*(types.CPointer(found[c]) for c in codes), types.CPointer(types.int64), types.int64, types.int64]
+
+
+def kernel_of(op, state) -> ScalarKernel | None:
+    """The kernel of a While over scalars; None for other loops."""
+    loop = scalar_loop(op)
+    return None if loop is None else ScalarKernel(op, loop, state)
