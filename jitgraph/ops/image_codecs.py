@@ -196,7 +196,8 @@ def _saved(pixels: np.ndarray, kind: str, **options: Any) -> np.ndarray:
     return _string(file.getvalue())
 
 
-@op("EncodePng(image: T; compression: int = -1) -> contents: string", T=_PIXELS, shape=lambda c: (), host=True)
+@op("EncodePng(image: T; compression: int = -1) -> contents: string", T=_PIXELS, shape=lambda c: (), host=True,
+    samples=lambda rng, dtype: [[rng.integers(0, 256, (5, 4, 1)).astype(dtype)]])
 def _encode_png(image, compression):
     """A PNG file of pixels [height, width, 1 to 4]."""
     if image.ndim != 3 or image.shape[-1] not in (1, 2, 3, 4):
