@@ -11,7 +11,7 @@ import numpy as np
 
 from jitgraph.graph.build import group_inputs
 from jitgraph.graph.dtypes import as_dtype
-from jitgraph.graph.function_graph import BRANCHING, bodies, is_state
+from jitgraph.graph.function_graph import BRANCHING, CALLS, bodies, is_state
 
 from .emit import scalars
 from .fuse import CHECKED
@@ -137,6 +137,8 @@ class _Writer:
             raise NotScalar
         if op.type in BRANCHING:
             return self._branches(op, arguments)
+        if op.type in CALLS:
+            return self._function(bodies(op)[0], arguments)
         return self._loop(op, arguments)
 
     def _branches(self, op, arguments) -> list[str]:

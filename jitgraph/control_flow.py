@@ -293,7 +293,7 @@ def smart_case(pred_fn_pairs: Any, default: Callable | None = None, exclusive: b
                name: str = "smart_case") -> Any:
     """As ``tf.case``, but predicates that are known now leave no node."""
     pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, dict) else list(pred_fn_pairs)
-    open_pairs = []
+    open_pairs: list = []
     for pred, function in pairs:
         known = smart_constant_value(pred)
         if known and not open_pairs:

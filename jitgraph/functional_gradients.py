@@ -13,19 +13,19 @@ from jitgraph.gradients import _zeros_for, gradients
 from jitgraph.graph import dtypes
 from jitgraph.graph.composite import IndexedSlices
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.function_graph import BRANCHING, FunctionGraph, bodies, is_state
+from jitgraph.graph.function_graph import LOOPS, FunctionGraph, bodies, first_argument, is_state, notes
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
-from jitgraph.ops.functional import make_branching, make_while
+from jitgraph.ops.functional import make_branching, make_call, make_while
 from jitgraph.ops.tensor_list import flows, popped
 from jitgraph.replay import Replay, accumulate, counter, expose, record_of, replayed
 
 
 def gradient(op: Operation, grads: tuple) -> list:
     """The gradients of the inputs of `op`, for those of its outputs (None where nothing arrived)."""
-    if op.type in BRANCHING:
+    if op.type not in LOOPS:
         return _of_branches(op, grads)
-    if not getattr(op, "back_prop", True):
+    if not notes(op).back_prop:
         return [None] * len(op.inputs)
     return _LoopGradient(op, grads).build()
 
@@ -53,7 +53,8 @@ def _zeros(tensor: Tensor) -> Tensor:
 # -- branches ----------------------------------------------------------------------------------------------------------
 
 def _of_branches(op: Operation, grads: tuple) -> list:
-    inputs, record = list(op.inputs[1:]), expose(op)
+    offset = first_argument(op)
+    inputs, record = list(op.inputs[offset:]), expose(op)
     wanted = [k for k, tensor in enumerate(inputs) if _takes_gradient(tensor)]
     given = {k: _dense(grad) for k, grad in enumerate(grads) if grad is not None and flows(op.outputs[k])}
     made = [_branch_gradient(function, op, inputs, record, wanted, given) for function in bodies(op)]
@@ -61,21 +62,37 @@ def _of_branches(op: Operation, grads: tuple) -> list:
     answer: list = [None] * len(op.inputs)
     if not reached:
         return answer
-    for graph, results in made:
+    graphs = [graph for graph, _ in made]
+    sparse = [k for k in reached if all(isinstance(dict(zip(wanted, found))[k], (IndexedSlices, type(None)))
+                                        for _, found in made)]
+    for graph, found in made:
         with graph.as_default():
-            found = dict(zip(wanted, results))
-            graph.outputs = [graph.capture(_zeros(graph.capture(inputs[k])) if found[k] is None else found[k])
-                             for k in reached]
-    node = make_branching(op.inputs[0], [graph for graph, _ in made], op.type)
-    for k, output in zip(reached, node.outputs):
-        answer[k + 1] = output
+            grads_here = dict(zip(wanted, found))
+            graph.outputs = [graph.capture(t) for k in reached
+                             for t in _result(grads_here[k], graph.capture(inputs[k]), k in sparse)]
+    node = make_branching(op.inputs[0], graphs, op.type) if offset else make_call(graphs[0], op.type)
+    outputs = iter(node.outputs)
+    for k in reached:
+        answer[k + offset] = IndexedSlices(next(outputs), next(outputs), next(outputs)) if k in sparse else next(outputs)
     return answer
+
+
+def _result(grad: Any, x: Tensor, sparse: bool) -> tuple:
+    """The tensors of the gradient of `x` in one branch: zeros if there is none."""
+    if not sparse:
+        return (_zeros(x) if grad is None else _dense(grad),)
+    shape = raw.VariableShape(x) if x.dtype.base_dtype is dtypes.resource else raw.Shape(x)
+    if grad is None:
+        dtype = x.op.attrs["dtype"].base_dtype if x.dtype.base_dtype is dtypes.resource else x.dtype.base_dtype
+        rows = raw.ConcatV2([[0], raw.StridedSlice(shape, [1], [0], [1], end_mask=1)], 0)
+        return raw.Fill(rows, raw.Cast(0, DstT=dtype)), raw.Cast(raw.Fill([0], 0), DstT=dtypes.int64), shape
+    return grad.values, raw.Cast(grad.indices, DstT=dtypes.int64), shape
 
 
 def _branch_gradient(function: FunctionGraph, op: Operation, inputs: list, record: Tensor | None, wanted: list,
                      given: dict) -> tuple[FunctionGraph, list]:
     """The graph of the gradient of one branch, and the gradient of each wanted input (None if it has none)."""
-    graph = FunctionGraph(function.name + "_grad", op.graph)
+    graph = FunctionGraph(function.name + "_grad")
     known = {theirs: graph.capture(tensor) for theirs, tensor in zip(function.inputs, inputs)}
     if record is not None and record_of(function) is not None:
         known.update(replayed(function, graph, graph.capture(record)))
@@ -84,7 +101,7 @@ def _branch_gradient(function: FunctionGraph, op: Operation, inputs: list, recor
         ys = [replay(function.outputs[k]) for k in given]
         xs = [known[function.inputs[k]] for k in wanted]
         results = gradients(ys, xs, [graph.capture(grad) for grad in given.values()], stop_gradients=xs)
-        return graph, [_dense(grad) for grad in results]
+        return graph, results
 
 
 # -- loops -------------------------------------------------------------------------------------------------------------
@@ -97,7 +114,7 @@ class _LoopGradient:
         self.size = len(op.inputs)
         self.changes = [out is not into for out, into in zip(self.body.outputs, self.body.inputs)]
         self.given = {k: _dense(g) for k, g in enumerate(grads) if g is not None and flows(op.outputs[k])}
-        self.graph = FunctionGraph("body_grad", op.graph)
+        self.graph = FunctionGraph("body_grad")
         self.variables, self.captures = self._reached()
 
     def _reached(self) -> tuple[list[int], list[int]]:
@@ -184,12 +201,12 @@ class _LoopGradient:
         needed = _ancestors(outputs)
         saved = {t: parts for t, parts in self.saved.items() if parts[2].op in needed}
         lists = [accumulate(op, tensor) for tensor in saved]
-        first = [counter(op), *(self.given.get(k) if k in self.given else _zeros(op.outputs[k]) for k in self.variables),
+        first = [counter(op), *(self.given[k] if k in self.given else _zeros(op.outputs[k]) for k in self.variables),
                  *(_zeros(op.inputs[k]) for k in self.captures), *lists]
         placeholders = [self.count, *self.arriving, *self.totals, *(parts[0] for parts in saved.values())]
         graph.inputs = [*placeholders, *graph.captures.values()]
         graph.outputs = [*outputs, *(parts[1] for parts in saved.values())]
-        cond = FunctionGraph("cond_grad", op.graph)
+        cond = FunctionGraph("cond_grad")
         copies = [cond.add_input(t.dtype, t._shape) for t in placeholders]
         with cond.as_default():
             cond.outputs = [copies[0] > 0]

@@ -19,7 +19,7 @@ from jitgraph.graph.convert import convert_n_to_tensor_or_indexed_slices, conver
 from jitgraph.graph.gradient_registry import gradient_function
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import name_scope
-from jitgraph.graph.stack import DefaultGraph, get_default_graph
+from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 
 
@@ -58,8 +58,31 @@ def _flows(tensor: Tensor) -> bool:
 
 # -- what lies between -------------------------------------------------------------------------------------------------
 
+def _sources(op: Operation) -> list[Tensor]:
+    """The tensors that the gradients of an operation go to: its inputs.
+
+    In the graph of a function, what stands for a tensor of the graph around it passes its gradient on to that tensor.
+    """
+    known = getattr(op.graph, "sources", None)
+    if known and len(op.outputs) == 1 and op.outputs[0] in known:
+        return [known[op.outputs[0]]]
+    return op.inputs
+
+
+def _stand_ins(tensor: Tensor, graph: Any) -> list[Operation]:
+    """What stands for a tensor in `graph`, the graph of a function, and in those between."""
+    found = []
+    while graph is not None and graph is not tensor.op.graph:
+        inside = graph.captures.get(tensor) if graph.building_function else None
+        if inside is not None:
+            found.append(inside.op)
+        graph = graph.outer_graph
+    return found
+
+
 def _reached_from(ops: Iterable[Operation]) -> set[Operation]:
     """The operations that depend on `ops` through tensors that gradients flow through, and `ops` themselves."""
+    graph = get_default_graph()
     reached: set[Operation] = set()
     queue = collections.deque(ops)
     while queue:
@@ -70,6 +93,8 @@ def _reached_from(ops: Iterable[Operation]) -> set[Operation]:
         for output in op.outputs:
             if _flows(output):
                 queue.extend(output._consumers)
+                if op.graph is not graph:
+                    queue.extend(_stand_ins(output, graph))
     return reached
 
 
@@ -81,9 +106,9 @@ def _between(to_ops: list[Operation], reached: set[Operation]) -> dict[Operation
         op = queue.popleft()
         if op in reached and op not in pending:
             pending[op] = 0
-            queue.extend(tensor.op for tensor in op.inputs)
+            queue.extend(tensor.op for tensor in _sources(op))
     for op in pending:
-        for tensor in op.inputs:
+        for tensor in _sources(op):
             if tensor.op in pending:
                 pending[tensor.op] += 1
     return pending
@@ -91,7 +116,7 @@ def _between(to_ops: list[Operation], reached: set[Operation]) -> dict[Operation
 
 def _stops(from_ops: list[Operation], stop_tensors: list[Tensor], pending: dict[Operation, int]) -> set[Operation]:
     """Operations behind which no gradient is wanted: those of xs that depend on no other x, and those asked for."""
-    found = {op for op in from_ops if not any(pending.get(tensor.op, 0) > 0 for tensor in op.inputs)}
+    found = {op for op in from_ops if not any(pending.get(tensor.op, 0) > 0 for tensor in _sources(op))}
     found.update(tensor.op for tensor in stop_tensors)
     return found
 
@@ -205,7 +230,7 @@ class _Walk:
             op = ready.popleft()
             with self.colocate(op):
                 self._pass(op)
-            for tensor in op.inputs:
+            for tensor in _sources(op):
                 left = self.pending.get(tensor.op)
                 if left is not None:
                     self.pending[tensor.op] = left - 1
@@ -219,6 +244,10 @@ class _Walk:
             return
         totals = self.totals[op] = [_total(grads, op, self.method) for grads in arrived]
         if op in self.stops or all(total is None for total in totals):
+            return
+        sources = _sources(op)
+        if sources is not op.inputs:
+            self.arrive(sources[0], totals[0])
             return
         function = gradient_function(op)
         if function is None:
@@ -282,20 +311,12 @@ def _source_of(x: Any) -> Tensor:
     handle = getattr(x, "handle", None)
     if isinstance(handle, Tensor) and handle.dtype.base_dtype is dtypes.resource:
         return handle
-    return convert_to_tensor(x, name="x", as_ref=True)
-
-
-def _inside(tensors: list[Tensor], graph: Any) -> list[Tensor]:
-    """In a graph of a function, tensors of outer graphs are replaced by what they are called inside."""
-    return [t if t.op.graph is graph else graph.capture(t) for t in tensors]
-
-
-def _captured(grad: Any, graph: Any) -> Any:
-    """A gradient that was computed around a function, inside of it."""
-    if isinstance(grad, IndexedSlices):
-        return IndexedSlices(*(None if t is None else graph.capture(t)
-                               for t in (grad.values, grad.indices, grad.dense_shape)))
-    return None if grad is None else graph.capture(grad)
+    if isinstance(x, Tensor):
+        return x
+    tensor = convert_to_tensor(x, name="x", as_ref=True)
+    while (around := getattr(tensor.op.graph, "sources", {}).get(tensor)) is not None:
+        tensor = around
+    return tensor
 
 
 def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients", colocate_gradients_with_ops: bool = False,
@@ -318,19 +339,11 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients", co
     method = AggregationMethod.DEFAULT if aggregation_method is None else aggregation_method
     if method not in (0, 1, 2):
         raise ValueError(f"Invalid aggregation_method specified {aggregation_method}.")
-    graph = get_default_graph()
-    outer = graph.outer_graph
-    if outer is not None and all(isinstance(y, Tensor) and y.op.graph is not graph for y in ys):
-        # in a function, the derivatives of what was computed around it are computed around it too
-        with DefaultGraph(outer):
-            found = gradients(ys, xs, grad_ys, name, colocate_gradients_with_ops, gate_gradients, aggregation_method,
-                              stop_gradients, unconnected_gradients)
-        return [_captured(grad, graph) for grad in found]
     with name_scope(name, "gradients", [*ys, *xs, *stop_gradients, *(g for g in grad_ys if g is not None)]):
         graph = get_default_graph()
-        ys = _inside([convert_to_tensor(y, name="y") for y in ys], graph)
-        sources = _inside([_source_of(x) for x in xs], graph)
-        stop_tensors = _inside([_source_of(t) for t in stop_gradients], graph)
+        ys = [convert_to_tensor(y, name="y") for y in ys]
+        sources = [_source_of(x) for x in xs]
+        stop_tensors = [_source_of(t) for t in stop_gradients]
 
         def colocate(op: Operation) -> Any:
             return graph.colocate_with(op) if colocate_gradients_with_ops else contextlib.nullcontext()

@@ -427,16 +427,31 @@ TABLE: dict[str, str] = {
     "accumulators": """
         ConditionalAccumulatorBase ConditionalAccumulator SparseConditionalAccumulator
         sparse.SparseConditionalAccumulator""",
+    "ops.sparse_functions": """
+        sparse_concat sparse_split sparse_slice sparse_reorder sparse_reshape sparse_transpose sparse_retain
+        sparse_reset_shape sparse_fill_empty_rows sparse_to_dense sparse_tensor_to_dense sparse_merge
+        sparse_to_indicator sparse_add sparse_tensor_dense_matmul sparse_softmax sparse_maximum sparse_minimum
+        sparse_reduce_sum sparse_reduce_max sparse_reduce_sum_sparse sparse_reduce_max_sparse sparse_mask
+        sparse.from_dense sparse.eye=sparse_eye sparse.expand_dims=sparse_expand_dims""",
+    "ops.set_operations": """
+        sets.set_size sets.set_intersection sets.set_difference sets.set_union sets.size=set_size
+        sets.intersection=set_intersection sets.difference=set_difference sets.union=set_union""",
+    "ops.edit_distance": "edit_distance",
+    "ops.string_hash": "string_to_hash_bucket string_to_hash_bucket_fast string_to_hash_bucket_strong",
+    "ops.strings": """
+        as_string string_to_number substr strings.substr strings.length=string_length
+        strings.lower=string_lower strings.upper=string_upper string_strip encode_base64 decode_base64""",
+    "ops.regex": "regex_replace strings.regex_full_match",
+    "ops.string_split": "string_split strings.split string_join reduce_join strings.unsorted_segment_join",
+    "ops.decode": "decode_raw decode_compressed parse_tensor serialize_tensor decode_csv",
+    "ops.fake_quantization": """
+        fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient fake_quant_with_min_max_vars
+        fake_quant_with_min_max_vars_gradient fake_quant_with_min_max_vars_per_channel
+        fake_quant_with_min_max_vars_per_channel_gradient quantization.quantize_and_dequantize""",
+    "ops.quantization": "quantize quantize_v2 dequantize",
 }
 
-# names of TensorFlow that are not here: what to write instead
-INSTEAD: dict[str, str] = {
-    "enable_eager_execution": "jitgraph runs graphs: build one and run it with tf.Session()",
-    "function": "jitgraph compiles every Session.run; call the Python function to build its nodes",
-    "keras": "use tf.layers, or tf.nn with tf.get_variable",
-    "GradientTape": "use tf.gradients(y, x)",
-    "enable_v2_behavior": "jitgraph is TensorFlow 1's graph language; write tf.Session() and feed_dict",
-}
+# names of TensorFlow that are not here, and what to write instead: jitgraph/not_here.py; second names: jitgraph/aliases.py
 
 
 @functools.cache
@@ -447,6 +462,13 @@ def table() -> dict[str, str]:
         for entry in entries.split():
             name, _, attribute = entry.partition("=")
             found[name] = f"jitgraph.{module}:{attribute or name.rpartition('.')[2]}"
+    from jitgraph.aliases import ALIASES
+
+    for prefix, entries in ALIASES.items():
+        for entry in entries.split():
+            name, _, same_as = entry.partition("=")
+            if (same_as or name) in found:
+                found.setdefault(f"{prefix}.{name}" if prefix else name, found[same_as or name])
     return found
 
 
@@ -482,7 +504,9 @@ def resolve(name: str) -> Any:
 
 
 def _not_there(name: str) -> str:
-    instead = INSTEAD.get(name)
+    from jitgraph.not_here import instead_of
+
+    instead = instead_of(name)
     if instead:
         return f"tf.{name} is not part of jitgraph: {instead}."
     import difflib

@@ -10,13 +10,14 @@ from typing import Any
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.function_graph import (
-    BRANCHING,
+    LOOPS,
     VARIABLES,
     FunctionGraph,
     bodies,
     first_argument,
     is_state,
     note_change,
+    notes,
 )
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
@@ -34,6 +35,7 @@ class Replay:
     def __init__(self, source: FunctionGraph, target: FunctionGraph, known: dict[Tensor, Tensor]):
         self.source, self.target, self.known = source, target, known
         self._copies: dict[Operation, Operation] = {}
+        target.replay = self
 
     def __call__(self, tensor: Tensor) -> Tensor:
         """The tensor of the target that has the value of `tensor`."""
@@ -62,20 +64,22 @@ class Replay:
             names.scope = scope
         control = [self._copies[c] for c in op.control_inputs if c in self._copies]
         results = [(t.dtype, t._shape) for t in op.outputs]
-        if len(inputs) > len(op.inputs) and op.type not in BRANCHING:
+        if len(inputs) > len(op.inputs) and op.type in LOOPS:
             results.append((dtypes.variant, ()))        # a loop gives back all of its variables
         copy = self.target.add_op(op.opdef, op.type, name, inputs, attrs, [dtype for dtype, _ in results],
                                   [shape for _, shape in results], control)
         copy._frames, copy._device, copy.annotations = op._frames, op._device, op.annotations
         copy._gradient_function = op._gradient_function
-        copy.__dict__.update({k: v for k, v in op.__dict__.items() if k in ("back_prop", "branch_of")})
         copy.replays = True
+        if op.opdef is not None and op.opdef.calls:
+            notes(copy).back_prop = notes(op).back_prop
         return copy
 
     def _functions(self, op: Operation, attrs: dict[str, Any], inputs: list[Tensor]) -> tuple[dict, list]:
         """Copies of the functions that `op` calls, which replay what it recorded."""
-        record = self.known.get(getattr(op, "record", None))    # type: ignore[arg-type]
-        offset, loop = first_argument(op), op.type not in BRANCHING
+        exposed = notes(op).record
+        record = None if exposed is None else self.known.get(exposed)
+        offset, loop = first_argument(op), op.type in LOOPS
         if record is not None:
             with self.target.as_default():
                 inputs = [*inputs, raw.ReversedList(record) if loop else record]
@@ -84,7 +88,7 @@ class Replay:
             copies = [cloned(f, self.target, inputs[offset:], record is not None, loop) for f in functions]
             attrs[name] = copies if isinstance(attrs[name], list) else copies[0]
         if record is not None:
-            kinds = "Tin" if offset else "T"
+            kinds = "T" if loop else "Tin"
             attrs[kinds] = [*attrs[kinds], dtypes.variant]
             if loop:
                 attrs["output_shapes"] = [*attrs["output_shapes"], ()]
@@ -124,7 +128,7 @@ def cloned(function: FunctionGraph, outer: FunctionGraph, inputs: list[Tensor], 
         else:
             mine = copy._placeholder(theirs.dtype, theirs._shape, theirs.op.name)
             if theirs in captured:
-                mine.op.captured = tensor
+                copy.sources[mine] = tensor
         if theirs in captured:
             copy.captures[tensor] = mine
         known[theirs] = mine
@@ -132,7 +136,7 @@ def cloned(function: FunctionGraph, outer: FunctionGraph, inputs: list[Tensor], 
     rest = None
     if replays:
         given = copy.add_input(dtypes.variant, ())
-        if getattr(function, "record", None) is not None:
+        if function.record is not None:
             if loop:
                 with copy.as_default():
                     rest, given = popped(given, given)
@@ -150,9 +154,9 @@ def cloned(function: FunctionGraph, outer: FunctionGraph, inputs: list[Tensor], 
 def record_of(function: FunctionGraph) -> Tensor | None:
     """The record of what a function cannot compute again, a tensor of its graph; None if there is nothing.
 
-    ``function.recorded`` is the list of the recorded tensors.
+    ``function.recorded`` is then the list of the recorded tensors.
     """
-    if hasattr(function, "record"):
+    if function.recorded is not None:
         return function.record
     written = _written(function)
     values: list[Tensor] = []
@@ -165,7 +169,6 @@ def record_of(function: FunctionGraph) -> Tensor | None:
         elif (op.opdef.stateful or op.opdef.state) and not _same_again(op, written):
             values.extend(op.outputs)
     function.recorded = values
-    function.record = None
     if values:
         with function.as_default():
             plain = [raw.Identity(t) if t.dtype._is_ref_dtype else t for t in values]
@@ -175,7 +178,8 @@ def record_of(function: FunctionGraph) -> Tensor | None:
 
 def replayed(function: FunctionGraph, target: FunctionGraph, record: Tensor) -> dict[Tensor, Tensor]:
     """{recorded tensor: its value in `target`}, and the record itself."""
-    values: list[Tensor] = function.recorded
+    values = function.recorded or []
+    assert function.record is not None
     with target.as_default():
         parts = raw.Recorded(record, T=[t.dtype.base_dtype for t in values], shapes=[t._shape for t in values])
     return {**dict(zip(values, parts)), function.record: record}
@@ -183,30 +187,31 @@ def replayed(function: FunctionGraph, target: FunctionGraph, record: Tensor) -> 
 
 def expose(op: Operation) -> Tensor | None:
     """The record of an operation that calls functions, as an output of it; None if there is nothing to record."""
-    if hasattr(op, "record"):
-        return op.record
-    op.record = None
-    functions = bodies(op)
-    if op.type in BRANCHING:
+    known, functions = notes(op), bodies(op)
+    if known.exposed:
+        return known.record
+    known.exposed = True
+    if op.type not in LOOPS:
         records = [record_of(f) for f in functions]
         if any(r is not None for r in records):
             for function, record in zip(functions, records):
                 with function.as_default():
                     function.outputs.append(raw.Record([]) if record is None else record)
-            op.record = _add_output(op)
+            known.record = _add_output(op)
     else:
         body = functions[1]
         record = record_of(body)
         if record is not None:
-            op.record = accumulate(op, record)
-    return op.record
+            known.record = accumulate(op, record)
+    return known.record
 
 
 def _add_output(op: Operation) -> Tensor:
     output = Tensor(op, len(op.outputs), dtypes.variant, ())
     op.outputs.append(output)
     op.attrs["Tout"] = [*op.attrs["Tout"], dtypes.variant]
-    op.attrs["output_shapes"] = [*op.attrs["output_shapes"], ()]
+    if op.attrs.get("output_shapes"):
+        op.attrs["output_shapes"] = [*op.attrs["output_shapes"], ()]
     note_change(op.graph)
     return output
 
@@ -276,7 +281,7 @@ def add_loop_variable(op: Operation, first: Tensor, following: Any) -> Tensor:
 
 def accumulate(op: Operation, tensor: Tensor) -> Tensor:
     """The list of the values that `tensor`, of the body of a While, has in all iterations: an output of the While."""
-    saved = op.__dict__.setdefault("saved", {})
+    saved = notes(op).saved
     if tensor not in saved:
         with op.graph.as_default():
             first = empty_list(tensor.dtype.base_dtype)
@@ -286,8 +291,9 @@ def accumulate(op: Operation, tensor: Tensor) -> Tensor:
 
 def counter(op: Operation) -> Tensor:
     """The number of iterations that a While has made: an int32 output of it."""
-    if not hasattr(op, "iterations"):
+    known = notes(op)
+    if known.iterations is None:
         with op.graph.as_default():
             first = raw.Identity(0, name="iterations")
-        op.iterations = add_loop_variable(op, first, lambda count: count + 1)
-    return op.iterations
+        known.iterations = add_loop_variable(op, first, lambda count: count + 1)
+    return known.iterations

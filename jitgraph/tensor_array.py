@@ -133,9 +133,10 @@ class TensorArray:
         return value
 
     def _known_size(self) -> int | None:
-        node = self._handle.op
-        while getattr(node, "captured", None) is not None:
-            node = node.captured.op
+        handle = self._handle
+        while (source := getattr(handle.graph, "sources", {}).get(handle)) is not None:
+            handle = source
+        node = handle.op
         if node.type != "TensorArrayV3" or self._dynamic_size:
             return None
         known = constant_value(node.inputs[0])

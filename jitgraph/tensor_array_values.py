@@ -45,13 +45,13 @@ class Handle:
                                                    f"dtype {value.dtype.name}.")
         if index < 0 or index >= elements.size and not self.dynamic:
             raise self.error(f"Tried to write to index {index} but array is not resizeable and size is: {elements.size}")
+        if index in self.cleared and not replays:
+            raise self.error(f"Could not write to TensorArray index {index} because it has already been read.")
         before = elements.get(index)
         if before is not None:
             if not self.is_gradient:
                 raise self.error(f"Could not write to TensorArray index {index} because it has already been written to.")
             value = added(before, value)
-        if index in self.cleared and not replays:
-            raise self.error(f"Could not write to TensorArray index {index} because it has already been read.")
         if self.identical and not _fits(self._shape(elements), value.shape):
             raise self.error(f"Could not write to TensorArray index {index} because the value shape is "
                              f"{list(value.shape)} which is incompatible with the TensorArray's inferred element shape: "

@@ -8,7 +8,7 @@ from jitgraph import structures as nest
 from jitgraph.graph import dtypes, shapes
 from jitgraph.graph.composite import IndexedSlices, SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.function_graph import FunctionGraph
+from jitgraph.graph.function_graph import FunctionGraph, notes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.graph.tensor import Tensor
@@ -33,17 +33,17 @@ def while_loop(cond: Callable, body: Callable, loop_vars: Any, shape_invariants:
     Raises TypeError or ValueError for functions that are not callable, and for a body that returns another structure,
     other dtypes, or shapes that the invariants do not allow.
     """
-    with name_scope(name, "while", nest.flatten(loop_vars) if nest.is_nested(loop_vars) else [loop_vars]):
-        if isinstance(loop_vars, (list, tuple, dict)) and not loop_vars:
+    if not callable(cond):
+        raise TypeError("cond must be callable.")
+    if not callable(body):
+        raise TypeError("body must be callable.")
+    if parallel_iterations < 1:
+        raise TypeError("parallel_iterations must be a positive integer.")
+    if not nest.is_nested(loop_vars):
+        raise TypeError(f"loop_vars must be a list or tuple of tensors, not {loop_vars!r}: write [x] for one variable")
+    with name_scope(name, "while", nest.flatten(loop_vars)):
+        if not loop_vars:
             raise ValueError("No loop variables provided")
-        if not nest.is_nested(loop_vars):
-            raise TypeError(f"loop_vars must be a list or tuple of tensors, not {loop_vars!r}: write [x] for one variable")
-        if not callable(cond):
-            raise TypeError("cond must be callable.")
-        if not callable(body):
-            raise TypeError("body must be callable.")
-        if parallel_iterations < 1:
-            raise TypeError("parallel_iterations must be a positive integer.")
         if maximum_iterations is not None:
             cond, body, loop_vars, shape_invariants = _counted(cond, body, loop_vars, shape_invariants,
                                                                maximum_iterations)
@@ -141,7 +141,7 @@ class _Loop:
     def make(self, parallel_iterations: int, back_prop: bool) -> Any:
         """The node, and its results in the structure of what the body returned."""
         node = make_while(self.first, self.cond, self.body, "While", parallel_iterations)
-        node.back_prop = back_prop
+        notes(node).back_prop = back_prop
         identity = lookup("Identity").builder
         tensors = iter([identity(t, name="Exit") for t in node.outputs[:len(self.first)]])
         leaves = [_leaf_of(leaf, [next(tensors) for _ in _tensors_of(leaf)]) for leaf in nest.flatten(self.result)]

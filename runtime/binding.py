@@ -361,7 +361,7 @@ class Frame:
         for slot, shape, strides, offset in views:
             array = self.arrays[slot]
             shape = tuple(binding.numbers[d] for d in shape)
-            if array.shape != shape or array.dtype == object or not _is_plain(strides, shape, binding.numbers):
+            if array.shape != shape or (shape and array.dtype == object) or not _is_plain(strides, shape, binding.numbers):
                 array = _strided(array, shape, [binding.numbers[d] for d in strides], binding.numbers[offset])
             arrays.append(array)
         node = step.node
@@ -371,6 +371,8 @@ class Frame:
             results = (node.attrs["function"](*arrays),)
         for k, result in zip(step.outputs, results):
             slot = binding.layout.slots[k]
+            if any(result is a for a in arrays) or _is_part(result, arrays):
+                result = np.array(result)           # memory that the next run uses again
             if slot.kind == "host":
                 result = np.asarray(result, order="C")
                 self.slots[k] = address_of(result)
@@ -398,6 +400,12 @@ class KernelFailure(Exception):
     def __init__(self, kernel, code):
         super().__init__(kernel.name, code)
         self.kernel, self.code = kernel, code
+
+
+def _is_part(result, arrays) -> bool:
+    """Whether an array lies in the memory of one of `arrays`."""
+    base = getattr(result, "base", None)
+    return base is not None and any(base is a or base is a.base for a in arrays)
 
 
 def _is_plain(strides, shape, numbers) -> bool:

@@ -27,7 +27,7 @@ def check(plan, feeds):
     tensors = [t for op in plan.ops for t in op.outputs
                if not t.dtype._is_ref_dtype and t.dtype.name in CODES and plan.graph.is_fetchable(t)]
     expected = reference.run(plan.ops, dict(zip(plan.feeds, feeds)), tensors, copied(plan.state))
-    twin = type(plan)(plan.graph, tensors, plan.targets, plan.feeds, copied(plan.state), "always", checked=True)
+    twin = type(plan)(plan.graph, tensors, plan.targets, plan.feeds, copied(plan.state, "always"), "always", checked=True)
     found = twin.run(feeds)
     for tensor, have in zip(tensors, found):
         want = expected[tensor]
@@ -56,9 +56,9 @@ def _summary(have, want) -> str:
     return f"at {list(where)} {have[where]!r} instead of {want[where]!r} ({len(different)} of {have.size} elements)"
 
 
-def copied(state: State) -> State:
+def copied(state: State, jit: str = "off") -> State:
     """A state of its own with the same variables and random streams."""
-    other = State()
+    other = State(jit)
     for key, variable in state.variables.items():
         if variable.array is not None:
             twin = other.variables.setdefault(key, type(variable)(variable.name))

@@ -9,7 +9,7 @@ import numpy as np
 
 from jitgraph.compiler.order import variable_of
 from jitgraph.graph.errors import InvalidArgumentError
-from jitgraph.graph.function_graph import bodies, first_argument, inputs_by_value, is_state
+from jitgraph.graph.function_graph import LOOPS, bodies, first_argument, inputs_by_value, is_state
 
 from . import watch
 from .loop_steps import LoopSteps
@@ -28,7 +28,7 @@ def call(op, arrays, state, compiled: bool) -> tuple:
     """
     caller = state.functions.get(op)
     if caller is None or caller.version != _version(op):
-        caller = state.functions[op] = (Loop if op.type in ("While", "StatelessWhile") else Choice)(op, state)
+        caller = state.functions[op] = (Loop if op.type in LOOPS else Choice)(op, state)
     return caller(arrays, compiled)
 
 
@@ -139,7 +139,7 @@ def _later(job):
 
 
 class Choice(Caller):
-    """If and Case."""
+    """If and Case; and a call, as the choice of one."""
 
     def __init__(self, op, state):
         super().__init__(op, state)
@@ -147,7 +147,7 @@ class Choice(Caller):
 
     def __call__(self, arrays, compiled) -> tuple:
         values = self.spread(arrays)
-        branch = self.branches[self._number(values[0])]
+        branch = self.branches[self._number(values[0]) if self.offset else 0]
         plan, numbers = branch.bind(values)
         found = self.run(plan, [contiguous(values[k]) for k in numbers], compiled) if plan.fetches or plan.targets else []
         return tuple(np.array(values[d]) if r is None else found[r] for r, d in zip(branch.results, branch.direct))

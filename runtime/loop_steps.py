@@ -90,7 +90,7 @@ class LoopSteps:
         index = self.expressions.function(op.inputs[1])
         if handle is None or flow is None or index is None:
             return
-        replays = getattr(op, "replays", False)
+        replays = op.replays
 
         def take(values, fed):
             try:
@@ -172,7 +172,7 @@ def _pushing(k, value) -> Callable:
 
 
 def _writing(op, k, handle, index, value) -> Callable:
-    replays = getattr(op, "replays", False)
+    replays = op.replays
 
     def store(values, found):
         element = np.asarray(value(values, found))

@@ -70,6 +70,10 @@ def _item(value: Any, kind: str) -> Any:
 def _func_to_proto(value: Any) -> Any:
     if isinstance(value, messages.NameAttrList):
         return value
+    if hasattr(value, "outer_graph"):
+        from jitgraph.formats.function_def import reference
+
+        return reference(value)
     return messages.NameAttrList(name=value if isinstance(value, str) else value.name)
 
 

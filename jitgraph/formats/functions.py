@@ -1,11 +1,21 @@
 """Function libraries of GraphDefs: named functions that nodes call by their op type or in an attribute."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from jitgraph.formats import messages
+from jitgraph.formats.function_def import Body, state_of
+from jitgraph.formats.node_def import Node
 from jitgraph.formats.op_def import declaration
+from jitgraph.graph.dtypes import bool_
+from jitgraph.graph.function_graph import BRANCHING, FunctionGraph, is_state
+from jitgraph.graph.tensor import Tensor
+from jitgraph.op import lookup
+
+_DEEPEST = 60           # functions within functions
+_LARGEST = 1_000_000    # nodes of all functions together: a few that call each other twice are a small file
 
 
 @dataclass(slots=True)
@@ -18,11 +28,18 @@ class ImportedFunction:
 
 
 class FunctionLibrary:
-    """The functions that the nodes of one file may call: its own, and those of the graph it joins."""
+    """The functions that the nodes of one file may call: its own, and those of the graph it joins.
 
-    def __init__(self, graph: Any, library: Any):
+    ``fill(graph, nodes, arguments)`` adds the nodes of a body to a function's graph; it returns a function that finds
+    their outputs and the operations by name.
+    """
+
+    def __init__(self, graph: Any, library: Any, fill: Callable):
         self._graph = graph
+        self._fill = fill
         self._opdefs: dict[str, Any] = {}
+        self._calls: list[str] = []         # the functions that are being made, outermost first
+        self._nodes = 0
         gradients = {entry.function_name: entry.gradient_func for entry in library.gradient}
         for definition in library.function:
             name = definition.signature.name
@@ -43,3 +60,102 @@ class FunctionLibrary:
         if found is None:
             found = self._opdefs[op_type] = declaration(self._graph._functions[op_type].definition.signature)
         return found
+
+    # -- functions in attributes
+
+    def attach(self, node: Node, opdef: Any, attrs: dict[str, Any], inputs: list[Tensor], graph: Any) -> None:
+        """Puts graphs in the place of the functions that the attributes of a node name.
+
+        Raises ValueError, naming the node, for functions that are not in the library or do not fit its inputs.
+        """
+        offset = 1 if node.type in BRANCHING else 0
+        for name in opdef.calls:
+            value = attrs[name]
+            try:
+                made = [self._instance(one, inputs[offset:], attrs, graph)
+                        for one in (value if isinstance(value, list) else [value])]
+                for function in made:
+                    _check_results(function, attrs, name)
+                attrs[name] = made if isinstance(value, list) else made[0]
+            except ValueError as error:
+                if self._calls:
+                    raise               # the outermost node is told
+                raise ValueError(f"Node '{node.name}' (op: '{node.type}'), attribute '{name}': {error}") from None
+
+    def _instance(self, called: Any, inputs: list[Tensor], attrs: dict[str, Any], graph: Any) -> Any:
+        if not isinstance(called, messages.NameAttrList):
+            return called
+        function = self._graph._functions.get(called.name)
+        if function is None:
+            raise ValueError(f"the function '{called.name}' is not in the library of the GraphDef")
+        definition = function.definition
+        if len(definition.signature.input_arg) != len(inputs):
+            raise ValueError(f"the function '{called.name}' takes {len(definition.signature.input_arg)} arguments, but is "
+                             f"given {len(inputs)}")
+        if called.name in self._calls or len(self._calls) > _DEEPEST:
+            raise ValueError(f"the function '{called.name}' calls itself")
+        self._nodes += len(definition.node_def)
+        if self._nodes > _LARGEST:
+            raise ValueError(f"the functions have more than {_LARGEST} nodes together")
+        self._calls.append(called.name)
+        try:
+            made = self._make(called, definition, inputs, attrs, graph)
+        finally:
+            self._calls.pop()
+        kept = messages.NameAttrList()
+        kept.CopyFrom(called)
+        made.__dict__["imported"] = kept, state_of(made)
+        return made
+
+    def _make(self, called: Any, definition: Any, inputs: list[Tensor], attrs: dict[str, Any],
+              graph: Any) -> FunctionGraph:
+        """The graph of a function, for a call with these inputs."""
+        body = Body(definition, called.attr, self._declared)
+        function = FunctionGraph(called.name, graph)
+        function._names.scope = ""
+        known: dict[str, Tensor] = {}
+        for number, (argument, outer) in enumerate(zip(body.arguments, inputs)):
+            wanted = definition.signature.input_arg[number].type
+            if wanted and wanted != outer.dtype.base_dtype.as_datatype_enum:
+                raise ValueError(f"argument '{argument}' of function '{called.name}' was passed "
+                                 f"{outer.dtype.base_dtype.name} from {outer.name}")
+            inner = self._argument(function, argument, outer, _shape_of_argument(body, number, outer, attrs))
+            known[argument] = inner
+            function.inputs.append(inner)
+        find = self._fill(function, body.nodes, known, library=self)
+        function.outputs = [known[text] if text in known else find(text if ":" in text else text + ":0")
+                            for text in body.results]
+        function.control_outputs = [find(name) for name in body.controls]
+        return function
+
+    def _declared(self, node: Any) -> Any:
+        return self.opdef(node.op) or lookup(node.op)
+
+    def _argument(self, function: FunctionGraph, name: str, outer: Tensor, shape: Any) -> Tensor:
+        """What stands in the function for an input of its caller: the same variable, or a placeholder."""
+        if is_state(outer):
+            if outer not in function.captures:
+                function.captures[outer] = function._state(outer)
+            return function.captures[outer]
+        return function._placeholder(outer.dtype, shape, name)
+
+
+def _check_results(function: Any, attrs: dict[str, Any], name: str) -> None:
+    """Raises ValueError if a function does not give what its caller states."""
+    if not isinstance(function, FunctionGraph):
+        return
+    wanted = attrs["Tout"] if "Tout" in attrs else [bool_] if name == "cond" else attrs["T"]
+    found = [tensor.dtype.base_dtype for tensor in function.outputs]
+    if list(wanted) != found:
+        raise ValueError(f"the function '{function.name}' gives {', '.join(t.name for t in found) or 'nothing'}, where "
+                         f"{', '.join(t.name for t in wanted) or 'nothing'} is expected")
+
+
+def _shape_of_argument(body: Body, number: int, outer: Tensor, attrs: dict[str, Any]) -> Any:
+    """The static shape: as noted with the function, as a loop states it, or as it is outside."""
+    if body.shapes[number] is not None:
+        return body.shapes[number][0]
+    stated = attrs.get("output_shapes")
+    if "body" in attrs:
+        return stated[number] if stated and number < len(stated) else None
+    return outer._shape

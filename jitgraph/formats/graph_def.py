@@ -5,6 +5,7 @@ import os
 from typing import Any
 
 from jitgraph.formats import attr_value, messages, tensor_proto
+from jitgraph.formats.function_def import add_functions
 
 PRODUCER = 22       # of the ops that TensorFlow 1 has had from its beginning; every reader since accepts it
 
@@ -46,7 +47,8 @@ def node_to_proto(op: Any, add_shapes: bool = False) -> Any:
 def graph_to_proto(graph: Any, from_version: int | None = None, add_shapes: bool = False) -> Any:
     """The GraphDef of a graph, or of the operations made after `from_version`."""
     proto = messages.GraphDef(versions=version_def())
-    proto.node.extend([node_to_proto(op, add_shapes) for op in graph._nodes_by_id[from_version or 0:]])
+    operations = graph._nodes_by_id[from_version or 0:]
+    proto.node.extend([node_to_proto(op, add_shapes) for op in operations])
     for function in graph._functions.values():
         definition = getattr(function, "definition", None)
         if definition is not None:
@@ -54,6 +56,7 @@ def graph_to_proto(graph: Any, from_version: int | None = None, add_shapes: bool
             gradient = getattr(function, "gradient_name", "")
             if gradient:
                 proto.library.gradient.add(function_name=definition.signature.name, gradient_func=gradient)
+    add_functions(proto.library, operations)
     return proto
 
 

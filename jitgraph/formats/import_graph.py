@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,7 +52,10 @@ def import_graph_def(graph_def: Any, input_map: Any = None, return_elements: Any
         tensors = _tensors(mapped, scope)
         before = graph.version, dict(graph._names._in_use), dict(graph._functions)
         try:
-            importer = _Importer(graph, graph_def, tensors, scope, producer_op_list)
+            _check_versions(graph_def.versions)
+            producer_ops = {} if producer_op_list is None else {op.name: op for op in producer_op_list.op}
+            library = FunctionLibrary(graph, graph_def.library, partial(_fill, producer_ops=producer_ops))
+            importer = _Importer(graph, graph_def.node, tensors, scope, producer_ops, library)
             importer.run()
             importer.check_input_map()
             return None if wanted is None else [importer.element(text) for text in wanted]
@@ -107,17 +112,26 @@ def _take_back(graph: Any, count: int, in_use: dict[str, int], functions: dict[s
             block.seen.discard(op)
     del graph._nodes_by_id[count:]
     graph._names._in_use = in_use
-    graph._functions = functions
+    for name in graph._functions.keys() - functions.keys():
+        del graph._functions[name]
     graph.mutations += 1
+
+
+def _fill(function: Any, nodes: list[Any], arguments: dict[str, Tensor], library: FunctionLibrary,
+          producer_ops: dict[str, Any]) -> Callable:
+    """Adds the nodes of a function's body to its graph; see ``FunctionLibrary``."""
+    importer = _Importer(function, nodes, arguments, "", producer_ops, library)
+    importer.run()
+    return importer.element
 
 
 class _Importer:
     """One import: the nodes of the file, what has been made of them, and what is still to be connected."""
 
-    def __init__(self, graph: Any, graph_def: Any, input_map: dict[str, Tensor], scope: str, producer_op_list: Any):
+    def __init__(self, graph: Any, definitions: Any, input_map: dict[str, Tensor], scope: str,
+                 producer_ops: dict[str, Any], library: FunctionLibrary):
         self._graph = graph
         self._scope = scope
-        _check_versions(graph_def.versions)
         self._map: dict[Endpoint | str, Tensor] = {}
         for key, tensor in input_map.items():
             if tensor.graph is not graph:
@@ -126,9 +140,9 @@ class _Importer:
             self._map[key if key.startswith("^") else node_def.endpoint(key)] = tensor
         self._keys = {key if key.startswith("^") else node_def.endpoint(key): key for key in input_map}
         self._used: set[Any] = set()
-        self._functions = FunctionLibrary(graph, graph_def.library)
-        self._nodes = self._parsed(graph_def.node)
-        self._producer_ops = {} if producer_op_list is None else {op.name: op for op in producer_op_list.op}
+        self._functions = library
+        self._nodes = self._parsed(definitions)
+        self._producer_ops = producer_ops
         self._made: dict[str, Operation] = {}
         self._open: list[tuple[Operation, int, Endpoint]] = []      # back edges of loops, closed at the end
 
@@ -196,7 +210,10 @@ class _Importer:
         try:
             attrs, annotations = node_def.attributes(node, opdef, self._producer_ops.get(node.type))
             types = node_def.input_types(node, opdef, attrs)
-            op = self._add(node, opdef, attrs, annotations, self._inputs(node, types))
+            inputs = self._inputs(node, types)
+            if opdef.calls:
+                self._functions.attach(node, opdef, attrs, inputs, self._graph)
+            op = self._add(node, opdef, attrs, annotations, inputs)
         except (ValueError, OpError):
             raise
         except Exception as error:      # a declaration that is not prepared for what stands in the file

@@ -183,6 +183,20 @@ class SparseTensor:
         return list(dict.fromkeys([*self._values.consumers(), *self._indices.consumers(),
                                    *self._dense_shape.consumers()]))
 
+    def __mul__(self, dense: Any) -> SparseTensor:
+        """The elements times those of a dense tensor that broadcasts to this one."""
+        from jitgraph.ops.sparse_functions import cwise
+
+        return cwise("SparseDenseCwiseMul", self, dense, "mul")
+
+    def __truediv__(self, dense: Any) -> SparseTensor:
+        """The elements over those of a dense tensor that broadcasts to this one."""
+        from jitgraph.ops.sparse_functions import cwise
+
+        return cwise("SparseDenseCwiseDiv", self, dense, "truediv")
+
+    __array_priority__ = 100
+
     def __str__(self) -> str:
         return (f"SparseTensor(indices={self._indices}, values={self._values}, dense_shape={self._dense_shape})")
 

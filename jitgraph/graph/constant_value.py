@@ -259,8 +259,8 @@ def _fill(op: Any, index: int, depth: int) -> Any:
 
 def _placeholder(op: Any, index: int, depth: int) -> Any:
     """In the graph of a function, the value that the caller passes."""
-    captured = getattr(op, "captured", None)
-    return None if captured is None else partial_value(captured, depth)
+    source = getattr(op.graph, "sources", {}).get(op.outputs[index])
+    return None if source is None else partial_value(source, depth)
 
 
 _RULES: dict[str, _Rule] = {

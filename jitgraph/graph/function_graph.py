@@ -6,6 +6,7 @@ a node for the same variable of the session, so that reads and writes inside obe
 """
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from jitgraph.graph.graph import Graph
@@ -45,6 +46,10 @@ class FunctionGraph(Graph):
         self.captures: dict[Tensor, Tensor] = {}
         self.control_outputs: list[Operation] = []
         self.outer_control: dict[Any, None] = {}
+        self.sources: dict[Tensor, Tensor] = {}         # {tensor here: the tensor of the outer graph that it stands for}
+        self.replay: Any = None                         # where nodes here come from, see jitgraph.replay
+        self.recorded: list[Tensor] | None = None       # see jitgraph.replay: None until somebody asks
+        self.record: Tensor | None = None
         self._aliases: dict[Tensor, Tensor] = {}
         self._names.scope = outer._names.scope
         self._seed = outer._seed
@@ -91,6 +96,8 @@ class FunctionGraph(Graph):
             return tensor
         found = self._aliases.get(tensor)
         if found is None:
+            found = self._repeated(tensor)
+        if found is None:
             outer = tensor if tensor.op.graph is self.outer_graph else self.outer_graph.capture(tensor)
             found = self.captures.get(outer)
             if found is None:
@@ -99,9 +106,16 @@ class FunctionGraph(Graph):
             self._aliases[tensor] = found
         return found
 
+    def _repeated(self, tensor: Tensor) -> Tensor | None:
+        """What repeats here a tensor of the function that this graph is a copy or the gradient of, if it is one."""
+        if tensor.op.graph is self:
+            return tensor
+        theirs = None if self.replay is None else self.replay.source._repeated(tensor)
+        return None if theirs is None else self.replay(theirs)
+
     def _by_value(self, outer: Tensor) -> Tensor:
         inner = self._placeholder(outer.dtype, outer._shape, outer.op.name)
-        inner.op.captured = outer
+        self.sources[inner] = outer
         return inner
 
     def _state(self, outer: Tensor) -> Tensor:
@@ -109,10 +123,13 @@ class FunctionGraph(Graph):
         op = outer.op
         if op.type == "Identity":
             reference = self.capture(op.inputs[0])
-            return self._node(op.opdef, op.name, [reference], dict(op.attrs), [outer.dtype], [outer._shape]).outputs[0]
+            node = self._node(op.opdef, op.name, [reference], dict(op.attrs), [outer.dtype], [outer._shape])
+            self.sources[node.outputs[0]] = outer
+            return node.outputs[0]
         attrs = {**op.attrs, "shared_name": op.attrs.get("shared_name") or op.name}
         node = self._node(op.opdef, op.name, [], attrs, [outer.dtype], [outer._shape])
         node._frames, node._device = op._frames, op._device
+        self.sources[node.outputs[0]] = outer
         return node.outputs[0]
 
     def _local(self, item: Any) -> Any:
@@ -142,6 +159,8 @@ class FunctionGraph(Graph):
 
 
 BRANCHING = ("If", "StatelessIf", "Case")
+CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+LOOPS = ("While", "StatelessWhile")
 
 
 def bodies(op: Operation) -> list[FunctionGraph]:
@@ -153,6 +172,29 @@ def bodies(op: Operation) -> list[FunctionGraph]:
         value = op.attrs[name]
         found.extend(value if isinstance(value, list) else [value])
     return [function for function in found if isinstance(function, FunctionGraph)]
+
+
+@dataclass(slots=True)
+class CallNotes:
+    """What is known of an operation that calls functions besides its attributes; see ``jitgraph.replay``.
+
+    ``back_prop``: whether gradients flow through a loop.  The others are outputs that a gradient has asked for: the
+    record, the number of iterations, and the lists of the values of tensors of the body.
+    """
+
+    back_prop: bool = True
+    exposed: bool = False
+    record: Tensor | None = None
+    iterations: Tensor | None = None
+    saved: dict[Tensor, Tensor] = field(default_factory=dict)
+
+
+def notes(op: Operation) -> CallNotes:
+    """The notes on an operation that calls functions."""
+    found = op.__dict__.get("call_notes")
+    if found is None:
+        found = op.__dict__["call_notes"] = CallNotes()
+    return found
 
 
 def first_argument(op: Operation) -> int:

@@ -147,6 +147,10 @@ class Graph:
 
     def capture(self, tensor: Tensor) -> Tensor:
         """What stands here for a tensor of another graph.  Graphs of functions override it; others raise ValueError."""
+        if tensor.op.graph.building_function:
+            raise ValueError(f"Tensor {tensor} was made inside a branch of tf.cond or a function of tf.while_loop and has "
+                             "no value outside of it: return it from that function. (The initial value of a variable "
+                             "that is made in there must be a function: tf.Variable(lambda: ...).)")
         raise ValueError(f"Tensor {tensor} must be from the same graph as the default graph: it belongs to another "
                          "tf.Graph. Build both sides inside one `with graph.as_default()` block.")
 

@@ -33,7 +33,7 @@ def _gradient(op: Operation, *grads: Any) -> list:
     return functional_gradients.gradient(op, grads)
 
 
-_gradient.takes_none = True     # gradients of outputs that nobody asks for stay None
+vars(_gradient)["takes_none"] = True         # gradients of outputs that nobody asks for stay None
 
 _COMMON: dict[str, Any] = {"shape": _result_shapes, "grad": _gradient, "host": True, "context": ("op",)}
 
@@ -67,6 +67,23 @@ def while_(input, op):
 def stateless_while(input, op):
     """While, with functions that neither read nor change anything but their inputs."""
     raise NotImplementedError("the runtime executes the functions of StatelessWhile")
+
+
+_CALL = ('(args: [Tin]; Tout: list(type), f: func, config: string = "", config_proto: string = "", '
+         'executor_type: string = "") -> output: [Tout]')
+_CALLED: dict[str, Any] = {**_COMMON, "shape": lambda c: [None] * len(c.attrs["Tout"])}
+
+
+@op("PartitionedCall" + _CALL, **_CALLED)
+def partitioned_call(args, op):
+    """What the function `f` gives for `args`."""
+    raise NotImplementedError("the runtime executes the function of PartitionedCall")
+
+
+@op("StatefulPartitionedCall" + _CALL, stateful=True, **_CALLED)
+def stateful_partitioned_call(args, op):
+    """PartitionedCall, with a function that may read and change more than its arguments."""
+    raise NotImplementedError("the runtime executes the function of StatefulPartitionedCall")
 
 
 # -- making them -------------------------------------------------------------------------------------------------------
@@ -123,6 +140,18 @@ def make_branching(index: Tensor, branches: list[FunctionGraph], name: str) -> O
         else:
             made = case(index, inputs, branches=branches, **attrs)
     return made if isinstance(made, Operation) else made[0].op
+
+
+def make_call(function: FunctionGraph, name: str) -> Operation:
+    """A PartitionedCall of a function whose ``outputs`` are set, without arguments of its own."""
+    inputs = align([function], 0)
+    kind = "StatefulPartitionedCall" if is_stateful(function) else "PartitionedCall"
+    with _after([function]):
+        made = lookup(kind).builder(inputs, Tout=[t.dtype.base_dtype for t in function.outputs], f=function, name=name)
+    node = made if isinstance(made, Operation) else made[0].op
+    for tensor, inside in zip(node.outputs, function.outputs):
+        tensor._shape = inside._shape
+    return node
 
 
 def make_while(arguments: list[Tensor], cond: FunctionGraph, body: FunctionGraph, name: str,

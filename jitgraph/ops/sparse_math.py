@@ -51,13 +51,14 @@ def _sum_shapes(c: Any) -> list:
     "Treal) -> sum_indices: int64, sum_values: T, sum_shape: int64", T=NUMBERS, Treal=REALS, shape=_sum_shapes, host=True,
     dynamic=True, samples=lambda rng, dtype: [[*pair, np.abs(np.zeros((), dtype))] for pair in _pair_samples(rng, dtype)])
 def _sparse_add(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
-    """The sum of two sparse tensors, without the elements of absolute value below `thresh`."""
+    """The sum of two sparse tensors; where both have an element, it is left out if its absolute value is below `thresh`."""
     _check_equal_shapes(a_shape, b_shape)
     union, of_a, of_b = _merged(a_indices, b_indices, a_shape)
     total = np.zeros(len(union), a_values.dtype)
     np.add.at(total, of_a, a_values)
     np.add.at(total, of_b, b_values)
-    kept = np.abs(total) >= thresh
+    shared = np.bincount(np.concatenate([of_a, of_b]), minlength=len(union)) > 1
+    kept = ~shared | (np.abs(total) >= thresh)
     return union[kept], total[kept], a_shape
 
 
@@ -308,6 +309,8 @@ def _reduced_shape(c: Any) -> Any:
     if shape is None or not shape_rules.known(axes):
         return None
     axes = np.arange(len(shape)) if not np.size(axes) else axes
+    if any(not -len(shape) <= axis < len(shape) for axis in np.ravel(axes)):
+        return None                 # refused when it runs, as TensorFlow does
     return shape_rules.reduce_shape(shape, axes, c.attrs["keep_dims"])
 
 

@@ -1,11 +1,11 @@
-"""The string ops that checkpoints of several devices need for the names of their files."""
+"""Strings of several tensors joined element by element, as the names of checkpoint files are made."""
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
+from jitgraph.graph import shape_rules
 from jitgraph.op import op
 
 
@@ -16,9 +16,7 @@ def _joined(c: Any) -> Any:
         if shape is None:
             return None
         if shape:
-            if known is not None and len(known) != len(shape):
-                raise ValueError("All inputs must have the same shape or be scalars")
-            known = shape if known is None else tuple(b if a is None else a for a, b in zip(known, shape))
+            known = shape if known is None else shape_rules.merge(known, shape)
     return known or ()
 
 
@@ -30,14 +28,4 @@ def string_join(inputs, separator):
     result = np.empty(arrays[0].shape, object)
     for index in np.ndindex(result.shape):
         result[index] = between.join(array[index] for array in arrays)
-    return result
-
-
-@op("StaticRegexFullMatch(input: string; pattern: string) -> output: bool", shape=lambda c: c.shapes[0])
-def static_regex_full_match(input, pattern):
-    """Whether each string matches the regular expression `pattern` as a whole."""
-    matches = re.compile(pattern.encode() if isinstance(pattern, str) else pattern).fullmatch
-    result = np.empty(np.shape(input), bool)
-    for index in np.ndindex(result.shape):
-        result[index] = matches(np.asarray(input, object)[index]) is not None
     return result

@@ -56,18 +56,13 @@ def tensor_array_close_v3(handle, op):
     """Nothing: the elements are freed when nothing uses them any more."""
 
 
-def _replays(op: Any) -> bool:
-    """Whether a node repeats, for a gradient, what another one did: it neither clears elements nor minds that."""
-    return getattr(op, "replays", False)
-
-
 # -- one element -------------------------------------------------------------------------------------------------------
 
 @op("TensorArrayWriteV3(handle: resource, index: int32, value: T, flow_in: variant) -> flow_out: variant", **_FLOW)
 def tensor_array_write_v3(handle, index, value, flow_in, op):
     """The elements with `value` at `index`."""
     # the memory of the argument is used again after the call
-    return boxed(unboxed(handle).write(unboxed(flow_in), int(index), np.array(value), _replays(op)))
+    return boxed(unboxed(handle).write(unboxed(flow_in), int(index), np.array(value), op.replays))
 
 
 @tensor_array_write_v3.gradient
@@ -79,7 +74,7 @@ def _(op, grad):
 @op("TensorArrayReadV3(handle: resource, index: int32, flow_in: variant; dtype: type) -> value: dtype", **_HOST)
 def tensor_array_read_v3(handle, index, flow_in, op):
     """The element at `index`."""
-    return unboxed(handle).read(unboxed(flow_in), int(index), _replays(op))
+    return unboxed(handle).read(unboxed(flow_in), int(index), op.replays)
 
 
 @tensor_array_read_v3.gradient
@@ -138,7 +133,7 @@ def tensor_array_gather_v3(handle, indices, flow_in, element_shape, op):
                                                  "defined. Currently only static shapes are supported when packing "
                                                  "zero-size TensorArrays.")
         return np.zeros((0, *shape), shared.dtype.as_numpy_dtype)
-    rows = [shared.read(elements, int(k), _replays(op)) for k in indices]
+    rows = [shared.read(elements, int(k), op.replays) for k in indices]
     first = np.shape(rows[0])
     for k, row in zip(indices, rows):
         if np.shape(row) != first:
@@ -162,7 +157,7 @@ def tensor_array_scatter_v3(handle, indices, value, flow_in, op):
     top = max(indices, default=-1)
     if not shared.dynamic and top >= elements.size:
         raise InvalidArgumentError(None, None, f"Max scatter index must be < array size ({top} vs. {elements.size})")
-    return _written(shared, elements, indices, _rows(np.array(value)), _replays(op))
+    return _written(shared, elements, indices, _rows(np.array(value)), op.replays)
 
 
 def _rows(array: np.ndarray) -> Any:
@@ -214,7 +209,7 @@ def _joined_shape(c: Any) -> list:
 def tensor_array_concat_v3(handle, flow_in, element_shape_except0, op):
     """All elements one behind the other along their first axis, and their lengths along it."""
     shared, elements = unboxed(handle), unboxed(flow_in)
-    parts = [shared.read(elements, k, _replays(op)) for k in range(elements.size)]
+    parts = [shared.read(elements, k, op.replays) for k in range(elements.size)]
     lengths = np.array([len(part) if part.ndim else 0 for part in parts], np.int64)
     if not parts:
         if element_shape_except0 is None or None in element_shape_except0:
@@ -257,7 +252,7 @@ def tensor_array_split_v3(handle, value, lengths, flow_in, op):
         raise InvalidArgumentError(None, None, f"TensorArray's size is not equal to the size of lengths ({elements.size} "
                                                f"vs. {len(lengths)}), and the TensorArray is not marked as dynamically "
                                                "resizeable")
-    return _written(shared, elements, range(len(lengths)), _pieces(np.array(value), lengths), _replays(op))
+    return _written(shared, elements, range(len(lengths)), _pieces(np.array(value), lengths), op.replays)
 
 
 @tensor_array_split_v3.gradient

@@ -1,0 +1,72 @@
+"""Names of TensorFlow 1.15 that are not part of jitgraph, and what to write instead: one sentence each."""
+from __future__ import annotations
+
+_GRAPHS = "jitgraph is TensorFlow 1's graph language: write tf.Session() and feed_dict"
+_ONE_PROCESS = "a session of jitgraph runs in one process; use tf.Session(), and start several programs for several machines"
+_QUANTIZED = "compute with floats between tf.dequantize and tf.quantize, or simulate with tf.fake_quant_with_min_max_args"
+_OPERATORS = "keep the matrix as a tensor and use tf.matmul, tf.linalg.solve and tf.linalg.logdet"
+_NO_EAGER_SPEC = "give shapes and dtypes as tf.TensorShape and tf.DType"
+
+# a name that ends in * stands for all that begin so
+INSTEAD: dict[str, str] = {
+    "enable_eager_execution": "jitgraph runs graphs: build one and run it with tf.Session()",
+    "enable_v2_behavior": _GRAPHS,
+    "enable_v2_tensorshape": "write x.shape[0].value for the number behind a Dimension",
+    "enable_tensor_equality": "write tf.equal(a, b) for an element-by-element comparison; a == b compares identity",
+    "disable_tensor_equality": "nothing needs to be switched off: a == b compares identity",
+    "enable_control_flow_v2": "tf.cond and tf.while_loop are functional inside and compiled without a switch",
+    "disable_control_flow_v2": "tf.cond and tf.while_loop are functional inside, whatever was switched before",
+    "control_flow_v2_enabled": "tf.cond and tf.while_loop are always functional inside",
+    "function": "jitgraph compiles every Session.run; call the Python function to build its nodes",
+    "wrap_function": "call the Python function to build its nodes in the graph",
+    "nondifferentiable_batch_function": "call the Python function on a batch",
+    "vectorized_map": "write the function for a whole batch, or use tf.map_fn",
+    "GradientTape": "use tf.gradients(y, x)",
+    "Module": "make a function that takes a name and opens tf.variable_scope, or use tf.make_template",
+    "keras": "use tf.layers, or tf.nn with tf.get_variable",
+    "autograph*": "write tf.cond and tf.while_loop, or a Python loop that builds nodes",
+    "lite*": "save a graph with tf.train.write_graph or tf.saved_model and convert it with TensorFlow",
+    "tpu*": "run on a CPU or an NVIDIA GPU: jitgraph has no TPU target",
+    "xla*": "nothing needs to be switched on: every Session.run is compiled",
+    "distribute*": _ONE_PROCESS,
+    "config*": "give tf.Session(config=tf.ConfigProto(...)), or the environment variables of `jitgraph doctor`",
+    "profiler*": "use tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE) and RunMetadata, or `jitgraph bench`",
+    "ragged*": "use tf.SparseTensor, or a dense tensor with tf.sequence_mask",
+    "RaggedTensor*": "use tf.SparseTensor, or a dense tensor with tf.sequence_mask",
+    "CriticalSection": "order the ops on a variable with tf.control_dependencies",
+    "LMDBReader": "convert the data to TFRecord files and read them with tf.TFRecordReader",
+    "load_op_library": "declare the op in Python with jitgraph.op, or use jitgraph.kernel_func",
+    "load_library": "declare the op in Python with jitgraph.op, or use jitgraph.kernel_func",
+    "load_file_system_library": "copy the files to a local directory",
+    "MONOLITHIC_BUILD": "jitgraph has no shared library to link with",
+    "CXX11_ABI_FLAG": "jitgraph has no shared library to link with",
+    "sysconfig*": "jitgraph has no headers or shared library: declare ops in Python with jitgraph.op",
+    "TypeSpec": _NO_EAGER_SPEC, "TensorSpec": _NO_EAGER_SPEC, "SparseTensorSpec": _NO_EAGER_SPEC,
+    "IndexedSlicesSpec": _NO_EAGER_SPEC, "OptionalSpec": _NO_EAGER_SPEC, "TensorArraySpec": _NO_EAGER_SPEC,
+    "variable_creator_scope": "use tf.variable_scope(custom_getter=...)",
+    "linalg.LinearOperator*": _OPERATORS,
+    "nn.quantized_*": _QUANTIZED, "quantized_concat": _QUANTIZED, "quantization.quantized_concat": _QUANTIZED,
+    "experimental*": _GRAPHS,
+    "data.experimental.RaggedTensorStructure": "use tf.SparseTensor in datasets",
+    "random.experimental*": "use tf.random_uniform and its kin with seeds, or tf.random.stateless_uniform",
+    "train.experimental*": "cast to tf.float16 where it helps and scale the loss by hand",
+    "train.sdca_*": "use an optimizer of tf.train on the loss of the linear model",
+    "train.do_quantize_training_on_graphdef": "insert tf.fake_quant_with_min_max_vars where values are quantized",
+    "train.Server": _ONE_PROCESS, "train.SyncReplicasOptimizer": _ONE_PROCESS,
+    "layers.experimental*": "layers make their variables in tf.variable_scope",
+    "io.decode_proto": "parse the messages in Python and feed what they hold",
+    "io.encode_proto": "make the messages in Python from fetched values",
+    "compat.v2": _GRAPHS,
+    "user_ops*": "declare an op with jitgraph.op",
+    "test.is_built_with_rocm": "see `jitgraph doctor` for the devices there are",
+    "resource_loader*": "use pkgutil.get_data or importlib.resources",
+}
+
+
+def instead_of(name: str) -> str | None:
+    """What to write instead of a public name of TensorFlow, None if nothing is said about it."""
+    exact = INSTEAD.get(name)
+    if exact is not None:
+        return exact
+    beginnings = [key[:-1] for key in INSTEAD if key.endswith("*") and name.startswith(key[:-1])]
+    return INSTEAD[max(beginnings, key=len) + "*"] if beginnings else None
