@@ -106,10 +106,12 @@ FIRST_OUTPUT_ONLY = {"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropy
 REAL_ONLY = {"Sign", "LogMatrixDeterminant", "Svd"}
 # the gradient is that of a symmetric input, whose elements cannot be moved one at a time; see test_linalg.py
 SYMMETRIC = {"Cholesky"}
+# the gradient passes straight through the rounding, by definition, whose differences are zero or infinite
+STRAIGHT_THROUGH = {"QuantizeAndDequantize", "QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3"}
 
 
 @pytest.mark.parametrize("opdef", _parameters(op for op in WITH_CASES if harness.differentiable(op)
-                                             and op.type not in SYMMETRIC))
+                                             and op.type not in SYMMETRIC | STRAIGHT_THROUGH))
 def test_gradient_is_that_of_differences(tf, monkeypatch, opdef):
     monkeypatch.setenv("JITGRAPH_JIT", "off")
     allowed = harness.dtypes_of(opdef)
