@@ -52,7 +52,7 @@ class Grower:
                   "sum1": lambda: a + 0.1 * tf.reduce_sum(a, 1, keepdims=True),
                   "max1": lambda: tf.reduce_max(a, 1, keepdims=True) - a,
                   "min0": lambda: a - tf.reduce_min(a, 0, keepdims=True), "softmax": lambda: tf.nn.softmax(a),
-                  "argmax": lambda: a + tf.expand_dims(tf.cast(tf.argmax(a, 1), tf.float32), 1),
+                  "argmax": lambda: a + tf.expand_dims(tf.cast(tf.argmax(self.x, 1), tf.float32), 1),
                   "prod_small": lambda: a + tf.reduce_prod(tf.tanh(a), 1, keepdims=True),
                   "all_sum": lambda: a + 0.01 * tf.reduce_sum(a), "logsumexp": lambda: a - tf.reduce_logsumexp(a, 1, True),
                   "any": lambda: tf.where(tf.greater(a, 0.0), a, tf.zeros_like(a)),
@@ -60,14 +60,17 @@ class Grower:
                   "reshape_flat": lambda: tf.reshape(tf.reshape(a, [-1]) + 1.0, tf.shape(a)),
                   "expand": lambda: tf.squeeze(tf.expand_dims(a, 1) * 0.5, [1]), "slice": lambda: self.sliced(a),
                   "reverse": lambda: tf.reverse(a, [1]), "broadcast_row": lambda: a + self.v,
-                  "read": lambda: a * tf.identity(self.v), "cast_int": lambda: tf.cast(tf.cast(a, tf.int32), tf.float32),
-                  "int_div": lambda: tf.cast(tf.cast(a * 10.0, tf.int32) // 3, tf.float32),
+                  "read": lambda: a * tf.identity(self.v),
+                  # functions with jumps see the feed itself: rounding must not decide on which side a value is
+                  "cast_int": lambda: a + tf.cast(tf.cast(self.x, tf.int32), tf.float32),
+                  "int_div": lambda: a - tf.cast(tf.cast(self.x * 8.0, tf.int32) // 3, tf.float32),
+                  "floor": lambda: a + tf.floor(self.x), "sign": lambda: a * tf.sign(self.x),
                   "gather": lambda: tf.gather(a, tf.range(tf.shape(a)[0])) + 1.0,
                   "assign": lambda: self.effect(tf.assign(self.v, tf.reduce_sum(tf.tanh(a), 0))),
                   "assign_add": lambda: self.effect(tf.assign_add(self.v, tf.tanh(self.v) * 0.5))}
         if kind in simple:
             return simple[kind]()
-        if kind in ("squared_difference", "negative", "abs", "square", "tanh", "sigmoid", "sign", "floor", "identity", "erf"):
+        if kind in ("squared_difference", "negative", "abs", "square", "tanh", "sigmoid", "identity", "erf"):
             function = getattr(tf, kind)
             return function(a, tf.tanh(b)) if kind == "squared_difference" and same(a, b) else \
                 function(a) if kind != "squared_difference" else None
@@ -93,7 +96,7 @@ class Grower:
         if kind == "divide_safe":
             return a / (tf.abs(b) + 1.0)
         if kind == "where":
-            return tf.where(tf.less(a, b), a, b * 0.5)
+            return tf.where(tf.less(self.x, 0.125), a, b * 0.5)
         return getattr(tf, kind)(a, b)
 
     def sliced(self, a):
