@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph import raw_ops as raw
+from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.op import INDEX, NOT_DIFFERENTIABLE, op
 
 
@@ -104,7 +105,10 @@ class Unbroadcast:
             shapes, found = self._found
             return raw.Reshape(raw.Sum(grad, found[which]), shapes[which])
         shape = self._tensors[which]._shape
-        if not axes or grad._shape == shape and None not in shape:
+        if not axes:
+            return grad
+        grad = convert_to_tensor(grad)      # of IndexedSlices: only whole tensors can be summed up
+        if grad._shape == shape and None not in shape:
             return grad
         total = raw.Sum(grad, axes)
         if None not in shape:

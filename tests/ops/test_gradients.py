@@ -156,3 +156,11 @@ def test_einsum(tf, run, rng, equation, shapes, known):
     inputs = [tf.placeholder(tf.float32, shape if known else [None] * len(shape)) for shape in shapes]
     got = run(tf.einsum(equation, *inputs), dict(zip(inputs, arrays)))
     np.testing.assert_allclose(got, np.einsum(equation, *arrays), rtol=1e-5, atol=1e-5)
+
+
+def test_a_sparse_gradient_is_made_whole_where_a_broadcast_sums_it(tf):
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    summed = x + tf.reduce_sum(x)
+    gradient, = tf.gradients(tf.reduce_sum(tf.gather(summed, [0, 0])), x)
+    with tf.Session() as session:
+        assert session.run(tf.convert_to_tensor(gradient)).tolist() == [[6.0, 6.0], [4.0, 4.0]]
