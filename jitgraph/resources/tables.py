@@ -125,7 +125,7 @@ class StaticTable(Table):
         Columns count from 0; -2 is the whole line, -1 its number.  `size`: only so many lines, -1 for all.  Raises
         InvalidArgumentError for lines without such a column and for files that are shorter than `size`.
         """
-        with op_errors(os.fsdecode(path)), open(path, "rb") as file:
+        with op_errors(os.fsdecode(path)), open(os.fsdecode(path), "rb") as file:
             lines = file.read().splitlines()
         if size >= 0:
             if len(lines) < size:
