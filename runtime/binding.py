@@ -128,15 +128,16 @@ class Binding:
         """Rows of the interpreter's table, in stretches between host steps."""
         rows, sizes_, index, self.stretches, self.cost = [], [], [], [], 0
         kernel_number = host_number = 0
-        start = 0
+        start, written = 0, []
         for step in self.layout.steps:
             if isinstance(step, HostStep):
                 self._stretch(start, len(rows))
-                self.stretches.append((step, self.compiled.host_views[host_number]))
+                self.stretches.append((step, self.compiled.host_views[host_number], tuple(written)))
                 start, host_number = len(rows), host_number + 1
                 continue
             slots, items, work, per_item = self.compiled.kernel_numbers[kernel_number]
-            _kernel, address = self.compiled.kernels[kernel_number]
+            kernel, address = self.compiled.kernels[kernel_number]
+            written += [n.attrs["variable"] for n in kernel.nodes if n.kind == "write"]
             kernel_number += 1
             at = len(sizes_)
             sizes_.extend(self.numbers[n] if n is not None else self._by_value(item) for n, item in slots)
@@ -290,7 +291,7 @@ class Frame:
         if watched is None:
             for stretch in self.binding.stretches:
                 if isinstance(stretch[0], HostStep):
-                    self._host(stretch[0], stretch[1])
+                    self._host(*stretch)
                 else:
                     self._native(*stretch)
         else:
@@ -307,7 +308,7 @@ class Frame:
             watched.check()
             if isinstance(stretch[0], HostStep):
                 begin = trace.now() if trace is not None else 0
-                self._host(stretch[0], stretch[1])
+                self._host(*stretch)
                 if trace is not None:
                     trace.step(stretch[0].node, begin, [self.arrays[k] for k in stretch[0].outputs])
             elif trace is None:
@@ -353,8 +354,11 @@ class Frame:
             self.arrays[k] = variable.array
         self.generation = self.binding.state.generation
 
-    def _host(self, step: HostStep, views):
+    def _host(self, step: HostStep, views, written):
         binding = self.binding
+        if not binding.checked:
+            for op in written:                  # the step may look at variables that this run has initialised
+                binding.state.variable(op).initialized = True
         if self.variables and self.generation != binding.state.generation:
             self._find_variables()
         arrays = []

@@ -178,7 +178,7 @@ class Loop(Caller):
         kept = set(self.body.direct)
         # what is handed on as it is must not stand in memory that others write, such as that of a variable
         self.copied = [k for k in self.by_value if k in kept and not self.invariant[k]
-                       or not self.invariant[k] and variable_of(op.inputs[k]) is not None]
+                       or variable_of(op.inputs[k]) is not None]
 
     def __call__(self, arrays, compiled) -> tuple:
         given = self.spread(arrays)

@@ -19,21 +19,63 @@ def run(ops, feeds: dict, fetches, state: State) -> dict:
     return _Run(feeds, set(fetches), state).execute(ops)
 
 
-class _Run:
+class Steps:
+    """Executes one operation after the other; `values` holds feeds and results."""
+
+    def __init__(self, feeds, state):
+        self.values, self.state = dict(feeds), state
+
+    def value(self, tensor):
+        """The value of a tensor; of a variable, the present one."""
+        found = self.values.get(tensor, self.values.get(seen_through(tensor)))
+        if found is None:
+            variable = variable_of(tensor)
+            if variable is None:
+                raise KeyError(tensor.name)
+            found = self.state.read(variable)
+        return found
+
+    def step(self, op):
+        """Executes an operation whose inputs have values."""
+        if is_variable(op) or op.type in ("NoOp", "ControlTrigger") or is_transparent(op):
+            return
+        if op.outputs and all(t in self.values for t in op.outputs):
+            return
+        if op.type == "Placeholder":
+            raise missing_feed(op)
+        if op.opdef is not None and op.opdef.calls:
+            arrays = [self.value(op.inputs[k]) for k in inputs_by_value(op)]
+            self.values.update(zip(op.outputs, functions.call(op, arrays, self.state, compiled=False)))
+            return
+        refs = state_inputs(op)
+        if refs:
+            others = [self.value(t) for k, t in enumerate(op.inputs) if k not in refs]
+            results = hostcall.call_on_state(op, refs, others, self.state)
+        elif op.type in PASS_THROUGH or op.type == "ReadVariableOp":
+            value = self.value(op.inputs[0])
+            results = (np.array(value) if variable_of(op.inputs[0]) is not None else value,)
+        else:
+            results = hostcall.call(op, [self.value(t) for t in op.inputs], self.state)
+        self.values.update(zip(op.outputs, results))
+
+class _Run(Steps):
+    """All operations of a run; values are dropped after their last use."""
+
     def __init__(self, feeds, fetches, state):
-        self.values, self.feeds, self.fetches, self.state = dict(feeds), feeds, fetches, state
+        super().__init__(feeds, state)
+        self.feeds, self.fetches = feeds, fetches
         self.results = {t: np.array(feeds[t]) for t in fetches if t in feeds}
 
     def execute(self, ops) -> dict:
         left, watched = _uses(ops), watch.present()
         for op in ops:
             if watched is None:
-                self._step(op)
+                self.step(op)
             else:
                 self._watched(op, watched)
             for tensor in op.outputs:
                 if tensor in self.fetches and tensor not in self.results:
-                    self.results[tensor] = np.array(self._value(tensor), copy=True)
+                    self.results[tensor] = np.array(self.value(tensor), copy=True)
             for tensor in op.inputs:                # values are dropped after their last use
                 left[tensor] -= 1
                 if left[tensor] == 0 and tensor not in self.feeds:
@@ -45,40 +87,9 @@ class _Run:
         watched.check()
         trace = watched.trace
         begin = trace.now() if trace is not None else 0
-        self._step(op)
+        self.step(op)
         if trace is not None:
             trace.operation(op, begin, [self.values.get(t) for t in op.outputs])
-
-    def _value(self, tensor):
-        found = self.values.get(tensor, self.values.get(seen_through(tensor)))
-        if found is None:
-            variable = variable_of(tensor)
-            if variable is None:
-                raise KeyError(tensor.name)
-            found = self.state.read(variable)
-        return found
-
-    def _step(self, op):
-        if is_variable(op) or op.type in ("NoOp", "ControlTrigger") or is_transparent(op):
-            return
-        if op.outputs and all(t in self.values for t in op.outputs):
-            return
-        if op.type == "Placeholder":
-            raise missing_feed(op)
-        if op.opdef is not None and op.opdef.calls:
-            arrays = [self._value(op.inputs[k]) for k in inputs_by_value(op)]
-            self.values.update(zip(op.outputs, functions.call(op, arrays, self.state, compiled=False)))
-            return
-        refs = state_inputs(op)
-        if refs:
-            others = [self._value(t) for k, t in enumerate(op.inputs) if k not in refs]
-            results = hostcall.call_on_state(op, refs, others, self.state)
-        elif op.type in PASS_THROUGH or op.type == "ReadVariableOp":
-            value = self._value(op.inputs[0])
-            results = (np.array(value) if variable_of(op.inputs[0]) is not None else value,)
-        else:
-            results = hostcall.call(op, [self._value(t) for t in op.inputs], self.state)
-        self.values.update(zip(op.outputs, results))
 
 
 def _uses(ops) -> dict:

@@ -134,6 +134,26 @@ class BaseSession:
         """The plans made so far, one for each signature of fetches and feeds."""
         return [p for k, p in self._plans.items() if k[0] == "plan"]
 
+    def partial_run_setup(self, fetches, feeds=None) -> str:
+        """A handle for a run in several calls of `partial_run`: all they will fetch and feed is named here.
+
+        Raises InvalidArgumentError if there is nothing to fetch.
+        """
+        from .partial_run import setup
+
+        return setup(self, fetches, feeds)
+
+    def partial_run(self, handle, fetches, feed_dict=None):
+        """Continues a run: feeds more, and returns the values of `fetches`, in the same structure.
+
+        Every operation runs at most once per handle, every feed and fetch is given once.  Raises InvalidArgumentError for
+        an unknown handle, for feeds and fetches that were not announced or were given before, and for fetches that need
+        a feed to come.
+        """
+        from .partial_run import run
+
+        return run(self, handle, fetches, feed_dict)
+
     def make_callable(self, fetches, feed_list=None, accept_options=False):
         """A function of the values of `feed_list` that runs `fetches`: the cheapest way to run the same thing often."""
         taken = Fetches(self._graph, fetches)

@@ -137,6 +137,7 @@ class State:
             with condition:
                 condition.notify_all()
         self.variables.clear()
+        self.functions.clear()
         self.streams.clear()
         self.resources.clear()
 

@@ -1,0 +1,115 @@
+"""`Session.partial_run`: one run in several calls, each with more feeds and more fetches.
+
+Every operation runs at most once per handle, as soon as a call asks for something that needs it.  Values are computed by
+the reference and kept until the handle is used up.
+"""
+from __future__ import annotations
+
+import itertools
+import threading
+
+import numpy as np
+
+from jitgraph.compiler import compile
+from jitgraph.graph.errors import InvalidArgumentError
+
+from . import feed as feeding
+from .fetch import Fetches
+from .reference import Steps
+
+_numbers = itertools.count()
+
+
+class PartialRun:
+    """What a handle stands for: the operations of all calls in order, those that ran, and their values."""
+
+    def __init__(self, session, fetches, feeds):
+        graph = session.graph
+        taken = Fetches(graph, fetches)
+        if not taken.tensors and not taken.targets:
+            raise InvalidArgumentError(None, None, "Must specify at least one target to fetch or execute.")
+        self.feeds = [graph.as_graph_element(f, allow_tensor=True, allow_operation=False) for f in feeds]
+        self.fetches, self.targets = list(taken.tensors), list(taken.targets)
+        ordered = compile(graph, self.fetches, self.targets, dict.fromkeys(self.feeds, ()), until="order")
+        self.ops, self.done = list(ordered.ops), set()
+        self.steps = Steps({}, session._state)
+        self.unfed, self.unfetched = set(self.feeds), set(self.fetches)
+        self.lock = threading.Lock()
+
+    def run(self, graph, fetches, feed_dict):
+        """The values of `fetches`, in their structure.  Raises InvalidArgumentError for what was not announced."""
+        taken = Fetches(graph, fetches)
+        if taken.targets:
+            raise RuntimeError("partial_run() requires empty target_list.")
+        fed = feeding.expand(graph, feed_dict) if feed_dict else {}
+        with self.lock:
+            self._check(taken.tensors, fed)
+            self.steps.values.update({t: feeding.convert(t, v) for t, v in fed.items()})
+            needed = self._needed(taken.tensors, self.unfed - set(fed))
+            self.unfed -= set(fed)
+            for op in self.ops:
+                if op in needed:
+                    self.steps.step(op)
+                    self.done.add(op)
+            self.unfetched -= set(taken.tensors)
+            return taken.build([_plain(self.steps.value(t)) for t in taken.tensors])
+
+    @property
+    def finished(self) -> bool:
+        return not self.unfed and not self.unfetched
+
+    def _check(self, tensors, fed):
+        for tensor in fed:
+            if tensor not in self.feeds:
+                raise _invalid(f"The feed {tensor.name} was not specified in partial_run_setup.")
+            if tensor not in self.unfed:
+                raise _invalid(f"The feed {tensor.name} has already been fed.")
+        for tensor in tensors:
+            if tensor not in self.fetches:
+                raise _invalid(f"The fetch {tensor.name} was not specified in partial_run_setup.")
+            if tensor not in self.unfetched:
+                raise _invalid(f"The fetch {tensor.name} has already been fetched.")
+
+    def _needed(self, tensors, unfed) -> set:
+        """The operations that these tensors still need.  Raises InvalidArgumentError if they need a feed to come."""
+        needed, stack = set(), list(tensors)
+        while stack:
+            item = stack.pop()
+            if item in unfed:
+                raise _invalid(f"Fetch {tensors[0].name} can't be computed from the feeds that have been fed so far: it "
+                               f"needs {item.name}.")
+            if item in self.steps.values:
+                continue
+            op = getattr(item, "op", item)
+            if op not in self.done and op not in needed:
+                needed.add(op)
+                stack += [*op.inputs, *op.control_inputs]
+        return needed
+
+
+def _invalid(message) -> InvalidArgumentError:
+    return InvalidArgumentError(None, None, message)
+
+
+def _plain(value):
+    array = np.array(value, copy=True)
+    return array[()] if array.ndim == 0 else array
+
+
+def setup(session, fetches, feeds) -> str:
+    """A handle for a run in several calls; see `Session.partial_run_setup`."""
+    handle = f"partial_run_{next(_numbers)}"
+    session._state.resources["partial run", "", handle] = PartialRun(session, fetches, feeds or ())
+    return handle
+
+
+def run(session, handle, fetches, feed_dict):
+    """One call of a run in several; see `Session.partial_run`."""
+    key = ("partial run", "", handle)
+    found = session._state.resources.get(key)
+    if found is None:
+        raise _invalid("Must run 'setup' before performing partial runs!")
+    result = found.run(session.graph, fetches, feed_dict)
+    if found.finished:
+        session._state.resources.pop(key, None)
+    return result
