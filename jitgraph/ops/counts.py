@@ -48,6 +48,32 @@ def _bincount(arr, size, weights):
     return bins
 
 
+def _dense_sizes(c: Any) -> Any:
+    shape = c.shapes[0]
+    return None if shape is None else (*shape[:-1], *_sized(c, 1))
+
+
+@op("DenseBincount(input: Tidx, size: Tidx, weights: T; binary_output: bool = False) -> output: T", T=_COUNTED, host=True,
+    Tidx=INDEX, shape=_dense_sizes, grad=NOT_DIFFERENTIABLE, dynamic=True,
+    samples=lambda rng, dtype: [[np.array([1, 3, 1], np.int32), np.int32(4), np.array([], dtype)],
+                                ([np.array([[1, 3], [2, 2]], np.int32), np.int32(4), np.array([], dtype)],
+                                 {"binary_output": True})])
+def _dense_bincount(input, size, weights, binary_output):
+    """For a vector, or each row of a matrix, how often each number below `size` occurs (or the sum of its weights)."""
+    if np.any(input < 0):
+        raise _invalid("Input arr must be non-negative!")
+    if weights.size and weights.shape != input.shape:
+        raise _invalid(f"Weights and arr must have the same shape: {list(weights.shape)} vs. {list(input.shape)}")
+    bins = np.zeros((*input.shape[:-1], int(size)), weights.dtype)
+    places = np.nonzero(input < size)
+    where = (*places[:-1], input[places])
+    if binary_output:
+        bins[where] = 1
+    else:
+        np.add.at(bins, where, weights[places] if weights.size else 1)
+    return bins
+
+
 def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None,
              dtype: Any = dtypes.int32) -> Tensor:
     """How often each number occurs in the non-negative integers `arr`, or the sums of `weights` (of the same shape).

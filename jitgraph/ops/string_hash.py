@@ -15,7 +15,7 @@ import numpy as np
 
 from jitgraph.graph import errors, shape_rules
 from jitgraph.graph.tensor import Tensor
-from jitgraph.op import op
+from jitgraph.op import NOT_DIFFERENTIABLE, op
 
 _ALL = 2 ** 64 - 1
 _K0, _K1, _K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
@@ -224,3 +224,34 @@ def string_to_hash_bucket(string_tensor: Any = None, num_buckets: int | None = N
     """
     strings = string_tensor if input is None else input
     return _string_to_hash_bucket(strings, num_buckets=num_buckets, name=name)
+
+
+def _fingerprint_shape(c: Any) -> Any:
+    shape = c.shapes[0]
+    return (None if not shape else shape[0], 8)
+
+
+@op("Fingerprint(data: T, method: string) -> fingerprint: uint8", shape=_fingerprint_shape, host=True,
+    grad=NOT_DIFFERENTIABLE)
+def _fingerprint_op(data, method):
+    """The fingerprint of each row of `data`, 8 bytes each."""
+    if method[()] != b"farmhash64":
+        raise errors.InvalidArgumentError(None, None, f"Unsupported fingerprint method: {method[()].decode('latin-1')}")
+    if not data.ndim:
+        raise errors.InvalidArgumentError(None, None, "`data` should have at least one dimension")
+    rows = data.reshape(len(data), -1)
+    if data.dtype != object:
+        found = [fingerprint64(row.tobytes()) for row in rows]
+    elif rows.shape[1] == 1:
+        found = [fingerprint64(row[0]) for row in rows]
+    else:                   # of several strings: of the fingerprints of each
+        found = [fingerprint64(fingerprints(row).tobytes()) for row in rows]
+    return np.array(found, "<u8").view(np.uint8).reshape(-1, 8)
+
+
+def fingerprint(data: Any, method: str = "farmhash64", name: str | None = None) -> Tensor:
+    """A fingerprint of each row (along the first dimension) of `data`: uint8 [rows, 8].
+
+    Raises InvalidArgumentError in a run for scalars and other methods.
+    """
+    return _fingerprint_op(data, method, name=name)

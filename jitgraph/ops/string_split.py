@@ -14,6 +14,7 @@ from jitgraph.graph.dtypes import INDEX
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import op
+from jitgraph.ops.shape import reshape
 from jitgraph.ops.strings import invalid
 
 # -- splitting -----------------------------------------------------------------------------------------------------
@@ -87,6 +88,16 @@ def split(input: Any = None, sep: Any = None, maxsplit: int = -1, result_type: s
         strings = convert_to_tensor(strings, dtypes.string, "input")
         separator = convert_to_tensor("" if sep is None else sep, dtypes.string)
         return SparseTensor(*_string_split_v2(strings, separator, maxsplit=maxsplit))
+
+
+def bytes_split(input: Any, name: str | None = None) -> Tensor:
+    """The bytes of a string scalar, each a string.  Raises ValueError if `input` is none."""
+    with name_scope(name, "StringsByteSplit", [input]):
+        text = convert_to_tensor(input, dtypes.string, "input")
+        if text.shape.ndims != 0:
+            raise ValueError(f"bytes_split takes a string scalar, not shape {text.shape}; tf.string_split(x, sep='') gives "
+                             "the bytes of a vector of strings as a SparseTensor")
+        return _string_split(reshape(text, [1]), "", skip_empty=False).values
 
 
 def _check_result_type(result_type: str) -> None:

@@ -53,5 +53,8 @@ def test_a_module_does_not_hide_the_function_of_its_name(tf):
 
 
 def test_table_has_no_name_twice():
-    listed = [entry.partition("=")[0] for entries in names.TABLE.values() for entry in entries.split()]
+    from jitgraph.numeric_names import NUMERIC
+
+    tables = [*names.TABLE.values(), *NUMERIC.values()]
+    listed = [entry.partition("=")[0] for entries in tables for entry in entries.split()]
     assert sorted(listed) == sorted(set(listed))
