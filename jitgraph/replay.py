@@ -269,12 +269,13 @@ def add_loop_variable(op: Operation, first: Tensor, following: Any) -> Tensor:
     with body.as_default():
         body.outputs.append(following(inner))
     assert len(body.inputs) == len(cond.inputs) == len(op.inputs) + 1, "a loop's functions take the same inputs"
+    stated = op.attrs["output_shapes"] or [t._shape for t in op.outputs]
     op.inputs.append(first)
     first._consumers.append(op)
     output = Tensor(op, len(op.outputs), first.dtype, first._shape)
     op.outputs.append(output)
     op.attrs["T"] = [*op.attrs["T"], first.dtype]
-    op.attrs["output_shapes"] = [*op.attrs["output_shapes"], first._shape]
+    op.attrs["output_shapes"] = [*stated, first._shape]
     note_change(op.graph)
     return output
 

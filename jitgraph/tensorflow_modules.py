@@ -85,7 +85,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "control_flow_ops": ":jitgraph.control_flow :jitgraph.ops.control",
         "ctc_ops": "nn",
         "custom_gradient": "",
-        "data_flow_ops": "queue",
+        "data_flow_ops": "queue :jitgraph.barrier",
         "distributions": "distributions",
         "embedding_ops": "nn",
         "functional_ops": "",

@@ -132,6 +132,27 @@ class FunctionGraph(Graph):
         self.sources[node.outputs[0]] = outer
         return node.outputs[0]
 
+    def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
+        """As for other graphs; what is not here is looked for around it, as a function sees all that stands before it."""
+        try:
+            return super().as_graph_element(obj, allow_tensor, allow_operation)
+        except (KeyError, ValueError):
+            return self.outer_graph.as_graph_element(obj, allow_tensor, allow_operation)
+
+    def get_tensor_by_name(self, name: str) -> Tensor:
+        """The tensor of that name here or around it.  Raises KeyError if there is none."""
+        try:
+            return super().get_tensor_by_name(name)
+        except KeyError:
+            return self.outer_graph.get_tensor_by_name(name)
+
+    def get_operation_by_name(self, name: str) -> Operation:
+        """The operation of that name here or around it.  Raises KeyError if there is none."""
+        try:
+            return super().get_operation_by_name(name)
+        except KeyError:
+            return self.outer_graph.get_operation_by_name(name)
+
     def _local(self, item: Any) -> Any:
         """Control inputs from outside become control inputs of the call."""
         graph = getattr(item, "graph", None)

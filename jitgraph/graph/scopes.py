@@ -167,6 +167,8 @@ def graph_of(values: Any, default: Any = None) -> Graph:
             continue
         if found is None:
             found, owner = graph, value
+            if graph.building_function and isinstance(value, Tensor):
+                current.capture(value)          # which raises: it was made in a function that is complete
         elif graph is not found:
             raise ValueError(f"{value} must be from the same graph as {owner}.")
     return current if found is None else found

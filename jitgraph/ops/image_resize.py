@@ -186,7 +186,9 @@ def _along(x: np.ndarray, axis: int, lower: np.ndarray, upper: np.ndarray, way: 
 
 
 def _known_size(size: Any) -> tuple[int, int] | None:
-    return None if size.constant is None else tuple(plain_sizes(size.constant))
+    """The new size if it is known and positive; others are refused by the NumPy meaning."""
+    sizes = None if size.constant is None else tuple(plain_sizes(size.constant))
+    return None if sizes is None or any(n <= 0 for n in sizes) else sizes
 
 
 def _lower_bilinear(b: Any, images: Any, size: Any, align_corners: bool, half_pixel_centers: bool) -> Any:

@@ -102,8 +102,8 @@ def _dequantize(input, min_range, max_range, mode):
         step = span / steps
         lowest = np.round(float(low) / step) * step
         return (lowest + (values.astype(np.float64) - info.min) * step).astype(f32)
-    largest = f32(max(abs(low), abs(high))) if info.min < 0 else high
-    return floats * (largest / f32(info.max))
+    step = high / f32(info.max)
+    return floats * (max(low / f32(info.min), step) if info.min < 0 else step)
 
 
 def quantize(input: Any, min_range: Any, max_range: Any, T: Any, mode: str = "MIN_COMBINED",

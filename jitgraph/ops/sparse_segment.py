@@ -12,7 +12,7 @@ from jitgraph.op import op
 from jitgraph.ops.gather import check_indices
 from jitgraph.ops.shape import plain_sizes, shape
 
-_INPUTS = "data: T, indices: Tidx, segment_ids: int32"
+_INPUTS = "data: T, indices: Tidx, segment_ids: Tsegmentids"
 _IDX = INDEX.with_default(dtypes.int32)
 
 
@@ -93,17 +93,17 @@ def _declare(kind: str, name: str, what: str, types: Any) -> None:
 
     value.__doc__ = f"output[i] = {what} of the rows data[indices[j]] with segment_ids[j] == i."
     value_with_count.__doc__ = value.__doc__ + "  There are `num_segments` segments."
-    op(f"SparseSegment{name}({_INPUTS}) -> output: T", T=types, Tidx=_IDX, shape=_rows_shape, dynamic=True, checks=True,
-       grad=_gradient(kind))(value)
+    op(f"SparseSegment{name}({_INPUTS}) -> output: T", T=types, Tidx=_IDX, Tsegmentids=_IDX, shape=_rows_shape, dynamic=True,
+       checks=True, grad=_gradient(kind))(value)
     op(f"SparseSegment{name}WithNumSegments({_INPUTS}, num_segments: Tnumsegments) -> output: T", T=types, Tidx=_IDX,
-       Tnumsegments=_IDX, shape=_rows_shape, checks=True, grad=_gradient(kind))(value_with_count)
+       Tsegmentids=_IDX, Tnumsegments=_IDX, shape=_rows_shape, checks=True, grad=_gradient(kind))(value_with_count)
     if kind:
         def grad_value(grad, indices, segment_ids, output_dim0):
             return _distributed(kind, grad, indices, segment_ids, output_dim0)
 
         grad_value.__doc__ = f"The gradient of SparseSegment{name}."
-        op(f"SparseSegment{name}Grad(grad: T, indices: Tidx, segment_ids: int32, output_dim0: int32) -> output: T",
-           T=types, Tidx=_IDX, shape=_grad_shape, checks=True)(grad_value)
+        op(f"SparseSegment{name}Grad(grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32) -> output: T",
+           T=types, Tidx=_IDX, Tsegmentids=_IDX, shape=_grad_shape, checks=True)(grad_value)
 
 
 _declare("", "Sum", "sum", REALS)

@@ -200,6 +200,8 @@ class Optimizer:
         return self._non_slots[key]
 
     def _get_non_slot_variable(self, name: str, graph: Any = None) -> Any:
+        while graph is not None and graph.outer_graph is not None:     # variables are made around all functions
+            graph = graph.outer_graph
         return self._non_slots.get((name, graph))
 
     # -- for subclasses --------------------------------------------------------------------------------------------

@@ -1,0 +1,177 @@
+"""cond, case, switch_case, smart_cond: what they return, what they refuse, which branch runs, state in branches."""
+import collections
+
+import numpy as np
+import pytest
+
+Pair = collections.namedtuple("Pair", "a b")
+
+
+def test_the_taken_branch_gives_the_value(tf, run):
+    x = tf.placeholder(tf.float32, [None])
+    y = tf.cond(tf.reduce_sum(x) > 0, lambda: x * 2.0, lambda: x[:1])
+    assert y.shape.as_list() == [None]
+    assert run(y, {x: [1, 2]}).tolist() == [2, 4]
+    assert run(y, {x: [-1, -2]}).tolist() == [-1]
+
+
+def test_structures_come_back_as_they_were(tf, run):
+    yes, no = tf.constant(True), tf.constant(False)
+
+    def branch(k):
+        return lambda: Pair({"x": tf.constant(k), "y": [tf.constant(k + 1)]}, (tf.constant(float(k)),))
+
+    found = tf.cond(no, branch(1), branch(5))
+    assert isinstance(found, Pair) and isinstance(found.b, tuple) and list(found.a) == ["x", "y"]
+    assert run(found) == Pair({"x": 5, "y": [6]}, (5.0,))
+    assert isinstance(tf.cond(yes, lambda: [yes], lambda: [no]), tf.Tensor)
+    assert isinstance(tf.cond(yes, lambda: [yes], lambda: [no], strict=True), list)
+    assert tf.cond(yes, lambda: 1, lambda: 2).dtype == tf.int32
+    sparse = tf.cond(no, lambda: tf.SparseTensor([[0]], [1.0], [3]), lambda: tf.SparseTensor([[2]], [4.0], [3]))
+    assert run(sparse).values.tolist() == [4.0]
+
+
+def test_an_operation_stands_for_a_bool(tf, run):
+    v = tf.Variable(1.0)
+    p = tf.placeholder(tf.bool, [])
+    done = tf.cond(p, lambda: tf.group(v.assign(5.0)), lambda: tf.no_op())
+    with tf.control_dependencies([done]):
+        after = v.read_value()
+    assert done.dtype == tf.bool
+    assert run([done, after], {p: True}) == [True, 5.0]
+    assert run(after, {p: False}) == 1.0
+
+
+@pytest.mark.parametrize("make, kind, text", [
+    (lambda tf, t: tf.cond(True, lambda: t, lambda: t), TypeError, "pred must not be a Python bool"),
+    (lambda tf, t: tf.cond(t > 0, 1, lambda: t), TypeError, "true_fn must be callable"),
+    (lambda tf, t: tf.cond(t > 0, lambda: None, lambda: t), ValueError, "true_fn must have a return value"),
+    (lambda tf, t: tf.cond(t > 0, lambda: t, lambda: None), ValueError, "false_fn must have a return value"),
+    (lambda tf, t: tf.cond(t > 0, lambda: t, lambda: 1), ValueError, "must have the same type: float32, int32"),
+    (lambda tf, t: tf.cond(t > 0, lambda: (t, t), lambda: [t, t]), TypeError, "same nested structure"),
+    (lambda tf, t: tf.cond(t > 0, lambda: {"a": t}, lambda: {"b": t}), ValueError, "same set of keys"),
+    (lambda tf, t: tf.cond(t > 0, list, list), ValueError, "at least one result"),
+    (lambda tf, t: tf.cond([t > 0], lambda: t, lambda: t), ValueError, "rank 0"),
+    (lambda tf, t: tf.cond(t, lambda: t, lambda: t), TypeError, "does not match expected type of bool"),
+    (lambda tf, t: tf.cond(t > 0), TypeError, "true_fn argument required"),
+    (lambda tf, t: tf.case([(True, lambda: t)]), TypeError, "pred must be a Tensor"),
+    (lambda tf, t: tf.case([(t > 0, 1)]), TypeError, "must be callable"),
+    (lambda tf, t: tf.case([1]), TypeError, "must be a 2-tuple"),
+    (lambda tf, t: tf.case(1), TypeError, "must be a list, tuple, or dict"),
+])
+def test_wrong_arguments(tf, make, kind, text):
+    with pytest.raises(kind, match=text):
+        make(tf, tf.constant(1.0))
+
+
+def test_what_a_branch_makes_has_no_value_outside(tf):
+    kept = []
+    x = tf.constant(1.0)
+    tf.cond(x > 0, lambda: kept.append(x * 2.0) or kept[0], lambda: x)
+    with pytest.raises(ValueError, match="return it from that function"):
+        kept[0] + 1.0
+
+
+def test_only_the_taken_branch_has_effects(tf, run):
+    v, w = tf.Variable(0), tf.Variable(0)
+    p = tf.placeholder(tf.bool, [])
+    y = tf.cond(p, lambda: tf.assign_add(v, 1), lambda: tf.assign_add(w, 10))
+    with tf.control_dependencies([y]):
+        both = [v.read_value(), w.read_value()]
+    assert run(both, {p: True}, times=3) == [3, 0]
+    assert run(both, {p: False}, times=2) == [0, 20]
+
+
+def test_an_uninitialised_variable_matters_only_where_it_is_read(tf):
+    v = tf.Variable(3.0)
+    p = tf.placeholder(tf.bool, [])
+    y = tf.cond(p, lambda: v * 2.0, lambda: tf.constant(-1.0))
+    for jit in ("off", "always"):
+        with tf.Session(jit=jit) as session:
+            assert session.run(y, {p: False}) == -1.0
+            with pytest.raises(tf.errors.FailedPreconditionError, match="Variable"):
+                session.run(y, {p: True})
+            session.run(v.initializer)
+            assert session.run(y, {p: True}) == 6.0
+
+
+def test_a_branch_sees_what_was_written_before_it(tf, run):
+    v = tf.Variable(1.0)
+    wrote = tf.assign(v, 4.0)
+    with tf.control_dependencies([wrote]):
+        y = tf.cond(tf.constant(True), lambda: v * 2.0, lambda: tf.constant(0.0))
+    assert run(y) == 8.0
+
+
+def test_control_dependencies_on_what_is_outside(tf, run):
+    v = tf.Variable(1.0)
+    add = tf.assign_add(v, 5.0)
+
+    def branch():
+        with tf.control_dependencies([add]):
+            return v.read_value()
+
+    assert run(tf.cond(tf.constant(True), branch, lambda: tf.constant(0.0))) == 6.0
+
+
+def test_variables_made_in_a_branch(tf, run):
+    y = tf.cond(tf.constant(True), lambda: tf.get_variable("w", [2], initializer=tf.ones_initializer()) * 2.0,
+                lambda: tf.zeros([2]))
+    assert [v.name for v in tf.global_variables()] == ["w:0"]
+    assert run(y).tolist() == [2, 2]
+
+
+def test_a_variable_from_the_value_of_another(tf, run):
+    v = tf.Variable([1.0, 2.0])
+    w = tf.Variable(v.initialized_value() * 2.0)
+    assert run(w).tolist() == [2, 4]
+
+
+def test_errors_inside_name_the_node(tf, run):
+    x = tf.placeholder(tf.float32, [])
+    y = tf.cond(x > 0, lambda: tf.check_numerics(tf.log(-x), "bad", name="checker"), lambda: x)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="cond/checker"):
+        run(y, {x: 1.0})
+
+
+def test_the_result_is_not_in_memory_that_is_used_again(tf):
+    x = tf.placeholder(tf.float32, [3])
+    p = tf.placeholder(tf.bool, [])
+    y = tf.cond(p, lambda: x, lambda: tf.Print(x * 2.0, []))
+    with tf.Session(jit="always") as session:
+        fed = np.ones(3, np.float32)
+        first, second = session.run(y, {x: fed, p: True}), session.run(y, {x: fed, p: False})
+        session.run(y, {x: fed * 7, p: False})
+        fed[:] = 9
+        assert first.tolist() == [1, 1, 1] and second.tolist() == [2, 2, 2]
+
+
+def test_case_takes_the_first_that_holds(tf, run):
+    x = tf.placeholder(tf.int32, [])
+    pairs = [(x < 0, lambda: -x), (x < 5, lambda: x * 10), (x < 9, lambda: x * 100)]
+    y = tf.case(pairs, default=lambda: tf.constant(-1))
+    assert [run(y, {x: k}) for k in (-2, 3, 7, 50)] == [2, 30, 700, -1]
+    assert run(tf.case({x < 0: lambda: x, x > 0: lambda: x * 2}, exclusive=True), {x: 4}) == 8
+    with pytest.raises(tf.errors.InvalidArgumentError, match="None of conditions"):
+        run(tf.case(pairs), {x: 50})
+    with pytest.raises(tf.errors.InvalidArgumentError, match="More than one condition"):
+        run(tf.case(pairs, default=lambda: x, exclusive=True), {x: -1})
+
+
+def test_switch_case(tf, run):
+    k = tf.placeholder(tf.int32, [])
+    y = tf.switch_case(k, {1: lambda: tf.constant(11), 0: lambda: tf.constant(10)}, default=lambda: tf.constant(-1))
+    assert [run(y, {k: n}) for n in (0, 1, 2, -5)] == [10, 11, -1, -1]
+    assert run(tf.switch_case(k, [lambda: k * 2, lambda: k * 3]), {k: 7}) == 21
+    with pytest.raises(ValueError, match="contiguous"):
+        tf.switch_case(k, {0: lambda: k, 2: lambda: k})
+
+
+def test_smart_cond_decides_now_where_it_can(tf):
+    smart = tf.contrib.framework.smart_cond
+    assert smart(True, lambda: "yes", lambda: "no") == "yes"
+    assert smart(tf.constant(False), lambda: "yes", lambda: "no") == "no"
+    made = smart(tf.placeholder(tf.bool, []), lambda: tf.constant(1), lambda: tf.constant(2))
+    assert made.op.type == "Identity"
+    with pytest.raises(TypeError):
+        smart("x", lambda: 1, lambda: 2)
