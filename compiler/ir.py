@@ -16,6 +16,9 @@ A `Node` is one primitive applied to `Value`s.  Kinds, and what their attributes
     assemble   fill                      a tensor put together from `place` nodes (concat, pad)
     place      offset                    stores its input into a region of an assemble node
     matmul     ta, tb                    batched matrix product
+    conv       strides, dilations        inputs: padded images, filter; see emit/convolve.py for these three
+    conv_input strides, dilations, before, margin      inputs: padded gradient, filter with its last axes exchanged
+    conv_filter strides, dilations       inputs: padded images, gradient; partial gradients, one for each part of the batch
     scatter    op                        inputs: indices, updates, rows added into zeros
     scan       op, axis, exclusive, reverse
     write      variable, version         stores into a variable's buffer; its value is the variable right after it
@@ -33,6 +36,7 @@ from . import sizes
 REDUCTIONS = ("add", "mul", "max", "min", "and", "or", "argmax", "argmin")
 VIEWS = ("reshape", "transpose", "broadcast", "slice")
 PARTIALS = 64
+CHUNKS, CHUNK_BYTES = 16, 1 << 22       # parts of a batch with a filter gradient of their own: how many, and their size
 FOLDED = ("add", "sub", "mul", "div", "neg", "sqrt", "max", "min", "eq", "ne", "lt", "le", "gt", "ge")
 NUMERIC = ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 
@@ -266,6 +270,24 @@ class Builder:
             x, y = self.broadcast(x, batch + x.shape[-2:]), self.broadcast(y, batch + y.shape[-2:])
         return self.node("matmul", [x, y], [(batch + (m, n), x.dtype)], key=(bool(ta), bool(tb)),
                          ta=bool(ta), tb=bool(tb)).out
+
+    def convolve(self, x: Value, w: Value, size, strides, dilations) -> Value:
+        """Images x [n, h, w, in], padded already, with a filter [kh, kw, in, out]: [n, *size, out]."""
+        return self.node("conv", [x, w], [((x.shape[0], *size, w.shape[3]), x.dtype)], key=(strides, dilations),
+                         strides=strides, dilations=dilations).out
+
+    def convolve_input(self, dy: Value, w: Value, size, strides, dilations, before, margin) -> Value:
+        """The gradient [n, *size, in] of a convolution for its input, which was padded by `before`; dy has `margin` rows
+        and columns of zeros before it, and w is [kh, kw, out, in]."""
+        return self.node("conv_input", [dy, w], [((dy.shape[0], *size, w.shape[3]), dy.dtype)], strides=strides,
+                         dilations=dilations, before=before, margin=margin).out
+
+    def convolve_filter(self, x: Value, dy: Value, shape, strides, dilations) -> Value:
+        """The gradient of a convolution for its filter of shape [kh, kw, in, out]."""
+        chunks = max(1, min(CHUNKS, CHUNK_BYTES // (sizes.product(shape) * x.dtype.size)))
+        parts = self.node("conv_filter", [x, dy], [((chunks, *shape), x.dtype)], key=(tuple(shape), strides, dilations),
+                          strides=strides, dilations=dilations).out
+        return self.reduce("add", parts, [0])
 
     def scan(self, op, x: Value, axis, exclusive=False, reverse=False) -> Value:
         return self.node("scan", [x], [(x.shape, x.dtype)], key=(op, axis % x.rank, exclusive, reverse), op=op,

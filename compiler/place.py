@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import sizes
-from .emit import contract, sequential
+from .emit import contract, convolve, sequential
 from .ir import Node, Value
 from .kernel import CODES, WIDTH, Kernel
 from .views import resolve
 
-WRITTEN_BY_HAND = {"matmul": contract.emit, "scatter": sequential.emit_scatter, "scan": sequential.emit_scan}
+WRITTEN_BY_HAND = {"matmul": contract.emit, "scatter": sequential.emit_scatter, "scan": sequential.emit_scan,
+                   "conv": convolve.emit_forward, "conv_input": convolve.emit_input_gradient,
+                   "conv_filter": convolve.emit_filter_gradient}
 
 
 @dataclass

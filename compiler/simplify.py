@@ -95,6 +95,9 @@ def transpose_into_matmul(node: Node):
 RULES = [multiply_by_one, select_constant, negate_twice, transpose_into_matmul]
 
 
+TAKES_PLAIN = ("scatter", "scan", "conv", "conv_input", "conv_filter")       # kernels that index without strides
+
+
 # Views -----------------------------------------------------------------------------------------------------------------
 def _copy_unaddressable(program):
     """Puts a copy where a view cannot be indexed with strides: a reshape of something that is not contiguous, a factor
@@ -112,7 +115,7 @@ def _copy_unaddressable(program):
                 node.inputs[k] = _copied(value, nodes, node)
             elif node.kind == "write" and _rearranges(value, node.attrs["variable"]):
                 node.inputs[k] = _copied(value, nodes, node)
-            elif node.kind in ("scatter", "scan") and not _is_plain(value):
+            elif node.kind in TAKES_PLAIN and not _is_plain(value):
                 node.inputs[k] = _copied(value, nodes, node)
             elif node.kind == "host" and resolve(value)[0].node.kind == "iota":
                 node.inputs[k] = _copied(value, nodes, node)

@@ -27,6 +27,21 @@ def target_features() -> tuple[str, str]:
 
 
 @functools.cache
+def vector_bytes() -> int:
+    """Bytes in a vector register of the machine that kernels are compiled for."""
+    features = set(target_features()[1].split(","))
+    return 64 if "+avx512f" in features else 32 if "+avx" in features else 16
+
+
+@functools.cache
+def vector_registers() -> int:
+    """How many vector registers that machine has."""
+    import platform
+
+    return 32 if vector_bytes() == 64 or platform.machine().lower() in ("aarch64", "arm64") else 16
+
+
+@functools.cache
 def target_key() -> dict[str, str]:
     """What object code depends on besides the kernel's text, as named parts."""
     from importlib import metadata
@@ -44,7 +59,7 @@ def _emitter_version() -> str:
     from pathlib import Path
 
     here = Path(__file__).resolve().parent
-    files = [here / "native.py", here / "intrinsics.py", *sorted(here.parent.glob("elementary*.py")),
+    files = [here / "native.py", here / "intrinsics.py", here / "tile.py", *sorted(here.parent.glob("elementary*.py")),
              *sorted(here.parent.glob("machine*.py"))]
     digest = hashlib.sha256()
     for file in files:
@@ -80,10 +95,10 @@ def compile_function(source: str, name: str, arguments, symbol: str, filename: s
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.errors import NumbaError
 
+    from . import tile
     from .intrinsics import namespace
 
-    space = dict(namespace())
-    space.update(scope or {})
+    space = {**namespace(), **tile.named_in(source), **(scope or {})}
     exec(compile(source, filename, "exec"), space)
     space.update(protect or {})             # helpers that are already compiled replace their own text
     flags: Any = compiler.Flags()

@@ -9,7 +9,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDEX
 from jitgraph.op import op
-from jitgraph.ops import windows
+from jitgraph.ops import conv_lowering, windows
 from jitgraph.ops.shape import shape
 from jitgraph.ops.windows import Layout, Window
 
@@ -167,7 +167,7 @@ def _check_output(grad: np.ndarray, wins: list[Window]) -> None:
 
 # -- 2-D -----------------------------------------------------------------------------------------------------------
 
-@op(f"Conv2D(input: T, filter: T; {_ATTRS_2D}) -> output: T", T=_CONV_TYPES, shape=_conv_shape)
+@op(f"Conv2D(input: T, filter: T; {_ATTRS_2D}) -> output: T", T=_CONV_TYPES, shape=_conv_shape, lower=conv_lowering.forward)
 def _conv2d(input, filter, strides, padding, explicit_paddings, data_format, dilations):
     """2-D convolution (cross-correlation) of images with `filter` [height, width, in, out]."""
     return _forward(input, filter, data_format, strides, padding, dilations, explicit_paddings)
@@ -200,7 +200,7 @@ def _backprop_input_shape(c: Any) -> Any:
 
 
 @op(f"Conv2DBackpropInput(input_sizes: int32, filter: T, out_backprop: T; {_ATTRS_2D}) -> output: T", T=_CONV_TYPES,
-    shape=_backprop_input_shape)
+    shape=_backprop_input_shape, lower=conv_lowering.input_gradient)
 def conv2d_backprop_input(input_sizes, filter, out_backprop, strides, padding, explicit_paddings, data_format, dilations):
     """The gradient of Conv2D for an input of shape `input_sizes`."""
     return _backward_input(input_sizes, filter, out_backprop, data_format, strides, padding, dilations,
@@ -216,7 +216,7 @@ def _(op, grad):
 
 
 @op(f"Conv2DBackpropFilter(input: T, filter_sizes: int32, out_backprop: T; {_ATTRS_2D}) -> output: T", T=FLOATS,
-    shape=shape_rules.from_value(1))
+    shape=shape_rules.from_value(1), lower=conv_lowering.filter_gradient)
 def conv2d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, explicit_paddings, data_format,
                            dilations):
     """The gradient of Conv2D for a filter of shape `filter_sizes`."""

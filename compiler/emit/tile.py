@@ -1,0 +1,208 @@
+"""Register tiles: small products that stay in vector registers, as intrinsics that kernels name.
+
+    y[r, :] (+)= sum over k of x[k + r * x_step] * w[k, :]          r < rows, vectors * lanes columns
+
+k runs through up to four nested loops, each with a count (at least 1) and the steps it makes in x and in w; a convolution
+is such a sum, and so are its two gradients.  LLVM's loop vectoriser does not find this form by itself: it needs an
+accumulator per row and vector that lives in a register for the whole sum, so the instructions are written here.
+
+A tile's name says its form, and the intrinsic is made from the name: `tile_f32x16_14x2x3_add_rest5` has 14 rows and 2
+vectors of 16 float32, the last with 5 valid columns, loops 3 deep, and adds to what y holds.
+"""
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from . import native
+
+PATTERN = re.compile(r"\btile_(f32|f64)x(\d+)_(\d+)x(\d+)x(\d+)(_add)?(?:_rest(\d+))?\b")
+LATENCY = 4             # cycles of a fused multiply-add: fewer accumulators than twice that many leave the unit waiting
+
+
+@dataclass(frozen=True)
+class Tile:
+    """The form of a tile; `rest` columns of the last vector are valid (0: all)."""
+
+    code: str
+    lanes: int
+    rows: int
+    vectors: int
+    depth: int
+    add: bool = False
+    rest: int = 0
+
+    @property
+    def name(self) -> str:
+        return (f"tile_{self.code}x{self.lanes}_{self.rows}x{self.vectors}x{self.depth}" + "_add" * self.add
+                + (f"_rest{self.rest}" if self.rest else ""))
+
+    @property
+    def columns(self) -> int:
+        return self.vectors * self.lanes
+
+
+def cut(code: str, rows: int | None, columns: int) -> list[tuple[int, int, int]]:
+    """How a block of results is cut into tiles: [(tile rows, vectors, number of such column blocks)], most columns in
+    the first; `rows` None means that their number is known only when the kernel runs."""
+    lanes = lane_count(code)
+    vectors = -(-columns // lanes)
+    best: tuple = (float("inf"), 0, 0)
+    for v in range(1, min(vectors, 6) + 1):
+        for r in range(1, min(rows or 14, 14) + 1):
+            if (r + 1) * v + 1 > native.vector_registers() - 1:
+                break
+            cost = _cycles(r, v) * (-(-rows // r) if rows else 14 / r) * (vectors // v)
+            if vectors % v:
+                cost += _cycles(r, vectors % v) * (-(-rows // r) if rows else 14 / r)
+            best = min(best, (cost, -r, v))
+    r, v = -best[1], best[2]
+    return [(r, n, count) for n, count in ((v, vectors // v), (vectors % v, 1)) if n and count]
+
+
+def _cycles(rows: int, vectors: int) -> float:
+    """Cycles of one step of the innermost loop: arithmetic, loads or latency, whichever takes longest."""
+    return max(rows * vectors / 2, (rows + vectors) / 2, LATENCY)
+
+
+def lane_count(code: str) -> int:
+    """Elements in a vector register of the machine that kernels are compiled for."""
+    return native.vector_bytes() // (4 if code == "f32" else 8)
+
+
+def named_in(source: str) -> dict[str, Any]:
+    """The intrinsics for all tile names in a kernel's text."""
+    found = {}
+    for match in PATTERN.finditer(source):
+        code, lanes, rows, vectors, depth, add, rest = match.groups()
+        found[match.group()] = _intrinsic(Tile(code, int(lanes), int(rows), int(vectors), int(depth), bool(add),
+                                               int(rest or 0)))
+    return found
+
+
+def _intrinsic(tile: Tile):
+    """tile(x, x_at, x_step, w, w_at, y, y_at, y_step, count, x step, w step, count, ...); all but x, w, y int64."""
+    from numba.core import types
+    from numba.core.extending import intrinsic
+
+    i64 = types.int64
+    pointer = types.CPointer(types.float32 if tile.code == "f32" else types.float64)
+    loops = [name for k in range(tile.depth) for name in (f"n{k}", f"x{k}", f"w{k}")]
+    names = ["x", "x_at", "x_step", "w", "w_at", "y", "y_at", "y_step", *loops]
+    signature = types.none(*[pointer if name in ("x", "w", "y") else i64 for name in names])
+
+    def write(context, builder, signature, args):
+        _Writer(tile, builder, dict(zip(names, args))).write()
+        return context.get_dummy_value()
+
+    scope = {"typed": (signature, write)}
+    exec(f"def made(typingctx, {', '.join(names)}):\n    return typed", scope)
+    return intrinsic(scope["made"])
+
+
+class _Writer:
+    """Writes one tile's instructions."""
+
+    def __init__(self, tile: Tile, builder: Any, args: dict[str, Any]):
+        from llvmlite import ir
+
+        self.ir, self.tile, self.b, self.args = ir, tile, builder, args
+        self.element = ir.FloatType() if tile.code == "f32" else ir.DoubleType()
+        self.vector = ir.VectorType(self.element, tile.lanes)
+        self.i64 = ir.IntType(64)
+        self.align = 4 if tile.code == "f32" else 8
+        self.x = builder.gep(args["x"], [args["x_at"]])
+        self.w = builder.gep(args["w"], [args["w_at"]])
+        self.fma = self._function(f"llvm.fma.v{tile.lanes}{tile.code}", self.vector, [self.vector] * 3)
+
+    def write(self):
+        tile, b = self.tile, self.b
+        zero = self.ir.Constant(self.vector, [self.ir.Constant(self.element, 0.0)] * tile.lanes)
+        start = self.i64(0)
+        sums = self._loop(0, start, start, [zero] * (tile.rows * tile.vectors))
+        y = b.gep(self.args["y"], [self.args["y_at"]])
+        for r in range(tile.rows):
+            row = b.gep(y, [b.mul(self.i64(r), self.args["y_step"])])
+            for v in range(tile.vectors):
+                value = sums[r * tile.vectors + v]
+                if tile.add:
+                    value = b.fadd(self._load(row, v), value)
+                self._store(row, v, value)
+
+    def _loop(self, level: int, x_at: Any, w_at: Any, sums: list) -> list:
+        """The loops from `level` inwards; returns the accumulators after them."""
+        if level == self.tile.depth:
+            return self._step(x_at, w_at, sums)
+        b = self.b
+        count, x_step, w_step = (self.args[f"{letter}{level}"] for letter in "nxw")
+        before, head, after = b.block, b.append_basic_block(), None
+        b.branch(head)
+        b.position_at_end(head)
+        values = [self.i64(0), x_at, w_at, *sums]
+        phis = [b.phi(value.type) for value in values]
+        for phi, value in zip(phis, values):
+            phi.add_incoming(value, before)
+        inner = self._loop(level + 1, phis[1], phis[2], phis[3:])
+        following = [b.add(phis[0], self.i64(1)), b.add(phis[1], x_step), b.add(phis[2], w_step), *inner]
+        end = b.block
+        for phi, value in zip(phis, following):
+            phi.add_incoming(value, end)
+        after = b.append_basic_block()
+        b.cbranch(b.icmp_signed("<", following[0], count), head, after)
+        b.position_at_end(after)
+        return inner
+
+    def _step(self, x_at: Any, w_at: Any, sums: list) -> list:
+        tile, b = self.tile, self.b
+        row = b.gep(self.w, [w_at])
+        weights = [self._load(row, v) for v in range(tile.vectors)]
+        made = []
+        for r in range(tile.rows):
+            at = b.add(x_at, b.mul(self.i64(r), self.args["x_step"]))
+            factor = self._splat(b.load(b.gep(self.x, [at])))
+            for v in range(tile.vectors):
+                made.append(b.call(self.fma, [factor, weights[v], sums[r * tile.vectors + v]]))
+        return made
+
+    def _splat(self, value: Any) -> Any:
+        b = self.b
+        undefined = self.ir.Constant(self.vector, self.ir.Undefined)
+        first = b.insert_element(undefined, value, self.ir.IntType(32)(0))
+        lanes = self.ir.VectorType(self.ir.IntType(32), self.tile.lanes)
+        return b.shuffle_vector(first, undefined, self.ir.Constant(lanes, [0] * self.tile.lanes))
+
+    def _place(self, row: Any, v: int) -> Any:
+        return self.b.bitcast(self.b.gep(row, [self.i64(v * self.tile.lanes)]), self.vector.as_pointer())
+
+    def _mask(self, v: int):
+        """The valid columns of vector v where they are not all, as a constant of truth values."""
+        tile = self.tile
+        if not tile.rest or v < tile.vectors - 1:
+            return None
+        bits = self.ir.VectorType(self.ir.IntType(1), tile.lanes)
+        return self.ir.Constant(bits, [int(k < tile.rest) for k in range(tile.lanes)])
+
+    def _load(self, row: Any, v: int) -> Any:
+        place, mask = self._place(row, v), self._mask(v)
+        if mask is None:
+            value = self.b.load(place)
+            value.align = self.align
+            return value
+        zero = self.ir.Constant(self.vector, [self.ir.Constant(self.element, 0.0)] * self.tile.lanes)
+        kinds = [place.type, self.ir.IntType(32), mask.type, self.vector]
+        return self.b.call(self._function(f"llvm.masked.load.v{self.tile.lanes}{self.tile.code}.p0", self.vector, kinds),
+                           [place, self.ir.IntType(32)(self.align), mask, zero])
+
+    def _store(self, row: Any, v: int, value: Any):
+        place, mask = self._place(row, v), self._mask(v)
+        if mask is None:
+            self.b.store(value, place).align = self.align
+            return
+        kinds = [self.vector, place.type, self.ir.IntType(32), mask.type]
+        store = self._function(f"llvm.masked.store.v{self.tile.lanes}{self.tile.code}.p0", self.ir.VoidType(), kinds)
+        self.b.call(store, [value, place, self.ir.IntType(32)(self.align), mask])
+
+    def _function(self, name: str, result: Any, arguments: list) -> Any:
+        found = self.b.module.globals.get(name)
+        return found or self.ir.Function(self.b.module, self.ir.FunctionType(result, arguments), name)
