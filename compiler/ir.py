@@ -19,6 +19,8 @@ A `Node` is one primitive applied to `Value`s.  Kinds, and what their attributes
     conv       strides, dilations        inputs: padded images, filter; see emit/convolve.py for these three
     conv_input strides, dilations, before, margin      inputs: padded gradient, filter with its last axes exchanged
     conv_filter strides, dilations       inputs: padded images, gradient; partial gradients, one for each part of the batch
+    pool pool_grad  op, taps, strides, before          op max or mean; see emit/windows.py for these
+    depthwise depthwise_input depthwise_filter         and multiplier
     scatter    op                        inputs: indices, updates, rows added into zeros
     scan       op, axis, exclusive, reverse
     write      variable, version         stores into a variable's buffer; its value is the variable right after it
@@ -108,6 +110,8 @@ class Builder:
 
     Structurally equal pure primitives are merged as they are made, so that common subexpressions exist once.
     """
+
+    chunks = CHUNKS
 
     def __init__(self):
         self.nodes: list[Node] = []
@@ -288,6 +292,11 @@ class Builder:
         parts = self.node("conv_filter", [x, dy], [((chunks, *shape), x.dtype)], key=(tuple(shape), strides, dilations),
                           strides=strides, dilations=dilations).out
         return self.reduce("add", parts, [0])
+
+    def window(self, kind, inputs, shape, **attrs) -> Value:
+        """A pooling, a depthwise convolution or a gradient of one: `kind` as in the list above."""
+        key = (kind, shape_key(shape), tuple((k, shape_key(v) if isinstance(v, tuple) else v) for k, v in attrs.items()))
+        return self.node(kind, inputs, [(tuple(shape), inputs[0].dtype)], key=key, **attrs).out
 
     def scan(self, op, x: Value, axis, exclusive=False, reverse=False) -> Value:
         return self.node("scan", [x], [(x.shape, x.dtype)], key=(op, axis % x.rank, exclusive, reverse), op=op,

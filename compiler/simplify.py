@@ -95,7 +95,9 @@ def transpose_into_matmul(node: Node):
 RULES = [multiply_by_one, select_constant, negate_twice, transpose_into_matmul]
 
 
-TAKES_PLAIN = ("scatter", "scan", "conv", "conv_input", "conv_filter")       # kernels that index without strides
+# kernels that index without strides
+TAKES_PLAIN = ("scatter", "scan", "conv", "conv_input", "conv_filter", "pool", "pool_grad", "depthwise", "depthwise_input",
+               "depthwise_filter")
 
 
 # Views -----------------------------------------------------------------------------------------------------------------

@@ -191,6 +191,12 @@ def _typed_intrinsics() -> dict:
         return types.int64(types.int64, types.int64), write
 
     @intrinsic
+    def larger(typingctx, a, b):
+        def write(context, builder, signature, args):
+            return builder.select(builder.icmp_signed(">", *args), *args)
+        return types.int64(types.int64, types.int64), write
+
+    @intrinsic
     def iabs(typingctx, x):
         def write(context, builder, signature, args):
             if not x.signed:
@@ -210,7 +216,7 @@ def _typed_intrinsics() -> dict:
         return x(x), write
 
     found = {"select": select, "inf": inf, "not_": not_, "outside": outside, "inside": inside, "quotient": quotient,
-             "smaller": smaller, "iabs": iabs, "isign": isign, "ipow": _integer_power(),
+             "smaller": smaller, "larger": larger, "iabs": iabs, "isign": isign, "ipow": _integer_power(),
              "maximum": both(extreme, True), "minimum": both(extreme, False),
              "sum_step": both(reassociated, "fadd"), "product_step": both(reassociated, "fmul"),
              "floor_div": both(divided, "floor_div"), "trunc_div": both(divided, "trunc_div"),

@@ -9,7 +9,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDEX
 from jitgraph.op import op
-from jitgraph.ops import conv_lowering, windows
+from jitgraph.ops import window_lowering, windows
 from jitgraph.ops.shape import shape
 from jitgraph.ops.windows import Layout, Window
 
@@ -167,7 +167,7 @@ def _check_output(grad: np.ndarray, wins: list[Window]) -> None:
 
 # -- 2-D -----------------------------------------------------------------------------------------------------------
 
-@op(f"Conv2D(input: T, filter: T; {_ATTRS_2D}) -> output: T", T=_CONV_TYPES, shape=_conv_shape, lower=conv_lowering.forward)
+@op(f"Conv2D(input: T, filter: T; {_ATTRS_2D}) -> output: T", T=_CONV_TYPES, shape=_conv_shape, lower=window_lowering.forward)
 def _conv2d(input, filter, strides, padding, explicit_paddings, data_format, dilations):
     """2-D convolution (cross-correlation) of images with `filter` [height, width, in, out]."""
     return _forward(input, filter, data_format, strides, padding, dilations, explicit_paddings)
@@ -200,7 +200,7 @@ def _backprop_input_shape(c: Any) -> Any:
 
 
 @op(f"Conv2DBackpropInput(input_sizes: int32, filter: T, out_backprop: T; {_ATTRS_2D}) -> output: T", T=_CONV_TYPES,
-    shape=_backprop_input_shape, lower=conv_lowering.input_gradient)
+    shape=_backprop_input_shape, lower=window_lowering.input_gradient)
 def conv2d_backprop_input(input_sizes, filter, out_backprop, strides, padding, explicit_paddings, data_format, dilations):
     """The gradient of Conv2D for an input of shape `input_sizes`."""
     return _backward_input(input_sizes, filter, out_backprop, data_format, strides, padding, dilations,
@@ -216,7 +216,7 @@ def _(op, grad):
 
 
 @op(f"Conv2DBackpropFilter(input: T, filter_sizes: int32, out_backprop: T; {_ATTRS_2D}) -> output: T", T=FLOATS,
-    shape=shape_rules.from_value(1), lower=conv_lowering.filter_gradient)
+    shape=shape_rules.from_value(1), lower=window_lowering.filter_gradient)
 def conv2d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, explicit_paddings, data_format,
                            dilations):
     """The gradient of Conv2D for a filter of shape `filter_sizes`."""
@@ -299,7 +299,8 @@ def _grouped(filters: np.ndarray) -> np.ndarray:
     return filters.reshape(*filters.shape[:2], 1, -1)
 
 
-@op(f"DepthwiseConv2dNative(input: T, filter: T; {_ATTRS_DEPTHWISE}) -> output: T", T=FLOATS, shape=_depthwise_shape)
+@op(f"DepthwiseConv2dNative(input: T, filter: T; {_ATTRS_DEPTHWISE}) -> output: T", T=FLOATS, shape=_depthwise_shape,
+    lower=window_lowering.depthwise)
 def _depthwise_conv2d(input, filter, strides, padding, data_format, dilations):
     """2-D convolution of each channel by itself with `filter` [height, width, in, multiplier]."""
     return _forward(input, _grouped(filter), data_format, strides, padding, dilations)
@@ -314,7 +315,7 @@ def _(op, grad):
 
 
 @op(f"DepthwiseConv2dNativeBackpropInput(input_sizes: int32, filter: T, out_backprop: T; {_ATTRS_DEPTHWISE}) "
-    "-> output: T", T=FLOATS, shape=shape_rules.from_value(0))
+    "-> output: T", T=FLOATS, shape=shape_rules.from_value(0), lower=window_lowering.depthwise_input_gradient)
 def depthwise_backprop_input(input_sizes, filter, out_backprop, strides, padding, data_format, dilations):
     """The gradient of DepthwiseConv2dNative for an input of shape `input_sizes`."""
     return _backward_input(input_sizes, _grouped(filter), out_backprop, data_format, strides, padding, dilations)
@@ -329,7 +330,7 @@ def _(op, grad):
 
 
 @op(f"DepthwiseConv2dNativeBackpropFilter(input: T, filter_sizes: int32, out_backprop: T; {_ATTRS_DEPTHWISE}) "
-    "-> output: T", T=FLOATS, shape=shape_rules.from_value(1))
+    "-> output: T", T=FLOATS, shape=shape_rules.from_value(1), lower=window_lowering.depthwise_filter_gradient)
 def depthwise_backprop_filter(input, filter_sizes, out_backprop, strides, padding, data_format, dilations):
     """The gradient of DepthwiseConv2dNative for a filter of shape `filter_sizes`."""
     sizes = [int(d) for d in filter_sizes]

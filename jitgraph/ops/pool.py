@@ -9,7 +9,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDEX, REALS
 from jitgraph.op import op
-from jitgraph.ops import windows
+from jitgraph.ops import window_lowering, windows
 from jitgraph.ops.shape import shape
 from jitgraph.ops.windows import Layout, Window
 
@@ -125,9 +125,9 @@ def _max_pool_grad_grad(x: np.ndarray, y: np.ndarray, grad: np.ndarray, ksize: A
     return pool.outer(result)
 
 
-def _declare_max(suffix: str, attrs: str, types: Any) -> None:
+def _declare_max(suffix: str, attrs: str, types: Any, lower: Any = None, lower_gradient: Any = None) -> None:
     """MaxPool and its first and second gradient, 2-D or 3-D."""
-    @op(f"MaxPool{suffix}(input: T; {attrs}) -> output: T", T=types, shape=_pool_shape)
+    @op(f"MaxPool{suffix}(input: T; {attrs}) -> output: T", T=types, shape=_pool_shape, lower=lower)
     def max_pool(input, ksize, strides, padding, data_format):
         """The maximum of each window."""
         return _max_pool(input, ksize, strides, padding, data_format)
@@ -137,7 +137,7 @@ def _declare_max(suffix: str, attrs: str, types: Any) -> None:
         return getattr(raw, f"MaxPool{suffix}Grad")(op.inputs[0], op.outputs[0], grad, **_geometry(op))
 
     @op(f"MaxPool{suffix}Grad(orig_input: T, orig_output: T, grad: T; {attrs}) -> output: T", T=types,
-        shape=shape_rules.same_as_input)
+        shape=shape_rules.same_as_input, lower=lower_gradient)
     def max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format):
         """The gradient of the maximum: to the first element of each window that is the maximum."""
         return _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format)
@@ -159,7 +159,7 @@ def _declare_max(suffix: str, attrs: str, types: Any) -> None:
         return [raw.ZerosLike(op.inputs[0]), raw.ZerosLike(op.inputs[1]), first]
 
 
-_declare_max("", _ATTRS_2D, REALS + dtypes.qint8)
+_declare_max("", _ATTRS_2D, REALS + dtypes.qint8, window_lowering.max_pool, window_lowering.max_pool_gradient)
 _declare_max("3D", _ATTRS_3D, FLOATS)
 
 _WITH_ARGMAX = ('ksize: list(int), strides: list(int), Targmax: type = int64, '
@@ -234,11 +234,11 @@ def _avg_pool_grad(size: Any, grad: np.ndarray, ksize: Any, strides: Any, paddin
     return pool.crop(target)
 
 
-def _declare_avg(suffix: str, attrs: str) -> None:
+def _declare_avg(suffix: str, attrs: str, lower: Any = None, lower_gradient: Any = None) -> None:
     """AvgPool and its gradient, 2-D or 3-D."""
     value_name = "value" if not suffix else "input"
 
-    @op(f"AvgPool{suffix}({value_name}: T; {attrs}) -> output: T", T=FLOATS, shape=_pool_shape)
+    @op(f"AvgPool{suffix}({value_name}: T; {attrs}) -> output: T", T=FLOATS, shape=_pool_shape, lower=lower)
     def avg_pool(value, ksize, strides, padding, data_format):
         """The mean of each window; padding does not count."""
         return _avg_pool(value, ksize, strides, padding, data_format)
@@ -248,7 +248,7 @@ def _declare_avg(suffix: str, attrs: str) -> None:
         return getattr(raw, f"AvgPool{suffix}Grad")(shape(op.inputs[0]), grad, **_geometry(op))
 
     @op(f"AvgPool{suffix}Grad(orig_input_shape: int32, grad: T; {attrs}) -> output: T", T=FLOATS,
-        shape=shape_rules.from_value(0))
+        shape=shape_rules.from_value(0), lower=lower_gradient)
     def avg_pool_grad(orig_input_shape, grad, ksize, strides, padding, data_format):
         """The gradient of the mean: shared equally among the elements of each window."""
         return _avg_pool_grad(orig_input_shape, grad, ksize, strides, padding, data_format)
@@ -258,7 +258,7 @@ def _declare_avg(suffix: str, attrs: str) -> None:
         return [None, getattr(raw, f"AvgPool{suffix}")(grad, **_geometry(op))]
 
 
-_declare_avg("", _ATTRS_2D)
+_declare_avg("", _ATTRS_2D, window_lowering.mean_pool, window_lowering.mean_pool_gradient)
 _declare_avg("3D", _ATTRS_3D)
 
 

@@ -1,0 +1,237 @@
+"""Kernels that go over windows of images [batch, height, width, channels]: pooling, depthwise convolution, gradients.
+
+The taps of a window are written out one after the other and the channels are the innermost loop, which LLVM vectorises.
+Where windows reach over the border, a tap outside is moved to the nearest pixel inside (the maximum of a window does not
+mind a value twice) and, where that would count, a truth value says that it is not there.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from .. import sizes
+from ..ir import CHUNKS, Node
+from ..kernel import CODES, Kernel, Param
+from ..views import resolve
+
+
+class _Windows:
+    """The text of a kernel over the windows of one image after the other.
+
+    `height`, `width`: of the images; `rows`, `pixels`: how many windows there are; all of them text.
+    """
+
+    def __init__(self, node: Node, name: str, inputs: list, image: tuple, outputs: tuple):
+        self.node, self.inputs, self.code = node, inputs, CODES[node.out.dtype.name]
+        self.name = f"{name}_{self.code}"
+        self.lines: list[str] = []
+        self.slots: list[str] = []
+        self.sizes: list[Any] = []
+        self.taps, self.strides, self.before = (node.attrs[k] for k in ("taps", "strides", "before"))
+        self.height, self.width, self.channels = (self.slot(n, d) for n, d in zip(("height", "width", "channels"), image))
+        self.rows, self.pixels = self.slot("rows", outputs[0]), self.slot("pixels", outputs[1])
+        # whether the last window along each axis may end outside
+        self.over = [not (sizes.same(b, 0) and sizes.same((o - 1) * s + t, d)
+                          or _fits(d, o, s, t, b)) for d, o, s, t, b in
+                     zip(image, outputs, self.strides, self.taps, self.before)]
+
+    def slot(self, name: str, value: Any) -> str:
+        """The text of a size: a literal, or a name that the kernel reads from its sizes argument."""
+        if not isinstance(value, sizes.Size):
+            return str(int(value))
+        self.slots.append(f"    {name} = sizes[{len(self.sizes)}]")
+        self.sizes.append(value)
+        return name
+
+    def line(self, indent: int, text: str):
+        self.lines.append("    " * indent + text)
+
+    def window(self, indent: int) -> list[tuple[int, str, str]]:
+        """Lines that find window (n, i, j): `out`, the first element of its result, and one address per tap.
+
+        Returns (number, address, condition) per tap; the condition is empty where a tap is always inside."""
+        vertical = self._axis(indent, "i", 0, self.height)
+        horizontal = self._axis(indent, "j", 1, self.width)
+        found = []
+        for a, (row, row_inside) in enumerate(vertical):
+            for b, (column, column_inside) in enumerate(horizontal):
+                number = a * len(horizontal) + b
+                self.line(indent, f"at{number} = ((n * {self.height} + {row}) * {self.width} + {column}) * {self.channels}")
+                inside = " & ".join(c for c in (row_inside, column_inside) if c)
+                if inside:
+                    self.line(indent, f"in{number} = {inside}")
+                found.append((number, f"at{number}", f"in{number}" if inside else ""))
+        return found
+
+    def _axis(self, indent: int, index: str, axis: int, limit: str) -> list[tuple[str, str]]:
+        """(coordinate, condition) for every tap along one axis."""
+        before = self.slot(f"before{axis}", self.before[axis])
+        start = f"{index} * {self.strides[axis]}" + (f" - {before}" if before != "0" else "")
+        if not self.over[axis]:
+            return [(f"({start} + {k})", "") for k in range(self.taps[axis])]
+        found = []
+        for k in range(self.taps[axis]):
+            name = f"{index}{k}"
+            self.line(indent, f"{name} = {start} + {k}")
+            self.line(indent, f"{name}_in = ({name} >= 0) & ({name} < {limit})")
+            self.line(indent, f"{name} = smaller(larger({name}, 0), {limit} - 1)")
+            found.append((name, f"{name}_in"))
+        return found
+
+    def count(self, indent: int, taps: list):
+        """Lines that set `count` to the number of taps inside."""
+        conditions = [condition for _, _, condition in taps]
+        if not any(conditions):
+            self.line(indent, f"count = {self.code}({len(taps)})")
+        else:
+            self.line(indent, f"count = {self.code}(" + " + ".join(f"i64({c})" if c else "1" for c in conditions) + ")")
+
+    def guarded(self, value: str, condition: str) -> str:
+        """The value of a tap, 0 where it is outside."""
+        return f"select({condition}, {value}, {self.code}(0))" if condition else value
+
+    def kernel(self, items: Any, cost: tuple) -> Kernel:
+        kernel = Kernel("window", [], nodes=[self.node], name=self.name)
+        kernel.params = [Param(f"x{k}", self.code, "in") for k in range(len(self.inputs))] + [Param("y0", self.code, "out")]
+        kernel.buffers = [*(resolve(v)[0] for v in self.inputs), self.node.out]
+        kernel.sizes = self.sizes
+        params = ", ".join(p.name for p in kernel.params)
+        kernel.source = "\n".join([f"def {self.name}({params}, sizes, begin, end):", *self.slots, *self.lines,
+                                   "    return 0"]) + "\n"
+        kernel.items, kernel.cost = items, cost
+        return kernel
+
+    def each_row(self) -> int:
+        """The loops over rows of windows (the items) and the windows of a row; returns the indent inside."""
+        self.line(1, "for q in range(begin, end):")
+        self.line(2, f"n = quotient(q, {self.rows})")
+        self.line(2, f"i = q - n * {self.rows}")
+        self.line(2, f"for j in range({self.pixels}):")
+        return 3
+
+    def each_image(self, images: list[str], zeroed: tuple[str, str]) -> int:
+        """The loops over items, with `zeroed` (first element, count) of the result set to 0, then over the images that
+        the lines `images` open, and over all of their windows; returns the indent inside."""
+        self.line(1, "for q in range(begin, end):")
+        self.line(2, f"for k in range({zeroed[1]}):")
+        self.line(3, f"y0[q * {zeroed[0]} + k] = {self.code}(0)")
+        for line in images:
+            self.line(2, line)
+        inside = 3 if images[-1].endswith(":") else 2
+        self.line(inside, f"for i in range({self.rows}):")
+        self.line(inside + 1, f"for j in range({self.pixels}):")
+        return inside + 2
+
+
+def _fits(size: Any, output: Any, stride: int, taps: int, before: Any) -> bool:
+    """Whether every window surely lies inside."""
+    numbers = (size, output, before)
+    return not any(isinstance(d, sizes.Size) for d in numbers) and before == 0 and (output - 1) * stride + taps <= size
+
+
+def _work(node: Node, pixels: Any) -> Any:
+    return pixels * node.attrs["taps"][0] * node.attrs["taps"][1]
+
+
+def emit_pool(node: Node) -> Kernel:
+    """The maximum or mean of each window."""
+    (x,) = node.inputs
+    op = node.attrs["op"]
+    text = _Windows(node, f"{op}_pool", [x], x.shape[1:], node.out.shape[1:3])
+    at = text.each_row()
+    taps = text.window(at)
+    if op == "mean":
+        text.count(at, taps)
+    text.line(at, f"out = (q * {text.pixels} + j) * {text.channels}")
+    text.line(at, f"for c in range({text.channels}):")
+    text.line(at + 1, f"v = x0[{taps[0][1]} + c]" if op == "max" else
+              f"v = {text.guarded(f'x0[{taps[0][1]} + c]', taps[0][2])}")
+    for _, address, condition in taps[1:]:
+        value = f"x0[{address} + c]"
+        text.line(at + 1, f"v = maximum(v, {value})" if op == "max" else f"v = v + {text.guarded(value, condition)}")
+    text.line(at + 1, "y0[out + c] = v" if op == "max" else "y0[out + c] = v / count")
+    n, oh, ow, channels = node.out.shape
+    return text.kernel(n * oh, (0.1, _work(node, ow * channels)))
+
+
+def emit_pool_gradient(node: Node) -> Kernel:
+    """max: inputs x, y, dy; each gradient goes to the first element of its window that is the maximum.
+    mean: input dy; each gradient is shared among the elements of its window."""
+    op, dy = node.attrs["op"], node.inputs[-1]
+    text = _Windows(node, f"{op}_pool_gradient", node.inputs, node.out.shape[1:], dy.shape[1:3])
+    image = f"{text.height} * {text.width} * {text.channels}"
+    at = text.each_image(["n = q"], (image, image))
+    taps = text.window(at)
+    text.line(at, f"out = ((n * {text.rows} + i) * {text.pixels} + j) * {text.channels}")
+    if op == "mean":
+        text.count(at, taps)
+    text.line(at, f"for c in range({text.channels}):")
+    if op == "mean":
+        text.line(at + 1, "g = x0[out + c] / count")
+        for _, address, condition in taps:
+            text.line(at + 1, f"y0[{address} + c] += {text.guarded('g', condition)}")
+    else:
+        text.line(at + 1, "top, g = x1[out + c], x2[out + c]")
+        text.line(at + 1, "left = top == top")
+        for _, address, condition in taps:
+            text.line(at + 1, f"hit = left & (x0[{address} + c] == top)" + (f" & {condition}" if condition else ""))
+            text.line(at + 1, f"y0[{address} + c] += select(hit, g, {text.code}(0))")
+            text.line(at + 1, "left = left & not_(hit)")
+    return text.kernel(node.out.shape[0], (0.3, _work(node, sizes.product(dy.shape[1:]))))
+
+
+def emit_depthwise(node: Node) -> Kernel:
+    """y[n, i, j, c * m + k] = sum over taps of x[..., c] * w[tap, c, k]."""
+    x, w = node.inputs
+    text = _Windows(node, "depthwise", [x, w], x.shape[1:], node.out.shape[1:3])
+    multiplier = int(node.attrs["multiplier"])
+    at = text.each_row()
+    taps = text.window(at)
+    text.line(at, f"out = (q * {text.pixels} + j) * {text.channels} * {multiplier}")
+    text.line(at, f"for k in range({multiplier}):")
+    text.line(at + 1, f"for c in range({text.channels}):")
+    for number, address, condition in taps:
+        value = text.guarded(f"x0[{address} + c]", condition)
+        product = f"{value} * x1[({number} * {text.channels} + c) * {multiplier} + k]"
+        text.line(at + 2, f"v = {product}" if not number else f"v = v + {product}")
+    text.line(at + 2, f"y0[out + c * {multiplier} + k] = v")
+    n, oh, ow, channels = node.out.shape
+    return text.kernel(n * oh, (0.15, _work(node, ow * channels)))
+
+
+def emit_depthwise_input(node: Node) -> Kernel:
+    """The gradient of a depthwise convolution for its input; inputs dy, w."""
+    dy, w = node.inputs
+    text = _Windows(node, "depthwise_input", [dy, w], node.out.shape[1:], dy.shape[1:3])
+    multiplier = int(node.attrs["multiplier"])
+    image = f"{text.height} * {text.width} * {text.channels}"
+    at = text.each_image(["n = q"], (image, image))
+    taps = text.window(at)
+    text.line(at, f"out = ((n * {text.rows} + i) * {text.pixels} + j) * {text.channels} * {multiplier}")
+    text.line(at, f"for k in range({multiplier}):")
+    text.line(at + 1, f"for c in range({text.channels}):")
+    text.line(at + 2, f"g = x0[out + c * {multiplier} + k]")
+    for number, address, condition in taps:
+        product = f"g * x1[({number} * {text.channels} + c) * {multiplier} + k]"
+        text.line(at + 2, f"y0[{address} + c] += {text.guarded(product, condition)}")
+    return text.kernel(node.out.shape[0], (0.3, _work(node, sizes.product(dy.shape[1:]))))
+
+
+def emit_depthwise_filter(node: Node) -> Kernel:
+    """Partial gradients, for parts of the batch, of a depthwise convolution for its filter; inputs x, dy."""
+    x, dy = node.inputs
+    text = _Windows(node, "depthwise_filter", [x, dy], x.shape[1:], dy.shape[1:3])
+    multiplier = int(node.attrs["multiplier"])
+    images = text.slot("images", x.shape[0])
+    size = f"{text.taps[0] * text.taps[1]} * {text.channels} * {multiplier}"
+    at = text.each_image(
+        [f"for n in range(quotient(q * {images}, {CHUNKS}), quotient((q + 1) * {images}, {CHUNKS})):"], (size, size))
+    taps = text.window(at)
+    text.line(at, f"out = ((n * {text.rows} + i) * {text.pixels} + j) * {text.channels} * {multiplier}")
+    text.line(at, f"for k in range({multiplier}):")
+    text.line(at + 1, f"for c in range({text.channels}):")
+    text.line(at + 2, f"g = x1[out + c * {multiplier} + k]")
+    for number, address, condition in taps:
+        product = text.guarded(f"x0[{address} + c] * g", condition)
+        text.line(at + 2, f"y0[q * {size} + ({number} * {text.channels} + c) * {multiplier} + k] += {product}")
+    per_chunk = (x.shape[0] + CHUNKS - 1) // CHUNKS
+    return text.kernel(CHUNKS, (0.3, per_chunk * _work(node, sizes.product(dy.shape[1:]))))

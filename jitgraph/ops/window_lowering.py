@@ -1,0 +1,225 @@
+"""2-D convolutions and poolings in the compiler's primitives: padding, layout, and which of them are matrix products.
+
+What these cannot express (groups of channels, filters whose size is not known, strides and gaps together in a gradient,
+large windows of a pooling) raises NotImplementedError: the NumPy meaning runs instead.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from jitgraph.ops import windows
+from jitgraph.ops.windows import Layout, Window
+
+MOST_TAPS = 25          # of a window whose taps are written out one after the other
+
+
+def forward(b: Any, x: Any, w: Any, strides: Any, padding: str, explicit_paddings: Any, data_format: str,
+            dilations: Any) -> Any:
+    """Conv2D."""
+    layout, x = _channels_last(b, x, data_format)
+    kh, kw, channels, out = _known(w.shape)
+    _check(x.shape[3] == channels)
+    wins = _windows(x.shape[1:3], (kh, kw), layout, strides, padding, dilations, explicit_paddings)
+    size = tuple(win.output for win in wins)
+    x = _padded(b, x, wins)
+    if _is_matrix_product(wins, (kh, kw)):
+        y = b.reshape(b.matmul(b.reshape(x, (-1, channels)), b.reshape(w, (channels, out))), (x.shape[0], *size, out))
+    else:
+        y = b.convolve(x, w, size, *_steps(wins))
+    return _restored(b, y, layout)
+
+
+def input_gradient(b: Any, input_sizes: Any, w: Any, dy: Any, strides: Any, padding: str, explicit_paddings: Any,
+                   data_format: str, dilations: Any) -> Any:
+    """Conv2DBackpropInput."""
+    layout, dy = _channels_last(b, dy, data_format)
+    kh, kw, channels, out = _known(w.shape)
+    wanted = input_sizes.constant
+    _check(wanted is not None and out == dy.shape[3])
+    sizes = list(wanted)
+    size = sizes if len(sizes) == 2 else layout.pick(sizes)
+    wins = _windows(size, (kh, kw), layout, strides, padding, dilations, explicit_paddings)
+    _check(all(win.stride == 1 or win.dilation == 1 for win in wins))
+    _check(all(d == win.output for d, win in zip(dy.shape[1:3], wins)))
+    if _is_matrix_product(wins, (kh, kw)):
+        flat = b.matmul(b.reshape(dy, (-1, out)), b.reshape(w, (channels, out)), False, True)
+        return _restored(b, b.reshape(flat, (dy.shape[0], *size, channels)), layout)
+    margins, around = [], []
+    for win, taps, d in zip(wins, (kh, kw), size):
+        before = (-(-taps // win.stride) - 1) * win.dilation
+        last = (d - 1 + win.before) // win.stride         # the last output that an input could belong to
+        after = last - (win.output - 1)
+        margins.append(before)
+        around.append((before, after if after > 0 else 0))
+    dy = _pad(b, dy, around)
+    before = tuple(win.before for win in wins)
+    dx = b.convolve_input(dy, b.transpose(w, (0, 1, 3, 2)), tuple(size), *_steps(wins), before, tuple(margins))
+    return _restored(b, dx, layout)
+
+
+def filter_gradient(b: Any, x: Any, filter_sizes: Any, dy: Any, strides: Any, padding: str, explicit_paddings: Any,
+                    data_format: str, dilations: Any) -> Any:
+    """Conv2DBackpropFilter."""
+    layout, x = _channels_last(b, x, data_format)
+    dy = _channels_last(b, dy, data_format)[1]
+    wanted = filter_sizes.constant
+    _check(wanted is not None)
+    kh, kw, channels, out = _known(tuple(wanted))
+    _check(x.shape[3] == channels and dy.shape[3] == out)
+    wins = _windows(x.shape[1:3], (kh, kw), layout, strides, padding, dilations, explicit_paddings)
+    _check(all(d == win.output for d, win in zip(dy.shape[1:3], wins)))
+    return b.convolve_filter(_padded(b, x, wins), dy, (kh, kw, channels, out), *_steps(wins))
+
+
+def max_pool(b: Any, x: Any, ksize: Any, strides: Any, padding: str, data_format: str) -> Any:
+    """MaxPool."""
+    return _pool(b, "max", x, ksize, strides, padding, data_format)
+
+
+def mean_pool(b: Any, x: Any, ksize: Any, strides: Any, padding: str, data_format: str) -> Any:
+    """AvgPool."""
+    return _pool(b, "mean", x, ksize, strides, padding, data_format)
+
+
+def _pool(b: Any, op: str, x: Any, ksize: Any, strides: Any, padding: str, data_format: str) -> Any:
+    layout, x = _channels_last(b, x, data_format)
+    if _is_whole(x.shape, layout, ksize, padding):
+        count = int(x.shape[1] * x.shape[2])
+        y = b.reduce("max", x, [1, 2], True) if op == "max" else b.reduce("add", x, [1, 2], True) / count
+        return _restored(b, y, layout)
+    wins = _pool_windows(x.shape[1:3], layout, ksize, strides, padding)
+    size = tuple(win.output for win in wins)
+    y = b.window("pool", [x], (x.shape[0], *size, x.shape[3]), op=op, **_attrs(layout.pick(ksize), wins))
+    return _restored(b, y, layout)
+
+
+def max_pool_gradient(b: Any, x: Any, y: Any, dy: Any, ksize: Any, strides: Any, padding: str, data_format: str) -> Any:
+    """MaxPoolGrad."""
+    layout, x = _channels_last(b, x, data_format)
+    y, dy = (_channels_last(b, v, data_format)[1] for v in (y, dy))
+    wins = _pool_windows(x.shape[1:3], layout, ksize, strides, padding)
+    dx = b.window("pool_grad", [x, y, dy], x.shape, op="max", **_attrs(layout.pick(ksize), wins))
+    return _restored(b, dx, layout)
+
+
+def mean_pool_gradient(b: Any, sizes: Any, dy: Any, ksize: Any, strides: Any, padding: str, data_format: str) -> Any:
+    """AvgPoolGrad."""
+    _check(sizes.constant is not None)
+    layout, dy = _channels_last(b, dy, data_format)
+    shape = [list(sizes.constant)[i] for i in (layout.batch, *layout.spatial, layout.channel)]
+    if _is_whole(shape, layout, ksize, padding):
+        count = int(shape[1] * shape[2])
+        return _restored(b, b.broadcast(dy / count, shape), layout)
+    wins = _pool_windows(shape[1:3], layout, ksize, strides, padding)
+    dx = b.window("pool_grad", [dy], tuple(shape), op="mean", **_attrs(layout.pick(ksize), wins))
+    return _restored(b, dx, layout)
+
+
+def _is_whole(shape: Any, layout: Layout, ksize: Any, padding: str) -> bool:
+    """Whether one window covers all rows and columns."""
+    return (padding == "VALID" and ksize[layout.batch] == ksize[layout.channel] == 1
+            and all(d == k for d, k in zip(shape[1:3], layout.pick(ksize))))
+
+
+def _pool_windows(size: Any, layout: Layout, ksize: Any, strides: Any, padding: str) -> list[Window]:
+    """The windows of a pooling, if they are small enough to be written out and go over rows and columns alone."""
+    _check(ksize[layout.batch] == ksize[layout.channel] == 1 and strides[layout.batch] == strides[layout.channel] == 1)
+    return _written_out(_windows(size, layout.pick(ksize), layout, strides, padding, (1, 1, 1, 1), ()), layout.pick(ksize))
+
+
+def _written_out(wins: list[Window], taps: Any) -> list[Window]:
+    _check(0 < taps[0] * taps[1] <= MOST_TAPS)
+    return wins
+
+
+def _attrs(taps: Any, wins: list[Window]) -> dict[str, Any]:
+    return {"taps": tuple(int(t) for t in taps), "strides": tuple(int(win.stride) for win in wins),
+            "before": tuple(win.before for win in wins)}
+
+
+def depthwise(b: Any, x: Any, w: Any, strides: Any, padding: str, data_format: str, dilations: Any) -> Any:
+    """DepthwiseConv2dNative."""
+    layout, x = _channels_last(b, x, data_format)
+    wins, attrs = _depthwise_attrs(w.shape, x.shape[1:3], layout, strides, padding, dilations)
+    y = b.window("depthwise", [x, w], (x.shape[0], *(win.output for win in wins), w.shape[2] * w.shape[3]), **attrs)
+    return _restored(b, y, layout)
+
+
+def depthwise_input_gradient(b: Any, sizes: Any, w: Any, dy: Any, strides: Any, padding: str, data_format: str,
+                             dilations: Any) -> Any:
+    """DepthwiseConv2dNativeBackpropInput."""
+    _check(sizes.constant is not None)
+    layout, dy = _channels_last(b, dy, data_format)
+    shape = [list(sizes.constant)[i] for i in (layout.batch, *layout.spatial, layout.channel)]
+    _, attrs = _depthwise_attrs(w.shape, shape[1:3], layout, strides, padding, dilations)
+    return _restored(b, b.window("depthwise_input", [dy, w], tuple(shape), **attrs), layout)
+
+
+def depthwise_filter_gradient(b: Any, x: Any, sizes: Any, dy: Any, strides: Any, padding: str, data_format: str,
+                              dilations: Any) -> Any:
+    """DepthwiseConv2dNativeBackpropFilter."""
+    _check(sizes.constant is not None)
+    layout, x = _channels_last(b, x, data_format)
+    dy = _channels_last(b, dy, data_format)[1]
+    shape = tuple(sizes.constant)
+    _, attrs = _depthwise_attrs(shape, x.shape[1:3], layout, strides, padding, dilations)
+    parts = b.window("depthwise_filter", [x, dy], (b.chunks, *shape), **attrs)
+    return b.reduce("add", parts, [0])
+
+
+def _depthwise_attrs(filter_shape: Any, size: Any, layout: Layout, strides: Any, padding: str,
+                     dilations: Any) -> tuple[list[Window], dict[str, Any]]:
+    kh, kw, _, multiplier = _known(tuple(filter_shape))
+    wins = _written_out(_windows(size, (kh, kw), layout, strides, padding, dilations, ()), (kh, kw))
+    _check(all(win.dilation == 1 for win in wins))
+    return wins, {**_attrs((kh, kw), wins), "multiplier": multiplier}
+
+
+def _check(holds: Any) -> None:
+    if not holds:
+        raise NotImplementedError
+
+
+def _known(shape: tuple) -> list[int]:
+    """The sizes of a filter as plain numbers, none of them 0."""
+    _check(all(isinstance(d, int) or hasattr(d, "dtype") for d in shape))
+    found = [int(d) for d in shape]
+    _check(all(found))
+    return found
+
+
+def _channels_last(b: Any, x: Any, data_format: str) -> tuple[Layout, Any]:
+    _check(x.dtype.name in ("float32", "float64") and data_format in ("NHWC", "NCHW"))
+    layout = Layout.of(data_format)
+    return layout, b.transpose(x, (layout.batch, *layout.spatial, layout.channel))
+
+
+def _restored(b: Any, y: Any, layout: Layout) -> Any:
+    order = (layout.batch, *layout.spatial, layout.channel)
+    return b.transpose(y, [order.index(i) for i in range(4)])
+
+
+def _windows(size: Any, taps: Any, layout: Layout, strides: Any, padding: str, dilations: Any,
+             explicit: Any) -> list[Window]:
+    pairs = [tuple(explicit[2 * i:2 * i + 2]) for i in layout.spatial] if explicit else [None, None]
+    return [windows.window(d, n, step, gap, padding, pair)
+            for d, n, step, gap, pair in zip(size, taps, layout.pick(strides), layout.pick(dilations), pairs)]
+
+
+def _steps(wins: list[Window]) -> tuple[tuple, tuple]:
+    return tuple(int(win.stride) for win in wins), tuple(int(win.dilation) for win in wins)
+
+
+def _padded(b: Any, x: Any, wins: list[Window]) -> Any:
+    return _pad(b, x, [(win.before, win.after) for win in wins])
+
+
+def _pad(b: Any, x: Any, amounts: Any) -> Any:
+    if all(lo == 0 and hi == 0 for lo, hi in amounts):
+        return x
+    before, after = zip((0, 0), *amounts, (0, 0))
+    return b.pad(x, before, after)
+
+
+def _is_matrix_product(wins: list[Window], taps: tuple) -> bool:
+    return taps == (1, 1) and all(win.stride == 1 and win.before == 0 and win.after == 0 for win in wins)
