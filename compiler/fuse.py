@@ -38,6 +38,22 @@ class Group:
     def kept(self) -> list[int]:
         return [d for d in range(len(self.domain)) if d not in (self.reduced or ())]
 
+    @property
+    def sums_columns(self) -> bool:
+        """Whether the innermost dimension is one that the reductions keep."""
+        return bool(self.reduced and self.kept) and len(self.domain) - 1 not in self.reduced
+
+    @property
+    def goes_back(self) -> bool:
+        """Whether a member runs over the whole domain and needs a reduction's result."""
+        after = {n for n in self.members if n.kind == "reduce"}
+        for node in self.members:
+            if any(trace(v)[0].node in after for v in node.inputs):
+                if self.covers(self.dims[node]) == "full":
+                    return True
+                after.add(node)
+        return False
+
     def covers(self, dims):
         """"full", "row" or None for a node whose dimensions run along these domain dimensions."""
         mine = {d for d in dims if d >= 0}
@@ -55,10 +71,12 @@ class Group:
     def admits(self, newest: Node | None = None) -> bool:
         """Whether the members may share a kernel; where only `newest` was added to ones that may, it alone is looked at.
 
-        A value made here is used here only at the element where it is made (else its buffer would be read while it
-        is written).  No kernel both may fail and writes state: a failed run leaves variables alone.  A variable that
+        Sums of columns are finished before anything uses them: only rows stay in the cache for a second pass.  A value
+        made here is used here only at the element where it is made (else its buffer would be read while it is written).  No kernel both may fail and writes state: a failed run leaves variables alone.  A variable that
         is written here is read here only at the element being written.
         """
+        if self.sums_columns and self.goes_back:
+            return False
         written = {n.attrs["variable"]: n for n in self.members if n.kind == "write"}
         if written and any(may_fail(n) for n in self.members):
             return False
@@ -126,6 +144,7 @@ def fuse(program):
 class _Fuser:
     def __init__(self, program):
         self.nodes = program.nodes
+        self.place_of = {node: k for k, node in enumerate(self.nodes)}
         self.max_weight = program.options.max_weight
         self.unit_of: dict[Node, int] = {}
         self.units: dict[int, Group | Node] = {}
@@ -321,7 +340,7 @@ class _Fuser:
         trial.reduced = group.reduced if reduced is None else reduced
         trial.dims = dict(group.dims)
         trial.dims.update({m: tuple(-1 if d < 0 else into[d] for d in other.dims[m]) for m in other.members})
-        trial.members = sorted(group.members + other.members, key=lambda n: n.id)
+        trial.members = sorted(group.members + other.members, key=self.place_of.__getitem__)
         if not trial.admits():
             return False
         group.members, group.dims, group.reduced = trial.members, trial.dims, trial.reduced
@@ -360,7 +379,7 @@ class _Fuser:
 
         def first(unit):
             u = self.units[unit]
-            return min(n.id for n in u.members) if isinstance(u, Group) else u.id
+            return min(self.place_of[n] for n in (u.members if isinstance(u, Group) else [u]))
 
         waiting = {u: {n for n in self.needs[u] if n != u} for u in self.units}
         users: dict[int, list] = {u: [] for u in self.units}

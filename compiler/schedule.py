@@ -213,18 +213,8 @@ def _kind(group: Group) -> str:
         return "partial"
     if group.reduced is None:
         return "map"
-    last = len(group.domain) - 1
-    if not group.reduced or last in group.reduced or not group.kept:
+    if not group.sums_columns or any(n.kind == "reduce" and n.attrs["op"] in ("argmax", "argmin") for n in group.members):
         return "rows"
-    reductions = {n for n in group.members if n.kind == "reduce"}
-    if any(n.attrs["op"] in ("argmax", "argmin") for n in reductions):
-        return "rows"
-    after = set(reductions)
-    for node in group.members:        # members that depend on a reduction
-        if any(trace(v)[0].node in after for v in node.inputs):
-            if group.covers(group.dims[node]) == "full":
-                return "rows"
-            after.add(node)
     return "cols"
 
 

@@ -6,8 +6,13 @@ rule changes a result in any bit (x + 0 is not x for x = -0).
 from __future__ import annotations
 
 from . import sizes
-from .ir import Node, Value
+from .ir import VIEWS, Node, Value
 from .views import is_contiguous, resolve, unit_reshape
+
+
+QUICK = ("add", "sub", "mul", "max", "min", "neg")      # operations that cost less than writing their result
+MADE_ALONE = ("input", "const", "matmul", "conv", "conv_input", "host")     # what lies in memory in any case
+LARGE = 1 << 14                                         # elements from which writing a value is worth avoiding
 
 
 def simplify(program):
@@ -23,6 +28,7 @@ def simplify(program):
                 break
     program.results = {t: _final(v, replaced) for t, v in program.results.items()}
     program.outputs = [_final(v, replaced) for v in program.outputs]
+    _repeat_cheap(program)
     _copy_unaddressable(program)
     _drop_unused(program)
 
@@ -93,6 +99,53 @@ def transpose_into_matmul(node: Node):
 
 
 RULES = [multiply_by_one, select_constant, negate_twice, transpose_into_matmul]
+
+
+def _repeat_cheap(program):
+    """Gives every user of a cheap value its own: `x - mean`, with x in memory anyhow, is read and computed again for the
+    price of reading it, and need not be written."""
+    users: dict[Value, int] = {}
+    for node in program.nodes:
+        for value in node.inputs:
+            users[value] = users.get(value, 0) + 1
+    outputs, nodes, taken = set(program.outputs), [], set()
+    for node in program.nodes:
+        for value in dict.fromkeys(node.inputs if node.kind in ("map", "cast", "reduce") else ()):
+            if users[value] > 1 and value not in outputs and _is_cheap(value):
+                if value in taken:
+                    again = _again(value, nodes, node)
+                    node.inputs = [again if v is value else v for v in node.inputs]
+                taken.add(value)
+        nodes.append(node)
+    program.nodes = nodes
+
+
+def _is_cheap(value: Value) -> bool:
+    """Whether a value is one quick operation on one tensor in memory (no variable) and much smaller ones."""
+    node = value.node
+    if node.kind != "map" or node.attrs["prim"] not in QUICK:
+        return False
+    size = sizes.hint_of(sizes.product(value.shape))
+    large = [v for v in node.inputs if sizes.hint_of(sizes.product(v.shape)) * 16 > size]
+    return size > LARGE and len(large) == 1 and _source(large[0]).kind in MADE_ALONE and all(
+        _source(v).kind not in ("read", "write") for v in node.inputs)
+
+
+def _source(value: Value) -> Node:
+    """What makes a value, seen through views."""
+    while value.node.kind in VIEWS:
+        value = value.node.inputs[0]
+    return value.node
+
+
+def _again(value: Value, nodes, user: Node) -> Value:
+    node = value.node
+    builder = value.builder
+    builder.op, builder.position = user.op, user.position
+    made = builder.node(node.kind, node.inputs, [(value.shape, value.dtype)], **node.attrs)
+    builder.nodes.pop()
+    nodes.append(made)
+    return made.out
 
 
 # kernels that index without strides

@@ -15,6 +15,8 @@ from . import scalars
 from .loops import Emitter, kernel_name
 
 SUM_BLOCK = 4096        # float32 terms that are added up in float32
+SEARCH_BLOCK = 128      # elements whose extreme is found before they are looked through for it
+ROWS = 8                # rows of a column sum that are combined in registers
 
 
 def emit(kernel: Kernel) -> Kernel:
@@ -75,6 +77,9 @@ class CPUEmitter(Emitter):
         reductions = self._reductions(p)
         for s in reductions:
             self._start(s)
+        if len(reductions) == 1 and len(reductions[0].args) > 1 and len(self._loops("reduce")) == 1 and not stores.get(p):
+            self._search(p, reductions[0], stores, spills)
+            return
         short = self.extent(self._loops("reduce")[-1], inner=True).isdigit()
         blocked = [s for s in reductions if s.prim == "add" and self.types[s.args[0]] == "f32" and not short]
 
@@ -88,6 +93,24 @@ class CPUEmitter(Emitter):
             self._pass_body(p, stores, spills, step)
         for s in reductions:
             self._finish(s)
+
+    def _search(self, p, s, stores, spills):
+        """An argmax or argmin: LLVM vectorises the extreme of a block, and only blocks with a better one (or a NaN) are
+        looked through."""
+        (k,) = self._loops("reduce")
+        n, code = self.extent(k, inner=True), self.types[s.args[0]]
+        extreme, worse = ("max", "<=") if s.prim == "argmax" else ("min", ">=")
+        start, step = scalars.reduction(extreme, code)
+        body = lambda then: self._pass_body(p, stores, spills, then)
+        with self.text.block(f"for b{k} in range(0, {n}, {SEARCH_BLOCK}):"):
+            self.text.line(f"e{k} = smaller(b{k} + {SEARCH_BLOCK}, {n})")
+            self.text.line(f"{s.name}_best = {start}")
+            with self.text.block(f"for i{k} in range(b{k}, e{k}):"):
+                body(lambda s: self.text.line(f"{s.name}_best = " + step.format(acc=f"{s.name}_best", x=s.args[0])))
+            with self.text.block(f"if not_({s.name}_best {worse} {s.name}_acc):"):
+                with self.text.block(f"for i{k} in range(b{k}, e{k}):"):
+                    body(self._step)
+        self._finish(s)
 
     @contextlib.contextmanager
     def _nest(self, loops, blocked=()):
@@ -149,22 +172,51 @@ class CPUEmitter(Emitter):
             for s in reductions:
                 with self.text.block("for c in range(hi - lo):"):
                     self.text.line(f"{s.name}_acc[c] = {stored(scalars.reduction(s.prim, codes[s.name])[0], codes[s.name])}")
-            with self._nest(self._loops("reduce")):
-                with self.text.block(f"for i{inner} in range(lo, hi):"):
-                    sinks = [a for s in reductions for a in s.args] + [s.args[0] for s in stores]
-                    for s in self.closure(sinks, self.varies):
-                        self.statement(s)
-                    for s in reductions:
-                        self._column_step(s, codes[s.name], inner)
-                    for s in stores:
-                        self.store(s)
+            *outside, last = self._loops("reduce")
+            with self._nest(outside) if outside else contextlib.nullcontext():
+                rows = self.extent(last, inner=True)
+                if not rows.isdigit() or int(rows) >= ROWS:
+                    with self.text.block(f"for b{last} in range(0, {rows} - {ROWS - 1}, {ROWS}):"):
+                        self._column_block(reductions, codes, stores, inner, f"for i{last} in range(b{last}, b{last} + {ROWS}):")
+                rest = f"quotient({rows}, {ROWS}) * {ROWS}" if not rows.isdigit() else int(rows) // ROWS * ROWS
+                if not rows.isdigit() or int(rows) % ROWS:
+                    with self.text.block(f"for i{last} in range({rest}, {rows}):"):
+                        self._column_block(reductions, codes, stores, inner)
             self._column_results(reductions, codes, inner)
 
-    def _column_step(self, s, code, inner):
-        acc = f"{s.name}_acc[i{inner} - lo]"
-        x = scalars.cast(s.args[0], self.types[s.args[0]], code)
-        text = scalars.reduction(s.prim, code)[1].format(acc=loaded(acc, code), x=x)
-        self.text.line(f"{acc} = {stored(text, code)}")
+    def _column_block(self, reductions, codes, stores, inner, rows=""):
+        """Columns lo to hi of one row, or of the ROWS rows that the loop `rows` goes over: these are combined in
+        registers first, sums of float32 in float32, so that the scratch array is met once for all of them."""
+        sinks = [a for s in reductions for a in s.args] + [s.args[0] for s in stores]
+        with self.text.block(f"for i{inner} in range(lo, hi):"):
+            if rows:
+                for s in reductions:
+                    code = self._part_code(s, codes)
+                    self.text.line(f"{s.name}_part = {scalars.reduction(s.prim, code)[0]}")
+            with self.text.block(rows) if rows else contextlib.nullcontext():
+                for s in self.closure(sinks, self.varies):
+                    self.statement(s)
+                for s in reductions:
+                    if rows:
+                        self._combine(s, f"{s.name}_part", s.args[0], self.types[s.args[0]], self._part_code(s, codes))
+                    else:
+                        self._combine(s, f"{s.name}_acc[i{inner} - lo]", s.args[0], self.types[s.args[0]], codes[s.name])
+                for s in stores:
+                    self.store(s)
+            if rows:
+                for s in reductions:
+                    self._combine(s, f"{s.name}_acc[i{inner} - lo]", f"{s.name}_part", self._part_code(s, codes),
+                                  codes[s.name])
+
+    def _part_code(self, s, codes) -> str:
+        return "f32" if s.prim == "add" and self.types[s.args[0]] == "f32" else codes[s.name]
+
+    def _combine(self, s, acc, x, source, code):
+        """acc = acc combined with x, which has type `source`; an accumulator in memory holds truth values as bytes."""
+        in_memory = acc.endswith("]")
+        text = scalars.reduction(s.prim, code)[1].format(acc=loaded(acc, code) if in_memory else acc,
+                                                         x=scalars.cast(x, source, code))
+        self.text.line(f"{acc} = {stored(text, code) if in_memory else text}")
 
     def _column_results(self, reductions, codes, inner):
         stores = self._stores("row")
