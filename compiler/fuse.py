@@ -112,7 +112,7 @@ def weight(node: Node) -> int:
 
 
 def may_fail(node: Node) -> bool:
-    return node.kind in ("gather", "scatter") or (node.kind == "map" and node.attrs["prim"] in CHECKED
+    return node.kind in ("gather", "scatter", "bounds") or (node.kind == "map" and node.attrs["prim"] in CHECKED
                                      and node.out.dtype.is_integer)
 
 

@@ -22,6 +22,8 @@ A `Node` is one primitive applied to `Value`s.  Kinds, and what their attributes
     pool pool_grad  op, taps, strides, before          op max or mean; see emit/windows.py for these
     depthwise depthwise_input depthwise_filter         and multiplier
     scatter    op                        inputs: indices, updates, rows added into zeros
+    update     op                        inputs: a variable, indices, rows combined with its rows in place
+    bounds     limit                     inputs: indices; fails, before any state changes, if one is outside
     scan       op, axis, exclusive, reverse
     write      variable, version         stores into a variable's buffer; its value is the variable right after it
     host       op                        a graph operation that its NumPy meaning executes
@@ -265,6 +267,14 @@ class Builder:
 
     def scatter_add(self, shape, indices: Value, updates: Value) -> Value:
         return self.node("scatter", [indices, updates], [(tuple(shape), updates.dtype)], op="add").out
+
+    def update_rows(self, variable: Value, op, indices: Value, updates: Value) -> Node:
+        """Combines rows of a variable's buffer with `updates`, one after the other (op: update add sub mul div min max)."""
+        check = self.node("bounds", [indices], [], limit=variable.shape[0])
+        updates = self.broadcast(updates, indices.shape + variable.shape[1:])
+        node = self.node("update", [variable, indices, updates], [], op=op)
+        node.after.append(check)
+        return node
 
     def matmul(self, x: Value, y: Value, ta=False, tb=False) -> Value:
         batch = broadcast_shapes([x.shape[:-2], y.shape[:-2]])

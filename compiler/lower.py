@@ -213,6 +213,13 @@ class _Lowering:
         inputs = [self._value(t) if k not in refs else self._read(refs[k]) for k, t in enumerate(op.inputs)]
         builder = () if function is getattr(op.opdef, "updates", None) else (self.b,)
         new = function(*builder, *inputs, **op.opdef.arguments(function, op.attrs))
+        if isinstance(new, Node):       # rows of the one variable, written in place
+            (variable,) = refs.values()
+            self._before_write(new)
+            self._advance(variable, new)
+            for tensor in op.outputs:
+                self.values[tensor] = self.current[variable]
+            return
         written = []
         for variable, value in zip(refs.values(), new if isinstance(new, tuple) else (new,)):
             shape = self.infos[variable.outputs[0]].shape
@@ -225,13 +232,17 @@ class _Lowering:
     def _write(self, variable, value) -> Value:
         version = self.versions.get(variable, 0) + 1
         written = self.b.write(variable, version, value)
-        written.node.after.extend(self.checks)
-        if self.last_host is not None:
-            written.node.after.append(self.last_host)
-        self.effects.append(written.node)
+        self._before_write(written.node)
         self._advance(variable, written.node)
         self.current[variable] = written
         return written
+
+    def _before_write(self, node: Node):
+        """What may fail runs before state changes, and effects keep their order."""
+        node.after.extend(n for n in self.checks if n not in node.after)
+        if self.last_host is not None:
+            node.after.append(self.last_host)
+        self.effects.append(node)
 
     def _advance(self, variable, writer: Node):
         """The variable's next version begins at `writer`: every user of the version before runs earlier."""
@@ -240,7 +251,7 @@ class _Lowering:
         if old is not None:
             writer.after.append(old.node)
             self._settle(variable, old, writer)
-        if writer.kind == "host":
+        if writer.kind in ("host", "update"):
             info = self.infos[variable.outputs[0]]
             fresh = self.b.read(variable, self.versions[variable], info.shape, info.dtype)
             fresh.node.after.append(writer)
@@ -278,7 +289,7 @@ class _Lowering:
 
     def _note_effects(self, before):
         for node in self.b.nodes[before:]:
-            if node.kind in ("map", "gather", "scatter") and may_fail(node):
+            if node.kind in ("map", "gather", "scatter", "bounds") and may_fail(node):
                 self.checks.append(node)
 
 
@@ -340,7 +351,7 @@ def _expressible(nodes) -> bool:
 def _live_nodes(nodes, results):
     """Drops primitives that nothing needs: only results, writes and host effects are wanted for themselves."""
     keep, stack = set(), [v.node for v in results]
-    stack += [n for n in nodes if n.kind == "write" or (n.kind == "host" and (not n.outputs or _has_effect(n)))]
+    stack += [n for n in nodes if n.kind in ("write", "update", "bounds") or (n.kind == "host" and (not n.outputs or _has_effect(n)))]
     while stack:
         n = stack.pop()
         if n in keep:

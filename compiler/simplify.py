@@ -149,7 +149,7 @@ def _again(value: Value, nodes, user: Node) -> Value:
 
 
 # kernels that index without strides
-TAKES_PLAIN = ("scatter", "scan", "conv", "conv_input", "conv_filter", "pool", "pool_grad", "depthwise", "depthwise_input",
+TAKES_PLAIN = ("scatter", "update", "bounds", "scan", "conv", "conv_input", "conv_filter", "pool", "pool_grad", "depthwise", "depthwise_input",
                "depthwise_filter")
 
 
@@ -227,7 +227,7 @@ def _drop_unused(program):
     """Forgets nodes whose values were replaced, but keeps effects."""
     used = {v.node for n in program.nodes for v in n.inputs} | {v.node for v in program.results.values()}
     used |= {a for n in program.nodes for a in n.after}
-    effects = ("write", "host", "place", "assemble")
+    effects = ("write", "update", "bounds", "host", "place", "assemble")
     while True:
         kept = [n for n in program.nodes if n in used or n.kind in effects]
         if len(kept) == len(program.nodes):

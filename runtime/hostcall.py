@@ -30,6 +30,15 @@ def call(op, arrays, state) -> tuple:
     return tuple(_as_declared(r, t) for r, t in zip(results, op.outputs))
 
 
+def check(op, arrays):
+    """Computes what an operation that writes state would write, for the sake of the errors that it may raise."""
+    try:
+        with np.errstate(all="ignore"):
+            op.opdef.value(*arrays, **op.opdef.arguments(op.opdef.value, op.attrs))
+    except errors.OpError as error:
+        raise located(error, op) from None
+
+
 def call_on_state(op, refs: dict, others, state) -> tuple:
     """An operation on variables: its NumPy meaning takes their present values (None if there is none) and, if it
     writes, gives the new ones."""

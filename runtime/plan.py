@@ -14,12 +14,12 @@ import threading
 import numpy as np
 
 from jitgraph.compiler import Options, Program, compile, compile_ops
-from jitgraph.compiler.lower import is_closed
+from jitgraph.compiler.lower import is_closed, state_inputs
 from jitgraph.compiler.order import is_variable
 from jitgraph.compiler.prune import prune
 from jitgraph.graph.errors import InvalidArgumentError
 
-from . import check, reference
+from . import check, hostcall, reference
 from .binding import Compiled, KernelFailure
 from .state import State
 
@@ -117,15 +117,13 @@ class Plan:
         """The operation's own error for a failed check: its ancestors run once more by the reference."""
         ops = [n.op for n in failure.kernel.nodes if n.op is not None]
         for op in dict.fromkeys(ops):
-            if not op.outputs:
-                continue
-            program = Program(self.graph, [op.outputs[0]], [], dict.fromkeys(self.feeds, ()))
+            program = Program(self.graph, [], [op], dict.fromkeys(self.feeds, ()))
             prune(program)
             order = {o: i for i, o in enumerate(self.ops)}
             mine = sorted((o for o in program.ops if o in order), key=lambda o: order[o])
             mine = [o for o in mine if not (o.opdef and o.opdef.state == "write")]
             try:
-                reference.run(mine, dict(zip(self.feeds, feeds)), [], self.state)
+                self._refer(mine, op, feeds)
             except InvalidArgumentError as error:
                 return error
             except Exception:
@@ -134,6 +132,16 @@ class Plan:
         what = {1: "an index is out of range", 2: "Integer division by zero",
                 4: "Integers to negative integer powers are not allowed"}.get(failure.code, "a check failed")
         return InvalidArgumentError(None, op, what)
+
+
+    def _refer(self, ops, failed, feeds):
+        """Runs `ops` by the reference and, of a failed operation that writes state, the checks of its arguments."""
+        refs = state_inputs(failed) if failed not in ops else {}
+        others = [t for k, t in enumerate(failed.inputs) if k not in refs] if refs else []
+        found = reference.run(ops, dict(zip(self.feeds, feeds)), others, self.state)
+        if refs:
+            values = [self.state.read(refs[k]) if k in refs else found[t] for k, t in enumerate(failed.inputs)]
+            hostcall.check(failed, values)
 
 
 class Segment:

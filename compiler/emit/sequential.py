@@ -9,6 +9,7 @@ from .. import sizes
 from ..ir import Node
 from ..kernel import CODES, Kernel, Param
 from ..views import resolve
+from .cpu import memory_code
 
 BLOCK = 64      # columns of a table that one item owns
 
@@ -38,6 +39,54 @@ def emit_scatter(node: Node) -> Kernel:
             row = inside(row, rows)
             for c in range(lo, hi):
                 y0[row * width + c] = {code}(y0[row * width + c] + x1[k * width + c])
+    return err
+"""
+    return kernel
+
+
+COMBINED = {"update": "{u}", "add": "{y} + {u}", "sub": "{y} - {u}", "mul": "{y} * {u}", "div": "{y} / {u}",
+            "min": "minimum({y}, {u})", "max": "maximum({y}, {u})"}
+
+
+def emit_update(node: Node) -> Kernel:
+    """variable[indices[k]] combined with updates[k], for one k after the other; the indices have been checked."""
+    variable, indices, updates = node.inputs
+    code, index = CODES[variable.dtype.name], CODES[indices.dtype.name]
+    width = sizes.product(variable.shape[1:])
+    name = f"scatter_{node.attrs['op']}_in_place_{index}_{code}"
+    kernel = Kernel("sequential", [], nodes=[node], name=name)
+    kernel.params = [Param("x0", index, "in"), Param("x1", memory_code(code), "in"), Param("y0", memory_code(code), "inout")]
+    kernel.buffers = [resolve(v)[0] for v in (indices, updates, variable)]
+    kernel.sizes = [sizes.product(indices.shape), width]
+    kernel.items, kernel.cost = (width + BLOCK - 1) // BLOCK, (0.3, sizes.product(indices.shape) * BLOCK)
+    text = COMBINED[node.attrs["op"]].format(y="y0[row * width + c]", u="x1[k * width + c]")
+    kernel.source = f"""def {name}(x0, x1, y0, sizes, begin, end):
+    count, width = sizes[0], sizes[1]
+    for q in range(begin, end):
+        lo = q * {BLOCK}
+        hi = smaller(lo + {BLOCK}, width)
+        for k in range(count):
+            row = i64(x0[k])
+            for c in range(lo, hi):
+                y0[row * width + c] = {memory_code(code)}({text})
+    return 0
+"""
+    return kernel
+
+
+def emit_bounds(node: Node) -> Kernel:
+    """Fails if an index is outside [0, limit)."""
+    (indices,) = node.inputs
+    index = CODES[indices.dtype.name]
+    kernel = Kernel("sequential", [], nodes=[node], name=f"bounds_{index}")
+    kernel.params, kernel.buffers = [Param("x0", index, "in")], [resolve(indices)[0]]
+    kernel.sizes = [sizes.product(indices.shape), node.attrs["limit"]]
+    kernel.items, kernel.cost = 1, (0.2, sizes.product(indices.shape))
+    kernel.source = f"""def {kernel.name}(x0, sizes, begin, end):
+    count, limit = sizes[0], sizes[1]
+    err = 0
+    for k in range(count):
+        err |= outside(i64(x0[k]), limit)
     return err
 """
     return kernel

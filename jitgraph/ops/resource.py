@@ -144,7 +144,7 @@ def _scatter(kind: str) -> Any:
     value.__name__ = "resource_scatter_" + kind.lower()
     return op(f"ResourceScatter{kind}(resource: resource, indices: Tindices, updates: dtype)", Tindices=INDEX,
               **({} if kind == "Update" else {"dtype": NUMBERS}), shape=shape_rules.no_outputs,
-              stateful=True, state="write", checks=True)(value)
+              stateful=True, state="write", checks=True, lower=state.scatter_lowering(kind.lower()))(value)
 
 
 resource_scatter_update, resource_scatter_add = _scatter("Update"), _scatter("Add")

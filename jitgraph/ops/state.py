@@ -100,6 +100,17 @@ def check_indices(indices: np.ndarray, size: int) -> None:
         raise InvalidArgumentError(None, None, f"indices[{where}] = {indices[position]} is not in [0, {size})")
 
 
+def scatter_lowering(kind: str) -> Any:
+    """Rows of a variable combined in place, one after the other."""
+
+    def lower(b, ref, indices, updates):
+        if kind == "div" and not ref.dtype.is_floating or not ref.shape:
+            raise NotImplementedError
+        return b.update_rows(ref, kind, indices, updates)
+
+    return lower
+
+
 def _scatter(name: str, locking: str, doc: str, combine: Any) -> Any:
     """A Scatter op: rows `indices` of the variable combined with `updates`, one after the other."""
 
@@ -113,7 +124,7 @@ def _scatter(name: str, locking: str, doc: str, combine: Any) -> Any:
     value.__name__ = name
     return op(f"{name}(ref: &T, indices: Tindices, updates: T; use_locking: bool = {locking}) -> output_ref: &T",
               **({} if name == "ScatterUpdate" else {"T": NUMBERS}), Tindices=INDEX, shape=_scattered, stateful=True,
-              state="write", checks=True)(value)
+              state="write", checks=True, lower=scatter_lowering(name.removeprefix("Scatter").lower()))(value)
 
 
 def _assign_rows(new: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> None:
