@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import contextlib
 
+from .. import sizes
 from ..ir import PARTIALS
 from ..kernel import COLUMNS, Kernel
-from . import scalars
+from . import scalars, turn
 from .loops import Emitter, kernel_name
 
 SUM_BLOCK = 4096        # float32 terms that are added up in float32
@@ -45,11 +46,21 @@ def stored(text: str, code: str) -> str:
 
 
 class CPUEmitter(Emitter):
+    """Writes one kernel; `turned`: the text of operands that are read from scratch blocks."""
+
+    def __init__(self, kernel: Kernel):
+        super().__init__(kernel)
+        self.turned: dict[str, str] = {}
+
     # map -------------------------------------------------------------------------------------------------------
     def _map(self):
         last = len(self.kernel.loops) - 1
         inner = self._where(lambda n: last in self.deps[n])
         stores = [s for s in self.kernel.body if s.kind == "store"]
+        turned = turn.crossing(self.kernel, last)
+        if turned is not None:
+            self._blocks(last, *turned)
+            return
         if last == 0:
             with self.text.block("for i0 in range(begin, end):"):
                 self._all(inner, stores)
@@ -60,6 +71,57 @@ class CPUEmitter(Emitter):
                 self.statement(s)
             with self.text.block(f"for i{last} in range({self.extent(last, inner=True)}):"):
                 self._all(inner, stores)
+
+    def _blocks(self, last, other, loads):
+        """A map in blocks over its innermost loop and the loop along which the operands `loads` lie."""
+        line, size = self.text.line, turn.BLOCK
+        wide, tall = self.extent(last), self.extent(other)
+        for s in loads:
+            line(f"{s.name}_block = block_{memory_code(s.dtype)}()")
+        line(f"across = quotient({wide} + {size - 1}, {size})")
+        line(f"down = quotient({tall} + {size - 1}, {size})")
+        self.turned = {s.name: f"{s.name}_block[(i{other} - top) * {size} + i{last} - left]" for s in loads}
+        with self.text.block("for q in range(begin, end):"):
+            line("strip = quotient(q, across)")
+            line(f"left = (q - strip * across) * {size}")
+            line(f"right = smaller(left + {size}, {wide})")
+            line("block = quotient(strip, down)")
+            line(f"top = (strip - block * down) * {size}")
+            line(f"bottom = smaller(top + {size}, {tall})")
+            rest = [k for k in range(last) if k != other]
+            self._item_indices(rest, "block")
+            for s in loads:
+                self._turn(s, other, last)
+            inside = {other, last}
+            for s in self._where(lambda n: self.deps[n] and not self.deps[n] & inside):
+                self.statement(s)
+            with self.text.block(f"for i{other} in range(top, bottom):"):
+                for s in self._where(lambda n: other in self.deps[n] and last not in self.deps[n]):
+                    self.statement(s)
+                with self.text.block(f"for i{last} in range(left, right):"):
+                    self._all(self._where(lambda n: last in self.deps[n]), [s for s in self.kernel.body if s.kind == "store"])
+        loops = self.kernel.loops
+        blocks = [(loops[k].size + size - 1) // size for k in (other, last)]
+        self.kernel.items = sizes.product([loops[k].size for k in rest] + blocks)
+        self.kernel.cost = (self.kernel.cost[0] * 2, size * size)
+
+    def _turn(self, s, other, last):
+        """Lines that fill the scratch block of a transposed operand."""
+        line, size = self.text.line, turn.BLOCK
+        name, memory = self.kernel.params[s.access.param].name, memory_code(s.dtype)
+        line(f"i{other}, i{last} = top, left")
+        line(f"at = {self.index(s.access)}")
+        step = self.slot(s.access.strides[last], "s")
+        with self.text.block(f"if (bottom - top == {size}) & (right - left == {size}):"):
+            line(f"turn_{memory}({name}, at, {step}, {s.name}_block)")
+        with self.text.block("else:"):
+            with self.text.block("for k in range(right - left):"):
+                with self.text.block("for r in range(bottom - top):"):
+                    line(f"{s.name}_block[r * {size} + k] = {name}[at + k * {step} + r]")
+
+    def load(self, s) -> str:
+        text = self.turned.get(s.name)
+        return super().load(s) if text is None else loaded(text, s.dtype)
 
     # rows and partial ------------------------------------------------------------------------------------------
     def _rows(self):

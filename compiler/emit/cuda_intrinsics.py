@@ -30,7 +30,7 @@ def namespace() -> dict:
     from . import intrinsics
 
     names = {name: meaning for name, meaning in intrinsics.namespace().items()
-             if not name.startswith(("gemm_", "scratch_"))}
+             if not name.startswith(("gemm_", "scratch_", "turn_", "block_"))}
     for name, write in _float_operations().items():
         names[name] = _for_floats(write, names[name])
     names.update(_positions())

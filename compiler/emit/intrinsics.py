@@ -45,6 +45,7 @@ def namespace() -> dict:
     from numba.core import types
 
     from .. import elementary
+    from . import turn
     from ..machine import numba_intrinsic
 
     names = {"f32": types.float32, "f64": types.float64, "u8": types.uint8, "u16": types.uint16, "u32": types.uint32,
@@ -53,6 +54,7 @@ def namespace() -> dict:
         names[name] = numba_intrinsic(name, function)
     names.update(_typed_intrinsics())
     names.update(_limits())
+    names.update(turn.intrinsics())
     return names
 
 

@@ -59,7 +59,7 @@ def _emitter_version() -> str:
     from pathlib import Path
 
     here = Path(__file__).resolve().parent
-    files = [here / "native.py", here / "intrinsics.py", here / "tile.py", *sorted(here.parent.glob("elementary*.py")),
+    files = [here / "native.py", here / "intrinsics.py", here / "tile.py", here / "turn.py", *sorted(here.parent.glob("elementary*.py")),
              *sorted(here.parent.glob("machine*.py"))]
     digest = hashlib.sha256()
     for file in files:
