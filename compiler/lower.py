@@ -135,7 +135,7 @@ class _Lowering:
     def _primitives(self, op, inputs):
         """The op in primitives, or NotImplemented where it has none for these dtypes."""
         opdef = op.opdef
-        if opdef.host or opdef.state or opdef.stateful or (opdef.lower is None and opdef.scalar is None):
+        if opdef.host or opdef.state or (opdef.stateful and not opdef.stream) or (opdef.lower is None and opdef.scalar is None):
             return NotImplemented
         if any(v.dtype.name not in CODES for v in inputs) or any(t.dtype.base_dtype.name not in CODES for t in op.outputs):
             return NotImplemented
@@ -366,7 +366,7 @@ def _live_nodes(nodes, results):
 
 
 def _has_effect(node) -> bool:
-    opdef = node.op.opdef if node.op is not None and node.attrs.get("call") == "op" else None
+    opdef = node.op.opdef if node.op is not None and node.attrs.get("call") in ("op", "stream") else None
     return opdef is not None and (opdef.stateful or opdef.state == "write")
 
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import sizes
-from .emit import contract, convolve, sequential, windows
+from .emit import contract, convolve, philox, sequential, windows
 from .ir import Node, Value
 from .kernel import CODES, WIDTH, Kernel
 from .views import resolve
 
 WRITTEN_BY_HAND = {"matmul": contract.emit, "scatter": sequential.emit_scatter, "scan": sequential.emit_scan,
-                   "update": sequential.emit_update, "bounds": sequential.emit_bounds,
+                   "uniform": philox.emit_uniform, "update": sequential.emit_update, "bounds": sequential.emit_bounds,
                    "conv": convolve.emit_forward, "conv_input": convolve.emit_input_gradient,
                    "conv_filter": convolve.emit_filter_gradient, "pool": windows.emit_pool,
                    "pool_grad": windows.emit_pool_gradient, "depthwise": windows.emit_depthwise,

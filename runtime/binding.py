@@ -371,6 +371,8 @@ class Frame:
         node = step.node
         if node.attrs.get("call") == "op":
             results = self._call(node, arrays)
+        elif node.attrs["call"] == "stream":
+            results = (node.attrs["function"](binding.state.stream(node.op), *arrays),)
         else:
             results = (node.attrs["function"](*arrays),)
         for k, result in zip(step.outputs, results):

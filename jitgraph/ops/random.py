@@ -18,6 +18,7 @@ from jitgraph.graph.shapes import Dimension
 from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops import philox
 from jitgraph.ops.philox import Bits
+from jitgraph.ops.shape import plain_sizes
 from jitgraph.ops.shape import shape as shape_of
 
 _INTEGERS = TypeSet(dtypes.int32, dtypes.int64)
@@ -44,8 +45,19 @@ def _filled(distribution: Any, shape: Any, seed: int, seed2: int, dtype: Any, st
 _from_shape = shape_rules.from_value(0)
 
 
+def _lower_uniform(b: Any, shape: Any, seed: int, seed2: int, dtype: Any) -> Any:
+    if dtype.name not in ("float32", "float64") or shape.constant is None:
+        raise NotImplementedError
+
+    def reserve(stream: Any, count: Any) -> np.ndarray:
+        bits = Bits.reserve(stream, seed, seed2, philox.RESERVED * int(count))
+        return np.array([bits.seed, bits.seed2, bits.start], np.uint64).view(np.int64)
+
+    return b.uniform(plain_sizes(shape.constant), dtype, reserve)
+
+
 @op("RandomUniform(shape: T; seed: int = 0, seed2: int = 0, dtype: type) -> output: dtype", T=INDEX, dtype=FLOATS,
-    shape=_from_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE)
+    shape=_from_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE, lower=_lower_uniform)
 def _random_uniform(shape, seed, seed2, dtype, stream):
     """Numbers in [0, 1), uniformly distributed."""
     return _filled(philox.uniform, shape, seed, seed2, dtype, stream)
