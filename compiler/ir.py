@@ -24,7 +24,7 @@ A `Node` is one primitive applied to `Value`s.  Kinds, and what their attributes
     scatter    op                        inputs: indices, updates, rows added into zeros
     update     op                        inputs: a variable, indices, rows combined with its rows in place
     bounds     limit                     inputs: indices; fails, before any state changes, if one is outside
-    uniform                              input: seeds and position; numbers in [0, 1)
+    uniform normal                       input: seeds and position (and constants); random numbers
     scan       op, axis, exclusive, reverse
     write      variable, version         stores into a variable's buffer; its value is the variable right after it
     host       op                        a graph operation that its NumPy meaning executes
@@ -277,11 +277,13 @@ class Builder:
         node.after.append(check)
         return node
 
-    def uniform(self, shape, dtype, reserve) -> Value:
-        """Random numbers in [0, 1); reserve(stream, count) gives the seeds and the first block of a run as int64 [3]."""
+    def random(self, kind, shape, dtype, reserve, constants=None) -> Value:
+        """Random numbers, uniform in [0, 1) or normal; reserve(stream, count) gives the seeds and the first block of a run
+        as int64 [3]."""
         count = self.const(sizes.product(shape), dtypes.int64)
         bits = self.node("host", [count], [((3,), dtypes.int64)], call="stream", function=reserve).out
-        return self.node("uniform", [bits], [(tuple(shape), dtypes.as_dtype(dtype))]).out
+        inputs = [bits] if constants is None else [bits, self.const(constants)]
+        return self.node(kind, inputs, [(tuple(shape), dtypes.as_dtype(dtype))]).out
 
     def matmul(self, x: Value, y: Value, ta=False, tb=False) -> Value:
         batch = broadcast_shapes([x.shape[:-2], y.shape[:-2]])

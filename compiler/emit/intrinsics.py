@@ -198,6 +198,13 @@ def _typed_intrinsics() -> dict:
             return builder.select(builder.icmp_signed(">", *args), *args)
         return types.int64(types.int64, types.int64), write
 
+    def same_bits(source, target):
+        @intrinsic
+        def convert(typingctx, x):
+            return target(source), lambda context, builder, signature, args: builder.bitcast(
+                args[0], context.get_value_type(target))
+        return convert
+
     @intrinsic
     def iabs(typingctx, x):
         def write(context, builder, signature, args):
@@ -218,6 +225,7 @@ def _typed_intrinsics() -> dict:
         return x(x), write
 
     found = {"select": select, "inf": inf, "not_": not_, "outside": outside, "inside": inside, "quotient": quotient,
+             "float_bits": same_bits(types.float32, types.int32), "bits_float": same_bits(types.int32, types.float32),
              "smaller": smaller, "larger": larger, "iabs": iabs, "isign": isign, "ipow": _integer_power(),
              "maximum": both(extreme, True), "minimum": both(extreme, False),
              "sum_step": both(reassociated, "fadd"), "product_step": both(reassociated, "fmul"),

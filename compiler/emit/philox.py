@@ -13,17 +13,66 @@ BLOCKS = 256            # blocks of four 32-bit words that an item makes
 ROUNDS = 10
 
 
+NORMAL_PAIR = """
+            unit = maximum(f32(i64(words[k * 2] & u64(0x7FFFFF))) * f32(2.0 ** -23), f32(1e-7))
+            angle = f32(f64(f32(i64(words[k * 2 + 1] & u64(0x7FFFFF))) * f32(2.0 ** -23)) * 6.283185307179586)
+            bits = i64(float_bits(unit))
+            above = bits - 0x3F330000
+            entry = (above >> 19) & 15
+            power = above >> 23
+            r = f64(bits_float(i32(bits - (power << 23)))) * x1[entry * 2] - 1.0
+            offset = x1[entry * 2 + 1] + f64(power) * x1[32]
+            y = x1[34] * r + x1[35]
+            y = x1[33] * (r * r) + y
+            radius = sqrt(f32(-2.0) * f32(y * (r * r) + (offset + r)))
+            wide = f64(angle)
+            turn = floor(wide * x1[37] + 0.5)
+            rest = wide - turn * x1[36]
+            quadrant = i64(turn)
+            square = rest * rest
+            cube = rest * square
+            fourth = square * square
+            s = f32((rest + cube * x1[38]) + (cube * square) * (x1[39] + square * x1[40]))
+            c = f32(((x1[41] + square * x1[42]) + fourth * x1[43]) + (fourth * square) * (x1[44] + square * x1[45]))
+            tiny = angle < f32(2.0 ** -12)
+            s = select(tiny, angle, s)
+            c = select(tiny, f32(1), c)
+            odd = (quadrant & 1) != 0
+            sine, cosine = select(odd, c, s), select(odd, s, c)
+            sine = select((quadrant & 2) != 0, -sine, sine)
+            cosine = select(((quadrant + 1) & 2) != 0, -cosine, cosine)
+            made[k * 2] = sine * radius
+            made[k * 2 + 1] = cosine * radius"""
+
+
 def emit_uniform(node: Node) -> Kernel:
     """Numbers in [0, 1); the input is (seed, second seed, first block) as int64."""
     code = CODES[node.out.dtype.name]
-    count, per_block = sizes.product(node.out.shape), 4 if code == "f32" else 2
-    name = f"uniform_{code}"
+    if code == "f32":
+        stores = [f"made[b * 4 + {k}] = f32(i64(c{k} & u64(0x7FFFFF))) * f32({2.0 ** -23!r})" for k in range(4)]
+    else:
+        stores = [f"made[b * 2 + {k}] = f64(i64(((c{2 * k} & u64(0xFFFFF)) << half) | c{2 * k + 1})) * f64({2.0 ** -52!r})"
+                  for k in range(2)]
+    return _kernel(node, f"uniform_{code}", code, len(stores), stores, "")
+
+
+def emit_normal(node: Node) -> Kernel:
+    """Numbers of the standard normal distribution, float32, from pairs of words (Box and Muller, 1958); the second input
+    holds the constants of `jitgraph.ops.single_precision`, whose logarithm, sine and cosine these are."""
+    stores = [f"words[b * 4 + {k}] = c{k}" for k in range(4)]
+    pairs = f"\n        for k in range({BLOCKS * 2}):" + NORMAL_PAIR
+    return _kernel(node, "normal_f32", "f32", 4, stores, pairs)
+
+
+def _kernel(node: Node, name: str, code: str, per_block: int, stores: list[str], finish: str) -> Kernel:
+    """The loop over items; each makes its blocks' numbers in a scratch array (by `stores`, then `finish`)."""
+    count = sizes.product(node.out.shape)
     kernel = Kernel("random", [], nodes=[node], name=name)
-    kernel.params = [Param("x0", "i64", "in"), Param("y0", code, "out")]
-    kernel.buffers = [resolve(node.inputs[0])[0], node.out]
+    kernel.params = [Param("x0", "i64", "in"), *[Param("x1", "f64", "in") for _ in node.inputs[1:]], Param("y0", code, "out")]
+    kernel.buffers = [*(resolve(v)[0] for v in node.inputs), node.out]
     kernel.sizes = [count]
     kernel.items = (count + BLOCKS * per_block - 1) // (BLOCKS * per_block)
-    kernel.cost = (1.0, BLOCKS * 4)
+    kernel.cost = (1.0 if not finish else 6.0, BLOCKS * 4)
     keys = "\n".join(f"    a{r} = (u64(x0[0]) + u64({r * 0x9E3779B9 & 0xFFFFFFFF})) & low\n"
                      f"    b{r} = ((u64(x0[0]) >> half) + u64({r * 0xBB67AE85 & 0xFFFFFFFF})) & low" for r in range(ROUNDS))
     rounds = "\n".join(f"""            p0 = c0 * m0
@@ -32,25 +81,22 @@ def emit_uniform(node: Node) -> Kernel:
             c1 = p1 & low
             c2 = (p0 >> half) ^ c3 ^ b{r}
             c3 = p0 & low""" for r in range(ROUNDS))
-    if code == "f32":
-        stores = "\n".join(f"            made[b * 4 + {k}] = f32(i64(c{k} & u64(0x7FFFFF))) * f32({2.0 ** -23!r})" for k in range(4))
-    else:
-        stores = "\n".join(f"            made[b * 2 + {k}] = f64(i64(((c{2 * k} & u64(0xFFFFF)) << half) | c{2 * k + 1})) "
-                           f"* f64({2.0 ** -52!r})" for k in range(2))
-    kernel.source = f"""def {name}(x0, y0, sizes, begin, end):
+    stored = "\n".join("            " + line for line in stores)
+    params = ", ".join(p.name for p in kernel.params)
+    kernel.source = f"""def {name}({params}, sizes, begin, end):
     count = sizes[0]
     half, low, m0, m1 = u64(32), u64(0xFFFFFFFF), u64(0xD2511F53), u64(0xCD9E8D57)
     start = u64(x0[2])
     s0, s1 = u64(x0[1]) & low, u64(x0[1]) >> half
 {keys}
-    made = block_{code}()
+    made, words = block_{code}(), block_u64()
     for q in range(begin, end):
         first = q * {BLOCKS}
         for b in range({BLOCKS}):
             counter = start + u64(first + b)
             c0, c1, c2, c3 = counter & low, counter >> half, s0, s1
 {rounds}
-{stores}
+{stored}{finish}
         base = first * {per_block}
         for k in range(smaller({BLOCKS * per_block}, count - base)):
             y0[base + k] = made[k]

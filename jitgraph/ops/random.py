@@ -16,7 +16,7 @@ from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.seeds import get_seed
 from jitgraph.graph.shapes import Dimension
 from jitgraph.op import NOT_DIFFERENTIABLE, op
-from jitgraph.ops import philox
+from jitgraph.ops import philox, single_precision
 from jitgraph.ops.philox import Bits
 from jitgraph.ops.shape import plain_sizes
 from jitgraph.ops.shape import shape as shape_of
@@ -45,19 +45,28 @@ def _filled(distribution: Any, shape: Any, seed: int, seed2: int, dtype: Any, st
 _from_shape = shape_rules.from_value(0)
 
 
-def _lower_uniform(b: Any, shape: Any, seed: int, seed2: int, dtype: Any) -> Any:
-    if dtype.name not in ("float32", "float64") or shape.constant is None:
-        raise NotImplementedError
+def _lowered(kind: str, dtypes_: tuple[str, ...], constants: Any = None) -> Any:
+    """Numbers drawn in a kernel; the host moves the stream on."""
+
+    def lower(b, shape, seed, seed2, dtype):
+        if dtype.name not in dtypes_ or shape.constant is None:
+            raise NotImplementedError
+        return b.random(kind, plain_sizes(shape.constant), dtype, _reserver(seed, seed2), constants)
+
+    return lower
+
+
+def _reserver(seed: int, seed2: int) -> Any:
 
     def reserve(stream: Any, count: Any) -> np.ndarray:
         bits = Bits.reserve(stream, seed, seed2, philox.RESERVED * int(count))
         return np.array([bits.seed, bits.seed2, bits.start], np.uint64).view(np.int64)
 
-    return b.uniform(plain_sizes(shape.constant), dtype, reserve)
+    return reserve
 
 
 @op("RandomUniform(shape: T; seed: int = 0, seed2: int = 0, dtype: type) -> output: dtype", T=INDEX, dtype=FLOATS,
-    shape=_from_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE, lower=_lower_uniform)
+    shape=_from_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE, lower=_lowered("uniform", ("float32", "float64")))
 def _random_uniform(shape, seed, seed2, dtype, stream):
     """Numbers in [0, 1), uniformly distributed."""
     return _filled(philox.uniform, shape, seed, seed2, dtype, stream)
@@ -78,7 +87,8 @@ def _random_uniform_int(shape, minval, maxval, seed, seed2, stream):
 
 
 @op("RandomStandardNormal(shape: T; seed: int = 0, seed2: int = 0, dtype: type) -> output: dtype", T=INDEX,
-    dtype=FLOATS, shape=_from_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE)
+    dtype=FLOATS, shape=_from_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE,
+    lower=_lowered("normal", ("float32",), single_precision.CONSTANTS))
 def _random_standard_normal(shape, seed, seed2, dtype, stream):
     """Numbers of the normal distribution with mean 0 and variance 1."""
     return _filled(philox.normal, shape, seed, seed2, dtype, stream)

@@ -37,6 +37,9 @@ _LOG_TABLE = np.array([[float.fromhex(c) for c in row.split()] for row in """
 _LOG_INVERSE, _LOG_VALUE = np.ascontiguousarray(_LOG_TABLE[:, 0]), np.ascontiguousarray(_LOG_TABLE[:, 1])
 _CHUNK = 1 << 14
 
+CONSTANTS = np.concatenate([_LOG_TABLE.reshape(-1), [_LN2], _LOG, [_HALF_PI, _TWO_OVER_PI], _SIN, _COS])
+"""All of them, for kernels: [0:32] the table, 32 ln 2, [33:36] log, 36 pi/2, 37 2/pi, [38:41] sine, [41:46] cosine."""
+
 
 def log(x: np.ndarray) -> np.ndarray:
     """The natural logarithm of positive normal float32."""

@@ -158,12 +158,12 @@ def test_init_scope_leaves_control_dependencies(tf):
 
 
 def test_building_is_quick(tf):
-    """15,000 nodes in well under 0.6 s; the bound here is wide, as test machines are busy."""
+    """15,000 nodes in well under 0.6 s; the bound here is wide and in CPU time, as test machines are busy."""
     import time
 
     x = tf.placeholder(tf.float32, [128])
     y = x
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in range(15000):
         y = tf.add(y, x)
-    assert time.perf_counter() - start < 2.0
+    assert time.process_time() - start < 4.0
