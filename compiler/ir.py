@@ -25,6 +25,7 @@ A `Node` is one primitive applied to `Value`s.  Kinds, and what their attributes
     update     op                        inputs: a variable, indices, rows combined with its rows in place
     bounds     limit                     inputs: indices; fails, before any state changes, if one is outside
     uniform normal                       input: seeds and position (and constants); random numbers
+    top_k      k                         the k largest of each row, falling, and their places
     scan       op, axis, exclusive, reverse
     write      variable, version         stores into a variable's buffer; its value is the variable right after it
     host       op                        a graph operation that its NumPy meaning executes
@@ -284,6 +285,15 @@ class Builder:
         bits = self.node("host", [count], [((3,), dtypes.int64)], call="stream", function=reserve).out
         inputs = [bits] if constants is None else [bits, self.const(constants)]
         return self.node(kind, inputs, [(tuple(shape), dtypes.as_dtype(dtype))]).out
+
+    def top_k(self, x: Value, k) -> list[Value]:
+        """The k largest elements along the last axis in falling order, and their places (int32)."""
+        shape = (*x.shape[:-1], k)
+        return self.node("top_k", [x], [(shape, x.dtype), (shape, dtypes.int32)], key=k, k=k).outputs
+
+    def host(self, function, inputs, shape, dtype) -> Value:
+        """A value that a NumPy function of the inputs gives."""
+        return self.node("host", inputs, [(tuple(shape), dtype)], call="array", function=function).out
 
     def matmul(self, x: Value, y: Value, ta=False, tb=False) -> Value:
         batch = broadcast_shapes([x.shape[:-2], y.shape[:-2]])

@@ -98,7 +98,7 @@ class _Lowering:
         self.program.results[tensor] = value
 
     def _host_copy(self, value) -> Value:
-        return self.b.node("host", [value], [(value.shape, value.dtype)], function=np.array, call="array").out
+        return self.b.host(np.array, [value], value.shape, value.dtype)
 
     # operations ------------------------------------------------------------------------------------------------
     def _lower(self, op):

@@ -16,7 +16,7 @@ from .views import resolve
 
 WRITTEN_BY_HAND = {"matmul": contract.emit, "scatter": sequential.emit_scatter, "scan": sequential.emit_scan,
                    "uniform": philox.emit_uniform,
-                   "normal": philox.emit_normal, "update": sequential.emit_update, "bounds": sequential.emit_bounds,
+                   "normal": philox.emit_normal, "update": sequential.emit_update, "top_k": sequential.emit_top_k, "bounds": sequential.emit_bounds,
                    "conv": convolve.emit_forward, "conv_input": convolve.emit_input_gradient,
                    "conv_filter": convolve.emit_filter_gradient, "pool": windows.emit_pool,
                    "pool_grad": windows.emit_pool_gradient, "depthwise": windows.emit_depthwise,

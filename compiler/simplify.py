@@ -149,7 +149,7 @@ def _again(value: Value, nodes, user: Node) -> Value:
 
 
 # kernels that index without strides
-TAKES_PLAIN = ("uniform", "normal", "scatter", "update", "bounds", "scan", "conv", "conv_input", "conv_filter", "pool", "pool_grad", "depthwise", "depthwise_input",
+TAKES_PLAIN = ("uniform", "normal", "scatter", "top_k", "update", "bounds", "scan", "conv", "conv_input", "conv_filter", "pool", "pool_grad", "depthwise", "depthwise_input",
                "depthwise_filter")
 
 

@@ -9,7 +9,7 @@ from .. import sizes
 from ..ir import Node
 from ..kernel import CODES, Kernel, Param
 from ..views import resolve
-from .cpu import memory_code
+from .cpu import SEARCH_BLOCK, memory_code
 
 BLOCK = 64      # columns of a table that one item owns
 
@@ -69,6 +69,54 @@ def emit_update(node: Node) -> Kernel:
             row = i64(x0[k])
             for c in range(lo, hi):
                 y0[row * width + c] = {memory_code(code)}({text})
+    return 0
+"""
+    return kernel
+
+
+def emit_top_k(node: Node) -> Kernel:
+    """The k largest of each row, kept in order by insertion.  Only blocks whose largest element beats the k-th so far are
+    looked through; NaN counts as less than all numbers."""
+    (x,) = node.inputs
+    code = CODES[x.dtype.name]
+    name = f"top_k_{code}"
+    kernel = Kernel("sequential", [], nodes=[node], name=name)
+    kernel.params = [Param("x0", code, "in"), Param("y0", code, "out"), Param("y1", "i32", "out")]
+    kernel.buffers = [resolve(x)[0], *node.outputs]
+    kernel.sizes = [x.shape[-1], node.attrs["k"]]
+    kernel.items, kernel.cost = sizes.product(x.shape[:-1]), (0.1, x.shape[-1] + 8 * node.attrs["k"])
+    beats = "({v} > {w}) | (({w} != {w}) & ({v} == {v}))" if code[0] == "f" else "{v} > {w}"
+    kernel.source = f"""def {name}(x0, y0, y1, sizes, begin, end):
+    n, k = sizes[0], sizes[1]
+    for q in range(begin, end):
+        base, out, kept = q * n, q * k, 0
+        for b in range(0, n, {SEARCH_BLOCK}):
+            e = smaller(b + {SEARCH_BLOCK}, n)
+            best = lowest_{code}()
+            for i in range(b, e):
+                best = maximum(best, x0[base + i])
+            if kept == k:
+                if best <= y0[out + k - 1]:
+                    continue
+            for i in range(b, e):
+                v = x0[base + i]
+                j = kept
+                if kept == k:
+                    w = y0[out + k - 1]
+                    if not_({beats.format(v="v", w="w")}):
+                        continue
+                    j = k - 1
+                else:
+                    kept += 1
+                while j > 0:
+                    w = y0[out + j - 1]
+                    if not_({beats.format(v="v", w="w")}):
+                        break
+                    y0[out + j] = w
+                    y1[out + j] = y1[out + j - 1]
+                    j -= 1
+                y0[out + j] = v
+                y1[out + j] = i32(i)
     return 0
 """
     return kernel

@@ -91,11 +91,30 @@ def first_seen(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         distinct = np.empty(len(places), object)
         distinct[:] = list(places)
         return distinct, index, np.bincount(index, minlength=len(places))
+    found = _within_range(values) if values.dtype.kind in "iu" and values.size else None
+    if found is not None:
+        return found
     _, first, inverse, counts = np.unique(values, return_index=True, return_inverse=True, return_counts=True)
     order = np.argsort(first, kind="stable")
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     return values[first[order]], rank[np.ravel(inverse)], counts[order]
+
+
+def _within_range(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """The same for integers that lie close together, by a table instead of sorting; None for others."""
+    low, high = int(values.min()), int(values.max())
+    if high - low >= 2 * values.size + 1024:
+        return None
+    shifted = (values - values.dtype.type(low)).astype(np.intp)
+    first = np.full(high - low + 1, -1, np.intp)
+    first[shifted[::-1]] = np.arange(values.size - 1, -1, -1)       # of equal indices the last one written stays
+    present = np.flatnonzero(first >= 0)
+    order = present[np.argsort(first[present])]
+    rank = np.empty(len(first), np.intp)
+    rank[order] = np.arange(len(order))
+    index = rank[shifted]
+    return values[first[order]], index, np.bincount(index, minlength=len(order))
 
 
 @op("Unique(x: T; out_idx: type = int32) -> y: T, idx: out_idx", out_idx=_OUT, dynamic=True,

@@ -12,6 +12,7 @@ from jitgraph.graph.scopes import name_scope
 from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops.shape import expand_dims, plain_sizes, reshape, shape
 
+_FEW = 256          # so many are kept in order by insertion
 _OUT = INDEX.with_default(dtypes.int32)
 
 
@@ -38,20 +39,38 @@ def _top_k_shape(c: Any) -> Any:
 def _top_k_value(input: np.ndarray, k: int) -> tuple:
     if k < 0 or input.shape[-1] < k:
         raise _invalid(f"input must have at least k columns. Had {input.shape[-1]}, needed {k}")
-    falling = -input if input.dtype.kind == "f" or input.dtype.kind == "V" else ~input    # keeps ties in order
-    order = np.argsort(falling, -1, kind="stable")[..., :k]
+    order = np.argsort(_falling(input), -1, kind="stable")[..., :k]      # ties stay in order
     return np.take_along_axis(input, order, -1), order.astype(np.int32)
 
 
+def _lower_top_k(b: Any, input: Any, k: Any) -> Any:
+    """A few: one pass that keeps them in order.  Many: NumPy's sort, of the numbers or the places, whichever is used."""
+    known = k if isinstance(k, int) else None if k.constant is None else plain_sizes(k.constant)[0]
+    if not isinstance(known, int) or not 0 <= known or input.dtype.name == "bool":
+        raise NotImplementedError
+    if not input.shape[-1] >= known:
+        raise _invalid(f"input must have at least k columns. Had {input.shape[-1]}, needed {known}")
+    if 0 < known <= _FEW:
+        return b.top_k(input, known)
+    shape = (*input.shape[:-1], known)
+    return [b.host(lambda x: _falling(np.sort(_falling(x), -1)[..., :known]), [input], shape, input.dtype),
+            b.host(lambda x: _top_k_value(x, known)[1], [input], shape, dtypes.int32)]
+
+
+def _falling(x: np.ndarray) -> np.ndarray:
+    """Numbers in opposite order; NaN is the last in both."""
+    return -x if x.dtype.kind == "f" or x.dtype.kind == "V" else ~x
+
+
 @op("TopKV2(input: T, k: int32; sorted: bool = true) -> values: T, indices: int32", T=REALS, shape=_top_k_shape,
-    checks=True)
+    checks=True, lower=_lower_top_k)
 def _top_k_v2(input, k):
     """The `k` largest elements of each row (last axis) in falling order, and their positions; ties by position."""
     return _top_k_value(input, int(k))
 
 
 @op("TopK(input: T; k: int >= 0, sorted: bool = true) -> values: T, indices: int32", T=REALS, shape=_top_k_shape,
-    checks=True)
+    checks=True, lower=_lower_top_k)
 def _top_k_v1(input, k):
     """As TopKV2, with `k` an attribute."""
     return _top_k_value(input, k)
