@@ -1,7 +1,8 @@
-"""Matrix products: a kernel like any other, whose body hands row blocks to BLAS.
+"""Matrix products: a kernel like any other, whose body hands blocks of the result to BLAS.
 
-BLAS runs on one thread; the pool that runs all kernels shares out the items, which are row blocks of fixed size, so
-that the result does not depend on the number of threads.
+BLAS runs on one thread; the pool that runs all kernels shares out the items, which are blocks whose size depends on the
+matrices alone, so that the result does not depend on the number of threads.  Rows are cut first; where there are few,
+columns are.
 """
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from ..ir import Node
 from ..kernel import CODES, Kernel, Param
 from ..simplify import blas_view
 
-BLOCKS, MIN_ROWS = 4, 64        # a product is cut into at most BLOCKS row blocks of at least MIN_ROWS rows
+BLOCKS = 4                      # a product is cut into about so many blocks
+MIN_ROWS, MIN_COLUMNS = 64, 64  # of at least so many rows and columns
 
 
 def emit(node: Node) -> Kernel:
@@ -23,26 +25,31 @@ def emit(node: Node) -> Kernel:
     k = node.inputs[0].shape[-2 if node.attrs["ta"] else -1]
     rows = sizes.maximum((m + BLOCKS - 1) // BLOCKS, MIN_ROWS)
     blocks = (m + rows - 1) // rows
+    across = max(1, BLOCKS * MIN_ROWS // max(sizes.hint_of(m), MIN_ROWS)) if sizes.hint_of(m) < BLOCKS * MIN_ROWS // 2 else 1
+    columns = sizes.maximum((n + across - 1) // across, MIN_COLUMNS) if across > 1 else n
+    strips = (n + columns - 1) // columns if across > 1 else 1
     batch = sizes.product(out.shape[:-2])
     name = f"matmul_{'t' if ta else 'n'}{'t' if tb else 'n'}_{code}"
     kernel = Kernel("matmul", [], nodes=[node], name=name)
     kernel.params = [Param("x0", code, "in"), Param("x1", code, "in"), Param("y0", code, "out")]
     kernel.buffers = [a[0], b[0], out]
-    kernel.sizes = [("blas", code), m, n, k, a[3], b[3], rows, blocks, a[2], b[2], a[1], b[1]]
-    step = "r" if ta else "r * lda"
+    kernel.sizes = [("blas", code), m, n, k, a[3], b[3], rows, blocks, a[2], b[2], a[1], b[1], columns, strips]
+    row_step, column_step = "r" if ta else "r * lda", "c * ldb" if tb else "c"
     kernel.source = f"""def {name}(x0, x1, y0, sizes, begin, end):
     gemm = sizes[0]
     m, n, k = sizes[1], sizes[2], sizes[3]
     lda, ldb = sizes[4], sizes[5]
-    rows, blocks = sizes[6], sizes[7]
+    rows, blocks, columns, strips = sizes[6], sizes[7], sizes[12], sizes[13]
     for q in range(begin, end):
-        batch = quotient(q, blocks)
-        r = (q - batch * blocks) * rows
-        count = smaller(rows, m - r)
-        gemm_{code}(gemm, {int(ta)}, {int(tb)}, count, n, k, x0, sizes[10] + batch * sizes[8] + {step}, lda,
-                    x1, sizes[11] + batch * sizes[9], ldb, y0, (batch * m + r) * n, n)
+        block = quotient(q, strips)
+        c = (q - block * strips) * columns
+        batch = quotient(block, blocks)
+        r = (block - batch * blocks) * rows
+        gemm_{code}(gemm, {int(ta)}, {int(tb)}, smaller(rows, m - r), smaller(columns, n - c), k,
+                    x0, sizes[10] + batch * sizes[8] + {row_step}, lda,
+                    x1, sizes[11] + batch * sizes[9] + {column_step}, ldb, y0, (batch * m + r) * n + c, n)
     return 0
 """
-    kernel.items = batch * blocks
-    kernel.cost = (0.02, rows * n * k)
+    kernel.items = batch * blocks * strips
+    kernel.cost = (0.02, rows * columns * k)
     return kernel
