@@ -1,8 +1,9 @@
 """Gradients of If, Case and While.
 
 The gradient of a branch computes the branch again from its inputs.  That of a loop is a loop: forwards, the While saves
-its variables of every iteration in lists; backwards, each iteration takes one entry off, computes the body again and
-its gradient, and adds what arrives at tensors that the loop only reads.
+its variables of every iteration in lists, and products, which cost more than what they take up; backwards, each iteration
+takes one entry off, computes the rest of the body again and its gradient, and adds what arrives at tensors that the loop
+only reads.
 """
 from __future__ import annotations
 
@@ -19,6 +20,9 @@ from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.functional import make_branching, make_call, make_while
 from jitgraph.ops.tensor_list import flows, popped
 from jitgraph.replay import Replay, accumulate, counter, expose, record_of, replayed
+
+
+COSTLY = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D", "Conv3D", "DepthwiseConv2dNative")
 
 
 def gradient(op: Operation, grads: tuple) -> list:
@@ -175,12 +179,27 @@ class _LoopGradient:
             ys = [replay(body.outputs[k]) for k in self.variables]
             xs = [known[body.inputs[k]] for k in [*self.variables, *self.captures]]
             found = [_dense(grad) for grad in gradients(ys, xs, self.arriving, stop_gradients=xs)]
+            self._save_products(replay)
             count = len(self.variables)
             self.leaving = [_zeros(x) if grad is None else grad for x, grad in zip(xs, found[:count])]
             self.captures, arrived = self._without_none(found[count:])
             self.totals = [graph._placeholder(grad.dtype, grad._shape, "total") for grad in arrived]
             self.next_totals = [raw.AddN([total, grad]) for total, grad in zip(self.totals, arrived)]
             self.next_count = self.count - 1
+
+    def _save_products(self, replay: Replay) -> None:
+        """What is computed from costly products takes them from the forward loop.  (Their copies are there all the same:
+        the gradient was built through them.)"""
+        for op in self.body.get_operations():
+            copy = replay.copies.get(op) if op.type in COSTLY else None
+            consumers = [] if copy is None else copy.outputs[0].consumers()
+            if copy is None or not consumers:
+                continue
+            saved = self._restored(op.outputs[0])
+            for consumer in consumers:
+                for k, tensor in enumerate(consumer.inputs):
+                    if tensor is copy.outputs[0]:
+                        consumer._update_input(k, saved)
 
     def _without_none(self, grads: list) -> tuple[list[int], list]:
         pairs = [(k, grad) for k, grad in zip(self.captures, grads) if grad is not None]

@@ -29,21 +29,22 @@ PASSING = ("Print", "PrintV2")      # their value is their input: repeated as an
 class Replay:
     """Copies nodes of the function `source` into `target`, as far as tensors are asked for.
 
-    `known`: {tensor of the source: tensor of the target}; at least all inputs of the function.
+    `known`: {tensor of the source: tensor of the target}; at least all inputs of the function.  `copies`: {operation of
+    the source: its copy}.
     """
 
     def __init__(self, source: FunctionGraph, target: FunctionGraph, known: dict[Tensor, Tensor]):
         self.source, self.target, self.known = source, target, known
-        self._copies: dict[Operation, Operation] = {}
+        self.copies: dict[Operation, Operation] = {}
         target.replay = self
 
     def __call__(self, tensor: Tensor) -> Tensor:
         """The tensor of the target that has the value of `tensor`."""
         found = self.known.get(tensor)
         if found is None:
-            for op in _ancestors(tensor.op, self.known, self._copies):
-                self._copies[op] = self._copy(op)
-                for mine, theirs in zip(self._copies[op].outputs, op.outputs):
+            for op in _ancestors(tensor.op, self.known, self.copies):
+                self.copies[op] = self._copy(op)
+                for mine, theirs in zip(self.copies[op].outputs, op.outputs):
                     self.known.setdefault(theirs, mine)
             found = self.known[tensor]
         return found
@@ -62,7 +63,7 @@ class Replay:
             name = self.target.unique_name(op.name)
         finally:
             names.scope = scope
-        control = [self._copies[c] for c in op.control_inputs if c in self._copies]
+        control = [self.copies[c] for c in op.control_inputs if c in self.copies]
         results = [(t.dtype, t._shape) for t in op.outputs]
         if len(inputs) > len(op.inputs) and op.type in LOOPS:
             results.append((dtypes.variant, ()))        # a loop gives back all of its variables
