@@ -214,14 +214,14 @@ def build(entry: str, arguments: int):
     """A function symbol -> object code for one entry of SOURCE (`run_table` or `worker`)."""
     def make(symbol: str) -> bytes:
         native.import_numba()
-        from numba import njit
+        from jitgraph.compiler.emit.target import helper
         from numba.core import types
 
         scope = {**namespace(), **intrinsics()}
         exec(SOURCE, scope)
         helpers = {}
         for name in ("check_signals", "claim_chunks", "run_parallel"):      # each uses the ones before it
-            scope[name] = helpers[name] = njit(forceinline=True, error_model="numpy")(scope[name])
+            scope[name] = helpers[name] = helper(scope[name])
         return native.compile_function(SOURCE, entry, [types.int64] * arguments, symbol, "<jitgraph interpreter>",
                                        {**intrinsics(), **helpers}, shell=False, noalias=False, protect=helpers)
     return make

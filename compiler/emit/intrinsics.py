@@ -271,9 +271,9 @@ def _blas_intrinsics() -> dict:
 
 def _integer_power():
     """x ** y by squaring, in the type of x; negative exponents (which the kernel reports) give 1."""
-    from numba import njit
+    from .target import helper
 
-    @njit(forceinline=True, error_model="numpy")
+    @helper
     def ipow(x, y):
         result, base, left = x * 0 + 1, x, y
         while left > 0:

@@ -76,9 +76,9 @@ def import_numba():
         name, features = target_features()
         os.environ.setdefault("NUMBA_CPU_NAME", name)
         os.environ.setdefault("NUMBA_CPU_FEATURES", features)
-    from numba.core import registry
+    from .target import kernel_target
 
-    return registry.cpu_target
+    return kernel_target()
 
 
 def compile_function(source: str, name: str, arguments, symbol: str, filename: str, scope: dict | None = None,
@@ -97,6 +97,7 @@ def compile_function(source: str, name: str, arguments, symbol: str, filename: s
 
     from . import tile
     from .intrinsics import namespace
+    from .target import kernel_pipeline
 
     space = {**namespace(), **tile.named_in(source), **(scope or {})}
     exec(compile(source, filename, "exec"), space)
@@ -107,7 +108,7 @@ def compile_function(source: str, name: str, arguments, symbol: str, filename: s
     with global_compiler_lock:
         try:
             result = compiler.compile_extra(target.typing_context, target.target_context, space[name],
-                                            tuple(arguments), types.int64, flags, {})
+                                            tuple(arguments), types.int64, flags, {}, pipeline_class=kernel_pipeline())
         except NumbaError as error:
             raise CompileError(source, error) from error
         library = result.library
