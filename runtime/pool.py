@@ -34,7 +34,7 @@ class Native:
     """The compiled interpreter: `held` runs a table with the GIL held (short plans), `released` without it."""
 
     def __init__(self):
-        address = LIBRARY.find(interpreter.parts("run_table"), interpreter.build("run_table", 9))
+        address = LIBRARY.find(interpreter.parts(), interpreter.build)
         self.held = ctypes.PYFUNCTYPE(ctypes.c_int64, *RUN_TYPES)(address)
         self.released = ctypes.CFUNCTYPE(ctypes.c_int64, *RUN_TYPES)(address)
         api = ctypes.pythonapi
@@ -53,7 +53,7 @@ class Native:
 
 _native: Native | None = None
 _pools: dict[int, Pool] = {}
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 def native() -> Native:
@@ -81,10 +81,9 @@ class Pool:
         self.semaphore = base + 8 * interpreter.SEMAPHORE
         if libc.sem_init(ctypes.c_void_p(self.semaphore), 0, 0) != 0:
             return
-        address = LIBRARY.find(interpreter.parts("worker"), interpreter.build("worker", 1))
-        work = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)
+        work = native().released            # a negative count of rows is a worker's life
         for k in range(threads - 1):
-            thread = threading.Thread(target=work, args=(base,), name=f"jitgraph-{k}", daemon=True)
+            thread = threading.Thread(target=work, args=(0, -1, 0, 0, 0, 0, 0, base, 0), name=f"jitgraph-{k}", daemon=True)
             thread.start()
             self.threads.append(thread)
         self.address = base
@@ -113,7 +112,7 @@ def pool(threads: int) -> Pool:
 def _forget_after_fork():
     global _lock
     _pools.clear()
-    _lock = threading.Lock()
+    _lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):

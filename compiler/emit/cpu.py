@@ -17,7 +17,7 @@ from .loops import Emitter, kernel_name
 
 SUM_BLOCK = 4096        # float32 terms that are added up in float32
 SEARCH_BLOCK = 128      # elements whose extreme is found before they are looked through for it
-ROWS = 8                # rows of a column sum that are combined in registers
+ROWS = 4                # rows of a column sum that are combined in registers
 
 
 def emit(kernel: Kernel) -> Kernel:

@@ -82,8 +82,7 @@ def import_numba():
 
 
 def compile_function(source: str, name: str, arguments, symbol: str, filename: str, scope: dict | None = None,
-                     shell: bool = True, noalias: bool = True,
-                     protect: dict | None = None) -> bytes:
+                     shell: bool = True, noalias: bool = True) -> bytes:
     """Compiles one function of `source` and returns an object file that defines `symbol`.
 
     `arguments` are Numba types.  With `shell` the first of them are pointers that the symbol unpacks from its `buffers`
@@ -101,7 +100,6 @@ def compile_function(source: str, name: str, arguments, symbol: str, filename: s
 
     space = {**namespace(), **tile.named_in(source), **(scope or {})}
     exec(compile(source, filename, "exec"), space)
-    space.update(protect or {})             # helpers that are already compiled replace their own text
     flags: Any = compiler.Flags()
     flags.no_cpython_wrapper = flags.no_cfunc_wrapper = flags.no_compile = True
     flags.noalias, flags.nrt, flags.error_model = noalias, False, "numpy"
