@@ -41,7 +41,7 @@ class Group:
     @property
     def sums_columns(self) -> bool:
         """Whether the innermost dimension is one that the reductions keep."""
-        return bool(self.reduced and self.kept) and len(self.domain) - 1 not in self.reduced
+        return bool(self.reduced and self.kept) and len(self.domain) - 1 in self.kept
 
     @property
     def goes_back(self) -> bool:
@@ -72,8 +72,9 @@ class Group:
         """Whether the members may share a kernel; where only `newest` was added to ones that may, it alone is looked at.
 
         Sums of columns are finished before anything uses them: only rows stay in the cache for a second pass.  A value
-        made here is used here only at the element where it is made (else its buffer would be read while it is written).  No kernel both may fail and writes state: a failed run leaves variables alone.  A variable that
-        is written here is read here only at the element being written.
+        made here is used here only at the element where it is made (else its buffer would be read while it is written).
+        No kernel both may fail and writes state: a failed run leaves variables alone.  A variable that is written here is
+        read here only at the element being written.
         """
         if self.sums_columns and self.goes_back:
             return False

@@ -351,7 +351,8 @@ def _expressible(nodes) -> bool:
 def _live_nodes(nodes, results):
     """Drops primitives that nothing needs: only results, writes and host effects are wanted for themselves."""
     keep, stack = set(), [v.node for v in results]
-    stack += [n for n in nodes if n.kind in ("write", "update", "bounds") or (n.kind == "host" and (not n.outputs or _has_effect(n)))]
+    stack += [n for n in nodes if n.kind in ("write", "update", "bounds")]
+    stack += [n for n in nodes if n.kind == "host" and (not n.outputs or _has_effect(n))]
     while stack:
         n = stack.pop()
         if n in keep:

@@ -14,13 +14,14 @@ from .ir import Node, Value
 from .kernel import CODES, WIDTH, Kernel
 from .views import resolve
 
-WRITTEN_BY_HAND = {"matmul": contract.emit, "scatter": sequential.emit_scatter, "scan": sequential.emit_scan,
-                   "uniform": philox.emit_uniform,
-                   "normal": philox.emit_normal, "update": sequential.emit_update, "top_k": sequential.emit_top_k, "bounds": sequential.emit_bounds,
-                   "conv": convolve.emit_forward, "conv_input": convolve.emit_input_gradient,
-                   "conv_filter": convolve.emit_filter_gradient, "pool": windows.emit_pool,
-                   "pool_grad": windows.emit_pool_gradient, "depthwise": windows.emit_depthwise,
-                   "depthwise_input": windows.emit_depthwise_input, "depthwise_filter": windows.emit_depthwise_filter}
+WRITTEN_BY_HAND = {
+    "matmul": contract.emit, "conv": convolve.emit_forward, "conv_input": convolve.emit_input_gradient,
+    "conv_filter": convolve.emit_filter_gradient, "pool": windows.emit_pool, "pool_grad": windows.emit_pool_gradient,
+    "depthwise": windows.emit_depthwise, "depthwise_input": windows.emit_depthwise_input,
+    "depthwise_filter": windows.emit_depthwise_filter, "scatter": sequential.emit_scatter, "scan": sequential.emit_scan,
+    "update": sequential.emit_update, "bounds": sequential.emit_bounds, "top_k": sequential.emit_top_k,
+    "uniform": philox.emit_uniform, "normal": philox.emit_normal,
+}
 
 
 @dataclass

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 
-from . import sizes
+from . import sizes, work
 from .kernel import CODES, WIDTH, Kernel
 
 _recorded: list[dict] | None = None
@@ -97,9 +97,9 @@ def _peak(program) -> int:
 def _kernel(kernel: Kernel, fact: dict) -> dict:
     reads = [p.name for p in kernel.params if p.use != "out"]
     writes = [p.name for p in kernel.params if p.use != "in"]
-    moved = sum(_bytes(v) * (2 if p.use == "inout" else 1) for p, v in zip(kernel.params, kernel.buffers))
     ops = {n.op.name: n.op for n in kernel.nodes if n.op is not None}
-    return {"name": kernel.name, "source": annotated(kernel), "reads": reads, "writes": writes, "bytes": moved,
+    return {"name": kernel.name, "source": annotated(kernel), "reads": reads, "writes": writes,
+            "bytes": sizes.hint_of(work.moved(kernel)),
             "ops": [{"name": op.name, "type": op.type, "site": _site(op)} for op in ops.values()],
             "grain": fact.get("grain"), "parallel": fact.get("parallel", False), "compile_ms": fact.get("compile_ms"),
             "origin": fact.get("origin", ""), "reason": fact.get("reason", "")}

@@ -248,6 +248,11 @@ def maximum(a: Dim, b: Dim) -> Dim:
     return a if a >= b else b
 
 
+def evaluate(x: Dim, values: dict[str, int]) -> int:
+    """The number that a size is for these values of the symbols."""
+    return x if isinstance(x, int) else int(eval(source(x), {"__builtins__": {}}, values))
+
+
 def source(x: Dim) -> str:
     """A Python expression over the symbols that computes the size."""
     return terms_source(x.terms) if isinstance(x, Size) else str(int(x))

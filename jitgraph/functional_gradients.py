@@ -21,7 +21,6 @@ from jitgraph.ops.functional import make_branching, make_call, make_while
 from jitgraph.ops.tensor_list import flows, popped
 from jitgraph.replay import Replay, accumulate, counter, expose, record_of, replayed
 
-
 COSTLY = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D", "Conv3D", "DepthwiseConv2dNative")
 
 

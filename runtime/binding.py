@@ -65,7 +65,7 @@ class Compiled:
         values = self.match(shapes)
         if values is None or not self.valid(*values):
             return None
-        return Binding(self, self.dims(*values))
+        return Binding(self, self.dims(*values), dict(zip(self.symbols, values)))
 
 
 def _matcher(program):
@@ -103,8 +103,8 @@ def _variables(program):
 class Binding:
     """The instruction table of a program for one set of sizes."""
 
-    def __init__(self, compiled: Compiled, numbers):
-        self.compiled, self.numbers, self.state = compiled, numbers, compiled.state
+    def __init__(self, compiled: Compiled, numbers, values: dict[str, int]):
+        self.compiled, self.numbers, self.values, self.state = compiled, numbers, values, compiled.state
         self.layout = compiled.program.layout
         self.shapes = [tuple(numbers[d] for d in shape) for shape in compiled.slot_shapes]
         self.consts = {k: self._const(k, s) for k, s in enumerate(self.layout.slots) if s.kind in ("const", "size")}
@@ -317,7 +317,7 @@ class Frame:
                 for row in range(stretch[0], stretch[0] + stretch[1]):
                     begin = trace.now()
                     self._native(row, 1)
-                    trace.kernel(self.binding.compiled.kernels[row][0], begin)
+                    trace.kernel(self.binding.compiled.kernels[row][0], begin, self.binding)
 
     def _read(self, kind, where, feeds):
         if kind == "scalar":

@@ -27,7 +27,7 @@ class Trace:
     def now(self) -> int:
         return time.perf_counter_ns() + self._offset
 
-    def kernel(self, kernel, begin: int):
+    def kernel(self, kernel, begin: int, binding):
         """Records a kernel that has just ended."""
         ops = list(dict.fromkeys(n.op for n in kernel.nodes if n.op is not None))
         name = ops[-1].name if ops else kernel.name

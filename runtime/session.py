@@ -10,6 +10,7 @@ import numpy as np
 from jitgraph.graph.stack import default_session, get_default_graph
 from jitgraph.graph.tensor import Tensor
 
+from . import explain as explaining
 from . import feed as feeding
 from .fetch import Fetches, flat_key
 from .plan import Plan
@@ -49,6 +50,7 @@ class BaseSession:
         self._target, self._config = target or "", config
         self._jit = jit_mode(config, jit)
         self._timeout = 0 if config is None else config.operation_timeout_in_ms
+        self._watched = bool(self._timeout) or explaining.recording()      # whether runs take the longer way
         self._state = State(self._jit)
         self._plans: dict = {}
         self._mutations = self._graph.mutations
@@ -84,7 +86,7 @@ class BaseSession:
         if self._mutations != self._graph.mutations:
             self._forget_plans()
         key = flat_key(fetches)
-        if run_metadata is None and options is None and key is not None and not self._timeout:
+        if run_metadata is None and options is None and key is not None and not self._watched:
             try:
                 found = self._plans.get((key, *feed_dict) if feed_dict else (key,))
             except TypeError:
@@ -110,8 +112,10 @@ class BaseSession:
         return taken.build(_unwrapped(self._execute(plan, arrays, options, run_metadata)))
 
     def _execute(self, plan, arrays, options, run_metadata) -> list:
-        if run_metadata is None and options is None and not self._timeout:
+        if run_metadata is None and options is None and not self._watched:
             return plan.run(arrays)
+        if explaining.recording() and run_metadata is None and options is None:
+            return explaining.tallied(plan, lambda: plan.run(arrays))
         from .profile import traced
 
         return traced(plan, arrays, options, run_metadata, self._timeout)
@@ -133,6 +137,14 @@ class BaseSession:
     def plans(self) -> list[Plan]:
         """The plans made so far, one for each signature of fetches and feeds."""
         return [p for k, p in self._plans.items() if k[0] == "plan"]
+
+    def explain(self, fetches, feed_dict=None, runs: int = 10):
+        """Where the time of `run(fetches, feed_dict)` goes, as a table that can be printed: per kernel and host step its
+        time, bytes and arithmetic, and what share of this machine's measured limits that is.
+
+        Really runs it, `runs` + 2 times: variables change as they do in runs.  See ``explain.Explanation`` for its parts.
+        """
+        return explaining.explain(self, fetches, feed_dict, runs)
 
     def partial_run_setup(self, fetches, feeds=None) -> str:
         """A handle for a run in several calls of `partial_run`: all they will fetch and feed is named here.

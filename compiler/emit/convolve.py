@@ -55,7 +55,7 @@ class _Text:
             self.lines_at(2, row)
         self.tiles(2, count, columns, write, each=[] if resident else [f"for i in range({rows}):", *row])
 
-    def tiles(self, indent: int, rows: Any, columns: int, write, add: bool = False, each: tuple | list = ()):
+    def tiles(self, indent: int, rows: Any, columns: int, write, add: bool = False, each: list[str] | None = None):
         """Loops over all tiles of `rows` x `columns` results; write(tile, first row, first column) is the call.
 
         Rows that are known are cut evenly; others end in tiles of one row.  `each`: the lines of a loop that runs for
@@ -71,7 +71,7 @@ class _Text:
             if count > 1:
                 self.line(indent, f"for c in range({at}, {at + count * step}, {step}):")
                 column, inside = "c", indent + 1
-            self.lines_at(inside, each)
+            self.lines_at(inside, each or [])
             inside += bool(each)
             for first, limit, tall in _row_runs(rows, r):
                 tile = Tile(self.code, lane_count(self.code), tall, v, self.depth, add, rest)
@@ -176,7 +176,7 @@ def emit_input_gradient(node: Node) -> Kernel:
         loops = (f"taps, -{dh} * {width} * {out}, {sh * kw * out * channels}, {count_w}, {-dw * out}, "
                  f"{sw * out * channels}, {out}, 1, {channels}")
 
-        def call(tile, row, at):
+        def call(tile, row, at, phase=phase, loops=loops):
             return (f"{tile.name}(x0, x_row + {row} * {out}, {out}, x1, (a * {kw} + {phase}) * {out * channels} + {at}, "
                     f"y0, y_row + {row} * {sw * channels} + {at}, {sw * channels}, {loops})")
 
@@ -226,7 +226,7 @@ def emit_filter_gradient(node: Node) -> Kernel:
     text.line(4, f"y_at = part + (a - first) * {kw * channels * out}")
     loops = f"{rows}, {sh} * {width} * {channels}, {pixels} * {out}, {pixels}, {sw * channels}, {out}"
     for run in range(runs):
-        def call(tile, row, column):
+        def call(tile, row, column, run=run):
             return (f"{tile.name}(x0, x_at + {run * dw * channels} + {row}, 1, x1, w_at + {column}, "
                     f"y0, y_at + ({run * channels} + {row}) * {out} + {column}, {out}, {loops})")
 

@@ -45,8 +45,8 @@ def namespace() -> dict:
     from numba.core import types
 
     from .. import elementary
-    from . import turn
     from ..machine import numba_intrinsic
+    from . import turn
 
     names = {"f32": types.float32, "f64": types.float64, "u8": types.uint8, "u16": types.uint16, "u32": types.uint32,
              "u64": types.uint64, "i8": types.int8, "i16": types.int16, "i32": types.int32, "i64": types.int64}

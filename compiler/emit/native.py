@@ -59,8 +59,8 @@ def _emitter_version() -> str:
     from pathlib import Path
 
     here = Path(__file__).resolve().parent
-    files = [here / "native.py", here / "intrinsics.py", here / "tile.py", here / "turn.py", *sorted(here.parent.glob("elementary*.py")),
-             *sorted(here.parent.glob("machine*.py"))]
+    files = [*(here / f"{name}.py" for name in ("native", "intrinsics", "target", "tile", "turn")),
+             *sorted(here.parent.glob("elementary*.py")), *sorted(here.parent.glob("machine*.py"))]
     digest = hashlib.sha256()
     for file in files:
         digest.update(file.read_bytes())

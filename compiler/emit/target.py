@@ -16,6 +16,8 @@ def kernel_target() -> Any:
     from numba.core import cpu, registry, types, typing
     from numba.core.typing import templates
 
+    functions: dict = {}            # the type of each intrinsic met so far
+
     class KernelTyping(typing.Context):
         """Types of builtins and of intrinsics."""
 
@@ -39,9 +41,11 @@ def kernel_target() -> Any:
                 return self._intrinsic(val)
             return super().resolve_value_type(val)
 
-        @functools.cache
         def _intrinsic(self, intrinsic):
             """The function type of an intrinsic, whose definition is registered with the target as it is typed."""
+            found = functions.get(intrinsic)
+            if found is not None:
+                return found
             typed: dict = {}
 
             class Template(templates.AbstractTemplate):
@@ -57,7 +61,8 @@ def kernel_target() -> Any:
                         target.target_context.insert_func_defn([(write, intrinsic, signature.args)])
                     return typed[args]
 
-            return types.Function(Template)
+            functions[intrinsic] = types.Function(Template)
+            return functions[intrinsic]
 
     class KernelContext(cpu.CPUContext):
         """Code for builtins on numbers, pointers, ranges and tuples."""

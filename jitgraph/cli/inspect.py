@@ -20,6 +20,7 @@ Examples:
   jitgraph inspect train.py --epochs 1            run it, then show every distinct run
   jitgraph inspect --html page.html train.py      the same with the graph drawn; open it in a browser
   jitgraph inspect --only minimize train.py       only the runs whose title holds that text
+  jitgraph inspect --times train.py               where the time of every run went
 Ctrl-C ends the program early and shows what was compiled until then."""
 
 
@@ -36,6 +37,9 @@ def inspect(
     ] = None,
     graph: Annotated[bool, typer.Option(help="List the ops of the pruned graph.")] = True,
     source: Annotated[bool, typer.Option(help="Print the source of each kernel.")] = True,
+    times: Annotated[
+        bool, typer.Option("--times", help="Show where the time of each run went instead: per kernel, beside the machine's limits.")
+    ] = False,
 ) -> int:
     """Run a program and show, for each distinct run signature, its pruned graph, plan and kernels."""
     from jitgraph.cli.script import execute
@@ -43,13 +47,15 @@ def inspect(
     settle(jit=jit)
     if html is not None and not html.parent.is_dir():
         raise Failure(f"no such folder: {html.parent}")
-    show = _recorder()
+    show = _timer() if times else _recorder()
     show.record()
     try:
         code = execute(script, args or [], as_module)
     except Interrupted:
         print("jitgraph: the program was interrupted; what was compiled until then:", file=sys.stderr)
         code = 0
+    if times:
+        return _print_times(show.recorded(), only) or code
     signatures = [one for one in show.recorded() if only is None or only in one["title"]]
     sys.stdout.flush()
     if not signatures:
@@ -71,6 +77,36 @@ def _recorder() -> Any:
     from jitgraph.compiler import show
 
     return show
+
+
+def _timer() -> Any:
+    """Return what tallies all runs: record() begins, recorded() gives a list of explanations."""
+    from jitgraph.runtime import explain
+
+    return explain
+
+
+def _print_times(explanations: list[Any], only: str | None) -> int:
+    """Print where the time of every signature went, as tables."""
+    from rich.markup import escape
+
+    from jitgraph.cli.terminal import console, table
+
+    out = console()
+    numbers = ("calls", "ms", "time", "MB", "of limit", "MFlop", "of peak")
+    for one in explanations:
+        if only is not None and only not in one.title:
+            continue
+        rows = table("kernel or step", *numbers, "operations", right=numbers,
+                     title=f"{one.title}   {one.runs} runs, {one.seconds / one.runs * 1e3:.3f} ms each")
+        for name, operations, calls, ms, share, megabytes, bandwidth, mflop, peak in one.rows():
+            work = [f"{megabytes:.3f}", f"{bandwidth:.0%}", f"{mflop:.3f}", f"{peak:.0%}"] if megabytes else [""] * 4
+            rows.add_row(escape(name), f"{calls:.0f}", f"{ms:.3f}", f"{share:.1%}", *work, escape(", ".join(operations[:3])))
+        out.print(rows)
+    if explanations:
+        bandwidth, peak = explanations[0].limits
+        out.print(f"limits measured on this machine: {bandwidth / 1e9:.1f} GB/s in place, {peak / 1e9:.0f} GFlop/s in a product")
+    return 0
 
 
 def print_all(signatures: list[Signature], graph: bool = True, source: bool = True) -> None:

@@ -46,7 +46,7 @@ def _top_k_value(input: np.ndarray, k: int) -> tuple:
 def _lower_top_k(b: Any, input: Any, k: Any) -> Any:
     """A few: one pass that keeps them in order.  Many: NumPy's sort, of the numbers or the places, whichever is used."""
     known = k if isinstance(k, int) else None if k.constant is None else plain_sizes(k.constant)[0]
-    if not isinstance(known, int) or not 0 <= known or input.dtype.name == "bool":
+    if not isinstance(known, int) or not known >= 0 or input.dtype.name == "bool":
         raise NotImplementedError
     if not input.shape[-1] >= known:
         raise _invalid(f"input must have at least k columns. Had {input.shape[-1]}, needed {known}")

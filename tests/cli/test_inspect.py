@@ -175,3 +175,11 @@ def test_a_real_program_is_shown_with_its_lines(jitgraph, script):
     assert {"x", "w", "y"} <= set(drawn)
     assert "feed" in drawn["x"]["class"] and "fetch" in drawn["y"]["class"] and "data-kernel" in drawn["y"]
     assert '<td class="note">y (Softmax)  program.py:7' in html
+
+
+def test_times_of_every_run(script, jitgraph):
+    path = script("import jitgraph as tf\nx = tf.ones([50, 50]) + 0\ny = tf.matmul(x, x)\n"
+                  "with tf.Session(jit='always') as s:\n    for _ in range(3):\n        s.run(y)\n")
+    done = jitgraph("inspect", "--times", path)
+    assert done.returncode == 0, done.stderr
+    assert "run MatMul   3 runs" in done.stdout and "matmul_nn_f32" in done.stdout and "limits measured" in done.stdout

@@ -1,0 +1,43 @@
+"""How much a kernel does: bytes that it must move and arithmetic operations, as (symbolic) numbers."""
+from __future__ import annotations
+
+from . import sizes
+from .kernel import WIDTH, Kernel
+
+
+def moved(kernel: Kernel) -> sizes.Dim:
+    """Bytes read once and written once.  Of a tensor from which rows are picked, as much as is picked."""
+    total: sizes.Dim = 0
+    picked = {s.access.param for s in kernel.body if s.kind == "gather" and s.access is not None}
+    picked -= {s.access.param for s in kernel.body if s.kind == "load" and s.access is not None}
+    for k, (param, value) in enumerate(zip(kernel.params, kernel.buffers)):
+        count = _points(kernel) if k in picked else sizes.product(value.shape)
+        total = total + count * WIDTH[param.dtype] * (2 if param.use == "inout" else 1)
+    return total
+
+
+def operations(kernel: Kernel) -> sizes.Dim:
+    """Additions, multiplications, comparisons ...; an elementary function counts as one."""
+    node = kernel.nodes[0]
+    if node.kind == "matmul":
+        return 2 * sizes.product(node.out.shape) * node.inputs[0].shape[-2 if node.attrs["ta"] else -1]
+    if node.kind in ("conv", "conv_input"):
+        kh, kw, inner, _ = node.inputs[1].shape
+        steps = node.attrs["strides"][0] * node.attrs["strides"][1] if node.kind == "conv_input" else 1
+        return 2 * sizes.product(node.out.shape) * (kh * kw * inner) // steps
+    if node.kind == "conv_filter":
+        _, kh, kw, channels, _ = node.out.shape
+        return 2 * sizes.product(node.inputs[1].shape) * (kh * kw * channels)
+    if "taps" in node.attrs:
+        small = min((*node.inputs, node.out), key=lambda v: sizes.hint_of(sizes.product(v.shape)))
+        return 2 * sizes.product(small.shape) * (node.attrs["taps"][0] * node.attrs["taps"][1])
+    if not kernel.body:
+        return sizes.product(node.inputs[-1].shape) if node.inputs else 0
+    full = sum(1 for s in kernel.body if s.kind in ("op", "reduce") and (s.level == "full" or s.kind == "reduce"))
+    row = sum(1 for s in kernel.body if s.kind == "op" and s.level != "full")
+    kept = sizes.product(loop.size for loop in kernel.loops if loop.role != "reduce")
+    return _points(kernel) * full + kept * row
+
+
+def _points(kernel: Kernel) -> sizes.Dim:
+    return sizes.product(loop.size for loop in kernel.loops)
