@@ -57,6 +57,33 @@ def convert(tensor: Tensor, value) -> np.ndarray:
     return array if flags.c_contiguous and flags.aligned or dtype.name == "string" else np.array(array, order="C")
 
 
+def converter(tensors):
+    """A function of values, one for each of `tensors`, that gives their arrays: arrays that fit already are taken as they
+    are, at little cost, everything else goes through `convert`."""
+    parts = []
+    for tensor in tensors:
+        shape = tensor._shape
+        whole = None if shape is None or None in shape else tuple(shape)
+        parts.append((tensor, np.dtype(tensor.dtype.as_numpy_dtype), whole))
+    scalar_types = {k: float for k, (_, dtype, shape) in enumerate(parts) if shape == () and dtype.kind == "f"}
+
+    def arrays(values) -> list:
+        found = []
+        for k, value in enumerate(values):
+            tensor, dtype, shape = parts[k]
+            if type(value) is np.ndarray and value.dtype == dtype and value.flags.c_contiguous:
+                if value.shape != shape:
+                    check_shape(tensor, value)
+                found.append(value)
+            elif type(value) is scalar_types.get(k):
+                found.append(np.array(value, dtype))
+            else:
+                found.append(convert(tensor, value))
+        return found
+
+    return arrays
+
+
 def strings(value) -> np.ndarray:
     """An object array of bytes."""
     array = np.asarray(value)

@@ -92,9 +92,8 @@ class BaseSession:
             except TypeError:
                 found = None
             if found is not None:
-                plan, build, tensors = found
-                arrays = _convert_all(tensors, feed_dict) if feed_dict else []
-                return build(_unwrapped(plan.run(arrays)))
+                plan, build, convert = found
+                return build(_unwrapped(plan.run(convert(feed_dict.values()) if feed_dict else [])))
         return self._run_slowly(fetches, feed_dict, key, options, run_metadata)
 
     def _run_slowly(self, fetches, feed_dict, key, options, run_metadata):
@@ -107,7 +106,7 @@ class BaseSession:
         plan = self._plan(taken.tensors, taken.targets, list(fed))
         if key is not None and all(type(t) is Tensor for t in feed_dict or ()):
             quick = (key, *(feed_dict or ()))
-            self._plans[quick] = (plan, taken.build, list(fed))
+            self._plans[quick] = (plan, taken.build, feeding.converter(list(fed)))
         arrays = [feeding.convert(t, v) for t, v in fed.items()]
         return taken.build(_unwrapped(self._execute(plan, arrays, options, run_metadata)))
 
@@ -171,15 +170,14 @@ class BaseSession:
         taken = Fetches(self._graph, fetches)
         tensors = [self._graph.as_graph_element(t, allow_tensor=True, allow_operation=False) for t in feed_list or ()]
         plan = self._plan(taken.tensors, taken.targets, tensors)
-        build, convert = taken.build, feeding.convert
+        build, convert = taken.build, feeding.converter(tensors)
 
         def call(*values, options=None, run_metadata=None):
             if self._closed:
                 raise RuntimeError("Attempted to use a closed Session.")
             if len(values) != len(tensors):
                 raise TypeError(f"the callable takes {len(tensors)} feed values, got {len(values)}")
-            arrays = [convert(t, v) for t, v in zip(tensors, values)]
-            return build(_unwrapped(self._execute(plan, arrays, options, run_metadata)))
+            return build(_unwrapped(self._execute(plan, convert(values), options, run_metadata)))
 
         return call
 
@@ -262,20 +260,8 @@ class InteractiveSession(BaseSession):
 SESSIONS: list[BaseSession] = []
 
 
-def _convert_all(tensors, feed_dict) -> list:
-    """Feed values as arrays; arrays that fit already are taken as they are."""
-    arrays = []
-    for tensor, value in zip(tensors, feed_dict.values()):
-        if type(value) is np.ndarray and value.dtype == tensor.dtype.as_numpy_dtype and value.flags.c_contiguous:
-            feeding.check_shape(tensor, value)
-            arrays.append(value)
-        else:
-            arrays.append(feeding.convert(tensor, value))
-    return arrays
-
-
 def _unwrapped(values) -> list:
     """Scalars as NumPy scalars (bytes for strings), as TensorFlow gives them."""
-    return [v[()] if type(v) is np.ndarray and v.ndim == 0 else v for v in values]
+    return [v[()] if type(v) is np.ndarray and not v.shape else v for v in values]
 
 
