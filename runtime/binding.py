@@ -30,6 +30,7 @@ class Compiled:
         self.program, self.state = program, state
         layout = program.layout
         self.numbers = Numbers()
+        LIBRARY.prepare([step[0] for step in layout.steps if not isinstance(step, HostStep)])
         self.kernels = [(step[0], LIBRARY.address(step[0])) for step in layout.steps if not isinstance(step, HostStep)]
         self._collect()
         self.symbols = list(program.space.symbols)

@@ -8,13 +8,14 @@ import ctypes
 import os
 import threading
 import time
+from collections import deque
 from dataclasses import dataclass
 
 from jitgraph.compiler import key
 from jitgraph.compiler.emit import native
 from jitgraph.compiler.kernel import Kernel
 
-from . import store
+from . import compile_process, store
 
 # How object files begin: ELF, Mach-O of 64 bits, COFF for x86-64 and ARM64.
 OBJECT_MAGIC = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\x64\x86", b"\x64\xaa")
@@ -48,6 +49,36 @@ class Library:
         parts = key.kernel_parts(kernel)
         return self.find(parts, lambda symbol: native.compile_function(
             kernel.source, kernel.name, native.kernel_types(kernel), symbol, f"<jitgraph kernel {kernel.name}>"))
+
+    def prepare(self, kernels: list[Kernel]):
+        """Compiles those of the kernels that nobody compiled before, with the help of a second process if they are many;
+        `address` then finds them."""
+        missing = {}
+        for kernel in kernels:
+            parts = key.kernel_parts(kernel)
+            address = key.digest(parts)
+            if address not in self.symbols and address not in missing and not store.has(address):
+                missing[address] = (kernel, parts)
+        if len(missing) < compile_process.LEAST or not compile_process.wanted():
+            return
+        longest_last = sorted(missing.items(), key=lambda item: len(item[1][0].source))
+        jobs = deque((address, {"source": kernel.source, "name": kernel.name, "types": [p.dtype for p in kernel.params],
+                                "symbol": "jg_" + address}) for address, (kernel, _) in longest_last)
+        done: dict[str, tuple[bytes, float]] = {}
+        helping = compile_process.HELPER.start(jobs, done)
+        if helping is None:
+            return
+        while jobs:
+            try:
+                address = jobs.popleft()[0]
+            except IndexError:
+                break
+            self.address(missing[address][0])
+        helping.join()
+        for address, (code, seconds) in done.items():
+            self.find(missing[address][1], lambda symbol, code=code: code)
+            self.seconds[address] = seconds
+        self.statistics.compile_seconds += sum(seconds for _, seconds in done.values())
 
     def find(self, parts: dict, build) -> int:
         """The address for key `parts`; `build(symbol)` gives object code where the store has none."""

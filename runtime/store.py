@@ -46,6 +46,11 @@ def directory() -> Path:
     return base / "jitgraph"
 
 
+def has(key: str) -> bool:
+    """Whether there is a file for a key."""
+    return (directory() / (key + SUFFIX)).exists()
+
+
 def load(key: str) -> tuple[dict, bytes] | None:
     """(header, object code) under a key, or None if there is none that is whole and ours."""
     try:

@@ -153,11 +153,21 @@ def _shell(symbol: str, callee: str, count: int, unpack: bool):
 
 def kernel_types(kernel):
     """Numba types of a kernel's arguments."""
+    return pointer_types([p.dtype for p in kernel.params])
+
+
+def pointer_types(codes):
+    """Numba types of the arguments of a kernel with buffers of these element types."""
     import_numba()
     from numba.core import types
 
-    codes = {"f32": types.float32, "f64": types.float64, "i8": types.int8, "i16": types.int16, "i32": types.int32,
+    known = {"f32": types.float32, "f64": types.float64, "i8": types.int8, "i16": types.int16, "i32": types.int32,
              "i64": types.int64, "u8": types.uint8, "u16": types.uint16, "u32": types.uint32, "u64": types.uint64,
              "b1": types.uint8}
-    pointers = [types.CPointer(codes[p.dtype]) for p in kernel.params]
-    return [*pointers, types.CPointer(types.int64), types.int64, types.int64]
+    return [*(types.CPointer(known[c]) for c in codes), types.CPointer(types.int64), types.int64, types.int64]
+
+
+def warm_up():
+    """Loads all that a compilation needs."""
+    compile_function("def warm(x0, sizes, begin, end):\n    for i in range(begin, end):\n        x0[i] += x0[i]\n    return 0\n",
+                     "warm", pointer_types(["f32"]), "jg_warm", "<jitgraph>")

@@ -1,0 +1,143 @@
+"""A second process that compiles kernels while this one does: Numba compiles one function at a time in a process.
+
+It is started when a plan needs several kernels that the store lacks, takes jobs from the same list as this process, and
+ends by itself when nobody has needed it for a while.  Jobs and results are lines of JSON through pipes.  Whatever goes
+wrong with it, this process compiles what is left.  JITGRAPH_COMPILE_PROCESS=0 does without.
+"""
+from __future__ import annotations
+
+import atexit
+import base64
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections import deque
+
+LEAST = 4               # kernels for which another process is worth starting
+IDLE_SECONDS = 15.0
+_CODE = "from jitgraph.runtime.compile_process import serve; serve()"
+
+
+def wanted() -> bool:
+    """Whether a second process may help: there is a second core, and a Python to run."""
+    from .pool import thread_count
+
+    return os.environ.get("JITGRAPH_COMPILE_PROCESS", "1") != "0" and thread_count() > 1 and bool(sys.executable)
+
+
+class Helper:
+    """The other process, from this side.  One batch of jobs at a time."""
+
+    def __init__(self):
+        self.process: subprocess.Popen | None = None
+        self.timer: threading.Timer | None = None
+        self.busy = threading.Lock()
+
+    def start(self, jobs: deque, done: dict) -> threading.Thread | None:
+        """Lets the other process take jobs (address, job) off the right end of `jobs` and puts (code, seconds) for their
+        addresses into `done`.  Returns the thread to join, or None if the process is busy or cannot be had."""
+        if not self.busy.acquire(blocking=False):
+            return None
+        if self.timer is not None:
+            self.timer.cancel()
+        thread = threading.Thread(target=self._work, args=(jobs, done), name="jitgraph-compile-process", daemon=True)
+        thread.start()
+        return thread
+
+    def _work(self, jobs: deque, done: dict):
+        try:
+            process = self._running()
+            while jobs and process is not None:
+                try:
+                    address, job = jobs.pop()
+                except IndexError:
+                    break
+                answer = self._ask(process, job)
+                if answer is None:
+                    jobs.append((address, job))
+                    self._end()
+                    break
+                done[address] = answer
+        except (OSError, ValueError):
+            self._end()
+        finally:
+            self.timer = threading.Timer(IDLE_SECONDS, self._end_if_idle)
+            self.timer.daemon = True
+            self.timer.start()
+            self.busy.release()
+
+    def _running(self) -> subprocess.Popen | None:
+        """The process, once it has loaded what it needs."""
+        if self.process is None or self.process.poll() is not None:
+            self.process = subprocess.Popen([sys.executable, "-c", _CODE], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                            stderr=subprocess.DEVNULL, cwd=os.path.abspath(os.sep))
+            atexit.register(self._end)
+            assert self.process.stdout is not None
+            if self.process.stdout.readline() != b"ready\n":
+                self._end()
+        return self.process
+
+    def _ask(self, process: subprocess.Popen, job: dict):
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(json.dumps(job).encode() + b"\n")
+        process.stdin.flush()
+        line = process.stdout.readline()
+        if not line:
+            return None
+        answer = json.loads(line)
+        return (base64.b64decode(answer["code"]), answer["seconds"]) if "code" in answer else None
+
+    def _end_if_idle(self):
+        if self.busy.acquire(blocking=False):
+            try:
+                self._end()
+            finally:
+                self.busy.release()
+
+    def _end(self):
+        process, self.process = self.process, None
+        if process is not None:
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    try:
+                        pipe.close()
+                    except OSError:
+                        pass
+            process.kill()
+            process.wait()
+
+
+HELPER = Helper()
+
+
+def _forget_after_fork():
+    HELPER.__init__()           # type: ignore[misc]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_after_fork)
+
+
+def serve():
+    """What the other process does: compiles the jobs that come in by standard input, until it is closed."""
+    import signal
+    import time
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)        # Ctrl-C is for the program
+    from jitgraph.compiler.emit import native
+
+    native.warm_up()
+    out, sys.stdout = sys.stdout, sys.stderr
+    print("ready", file=out, flush=True)
+    for line in sys.stdin:
+        job = json.loads(line)
+        begin = time.perf_counter()
+        try:
+            code = native.compile_function(job["source"], job["name"], native.pointer_types(job["types"]), job["symbol"],
+                                           f"<jitgraph kernel {job['name']}>")
+            answer = {"code": base64.b64encode(code).decode(), "seconds": time.perf_counter() - begin}
+        except Exception:
+            answer = {}                 # the program compiles it again, and reports what is wrong
+        print(json.dumps(answer), file=out, flush=True)
