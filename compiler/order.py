@@ -29,17 +29,25 @@ def order(program):
 
 
 def variable_of(tensor):
-    """The variable operation whose state a tensor is: for a reference, or an Identity of one; else None."""
+    """The variable operation whose state a tensor is: for a reference, or an Identity of one; else None.
+
+    Operations of one container and shared name are one variable; the first of them that was asked for stands for all.
+    """
     while True:
         op = tensor.op
         if op.opdef is not None and not op.inputs:
-            return op if is_variable(op) else None
+            return op.graph.per_graph("variables", dict).setdefault(variable_key(op), op) if is_variable(op) else None
         if tensor.dtype._is_ref_dtype or is_transparent(op):
             tensor = op.inputs[0]
         elif tensor.dtype.name == "resource" and op.type == "Identity":
             tensor = op.inputs[0]
         else:
             return None
+
+
+def variable_key(op) -> tuple[str, str]:
+    """What names the variable behind a variable operation: (container, shared name)."""
+    return (op.attrs.get("container") or "", op.attrs.get("shared_name") or op.name)
 
 
 def is_variable(op) -> bool:

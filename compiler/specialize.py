@@ -107,6 +107,9 @@ class _Specializer:
             return True
         if is_variable(op):
             self._variable(op)
+            first = variable_of(op.outputs[0])
+            if first.outputs[0] not in self.infos:      # another operation of the same shared name stands for it
+                self._variable(first)
             return True
         inputs = [self._info_of(t) for t in op.inputs]
         if op.type in FROM_SHAPES and all(i is not None for i in inputs):

@@ -24,7 +24,7 @@ def cond(pred: Any, true_fn: Callable | None = None, false_fn: Callable | None =
     Both are called now, without arguments, to build the nodes of their branch; at run time only the branch that is
     taken is executed.  They return the same structure of tensors with the same dtypes: lists, tuples, dicts, composite
     tensors, TensorArrays.  A list of one result comes back as the result itself unless `strict`.  An operation stands
-    for a bool that is there when it is done.  `fn1` and `fn2` are older names of the functions.
+    for the value of `pred`, which is there when it is done.  `fn1` and `fn2` are older names of the functions.
 
     Raises TypeError if `pred` is a Python bool or a function is not callable; ValueError or TypeError if the branches
     return nothing, or different structures or dtypes.
@@ -83,7 +83,7 @@ class Branch:
     def _tensor(self, value: Any) -> Tensor:
         if isinstance(value, Operation):
             with control_dependencies([value]):
-                return lookup("Identity").builder(convert_to_tensor(True), name="done")
+                return lookup("Identity").builder(convert_to_tensor(self.what != "false_fn"), name="done")
         tensor = convert_to_tensor(value)
         if tensor.dtype._is_ref_dtype:
             return lookup("Identity").builder(tensor)
@@ -112,7 +112,7 @@ def merged(index: Tensor, branches: list[Branch], name: str) -> Any:
         raise ValueError(f"{names} must return at least one result.")
     node = make_branching(index, [branch.graph for branch in branches], name)
     identity = lookup("Identity").builder
-    outputs = iter([identity(tensor, name="Merge") for tensor in node.outputs[:len(first.graph.outputs)]])
+    outputs = iter([identity(tensor, name="Merge" if name == "If" else "Identity") for tensor in node.outputs[:len(first.graph.outputs)]])
     leaves = [_leaf_like(leaf, [next(outputs) for _ in parts]) for leaf, parts in zip(first.leaves, first.tensors)]
     return nest.pack_sequence_as(first.result, leaves) if nest.is_nested(first.result) else leaves[0]
 
@@ -235,6 +235,8 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Callable | None = N
         if isinstance(branch_index, int):
             raise TypeError("branch_index must not be a Python int")
         index = convert_to_tensor(branch_index, name="branch_index")
+        if not index.dtype.is_integer:
+            raise TypeError(f"branch_index must be an integer Tensor, got {index.dtype}")
         if index.dtype.base_dtype is not dtypes.int32:
             index = lookup("Cast").builder(index, DstT=dtypes.int32)
         if len(functions) == 1:

@@ -21,6 +21,10 @@ class PartitionInfo:
     """What an initializer is told of the part it makes: ``full_shape``, and ``var_offset`` of the part in it."""
 
     def __init__(self, full_shape: list, var_offset: list):
+        for offset, size in zip(var_offset, full_shape):
+            if not 0 <= offset < size:
+                raise ValueError(f"Expected 0 <= offset < shape but found offset={offset}, shape={size} for "
+                                 f"var_offset={var_offset}, full_shape={full_shape}")
         self.full_shape = full_shape
         self.var_offset = var_offset
 
@@ -149,9 +153,12 @@ def get_partitioned(store: Any, name: str, options: dict[str, Any]) -> Partition
     if not shape.is_fully_defined():
         raise ValueError(f"Shape of a new partitioned variable ({name}) must be fully defined, but instead was "
                          f"{shape}.")
-    if name in store.partitioned and options["reuse"]:
-        return store.partitioned[name]
-    partitions = _call(options["partitioner"], shape, options["dtype"], name)
+    partitions = _call(options["partitioner"], shape, options["dtype"])
+    if name in store.partitioned:
+        return _share(store.partitioned[name], options, shape, partitions)
+    if options["reuse"] is True:
+        raise ValueError(f"PartitionedVariable {name} does not exist, or was not created with tf.get_variable(). Did you "
+                         "mean to set reuse=False or reuse=tf.AUTO_REUSE in VarScope?")
     axis = next((i for i, count in enumerate(partitions) if count > 1), 0)
     full, parts = shape.as_list(), []
     for i, (offset, length) in enumerate(_cut(full[axis], partitions[axis])):
@@ -172,16 +179,36 @@ def get_partitioned(store: Any, name: str, options: dict[str, Any]) -> Partition
     return variable
 
 
-def _call(partitioner: Callable, shape: TensorShape, dtype: DType, name: str) -> list[int]:
+def _share(found: PartitionedVariable, options: dict[str, Any], shape: TensorShape,
+           partitions: list[int]) -> PartitionedVariable:
+    """The variable that is there.  Raises ValueError if it may not be shared, or is not what is asked for."""
+    name = found.name
+    if not options["reuse"]:
+        raise ValueError(f"Partitioned variable with name {name} already exists. Did you mean to set reuse=True or "
+                         "reuse=tf.AUTO_REUSE in VarScope?")
+    if not shape.is_compatible_with(found.get_shape()):
+        raise ValueError(f"Trying to reuse partitioned variable {name}, but specified shape {shape} and found shape "
+                         f"{found.get_shape()}.")
+    if not options["dtype"].is_compatible_with(found.dtype):
+        raise ValueError(f"Trying to reuse partitioned variable {name}, but specified dtype {options['dtype'].name} and "
+                         f"found dtype {found.dtype.name}.")
+    if found._get_partitions() != partitions:
+        raise ValueError(f"Trying to reuse partitioned variable {name}, but specified partitions {partitions} and found "
+                         f"partitions {found._get_partitions()}.")
+    return found
+
+
+def _call(partitioner: Callable, shape: TensorShape, dtype: DType) -> list[int]:
     """The numbers of parts per dimension.  Raises ValueError for an answer that does not suit the shape."""
-    partitions = [int(n) for n in partitioner(shape=shape, dtype=dtype)]
-    if len(partitions) != shape.ndims:
-        raise ValueError(f"Partitioner returned a partition list that does not match the Variable's rank: {partitions} "
-                         f"vs. {shape} ({name})")
+    answer = partitioner(shape=shape, dtype=dtype)
+    if not isinstance(answer, (list, tuple)) or len(answer) != shape.ndims:
+        raise ValueError(f"Partitioner returned a partition list that does not match the Variable's rank: {answer} "
+                         f"vs. {shape}")
+    partitions = [int(n) for n in answer]
     if any(n < 1 for n in partitions):
         raise ValueError(f"Partitioner returned zero partitions for some axes: {partitions}")
     if sum(n > 1 for n in partitions) > 1:
-        raise ValueError(f"Can only slice a variable along one dimension: shape: {shape.as_list()}, partitioning: "
+        raise ValueError(f"Can only slice a variable along one dimension: shape: {shape}, partitioning: "
                          f"{partitions}")
     return partitions
 
@@ -205,19 +232,21 @@ def variable_axis_size_partitioner(max_shard_bytes: int, axis: int = 0, bytes_pe
                                    max_shards: int | None = None) -> Callable:
     """A partitioner that cuts `axis` so that no part has more than `max_shard_bytes` (nor more than `max_shards`)."""
     if max_shard_bytes < 1 or bytes_per_string_element < 1:
-        raise ValueError("max_shard_bytes and bytes_per_string_element must be positive.")
-    if max_shards is not None and max_shards < 1:
+        raise ValueError("Both max_shard_bytes and bytes_per_string_element must be positive.")
+    if max_shards and max_shards < 1:
         raise ValueError("max_shards must be positive.")
 
     def partitioner(shape: TensorShape, dtype: DType) -> list[int]:
         if not shape.is_fully_defined():
             raise ValueError(f"shape is not fully defined: {shape}")
         sizes = shape.as_list()
+        if axis >= len(sizes):
+            raise ValueError(f"Can not partition variable along axis {axis} when shape is only {shape}")
         row_bytes = shape.num_elements() // max(sizes[axis], 1) * _element_bytes(dtype, bytes_per_string_element)
         rows = max(1, max_shard_bytes // max(row_bytes, 1))
         count = max(1, math.ceil(sizes[axis] / rows))
         partitions = [1] * len(sizes)
-        partitions[axis] = count if max_shards is None else min(max_shards, count)
+        partitions[axis] = min(max_shards, count) if max_shards else count
         return partitions
 
     return partitioner
@@ -237,3 +266,23 @@ def min_max_variable_partitioner(max_partitions: int = 1, axis: int = 0, min_sli
         return partitions
 
     return partitioner
+
+
+def create_partitioned_variables(shape: Any, slicing: Any, initializer: Any, dtype: Any = dtypes.float32,
+                                 trainable: bool = True, collections: Any = None, name: str | None = None,
+                                 reuse: Any = None) -> list:
+    """The parts of a variable of `shape` that is cut into ``slicing[d]`` parts along dimension `d`.
+
+    At most one of the numbers in `slicing` may be over 1.  `initializer` is a function of a shape, or a tensor of
+    `shape`; `name` is "PartitionedVariable" unless it is given.  Raises ValueError for a slicing that does not suit.
+    """
+    if len(shape) != len(slicing):
+        raise ValueError("The 'shape' and 'slicing' of a partitioned Variable must have the length: "
+                         f"shape: {shape}, slicing: {slicing}")
+    if len(shape) < 1:
+        raise ValueError(f"A partitioned Variable must have rank at least 1: shape: {shape}")
+    from jitgraph.variable_scopes import get_variable, variable_scope
+
+    with variable_scope(name, "PartitionedVariable", reuse=reuse):
+        return list(get_variable("", shape if callable(initializer) else None, dtype, initializer, trainable=trainable,
+                                 collections=collections, partitioner=lambda **unused: slicing))

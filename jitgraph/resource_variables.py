@@ -51,8 +51,11 @@ class ResourceVariable(Variable):
             self._is_initialized = resource.var_is_initialized_op(self._handle)
         with name_scope("Assign") as scope, device(self._handle.device or None):
             self._initializer_op = resource.assign_variable_op(self._handle, self._initial_value, name=scope)
-        with name_scope("Read"), device(caching_device if caching_device is not None else self._handle.device or None):
+        with name_scope("Read"), device(self._handle.device or None):
             self._graph_element = self._read()
+            if caching_device is not None:
+                with device(caching_device):
+                    self._graph_element = lookup("Identity").builder(self._graph_element)
         self._caching_device = caching_device
 
     def _init_from_proto(self, definition: Any, import_scope: str | None) -> None:

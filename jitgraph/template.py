@@ -59,6 +59,16 @@ class Template:
         """The name of its variable scope."""
         return None if self._variable_scope is None else self._variable_scope.name
 
+    @property
+    def var_scope(self) -> VariableScope | None:
+        """The older name of ``variable_scope``."""
+        return self._variable_scope
+
+    @property
+    def func(self) -> Callable:
+        """The function that it calls."""
+        return self._function
+
     def _members(self, key: str) -> list:
         if self._variable_scope is None:
             return []
@@ -69,12 +79,22 @@ class Template:
         """Its global variables."""
         return self._members(GraphKeys.GLOBAL_VARIABLES)
 
-    global_variables = variables
+    weights = global_variables = variables
 
     @property
     def trainable_variables(self) -> list:
         """Its trainable variables."""
         return self._members(GraphKeys.TRAINABLE_VARIABLES)
+
+    trainable_weights = trainable_variables
+
+    @property
+    def non_trainable_variables(self) -> list:
+        """Its global variables that are not trainable."""
+        trainable = self.trainable_variables
+        return [v for v in self.variables if not any(v is t for t in trainable)]
+
+    non_trainable_weights = non_trainable_variables
 
     @property
     def local_variables(self) -> list:

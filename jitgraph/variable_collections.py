@@ -11,7 +11,7 @@ from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import colocate_with, name_scope
 from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
-from jitgraph.ops import control, state
+from jitgraph.ops import control, resource, state
 
 
 def global_variables(scope: str | None = None) -> list:
@@ -80,14 +80,17 @@ def is_variable_initialized(variable: Any, name: str | None = None) -> Tensor:
     """A bool scalar: whether the variable (or reference) has a value when this runs."""
     if is_reference(variable):
         return state.is_variable_initialized(variable, name=name)
+    if isinstance(variable, Tensor):        # the handle of a resource variable
+        return resource.var_is_initialized_op(variable, name=name)
     return variable.is_initialized(name=name)
 
 
 def _all_or_default(var_list: Any) -> list:
-    if var_list is None:
-        var_list = global_variables() + local_variables()
-    if var_list:
+    if var_list is not None:
         return list(var_list)
+    found = global_variables() + local_variables()
+    if found:
+        return found
     kinds = ("Variable", "VariableV2", "AutoReloadVariable", "VarHandleOp")
     return [op.outputs[0] for op in get_default_graph().get_operations() if op.type in kinds]
 
@@ -112,5 +115,5 @@ def assert_variables_initialized(var_list: Any = None) -> Tensor | None:
     ranks = []
     for variable in variables:
         with colocate_with(variable.op):
-            ranks.append(names.resolve("rank")(variable))
+            ranks.append(names.resolve("rank")(variable, optimize=False))
     return ranks[0] if len(ranks) == 1 else names.resolve("stack")(ranks)

@@ -254,7 +254,7 @@ class VariableScope:
             options["custom_getter"] = self.custom_getter
         if options["reuse"] is None:
             options["reuse"] = self._reuse
-        full_name = f"{self._name}/{name}" if self._name else name
+        full_name = f"{self._name}/{name}".rstrip("/") if self._name else name
         with name_scope(None):          # the names of variables depend on variable scopes alone
             if options["dtype"] is None:
                 initializer = options["initializer"]
@@ -287,13 +287,18 @@ def _getter(store: VariableStore, name: str, *args: Any, **kwargs: Any) -> Any:
 
 
 def _get_true(store: VariableStore, name: str, options: dict[str, Any]) -> Any:
-    partitioner = options.get("partitioner")
-    if partitioner is None:
+    partitioner, shape = options.get("partitioner"), options["shape"]
+    is_scalar = shape is not None and as_shape(shape).ndims == 0
+    if partitioner is None and options["reuse"] is True and name in store.partitioned:
+        return store.partitioned[name]
+    if partitioner is None or is_scalar:
         if f"{name}/part_0" in store.variables:
             raise ValueError("No partitioner was provided, but a partitioned version of the variable was found: "
                              f"{name}/part_0. Perhaps a variable of the same name was already created with "
                              "partitioning?")
         return store.get(name, options)
+    if not callable(partitioner):
+        raise ValueError(f"Partitioner must be callable, but received: {partitioner}")
     from jitgraph.partitioners import get_partitioned
 
     return get_partitioned(store, name, options)
@@ -362,7 +367,7 @@ class _PureVariableScope:
             self._new_name = f"{old.name}/{self._name_or_scope}" if old.name else self._name_or_scope
             self._counts = None
             reuse = self._reuse or old.reuse
-            original = self._old_name_scope or self._name_or_scope
+            original = self._name_or_scope if self._old_name_scope is None else self._old_name_scope
         store.open_scope(self._new_name)
         scope = VariableScope(reuse, self._new_name, source.initializer, source.regularizer, source.caching_device,
                               source.partitioner, source.custom_getter, original, source.dtype, source.use_resource,

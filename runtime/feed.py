@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from jitgraph.graph import errors
 from jitgraph.graph.composite import IndexedSlices, SparseTensor
 from jitgraph.graph.tensor import Tensor
 
@@ -45,12 +46,15 @@ def convert(tensor: Tensor, value) -> np.ndarray:
         raise TypeError(f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type {dtype}. "
                         "Try explicitly setting the type of the feed tensor to a larger type (e.g. int64).")
     if dtype.name == "string":
+        if isinstance(value, int):
+            raise TypeError(f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type "
+                            f"{dtype}: feed str, bytes, or an array of them.")
         array = strings(value)
     else:
         try:
             array = np.asarray(value, dtype=wanted)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"Cannot feed value {value!r} for Tensor {tensor.name} of dtype {dtype.name}: {error}") \
+            raise type(error)(f"Cannot feed value {value!r} for Tensor {tensor.name} of dtype {dtype.name}: {error}") \
                 from None
     check_shape(tensor, array)
     flags = array.flags
@@ -85,15 +89,17 @@ def converter(tensors):
 
 
 def strings(value) -> np.ndarray:
-    """An object array of bytes."""
-    array = np.asarray(value)
-    if array.dtype.kind == "S" or array.dtype.kind == "U" or array.dtype == object:
-        out = np.empty(array.shape, dtype=object)
-        for k in np.ndindex(array.shape):
-            item = array[k]
-            out[k] = item.encode() if isinstance(item, str) else bytes(item) if isinstance(item, bytes) else item
-        return out
-    return array.astype(object)
+    """An object array of bytes.  Raises InternalError, as TensorFlow does, for items that are not strings."""
+    array = value if isinstance(value, np.ndarray) else np.asarray(value, dtype=object)
+    out = np.empty(array.shape, dtype=object)
+    for k in np.ndindex(array.shape):
+        item = array[k]
+        if isinstance(item, str):
+            item = item.encode()
+        elif not isinstance(item, bytes):
+            raise errors.InternalError(None, None, f"Unsupported object type {type(item).__name__}")
+        out[k] = bytes(item)
+    return out
 
 
 def check_shape(tensor: Tensor, array: np.ndarray):

@@ -49,9 +49,11 @@ class Fetches:
         def build(values):
             pairs = [(k, b(values)) for k, b in builders]
             try:
-                return kind(pairs)
-            except TypeError:
+                result = kind()
+                result.update(pairs)
+            except (TypeError, AttributeError):
                 return dict(pairs)
+            return result
         return build
 
     def _leaf(self, item):

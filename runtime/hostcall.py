@@ -39,9 +39,15 @@ def check(op, arrays):
         raise located(error, op) from None
 
 
+# operations on variables that work on one without a value
+NEED_NO_VALUE = ("Assign", "AssignVariableOp", "IsVariableInitialized", "VarIsInitializedOp")
+
+
 def call_on_state(op, refs: dict, others, state) -> tuple:
-    """An operation on variables: its NumPy meaning takes their present values (None if there is none) and, if it
-    writes, gives the new ones."""
+    """An operation on variables: its NumPy meaning takes their present values and, if it writes, gives the new ones.
+
+    Raises FailedPreconditionError for a variable without a value; those of NEED_NO_VALUE take None for it.
+    """
     with state.lock:
         return _on_state(op, refs, others, state)
 
@@ -49,12 +55,12 @@ def call_on_state(op, refs: dict, others, state) -> tuple:
 def _on_state(op, refs, others, state) -> tuple:
     opdef, rest = op.opdef, iter(others)
     arrays = [_present(state, refs[k]) if k in refs else next(rest) for k in range(len(op.inputs))]
-    if opdef.state != "write":
-        return call(op, arrays, state)
-    needs_value = op.type not in ("Assign", "AssignVariableOp")
+    needs_value = op.type not in NEED_NO_VALUE
     for k, variable in refs.items():
         if arrays[k] is None and needs_value:
             raise uninitialized(variable)
+    if opdef.state != "write":
+        return call(op, arrays, state)
     updates = getattr(opdef, "updates", None)
     with np.errstate(all="ignore"):
         if updates is not None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from jitgraph.compiler import Options, Program, compile, compile_ops
 from jitgraph.compiler.lower import is_closed, state_inputs
-from jitgraph.compiler.order import is_variable
+from jitgraph.compiler.order import is_variable, variable_of
 from jitgraph.compiler.prune import prune
 from jitgraph.graph.errors import InvalidArgumentError
 
@@ -40,7 +40,8 @@ class Plan:
         self.check, self.known = not checked and check.wanted(), known or {}
         ordered = compile(graph, self.fetches, self.targets, dict.fromkeys([*self.feeds, *self.known], ()), until="order")
         self.ops = ordered.ops
-        self.open_variables = [op for op in self.ops if is_variable(op) and not is_closed(op)]
+        self.open_variables = list(dict.fromkeys(
+            variable_of(op.outputs[0]) for op in self.ops if is_variable(op) and not is_closed(op)))
         self.segment = Segment(self, None)
         self.lock = threading.Lock()
         self.settled = False            # whether all further runs are compiled ones

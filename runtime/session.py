@@ -44,6 +44,8 @@ class BaseSession:
     def __init__(self, target: Any = "", graph=None, config=None, jit: str | None = None):
         if config is not None and not hasattr(config, "graph_options"):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+        if target is not None and not isinstance(target, (str, bytes)):
+            raise TypeError(f"target must be a string, but got {type(target)}")
         self._graph = get_default_graph() if graph is None else graph
         if not hasattr(self._graph, "as_graph_element"):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
@@ -90,6 +92,8 @@ class BaseSession:
             try:
                 found = self._plans.get((key, *feed_dict) if feed_dict else (key,))
             except TypeError:
+                found = None
+            if feed_dict and not hasattr(feed_dict, "values"):
                 found = None
             if found is not None:
                 plan, build, convert = found
@@ -167,6 +171,8 @@ class BaseSession:
 
     def make_callable(self, fetches, feed_list=None, accept_options=False):
         """A function of the values of `feed_list` that runs `fetches`: the cheapest way to run the same thing often."""
+        if feed_list is not None and not isinstance(feed_list, (list, tuple)):
+            raise TypeError("`feed_list` must be a list or tuple.")
         taken = Fetches(self._graph, fetches)
         tensors = [self._graph.as_graph_element(t, allow_tensor=True, allow_operation=False) for t in feed_list or ()]
         plan = self._plan(taken.tensors, taken.targets, tensors)

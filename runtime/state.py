@@ -5,6 +5,7 @@ import threading
 
 import numpy as np
 
+from jitgraph.compiler.order import variable_key
 from jitgraph.graph.errors import CancelledError, FailedPreconditionError
 
 from . import watch
@@ -163,11 +164,6 @@ class Stream:
         other = Stream()
         other.blocks, other._entropy = self.blocks, self._entropy
         return other
-
-
-def variable_key(op) -> tuple[str, str]:
-    container = op.attrs.get("container") or ""
-    return (container, op.attrs.get("shared_name") or op.name)
 
 
 def uninitialized(op) -> FailedPreconditionError:

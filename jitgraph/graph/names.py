@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import re
 
-_VALID_OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$").match
+_VALID_OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_./-]*$").match
+_VALID_FIRST_SCOPE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$").match
 _VALID_SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\\/>-]*$").match
 
 
@@ -60,7 +61,7 @@ class NameTable:
             return ""
         if not isinstance(name, str):
             raise TypeError(f"A name scope is a string, not {name!r}.")
-        valid = _VALID_SCOPE_NAME(name) if self.scope else _VALID_OP_NAME(name)
+        valid = _VALID_SCOPE_NAME(name) if self.scope else _VALID_FIRST_SCOPE_NAME(name)
         if not valid:
             raise ValueError(f"'{name}' is not a valid scope name")
         self.scope = name[:-1] if name[-1] == "/" else self.unique(name)

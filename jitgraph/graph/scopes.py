@@ -184,6 +184,9 @@ class name_scope:
     __slots__ = ("_name", "_default_name", "_values", "_scope", "_graph_context")
 
     def __init__(self, name: str | None, default_name: str | None = None, values: Any = None):
+        if not (default_name is None or isinstance(default_name, str)):
+            raise TypeError(f"`default_name` type ({type(default_name)}) is not a string type. You likely meant to pass "
+                            "this into the `values` kwarg.")
         self._name = default_name if name is None else name
         self._default_name = default_name
         self._values = values

@@ -9,41 +9,44 @@ if TYPE_CHECKING:
 
 
 class _ThreadStack(threading.local):
-    """Per thread, the objects entered by ``as_default`` (innermost last)."""
+    """Per thread, the objects entered by ``as_default`` (innermost last) and the graph for when there are none."""
 
     def __init__(self) -> None:
         self.graphs: list[Any] = []
         self.sessions: list[Any] = []
+        self.outermost: Graph | None = None     # made when first asked for
 
 
 _local = _ThreadStack()
-_global: list[Any] = [None]     # the default graph of threads that entered none; made when first asked for
 
 
 def get_default_graph() -> Graph:
-    """The graph that new operations join: the innermost ``graph.as_default()`` of this thread, or the global one."""
+    """The graph that new operations join: this thread's innermost ``graph.as_default()``, or a graph of its own.
+
+    A new thread does not see the default graph of the thread that started it: enter ``with graph.as_default()`` there.
+    """
     graphs = _local.graphs
     if graphs:
         return graphs[-1]
-    graph = _global[0]
+    graph = _local.outermost
     if graph is None:
         from jitgraph.graph.graph import Graph
 
-        graph = _global[0] = Graph()
+        graph = _local.outermost = Graph()
     return graph
 
 
 def reset_default_graph() -> None:
-    """Makes a new, empty global default graph.  Raises AssertionError inside a ``with graph.as_default()`` block."""
+    """Makes a new, empty default graph for this thread.  Raises AssertionError inside a ``with graph.as_default()`` block."""
     if _local.graphs:
         raise AssertionError("Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, "
                              "exit the nesting and create a new graph.")
-    _global[0] = None
+    _local.outermost = None
 
 
 def has_default_graph() -> bool:
     """Whether a default graph was entered or made already."""
-    return bool(_local.graphs) or _global[0] is not None
+    return bool(_local.graphs) or _local.outermost is not None
 
 
 class DefaultGraph:

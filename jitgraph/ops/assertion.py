@@ -44,8 +44,10 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
         if kinds <= {dtypes.string, dtypes.int32}:
             return _assert(condition, data, name="Assert", **limit)
         condition = convert_to_tensor(condition, name="Condition")
-        with name_scope("AssertGuard"):     # TensorFlow puts a conditional there, so that is the name in its errors
-            return _assert(condition, data, name="Assert", **limit)
+        with name_scope("AssertGuard"):     # TensorFlow puts a conditional there, so these are the names in its graphs
+            checked = _assert(condition, data, name="Assert", **limit)
+            with control_dependencies([checked]):
+                return lookup("Identity").builder(condition, name="Merge").op
 
 
 def verify_tensor_all_finite(t: Any = None, msg: str | None = None, name: str | None = None, x: Any = None,
