@@ -4,7 +4,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from jitgraph import raw_ops as raw
+from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import DType
+from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops import state
 
@@ -78,3 +81,22 @@ scatter_max = _scatter_function("scatter_max", "``ref[indices] = max(ref[indices
 scatter_nd_update = _scatter_function("scatter_nd_update", "Replaces the elements or slices at coordinates.", True)
 scatter_nd_add = _scatter_function("scatter_nd_add", "Adds to the elements or slices at coordinates.")
 scatter_nd_sub = _scatter_function("scatter_nd_sub", "Subtracts from the elements or slices at coordinates.")
+
+
+def batch_scatter_update(ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None) -> Any:
+    """``ref[b][indices[b]] = updates[b]`` for every index `b` into all dimensions of `indices` but the last.
+
+    Shapes: `ref` (batch..., n, rest...), `indices` (batch..., k), `updates` (batch..., k, rest...).  Raises ValueError
+    if the rank of `indices` is not known.
+    """
+    with name_scope(name, "batch_scatter_update"):
+        indices = convert_to_tensor(indices, name="indices")
+        rank = indices.shape.ndims
+        if rank is None:
+            raise ValueError("batch_scatter_update does not allow indices with unknown shape.")
+        sizes, columns = raw.Shape(indices), []
+        for axis in range(rank - 1):
+            along = raw.Reshape(raw.Range(0, sizes[axis], 1), [-1 if a == axis else 1 for a in range(rank)])
+            columns.append(raw.Cast(raw.BroadcastTo(along, sizes), DstT=indices.dtype))
+        places = raw.Pack([*columns, indices], axis=rank)
+        return scatter_nd_update(ref, places, updates, use_locking=use_locking)

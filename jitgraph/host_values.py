@@ -91,7 +91,8 @@ def _turned(items: list, position: int, value: Any) -> tuple[int, Any]:
 
 
 class Stack:
-    """A stack of arrays, immutable: pushing and popping give other stacks.  The sum of two adds entry by entry."""
+    """A stack of arrays, immutable: pushing and popping give other stacks.  The sum of two adds entry by entry,
+    from the top."""
 
     __slots__ = ("top", "below", "size")
 
@@ -118,12 +119,12 @@ class Stack:
         if isinstance(other, Zero):
             return self
         pairs = []
-        a: Stack | None = self
-        b: Stack | None = other
-        while a is not None and a.below is not None and b is not None and b.below is not None:
+        a: Stack = self
+        b: Stack = other
+        while a.below is not None and b.below is not None:
             pairs.append(added(a.top, b.top))
             a, b = a.below, b.below
-        total = Stack()
+        total = b if a.below is None else a         # below the end of the shorter one are zeros
         for value in reversed(pairs):
             total = total.push(value)
         return total

@@ -67,7 +67,15 @@ TABLE: dict[str, str] = {
     "variable_filters": """
         contrib.framework.get_variables contrib.framework.get_variables_by_name contrib.framework.get_variables_by_suffix
         contrib.framework.get_unique_variable contrib.framework.get_trainable_variables
-        contrib.framework.get_local_variables contrib.framework.get_model_variables contrib.graph_editor.get_tensors""",
+        contrib.framework.get_local_variables contrib.framework.get_model_variables
+        contrib.framework.get_variables_to_restore contrib.framework.filter_variables
+        contrib.graph_editor.get_tensors""",
+    "contrib_variables": """
+        contrib.framework.local_variable contrib.framework.global_variable contrib.framework.variable
+        contrib.framework.model_variable contrib.framework.add_model_variable contrib.framework.assign_from_values
+        contrib.framework.assign_from_values_fn contrib.framework.assign_from_checkpoint
+        contrib.framework.assign_from_checkpoint_fn""",
+    "session_handles": "get_session_handle get_session_tensor delete_session_tensor",
     "runtime.session": "Session InteractiveSession",
     "runtime.stats": "session_stats",
     "ops.constant": "constant",
@@ -75,7 +83,7 @@ TABLE: dict[str, str] = {
     "variables": "Variable VariableAggregation VariableSynchronization",
     "assignments": """
         assign assign_add assign_sub count_up_to scatter_update scatter_add scatter_sub scatter_mul scatter_div
-        scatter_min scatter_max scatter_nd_update scatter_nd_add scatter_nd_sub""",
+        scatter_min scatter_max scatter_nd_update scatter_nd_add scatter_nd_sub batch_scatter_update""",
     "variable_collections": """
         global_variables all_variables local_variables trainable_variables model_variables
         moving_average_variables variables_initializer initialize_variables global_variables_initializer

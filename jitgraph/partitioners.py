@@ -5,9 +5,10 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from jitgraph import names
 from jitgraph.graph import dtypes
-from jitgraph.graph.composite import convert_to_tensor_or_sparse_tensor
 from jitgraph.graph.convert import convert_to_tensor, register_tensor_conversion_function
 from jitgraph.graph.dtypes import DType
 from jitgraph.graph.scopes import control_dependencies, name_scope
@@ -148,8 +149,7 @@ def get_partitioned(store: Any, name: str, options: dict[str, Any]) -> Partition
                          "Perhaps a variable of the same name was already created without partitioning?")
     shape, initializer = as_shape(options["shape"]), options["initializer"]
     if initializer is not None and not callable(initializer):
-        initializer = convert_to_tensor_or_sparse_tensor(initializer)
-        shape = shape.merge_with(initializer.shape)
+        shape = shape.merge_with(np.shape(initializer) if not isinstance(initializer, Tensor) else initializer.shape)
     if not shape.is_fully_defined():
         raise ValueError(f"Shape of a new partitioned variable ({name}) must be fully defined, but instead was "
                          f"{shape}.")
@@ -165,9 +165,9 @@ def get_partitioned(store: Any, name: str, options: dict[str, Any]) -> Partition
         part_shape = [length if d == axis else size for d, size in enumerate(full)]
         part_offset = [offset if d == axis else 0 for d in range(len(full))]
         part_options = dict(options, partition_info=PartitionInfo(full, part_offset), shape=part_shape)
-        if isinstance(initializer, Tensor):
+        if initializer is not None and not callable(initializer):
             with name_scope(f"{name}/part_{i}/PartitionedInitializer"):
-                part_options["initializer"] = names.resolve("slice")(initializer, part_offset, part_shape)
+                part_options["initializer"] = names.resolve("slice")(convert_to_tensor(initializer), part_offset, part_shape)
             part_options["shape"] = None
         part_options.pop("partitioner")
         with name_scope(None):

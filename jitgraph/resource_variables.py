@@ -39,8 +39,13 @@ class ResourceVariable(Variable):
 
     def _make_node(self, validate_shape: bool, scope: str) -> None:
         shape = self._initial_value._shape
+        if self._stated_shape is not None:
+            if not self._stated_shape.is_compatible_with(self._initial_value.shape):
+                raise ValueError(f"The initial value's shape ({self._initial_value.shape}) is not compatible with the "
+                                 f"explicitly supplied `shape` argument ({self._stated_shape}).")
+            shape = shapes.raw_shape(self._stated_shape)
         self._dtype = self._initial_value.dtype.base_dtype
-        self._static_shape = shape if validate_shape else None
+        self._static_shape = shape
         self._handle = resource.var_handle_op(
             dtype=self._dtype, shape=self._static_shape, shared_name=scope[:-1], name=scope,
             container=get_default_graph()._container)
@@ -133,6 +138,9 @@ class ResourceVariable(Variable):
         return resource.var_is_initialized_op(self._handle, name=name)
 
     # -- reading
+
+    def __bool__(self) -> bool:
+        return bool(self.read_value())      # which raises: a variable has no value while the graph is built
 
     def _read(self) -> Tensor:
         value = resource.read_variable_op(self._handle, dtype=self._dtype)

@@ -8,7 +8,7 @@ from jitgraph.assignments import is_reference
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.operation import Operation
-from jitgraph.graph.scopes import colocate_with, name_scope
+from jitgraph.graph.scopes import colocate_with, device, name_scope
 from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops import control, resource, state
@@ -101,10 +101,11 @@ def report_uninitialized_variables(var_list: Any = None, name: str = "report_uni
     with name_scope(name):
         if not variables:
             return names.resolve("constant")([], dtype=as_dtype("string"))
-        present = names.resolve("stack")([is_variable_initialized(v) for v in variables])
-        missing = names.resolve("logical_not")(present)
-        listed = names.resolve("constant")([v.op.name for v in variables])
-        return names.resolve("boolean_mask")(listed, missing)
+        present = [is_variable_initialized(v) for v in variables]
+        with device("/cpu:0"):
+            missing = names.resolve("logical_not")(names.resolve("stack")(present))
+            listed = names.resolve("constant")([v.op.name for v in variables])
+            return names.resolve("boolean_mask")(listed, missing)
 
 
 def assert_variables_initialized(var_list: Any = None) -> Tensor | None:

@@ -36,7 +36,8 @@ def get_unique_variable(var_op_name: str) -> Any:
     found = get_variables(scope=var_op_name)
     exact = [v for v in found if v.op.name == var_op_name] or found
     if len(exact) != 1:
-        raise ValueError(f"Variable {var_op_name} {'does not exist' if not exact else 'does not uniquely identify a variable'}")
+        raise ValueError(f"Couldn't find variable {var_op_name}" if not exact
+                         else f"Variable {var_op_name} does not uniquely identify a variable")
     return exact[0]
 
 
@@ -53,6 +54,30 @@ def get_local_variables(scope: Any = None, suffix: str | None = None) -> list:
 def get_model_variables(scope: Any = None, suffix: str | None = None) -> list:
     """Model variables, filtered as in `get_variables`."""
     return get_variables(scope, suffix, GraphKeys.MODEL_VARIABLES)
+
+
+def get_variables_to_restore(include: Any = None, exclude: Any = None) -> list:
+    """Global variables below one of the scopes `include` (all if None), and below none of `exclude`.
+
+    Raises TypeError if these are not lists or tuples of names.
+    """
+    for scopes, what in ((include, "include"), (exclude, "exclude")):
+        if scopes is not None and not isinstance(scopes, (list, tuple)):
+            raise TypeError(f"{what} is provided but is not a list or a tuple.")
+    wanted = get_variables() if include is None else [v for scope in include for v in get_variables(scope)]
+    refused = {id(v) for scope in exclude or () for v in get_variables(scope)}
+    return [v for v in wanted if id(v) not in refused]
+
+
+def filter_variables(var_list: Any, include_patterns: Any = None, exclude_patterns: Any = None,
+                     reg_search: bool = True) -> list:
+    """The variables whose names fit one of `include_patterns` (all if None), and none of `exclude_patterns`.
+
+    The patterns are regular expressions, found anywhere in the name, or at its beginning if not `reg_search`.
+    """
+    fits = re.search if reg_search else re.match
+    wanted = [v for v in var_list if include_patterns is None or any(fits(p, v.op.name) for p in include_patterns)]
+    return [v for v in wanted if not any(fits(p, v.op.name) for p in exclude_patterns or ())]
 
 
 def get_tensors(graph: Any) -> list[Tensor]:

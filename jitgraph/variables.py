@@ -119,6 +119,7 @@ class Variable:
             raise ValueError("The `constraint` argument must be a callable.")
         if expected_shape is not None:
             shapes.as_shape(expected_shape)
+        self._stated_shape = None if shape is None else shapes.as_shape(shape)
         wanted = None if dtype is None else as_dtype(dtype)
         with init_scope():
             from_function = callable(initial_value)
@@ -146,7 +147,9 @@ class Variable:
 
     def _make_node(self, validate_shape: bool, scope: str) -> None:
         shape = self._initial_value._shape if validate_shape else None
-        if validate_shape and (shape is None or None in shape):
+        if self._stated_shape is not None:
+            shape = shapes.raw_shape(self._stated_shape)
+        elif validate_shape and (shape is None or None in shape):
             raise ValueError(f"initial_value must have a shape specified: {self._initial_value}")
         self._variable = state.variable_v2(shape=shape, dtype=self._initial_value.dtype.base_dtype, name=scope,
                                            container=get_default_graph()._container)
@@ -430,6 +433,6 @@ def _scatter_method(kind: str) -> Callable:
     return method
 
 
-for _name in ("scatter_update", "scatter_add", "scatter_sub", "scatter_mul", "scatter_div", "scatter_min",
-              "scatter_max", "scatter_nd_update", "scatter_nd_add", "scatter_nd_sub"):
+for _name in ("batch_scatter_update", "scatter_update", "scatter_add", "scatter_sub", "scatter_mul", "scatter_div",
+              "scatter_min", "scatter_max", "scatter_nd_update", "scatter_nd_add", "scatter_nd_sub"):
     setattr(Variable, _name, _scatter_method(_name))

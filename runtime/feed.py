@@ -6,6 +6,7 @@ import numpy as np
 from jitgraph.graph import errors
 from jitgraph.graph.composite import IndexedSlices, SparseTensor
 from jitgraph.graph.tensor import Tensor
+from jitgraph.session_handles import TensorHandle
 
 
 def expand(graph, feed_dict):
@@ -39,6 +40,8 @@ def convert(tensor: Tensor, value) -> np.ndarray:
         raise TypeError("The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, "
                         "strings, lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was "
                         f"{value!r} which was passed to the feed with key {tensor!r}.")
+    if isinstance(value, TensorHandle):
+        value = value.to_numpy_array()
     dtype = tensor.dtype.base_dtype
     wanted = dtype.as_numpy_dtype
     if isinstance(value, int) and not isinstance(value, bool) and dtype.is_integer and \

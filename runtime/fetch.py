@@ -7,13 +7,14 @@ from typing import Any
 from jitgraph.graph.composite import IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
+from jitgraph.session_handles import TensorHandle
 
 
 class Fetches:
     """A structure taken apart: `tensors` and `targets` (each once), and `build(values)` to put it together again."""
 
-    def __init__(self, graph, structure: Any):
-        self.graph = graph
+    def __init__(self, graph, structure: Any, session: Any = None):
+        self.graph, self.session = graph, session
         self.tensors: list[Tensor] = []
         self.targets: list[Operation] = []
         self._places: dict[Tensor, int] = {}
@@ -75,6 +76,9 @@ class Fetches:
         place = self._places.setdefault(element, len(self.tensors))
         if place == len(self.tensors):
             self.tensors.append(element)
+        if element.op.type == "GetSessionHandle":
+            dtype, session = element.op.inputs[0].dtype.base_dtype, self.session
+            return lambda values: TensorHandle(values[place], dtype, session)
         return lambda values: values[place]
 
 

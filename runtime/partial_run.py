@@ -24,8 +24,8 @@ class PartialRun:
     """What a handle stands for: the operations of all calls in order, those that ran, and their values."""
 
     def __init__(self, session, fetches, feeds):
-        graph = session.graph
-        taken = Fetches(graph, fetches)
+        graph, self.session = session.graph, session
+        taken = Fetches(graph, fetches, session)
         if not taken.tensors and not taken.targets:
             raise InvalidArgumentError(None, None, "Must specify at least one target to fetch or execute.")
         self.feeds = [graph.as_graph_element(f, allow_tensor=True, allow_operation=False) for f in feeds]
@@ -38,7 +38,7 @@ class PartialRun:
 
     def run(self, graph, fetches, feed_dict):
         """The values of `fetches`, in their structure.  Raises InvalidArgumentError for what was not announced."""
-        taken = Fetches(graph, fetches)
+        taken = Fetches(graph, fetches, self.session)
         if taken.targets:
             raise RuntimeError("partial_run() requires empty target_list.")
         fed = feeding.expand(graph, feed_dict) if feed_dict else {}

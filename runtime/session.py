@@ -1,6 +1,7 @@
 """`tf.Session`: runs parts of a graph, each signature of fetches and feeds by a plan of its own."""
 from __future__ import annotations
 
+import collections
 import os
 import threading
 from typing import Any
@@ -15,6 +16,9 @@ from . import feed as feeding
 from .fetch import Fetches, flat_key
 from .plan import Plan
 from .state import State
+
+DeviceAttributes = collections.namedtuple("DeviceAttributes", "name device_type memory_limit_bytes incarnation",
+                                          defaults=(0, 0))
 
 MODES = ("auto", "always", "off")
 
@@ -105,7 +109,7 @@ class BaseSession:
             raise TypeError(f"feed_dict must be a dictionary, not {type(feed_dict).__name__}")
         if self._graph.version == 0:
             raise RuntimeError("The Session graph is empty.  Add operations to the graph before calling run().")
-        taken = Fetches(self._graph, fetches)
+        taken = Fetches(self._graph, fetches, self)
         fed = feeding.expand(self._graph, feed_dict) if feed_dict else {}
         plan = self._plan(taken.tensors, taken.targets, list(fed))
         if key is not None and all(type(t) is Tensor for t in feed_dict or ()):
@@ -173,7 +177,7 @@ class BaseSession:
         """A function of the values of `feed_list` that runs `fetches`: the cheapest way to run the same thing often."""
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
             raise TypeError("`feed_list` must be a list or tuple.")
-        taken = Fetches(self._graph, fetches)
+        taken = Fetches(self._graph, fetches, self)
         tensors = [self._graph.as_graph_element(t, allow_tensor=True, allow_operation=False) for t in feed_list or ()]
         plan = self._plan(taken.tensors, taken.targets, tensors)
         build, convert = taken.build, feeding.converter(tensors)
@@ -199,10 +203,12 @@ class BaseSession:
         return step_fn(StepContext())
 
     def list_devices(self):
-        """The devices that a graph may run on."""
-        from jitgraph.graph.devices import local_devices
+        """The devices that a graph may run on: objects with ``name`` and ``device_type``.
 
-        return local_devices()
+        There are as many CPU devices as ``ConfigProto.device_count["CPU"]`` says, one by default; they are one machine.
+        """
+        count = 1 if self._config is None else self._config.device_count.get("CPU", 1)
+        return [DeviceAttributes(f"/job:localhost/replica:0/task:0/device:CPU:{k}", "CPU") for k in range(count)]
 
     # life ------------------------------------------------------------------------------------------------------
     def as_default(self):

@@ -74,9 +74,8 @@ class ControlDependencies:
         self._ops = ops
         self._block: ControlBlock | None = None
 
-    def __enter__(self) -> ControlDependencies:
+    def __enter__(self) -> None:
         self._block = self._stack.enter(self._ops)
-        return self
 
     def __exit__(self, *exc: Any) -> None:
         self._stack.leave(self._block)  # type: ignore[arg-type]

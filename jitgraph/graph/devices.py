@@ -29,7 +29,8 @@ class DeviceSpec:
         return cls().parse_from_string(spec)
 
     def parse_from_string(self, spec: str) -> DeviceSpec:
-        """Fills this object from `spec` and returns it."""
+        """Sets this object to what `spec` states, and returns it.  Raises ValueError if it is malformed."""
+        self.__init__()     # type: ignore[misc]
         for part in str(spec).split("/"):
             if part:
                 self._parse_part(part, spec)
@@ -37,7 +38,7 @@ class DeviceSpec:
 
     def _parse_part(self, part: str, spec: str) -> None:
         fields = part.split(":")
-        head, values = fields[0].lower(), fields[1:]
+        head, values = fields[0], fields[1:]
         try:
             if head == "job" and len(values) == 1:
                 self.job = values[0]
@@ -45,8 +46,8 @@ class DeviceSpec:
                 self.replica = int(values[0])
             elif head == "task" and len(values) == 1:
                 self.task = int(values[0])
-            elif head in ("cpu", "gpu") and len(values) == 1:
-                self._set_device(head.upper(), values[0])
+            elif head.lower() in ("cpu", "gpu") and len(values) <= 1:
+                self._set_device(head.upper(), values[0] if values else "*")
             elif head == "device" and len(values) in (1, 2):
                 self._set_device(values[0], values[1] if len(values) == 2 else "*")
             else:

@@ -178,8 +178,6 @@ class Graph:
         """
         if control_inputs is None:
             return ControlDependencies(self._control, None)
-        if isinstance(control_inputs, (Operation, Tensor)):
-            control_inputs = [control_inputs]
         return ControlDependencies(self._control, self._control_ops(control_inputs))
 
     def _control_ops(self, control_inputs: Iterable) -> list[Operation]:

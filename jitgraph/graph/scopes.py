@@ -73,7 +73,7 @@ class Colocation:
     def bind(op: Operation, others: list[Operation]) -> None:
         """Writes the groups of `others` into the new node `op`, and takes over their device."""
         groups = set()
-        for other in others:
+        for other in reversed(others):      # the outermost has the last word
             groups.update(other.colocation_groups())
             if other.device:
                 op._device = other.device

@@ -286,20 +286,21 @@ arg_max, arg_min = _argmax, _argmin
 
 # -- public reductions -------------------------------------------------------------------------------------------------
 
-def all_axes(x: Tensor) -> Any:
-    """Every axis of x: a constant if its rank is known, else a Range."""
-    if x._shape is not None:
+def all_axes(x: Any) -> Any:
+    """Every axis of x: a constant for a tensor of known rank, else (for a variable, too, as in TensorFlow) a Range."""
+    if isinstance(x, Tensor) and x._shape is not None:
         return constant(np.arange(len(x._shape), dtype=np.int32), dtypes.int32)
-    return raw.Range(0, raw.Rank(x), 1, name="range")
+    from jitgraph.ops.shape import rank
+
+    return raw.Range(0, rank(x), 1, name="range")
 
 
 def reduce_with(builder: Any, input_tensor: Any, axis: Any, keepdims: Any, name: str | None) -> Tensor:
     """Applies a reduction op over `axis`, which is None (all axes), a number, a list or a tensor."""
-    x = convert_to_tensor(input_tensor, name="input_tensor" if name is None else f"{name.rstrip('/')}/input_tensor")
     whole = axis is None
     if axis is None:
-        axis = all_axes(x)
-    result = builder(x, axis, keep_dims=bool(keepdims), name=name)
+        axis = all_axes(input_tensor)
+    result = builder(input_tensor, axis, keep_dims=bool(keepdims), name=name)
     if whole and not keepdims and result._shape is None:
         result.set_shape(())
     return result

@@ -12,7 +12,7 @@ import numpy as np
 from jitgraph import prim
 from jitgraph.graph import shape_rules
 from jitgraph.graph.dtypes import INDEX, NUMBERS, TypeSet, int32, int64
-from jitgraph.graph.errors import InvalidArgumentError, OutOfRangeError
+from jitgraph.graph.errors import InvalidArgumentError, OutOfRangeError, UnimplementedError
 from jitgraph.op import op
 
 
@@ -189,7 +189,7 @@ def strided_slice_assign(ref, begin, end, strides, value, begin_mask, end_mask, 
         "begin_mask": begin_mask, "end_mask": end_mask, "ellipsis_mask": ellipsis_mask, "new_axis_mask": new_axis_mask,
         "shrink_axis_mask": shrink_axis_mask})
     if np.shape(new[index]) != np.shape(value):
-        raise InvalidArgumentError(None, None, f"Expected a value of shape {list(np.shape(new[index]))}, got "
-                                               f"{list(np.shape(value))}")
+        raise UnimplementedError(None, None, f"sliced l-value shape {list(np.shape(new[index]))} does not match r-value "
+                                             f"shape {list(np.shape(value))}. Automatic broadcasting not yet implemented.")
     new[index] = value
     return new

@@ -9,7 +9,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import INDEX
 from jitgraph.graph.errors import InvalidArgumentError
-from jitgraph.host_values import Stack, boxed, unboxed
+from jitgraph.host_values import ZERO, Stack, boxed, unboxed
 from jitgraph.op import NOT_DIFFERENTIABLE, op
 
 
@@ -66,7 +66,8 @@ def _(op, rest, last):
     "tensor: element_dtype", shape=lambda c: [(), c.shapes[1]], host=True)
 def tensor_list_pop_gradient(input_handle, like):
     """TensorListPopBack on a gradient: where nothing has arrived, the element is zeros like `like`."""
-    rest, last = unboxed(input_handle).pop()
+    held = unboxed(input_handle)
+    rest, last = held.pop() if getattr(held, "size", 1) else (ZERO, None)
     return boxed(rest), zeros_like(like) if last is None else last
 
 

@@ -6,13 +6,14 @@ from jitgraph.graph.devices import DeviceSpec, canonical, merged
 
 @pytest.mark.parametrize("name, expected", [
     ("/cpu:0", "/device:CPU:0"), ("/gpu:1", "/device:GPU:1"), ("/device:gpu:2", "/device:GPU:2"), ("", ""),
+    ("/cpu", "/device:CPU:*"), ("gpu", "/device:GPU:*"),
     ("/job:w/replica:1/task:2/device:CPU:*", "/job:w/replica:1/task:2/device:CPU:*"), ("/job:ps", "/job:ps"),
     ("/device:XLA_CPU:0", "/device:XLA_CPU:0")])
 def test_canonical_names(name, expected):
     assert canonical(name) == expected
 
 
-@pytest.mark.parametrize("name", ["/foo:1", "nonsense", "/cpu", "/gpu:x"])
+@pytest.mark.parametrize("name", ["/foo:1", "nonsense", "/JOB:x", "/gpu:x"])
 def test_malformed_names(name):
     with pytest.raises(ValueError, match="Unknown attribute"):
         canonical(name)

@@ -40,13 +40,21 @@ def test_elements_of_other_graphs(tf):
         tf.get_default_graph().as_graph_element(foreign.op)
 
 
-def test_each_thread_has_its_own_stack_of_default_graphs(tf):
+def test_each_thread_has_a_default_graph_of_its_own(tf):
     outer, found = tf.get_default_graph(), []
-    with tf.Graph().as_default():
-        thread = threading.Thread(target=lambda: found.append(tf.get_default_graph()))
+
+    def look():
+        found.append(tf.get_default_graph())
+        tf.constant(1, name="there")
+        found.append(tf.get_default_graph())
+
+    with tf.Graph().as_default() as inner:
+        thread = threading.Thread(target=look)
         thread.start()
         thread.join()
-    assert found == [outer]
+    assert found[0] is found[1] and found[0] not in (outer, inner)
+    assert [op.name for op in found[0].get_operations()] == ["there"]
+    assert outer.get_operations() == inner.get_operations() == []
 
 
 def test_a_graph_cannot_be_reset_inside_a_block(tf):

@@ -20,7 +20,9 @@ def test_assert_shows_its_data(tf, run):
     x = tf.placeholder(tf.float32)
     node = tf.Assert(x > 0, [x, [1, 2, 3, 4], "text"], summarize=1)
     assert message(tf, run, node, {x: -1}) == "assertion failed: [-1] [1...] [text]"
-    assert node.type == "Assert" and node.name == "Assert/AssertGuard/Assert"
+    assert node.name == "Assert/AssertGuard/Merge"
+    assert [op.name for op in node.control_inputs] == ["Assert/AssertGuard/Assert"]
+    assert tf.Assert(tf.constant(1) > 0, ["all integers and strings", 1]).name == "Assert_1/Assert"
     with pytest.raises(TypeError, match="bool"):
         tf.Assert(x, [x])
     with pytest.raises(ValueError, match="rank 0"):
