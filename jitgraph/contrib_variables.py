@@ -1,4 +1,4 @@
-"""``tf.contrib.framework``: variables made with a collection in mind, and variables set from values or a checkpoint."""
+"""``tf.contrib.framework``: variables made with a collection in mind, and variables set from values."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -89,42 +89,3 @@ def assign_from_values_fn(var_names_to_values: dict[str, np.ndarray]) -> Callabl
     """A function of a session that gives the variables the values."""
     operation, feeds = assign_from_values(var_names_to_values)
     return lambda session: session.run(operation, feeds)
-
-
-def assign_from_checkpoint(model_path: str, var_list: Any, ignore_missing_vars: bool = False) -> tuple[Operation, dict]:
-    """(an operation, its feed_dict) that gives variables what a checkpoint holds.
-
-    `var_list`: variables, or {name in the checkpoint: variable or the parts of one}.  Raises ValueError for a variable
-    that is not in the checkpoint (unless `ignore_missing_vars`) or has another number of elements there.
-    """
-    grouped = dict(var_list) if isinstance(var_list, dict) else {v.op.name: v for v in var_list}
-    reader = names.resolve("train.load_checkpoint")(model_path)
-    values = {}
-    for name, parts in grouped.items():
-        if not reader.has_tensor(name):
-            if ignore_missing_vars:
-                continue
-            raise ValueError(f'Checkpoint is missing variable [{name}]')
-        stored = reader.get_tensor(name)
-        for var in parts if isinstance(parts, (list, tuple)) else [parts]:
-            info, piece = var._get_save_slice_info(), stored
-            if info is not None:
-                piece = stored[tuple(slice(o, o + n) for o, n in zip(info.var_offset, info.var_shape))]
-            if piece.size != var.get_shape().num_elements():
-                raise ValueError(f"Total size of new array must be unchanged for {name} lh_shape: [{piece.shape}], "
-                                 f"rh_shape: [{var.get_shape().as_list()}]")
-            values[var] = piece
-    return _assign(values)
-
-
-def assign_from_checkpoint_fn(model_path: str, var_list: Any, ignore_missing_vars: bool = False,
-                              reshape_variables: bool = False) -> Callable | None:
-    """A function of a session that restores `var_list`; None if nothing is left of it."""
-    if ignore_missing_vars:
-        reader = names.resolve("train.load_checkpoint")(model_path)
-        pairs = var_list.items() if isinstance(var_list, dict) else ((v.op.name, v) for v in var_list)
-        var_list = {name: v for name, v in pairs if reader.has_tensor(name)}
-    if not var_list:
-        return None
-    saver = names.resolve("train.Saver")(var_list, reshape=reshape_variables)
-    return lambda session: saver.restore(session, model_path)

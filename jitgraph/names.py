@@ -73,8 +73,7 @@ TABLE: dict[str, str] = {
     "contrib_variables": """
         contrib.framework.local_variable contrib.framework.global_variable contrib.framework.variable
         contrib.framework.model_variable contrib.framework.add_model_variable contrib.framework.assign_from_values
-        contrib.framework.assign_from_values_fn contrib.framework.assign_from_checkpoint
-        contrib.framework.assign_from_checkpoint_fn""",
+        contrib.framework.assign_from_values_fn""",
     "session_handles": "get_session_handle get_session_tensor delete_session_tensor",
     "runtime.session": "Session InteractiveSession",
     "runtime.stats": "session_stats",

@@ -22,7 +22,10 @@ from jitgraph.graph.tensor import Tensor
 
 
 def _listed_types(dtypes: Any) -> list:
-    return [as_dtype(d) for d in (dtypes if isinstance(dtypes, (list, tuple)) else [dtypes])]
+    types = [as_dtype(d) for d in (dtypes if isinstance(dtypes, (list, tuple)) else [dtypes])]
+    if not types:
+        raise ValueError("Attr 'component_types' of a queue's op passed list of length 0 less than minimum 1.")
+    return types
 
 
 def _listed_shapes(shapes: Any, dtypes: list, allow_unknown: bool) -> list[TensorShape]:

@@ -74,6 +74,8 @@ class Replay:
         copy.replays = True
         if op.opdef is not None and op.opdef.calls:
             notes(copy).back_prop = notes(op).back_prop
+        if op.type in LOOPS and notes(op).iterations in self.known:
+            repeat(copy, notes(op).iterations.value_index, self.known[notes(op).iterations])
         return copy
 
     def _functions(self, op: Operation, attrs: dict[str, Any], inputs: list[Tensor]) -> tuple[dict, list]:
@@ -167,6 +169,8 @@ def record_of(function: FunctionGraph) -> Tensor | None:
         if op.opdef.calls:
             exposed = expose(op)
             values.extend([] if exposed is None else [exposed])
+            if op.type in LOOPS and _condition_varies(op):
+                values.append(counter(op))
         elif (op.opdef.stateful or op.opdef.state) and not _same_again(op, written):
             values.extend(op.outputs)
     function.recorded = values
@@ -175,6 +179,18 @@ def record_of(function: FunctionGraph) -> Tensor | None:
             plain = [raw.Identity(t) if t.dtype._is_ref_dtype else t for t in values]
             function.record = raw.Record(plain)
     return function.record
+
+
+def _condition_varies(op: Operation) -> bool:
+    """Whether the condition of a loop may hold another number of times when the loop is repeated."""
+    cond, body = bodies(op)
+    return _varies(cond, _written(cond) | _written(body))
+
+
+def _varies(function: FunctionGraph, written: set) -> bool:
+    return any((op.opdef.stateful or op.opdef.state) and op.type not in (*VARIABLES, *PASSING) and not op.opdef.calls
+               and not _same_again(op, written) or any(_varies(inner, written) for inner in bodies(op))
+               for op in _needed(function) if op.opdef is not None)
 
 
 def replayed(function: FunctionGraph, target: FunctionGraph, record: Tensor) -> dict[Tensor, Tensor]:
@@ -279,6 +295,14 @@ def add_loop_variable(op: Operation, first: Tensor, following: Any) -> Tensor:
     op.attrs["output_shapes"] = [*stated, first._shape]
     note_change(op.graph)
     return output
+
+
+def repeat(op: Operation, variable: int, count: Tensor) -> None:
+    """Lets a While run until its loop variable number `variable`, which counts iterations, is `count`."""
+    add_loop_variable(op, count, lambda inner: inner)
+    cond = bodies(op)[0]
+    with cond.as_default():
+        cond.outputs = [cond.inputs[variable] < cond.inputs[-1]]
 
 
 def accumulate(op: Operation, tensor: Tensor) -> Tensor:

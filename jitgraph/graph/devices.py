@@ -31,9 +31,11 @@ class DeviceSpec:
     def parse_from_string(self, spec: str) -> DeviceSpec:
         """Sets this object to what `spec` states, and returns it.  Raises ValueError if it is malformed."""
         self.__init__()     # type: ignore[misc]
-        for part in str(spec).split("/"):
-            if part:
-                self._parse_part(part, spec)
+        parts = [part for part in str(spec).split("/") if part]
+        for part in parts:
+            self._parse_part(part, spec)
+        if sum(part.partition(":")[0] not in ("job", "replica", "task") for part in parts) > 1:
+            raise ValueError(f"Cannot specify multiple device types: {spec}")
         return self
 
     def _parse_part(self, part: str, spec: str) -> None:

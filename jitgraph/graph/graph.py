@@ -112,6 +112,7 @@ class Graph:
         with self._lock:
             if name in self._nodes_by_name:
                 raise ValueError(f"An operation named '{name}' is in the graph already.")
+            waits = control_inputs is None      # else it stands outside of the open blocks, as what is captured does
             if control_inputs is None:
                 control_inputs = self._control.inputs_for(inputs) if self._control.blocks else []
             op = Operation(self, opdef, op_type, name, inputs, control_inputs, attrs, output_dtypes, output_shapes,
@@ -120,7 +121,7 @@ class Graph:
             op._id = len(self._nodes_by_id)
             self._nodes_by_id.append(op)
             self._nodes_by_name[name] = op
-            if self._control.blocks:
+            if waits and self._control.blocks:
                 self._control.record(op)
         return op
 

@@ -35,9 +35,13 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
     """An operation that fails if `condition`, a bool scalar, is false: it raises InvalidArgumentError showing `data`.
 
     `data`: a list of tensors; `summarize`: how many elements of each are shown (3).  It runs only if it is fetched or
-    something that is waits for it (``tf.control_dependencies``).
+    something that is waits for it (``tf.control_dependencies``).  Raises ValueError if `data` is empty.
     """
     with name_scope(name, "Assert", [condition, data]):
+        if not isinstance(data, (list, tuple)):
+            raise TypeError("values must be a sequence.")
+        if not data:
+            raise ValueError("Attr 'T' of 'Assert' Op passed list of length 0 less than minimum 1.")
         # the op gets `data` as it is: its constants are nodes of its own, as in TensorFlow's graphs
         kinds = {convert_to_tensor(item).dtype.base_dtype for item in data}
         limit = {} if summarize is None else {"summarize": summarize}

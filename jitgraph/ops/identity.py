@@ -78,7 +78,12 @@ def _placeholder_v2(shape):
     return _placeholder.opdef.value(shape)
 
 
-@op("PlaceholderWithDefault(input: dtype; shape: shape) -> output: dtype", shape=shape_rules.from_attr("shape"),
+def _stated_shape(c: Any) -> Any:
+    shape_rules.merge(c.shapes[0], c.attrs["shape"])
+    return c.attrs["shape"]
+
+
+@op("PlaceholderWithDefault(input: dtype; shape: shape) -> output: dtype", shape=_stated_shape,
     lower=lambda b, x, shape: x)
 def _placeholder_with_default(input):
     """The input, unless the caller feeds another value."""

@@ -12,6 +12,7 @@ from jitgraph import logs
 from jitgraph.graph import errors, shape_rules
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.dtypes import string
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import op
@@ -123,14 +124,18 @@ def _in_order(mapping: dict) -> list:
 
 
 def print_(*inputs: Any, output_stream: Any = None, summarize: int = 3, sep: str = " ", end: str = "\n",
-           name: str | None = None) -> Operation:
+           name: str | None = None, **unknown: Any) -> Operation:
     """An operation that prints `inputs`: tensors, strings, other objects and nested structures of them.
 
     Run it, or make others wait for it with ``tf.control_dependencies``.  `output_stream`: sys.stderr (default),
     sys.stdout, tf.logging.info (or warning, error), or "file:///path" (appended to).  `summarize`: items shown at each
-    end of a dimension, all if negative.  Raises ValueError for another stream.
+    end of a dimension, all if negative.  Raises ValueError for another stream or keyword.
     """
+    if unknown:
+        raise ValueError(f"Unrecognized keyword arguments for tf.print: {unknown}")
     stream = _stream_name(output_stream)
+    if len(inputs) == 1 and isinstance(inputs[0], Tensor) and inputs[0].dtype is string and inputs[0]._shape == ():
+        return _print_v2(inputs[0], output_stream=stream, end=end, name=name)
     placeholder = "{}"
     while any(placeholder in repr(item) for item in inputs if not isinstance(item, Tensor)):
         placeholder = "{" + str(len(placeholder)) + placeholder[1:]

@@ -255,6 +255,10 @@ class ShuffleQueue(Queue):
     def __init__(self, name: str, types: list, shapes: list | None, capacity: int, minimum: int, seed: int, seed2: int):
         from jitgraph.ops.philox import Bits, Reader, Stream
 
+        if minimum < 0:
+            raise errors.InvalidArgumentError(None, None, f"min_after_dequeue {minimum} must be >= 0")
+        if 0 <= capacity <= minimum:
+            raise errors.InvalidArgumentError(None, None, f"min_after_dequeue {minimum} must be < capacity {capacity}")
         super().__init__(name, types, shapes, capacity)
         self.minimum = minimum
         self._rows = []
