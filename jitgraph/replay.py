@@ -188,9 +188,15 @@ def _condition_varies(op: Operation) -> bool:
 
 
 def _varies(function: FunctionGraph, written: set) -> bool:
-    return any((op.opdef.stateful or op.opdef.state) and op.type not in (*VARIABLES, *PASSING) and not op.opdef.calls
-               and not _same_again(op, written) or any(_varies(inner, written) for inner in bodies(op))
-               for op in _needed(function) if op.opdef is not None)
+    for op in _needed(function):
+        if any(_varies(inner, written) for inner in bodies(op)):
+            return True
+        if any(t.dtype._is_ref_dtype and _name(_source(t)) in written for t in op.inputs):
+            return True
+        if op.opdef is not None and not op.opdef.calls and op.type not in (*VARIABLES, *PASSING) and (
+                op.opdef.stateful or op.opdef.state) and not _same_again(op, written):
+            return True
+    return False
 
 
 def replayed(function: FunctionGraph, target: FunctionGraph, record: Tensor) -> dict[Tensor, Tensor]:
