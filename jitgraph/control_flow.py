@@ -112,7 +112,8 @@ def merged(index: Tensor, branches: list[Branch], name: str) -> Any:
         raise ValueError(f"{names} must return at least one result.")
     node = make_branching(index, [branch.graph for branch in branches], name)
     identity = lookup("Identity").builder
-    outputs = iter([identity(tensor, name="Merge" if name == "If" else "Identity") for tensor in node.outputs[:len(first.graph.outputs)]])
+    plain = "Merge" if name == "If" else "Identity"
+    outputs = iter([identity(tensor, name=plain) for tensor in node.outputs[:len(first.graph.outputs)]])
     leaves = [_leaf_like(leaf, [next(outputs) for _ in parts]) for leaf, parts in zip(first.leaves, first.tensors)]
     return nest.pack_sequence_as(first.result, leaves) if nest.is_nested(first.result) else leaves[0]
 

@@ -94,7 +94,9 @@ TABLE: dict[str, str] = {
         variable_scope VariableScope get_variable get_local_variable get_variable_scope variable_op_scope
         no_regularizer AUTO_REUSE""",
     "template": "make_template",
-    "partitioners": "create_partitioned_variables fixed_size_partitioner variable_axis_size_partitioner min_max_variable_partitioner",
+    "partitioners": """
+        create_partitioned_variables fixed_size_partitioner variable_axis_size_partitioner
+        min_max_variable_partitioner""",
     "variable_initializers": """
         zeros_initializer ones_initializer constant_initializer random_uniform_initializer
         random_normal_initializer truncated_normal_initializer uniform_unit_scaling_initializer

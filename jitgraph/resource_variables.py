@@ -148,7 +148,9 @@ class ResourceVariable(Variable):
         return value
 
     def value(self) -> Tensor:
-        """A new node that reads the value."""
+        """A new node that reads the value; with a caching device, the one node that holds a copy there."""
+        if self._caching_device is not None:
+            return self._graph_element
         with device(self._handle.device or None):
             return self._read()
 

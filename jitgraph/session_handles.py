@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import DType, as_dtype, string
 from jitgraph.graph.operation import Operation
-from jitgraph.graph.scopes import device
+from jitgraph.graph.scopes import colocate_with, device
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import lookup
 from jitgraph.ops import session_tensor
@@ -61,7 +62,9 @@ class TensorHandle:
 
 def get_session_handle(data: Any, name: str | None = None) -> Tensor:
     """A node that keeps `data` with the session; a run gives a ``TensorHandle`` for it."""
-    return session_tensor.get_session_handle(data, name=name)
+    data = data if isinstance(data, Tensor) else convert_to_tensor(data)
+    with colocate_with(data):
+        return session_tensor.get_session_handle(data, name=name)
 
 
 def _holder(handle: Any) -> Tensor:

@@ -99,10 +99,10 @@ def report_uninitialized_variables(var_list: Any = None, name: str = "report_uni
     """A vector of strings: the names of the variables (all global and local ones if None) that have no value yet."""
     variables = _all_or_default(var_list)
     with name_scope(name):
-        if not variables:
-            return names.resolve("constant")([], dtype=as_dtype("string"))
         present = [is_variable_initialized(v) for v in variables]
         with device("/cpu:0"):
+            if not variables:
+                return names.resolve("constant")([], dtype=as_dtype("string"))
             missing = names.resolve("logical_not")(names.resolve("stack")(present))
             listed = names.resolve("constant")([v.op.name for v in variables])
             return names.resolve("boolean_mask")(listed, missing)

@@ -175,3 +175,45 @@ def test_smart_cond_decides_now_where_it_can(tf):
     assert made.op.type == "Identity"
     with pytest.raises(TypeError):
         smart("x", lambda: 1, lambda: 2)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_effects_happen_where_the_result_is_only_captured(tf, use_resource):
+    """TensorFlow 1.15: 3 (v = 1), 6 (v = 11), True (v = 12, one element), and a loop and a map of the same functions."""
+    v = tf.Variable(0.0, use_resource=use_resource)
+    queue = tf.FIFOQueue(9, tf.float32)
+    choice, x = tf.placeholder_with_default(True, []), tf.constant(3.0)
+
+    def add_one():
+        with tf.control_dependencies([v.assign_add(1.0)]):
+            return tf.identity(x)
+
+    def add_ten():
+        with tf.control_dependencies([v.assign_add(10.0)]):
+            return x * 2.0
+
+    def add_and_enqueue():
+        with tf.control_dependencies([v.assign_add(1.0), queue.enqueue(x)]):
+            return tf.no_op()
+
+    first, second = tf.cond(choice, add_one, lambda: x), tf.cond(choice, add_ten, add_one)
+    third = tf.cond(choice, add_and_enqueue, tf.no_op)
+    loop = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, add_ten()), (0, 0.0))[1]
+    mapped = tf.map_fn(lambda e: add_one() * e, tf.ones([3]))
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        found = [(sess.run(t), sess.run(v)) for t in (first, second, third, loop)]
+        assert found == [(3.0, 1.0), (6.0, 11.0), (True, 12.0), (6.0, 42.0)]
+        assert sess.run(mapped).tolist() == [3.0, 3.0, 3.0] and sess.run(v) == 45.0
+        assert sess.run(queue.size()) == 1
+        assert not sess.run(third, {choice: False})
+
+
+def test_switch_case_names_and_index_dtype(tf, run):
+    index = tf.placeholder(tf.int32, [])
+    chosen = tf.switch_case(index, {1: lambda: tf.constant(2), 0: lambda: tf.constant(1)},
+                            default=lambda: tf.constant(5))
+    assert chosen.name == "switch_case/indexed_case/Identity:0"
+    assert [run(chosen, {index: k}) for k in (0, 1, 7, -3)] == [1, 2, 5, 5]
+    with pytest.raises(TypeError, match="branch_index must be an integer Tensor"):
+        tf.switch_case(tf.constant(1.0), [lambda: tf.constant(1)])

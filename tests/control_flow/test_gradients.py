@@ -238,3 +238,54 @@ def test_training_through_a_loop(tf, run):
         after = tf.identity(w)
     assert np.abs(run(after, times=20) - np.eye(3) * 0.5).max() > 0.1
     assert before > 2
+
+
+def test_third_gradients_of_a_loop(tf, run):
+    """The values are TensorFlow 1.15's with its functional control flow; its v1 loops have no second gradients."""
+    x, w = tf.constant(1.5), tf.constant(2.0)
+    y = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x * w + tf.sin(a)), (0, x))[1]
+    first = tf.gradients(y, x)[0]
+    second = tf.gradients(first, x)[0]
+    third = tf.gradients(second, x)[0]
+    np.testing.assert_allclose(run([y, first, second, third]), [47.27838, 98.66735, 343.69156, 38120.39], rtol=1e-5)
+
+
+def _power_of(tf, value, base):
+    return round(float(np.log(value) / np.log(base)))
+
+
+def test_a_loop_is_repeated_as_often_as_its_random_condition_held(tf):
+    tf.set_random_seed(3)
+    x = tf.constant(1.1, tf.float64)
+
+    def grow(i, a):
+        return i + 1, tf.while_loop(lambda b: tf.random_uniform([]) < 0.8, lambda b: b * x, [a])
+
+    y = tf.while_loop(lambda i, a: i < 3, grow, (0, tf.constant(1.0, tf.float64)))[1]
+    chosen = tf.cond(tf.random_uniform([]) < 2.0,
+                     lambda: tf.while_loop(lambda b: tf.random_uniform([]) < 0.8, lambda b: b * x, [x]), lambda: x)
+    tensors = [[t, tf.gradients(t, x)[0]] for t in (y, chosen)]
+    with tf.Session() as sess:
+        powers = set()
+        for _ in range(4):
+            for value, gradient in sess.run(tensors):
+                power = _power_of(tf, value, 1.1)
+                np.testing.assert_allclose(gradient, power * value / 1.1, atol=1e-12)
+                powers.add(power)
+        assert len(powers) > 2
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_a_loop_is_repeated_as_often_as_a_variable_that_it_writes_allowed(tf, run, use_resource):
+    v, x = tf.Variable(0.0, use_resource=use_resource), tf.constant(1.1, tf.float64)
+
+    def body(b):
+        with tf.control_dependencies([v.assign_add(1.0)]):
+            return b * x
+
+    def until(limit, a):
+        return tf.while_loop(lambda b: v.read_value() < limit, body, [a])
+
+    y = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, until(5.0 * tf.to_float(i + 1), a)), (0, x))[1]
+    value, gradient = run([y, tf.gradients(y, x)[0]])
+    np.testing.assert_allclose([value, gradient], [1.1 ** 16, 16 * 1.1 ** 15])

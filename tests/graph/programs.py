@@ -258,10 +258,101 @@ def reductions(tf):
     tf.concat([x, x], 0), tf.stack([x, x]), tf.split(x, 3, 1)
 
 
+def scopes_entered_again(tf):
+    with tf.variable_scope("a") as a:
+        with tf.variable_scope("b") as b:
+            tf.get_variable("x", [2])
+    with tf.variable_scope(b):
+        tf.no_op()
+        tf.get_variable("y", [2])
+        with tf.variable_scope("c"):
+            tf.no_op()
+        with tf.variable_scope(a):
+            tf.no_op()
+    with tf.variable_scope("z"):
+        with tf.variable_scope(b):
+            tf.get_variable("q", [2])
+        with tf.name_scope(b.original_name_scope):
+            tf.no_op()
+    with tf.name_scope("n"):
+        with tf.variable_scope(b, auxiliary_name_scope=False) as plain:
+            tf.get_variable("r", [2])
+            with tf.name_scope(plain.original_name_scope):
+                tf.no_op()
+        with tf.variable_scope("w", auxiliary_name_scope=False):
+            tf.get_variable("r", [2])
+    with tf.variable_scope("root", auxiliary_name_scope=False) as root:
+        with tf.name_scope(root.original_name_scope):
+            tf.no_op()
+    with tf.variable_scope(a, reuse=tf.AUTO_REUSE):
+        tf.get_variable("b/x", [2])
+        tf.get_variable("new", [2])
+
+
+def default_names(tf):
+    for _ in range(2):
+        with tf.variable_scope(None, "foo"):
+            tf.get_variable("v", [1])
+            tf.no_op()
+    with tf.variable_scope("foo"):
+        tf.no_op()
+    with tf.variable_scope("out"):
+        for _ in range(2):
+            with tf.variable_scope(None, "foo"):
+                tf.no_op()
+    with tf.variable_scope("out"), tf.variable_scope(None, "foo"), tf.name_scope("s"):
+        tf.get_variable("v", [1])
+    with tf.name_scope("ns"), tf.variable_scope(None, "foo"):
+        tf.get_variable("v", [1])
+
+
+def created_in_parts(tf):
+    import numpy as np
+    tf.create_partitioned_variables([4, 6], [1, 3], tf.ones_initializer(), name="P")
+    tf.create_partitioned_variables([4, 6], [2, 1], np.arange(24.0, dtype=np.float32).reshape(4, 6))
+    tf.create_partitioned_variables([4], [2], tf.random_normal([4], seed=3), trainable=False, collections=["k"])
+
+
+def scope_defaults(tf):
+    with tf.variable_scope("a", initializer=tf.constant_initializer(3.0), regularizer=tf.reduce_sum,
+                           caching_device="/cpu:0", dtype=tf.float64, use_resource=True):
+        tf.get_variable("v", [2])
+        with tf.variable_scope("b", dtype=tf.float32, use_resource=False, initializer=tf.ones_initializer(),
+                               regularizer=tf.no_regularizer):
+            tf.get_variable("w", [2])
+            tf.get_variable("x", [2], dtype=tf.int32)
+
+
+def reductions_of_what_is_not_a_tensor(tf):
+    import numpy as np
+    v = tf.Variable([[1.0, 2.0]], name="v")
+    r = tf.Variable([[1.0, 2.0]], name="r", use_resource=True)
+    tf.reduce_sum(v), tf.reduce_mean(r), tf.reduce_max(v, 1), tf.reduce_mean(np.ones(3, np.float32))
+    tf.reduce_any([True])
+
+
+def uninitialized(tf):
+    a = tf.Variable(1.0, name="a")
+    tf.get_local_variable("b", [2], use_resource=True)
+    tf.report_uninitialized_variables()
+    tf.report_uninitialized_variables([a], name="some")
+    tf.report_uninitialized_variables([])
+    tf.assert_variables_initialized([a])
+    tf.is_variable_initialized(a)
+
+
+def session_tensors(tf):
+    tf.get_session_handle(tf.constant(1.0))
+    handle = "GetSessionHandle;0;/job:localhost/replica:0/task:0/device:CPU:0"
+    tf.get_session_tensor(handle, tf.float32)
+    tf.delete_session_tensor(handle, name="forget")
+
+
 PROGRAMS = [operators, integer_division, slices, constants, packing, variables, got_variables, resource_variables,
             partitioned_variables, initializers, seeds, name_scopes,
             variable_scopes, templates, custom_getters, control_dependencies, devices, colocation, containers,
-            reductions]
+            reductions, scopes_entered_again, default_names, created_in_parts, scope_defaults,
+            reductions_of_what_is_not_a_tensor, uninitialized, session_tensors]
 
 
 def _text(attr):

@@ -36,3 +36,23 @@ def test_device_functions_see_the_operation(tf):
         a = tf.constant(1.0)
         b = tf.identity(a)
     assert (a.device, b.device) == ("/job:a/task:0", "/job:a/task:1")
+
+
+def test_a_device_has_one_type():
+    with pytest.raises(ValueError, match="Cannot specify multiple device types"):
+        canonical("/gpu:0/cpu:0")
+
+
+def test_parsing_forgets_what_was_there(tf):
+    spec = tf.DeviceSpec(job="b", task=2)
+    assert spec.parse_from_string("/cpu:0").to_string() == "/device:CPU:0"
+
+
+def test_the_outermost_colocation_gives_the_device(tf):
+    with tf.device("/gpu:0"):
+        a = tf.constant(1.0, name="a")
+    with tf.device("/cpu:1"):
+        b = tf.constant(1.0, name="b")
+    with tf.colocate_with(a), tf.colocate_with(b):
+        c = tf.constant(1.0, name="c")
+    assert c.device == "/device:GPU:0" and c.op.colocation_groups() == [b"loc:@a", b"loc:@b"]

@@ -175,3 +175,17 @@ def test_building_is_quick(tf):
     for _ in range(15000):
         y = tf.add(y, x)
     assert time.process_time() - start < 4.0
+
+
+def test_control_inputs_come_in_a_list(tf):
+    a = tf.constant(1.0)
+    for alone in (a, a.op):
+        with pytest.raises(TypeError):
+            tf.control_dependencies(alone)
+    with tf.control_dependencies([a]) as entered:
+        assert entered is None
+
+
+def test_a_default_name_is_a_string(tf):
+    with pytest.raises(TypeError, match="`default_name` type .* is not a string type"):
+        tf.name_scope("x", [tf.constant(1)])

@@ -29,7 +29,7 @@ def test_imported_names_are_taken_but_their_scopes_are_free():
     assert table.unique("net/layer/w") == "net/layer/w_1" and table.enter("net") == "net"
 
 
-@pytest.mark.parametrize("name", ["has space", "_top", "a:0", "ü"])
+@pytest.mark.parametrize("name", ["has space", "_top", "a:0", "ü", "a>b", "a\\b"])
 def test_names_that_are_not_valid(tf, name):
     with pytest.raises(ValueError, match="is not a valid"):
         tf.constant(1, name=name)

@@ -142,3 +142,98 @@ def test_initializers_state_their_arguments(tf):
         tf.random_normal_initializer(dtype=tf.int32)
     with pytest.raises(TypeError, match="Invalid type for initial value"):
         tf.constant_initializer(tf.zeros([1]))
+
+
+def test_sharing_a_partitioned_variable(tf):
+    """The answers of TensorFlow 1.15, in the words of its errors."""
+    def get(shape=(5, 4), parts=3, name="v"):
+        return tf.get_variable(name, shape, partitioner=tf.fixed_size_partitioner(parts))
+
+    v = get()
+    with pytest.raises(ValueError, match="Partitioned variable with name v already exists"):
+        get()
+    tf.get_variable_scope().reuse_variables()
+    assert get() is v and tf.get_variable("v", [5, 4]) is v
+    with pytest.raises(ValueError, match=r"specified partitions \[2, 1\] and found partitions \[3, 1\]"):
+        get(parts=2)
+    with pytest.raises(ValueError, match=r"specified shape \(5, 5\) and found shape \(5, 4\)"):
+        get(shape=(5, 5))
+    with pytest.raises(ValueError, match="PartitionedVariable nov does not exist"):
+        get(name="nov")
+
+
+@pytest.mark.parametrize("partitioner, error", [
+    (lambda **_: [2, 2], "Can only slice a variable along one dimension"),
+    (lambda **_: [9, 1], "Expected 0 <= offset < shape but found offset=5, shape=5"),
+    (lambda **_: [1], "does not match the Variable's rank"), (lambda **_: "x", "does not match the Variable's rank"),
+    (lambda **_: [0, 1], "zero partitions for some axes"), (3, "Partitioner must be callable, but received: 3")])
+def test_partitioners_that_do_not_suit(tf, partitioner, error):
+    with pytest.raises(ValueError, match=error):
+        tf.get_variable("v", [5, 4], partitioner=partitioner)
+    assert tf.get_variable("scalar", [], partitioner=tf.fixed_size_partitioner(1)).name == "scalar:0"
+
+
+def test_variables_created_in_parts(tf):
+    values = np.arange(24.0, dtype=np.float32).reshape(4, 6)
+    parts = tf.create_partitioned_variables([4, 6], [2, 1], values)
+    assert [v.name for v in parts] == ["PartitionedVariable/part_0:0", "PartitionedVariable/part_1:0"]
+    assert [v._get_save_slice_info().spec for v in parts] == ["4 6 0,2:0,6", "4 6 2,2:0,6"]
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        assert np.concatenate(sess.run(parts)).tolist() == values.tolist()
+    with pytest.raises(ValueError, match="must have the length"):
+        tf.create_partitioned_variables([4, 6], [2], tf.ones_initializer())
+
+
+def test_a_template_knows_its_parts(tf):
+    def layer(x):
+        w = tf.get_variable("w", [2], initializer=tf.ones_initializer())
+        return x * w * tf.get_variable("frozen", [], trainable=False)
+
+    t = tf.make_template("t", layer, custom_getter_=lambda getter, *args, **kwargs: getter(*args, **kwargs))
+    assert t.variables == [] and t.var_scope is None
+    first, second = t(1.0), t(2.0)
+    assert t.func is layer and t.var_scope is t.variable_scope and [first.op.name, second.op.name] == ["t/mul_1", "t_1/mul_1"]
+    assert [v.op.name for v in t.weights] == ["t/w", "t/frozen"]
+    assert [v.op.name for v in t.trainable_weights] == ["t/w"]
+    assert [v.op.name for v in t.non_trainable_variables] == ["t/frozen"]
+
+
+def test_shapes_stated_for_variables(tf):
+    v = tf.Variable([[1.0, 2.0]], shape=[None, 2], use_resource=True)
+    assert v.shape.as_list() == [None, 2]
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        assert sess.run(v.assign([[1.0, 2.0], [3.0, 4.0]]) * 2.0).tolist() == [[2.0, 4.0], [6.0, 8.0]]
+    with pytest.raises(ValueError, match="is not compatible with the explicitly supplied `shape` argument"):
+        tf.Variable(1.0, shape=[1], use_resource=True)
+    with pytest.raises(ValueError):
+        tf.Variable(1.0, shape=[1])
+    with pytest.raises(TypeError, match="not allowed"):
+        bool(v)
+
+
+def test_variables_filtered_and_set_by_name(tf):
+    framework = tf.contrib.framework
+    for scope in ("a", "a/b", "c"):
+        with tf.variable_scope(scope):
+            tf.get_variable("v", [2])
+
+    def names(variables):
+        return [v.op.name for v in variables]
+
+    assert names(framework.get_variables_to_restore(include=["a"], exclude=["a/b"])) == ["a/v"]
+    assert names(framework.get_variables_to_restore()) == ["a/v", "a/b/v", "c/v"]
+    assert names(framework.filter_variables(tf.global_variables(), ["b", "c"], ["^c"])) == ["a/b/v"]
+    assert names([framework.local_variable(1.0)]) == ["Variable"] and names(tf.local_variables()) == ["Variable"]
+    model = framework.model_variable("m", [2])
+    assert names(tf.model_variables()) == ["m"] and names([framework.get_unique_variable("m")]) == ["m"]
+    with pytest.raises(ValueError, match="Couldn't find variable zz"):
+        framework.get_unique_variable("zz")
+    operation, feeds = framework.assign_from_values({"m": np.array([5.0, 6.0])})
+    assert [place.op.name for place in feeds] == ["assign_from_values/placeholder/m"]
+    with tf.Session() as sess:
+        sess.run(operation, feeds)
+        assert sess.run(model).tolist() == [5.0, 6.0]
+    with pytest.raises(ValueError, match="Variable q wasn't found"):
+        framework.assign_from_values({"q": np.zeros(1)})

@@ -126,3 +126,10 @@ def test_a_failing_assertion_stops_what_waits_for_it(tf):
         with pytest.raises(tf.errors.InvalidArgumentError):
             session.run(step, {x: -2.0})
         assert session.run(v) == 3.0
+
+
+def test_assert_needs_data(tf):
+    with pytest.raises(ValueError, match="list of length 0 less than minimum 1"):
+        tf.Assert(tf.constant(False), [])
+    with pytest.raises(TypeError, match="values must be a sequence"):
+        tf.Assert(tf.constant(False), tf.constant([1.0]))

@@ -69,6 +69,9 @@ def test_new_print_format(tf, printed):
     assert printed(tf.print("a", "b", sep="|", end="!")) == "a|b!"
     assert printed(tf.print(tf.SparseTensor([[0, 1]], [5], [2, 2]))) == \
         "'SparseTensor(indices=[[0 1]], values=[5], shape=[2 2])'\n"
+    assert printed(tf.print(tf.constant(b"as it is\n"), end="")) == "as it is\n"
+    with pytest.raises(ValueError, match="Unrecognized keyword arguments for tf.print: {'nope': 1}"):
+        tf.print("x", nope=1)
 
 
 def test_new_print_streams(tf, run, capfd, tmp_path):

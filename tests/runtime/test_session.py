@@ -196,3 +196,42 @@ def test_a_fed_variable_is_fed_to_all_who_read_it(session):
     assert session.run(y, {v: [5.0, 6.0]}).tolist() == [50.0, 60.0]
     session.run(v.initializer)
     assert session.run(y).tolist() == [10.0, 20.0]
+
+
+def test_feeds_of_the_wrong_kind_raise_what_tensorflow_raises(session):
+    text, x = tf.placeholder(tf.string), tf.placeholder(tf.float32, [None])
+    copy, double = tf.identity(text), x * 2.0
+    assert session.run(copy, {text: ["a", b"\xff"]}).tolist() == [b"a", b"\xff"]
+    assert session.run(copy, {text: np.array(["a", "bc"])}).tolist() == [b"a", b"bc"]
+    with pytest.raises(TypeError, match="Type of feed value 3"):
+        session.run(copy, {text: 3})
+    for value in ([1, 2], ["a", 1], None):
+        with pytest.raises(tf.errors.InternalError, match="Unsupported object type"):
+            session.run(copy, {text: value})
+    session.run(double, {x: [1.0]})
+    for feeds in ([x], (x,)):
+        with pytest.raises(TypeError, match="must be a dictionary"):
+            session.run(double, feeds)
+    with pytest.raises(TypeError):
+        session.run(double, {x: [1 + 2j]})
+    with pytest.raises(TypeError, match="must be a list or tuple"):
+        session.make_callable(double, x)
+
+
+def test_dictionaries_keep_their_type(session):
+    import collections
+
+    a = tf.constant(1.0)
+    found = session.run(collections.defaultdict(list, x=a))
+    assert type(found) is collections.defaultdict and found == {"x": 1.0}
+    ordered = session.run(collections.OrderedDict([("b", a), ("a", [a])]))
+    assert type(ordered) is collections.OrderedDict and list(ordered) == ["b", "a"]
+
+
+def test_devices_of_a_session():
+    config = tf.ConfigProto(device_count={"CPU": 2})
+    with tf.Session(graph=tf.Graph(), config=config) as session:
+        assert [(d.name, d.device_type) for d in session.list_devices()] == [
+            ("/job:localhost/replica:0/task:0/device:CPU:0", "CPU"), ("/job:localhost/replica:0/task:0/device:CPU:1", "CPU")]
+    with pytest.raises(TypeError, match="target must be a string"):
+        tf.Session(3)

@@ -297,3 +297,11 @@ def test_elements_feed_a_compiled_computation(tf):
         for n in (1, 3, 2):
             session.run(put, {x: np.ones(n)})
         assert [session.run(total) for _ in range(3)] == [4.0, 12.0, 8.0]
+
+
+def test_shuffle_queues_check_what_they_keep(tf):
+    for keep, text in ((3, "min_after_dequeue 3 must be < capacity 2"), (-1, "min_after_dequeue -1 must be >= 0")):
+        with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match=text):
+            sess.run(tf.RandomShuffleQueue(2, keep, tf.int32).size())
+    with pytest.raises(ValueError, match="list of length 0 less than minimum 1"):
+        tf.FIFOQueue(1, [])
