@@ -284,5 +284,5 @@ def create_partitioned_variables(shape: Any, slicing: Any, initializer: Any, dty
     from jitgraph.variable_scopes import get_variable, variable_scope
 
     with variable_scope(name, "PartitionedVariable", reuse=reuse):
-        return list(get_variable("", shape if callable(initializer) else None, dtype, initializer, trainable=trainable,
+        return list(get_variable(None, shape if callable(initializer) else None, dtype, initializer, trainable=trainable,
                                  collections=collections, partitioner=lambda **unused: slicing))

@@ -4,11 +4,13 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+import threading
 from collections.abc import Callable
 from typing import Any
 
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
+from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import DType, as_dtype
 from jitgraph.graph.scopes import colocate_with, graph_of, init_scope, name_scope
 from jitgraph.graph.shapes import TensorShape, as_shape
@@ -36,12 +38,11 @@ def _check_reuse(reuse: Any) -> None:
         raise ValueError("The reuse parameter must be True or False or None.")
 
 
-class VariableStore:
-    """The variables of one graph that ``get_variable`` made, by name, and the current scope."""
+class VariableStore(threading.local):
+    """The variables of one graph that ``get_variable`` made, by name, and the current scope of this thread."""
 
-    def __init__(self) -> None:
-        self.variables: dict[str, Any] = {}
-        self.partitioned: dict[str, Any] = {}
+    def __init__(self, variables: dict[str, Any], partitioned: dict[str, Any]) -> None:
+        self.variables, self.partitioned = variables, partitioned       # the same for all threads
         self.scope = VariableScope(False)
         self.opened: dict[str, int] = {}        # how often each scope name was entered, for unique default names
 
@@ -245,8 +246,9 @@ class VariableScope:
         """The local variables in this scope."""
         return self.get_collection(GraphKeys.LOCAL_VARIABLES)
 
-    def get_variable(self, store: VariableStore, name: str, **options: Any) -> Any:
-        """The variable `name` of this scope; options left None take the scope's defaults."""
+    def get_variable(self, store: VariableStore, name: str | None, **options: Any) -> Any:
+        """The variable `name` of this scope (None: that of the scope's own name); options left None take the scope's defaults."""
+        own_initializer = options["initializer"]
         for key in ("initializer", "regularizer", "caching_device", "partitioner", "constraint", "use_resource"):
             if options[key] is None:
                 options[key] = getattr(self, key)
@@ -254,10 +256,15 @@ class VariableScope:
             options["custom_getter"] = self.custom_getter
         if options["reuse"] is None:
             options["reuse"] = self._reuse
-        full_name = f"{self._name}/{name}".rstrip("/") if self._name else name
+        # "" stands for the scope's name as a name scope to enter again (slots do that), None for the name itself
+        full_name = name if not self._name else self._name if name is None else f"{self._name}/{name}"
         with name_scope(None):          # the names of variables depend on variable scopes alone
+            initializer = options["initializer"]
+            if options["dtype"] is not None and own_initializer is not None and not callable(own_initializer):
+                found = convert_to_tensor(own_initializer).dtype.base_dtype
+                if found != options["dtype"]:
+                    raise ValueError(f"Initializer type '{found}' and explicit dtype '{options['dtype']}' don't match.")
             if options["dtype"] is None:
-                initializer = options["initializer"]
                 given = getattr(initializer, "dtype", None) if not callable(initializer) else None
                 options["dtype"] = given if isinstance(given, DType) else self._dtype
             options["dtype"] = as_dtype(options["dtype"])
@@ -306,7 +313,7 @@ def _get_true(store: VariableStore, name: str, options: dict[str, Any]) -> Any:
 
 def variable_store() -> VariableStore:
     """The store of the default graph."""
-    return get_default_graph().per_graph("variable_store", VariableStore)
+    return get_default_graph().per_graph("variable_store", lambda: VariableStore({}, {}))
 
 
 def get_variable_scope() -> VariableScope:
@@ -314,7 +321,7 @@ def get_variable_scope() -> VariableScope:
     return variable_store().scope
 
 
-def get_variable(name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, regularizer: Any = None,
+def get_variable(name: str | None, shape: Any = None, dtype: Any = None, initializer: Any = None, regularizer: Any = None,
                  trainable: bool | None = None, collections: Any = None, caching_device: Any = None,
                  partitioner: Any = None, validate_shape: bool = True, use_resource: bool | None = None,
                  custom_getter: Any = None, constraint: Any = None,
@@ -370,8 +377,7 @@ class _PureVariableScope:
             original = self._name_or_scope if self._old_name_scope is None else self._old_name_scope
         store.open_scope(self._new_name)
         scope = VariableScope(reuse, self._new_name, source.initializer, source.regularizer, source.caching_device,
-                              source.partitioner, source.custom_getter, original, source.dtype, source.use_resource,
-                              source.constraint)
+                              source.partitioner, source.custom_getter, original, source.dtype, source.use_resource)
         self._override(scope)
         store.scope = scope
         return scope

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import re
+import threading
 
 _VALID_OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_./-]*$").match
 _VALID_FIRST_SCOPE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$").match
@@ -14,20 +15,35 @@ def check_op_name(name: str) -> None:
         raise ValueError(f"'{name}' is not a valid node name")
 
 
+class _Current(threading.local):
+    """The scope that one thread is in."""
+
+    scope = ""
+
+
 class NameTable:
     """The names in use in one graph, and the scope that new ones are put in.
 
-    ``scope`` is the current scope without a trailing slash ("" at the root).
+    ``scope`` is the current scope of this thread without a trailing slash ("" at the root, where a new thread begins).
     """
 
     def __init__(self) -> None:
-        self.scope = ""
+        self._current = _Current()
         self._in_use: dict[str, int] = {}
+
+    @property
+    def scope(self) -> str:
+        return self._current.scope
+
+    @scope.setter
+    def scope(self, scope: str) -> None:
+        self._current.scope = scope
 
     def unique(self, name: str, mark_as_used: bool = True) -> str:
         """`name` inside the current scope, with ``_1``, ``_2`` ... if it is taken (whatever its case)."""
-        if self.scope:
-            name = f"{self.scope}/{name}"
+        scope = self._current.scope
+        if scope:
+            name = f"{scope}/{name}"
         in_use = self._in_use
         key = name.lower()
         count = in_use.get(key, 0)

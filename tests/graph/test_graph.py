@@ -189,3 +189,18 @@ def test_control_inputs_come_in_a_list(tf):
 def test_a_default_name_is_a_string(tf):
     with pytest.raises(TypeError, match="`default_name` type .* is not a string type"):
         tf.name_scope("x", [tf.constant(1)])
+
+
+def test_each_thread_has_its_own_name_and_variable_scope(tf):
+    graph, found = tf.get_default_graph(), []
+
+    def build():
+        with graph.as_default(), tf.variable_scope("t"):
+            found.extend([tf.get_variable("v", [1]).name, tf.constant(1, name="c").name])
+
+    with tf.variable_scope("main"):
+        thread = threading.Thread(target=build)
+        thread.start()
+        thread.join()
+        found.append(tf.constant(1, name="c").name)
+    assert found == ["t/v:0", "t/c:0", "main/c:0"]

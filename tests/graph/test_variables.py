@@ -144,6 +144,25 @@ def test_initializers_state_their_arguments(tf):
         tf.constant_initializer(tf.zeros([1]))
 
 
+def test_scopes_do_not_hand_on_their_constraint(tf):
+    with tf.variable_scope("a", constraint=tf.abs) as a:
+        own = tf.get_variable("own", [1])
+        with tf.variable_scope("b"):
+            inner = tf.get_variable("inner", [1])
+    with tf.variable_scope(a):
+        again = tf.get_variable("again", [1])
+    assert [v.constraint for v in (own, inner, again)] == [tf.abs, None, None]
+
+
+def test_slots_keep_their_names(tf):
+    v = tf.Variable(1.0, name="v")
+    average, momentum = tf.train.ExponentialMovingAverage(0.5), tf.train.MomentumOptimizer(0.1, 0.9)
+    average.apply([v])
+    momentum.minimize(v * v)
+    assert average.average(v).name == "v/ExponentialMovingAverage:0"
+    assert [slot.name for slot in momentum.variables()] == ["v/Momentum:0"]
+
+
 def test_sharing_a_partitioned_variable(tf):
     """The answers of TensorFlow 1.15, in the words of its errors."""
     def get(shape=(5, 4), parts=3, name="v"):
@@ -237,3 +256,11 @@ def test_variables_filtered_and_set_by_name(tf):
         assert sess.run(model).tolist() == [5.0, 6.0]
     with pytest.raises(ValueError, match="Variable q wasn't found"):
         framework.assign_from_values({"q": np.zeros(1)})
+
+
+def test_initial_values_have_the_dtype_that_is_stated(tf):
+    assert tf.get_variable("a", initializer=np.float64([1, 2])).dtype.base_dtype is tf.float64
+    with pytest.raises(ValueError, match="Initializer type '<dtype: 'float64'>' and explicit dtype '<dtype: 'float32'>'"):
+        tf.get_variable("b", dtype=tf.float32, initializer=np.float64([1, 2]))
+    with pytest.raises(ValueError, match="don't match"):
+        tf.get_variable("c", dtype=tf.int32, initializer=1.5)
