@@ -75,17 +75,19 @@ def assign_variable_op(resource, value):
     return value
 
 
-@op("AssignAddVariableOp(resource: resource, value: dtype)", dtype=NUMBERS, shape=shape_rules.no_outputs, stateful=True,
+@op("AssignAddVariableOp(resource: resource, value: dtype)", dtype=NUMBERS, shape=_assignable, stateful=True,
     state="write", lower=lambda b, resource, value: prim.add(resource, value))
 def assign_add_variable_op(resource, value):
     """Adds `value` to the variable."""
+    state.check_same_shape(resource, value)
     return resource + value
 
 
-@op("AssignSubVariableOp(resource: resource, value: dtype)", dtype=NUMBERS, shape=shape_rules.no_outputs, stateful=True,
+@op("AssignSubVariableOp(resource: resource, value: dtype)", dtype=NUMBERS, shape=_assignable, stateful=True,
     state="write", lower=lambda b, resource, value: prim.sub(resource, value))
 def assign_sub_variable_op(resource, value):
     """Takes `value` from the variable."""
+    state.check_same_shape(resource, value)
     return resource - value
 
 

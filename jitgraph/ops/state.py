@@ -51,10 +51,18 @@ def assign(ref, value):
     return value
 
 
+def check_same_shape(ref: np.ndarray, value: np.ndarray) -> None:
+    """Raises InvalidArgumentError for an update that would have to be broadcast."""
+    if np.shape(ref) != np.shape(value):
+        raise InvalidArgumentError(None, None, "Parameters and update must be the same size: a variable of shape "
+                                               f"{list(np.shape(ref))}, an update of {list(np.shape(value))}")
+
+
 @op("AssignAdd(ref: &T, value: T; use_locking: bool = false) -> output_ref: &T", T=NUMBERS,
     shape=shape_rules.merged_inputs, stateful=True, state="write", lower=lambda b, ref, value: prim.add(ref, value))
 def assign_add(ref, value):
     """Adds `value` to the variable."""
+    check_same_shape(ref, value)
     return ref + value
 
 
@@ -62,6 +70,7 @@ def assign_add(ref, value):
     shape=shape_rules.merged_inputs, stateful=True, state="write", lower=lambda b, ref, value: prim.sub(ref, value))
 def assign_sub(ref, value):
     """Takes `value` from the variable."""
+    check_same_shape(ref, value)
     return ref - value
 
 

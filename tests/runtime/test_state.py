@@ -93,3 +93,22 @@ def test_batches_of_rows_are_replaced(tf):
         assert sess.run(update).tolist() == [[10, 2, 30], [40, 50, 6]]
         assert sess.run(v.batch_scatter_update(tf.IndexedSlices(tf.constant([[7]]), tf.constant([[1]])))).tolist() == \
             [[10, 7, 30], [40, 50, 6]]
+
+
+@BOTH
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_no_assignment_changes_or_stretches_a_shape(tf, jit, use_resource):
+    """A value of another size is refused when it comes to light, and leaves the variable as it was."""
+    v = tf.Variable([1.0, 2.0], use_resource=use_resource)
+    unknown, vector = tf.placeholder(tf.float32), tf.placeholder(tf.float32, [None])
+    writes = [tf.assign(v, unknown), v.assign(vector * 2.0), v.assign_add(vector), v.assign_sub(unknown + 1.0)]
+    if not use_resource:
+        writes += [tf.assign(v, vector, validate_shape=False), tf.assign(v, unknown * 2.0, validate_shape=False)]
+    with tf.Session(jit=jit) as sess:
+        sess.run(v.initializer)
+        for write in writes:
+            for value in ([1.0, 2.0, 3.0], [1.0]):
+                with pytest.raises(tf.errors.InvalidArgumentError):
+                    sess.run(write, {unknown: value, vector: value})
+                assert sess.run(v).tolist() == [1.0, 2.0]
+        assert sess.run(writes[2], {vector: [1.0, 1.0]}).tolist() == [2.0, 3.0]
