@@ -284,5 +284,6 @@ def create_partitioned_variables(shape: Any, slicing: Any, initializer: Any, dty
     from jitgraph.variable_scopes import get_variable, variable_scope
 
     with variable_scope(name, "PartitionedVariable", reuse=reuse):
-        return list(get_variable(None, shape if callable(initializer) else None, dtype, initializer, trainable=trainable,
-                                 collections=collections, partitioner=lambda **unused: slicing))
+        stated = (shape, dtype) if callable(initializer) else (None, None)     # a tensor has both
+        return list(get_variable(None, *stated, initializer, trainable=trainable, collections=collections,
+                                 partitioner=lambda **unused: slicing))

@@ -256,8 +256,9 @@ class VariableScope:
             options["custom_getter"] = self.custom_getter
         if options["reuse"] is None:
             options["reuse"] = self._reuse
-        # "" stands for the scope's name as a name scope to enter again (slots do that), None for the name itself
-        full_name = name if not self._name else self._name if name is None else f"{self._name}/{name}"
+        full_name: Any = name
+        if self._name:      # "" makes it a name scope that is entered again: slots do that
+            full_name = self._name if name is None else f"{self._name}/{name}"
         with name_scope(None):          # the names of variables depend on variable scopes alone
             initializer = options["initializer"]
             if options["dtype"] is not None and own_initializer is not None and not callable(own_initializer):
