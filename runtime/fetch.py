@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from jitgraph.graph.composite import IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue
+from jitgraph.graph.dtypes import variant
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 from jitgraph.session_handles import TensorHandle
+from jitgraph.tensor_array_values import Elements
 
 
 class Fetches:
@@ -79,7 +83,14 @@ class Fetches:
         if element.op.type == "GetSessionHandle":
             dtype, session = element.op.inputs[0].dtype.base_dtype, self.session
             return lambda values: TensorHandle(values[place], dtype, session)
+        if element.dtype is variant:
+            return lambda values: _number(values[place])
         return lambda values: values[place]
+
+
+def _number(value):
+    """0 for the flow of a TensorArray, which TensorFlow shows as a number and which here holds the elements."""
+    return np.float32(0.0) if isinstance(value, Elements) else value
 
 
 def flat_key(structure):

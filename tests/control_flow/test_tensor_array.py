@@ -143,3 +143,9 @@ def test_stacks_are_values():
     assert (a + a).pop()[1] == 4
     with pytest.raises(IndexError):
         Stack().pop()
+
+
+def test_a_fetched_flow_is_a_number(tf, run):
+    array = tf.TensorArray(tf.float32, 2).write(0, 1.0)
+    loop = tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, a.write(i, 1.0)), (0, tf.TensorArray(tf.float32, 2)))[1]
+    assert run([array.flow, loop.flow]) == [0.0, 0.0]
