@@ -284,6 +284,7 @@ def create_partitioned_variables(shape: Any, slicing: Any, initializer: Any, dty
     from jitgraph.variable_scopes import get_variable, variable_scope
 
     with variable_scope(name, "PartitionedVariable", reuse=reuse):
-        stated = (shape, dtype) if callable(initializer) else (None, None)     # a tensor has both
-        return list(get_variable(None, *stated, initializer, trainable=trainable, collections=collections,
+        if not callable(initializer):
+            shape, dtype = None, None       # those of the tensor
+        return list(get_variable(None, shape, dtype, initializer, trainable=trainable, collections=collections,
                                  partitioner=lambda **unused: slicing))
