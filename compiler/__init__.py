@@ -4,6 +4,7 @@ This page shows the whole of it.  Each pass is one function in the file of its n
 hold.  Nothing registers itself: a pass, or a rewrite rule (`simplify.RULES`), that stands in no list does not exist.
 
     prune       keep what fetches and targets need, cut at feeds
+    raise_frames  Switch, Merge and frames of graph files become If and While
     order       control edges and the state rule become one sequence
     specialize  dtypes and shapes from the feeds; fold what is then constant; stop where shapes depend on values
     lower       operations become primitives
@@ -20,14 +21,14 @@ from __future__ import annotations
 
 import time
 
-from . import emit, fuse, lower, order, place, prune, schedule, simplify, specialize
+from . import emit, fuse, lower, order, place, prune, raise_frames, schedule, simplify, specialize
 from .program import Options, Program
 from .verify import VerifyError, verify
 
 __all__ = ["Options", "PASSES", "Program", "VerifyError", "compile", "compile_ops"]
 
-PASSES = [prune.prune, order.order, specialize.specialize, lower.lower, simplify.simplify, fuse.fuse, schedule.schedule,
-          place.place, emit.emit]
+PASSES = [prune.prune, raise_frames.raise_frames, order.order, specialize.specialize, lower.lower, simplify.simplify,
+          fuse.fuse, schedule.schedule, place.place, emit.emit]
 
 
 def compile(graph, fetches, targets=(), feeds=None, *, until: str | None = None, show=None, **fields) -> Program:
@@ -47,7 +48,7 @@ def compile(graph, fetches, targets=(), feeds=None, *, until: str | None = None,
 
 def compile_ops(program: Program, until: str | None = None, show=None) -> Program:
     """Compiles a later segment, whose operations are already pruned and ordered."""
-    return _run(program, PASSES[2:], until, show)
+    return _run(program, PASSES[PASSES.index(specialize.specialize):], until, show)
 
 
 def _run(program, passes, until, show):

@@ -31,6 +31,8 @@ class PartialRun:
         self.feeds = [graph.as_graph_element(f, allow_tensor=True, allow_operation=False) for f in feeds]
         self.fetches, self.targets = list(taken.tensors), list(taken.targets)
         ordered = compile(graph, self.fetches, self.targets, dict.fromkeys(self.feeds, ()), until="order")
+        # what is fed and fetched, in the graph that the present one was raised to, if it was
+        self.inside = dict(zip([*self.feeds, *self.fetches], [*ordered.feeds, *ordered.fetches]))
         self.ops, self.done = list(ordered.ops), set()
         self.steps = Steps({}, session._state)
         self.unfed, self.unfetched = set(self.feeds), set(self.fetches)

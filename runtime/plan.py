@@ -35,11 +35,14 @@ class Plan:
     """
 
     def __init__(self, graph, fetches, targets, feeds, state: State, jit: str, checked: bool = False, known=None):
-        self.graph, self.fetches, self.targets, self.feeds = graph, list(fetches), list(targets), list(feeds)
         self.state, self.jit, self.runs = state, jit, 0
-        self.check, self.known = not checked and check.wanted(), known or {}
-        ordered = compile(graph, self.fetches, self.targets, dict.fromkeys([*self.feeds, *self.known], ()), until="order")
-        self.ops = ordered.ops
+        self.check = not checked and check.wanted()
+        given = [*feeds, *(known or ())]
+        ordered = compile(graph, fetches, targets, dict.fromkeys(given, ()), until="order")
+        # of the graph, or what stands for it in the graph that it was raised to
+        self.graph, self.fetches, self.targets, self.ops = ordered.graph, ordered.fetches, ordered.targets, ordered.ops
+        given = list(ordered.feeds)
+        self.feeds, self.known = given[:len(feeds)], dict(zip(given[len(feeds):], (known or {}).values()))
         self.open_variables = list(dict.fromkeys(
             variable_of(op.outputs[0]) for op in self.ops if is_variable(op) and not is_closed(op)))
         self.segment = Segment(self, None)

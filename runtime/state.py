@@ -88,6 +88,7 @@ class State:
 
     def stream(self, op) -> Stream:
         """The position of a random operation's stream."""
+        op = op.origin or op
         found = self.streams.get(op)
         if found is None:
             with self.lock:

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from jitgraph.graph import shape_rules
-from jitgraph.graph.errors import UnimplementedError
+from jitgraph.graph.errors import InvalidArgumentError, UnimplementedError
+from jitgraph.host_values import ZERO, boxed
 from jitgraph.op import op
 
 
@@ -102,3 +105,15 @@ def ref_exit(data):
 def ref_next_iteration(data):
     """NextIteration on a variable."""
     raise _not_a_value("RefNextIteration")
+
+
+@op('Absent(; dtype: type, shape: shape = None, message: string = "") -> output: dtype',
+    shape=lambda c: c.attrs["shape"], host=True, context=("op",))
+def absent(op):
+    """What a branch gives for a tensor that only the other branch has: any value, or an error with `message`."""
+    if op.attrs["message"]:
+        raise InvalidArgumentError(None, None, op.attrs["message"])
+    dtype, shape = op.attrs["dtype"], [d or 0 for d in op.attrs["shape"] or ()]
+    if dtype.name in ("resource", "variant"):
+        return boxed(ZERO)
+    return np.full(shape, b"" if dtype.name == "string" else 0, dtype.as_numpy_dtype)

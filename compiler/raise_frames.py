@@ -1,0 +1,16 @@
+"""raise_frames: Switch, Merge and the frames of loops, as graph files have them, become If and While."""
+from __future__ import annotations
+
+from jitgraph.frames.structure import FRAME_OPS
+
+
+def raise_frames(program):
+    """Turns frames into functional operations, in a graph for this program alone."""
+    if not any(op.type in FRAME_OPS for op in program.ops):
+        return
+    from jitgraph.frames.raising import Raised
+
+    raised = Raised(program.ops, [*program.feeds], program.fetches)
+    program.feeds = dict(zip(raised.feeds, program.feeds.values()))
+    program.graph, program.fetches, program.targets = raised.graph, raised.fetches, raised.targets
+    program.ops = raised.graph.get_operations()
