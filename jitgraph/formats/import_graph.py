@@ -22,6 +22,7 @@ from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import lookup
+from jitgraph.ops.tensor_array_in_place import lookup_in_place
 
 CONSUMER = 134          # the version of GraphDefs of TensorFlow 1.15, which this importer follows
 
@@ -204,7 +205,7 @@ class _Importer:
         opdef = self._functions.opdef(node.type)
         if opdef is None:
             try:
-                opdef = lookup(node.type)
+                opdef = lookup_in_place(node.type) or lookup(node.type)
             except NotFoundError as error:
                 raise NotFoundError(None, None, f"{error.message} (node '{node.name}' of the GraphDef)") from None
         try:
