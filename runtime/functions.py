@@ -40,16 +40,18 @@ class Function:
     """One function of an operation: its plan, fed with some of the operation's inputs.
 
     `outputs`: the tensors that the caller wants, those of the function if None; `fed`: tensors that it feeds before the
-    inputs; `changing`: numbers of the inputs that change from one run to the next.
+    inputs; `changing`: numbers of the inputs that change from one run to the next; `effects`: the operations that run
+    for what they do, those of the function if None.
     """
 
-    def __init__(self, graph, op, state, offset: int, outputs=None, fed=(), changing=()):
+    def __init__(self, graph, op, state, offset: int, outputs=None, fed=(), changing=(), effects=None):
         self.graph, self.op, self.state, self.fed = graph, op, state, list(fed)
         self.outputs = list(graph.outputs if outputs is None else outputs)
         places = {t: k + offset for k, t in enumerate(graph.inputs) if not is_state(t)}
         self.direct = [places.get(through(t)) for t in self.outputs]        # outputs that are inputs, handed on as they are
         self.fetches = list(dict.fromkeys(t for t, k in zip(self.outputs, self.direct) if k is None))
-        needed = _needed(self.fetches, graph.control_outputs, self.fed)
+        self.effects = list(graph.control_outputs if effects is None else effects)
+        needed = _needed(self.fetches, self.effects, self.fed)
         self.parameters = [(t, k) for t, k in places.items() if t in needed]
         self.results = [self.fetches.index(t) if k is None else None for t, k in zip(self.outputs, self.direct)]
         self.plans: dict = {}
@@ -65,7 +67,7 @@ class Function:
             from .plan import Plan
 
             feeds = [(t, k) for t, k in self.parameters if t not in known]
-            plan = Plan(self.graph, self.fetches, self.graph.control_outputs, [*self.fed, *(t for t, _ in feeds)],
+            plan = Plan(self.graph, self.fetches, self.effects, [*self.fed, *(t for t, _ in feeds)],
                         self.state, self.state.jit, known=known)
             found = self.plans[key] = (plan, [k for _, k in feeds])
         return found
@@ -171,7 +173,7 @@ class Loop(Caller):
         self.steps = LoopSteps(body, self.invariant)
         changing = {k for k, invariant in enumerate(self.invariant) if not invariant}
         self.cond = Function(cond, op, state, 0, changing=changing)
-        self.body = Function(body, op, state, 0, self.steps.fetches, self.steps.fed, changing)
+        self.body = Function(body, op, state, 0, self.steps.fetches, self.steps.fed, changing, self.steps.effects)
         self.test = Condition(cond, self.invariant)
         self.fixed = Function(cond, op, state, 0, self.test.fixed)
         self.kernel = None if state.jit == "off" else kernel_of(op, state)

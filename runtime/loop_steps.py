@@ -7,22 +7,27 @@ between the iterations, it costs next to nothing: elements are fed to the plan a
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from jitgraph.graph.errors import OpError
 from jitgraph.host_values import boxed, unboxed
+from jitgraph.ops.tensor_array_in_place import is_in_place
 from jitgraph.tensor_array_values import OneElement, Zero, elements_of
 
 from .hostcall import located
 from .scalar_expressions import Expressions, through
+
+_FLOW = np.zeros((), np.float32)        # the flow of an array that is changed in place says nothing
 
 
 class LoopSteps:
     """How one iteration gets from the loop's variables to the next ones.
 
     `fed`: tensors of the body that the loop computes, before the plan; `fetches`: tensors that the plan computes, of
-    which the first are the next values of the variables `targets`.
+    which the first are the next values of the variables `targets`; `effects`: operations that the plan runs for what
+    they do.
     """
 
     def __init__(self, body, invariant):
@@ -32,12 +37,15 @@ class LoopSteps:
         self.fetches: list = []
         self.takes: list[Callable] = []             # (values, fed so far) -> the value of the next fed tensor
         self.stores: list[tuple[int, Callable]] = []        # (variable, (values, found) -> its next value)
+        self.changes: list[Callable] = []           # (values, found): what changes arrays and stacks in place
         self.places = {t: k for k, t in enumerate(body.inputs)}
         self.waited = {c for op in body.get_operations() for c in op.control_inputs}
         self.expressions = Expressions(body)
         kept = [(k, t) for k, t in enumerate(body.outputs) if not invariant[k]]
         kept = [(k, t) for k, t in kept if not self._pop(k, t)]
         self._reads()
+        changing = self._changing()
+        self.effects = [op for op in body.control_outputs if op not in changing]
         later = [(k, t, self._storing(k, t)) for k, t in kept]
         for k, tensor, make in later:
             if make is None:
@@ -46,6 +54,7 @@ class LoopSteps:
         for k, _, make in later:
             if make is not None:
                 self.stores.append((k, make(self)))
+        self.changes += [make() for make in changing.values()]
 
     def before(self, values) -> list:
         """The values of the fed tensors for the next iteration."""
@@ -56,6 +65,8 @@ class LoopSteps:
 
     def after(self, values, found):
         """The loop's variables after an iteration that gave `found` for the fetches."""
+        for change in self.changes:
+            change(values, found)
         new = [(k, store(values, found)) for k, store in self.stores]
         for k, value in zip(self.targets, found):
             values[k] = value
@@ -81,7 +92,9 @@ class LoopSteps:
         """Elements of TensorArrays that the loop does not change, or not before they are read."""
         for op in self.body.get_operations():
             if op.type == "TensorArrayReadV3" and self._apart(op):
-                self._read(op)
+                self._read_in_place(op) if is_in_place(op) else self._read(op)
+            elif op.type in ("StackPopV2", "StackPop") and self._apart(op):
+                self._pop_in_place(op)
             elif op.type == "TensorArrayElementGradient" and self._apart(op):
                 self._read_gradient(op)
 
@@ -125,7 +138,7 @@ class LoopSteps:
         op = output.op
         if op.type == "TensorListPushBack" and self._alone(k, output, 0):
             return lambda steps: _pushing(k, steps.operand(op.inputs[1]))
-        if op.type == "TensorArrayWriteV3" and self._alone(k, output, 3) and self._place(op.inputs[0]) is not None:
+        if op.type == "TensorArrayWriteV3" and not is_in_place(op) and self._alone(k, output, 3) and self._place(op.inputs[0]) is not None:
             return lambda steps: _writing(op, k, self._place(op.inputs[0]), steps.operand(op.inputs[1]),
                                           steps.operand(op.inputs[2]))
         if op.type == "AddN" and len(op.inputs) == 2 and self._alone(k, output, 0) and self._one_element(op.inputs[1]):
@@ -154,6 +167,104 @@ class LoopSteps:
     def _place(self, tensor):
         """The number of the input of the body that a tensor is, None if it is none."""
         return self.places.get(through(tensor))
+
+    # arrays and stacks that are changed in place ---------------------------------------------------------------
+    def _array(self, handle) -> Callable | None:
+        """values -> what stands behind a handle that no iteration changes."""
+        k = self._place(handle)
+        if k is not None:
+            return lambda values: unboxed(values[k])
+        op = handle.op
+        around = self._array(op.inputs[0]) if op.type == "TensorArrayGradV3" and is_in_place(op) else None
+        source = op.attrs.get("source")
+        return None if around is None else lambda values: around(values).gradient(source)
+
+    def _is_first(self, flow) -> bool:
+        """Whether a flow says of nothing in the iteration that it must come before."""
+        while flow not in self.places:
+            op = flow.op
+            if op.type == "Identity" and all(c.type == "TensorArrayGradV3" for c in op.control_inputs):
+                flow = op.inputs[0]
+            elif op.type == "TensorArrayGradV3" and is_in_place(op):
+                flow = op.inputs[1]
+            else:
+                return False
+        return True
+
+    def _is_last(self, flow) -> bool:
+        """Whether nothing in the iteration waits for a flow but the next value of a variable."""
+        stack = list(flow._consumers)
+        while stack:
+            op = stack.pop()
+            if op.type not in ("Add", "AddV2", "AddN", "Identity") or op in self.waited:
+                return False
+            stack.extend(op.outputs[0]._consumers)
+        return True
+
+    def _read_in_place(self, op):
+        array, index = self._array(op.inputs[0]), self.expressions.function(op.inputs[1])
+        if array is None or index is None or not self._is_first(op.inputs[2]):
+            return
+
+        def take(values, fed):
+            try:
+                return np.asarray(array(values).read(int(index(values, fed))))
+            except OpError as error:
+                raise located(error, op) from None
+
+        self._feed(op.outputs[0], take)
+
+    def _pop_in_place(self, op):
+        k = self._place(op.inputs[0])
+        if k is None or len(self.body.inputs[k]._consumers) > 1:
+            return
+
+        def take(values, fed):
+            try:
+                return unboxed(values[k]).pop()
+            except OpError as error:
+                raise located(error, op) from None
+
+        self._feed(op.outputs[0], take)
+
+    def _changing(self) -> dict:
+        """{operation: a function that makes its change} for what may be done after the plan."""
+        found: dict = {}
+        for op in self.body.get_operations():
+            if not self._apart(op):
+                continue
+            if op.type in ("StackPushV2", "StackPush"):
+                k = self._place(op.inputs[0])
+                if k is not None and not op.outputs[0]._consumers and len(self.body.inputs[k]._consumers) == 1:
+                    found[op] = partial(self._push_in_place, op, k)
+            elif op.type == "TensorArrayWriteV3" and is_in_place(op):
+                array = self._array(op.inputs[0])
+                if array is not None and self._is_first(op.inputs[3]) and self._is_last(op.outputs[0]):
+                    found[op] = partial(self._write_in_place, op, array)
+                    self._feed(op.outputs[0], lambda values, fed: _FLOW)
+        return found
+
+    def _push_in_place(self, op, k) -> Callable:
+        value = self.operand(op.inputs[1])
+
+        def change(values, found):
+            try:
+                unboxed(values[k]).push(np.asarray(value(values, found)))
+            except OpError as error:
+                raise located(error, op) from None
+
+        return change
+
+    def _write_in_place(self, op, array) -> Callable:
+        index, value = self.operand(op.inputs[1]), self.operand(op.inputs[2])
+
+        def change(values, found):
+            try:
+                array(values).write(int(index(values, found)), np.asarray(value(values, found)))
+            except OpError as error:
+                raise located(error, op) from None
+
+        return change
 
     # what may be done outside ----------------------------------------------------------------------------------
     def _apart(self, op) -> bool:

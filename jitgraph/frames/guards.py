@@ -197,7 +197,7 @@ class Guards:
         trigger = op.type == "ControlTrigger"       # waits, but runs in any case
         guard = self.guard[op] = () if trigger else joined(self._needs(op))
         self.tensor_guards.update(dict.fromkeys(op.outputs, guard))
-        if guard is None:
+        if guard is None or trigger:
             return
         if self.is_alias(op):
             self._alias(op.outputs[0], op.inputs[0])
@@ -284,7 +284,7 @@ class Guards:
         return self._effects[op]
 
     def _sees_through(self, op: Operation) -> bool:
-        if op.type in _NO_EFFECT or op.type in SWITCHES or op.type in MERGES or op.type == "NoOp":
+        if op.type in _NO_EFFECT or op.type in SWITCHES or op.type in MERGES or op.type in ("NoOp", "ControlTrigger"):
             return True
         if op.type in ("Identity", "RefIdentity"):
             return op.inputs[0].dtype is op.outputs[0].dtype

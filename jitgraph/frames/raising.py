@@ -6,6 +6,7 @@ gives a stand-in that nobody looks at.
 """
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ from jitgraph.ops.control_frames import absent
 from jitgraph.ops.functional import make_branching, make_while
 from jitgraph.replay import cloned
 
+PUSHES, POPS = ("StackPush", "StackPushV2"), ("StackPop", "StackPopV2")
 _ATTEMPTS = 4       # at the shapes of loop variables, before nothing is said about those that still change
 
 
@@ -44,6 +46,7 @@ class Raised:
                                            f"fetchable: {tensor.name} lies inside the loop "
                                            f"'{self.frames.home[tensor.op].name}' and has a value in each iteration")
         self.guards = Guards(self.frames)
+        self.pushed: dict[Source, dict[Operation, Any]] = {}    # {stack: {what pushes onto it: the shape}}
         self.fetched = {self.guards.sources[t] for t in fetches if t in self.guards.sources}
         scope = Scope(self, self.graph, None)
         self.feeds = [scope.add_feed(tensor) for tensor in feeds]
@@ -133,6 +136,11 @@ class Scope:
     def _shapes(self, op: Operation, inputs: list[Tensor], attrs: dict[str, Any]) -> list:
         """The static shapes of a copy: what was known, and what more is known of the inputs here."""
         known = [t._shape for t in op.outputs]
+        if op.type in PUSHES or op.type in POPS:
+            pushed = self.raised.pushed.setdefault(self.raised.guards.sources[op.inputs[0]], {})
+            if op.type in PUSHES:
+                pushed[op] = inputs[1]._shape
+            return [functools.reduce(_wider, pushed.values())] if pushed else known
         if op.opdef is None or all(s is not None and None not in s for s in known):
             return known
         try:

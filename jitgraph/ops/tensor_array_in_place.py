@@ -47,6 +47,11 @@ def lookup_in_place(op_type: str) -> Any:
     return REGISTRY.get(PREFIX + op_type)
 
 
+def is_in_place(node: Any) -> bool:
+    """Whether a node has a declaration of this module, and not that of programs for the same type."""
+    return node.opdef is REGISTRY.get(PREFIX + node.type)
+
+
 # -- arrays ------------------------------------------------------------------------------------------------------------
 
 _ATTRS = 'dynamic_size: bool = false, clear_after_read: bool = true, tensor_array_name: string = ""'
