@@ -95,7 +95,10 @@ class Guards:
         self._effects: dict[Operation, dict[Unit, None]] = {}
         for tensor in frames.feeds:
             self.sources[tensor], self.tensor_guards[tensor] = tensor, ()
+        self._known: dict[Frame, Guard] = {frames.root: ()}
         for frame in frames.frames():
+            if frame.parent is not None:
+                self._known[frame] = (*self._known[frame.parent], *(self.guard[frame] or ()))
             self._visit(frame)
 
     def _visit(self, frame: Frame) -> None:
@@ -189,9 +192,43 @@ class Guards:
             return
         for branch in (False, True):
             tensor = op.outputs[branch]
-            self.tensor_guards[tensor] = None if guard is None else joined([guard, ((self.sources[pred], branch),)])
+            if guard is None:
+                self.tensor_guards[tensor] = None
+                continue
+            decision = self._decided(pred, branch)
+            known = self._known[frame]          # a loop in a branch may ask again which branch it is in
+            self.tensor_guards[tensor] = guard if decision in known else joined([known, guard, (decision,)]) and joined(
+                [guard, (decision,)])
             if self.tensor_guards[tensor] is not None:
                 self._alias(tensor, data)
+
+    def _decided(self, pred: Tensor, branch: bool) -> tuple[Source, bool]:
+        """The decision that `pred` is `branch`, in terms of the predicate that it is computed from."""
+        source = self.sources[pred]
+        while isinstance(source, Tensor) and source not in self.frames.feeds:
+            op = source.op
+            if op.type == "Identity" and not op.inputs[0].dtype._is_ref_dtype:
+                source = self.sources[op.inputs[0]]
+            elif op.type == "LogicalNot":
+                source, branch = self.sources[op.inputs[0]], not branch
+            else:
+                same = self._asked(op) if op.type == "Equal" else None
+                if same is None:
+                    break
+                source, branch = same[0], same[1] == branch
+        return source, branch
+
+    def _asked(self, op: Operation) -> tuple[Source, bool] | None:
+        """Of a comparison with the number of the input that a Merge took: the decision that it asks for."""
+        for number, constant in (op.inputs, op.inputs[::-1]):
+            source = self.sources[number]
+            if isinstance(source, tuple) and source[1] == "number" and constant.op.type == "Const":
+                choice, value = source[0], constant.op.attrs["value"]
+                found = [branch for branch, k in choice.numbers.items() if isinstance(k, int) and value.ndim == 0 and
+                         k == value]
+                if len(found) == 1 and all(isinstance(k, int) for k in choice.numbers.values()):
+                    return choice.pred, found[0]
+        return None
 
     def _plain(self, op: Operation, units: list[Unit]) -> None:
         trigger = op.type == "ControlTrigger"       # waits, but runs in any case

@@ -14,7 +14,7 @@ import numpy as np
 
 from jitgraph.frames.guards import Choice, Guards, Source, Unit
 from jitgraph.frames.structure import Frame, Frames, sorted_by
-from jitgraph.graph import build, shapes
+from jitgraph.graph import build, dtypes, shapes
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.function_graph import FunctionGraph, first_argument, notes
 from jitgraph.graph.graph import Graph
@@ -453,7 +453,7 @@ def _plain(graph: Graph, tensor: Tensor) -> Tensor:
 
 def _number(scope: Scope, number: int) -> Tensor:
     with scope.graph.as_default():
-        return lookup("Const").builder(value=np.array(number, np.int32), dtype=None)
+        return lookup("Const").builder(value=np.array(number, np.int32), dtype=dtypes.int32)
 
 
 def _reads(choice: Choice, side: list[Unit], source: Source, block: Block) -> bool:
