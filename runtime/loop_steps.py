@@ -45,7 +45,8 @@ class LoopSteps:
         kept = [(k, t) for k, t in kept if not self._pop(k, t)]
         self._reads()
         changing = self._changing()
-        self.effects = [op for op in body.control_outputs if op not in changing]
+        done = {t.op for t in self.fed} | set(changing)
+        self.effects = [op for op in body.control_outputs if op not in done]
         later = [(k, t, self._storing(k, t)) for k, t in kept]
         for k, tensor, make in later:
             if make is None:

@@ -15,7 +15,7 @@ from jitgraph.formats.tensor_proto import other_form
 from jitgraph.graph import build, shapes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.devices import canonical
-from jitgraph.graph.dtypes import DType
+from jitgraph.graph.dtypes import DType, resource
 from jitgraph.graph.errors import NotFoundError, OpError
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import name_scope
@@ -269,7 +269,7 @@ class _Importer:
         name = self._unique(self._scope + node.name)
         output_dtypes = build.output_types(opdef, attrs)
         output_shapes = build.infer_shapes(opdef, name, inputs, attrs, len(output_dtypes))
-        output_shapes = _with_hints(name, output_shapes, hints)
+        output_shapes = _with_hints(name, output_shapes, _without_handles(hints, opdef, output_dtypes))
         controls = dict.fromkeys([*self._controls(node), *graph._control.inputs_for(inputs)])
         with _DeviceOf(graph, node, bool(groups)):
             op = graph.add_op(opdef, node.type, name, inputs, attrs, output_dtypes, output_shapes, list(controls))
@@ -377,6 +377,15 @@ class _DeviceOf:
     def __exit__(self, *exc: Any) -> None:
         if self._entries is not None:
             self._devices.replace(self._before)
+
+
+def _without_handles(hints: Any, opdef: Any, output_dtypes: list[DType]) -> Any:
+    """Noted shapes without those of handles: one value here, two strings for some versions of TensorFlow."""
+    if not isinstance(hints, list) or len(hints) != len(output_dtypes):
+        return hints
+    named = len(opdef.outputs) == len(hints)
+    return [None if dtype.base_dtype is resource or named and opdef.outputs[i].name.endswith("handle") else hint
+            for i, (dtype, hint) in enumerate(zip(output_dtypes, hints))]
 
 
 def _with_hints(name: str, output_shapes: list, hints: Any) -> list:

@@ -98,7 +98,11 @@ class Guards:
         self._known: dict[Frame, Guard] = {frames.root: ()}
         for frame in frames.frames():
             if frame.parent is not None:
-                self._known[frame] = (*self._known[frame.parent], *(self.guard[frame] or ()))
+                own = self.guard.get(frame)
+                if own is None:             # never entered
+                    self.units[frame] = []
+                    continue
+                self._known[frame] = (*self._known[frame.parent], *own)
             self._visit(frame)
 
     def _visit(self, frame: Frame) -> None:
