@@ -1,6 +1,8 @@
 """prune: keep the operations that fetches and targets need; a fed tensor hides what computes it."""
 from __future__ import annotations
 
+from jitgraph.frames.structure import sources_of
+
 
 def prune(program):
     """Keeps what fetches and targets need, cut at feeds, with control inputs."""
@@ -11,6 +13,6 @@ def prune(program):
         if op in needed:
             continue
         needed.add(op)
-        stack.extend(t.op for t in op.inputs if t not in feeds)
+        stack.extend(t.op for t in sources_of(op) if t not in feeds)
         stack.extend(op.control_inputs)
     program.ops = sorted(needed, key=lambda op: op._id)

@@ -61,10 +61,11 @@ def _flows(tensor: Tensor) -> bool:
 def _sources(op: Operation) -> list[Tensor]:
     """The tensors that the gradients of an operation go to: its inputs.
 
-    In the graph of a function, what stands for a tensor of the graph around it passes its gradient on to that tensor.
+    In the graph of a function, what stands for a tensor of the graph around it passes its gradient on to that tensor;
+    so do a Merge and an Exit to what they were raised to.
     """
-    known = getattr(op.graph, "sources", None)
-    if known and len(op.outputs) == 1 and op.outputs[0] in known:
+    known = op.graph.sources
+    if known and op.outputs and op.outputs[0] in known:
         return [known[op.outputs[0]]]
     return op.inputs
 
@@ -83,6 +84,10 @@ def _stand_ins(tensor: Tensor, graph: Any) -> list[Operation]:
 def _reached_from(ops: Iterable[Operation]) -> set[Operation]:
     """The operations that depend on `ops` through tensors that gradients flow through, and `ops` themselves."""
     graph = get_default_graph()
+    raised: dict[Tensor, list[Operation]] = {}
+    for tensor, source in graph.sources.items():
+        if source.op.graph is graph:
+            raised.setdefault(source, []).append(tensor.op)
     reached: set[Operation] = set()
     queue = collections.deque(ops)
     while queue:
@@ -93,6 +98,7 @@ def _reached_from(ops: Iterable[Operation]) -> set[Operation]:
         for output in op.outputs:
             if _flows(output):
                 queue.extend(output._consumers)
+                queue.extend(raised.get(output, ()))
                 if op.graph is not graph:
                     queue.extend(_stand_ins(output, graph))
     return reached
@@ -119,6 +125,13 @@ def _stops(from_ops: list[Operation], stop_tensors: list[Tensor], pending: dict[
     found = {op for op in from_ops if not any(pending.get(tensor.op, 0) > 0 for tensor in _sources(op))}
     found.update(tensor.op for tensor in stop_tensors)
     return found
+
+
+def raise_control_flow(ys: list[Tensor]) -> None:
+    """Builds If and While for what `ys` depend on of the control flow of graph files, through which gradients flow."""
+    from jitgraph.frames.raising import raise_for_gradient
+
+    raise_for_gradient(ys)
 
 
 # -- the gradients of the ys -------------------------------------------------------------------------------------------
@@ -348,6 +361,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients", co
         def colocate(op: Operation) -> Any:
             return graph.colocate_with(op) if colocate_gradients_with_ops else contextlib.nullcontext()
 
+        raise_control_flow([y for y in ys if y.op.graph is graph])
         initial = _initial_gradients(grad_ys, ys, colocate)
         to_ops, from_ops = [y.op for y in ys], [x.op for x in sources]
         pending = _between(to_ops, _reached_from(from_ops))

@@ -20,6 +20,7 @@ from jitgraph.frames.structure import (
     Frame,
     Frames,
     sorted_by,
+    stands_for,
 )
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.operation import Operation
@@ -114,6 +115,8 @@ class Guards:
                               lambda node: node.first if isinstance(node, Frame) else node._id):
             if isinstance(node, Frame):
                 self._loop(node, units)
+            elif stands_for(node) is not None:
+                self._raised_before(node)
             elif node in variables or node.type in ENTERS:
                 self._entering(node)
             elif node.type in SWITCHES:
@@ -137,7 +140,7 @@ class Guards:
         return [self._node(source) for source in found]
 
     def _node(self, op: Operation) -> Any:
-        return self.frames.home[self.frames.before(op)[0]] if op.type in EXITS else op
+        return self.frames.home[self.frames.before(op)[0]] if self.frames.leaves(op) else op
 
     # -- nodes
 
@@ -184,6 +187,13 @@ class Guards:
             if guard is not None:
                 self.sources[op.outputs[0]] = op.outputs[0]
                 self.producers[op.outputs[0]] = frame
+
+    def _raised_before(self, op: Operation) -> None:
+        self.guard[op] = ()
+        for tensor in op.outputs:
+            self.tensor_guards[tensor] = ()
+            if tensor in op.graph.sources:
+                self._alias(tensor, op.graph.sources[tensor])
 
     def _switch(self, op: Operation, frame: Frame) -> None:
         data, pred = op.inputs

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from jitgraph.frames.guards import Choice, Guards, Source, Unit
-from jitgraph.frames.structure import Frame, Frames, sorted_by
+from jitgraph.frames.structure import FRAME_OPS, MERGES, Frame, Frames, sorted_by, sources_of, stands_for
 from jitgraph.graph import build, dtypes, shapes
 from jitgraph.graph.errors import InvalidArgumentError
-from jitgraph.graph.function_graph import FunctionGraph, first_argument, notes
+from jitgraph.graph.function_graph import FunctionGraph, first_argument, note_change, notes
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
@@ -29,7 +29,27 @@ PUSHES, POPS = ("StackPush", "StackPushV2"), ("StackPop", "StackPopV2")
 _ATTEMPTS = 4       # at the shapes of loop variables, before nothing is said about those that still change
 
 
-class Raised:
+class _Raising:
+    """What building the functional form of operations needs to know.
+
+    ``fetched``: sources whose value somebody looks at; ``pushed``: {stack: {what pushes onto it: the shape}};
+    ``complete``: whether all results of Merges are to be there, not only those that are used.
+    """
+
+    def __init__(self, ops: Iterable[Operation], feeds: Sequence[Tensor], fetches: Sequence[Tensor], complete: bool):
+        self.frames = Frames(ops, set(feeds))
+        for tensor in fetches:
+            if tensor not in self.frames.feeds and self.frames.home[tensor.op] is not self.frames.root:
+                raise InvalidArgumentError(None, tensor.op, f"Operation '{tensor.op.name}' has been marked as not "
+                                           f"fetchable: {tensor.name} lies inside the loop "
+                                           f"'{self.frames.home[tensor.op].name}' and has a value in each iteration")
+        self.guards = Guards(self.frames)
+        self.fetched = {self.guards.sources[t] for t in fetches if t in self.guards.sources}
+        self.pushed: dict[Source, dict[Operation, Any]] = {}
+        self.complete = complete
+
+
+class Raised(_Raising):
     """`ops` of a graph in functional form, in a graph of their own.
 
     ``graph``; ``feeds``, ``fetches``: what stands there for those given, in their order; ``targets``: what has to run.
@@ -38,16 +58,8 @@ class Raised:
     """
 
     def __init__(self, ops: Iterable[Operation], feeds: Sequence[Tensor], fetches: Sequence[Tensor]):
+        super().__init__(ops, feeds, fetches, False)
         self.graph = Graph()
-        self.frames = Frames(ops, set(feeds))
-        for tensor in fetches:
-            if tensor not in self.frames.feeds and self.frames.home[tensor.op] is not self.frames.root:
-                raise InvalidArgumentError(None, tensor.op, f"Operation '{tensor.op.name}' has been marked as not "
-                                           f"fetchable: {tensor.name} lies inside the loop "
-                                           f"'{self.frames.home[tensor.op].name}' and has a value in each iteration")
-        self.guards = Guards(self.frames)
-        self.pushed: dict[Source, dict[Operation, Any]] = {}    # {stack: {what pushes onto it: the shape}}
-        self.fetched = {self.guards.sources[t] for t in fetches if t in self.guards.sources}
         scope = Scope(self, self.graph, None)
         self.feeds = [scope.add_feed(tensor) for tensor in feeds]
         Block(self, scope, self.guards.units[self.frames.root], self.fetched).build()
@@ -72,10 +84,38 @@ class Raised:
         return found
 
 
+def raise_for_gradient(ys: Sequence[Tensor]) -> None:
+    """Adds, to the graph of `ys`, the functional form of the control flow they depend on, for gradients to flow through.
+
+    The Merges and Exits are noted in ``graph.sources``: they stand for its results from now on, in runs too.
+    """
+    ops: dict[Operation, None] = {}
+    stack = [t.op for t in ys]
+    while stack:
+        op = stack.pop()
+        if op not in ops:
+            ops[op] = None
+            stack.extend([*(t.op for t in sources_of(op)), *op.control_inputs])
+    if not any(op.type in FRAME_OPS and stands_for(op) is None for op in ops):
+        return
+    graph = next(iter(ops)).graph
+    raising = _Raising(sorted(ops, key=lambda op: op._id), (), ys, True)
+    root = raising.frames.root
+    scope = _Present(raising, graph, None)
+    Block(raising, scope, raising.guards.units[root], raising.fetched).build()
+    merges = [op for op in root.ops if op.type in MERGES]
+    for op in [*merges, *(op for frame in root.children for op in frame.exits)]:
+        for tensor in op.outputs:
+            made = scope.values.get(raising.guards.sources.get(tensor))
+            if made is not None and made is not tensor:
+                graph.sources[tensor] = made
+    note_change(graph)
+
+
 class Scope:
     """One graph that is being built, and what stands in it for sources of the original graph."""
 
-    def __init__(self, raised: Raised, graph: Graph, around: Scope | None):
+    def __init__(self, raised: _Raising, graph: Graph, around: Scope | None):
         self.raised, self.graph, self.around = raised, graph, around
         self.values: dict[Source, Tensor] = {}
         self.nodes: dict[Unit, Operation] = {}      # what has been built of a unit
@@ -168,13 +208,21 @@ class Scope:
         return self.graph.unique_name(name)
 
 
+class _Present(Scope):
+    """The original graph itself, in which loops and decisions are built beside what is there."""
+
+    def copy(self, op: Operation, waits: list[Operation]) -> None:
+        self.values.update((t, t) for t in op.outputs)
+        self.nodes[op] = op
+
+
 class Block:
     """Units that are built in one graph: those with the guard `prefix`, and behind further decisions, all others.
 
     `units` are in order; `wanted` are sources that are used outside of it.
     """
 
-    def __init__(self, raised: Raised, scope: Scope, units: Sequence[Unit], wanted: Iterable[Source],
+    def __init__(self, raised: _Raising, scope: Scope, units: Sequence[Unit], wanted: Iterable[Source],
                  prefix: tuple = ()):
         self.raised, self.guards, self.scope = raised, raised.guards, scope
         self.units, self.prefix = list(units), prefix
@@ -288,7 +336,7 @@ class Block:
                                                         for user in self.users.get(source, ())):
                     exports.append(source)
         results = [r for choice in group.choices for r in (choice.value, choice.number)
-                   if r in self.users or r in self.wanted]
+                   if r in self.users or r in self.wanted or self.raised.complete]
         graphs = []
         for branch in (True, False):
             inside = scope.inner("true" if branch else "false")
@@ -350,7 +398,7 @@ class Group:
 class Loop:
     """What becomes one While."""
 
-    def __init__(self, raised: Raised, scope: Scope, frame: Frame):
+    def __init__(self, raised: _Raising, scope: Scope, frame: Frame):
         self.raised, self.scope, self.frame = raised, scope, frame
         guards = raised.guards
         self.units = guards.units[frame]

@@ -48,6 +48,17 @@ class Frame:
         return min(op._id for op in self.enters)
 
 
+def stands_for(op: Operation) -> Tensor | None:
+    """The tensor that a Merge or Exit of a graph stands for, once that has been raised for its gradient."""
+    return op.graph.sources.get(op.outputs[0]) if op.type in MERGES or op.type in EXITS else None
+
+
+def sources_of(op: Operation) -> list[Tensor]:
+    """The tensors that the values of an operation are made from."""
+    other = stands_for(op)
+    return op.inputs if other is None else [other]
+
+
 def is_back_edge(op: Operation, tensor: Tensor) -> bool:
     """Whether `tensor`, an input of `op`, comes from an earlier iteration."""
     return op.type in MERGES and tensor.op.type in NEXT_ITERATIONS
@@ -72,7 +83,7 @@ class Frames:
         for op in order:
             paths[op] = self._path(op, paths)
         for op in order:
-            for tensor in op.inputs:
+            for tensor in sources_of(op):
                 if is_back_edge(op, tensor) and tensor not in feeds and paths[tensor.op] != paths[op]:
                     _differ(op, [(op, paths[op]), (tensor.op, paths[tensor.op])])
         self._collect(order, paths)
@@ -89,8 +100,12 @@ class Frames:
 
     def before(self, op: Operation) -> list[Operation]:
         """The operations that `op` waits for in an iteration."""
-        found = [t.op for t in op.inputs if t not in self.feeds and not is_back_edge(op, t)]
+        found = [t.op for t in sources_of(op) if t not in self.feeds and not is_back_edge(op, t)]
         return [source for source in [*found, *op.control_inputs] if source in self.members]
+
+    def leaves(self, op: Operation) -> bool:
+        """Whether an operation takes a value out of a loop."""
+        return op.type in EXITS and stands_for(op) is None
 
     # -- which frame
 
@@ -102,7 +117,7 @@ class Frames:
         path = next(iter(found), ())
         if op.type in ENTERS:
             return (*path, op.attrs["frame_name"])
-        if op.type in EXITS:
+        if self.leaves(op):
             if not path:
                 raise _invalid(op, f"node {op.name} (op: '{op.type}') leaves a frame, but none was entered")
             return path[:-1]
@@ -125,7 +140,7 @@ class Frames:
                 self.home[op] = frames.get(groups.find(op), self.root)
         for op in order:
             frame = self.home[op]
-            if op.type in EXITS:
+            if self.leaves(op):
                 inside = self.home[self.before(op)[0]]
                 inside.exits.append(op)
                 continue

@@ -46,7 +46,6 @@ class FunctionGraph(Graph):
         self.captures: dict[Tensor, Tensor] = {}
         self.control_outputs: list[Operation] = []
         self.outer_control: dict[Any, None] = {}
-        self.sources: dict[Tensor, Tensor] = {}         # {tensor here: the tensor of the outer graph that it stands for}
         self.replay: Any = None                         # where nodes here come from, see jitgraph.replay
         self.recorded: list[Tensor] | None = None       # see jitgraph.replay: None until somebody asks
         self.record: Tensor | None = None

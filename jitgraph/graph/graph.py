@@ -45,6 +45,9 @@ class Graph:
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Any] = set()
         self._functions: dict[str, Any] = {}
+        # {tensor: the tensor, here or in the graph around, that it stands for}: captured ones, and those of Merges and
+        # Exits of imported control flow that has been raised for its gradient (jitgraph.frames)
+        self.sources: dict[Tensor, Tensor] = {}
         self._scoped_state: dict[Any, Any] = {}     # what other modules keep per graph, such as variable scopes
 
     # -- what is there ---------------------------------------------------------------------------------------------

@@ -305,6 +305,11 @@ def stack(op):
     return boxed(StackInPlace(op.attrs["stack_name"] or op.name, -1))
 
 
+def _no_second_gradient(op, grad):
+    raise TypeError(f"Second-order gradient for while loops not supported: {op.name} (op type: {op.type}) is part of the "
+                    "gradient of a loop in a graph file.")
+
+
 def _push(handle, elem):
     """Puts `elem` on top of a stack, and hands it on."""
     kept = np.array(elem)       # the memory of the argument is used again after the call
@@ -324,6 +329,6 @@ def _close(handle):
 for _version, _kind in (("V2", "resource"), ("", "&string")):
     op(f"StackPush{_version}(handle: {_kind}, elem: T; swap_memory: bool = false) -> output: T",
        shape=shape_rules.same_as(1), grad=NOT_DIFFERENTIABLE, **_HOST)(_push)
-    op(f"StackPop{_version}(handle: {_kind}; elem_type: type) -> elem: elem_type", grad=NOT_DIFFERENTIABLE,
+    op(f"StackPop{_version}(handle: {_kind}; elem_type: type) -> elem: elem_type", grad=_no_second_gradient,
        **_HOST)(_pop)
     op(f"StackClose{_version}(handle: {_kind})", shape=shape_rules.no_outputs, grad=NOT_DIFFERENTIABLE, **_HOST)(_close)
