@@ -21,6 +21,7 @@ from jitgraph.graph.function_graph import (
 )
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.tensor_array_in_place import is_in_place
 from jitgraph.ops.tensor_list import empty_list, popped
 
 PASSING = ("Print", "PrintV2")      # their value is their input: repeated as an Identity, so that nothing is shown twice
@@ -171,7 +172,7 @@ def record_of(function: FunctionGraph) -> Tensor | None:
             values.extend([] if exposed is None else [exposed])
             if op.type in LOOPS and _condition_varies(op):
                 values.append(counter(op))
-        elif (op.opdef.stateful or op.opdef.state) and not _same_again(op, written):
+        elif (op.opdef.stateful or op.opdef.state) and not _same_again(op, written) and not is_in_place(op):
             values.extend(op.outputs)
     function.recorded = values
     if values:

@@ -10,7 +10,11 @@ from jitgraph.tensor_array_values import Elements, Handle
 
 
 class ArrayInPlace:
-    """A TensorArray, and those for the gradients of its elements, by their sources."""
+    """A TensorArray, and those for the gradients of its elements, by their sources.
+
+    A gradient may repeat what was done to an array before (`replays`): elements that are there already then stay as they
+    are, and may be read once more.
+    """
 
     def __init__(self, handle: Handle, size: int, shapes: list | None = None):
         self.handle = handle
@@ -33,17 +37,19 @@ class ArrayInPlace:
             found = self.gradients[source] = ArrayInPlace(self.handle.gradient(), len(shapes), shapes)
         return found
 
-    def write(self, index: int, value: np.ndarray) -> None:
+    def write(self, index: int, value: np.ndarray, replays: bool = False) -> None:
         """Puts `value`, which is kept, at `index`.  Raises InvalidArgumentError as TensorFlow does."""
+        if replays and self.elements.get(index) is not None:
+            return
         self.elements = self.handle.write(self.elements, index, value)
 
-    def read(self, index: int) -> np.ndarray:
+    def read(self, index: int, replays: bool = False) -> np.ndarray:
         """The element at `index`; zeros where no gradient arrived."""
         if self._shapes is not None and 0 <= index < len(self._shapes) and self.elements.get(index) is None:
             shape = self._shapes[index]
             if shape is not None:
                 return np.zeros(shape, self.handle.dtype.as_numpy_dtype)
-        return self.handle.read(self.elements, index)
+        return self.handle.read(self.elements, index, replays)
 
 
 class StackInPlace:

@@ -206,10 +206,11 @@ class LoopSteps:
         array, index = self._array(op.inputs[0]), self.expressions.function(op.inputs[1])
         if array is None or index is None or not self._is_first(op.inputs[2]):
             return
+        replays = op.replays
 
         def take(values, fed):
             try:
-                return np.asarray(array(values).read(int(index(values, fed))))
+                return np.asarray(array(values).read(int(index(values, fed)), replays))
             except OpError as error:
                 raise located(error, op) from None
 
@@ -257,11 +258,11 @@ class LoopSteps:
         return change
 
     def _write_in_place(self, op, array) -> Callable:
-        index, value = self.operand(op.inputs[1]), self.operand(op.inputs[2])
+        index, value, replays = self.operand(op.inputs[1]), self.operand(op.inputs[2]), op.replays
 
         def change(values, found):
             try:
-                array(values).write(int(index(values, found)), np.asarray(value(values, found)))
+                array(values).write(int(index(values, found)), np.asarray(value(values, found)), replays)
             except OpError as error:
                 raise located(error, op) from None
 

@@ -16,14 +16,13 @@ from jitgraph.frames.guards import Choice, Guards, Source, Unit
 from jitgraph.frames.structure import FRAME_OPS, MERGES, Frame, Frames, sorted_by, sources_of, stands_for
 from jitgraph.graph import build, dtypes, shapes
 from jitgraph.graph.errors import InvalidArgumentError
-from jitgraph.graph.function_graph import FunctionGraph, first_argument, note_change, notes
+from jitgraph.graph.function_graph import FunctionGraph, first_argument, is_state, note_change, notes
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import lookup
 from jitgraph.ops.control_frames import absent
 from jitgraph.ops.functional import make_branching, make_while
-from jitgraph.replay import cloned
 
 PUSHES, POPS = ("StackPush", "StackPushV2"), ("StackPop", "StackPopV2")
 _ATTEMPTS = 4       # at the shapes of loop variables, before nothing is said about those that still change
@@ -163,7 +162,7 @@ class Scope:
             offset = first_argument(op)
             for name in op.opdef.calls:
                 value = attrs[name]
-                made = [cloned(f, self.graph, inputs[offset:]) if isinstance(f, FunctionGraph) else f
+                made = [FunctionCopy(self, f, inputs[offset:]).graph if isinstance(f, FunctionGraph) else f
                         for f in (value if isinstance(value, list) else [value])]
                 attrs[name] = made if isinstance(value, list) else made[0]
         made_op = self._add(op, inputs, attrs, self._shapes(op, inputs, attrs), waits)
@@ -214,6 +213,38 @@ class _Present(Scope):
     def copy(self, op: Operation, waits: list[Operation]) -> None:
         self.values.update((t, t) for t in op.outputs)
         self.nodes[op] = op
+
+
+class FunctionCopy(Scope):
+    """A function that an operation calls, for the copy of that operation in the graph of `around`."""
+
+    def __init__(self, around: Scope, function: FunctionGraph, inputs: list[Tensor]):
+        copy = FunctionGraph(function.name, around.graph)
+        copy._names.scope = ""
+        super().__init__(around.raised, copy, around)
+        captured = set(function.captures.values())
+        for theirs, tensor in zip(function.inputs, inputs):
+            if is_state(theirs):
+                mine = copy._state(tensor) if tensor not in copy.captures else copy.captures[tensor]
+            else:
+                mine = copy._placeholder(theirs.dtype, theirs._shape, theirs.op.name)
+            if theirs in captured:
+                copy.captures[tensor] = mine
+            self.values[theirs] = mine
+            copy.inputs.append(mine)
+        given = {t.op for t in function.inputs}
+        for op in sorted_by(function._nodes_by_id, lambda op: [*(t.op for t in op.inputs), *op.control_inputs],
+                            lambda op: op._id):
+            if op not in given:
+                self.copy(op, [self.nodes[c] for c in op.control_inputs if c in self.nodes])
+        copy.outputs = [self.values[t] for t in function.outputs]
+        copy.control_outputs = [self.nodes[op] for op in function.control_outputs]
+
+    def tensor(self, tensor: Tensor) -> Tensor:
+        return self.values[tensor]
+
+    def _shapes(self, op: Operation, inputs: list[Tensor], attrs: dict[str, Any]) -> list:
+        return [t._shape for t in op.outputs]
 
 
 class Block:

@@ -16,6 +16,7 @@ from jitgraph.graph.dtypes import DType
 from jitgraph.graph.dtypes import string as string_type
 from jitgraph.graph.errors import InvalidArgumentError, UnimplementedError
 from jitgraph.graph.shapes import brackets
+from jitgraph.graph.stack import get_default_graph
 from jitgraph.host_values import boxed, unboxed
 from jitgraph.op import NOT_DIFFERENTIABLE, REGISTRY, op
 from jitgraph.tensor_array_values import Handle
@@ -23,6 +24,7 @@ from jitgraph.tensor_arrays_in_place import ArrayInPlace, StackInPlace
 
 PREFIX = "InPlace"      # under this and their own name stand the declarations whose name the ops of programs have
 _HOST: dict[str, Any] = {"host": True, "stateful": True}
+_ARRAY: dict[str, Any] = {**_HOST, "context": ("op",)}
 _KINDS = {"V3": "resource", "V2": "string", "": "&string"}
 _FLOW = np.zeros((), np.float32)
 
@@ -35,7 +37,7 @@ def _declare(name: str, signature: str, grad: Callable | None = NOT_DIFFERENTIAB
         for version in versions:
             kind = _KINDS[version]
             prefix = PREFIX if version == "V3" else ""
-            declared = op(f"{prefix}{name}{version}({signature.replace('HANDLE', kind)}", grad=grad, **_HOST, **fields)(value)
+            declared = op(f"{prefix}{name}{version}({signature.replace('HANDLE', kind)}", grad=grad, **_ARRAY, **fields)(value)
             declared.opdef.type = name + version
         return value
 
@@ -65,14 +67,14 @@ def _made(size: Any, op: Any) -> np.ndarray:
 
 @_declare("TensorArray", "size: int32; dtype: type, element_shape: shape = None, dynamic_size: bool = false, "
           "clear_after_read: bool = true, identical_element_shapes: bool = false, tensor_array_name: string = \"\") "
-          "-> handle: HANDLE, flow: float32", shape=lambda c: [(), ()], context=("op",), versions=("V3",))
+          "-> handle: HANDLE, flow: float32", shape=lambda c: [(), ()], versions=("V3",))
 def tensor_array_v3(size, op):
     """A TensorArray of `size` elements, none of which is written."""
     return _made(size, op), _FLOW
 
 
 @_declare("TensorArray", f"size: int32; dtype: type, {_ATTRS}, element_shape: shape = None) -> handle: HANDLE",
-          shape=shape_rules.scalar, context=("op",), versions=("V2", ""))
+          shape=shape_rules.scalar, versions=("V2", ""))
 def tensor_array(size, op):
     """A TensorArray of `size` elements, none of which is written."""
     return _made(size, op)
@@ -80,78 +82,78 @@ def tensor_array(size, op):
 
 @_declare("TensorArrayGrad", "handle: HANDLE, flow_in: float32; source: string) -> grad_handle: HANDLE, "
           "flow_out: float32", shape=lambda c: [(), ()], versions=("V3",))
-def tensor_array_grad_v3(handle, flow_in, source):
+def tensor_array_grad_v3(handle, flow_in, source, op):
     """The TensorArray for the gradients of the elements of another one."""
     return boxed(unboxed(handle).gradient(source)), _FLOW
 
 
 @_declare("TensorArrayGrad", "handle: string, flow_in: float32; source: string) -> grad_handle: HANDLE",
           shape=shape_rules.scalar, versions=("V2", ""))
-def tensor_array_grad(handle, flow_in, source):
+def tensor_array_grad(handle, flow_in, source, op):
     """The TensorArray for the gradients of the elements of another one."""
     return boxed(unboxed(handle).gradient(source))
 
 
 @_declare("TensorArraySize", "handle: HANDLE, flow_in: float32) -> size: int32", shape=shape_rules.scalar)
-def tensor_array_size(handle, flow_in):
+def tensor_array_size(handle, flow_in, op):
     """The number of elements."""
     return np.array(unboxed(handle).size, np.int32)
 
 
 @_declare("TensorArrayClose", "handle: HANDLE)", shape=shape_rules.no_outputs)
-def tensor_array_close(handle):
+def tensor_array_close(handle, op):
     """Nothing: the elements are freed when nothing uses them any more."""
 
 
 # -- gradients: the elements of the array of gradients -----------------------------------------------------------------
 
-def _source(grad: Any) -> str:
-    """The name under which the gradients of one call of ``tf.gradients`` are kept."""
-    parts = grad.name.partition(":")[0].split("/")
+def _source() -> str:
+    """The name under which the gradients of one call of ``tf.gradients`` are kept: the scope of that call."""
+    parts = get_default_graph()._names.scope.split("/")
     ends = [k for k, part in enumerate(parts) if part.startswith("gradients")]
-    return "/".join(parts[:ends[-1] + 1]) if ends else "gradients"
+    return "/".join(parts[:ends[0] + 1]) if ends else "gradients"
 
 
 def _node(op_type: str, *inputs: Any, **attrs: Any) -> Any:
     return REGISTRY[PREFIX + op_type].builder(*inputs, **attrs)
 
 
-def _gradients(op: Any, flow: Any, grad: Any) -> tuple:
+def _gradients(op: Any, flow: Any) -> tuple:
     """(handle, flow) of the array of gradients, as it is when `flow` is there."""
     if op.inputs[0].dtype.base_dtype is string_type:
         raise LookupError(f"No gradient defined for operation '{op.name}' (op type: {op.type}): only TensorArrays of "
                           "version 3 have one")
-    return tuple(_node("TensorArrayGradV3", op.inputs[0], flow, source=_source(grad)))
+    return tuple(_node("TensorArrayGradV3", op.inputs[0], flow, source=_source()))
 
 
 def _read_gradient(op: Any, grad: Any) -> list:
-    handle, flow = _gradients(op, op.inputs[2], grad)
+    handle, flow = _gradients(op, op.inputs[2])
     return [None, None, _node("TensorArrayWriteV3", handle, op.inputs[1], grad, flow)]
 
 
 def _write_gradient(op: Any, flow: Any) -> list:
-    handle, ready = _gradients(op, flow, flow)
+    handle, ready = _gradients(op, flow)
     value = _node("TensorArrayReadV3", handle, op.inputs[1], ready, dtype=op.inputs[2].dtype.base_dtype)
     return [None, None, value, flow]
 
 
 def _gather_gradient(op: Any, grad: Any) -> list:
-    handle, flow = _gradients(op, op.inputs[2], grad)
+    handle, flow = _gradients(op, op.inputs[2])
     return [None, None, _node("TensorArrayScatterV3", handle, op.inputs[1], grad, flow)]
 
 
 def _scatter_gradient(op: Any, flow: Any) -> list:
-    handle, ready = _gradients(op, flow, flow)
+    handle, ready = _gradients(op, flow)
     return [None, None, _node("TensorArrayGatherV3", handle, op.inputs[1], ready, dtype=op.inputs[2].dtype.base_dtype), flow]
 
 
 def _concat_gradient(op: Any, grad: Any, _: Any) -> list:
-    handle, flow = _gradients(op, op.inputs[1], grad)
+    handle, flow = _gradients(op, op.inputs[1])
     return [None, _node("TensorArraySplitV3", handle, grad, op.outputs[1], flow)]
 
 
 def _split_gradient(op: Any, flow: Any) -> list:
-    handle, ready = _gradients(op, flow, flow)
+    handle, ready = _gradients(op, flow)
     value, _ = _node("TensorArrayConcatV3", handle, ready, dtype=op.inputs[1].dtype.base_dtype)
     return [None, value, None, flow]
 
@@ -160,18 +162,18 @@ def _split_gradient(op: Any, flow: Any) -> list:
 
 @_declare("TensorArrayWrite", "handle: HANDLE, index: int32, value: T, flow_in: float32) -> flow_out: float32",
           grad=_write_gradient, shape=shape_rules.scalar)
-def tensor_array_write(handle, index, value, flow_in):
+def tensor_array_write(handle, index, value, flow_in, op):
     """Puts `value` at `index`."""
     # the memory of the argument is used again after the call
-    unboxed(handle).write(int(index), np.array(value))
+    unboxed(handle).write(int(index), np.array(value), op.replays)
     return _FLOW
 
 
 @_declare("TensorArrayRead", "handle: HANDLE, index: int32, flow_in: float32; dtype: type) -> value: dtype",
           grad=_read_gradient)
-def tensor_array_read(handle, index, flow_in):
+def tensor_array_read(handle, index, flow_in, op):
     """The element at `index`."""
-    return unboxed(handle).read(int(index))
+    return unboxed(handle).read(int(index), op.replays)
 
 
 def _gathered_shape(c: Any) -> Any:
@@ -181,20 +183,20 @@ def _gathered_shape(c: Any) -> Any:
 
 @_declare("TensorArrayGather", "handle: HANDLE, indices: int32, flow_in: float32; dtype: type, "
           "element_shape: shape = None) -> value: dtype", grad=_gather_gradient, shape=_gathered_shape)
-def tensor_array_gather(handle, indices, flow_in, element_shape):
+def tensor_array_gather(handle, indices, flow_in, element_shape, op):
     """The elements at `indices`, one behind the other along a new first axis."""
-    return _gathered(unboxed(handle), indices, element_shape)
+    return _gathered(unboxed(handle), indices, element_shape, op.replays)
 
 
 @_declare("TensorArrayPack", "handle: HANDLE, flow_in: float32; dtype: type, element_shape: shape = None) -> value: dtype",
           versions=("",))
-def tensor_array_pack(handle, flow_in, element_shape):
+def tensor_array_pack(handle, flow_in, element_shape, op):
     """All elements, one behind the other along a new first axis."""
     array = unboxed(handle)
-    return _gathered(array, range(array.size), element_shape)
+    return _gathered(array, range(array.size), element_shape, op.replays)
 
 
-def _gathered(array: ArrayInPlace, indices: Any, element_shape: Any) -> np.ndarray:
+def _gathered(array: ArrayInPlace, indices: Any, element_shape: Any, replays: bool) -> np.ndarray:
     dtype: DType = array.handle.dtype
     if not len(indices):
         shape = array.handle.element_shape if element_shape is None else element_shape
@@ -204,7 +206,7 @@ def _gathered(array: ArrayInPlace, indices: Any, element_shape: Any) -> np.ndarr
                                                  "defined. Currently only static shapes are supported when packing "
                                                  "zero-size TensorArrays.")
         return np.zeros((0, *shape), dtype.as_numpy_dtype)
-    rows = [np.asarray(array.read(int(k))) for k in indices]
+    rows = [np.asarray(array.read(int(k), replays)) for k in indices]
     for k, row in zip(indices, rows):
         if row.shape != rows[0].shape:
             raise InvalidArgumentError(None, None, "TensorArray has inconsistent shapes.  Index 0 has shape: "
@@ -214,7 +216,7 @@ def _gathered(array: ArrayInPlace, indices: Any, element_shape: Any) -> np.ndarr
 
 @_declare("TensorArrayScatter", "handle: HANDLE, indices: int32, value: T, flow_in: float32) -> flow_out: float32",
           grad=_scatter_gradient, shape=shape_rules.scalar)
-def tensor_array_scatter(handle, indices, value, flow_in):
+def tensor_array_scatter(handle, indices, value, flow_in, op):
     """Puts the rows of `value` at `indices`."""
     array = unboxed(handle)
     if len(indices) != len(value):
@@ -223,21 +225,21 @@ def tensor_array_scatter(handle, indices, value, flow_in):
     top = max(indices, default=-1)
     if not array.handle.dynamic and top >= array.size:
         raise InvalidArgumentError(None, None, f"Max scatter index must be < array size ({top} vs. {array.size})")
-    _write_all(array, indices, np.array(value))
+    _write_all(array, indices, np.array(value), op.replays)
     return _FLOW
 
 
 @_declare("TensorArrayUnpack", "handle: HANDLE, value: T, flow_in: float32) -> flow_out: float32",
           shape=shape_rules.scalar, versions=("",))
-def tensor_array_unpack(handle, value, flow_in):
+def tensor_array_unpack(handle, value, flow_in, op):
     """Puts the rows of `value` at 0, 1, ..."""
-    _write_all(unboxed(handle), range(len(value)), np.array(value))
+    _write_all(unboxed(handle), range(len(value)), np.array(value), op.replays)
     return _FLOW
 
 
-def _write_all(array: ArrayInPlace, indices: Any, rows: np.ndarray) -> None:
+def _write_all(array: ArrayInPlace, indices: Any, rows: np.ndarray, replays: bool) -> None:
     for k, index in enumerate(indices):
-        array.write(int(index), rows[k] if rows.ndim > 1 else rows[k:k + 1].reshape(()))
+        array.write(int(index), rows[k] if rows.ndim > 1 else rows[k:k + 1].reshape(()), replays)
 
 
 def _joined_shape(c: Any) -> list:
@@ -247,10 +249,10 @@ def _joined_shape(c: Any) -> list:
 
 @_declare("TensorArrayConcat", "handle: HANDLE, flow_in: float32; dtype: type, element_shape_except0: shape = None) "
           "-> value: dtype, lengths: int64", grad=_concat_gradient, shape=_joined_shape, dynamic=True)
-def tensor_array_concat(handle, flow_in, element_shape_except0):
+def tensor_array_concat(handle, flow_in, element_shape_except0, op):
     """All elements one behind the other along their first axis, and their lengths along it."""
     array = unboxed(handle)
-    parts = [np.asarray(array.read(k)) for k in range(array.size)]
+    parts = [np.asarray(array.read(k, op.replays)) for k in range(array.size)]
     lengths = np.array([len(part) if part.ndim else 0 for part in parts], np.int64)
     if not parts:
         if element_shape_except0 is None or None in element_shape_except0:
@@ -271,7 +273,7 @@ def tensor_array_concat(handle, flow_in, element_shape_except0):
 
 @_declare("TensorArraySplit", "handle: HANDLE, value: T, lengths: int64, flow_in: float32) -> flow_out: float32",
           grad=_split_gradient, shape=shape_rules.scalar)
-def tensor_array_split(handle, value, lengths, flow_in):
+def tensor_array_split(handle, value, lengths, flow_in, op):
     """The elements as consecutive pieces of `value`, of these `lengths` along its first axis."""
     array = unboxed(handle)
     if not value.ndim:
@@ -285,7 +287,7 @@ def tensor_array_split(handle, value, lengths, flow_in):
                                                f"vs. {len(lengths)}), and the TensorArray is not marked as dynamically "
                                                "resizeable")
     for k, (end, length) in enumerate(zip(np.cumsum(lengths), lengths)):
-        array.write(k, np.array(value[end - length:end]))
+        array.write(k, np.array(value[end - length:end]), op.replays)
     return _FLOW
 
 
