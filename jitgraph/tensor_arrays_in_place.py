@@ -1,8 +1,6 @@
 """TensorArrays and stacks that operations change in place, as those of graph files do: what stands behind a handle."""
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from jitgraph.graph.errors import InvalidArgumentError

@@ -15,6 +15,7 @@ import numpy as np
 from jitgraph.frames.guards import Choice, Guards, Source, Unit
 from jitgraph.frames.structure import FRAME_OPS, MERGES, Frame, Frames, sorted_by, sources_of, stands_for
 from jitgraph.graph import build, dtypes, shapes
+from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.function_graph import FunctionGraph, first_argument, is_state, note_change, notes
 from jitgraph.graph.graph import Graph
@@ -25,14 +26,15 @@ from jitgraph.ops.control_frames import absent
 from jitgraph.ops.functional import make_branching, make_while
 
 PUSHES, POPS = ("StackPush", "StackPushV2"), ("StackPop", "StackPopV2")
+_SMALL = 64         # elements of a value that is known before the run
 _ATTEMPTS = 4       # at the shapes of loop variables, before nothing is said about those that still change
 
 
 class _Raising:
     """What building the functional form of operations needs to know.
 
-    ``fetched``: sources whose value somebody looks at; ``pushed``: {stack: {what pushes onto it: the shape}};
-    ``complete``: whether all results of Merges are to be there, not only those that are used.
+    ``fetched``: sources whose value somebody looks at; ``complete``: whether all results of Merges are to be there, not
+    only those that are used.
     """
 
     def __init__(self, ops: Iterable[Operation], feeds: Sequence[Tensor], fetches: Sequence[Tensor], complete: bool):
@@ -44,8 +46,29 @@ class _Raising:
                                            f"'{self.frames.home[tensor.op].name}' and has a value in each iteration")
         self.guards = Guards(self.frames)
         self.fetched = {self.guards.sources[t] for t in fetches if t in self.guards.sources}
-        self.pushed: dict[Source, dict[Operation, Any]] = {}
         self.complete = complete
+        self._stacks: dict[Source, _Stack] = {}
+        for op in self.frames.ops:
+            if op.type in PUSHES and (stack := self.stack_of(op)) is not None:
+                stack.pushes += 1
+
+    def stack_of(self, op: Operation) -> _Stack | None:
+        """What is known of the stack that an operation pushes onto or pops from; None for other operations."""
+        if op.type not in PUSHES and op.type not in POPS or op.inputs[0] not in self.guards.sources:
+            return None
+        return self._stacks.setdefault(self.guards.sources[op.inputs[0]], _Stack())
+
+
+class _Stack:
+    """A stack of a graph file: how many operations push onto it, and, of those built so far, what shapes and values.
+
+    A value is None where it is not known before the run.
+    """
+
+    def __init__(self) -> None:
+        self.pushes = 0
+        self.shapes: dict[Operation, Any] = {}
+        self.values: dict[Operation, Any] = {}
 
 
 class Raised(_Raising):
@@ -157,6 +180,10 @@ class Scope:
     def copy(self, op: Operation, waits: list[Operation]) -> None:
         """Adds a copy of `op`, which waits for operations of this graph."""
         inputs = [self.tensor(t) for t in op.inputs]
+        known = self._stacked(op, inputs)
+        if known is not None:
+            self.values[op.outputs[0]] = known
+            return
         attrs = dict(op.attrs)
         if op.opdef is not None and op.opdef.calls:
             offset = first_argument(op)
@@ -172,14 +199,28 @@ class Scope:
             self.values.setdefault(theirs, mine)
         self.nodes[op] = made_op
 
+    def _stacked(self, op: Operation, inputs: list[Tensor]) -> Tensor | None:
+        """What stands for a push or pop, where the value is the same each time: the stack is then not needed."""
+        stack = self.raised.stack_of(op)
+        if stack is None:
+            return None
+        if op.type in PUSHES:
+            value = constant_value(inputs[1])
+            stack.values[op] = value if value is not None and value.size <= _SMALL else None
+            stack.shapes[op] = inputs[1]._shape
+            return None if stack.values[op] is None or stack.pushes > 1 else inputs[1]
+        found = list(stack.values.values())
+        if len(found) != 1 or stack.pushes > 1 or found[0] is None:
+            return None
+        with self.graph.as_default():
+            return lookup("Const").builder(value=found[0], dtype=op.outputs[0].dtype, name=op.name)
+
     def _shapes(self, op: Operation, inputs: list[Tensor], attrs: dict[str, Any]) -> list:
         """The static shapes of a copy: what was known, and what more is known of the inputs here."""
         known = [t._shape for t in op.outputs]
-        if op.type in PUSHES or op.type in POPS:
-            pushed = self.raised.pushed.setdefault(self.raised.guards.sources[op.inputs[0]], {})
-            if op.type in PUSHES:
-                pushed[op] = inputs[1]._shape
-            return [functools.reduce(_wider, pushed.values())] if pushed else known
+        stack = self.raised.stack_of(op)
+        if stack is not None and stack.shapes:
+            return [functools.reduce(_wider, stack.shapes.values())]
         if op.opdef is None or all(s is not None and None not in s for s in known):
             return known
         try:
