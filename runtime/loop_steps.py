@@ -139,7 +139,8 @@ class LoopSteps:
         op = output.op
         if op.type == "TensorListPushBack" and self._alone(k, output, 0):
             return lambda steps: _pushing(k, steps.operand(op.inputs[1]))
-        if op.type == "TensorArrayWriteV3" and not is_in_place(op) and self._alone(k, output, 3) and self._place(op.inputs[0]) is not None:
+        if op.type == "TensorArrayWriteV3" and not is_in_place(op) and self._alone(k, output, 3) \
+                and self._place(op.inputs[0]) is not None:
             return lambda steps: _writing(op, k, self._place(op.inputs[0]), steps.operand(op.inputs[1]),
                                           steps.operand(op.inputs[2]))
         if op.type == "AddN" and len(op.inputs) == 2 and self._alone(k, output, 0) and self._one_element(op.inputs[1]):

@@ -323,7 +323,7 @@ class Guards:
             if not self._sees_through(one):
                 self._effects[one] = {one: None} if self.guard.get(one, ()) is not None else {}
                 continue
-            behind = [source for source in self.frames.before(one)]
+            behind = self.frames.before(one)
             missing = [source for source in behind if source not in self._effects]
             if missing:
                 stack.extend(missing)
@@ -340,7 +340,7 @@ class Guards:
         if op.type in ("Identity", "RefIdentity"):
             return op.inputs[0].dtype is op.outputs[0].dtype
         opdef = op.opdef
-        return opdef is not None and opdef.scalar is not None and not (
+        return opdef is not None and (opdef.scalar or opdef.lower) is not None and not (
             opdef.checks or opdef.host or opdef.stateful or opdef.state or opdef.stream or opdef.dynamic)
 
     def waits(self, op: Operation) -> list[Unit]:
