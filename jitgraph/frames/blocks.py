@@ -15,7 +15,6 @@ from jitgraph.frames.guards import Choice, Source, Unit
 from jitgraph.frames.scope import Original, Scope
 from jitgraph.frames.shapes import wider, within
 from jitgraph.frames.structure import Frame, sorted_by
-from jitgraph.graph import dtypes
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.function_graph import FunctionGraph
 from jitgraph.graph.graph import Graph
@@ -54,14 +53,13 @@ class Block:
         """The sources that a unit reads, and those of the predicates it depends on in here."""
         sources = self.guards.sources
         if isinstance(unit, Choice):
-            found = [*unit.sources.values(), *(n for n in unit.numbers.values() if not isinstance(n, int)),
-                     unit.pred]
+            found = [*unit.sources.values(), *unit.numbers.values(), unit.pred]
         elif isinstance(unit, Frame):
             found = [sources[t] for enter in unit.enters for t in enter.inputs]
         else:
             found = [sources[t] for t in unit.inputs]
         found += [pred for pred, _ in self._rest(unit)]
-        return list(dict.fromkeys(found))
+        return [source for source in dict.fromkeys(found) if not isinstance(source, int)]
 
     def _waits(self, unit: Unit) -> list[Unit]:
         if isinstance(unit, Frame):
@@ -147,11 +145,12 @@ class Block:
         for branch in (True, False):
             inside = scope.inner("true" if branch else "false")
             taken = [self._taken(result, branch) for result in results]
-            side, wanted = group.sides[branch], {*exports, *(s for s in taken if not isinstance(s, int))}
+            side, wanted = group.sides[branch], {*exports, *taken}
             Block(self.original, inside, side, wanted, (*self.prefix, (group.pred, branch))).build()
             made = set(self._made_by(side))
             graph = inside.graph
-            graph.outputs = [_number(inside, s) if isinstance(s, int) else inside.value(s) for s in taken]
+            assert isinstance(graph, FunctionGraph)
+            graph.outputs = [inside.value(s) for s in taken]
             graph.outputs += [inside.value(s) if s in made else self._stand_in(inside, s) for s in exports]
             graph.outputs = [_plain(graph, t) for t in graph.outputs]
             graph.control_outputs = sinks(graph, graph.outputs)
@@ -304,11 +303,6 @@ def _plain(graph: Graph, tensor: Tensor) -> Tensor:
         return tensor
     with graph.as_default():
         return lookup("Identity").builder(tensor)
-
-
-def _number(scope: Scope, number: int) -> Tensor:
-    with scope.graph.as_default():
-        return lookup("Const").builder(value=np.array(number, np.int32), dtype=dtypes.int32)
 
 
 def _operation(unit: Unit) -> Operation:

@@ -27,7 +27,7 @@ from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
 Unit = Any          # what is built as one: an Operation, a Frame (a loop), or a Choice
-Source = Hashable   # where a value comes from: a tensor of an operation, or an output of a Choice
+Source = Hashable   # where a value comes from: a tensor of an operation, an output of a Choice, or the number that it is
 Guard = tuple[tuple[Source, bool], ...]
 
 _NO_EFFECT = ("Const", "Placeholder", "PlaceholderWithDefault", "VariableV2", "Variable", "VarHandleOp")
@@ -125,6 +125,7 @@ class Guards:
                 self._merge(node, units)
             elif node.type == "LoopCond":
                 self.guard[node] = self.tensor_guards[node.outputs[0]] = joined(self._needs(node))
+                self._alias(node.outputs[0], node.inputs[0])
                 self._effects[node] = {}
             elif node.type not in NEXT_ITERATIONS:
                 self._plain(node, units)
@@ -154,7 +155,10 @@ class Guards:
         if tensor in self.last and op.type not in EXITS:
             raise _invalid(op, f"node {op.name} (op: '{op.type}') reads {tensor.name}, which is there only after the last "
                                "iteration of a loop: it can only leave the loop through an Exit")
-        return self.tensor_guards.get(tensor)
+        guard = self.tensor_guards.get(tensor)
+        if guard is not None and tensor not in self.sources and tensor not in self.last:
+            raise _invalid(op, f"node {op.name} (op: '{op.type}') reads {tensor.name}, which has no value in an iteration")
+        return guard
 
     def _guard_of_op(self, op: Operation) -> Guard | None:
         """The guard of the operation itself: of a Switch, that of its inputs."""

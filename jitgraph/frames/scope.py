@@ -4,10 +4,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from jitgraph.frames.guards import Guards, Source, Unit
 from jitgraph.frames.stacks import PUSHES, Stacks
 from jitgraph.frames.structure import Frames, sorted_by
-from jitgraph.graph import build, shapes
+from jitgraph.graph import build, dtypes, shapes
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.function_graph import FunctionGraph, first_argument, is_state, notes
 from jitgraph.graph.graph import Graph
@@ -53,6 +55,9 @@ class Scope:
 
     def value(self, source: Source) -> Tensor:
         """What stands here for a source, which something around this scope has made."""
+        if isinstance(source, int):
+            with self.graph.as_default():
+                return lookup("Const").builder(value=np.array(source, np.int32), dtype=dtypes.int32)
         scope: Scope | None = self
         while scope is not None:
             found = scope.values.get(source)
@@ -136,8 +141,6 @@ class Scope:
         made._gradient_function = op._gradient_function
         made.replays = op.replays
         made.origin = op.origin or op
-        for mine, theirs in zip(made.outputs, op.outputs):
-            mine._handle_data = getattr(theirs, "_handle_data", None)
         return made
 
     def _unique(self, name: str) -> str:

@@ -240,7 +240,12 @@ def _complete(frame: Frame, feeds: Collection[Tensor]) -> None:
                                f"NextIteration, but reads {first.name} and {following.name}")
         frame.variables.append((op, first.op, following.op))
         nexts.add(following.op)
+    begins = {op for op, _, _ in frame.variables}
     for op in frame.ops:
+        other = next((t for t in op.inputs if t.op.type in NEXT_ITERATIONS and t not in feeds), None)
+        if other is not None and op not in begins:
+            raise _invalid(op, f"node {op.name} (op: '{op.type}') reads {other.name}, which only the Merge of a loop variable "
+                               "can do")
         if op.type in NEXT_ITERATIONS and op not in nexts:
             raise _invalid(op, f"node {op.name} (op: '{op.type}') hands a value to an iteration that does not take it: no "
                                "Merge reads it")

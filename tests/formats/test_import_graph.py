@@ -38,9 +38,7 @@ def op_names(tf):
 
 # -- files of TensorFlow -------------------------------------------------------------------------------------------
 
-IMPORTED = ["01_elementwise", "02_shapes_reductions", "03_mlp_const", "04_variables_ref", "04_variables_resource",
-            "05_conv", "08_cond_v1", "13_dtypes", "14_linalg_fft", "15_queue_counter", "17_names_devices_control",
-            "18_random_seeded", "19_frozen_cnn"]
+IMPORTED = sorted(path.name for path in GRAPHS.iterdir())
 
 
 def plain(text):
