@@ -21,7 +21,7 @@ from jitgraph.graph.function_graph import (
 )
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
-from jitgraph.ops.tensor_array_in_place import is_in_place
+from jitgraph.ops.tensor_array_in_place import POPS, is_in_place, refuse_second_gradient
 from jitgraph.ops.tensor_list import empty_list, popped
 
 PASSING = ("Print", "PrintV2")      # their value is their input: repeated as an Identity, so that nothing is shown twice
@@ -167,6 +167,8 @@ def record_of(function: FunctionGraph) -> Tensor | None:
     for op in _needed(function):
         if op.type in VARIABLES or op.type in PASSING or not op.outputs or op.opdef is None:
             continue
+        if op.type in POPS:
+            refuse_second_gradient(op)
         if op.opdef.calls:
             exposed = expose(op)
             values.extend([] if exposed is None else [exposed])

@@ -1,9 +1,12 @@
 """TensorArrays and stacks that operations change in place, as those of graph files do: what stands behind a handle."""
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from jitgraph.graph.errors import InvalidArgumentError
+from jitgraph.host_values import unboxed
 from jitgraph.tensor_array_values import Elements, Handle
 
 
@@ -68,3 +71,19 @@ class StackInPlace:
         if not self.items:
             raise InvalidArgumentError(None, None, f"Stack[{self.name}] is empty when calling Pop().")
         return self.items.pop()
+
+
+def array_behind(handle: Any) -> ArrayInPlace:
+    """The TensorArray of a handle.  Raises InvalidArgumentError for handles of other things."""
+    found = unboxed(handle)
+    if not isinstance(found, ArrayInPlace):
+        raise InvalidArgumentError(None, None, "The handle is not that of a TensorArray.")
+    return found
+
+
+def stack_behind(handle: Any) -> StackInPlace:
+    """The stack of a handle.  Raises InvalidArgumentError for handles of other things."""
+    found = unboxed(handle)
+    if not isinstance(found, StackInPlace):
+        raise InvalidArgumentError(None, None, "The handle is not that of a stack.")
+    return found

@@ -15,6 +15,7 @@ from jitgraph.graph.errors import OpError
 from jitgraph.host_values import boxed, unboxed
 from jitgraph.ops.tensor_array_in_place import is_in_place
 from jitgraph.tensor_array_values import OneElement, Zero, elements_of
+from jitgraph.tensor_arrays_in_place import array_behind, stack_behind
 
 from .hostcall import located
 from .scalar_expressions import Expressions, through
@@ -175,7 +176,7 @@ class LoopSteps:
         """values -> what stands behind a handle that no iteration changes."""
         k = self._place(handle)
         if k is not None:
-            return lambda values: unboxed(values[k])
+            return lambda values: array_behind(values[k])
         op = handle.op
         around = self._array(op.inputs[0]) if op.type == "TensorArrayGradV3" and is_in_place(op) else None
         source = op.attrs.get("source")
@@ -224,7 +225,7 @@ class LoopSteps:
 
         def take(values, fed):
             try:
-                return unboxed(values[k]).pop()
+                return stack_behind(values[k]).pop()
             except OpError as error:
                 raise located(error, op) from None
 
@@ -252,7 +253,7 @@ class LoopSteps:
 
         def change(values, found):
             try:
-                unboxed(values[k]).push(np.asarray(value(values, found)))
+                stack_behind(values[k]).push(np.asarray(value(values, found)))
             except OpError as error:
                 raise located(error, op) from None
 

@@ -17,11 +17,12 @@ from jitgraph.graph.dtypes import string as string_type
 from jitgraph.graph.errors import InvalidArgumentError, UnimplementedError
 from jitgraph.graph.shapes import brackets
 from jitgraph.graph.stack import get_default_graph
-from jitgraph.host_values import boxed, unboxed
+from jitgraph.host_values import boxed
 from jitgraph.op import NOT_DIFFERENTIABLE, REGISTRY, op
 from jitgraph.tensor_array_values import Handle
-from jitgraph.tensor_arrays_in_place import ArrayInPlace, StackInPlace
+from jitgraph.tensor_arrays_in_place import ArrayInPlace, StackInPlace, array_behind, stack_behind
 
+POPS = ("StackPop", "StackPopV2")
 PREFIX = "InPlace"      # under this and their own name stand the declarations whose name the ops of programs have
 _HOST: dict[str, Any] = {"host": True, "stateful": True}
 _ARRAY: dict[str, Any] = {**_HOST, "context": ("op",)}
@@ -84,20 +85,20 @@ def tensor_array(size, op):
           "flow_out: float32", shape=lambda c: [(), ()], versions=("V3",))
 def tensor_array_grad_v3(handle, flow_in, source, op):
     """The TensorArray for the gradients of the elements of another one."""
-    return boxed(unboxed(handle).gradient(source)), _FLOW
+    return boxed(array_behind(handle).gradient(source)), _FLOW
 
 
 @_declare("TensorArrayGrad", "handle: string, flow_in: float32; source: string) -> grad_handle: HANDLE",
           shape=shape_rules.scalar, versions=("V2", ""))
 def tensor_array_grad(handle, flow_in, source, op):
     """The TensorArray for the gradients of the elements of another one."""
-    return boxed(unboxed(handle).gradient(source))
+    return boxed(array_behind(handle).gradient(source))
 
 
 @_declare("TensorArraySize", "handle: HANDLE, flow_in: float32) -> size: int32", shape=shape_rules.scalar)
 def tensor_array_size(handle, flow_in, op):
     """The number of elements."""
-    return np.array(unboxed(handle).size, np.int32)
+    return np.array(array_behind(handle).size, np.int32)
 
 
 @_declare("TensorArrayClose", "handle: HANDLE)", shape=shape_rules.no_outputs)
@@ -165,7 +166,7 @@ def _split_gradient(op: Any, flow: Any) -> list:
 def tensor_array_write(handle, index, value, flow_in, op):
     """Puts `value` at `index`."""
     # the memory of the argument is used again after the call
-    unboxed(handle).write(int(index), np.array(value), op.replays)
+    array_behind(handle).write(int(index), np.array(value), op.replays)
     return _FLOW
 
 
@@ -173,7 +174,7 @@ def tensor_array_write(handle, index, value, flow_in, op):
           grad=_read_gradient)
 def tensor_array_read(handle, index, flow_in, op):
     """The element at `index`."""
-    return unboxed(handle).read(int(index), op.replays)
+    return array_behind(handle).read(int(index), op.replays)
 
 
 def _gathered_shape(c: Any) -> Any:
@@ -185,14 +186,14 @@ def _gathered_shape(c: Any) -> Any:
           "element_shape: shape = None) -> value: dtype", grad=_gather_gradient, shape=_gathered_shape)
 def tensor_array_gather(handle, indices, flow_in, element_shape, op):
     """The elements at `indices`, one behind the other along a new first axis."""
-    return _gathered(unboxed(handle), indices, element_shape, op.replays)
+    return _gathered(array_behind(handle), indices, element_shape, op.replays)
 
 
 @_declare("TensorArrayPack", "handle: HANDLE, flow_in: float32; dtype: type, element_shape: shape = None) -> value: dtype",
           versions=("",))
 def tensor_array_pack(handle, flow_in, element_shape, op):
     """All elements, one behind the other along a new first axis."""
-    array = unboxed(handle)
+    array = array_behind(handle)
     return _gathered(array, range(array.size), element_shape, op.replays)
 
 
@@ -218,7 +219,7 @@ def _gathered(array: ArrayInPlace, indices: Any, element_shape: Any, replays: bo
           grad=_scatter_gradient, shape=shape_rules.scalar)
 def tensor_array_scatter(handle, indices, value, flow_in, op):
     """Puts the rows of `value` at `indices`."""
-    array = unboxed(handle)
+    array = array_behind(handle)
     if len(indices) != len(value):
         raise InvalidArgumentError(None, None, f"Expected len(indices) == values.shape[0], but saw: {len(indices)} vs. "
                                                f"{len(value)}")
@@ -233,7 +234,7 @@ def tensor_array_scatter(handle, indices, value, flow_in, op):
           shape=shape_rules.scalar, versions=("",))
 def tensor_array_unpack(handle, value, flow_in, op):
     """Puts the rows of `value` at 0, 1, ..."""
-    _write_all(unboxed(handle), range(len(value)), np.array(value), op.replays)
+    _write_all(array_behind(handle), range(len(value)), np.array(value), op.replays)
     return _FLOW
 
 
@@ -251,7 +252,7 @@ def _joined_shape(c: Any) -> list:
           "-> value: dtype, lengths: int64", grad=_concat_gradient, shape=_joined_shape, dynamic=True)
 def tensor_array_concat(handle, flow_in, element_shape_except0, op):
     """All elements one behind the other along their first axis, and their lengths along it."""
-    array = unboxed(handle)
+    array = array_behind(handle)
     parts = [np.asarray(array.read(k, op.replays)) for k in range(array.size)]
     lengths = np.array([len(part) if part.ndim else 0 for part in parts], np.int64)
     if not parts:
@@ -275,7 +276,7 @@ def tensor_array_concat(handle, flow_in, element_shape_except0, op):
           grad=_split_gradient, shape=shape_rules.scalar)
 def tensor_array_split(handle, value, lengths, flow_in, op):
     """The elements as consecutive pieces of `value`, of these `lengths` along its first axis."""
-    array = unboxed(handle)
+    array = array_behind(handle)
     if not value.ndim:
         raise InvalidArgumentError(None, None, "Expected value to be at least a vector, but received shape: []")
     if int(lengths.sum()) != len(value):
@@ -307,7 +308,8 @@ def stack(op):
     return boxed(StackInPlace(op.attrs["stack_name"] or op.name, -1))
 
 
-def _no_second_gradient(op, grad):
+def refuse_second_gradient(op: Any, grad: Any = None) -> None:
+    """Raises TypeError: nobody knows where the gradient of what is taken off a stack belongs."""
     raise TypeError(f"Second-order gradient for while loops not supported: {op.name} (op type: {op.type}) is part of the "
                     "gradient of a loop in a graph file.")
 
@@ -315,13 +317,13 @@ def _no_second_gradient(op, grad):
 def _push(handle, elem):
     """Puts `elem` on top of a stack, and hands it on."""
     kept = np.array(elem)       # the memory of the argument is used again after the call
-    unboxed(handle).push(kept)
+    stack_behind(handle).push(kept)
     return kept
 
 
 def _pop(handle):
     """Takes the top off a stack."""
-    return unboxed(handle).pop()
+    return stack_behind(handle).pop()
 
 
 def _close(handle):
@@ -331,6 +333,6 @@ def _close(handle):
 for _version, _kind in (("V2", "resource"), ("", "&string")):
     op(f"StackPush{_version}(handle: {_kind}, elem: T; swap_memory: bool = false) -> output: T",
        shape=shape_rules.same_as(1), grad=NOT_DIFFERENTIABLE, **_HOST)(_push)
-    op(f"StackPop{_version}(handle: {_kind}; elem_type: type) -> elem: elem_type", grad=_no_second_gradient,
+    op(f"StackPop{_version}(handle: {_kind}; elem_type: type) -> elem: elem_type", grad=refuse_second_gradient,
        **_HOST)(_pop)
     op(f"StackClose{_version}(handle: {_kind})", shape=shape_rules.no_outputs, grad=NOT_DIFFERENTIABLE, **_HOST)(_close)
