@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.frames.guards import Choice, Source, Unit
+from jitgraph.frames.guards import Choice, Seen, Source, Unit
 from jitgraph.frames.scope import Original, Scope
 from jitgraph.frames.shapes import wider, within
 from jitgraph.frames.structure import Frame, sorted_by
@@ -56,12 +56,16 @@ class Block:
             found = [*unit.sources.values(), *unit.numbers.values(), unit.pred]
         elif isinstance(unit, Frame):
             found = [sources[t] for enter in unit.enters for t in enter.inputs]
+        elif isinstance(unit, Seen):
+            found = [sources[unit.tensor]]
         else:
             found = [sources[t] for t in unit.inputs]
         found += [pred for pred, _ in self._rest(unit)]
         return [source for source in dict.fromkeys(found) if not isinstance(source, int)]
 
     def _waits(self, unit: Unit) -> list[Unit]:
+        if isinstance(unit, Seen):
+            return []
         if isinstance(unit, Frame):
             found = [w for enter in unit.enters for w in self.guards.waits(enter)]
         else:
@@ -122,6 +126,8 @@ class Block:
                 self._build_group(place)
             elif isinstance(place, Frame):
                 Loop(self.original, self.scope, place).build(self._waiting([place]))
+            elif isinstance(place, Seen):
+                self.scope.values[place] = self.scope.tensor(place.tensor)
             else:
                 self.scope.copy(place, self._waiting([place]))
 
@@ -169,6 +175,8 @@ class Block:
         for unit in units:
             if isinstance(unit, Choice):
                 found += [unit.value, unit.number]
+            elif isinstance(unit, Seen):
+                found.append(unit)
             else:
                 ops = unit.exits if isinstance(unit, Frame) else [unit]
                 found += [t for op in ops for t in op.outputs if self.guards.producers.get(t) is unit]
@@ -181,10 +189,13 @@ class Block:
 
     def _stand_in(self, scope: Scope, source: Source) -> Tensor:
         """What a branch gives for a tensor that only the other one has."""
-        tensor = source if isinstance(source, Tensor) else source[0].merge.outputs[source[1] == "number"]  # type: ignore
+        if isinstance(source, tuple):
+            tensor = source[0].merge.outputs[source[1] == "number"]
+        else:
+            tensor = source.tensor if isinstance(source, Seen) else source
         dtype, shape = tensor.dtype.base_dtype, tensor._shape
         with scope.graph.as_default():
-            if source in self.original.fetched:
+            if isinstance(source, Seen):
                 return absent(dtype=dtype, shape=shape, message=no_value(tensor))
             known = shape is not None and None not in shape
             if known and np.prod(shape) <= 1 and dtype.name not in ("string", "resource", "variant"):
@@ -307,16 +318,18 @@ def _plain(graph: Graph, tensor: Tensor) -> Tensor:
 
 def _operation(unit: Unit) -> Operation:
     """An operation that a unit was made of."""
-    return unit.enters[0] if isinstance(unit, Frame) else unit.merge if isinstance(unit, Choice) else unit
+    if isinstance(unit, Frame):
+        return unit.enters[0]
+    if isinstance(unit, Seen):
+        return unit.tensor.op
+    return unit.merge if isinstance(unit, Choice) else unit
 
 
 def _position(place: Any) -> int:
     """The number of the operation of a node that was created first."""
     if isinstance(place, Group):
         return min(_position(unit) for unit in [*place.sides[True], *place.sides[False], *place.choices])
-    if isinstance(place, Frame):
-        return place.first
-    return place.merge._id if isinstance(place, Choice) else place._id
+    return place.first if isinstance(place, Frame) else _operation(place)._id
 
 
 def no_value(tensor: Tensor) -> str:

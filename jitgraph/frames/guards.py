@@ -26,7 +26,7 @@ from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
-Unit = Any          # what is built as one: an Operation, a Frame (a loop), or a Choice
+Unit = Any          # what is built as one: an Operation, a Frame (a loop), a Choice, or what is Seen
 Source = Hashable   # where a value comes from: a tensor of an operation, an output of a Choice, or the number that it is
 Guard = tuple[tuple[Source, bool], ...]
 
@@ -58,6 +58,17 @@ class Choice:
     @property
     def name(self) -> str:
         return self.merge.name
+
+
+@dataclass(eq=False)
+class Seen:
+    """A fetched tensor of a branch, which is there if the branch is taken, wherever its value comes from."""
+
+    tensor: Tensor
+
+    @property
+    def name(self) -> str:
+        return self.tensor.op.name
 
 
 def joined(guards: Iterable[Guard | None]) -> Guard | None:
@@ -262,6 +273,16 @@ class Guards:
             if tensor not in self.frames.feeds:
                 self.sources[tensor] = tensor
                 self.producers[tensor] = op
+
+    def see(self, tensor: Tensor) -> Source | None:
+        """What to look at for the value of a tensor of the outermost frame; None if it never has one."""
+        if not self.tensor_guards.get(tensor):
+            return self.sources.get(tensor)
+        seen = Seen(tensor)
+        self.guard[seen] = self.tensor_guards[tensor]
+        self.producers[seen] = seen
+        self.units[self.frames.root].append(seen)
+        return seen
 
     def is_alias(self, op: Operation) -> bool:
         """Whether an operation only hands on what it reads."""

@@ -32,17 +32,16 @@ class Raised(Original):
         self.targets = sinks(self.graph, self.fetches)
 
     def _results(self, scope: Scope, fetches: Sequence[Tensor]) -> list[Tensor]:
-        """The fetched tensors, each a tensor of its own."""
+        """What is fetched, each a tensor of its own."""
         found: list[Tensor] = []
         taken = set(self.feeds)
-        for tensor in fetches:
-            if tensor in self.guards.sources:
-                result = scope.value(self.guards.sources[tensor])
-            else:
-                with self.graph.as_default():
+        for tensor, source in zip(fetches, self.fetched):
+            with self.graph.as_default():
+                if source is None:
                     result = absent(dtype=tensor.dtype.base_dtype, shape=None, message=no_value(tensor))
-            if result in taken:
-                with self.graph.as_default():
+                else:
+                    result = scope.value(source)
+                if result in taken:
                     result = lookup("Identity").builder(result, name=tensor.op.name)
             taken.add(result)
             found.append(result)

@@ -21,8 +21,9 @@ from jitgraph.op import lookup
 class Original:
     """What is known of operations whose functional form is to be built.
 
-    `feeds` are tensors that are given, `fetches` those whose value is wanted.  ``fetched``: the sources of the latter;
-    ``complete``: whether all results of Merges are to be there, not only those that are used.  Raises
+    `feeds` are tensors that are given, `fetches` those whose value is wanted.  ``fetched``: the sources of the latter
+    (None for what is never there); ``complete``: whether all results of Merges are to be there, not only those that are
+    used.  Raises
     InvalidArgumentError for what cannot be executed, see ``structure`` and ``guards``, and for fetches inside a loop.
     """
 
@@ -34,7 +35,7 @@ class Original:
                                            f"fetchable: {tensor.name} lies inside the loop "
                                            f"'{self.frames.home[tensor.op].name}' and has a value in each iteration")
         self.guards = Guards(self.frames)
-        self.fetched = {self.guards.sources[t] for t in fetches if t in self.guards.sources}
+        self.fetched = [self.guards.see(t) for t in fetches]
         self.complete = complete
         self.stacks = Stacks(self.frames.ops, self.guards)
 
