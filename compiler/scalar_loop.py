@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from jitgraph.frames.structure import FRAME_OPS
 from jitgraph.graph.build import group_inputs
 from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.function_graph import BRANCHING, CALLS, bodies, is_state
@@ -199,6 +200,8 @@ class _Block:
             raise NotScalar
         program = Program(self.graph, self.graph.outputs, [], dict.fromkeys(self.graph.inputs, ()))
         prune(program)
+        if any(op.type in FRAME_OPS for op in program.ops):
+            raise NotScalar
         order(program)
         for op in program.ops:
             self._operation(op)

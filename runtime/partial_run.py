@@ -31,8 +31,9 @@ class PartialRun:
         self.feeds = [graph.as_graph_element(f, allow_tensor=True, allow_operation=False) for f in feeds]
         self.fetches, self.targets = list(taken.tensors), list(taken.targets)
         ordered = compile(graph, self.fetches, self.targets, dict.fromkeys(self.feeds, ()), until="order")
-        # what is fed and fetched, in the graph that the present one was raised to, if it was
-        self.inside = dict(zip([*self.feeds, *self.fetches], [*ordered.feeds, *ordered.fetches]))
+        # what stands for feeds and fetches in the graph that this one was raised to, if it was
+        self.fed = dict(zip(self.feeds, ordered.feeds))
+        self.found = dict(zip(self.fetches, ordered.fetches))
         self.ops, self.done = list(ordered.ops), set()
         self.steps = Steps({}, session._state)
         self.unfed, self.unfetched = set(self.feeds), set(self.fetches)
@@ -46,7 +47,7 @@ class PartialRun:
         fed = feeding.expand(graph, feed_dict) if feed_dict else {}
         with self.lock:
             self._check(taken.tensors, fed)
-            self.steps.values.update({t: feeding.convert(t, v) for t, v in fed.items()})
+            self.steps.values.update({self.fed[t]: feeding.convert(t, v) for t, v in fed.items()})
             needed = self._needed(taken.tensors, self.unfed - set(fed))
             self.unfed -= set(fed)
             for op in self.ops:
@@ -54,7 +55,7 @@ class PartialRun:
                     self.steps.step(op)
                     self.done.add(op)
             self.unfetched -= set(taken.tensors)
-            return taken.build([_plain(self.steps.value(t)) for t in taken.tensors])
+            return taken.build([_plain(self.steps.value(self.found[t])) for t in taken.tensors])
 
     @property
     def finished(self) -> bool:
@@ -74,10 +75,11 @@ class PartialRun:
 
     def _needed(self, tensors, unfed) -> set:
         """The operations that these tensors still need.  Raises InvalidArgumentError if they need a feed to come."""
-        needed, stack = set(), list(tensors)
+        needed, stack = set(), [self.found[t] for t in tensors]
+        missing = {self.fed[t] for t in unfed}
         while stack:
             item = stack.pop()
-            if item in unfed:
+            if item in missing:
                 raise _invalid(f"Fetch {tensors[0].name} can't be computed from the feeds that have been fed so far: it "
                                f"needs {item.name}.")
             if item in self.steps.values:

@@ -135,6 +135,8 @@ class _Importer:
         self._scope = scope
         self._map: dict[Endpoint | str, Tensor] = {}
         for key, tensor in input_map.items():
+            if tensor.graph is not graph and graph.building_function:
+                tensor = graph.capture(tensor)
             if tensor.graph is not graph:
                 raise ValueError(f"node '{tensor.op.name}' in input_map does not exist in graph (input_map entry: "
                                  f"{key}->{tensor.name})")

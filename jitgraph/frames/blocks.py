@@ -143,8 +143,10 @@ class Block:
 
     def _build_group(self, group: Group) -> None:
         scope = self.scope
+        units = [*group.sides[True], *group.sides[False], *group.choices]
+        members: set[Unit] = set(units)
         exports = [source for side in group.sides.values() for source in self._made_by(side)
-                   if source in self.wanted or not self.users.get(source, set()) <= {*side, *group.choices}]
+                   if source in self.wanted or not self.users.get(source, members) <= members]
         results = [r for choice in group.choices for r in (choice.value, choice.number)
                    if r in self.users or r in self.wanted or self.original.complete]
         graphs = []
@@ -161,7 +163,6 @@ class Block:
             graph.outputs = [_plain(graph, t) for t in graph.outputs]
             graph.control_outputs = sinks(graph, graph.outputs)
             graphs.append(graph)
-        units = [*group.sides[True], *group.sides[False], *group.choices]
         name = next((u.name for u in [*group.choices, *units]), "If")
         with scope.graph.as_default(), scope.graph.control_dependencies(self._waiting(units)):
             node = make_branching(scope.value(group.pred), graphs, name)

@@ -52,7 +52,7 @@ class OpError(Exception):
     @property
     def op(self) -> Any:
         """The Operation that failed, or None if it is not known (or was made by the compiler)."""
-        return self._op
+        return self._op if self._op is None else getattr(self._op, "origin", None) or self._op
 
     @property
     def node_def(self) -> Any:
