@@ -39,6 +39,10 @@ class Block:
         self.units, self.prefix = list(units), prefix
         self.wanted = set(wanted)
         self.here = set(self.units)
+        taken = set(prefix)
+        # the decisions that a unit depends on behind the prefix
+        self.rest = {unit: tuple(item for item in self.guards.guard[unit] or () if item not in taken)
+                     for unit in self.units}
         self.needs = {unit: self._needs(unit) for unit in self.units}
         self.waits = {unit: self._waits(unit) for unit in self.units}
         self.level: dict[Unit, int] = {}
@@ -60,7 +64,7 @@ class Block:
             found = [sources[unit.tensor]]
         else:
             found = [sources[t] for t in unit.inputs]
-        found += [pred for pred, _ in self._rest(unit)]
+        found += [pred for pred, _ in self.rest[unit]]
         return [source for source in dict.fromkeys(found) if not isinstance(source, int)]
 
     def _waits(self, unit: Unit) -> list[Unit]:
@@ -72,11 +76,6 @@ class Block:
             found = self.guards.waits(unit.merge if isinstance(unit, Choice) else unit)
         return [w for w in dict.fromkeys(found) if w is not unit]
 
-    def _rest(self, unit: Unit) -> tuple:
-        """The decisions that a unit depends on behind the prefix."""
-        taken = set(self.prefix)
-        return tuple(item for item in self.guards.guard[unit] or () if item not in taken)
-
     def _behind(self, unit: Unit) -> list[Unit]:
         """The units of this block that `unit` depends on."""
         producers = self.guards.producers
@@ -87,13 +86,12 @@ class Block:
 
     def _assign(self, unit: Unit) -> None:
         """Chooses the If of a unit, so that no two of them depend on each other: one for a predicate and a level."""
-        rest = self._rest(unit)
+        rest = self.rest[unit]
         pred = rest[0][0] if rest else unit.pred if isinstance(unit, Choice) else None
         level = 0
         for other in self._behind(unit):
-            theirs = self._rest(other)
-            apart = bool(theirs) and theirs[0][0] != pred
-            level = max(level, self.level[other] + apart)
+            theirs = self.rest[other]
+            level = max(level, self.level[other] + (bool(theirs) and theirs[0][0] != pred))
         self.level[unit] = level
         if pred is None:
             self.place[unit] = unit
