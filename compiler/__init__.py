@@ -4,7 +4,7 @@ This page shows the whole of it.  Each pass is one function in the file of its n
 hold.  Nothing registers itself: a pass, or a rewrite rule (`simplify.RULES`), that stands in no list does not exist.
 
     prune       keep what fetches and targets need, cut at feeds
-    raise_frames  Switch, Merge and frames of graph files become If and While
+    raise_frames    Switch, Merge and frames of graph files become If and While
     order       control edges and the state rule become one sequence
     specialize  dtypes and shapes from the feeds; fold what is then constant; stop where shapes depend on values
     lower       operations become primitives

@@ -151,6 +151,64 @@ def test_what_is_built_on_imported_control_flow(tf):
         assert session.run(z, {"n:0": 0, "x:0": 2.0}) == 1.0
 
 
+def test_an_import_inside_functions(tf):
+    def nested(x, n):
+        return load_into(tf, "while_nested", {"x:0": x, "n:0": n}, "while/Exit_1:0")
+
+    p, a = tf.placeholder(tf.bool, []), tf.placeholder(tf.float32, [])
+    y = tf.cond(p, lambda: nested(a, tf.constant(3)), lambda: a)
+    z = tf.while_loop(lambda i, v: i < 2, lambda i, v: (i + 1, nested(v, i + 1)), [0, a])[1]
+    for jit in ("off", "always"):
+        with tf.Session(jit=jit) as session:
+            assert session.run(y, {p: False, a: 1.2}) == np.float32(1.2)
+            np.testing.assert_allclose(session.run([y, z], {p: True, a: 1.2}),
+                                       [by_hand(1.2, 3), by_hand(by_hand(1.2, 1), 2)], 1e-5)
+
+
+def load_into(tf, case, input_map, element):
+    data = np.load(FOLDER / f"{case}.npz")
+    found, = tf.import_graph_def(messages.GraphDef.FromString(data["graph"].tobytes()), input_map, [element])
+    return tf.reshape(found, [])
+
+
+def by_hand(a, n):
+    """What while_nested computes."""
+    s = 0.0
+    for i in range(n):
+        t = 1.0
+        for _ in range(i + 1):
+            t = t * a + s
+        s += t
+    return s
+
+
+def test_a_run_in_several_calls(tf):
+    load(tf, "while_power")
+    with tf.Session() as session:
+        handle = session.partial_run_setup(["while/Exit_1:0", "n:0"], ["x:0", "n:0"])
+        assert session.partial_run(handle, "n:0", {"n:0": 3}) == 3
+        assert session.partial_run(handle, "while/Exit_1:0", {"x:0": 2.0}) == 8.0
+
+
+def test_errors_name_the_operation_of_the_graph(tf):
+    data = load(tf, "assert_guard")
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        session.run(str(data["fetches"][0]), {"x:0": -1.0})
+    assert caught.value.op is tf.get_default_graph().get_operation_by_name("Assert/AssertGuard/Assert")
+
+
+def test_training_through_an_imported_loop(tf):
+    v = tf.Variable(np.ones((2, 3), np.float32), use_resource=False)
+    data = np.load(FOLDER / "while_matrix.npz")
+    y, = tf.import_graph_def(messages.GraphDef.FromString(data["graph"].tobytes()), {"x:0": v}, [str(data["fetches"][0])])
+    loss = tf.reduce_sum(tf.square(y))
+    train = tf.train.GradientDescentOptimizer(0.05).minimize(loss)
+    with tf.Session() as session:
+        session.run(v.initializer)
+        losses = [session.run([loss, train])[0] for _ in range(5)]
+    assert losses == sorted(losses, reverse=True) and losses[-1] < losses[0]
+
+
 def test_random_numbers_go_on_from_run_to_run_whichever_way_they_are_reached(tf):
     x = tf.random_uniform([2], seed=5, name="r")
     p = tf.placeholder(tf.bool, [], name="p")

@@ -61,6 +61,13 @@ def case_chain():
     return [y, z, tf.gradients(y, a)[0]]
 
 
+@case(*[dict(i=v, x=2.0) for v in (0, 1, 2, 7, -1)])
+def switch_case():
+    i, a = x("i", (), tf.int32), x()
+    y = tf.switch_case(i, [lambda: a, lambda: a * a, lambda: a * a * a])
+    return [y, tf.gradients(y, a)[0]]
+
+
 @case(*P, *P, init=True)
 def cond_assign():
     p, a = x("p", (), tf.bool), x()
