@@ -19,4 +19,4 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     from jitgraph.op import load_all
 
-    return sorted(load_all())
+    return sorted(name for name, opdef in load_all().items() if name == opdef.type)     # not those for graph files

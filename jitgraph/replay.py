@@ -318,7 +318,7 @@ def accumulate(op: Operation, tensor: Tensor) -> Tensor:
     """The list of the values that `tensor`, of the body of a While, has in all iterations: an output of the While."""
     saved = notes(op).saved
     if tensor not in saved:
-        with op.graph.as_default():
+        with op.graph.as_default(), op.graph.control_dependencies(None):    # which may wait for the loop
             first = empty_list(tensor.dtype.base_dtype)
         saved[tensor] = add_loop_variable(op, first, lambda inner: raw.TensorListPushBack(inner, tensor))
     return saved[tensor]
@@ -328,7 +328,7 @@ def counter(op: Operation) -> Tensor:
     """The number of iterations that a While has made: an int32 output of it."""
     known = notes(op)
     if known.iterations is None:
-        with op.graph.as_default():
+        with op.graph.as_default(), op.graph.control_dependencies(None):
             first = raw.Identity(0, name="iterations")
         known.iterations = add_loop_variable(op, first, lambda count: count + 1)
     return known.iterations

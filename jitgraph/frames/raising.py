@@ -66,7 +66,8 @@ def raise_for_gradient(ys: Sequence[Tensor]) -> None:
     original = Original(sorted(ops, key=lambda op: op._id), (), ys, True)
     root = original.frames.root
     scope = Present(original, graph, None)
-    Block(original, scope, original.guards.units[root], original.fetched).build()
+    with graph.name_scope(None), graph.control_dependencies(None), graph.device(None):  # the scopes are the gradient's
+        Block(original, scope, original.guards.units[root], original.fetched).build()
     merges = [op for op in root.ops if op.type in MERGES]
     for op in [*merges, *(op for frame in root.children for op in frame.exits)]:
         for tensor in op.outputs:

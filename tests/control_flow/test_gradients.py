@@ -289,3 +289,12 @@ def test_a_loop_is_repeated_as_often_as_a_variable_that_it_writes_allowed(tf, ru
     y = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, until(5.0 * tf.to_float(i + 1), a)), (0, x))[1]
     value, gradient = run([y, tf.gradients(y, x)[0]])
     np.testing.assert_allclose([value, gradient], [1.1 ** 16, 16 * 1.1 ** 15])
+
+
+def test_a_gradient_may_wait_for_the_loop(tf):
+    x = tf.constant(2.0)
+    y = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x), [0, 1.0])[1]
+    with tf.control_dependencies([y]):
+        gradient, = tf.gradients(y, x)
+    with tf.Session() as session:
+        assert session.run(gradient) == 12.0

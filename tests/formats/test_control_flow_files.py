@@ -103,6 +103,15 @@ def test_a_loop_runs_once_for_its_value_and_its_gradient(tf):
     assert len(loops) == 2
 
 
+def test_the_scopes_of_a_gradient_are_not_those_of_the_loop(tf):
+    data = load(tf, "while_power")
+    y = tf.get_default_graph().get_tensor_by_name(str(data["fetches"][0]))
+    with tf.control_dependencies([y]), tf.name_scope("train"):
+        gradient, = tf.gradients(y, tf.get_default_graph().get_tensor_by_name("x:0"))
+    with tf.Session() as session:
+        assert session.run(gradient, {"n:0": 3, "x:0": 2.0}) == 12.0
+
+
 def test_gradients_of_second_order_through_a_gradient_of_a_file(tf):
     data = load(tf, "while_power")
     graph = tf.get_default_graph()
