@@ -38,6 +38,7 @@ from jitgraph.graph.dtypes import (
     COMPLEX,
     FLOATS,
     INDEX,
+    INDICES,
     INTS,
     NUMBERS,
     QUANTIZED,
@@ -48,7 +49,7 @@ from jitgraph.graph.dtypes import (
     TypeSet,
 )
 
-__all__ = ["ANY", "BOOL", "COMPLEX", "FLOATS", "INDEX", "INTS", "NOT_DIFFERENTIABLE", "NUMBERS", "OpBuilder", "OpDef",
+__all__ = ["ANY", "BOOL", "COMPLEX", "FLOATS", "INDEX", "INDICES", "INTS", "NOT_DIFFERENTIABLE", "NUMBERS", "OpBuilder", "OpDef",
            "QUANTIZED", "REALS", "REGISTRY", "SIGNED_INTS", "STRING", "TypeSet", "UNSIGNED_INTS", "elementwise",
            "load_all", "lookup", "op"]
 

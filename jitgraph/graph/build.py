@@ -240,7 +240,8 @@ class _Inputs:
 
     def _learn_list(self, arg: Arg, tensors: list[Tensor]) -> None:
         if arg.list_attr is not None:
-            self.attrs[arg.list_attr] = [t.dtype.base_dtype for t in tensors]
+            attr = self.opdef.attrs[arg.list_attr]
+            self.attrs[arg.list_attr] = check_attr(self.opdef.type, attr, [t.dtype.base_dtype for t in tensors])
             return
         self._learn_number(arg, len(tensors))
         if tensors:

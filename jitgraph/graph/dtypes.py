@@ -315,6 +315,7 @@ REALS = FLOATS + INTS                       # everything with an order
 NUMBERS = REALS + COMPLEX
 BOOL = TypeSet(bool_)
 STRING = TypeSet(string)
-INDEX = TypeSet(int32, int64, default=int32)
+INDICES = TypeSet(int32, int64)
+INDEX = INDICES.with_default(int32)
 QUANTIZED = TypeSet(qint8, quint8, qint16, quint16, qint32)
 ANY = NUMBERS + BOOL + STRING + TypeSet(resource, variant) + QUANTIZED

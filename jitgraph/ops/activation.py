@@ -7,6 +7,7 @@ import numpy as np
 
 from jitgraph import prim
 from jitgraph import raw_ops as raw
+from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import name_scope
 from jitgraph.op import FLOATS, REALS, elementwise
@@ -62,7 +63,8 @@ def _(op, grad):
     return [raw.Relu6Grad(grad, features), raw.ZerosLike(features)]
 
 
-@elementwise("LeakyRelu(features: T; alpha: float = 0.2) -> activations: T", T=FLOATS)
+@elementwise("LeakyRelu(features: T; alpha: float = 0.2) -> activations: T",
+             T=FLOATS.with_default(dtypes.float32))
 def _leaky_relu(features, alpha):
     """features where positive, alpha * features elsewhere."""
     return prim.select(features > 0, features, features * alpha)
@@ -73,7 +75,8 @@ def _(op, grad):
     return raw.LeakyReluGrad(grad, op.inputs[0], alpha=op.attrs["alpha"])
 
 
-@elementwise("LeakyReluGrad(gradients: T, features: T; alpha: float = 0.2) -> backprops: T", T=FLOATS)
+@elementwise("LeakyReluGrad(gradients: T, features: T; alpha: float = 0.2) -> backprops: T",
+             T=FLOATS.with_default(dtypes.float32))
 def leaky_relu_grad(gradients, features, alpha):
     """The gradient of LeakyRelu at `features`."""
     return prim.select(features > 0, gradients, gradients * alpha)

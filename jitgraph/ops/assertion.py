@@ -11,7 +11,7 @@ from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import colocate_with, control_dependencies, name_scope
 from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
-from jitgraph.op import lookup, op
+from jitgraph.op import NOT_DIFFERENTIABLE, lookup, op
 from jitgraph.ops.control import group, with_dependencies
 from jitgraph.ops.summarize import summary
 
@@ -21,7 +21,8 @@ def _checked(c: Any) -> list:
     return []
 
 
-@op("Assert(condition: bool, data: [T]; summarize: int = 3)", shape=_checked, stateful=True, host=True)
+@op("Assert(condition: bool, data: [T]; T: list(type) >= 1, summarize: int = 3)", shape=_checked, stateful=True,
+    host=True, grad=NOT_DIFFERENTIABLE)
 def _assert(condition, data, summarize):
     """Nothing if `condition` holds, else an InvalidArgumentError that shows `data`."""
     if condition.ndim:

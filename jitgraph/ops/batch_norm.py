@@ -11,6 +11,7 @@ from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import TypeSet
 from jitgraph.op import op
+from jitgraph.ops.cast import cast
 from jitgraph.ops.constant import constant
 from jitgraph.ops.deprecated import renamed
 
@@ -119,6 +120,41 @@ def _lower_gradient(b: Any, grad: Any, x: Any, scale: Any, mean: Any, variance: 
     return [b.cast(dx * spread(scale * inverse), x.dtype), d_scale, d_offset]
 
 
+def _composed_gradient(op: Any, dy: Any, x: Any, scale: Any) -> list:
+    """The gradients for x, scale and offset that a FusedBatchNormGrad gives, written in ops that can be differentiated."""
+    from jitgraph.ops.reduce import reduce_mean, reduce_sum
+
+    rank = len(x.shape)
+    axes, channel = _axes(op.attrs["data_format"], rank)
+    column = [-1 if axis == channel else 1 for axis in range(rank)]
+
+    def spread(v: Any) -> Any:
+        return raw.Reshape(v, column)
+
+    dtype = scale.dtype.base_dtype
+    wide, dy = cast(x, dtype), cast(dy, dtype)
+    if op.attrs["is_training"]:
+        distance = wide - reduce_mean(wide, axes, keepdims=True)
+        variance = reduce_mean(distance * distance, axes, keepdims=True)
+    else:
+        distance = wide - spread(op.inputs[3])
+        variance = spread(op.inputs[4])
+    inverse = raw.Rsqrt(variance + op.attrs["epsilon"])
+    unit = distance * inverse
+    dx = dy
+    if op.attrs["is_training"]:
+        dx = dy - reduce_mean(dy, axes, keepdims=True) - unit * reduce_mean(dy * unit, axes, keepdims=True)
+    return [cast(dx * spread(scale) * inverse, x.dtype.base_dtype), reduce_sum(dy * unit, axes), reduce_sum(dy, axes)]
+
+
+def _second_gradient(op: Any, *grads: Any) -> list:
+    from jitgraph.gradients import gradients
+
+    inputs = [raw.Identity(t) for t in op.inputs[:3]]       # not those of op, on whose paths are other nodes
+    found = gradients(_composed_gradient(op, *inputs), inputs, list(grads[:3]))
+    return [*found, *[None] * (len(op.inputs) - 3)]
+
+
 def _declare(version: str, types: Any, spare: bool) -> None:
     """FusedBatchNorm and its gradient in one of three forms; `spare`: with a third reserved output."""
     kind = "T" if version == "" else "U"
@@ -163,9 +199,12 @@ def _declare(version: str, types: Any, spare: bool) -> None:
         return [c.shapes[1], c.shapes[2], c.shapes[2], (0,), (0,)]
 
     scales = "float32" if version else kind         # of the gradient's inputs, as in TensorFlow
-    op(f"FusedBatchNormGrad{version}(y_backprop: T, x: T, scale: {scales}, reserve_space_1: {kind}, reserve_space_2: {kind}"
-       f"{third}; {_ATTRS}) -> x_backprop: T, scale_backprop: {kind}, offset_backprop: {kind}, reserve_space_4: {kind}, "
-       f"reserve_space_5: {kind}", shape=grad_shape, lower=lower_backward, **type_sets)(backward)
+    spaces = ("reserve_space_4", "reserve_space_5") if spare else ("reserve_space_3", "reserve_space_4")
+    backward_builder = op(
+       f"FusedBatchNormGrad{version}(y_backprop: T, x: T, scale: {scales}, reserve_space_1: {kind}, reserve_space_2: {kind}"
+       f"{third}; {_ATTRS}) -> x_backprop: T, scale_backprop: {kind}, offset_backprop: {kind}, {spaces[0]}: {kind}, "
+       f"{spaces[1]}: {kind}", shape=grad_shape, lower=lower_backward, **type_sets)(backward)
+    backward_builder.gradient(_second_gradient)
 
 
 _declare("", TypeSet(dtypes.float32), False)

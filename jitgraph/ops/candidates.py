@@ -8,7 +8,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph import shape_rules
-from jitgraph.op import NOT_DIFFERENTIABLE, op
+from jitgraph.op import op
 from jitgraph.ops.philox import Bits, Reader, unit_float32
 from jitgraph.ops.random import seeds
 
@@ -62,7 +62,7 @@ def _reader(stream: Any, seed: int, seed2: int, count: int) -> Reader:
 
 
 @op(f"LogUniformCandidateSampler(true_classes: int64; {_ATTRS}, {_SEEDS}) -> {_OUTPUTS}", shape=_sampler_shape,
-    stateful=True, stream=True, grad=NOT_DIFFERENTIABLE)
+    stateful=True, stream=True)
 def _log_uniform(true_classes, num_true, num_sampled, unique, range_max, seed, seed2, stream):
     """Classes drawn with probability (log(k + 2) - log(k + 1)) / log(range_max + 1)."""
     reader, log_range = _reader(stream, seed, seed2, num_sampled), math.log1p(range_max)
@@ -72,7 +72,7 @@ def _log_uniform(true_classes, num_true, num_sampled, unique, range_max, seed, s
 
 
 @op(f"UniformCandidateSampler(true_classes: int64; {_ATTRS}, {_SEEDS}) -> {_OUTPUTS}", shape=_sampler_shape,
-    stateful=True, stream=True, grad=NOT_DIFFERENTIABLE)
+    stateful=True, stream=True)
 def _uniform(true_classes, num_true, num_sampled, unique, range_max, seed, seed2, stream):
     """Classes drawn with equal probability."""
     reader = _reader(stream, seed, seed2, num_sampled)
@@ -122,8 +122,8 @@ def _weights(vocab_file: str, unigrams: list, distortion: float, reserved: int, 
 
 
 @op(f"FixedUnigramCandidateSampler(true_classes: int64; {_ATTRS}, vocab_file: string = \"\", distortion: float = 1.0, "
-    "num_reserved_ids: int = 0, num_shards: int = 1, shard: int = 0, unigrams: list(float) = [], "
-    f"{_SEEDS}) -> {_OUTPUTS}", shape=_sampler_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE)
+    "num_reserved_ids: int = 0, num_shards: int >= 1 = 1, shard: int >= 0 = 0, unigrams: list(float) = [], "
+    f"{_SEEDS}) -> {_OUTPUTS}", shape=_sampler_shape, stateful=True, stream=True)
 def _fixed_unigram(true_classes, num_true, num_sampled, unique, range_max, vocab_file, distortion, num_reserved_ids,
                    num_shards, shard, unigrams, seed, seed2, stream):
     """Classes drawn with probabilities in proportion to `unigrams` (or the counts in a file) to the power `distortion`."""
@@ -137,7 +137,7 @@ def _fixed_unigram(true_classes, num_true, num_sampled, unique, range_max, vocab
 
 
 @op(f"AllCandidateSampler(true_classes: int64; num_true: int >= 1, num_sampled: int >= 1, unique: bool, {_SEEDS}) "
-    f"-> {_OUTPUTS}", shape=_sampler_shape, stateful=True, grad=NOT_DIFFERENTIABLE)
+    f"-> {_OUTPUTS}", shape=_sampler_shape, stateful=True)
 def _all(true_classes, num_true, num_sampled):
     """All classes."""
     return (np.arange(num_sampled, dtype=np.int64), np.ones(true_classes.shape, np.float32),
@@ -145,8 +145,7 @@ def _all(true_classes, num_true, num_sampled):
 
 
 @op(f"ComputeAccidentalHits(true_classes: int64, sampled_candidates: int64; num_true: int, {_SEEDS}) "
-    "-> indices: int32, ids: int64, weights: float32", shape=lambda c: [(None,), (None,), (None,)], dynamic=True,
-    grad=NOT_DIFFERENTIABLE)
+    "-> indices: int32, ids: int64, weights: float32", shape=lambda c: [(None,), (None,), (None,)], dynamic=True)
 def _accidental_hits(true_classes, sampled_candidates, num_true):
     """Where a sampled class is a true class: rows, positions among the samples, and a weight that rules them out."""
     places = {int(k): i for i, k in enumerate(sampled_candidates)}
@@ -176,7 +175,7 @@ def log_uniform_candidate_sampler(true_classes: Any, num_true: int, num_sampled:
 
 def fixed_unigram_candidate_sampler(true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
                                     vocab_file: str = "", distortion: float = 1.0, num_reserved_ids: int = 0,
-                                    num_shards: int = 1, shard: int = 0, unigrams: Any = (), seed: int | None = None,
+                                    num_shards: int >= 1 = 1, shard: int >= 0 = 0, unigrams: Any = (), seed: int | None = None,
                                     name: str | None = None) -> Any:
     """As ``uniform_candidate_sampler``, with the frequencies `unigrams` (or of a file) to the power `distortion`."""
     return _fixed_unigram(true_classes, num_true=num_true, num_sampled=num_sampled, unique=unique, range_max=range_max,

@@ -12,7 +12,7 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import DType, as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
-from jitgraph.op import BOOL, FLOATS, NOT_DIFFERENTIABLE, NUMBERS, QUANTIZED, elementwise, op
+from jitgraph.op import BOOL, FLOATS, NUMBERS, QUANTIZED, elementwise, op
 from jitgraph.samples import draw
 
 _CASTABLE = NUMBERS + BOOL
@@ -58,7 +58,7 @@ def _bitcast_shape(c: Any) -> Any:
 
 
 @op("Bitcast(input: T; type: type) -> output: type", T=NUMBERS + QUANTIZED, type=NUMBERS + QUANTIZED,
-    shape=_bitcast_shape, grad=NOT_DIFFERENTIABLE, host=True,
+    shape=_bitcast_shape, host=True,
     samples=lambda rng, dtype: [([draw(rng, (2, 8), dtype)], {"type": target})
                                 for target in (dtypes.uint8, dtypes.as_dtype(dtype))])
 def _bitcast(input, type):

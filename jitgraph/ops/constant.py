@@ -12,11 +12,11 @@ from jitgraph.graph.dtypes import DType, as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
-from jitgraph.op import lookup, op
+from jitgraph.op import NOT_DIFFERENTIABLE, lookup, op
 
 
 @op("Const(; value: tensor, dtype: type) -> output: dtype", shape=lambda c: c.attrs["value"].shape,
-    lower=lambda b, value, dtype: b.const(value, dtype))
+    lower=lambda b, value, dtype: b.const(value, dtype), grad=NOT_DIFFERENTIABLE)
 def const(value):
     """The tensor `value`."""
     return value

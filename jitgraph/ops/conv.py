@@ -17,7 +17,7 @@ _CONV_TYPES = FLOATS + dtypes.int32
 _ATTRS_2D = ('strides: list(int), use_cudnn_on_gpu: bool = true, padding: string {"SAME", "VALID", "EXPLICIT"}, '
              'explicit_paddings: list(int) = [], data_format: string {"NHWC", "NCHW"} = "NHWC", '
              'dilations: list(int) = [1, 1, 1, 1]')
-_ATTRS_3D = ('strides: list(int), padding: string {"SAME", "VALID"}, data_format: string {"NDHWC", "NCDHW"} = "NDHWC", '
+_ATTRS_3D = ('strides: list(int) >= 5, padding: string {"SAME", "VALID"}, data_format: string {"NDHWC", "NCDHW"} = "NDHWC", '
              'dilations: list(int) = [1, 1, 1, 1, 1]')
 _ATTRS_DEPTHWISE = ('strides: list(int), padding: string {"SAME", "VALID"}, '
                     'data_format: string {"NHWC", "NCHW"} = "NHWC", dilations: list(int) = [1, 1, 1, 1]')

@@ -32,8 +32,7 @@ def _sized(c: Any, index: int) -> Any:
     return (size.item(),) if shape_rules.known(size) else (None,)
 
 
-@op("Bincount(arr: int32, size: int32, weights: T) -> bins: T", T=_COUNTED, shape=lambda c: _sized(c, 1),
-    grad=NOT_DIFFERENTIABLE, host=True, dynamic=True,
+@op("Bincount(arr: int32, size: int32, weights: T) -> bins: T", T=_COUNTED, shape=lambda c: _sized(c, 1), host=True, dynamic=True,
     samples=lambda rng, dtype: [[np.array([1, 3, 1], np.int32), np.int32(4), np.array([], dtype)],
                                 [np.array([[1, 3, 9]], np.int32), np.int32(4), np.array([[2, 3, 4]], dtype)]])
 def _bincount(arr, size, weights):
@@ -100,7 +99,7 @@ def _all_of(rank: int) -> Tensor:
 
 
 @op("HistogramFixedWidth(values: T, value_range: T, nbins: int32; dtype: type = int32) -> out: dtype", T=_COUNTED,
-    dtype=INDEX, shape=lambda c: _sized(c, 2), grad=NOT_DIFFERENTIABLE, host=True, dynamic=True,
+    dtype=INDEX, shape=lambda c: _sized(c, 2), host=True, dynamic=True,
     samples=lambda rng, dtype: [[np.array([-1, 0, 2, 3, 7], dtype), np.array([0, 5], dtype), np.int32(5)]])
 def _histogram_fixed_width(values, value_range, nbins, dtype):
     """How many `values` fall into each of `nbins` equal parts of `value_range`; the first and last part are open."""
@@ -136,8 +135,7 @@ def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, 
         return raw.Reshape(cast(maximum(minimum(places, nbins - 1), 0), as_dtype(dtype)), shape)
 
 
-@op("Bucketize(input: T; boundaries: list(float)) -> output: int32", T=_COUNTED, shape=shape_rules.same_as_input,
-    grad=NOT_DIFFERENTIABLE, host=True,
+@op("Bucketize(input: T; boundaries: list(float)) -> output: int32", T=_COUNTED, shape=shape_rules.same_as_input, host=True,
     samples=lambda rng, dtype: [([draw(rng, (2, 3), dtype)], {"boundaries": [-1.0, 0.0, 2.0]})])
 def _bucketize(input, boundaries):
     """For each element how many of the sorted `boundaries` are not larger than it."""

@@ -71,7 +71,7 @@ def decode_compressed(bytes, compression_type):
 
 # -- tensors -------------------------------------------------------------------------------------------------------
 
-@op("ParseTensor(serialized: string; out_type: type) -> output: out_type", shape=lambda c: None, host=True)
+@op("ParseTensor(serialized: string; out_type: type) -> output: out_type", shape=lambda c: None, host=True, grad=NOT_DIFFERENTIABLE)
 def parse_tensor(serialized, out_type):
     """The value of a serialized TensorProto, a string scalar; its dtype has to be `out_type`."""
     from google.protobuf.message import DecodeError
@@ -90,7 +90,7 @@ def parse_tensor(serialized, out_type):
     return array
 
 
-@op("SerializeTensor(tensor: T) -> serialized: string", shape=shape_rules.scalar, host=True)
+@op("SerializeTensor(tensor: T) -> serialized: string", shape=shape_rules.scalar, host=True, grad=NOT_DIFFERENTIABLE)
 def serialize_tensor(tensor, T):
     """The value as a serialized TensorProto, a string scalar."""
     from jitgraph.formats.tensor_proto import make_tensor_proto
@@ -110,9 +110,10 @@ def _column_shapes(c: Any) -> list:
     return [c.shapes[0]] * len(c.attrs["OUT_TYPE"])
 
 
-@op('DecodeCSV(records: string, record_defaults: [OUT_TYPE]; field_delim: string = ",", use_quote_delim: bool = true, '
+@op('DecodeCSV(records: string, record_defaults: [OUT_TYPE]; OUT_TYPE: list(type) >= 1, field_delim: string = ",", '
+    'use_quote_delim: bool = true, '
     'na_value: string = "", select_cols: list(int) = []) -> output: [OUT_TYPE]', OUT_TYPE=_CSV, shape=_column_shapes,
-    host=True, grad=NOT_DIFFERENTIABLE)
+    host=True)
 def _decode_csv(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols, OUT_TYPE):
     """The fields of each record, a tensor per column; empty ones become the default of their column."""
     out = [np.empty(records.size, dtype.as_numpy_dtype) for dtype in OUT_TYPE]

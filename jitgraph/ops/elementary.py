@@ -11,7 +11,7 @@ from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
-from jitgraph.op import COMPLEX, FLOATS, NOT_DIFFERENTIABLE, TypeSet, elementwise
+from jitgraph.op import COMPLEX, FLOATS, TypeSet, elementwise
 from jitgraph.ops.complex_numbers import conj
 from jitgraph.ops.constant import constant
 from jitgraph.ops.math import add, negative, square, subtract
@@ -368,19 +368,19 @@ def round(x: Any, name: str | None = None) -> Tensor:
     return x if x.dtype.is_integer else _round(x, name=name)
 
 
-@elementwise("IsNan(x: T) -> y: bool", T=FLOATS, grad=NOT_DIFFERENTIABLE, reference=np.isnan)
+@elementwise("IsNan(x: T) -> y: bool", T=FLOATS, reference=np.isnan)
 def is_nan(x):
     """Where x is not a number."""
     return prim.is_nan(x)
 
 
-@elementwise("IsInf(x: T) -> y: bool", T=FLOATS, grad=NOT_DIFFERENTIABLE, reference=np.isinf)
+@elementwise("IsInf(x: T) -> y: bool", T=FLOATS, reference=np.isinf)
 def is_inf(x):
     """Where x is infinite."""
     return prim.is_inf(x)
 
 
-@elementwise("IsFinite(x: T) -> y: bool", T=FLOATS, grad=NOT_DIFFERENTIABLE, reference=np.isfinite)
+@elementwise("IsFinite(x: T) -> y: bool", T=FLOATS, reference=np.isfinite)
 def is_finite(x):
     """Where x is neither infinite nor NaN."""
     return prim.is_finite(x)

@@ -151,8 +151,7 @@ def _example_shapes(c: Any) -> list:
 @op("ParseExample(serialized: string, names: string, sparse_keys: Nsparse*string, dense_keys: Ndense*string, "
     "dense_defaults: [Tdense]; Nsparse: int >= 0, Ndense: int >= 0, sparse_types: list(type) >= 0, dense_shapes: "
     "list(shape) >= 0) -> sparse_indices: Nsparse*int64, sparse_values: [sparse_types], sparse_shapes: Nsparse*int64, "
-    "dense_values: [Tdense]", sparse_types=_TYPES, Tdense=_TYPES, shape=_example_shapes, host=True,
-    grad=NOT_DIFFERENTIABLE)
+    "dense_values: [Tdense]", sparse_types=_TYPES, Tdense=_TYPES, shape=_example_shapes, host=True)
 def parse_example(serialized, names, sparse_keys, dense_keys, dense_defaults, sparse_types, Tdense, dense_shapes):
     """The features of a vector of serialized Examples, sparse and dense ones."""
     return parse_batch(serialized, names, keys_of(sparse_keys), keys_of(dense_keys), dense_defaults,
@@ -200,7 +199,7 @@ def _single_shapes(c: Any) -> list:
 @op("ParseSingleExample(serialized: string, dense_defaults: [Tdense]; num_sparse: int >= 0, sparse_keys: list(string) "
     ">= 0, dense_keys: list(string) >= 0, sparse_types: list(type) >= 0, dense_shapes: list(shape) >= 0) -> "
     "sparse_indices: num_sparse*int64, sparse_values: [sparse_types], sparse_shapes: num_sparse*int64, dense_values: "
-    "[Tdense]", sparse_types=_TYPES, Tdense=_TYPES, shape=_single_shapes, host=True, grad=NOT_DIFFERENTIABLE)
+    "[Tdense]", sparse_types=_TYPES, Tdense=_TYPES, shape=_single_shapes, host=True)
 def parse_single_example(serialized, dense_defaults, sparse_keys, dense_keys, sparse_types, Tdense, dense_shapes):
     """The features of one serialized Example."""
     from jitgraph.formats.messages import Example

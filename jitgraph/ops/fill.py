@@ -11,7 +11,7 @@ from jitgraph import prim
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules, shapes
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.dtypes import ANY, INDEX, TypeSet, as_dtype
+from jitgraph.graph.dtypes import BOOL, INDEX, NUMBERS, TypeSet, as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.host_values import boxed
@@ -65,8 +65,8 @@ def _zeros_like(x):
     return np.full(x.shape, _zero_of(x.dtype), x.dtype)
 
 
-@op("OnesLike(x: T) -> y: T", shape=shape_rules.same_as_input, lower=_filled_like(1), grad=NOT_DIFFERENTIABLE,
-    T=ANY)
+@op("OnesLike(x: T) -> y: T", T=NUMBERS + BOOL, shape=shape_rules.same_as_input, lower=_filled_like(1),
+    grad=NOT_DIFFERENTIABLE)
 def _ones_like(x):
     """Ones in the shape of `x`."""
     return np.ones(x.shape, x.dtype)

@@ -21,7 +21,7 @@ def _(op, grad):
     return grad
 
 
-@op("IdentityN(input: [T]) -> output: [T]", shape=shape_rules.all_outputs_like(), lower=lambda b, xs: list(xs))
+@op("IdentityN(input: [T]; T: list(type) >= 1) -> output: [T]", shape=shape_rules.all_outputs_like(), lower=lambda b, xs: list(xs))
 def identity_n(input):
     """All inputs themselves; none is ready before all are."""
     return list(input)
@@ -71,7 +71,7 @@ def _placeholder(shape):
     raise InvalidArgumentError(None, None, "You must feed a value for placeholder tensor; give it in feed_dict")
 
 
-@op("PlaceholderV2(; dtype: type, shape: shape = None) -> output: dtype", shape=shape_rules.from_attr("shape"),
+@op("PlaceholderV2(; dtype: type, shape: shape) -> output: dtype", shape=shape_rules.from_attr("shape"),
     host=True)
 def _placeholder_v2(shape):
     """A value that the caller feeds, as older graph files name it."""
@@ -137,8 +137,7 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
     return _ensure_shape(x, shape=shapes.raw_shape(shape), name=name)
 
 
-@op("GuaranteeConst(input: T) -> output: T", shape=shape_rules.same_as_input, lower=lambda b, x: x,
-    grad=NOT_DIFFERENTIABLE)
+@op("GuaranteeConst(input: T) -> output: T", shape=shape_rules.same_as_input, lower=lambda b, x: x)
 def guarantee_const(input):
     """The input itself, which the caller promises not to change."""
     return input

@@ -173,7 +173,7 @@ def _combined_shape(c: Any) -> list:
 @op("CombinedNonMaxSuppression(boxes: float32, scores: float32, max_output_size_per_class: int32, max_total_size: int32, "
     "iou_threshold: float32, score_threshold: float32; pad_per_class: bool = False, clip_boxes: bool = True) -> "
     "nmsed_boxes: float32, nmsed_scores: float32, nmsed_classes: float32, valid_detections: int32", host=True,
-    shape=_combined_shape, grad=NOT_DIFFERENTIABLE)
+    shape=_combined_shape)
 def _combined_non_max_suppression(boxes, scores, max_output_size_per_class, max_total_size, iou_threshold,
                                   score_threshold, pad_per_class, clip_boxes):
     """Non-maximum suppression of each class of each image; the best of all classes together."""

@@ -133,7 +133,7 @@ def _non_max_suppression_v2(boxes, scores, max_output_size, iou_threshold):
 
 @op("NonMaxSuppressionV3(boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold, score_threshold: "
     "T_threshold) -> selected_indices: int32", shape=_suppression_shape, host=True, dynamic=True,
-    grad=NOT_DIFFERENTIABLE, samples=_samples(0.5, 0.1), **_THRESHOLDS)
+    samples=_samples(0.5, 0.1), **_THRESHOLDS)
 def _non_max_suppression_v3(boxes, scores, max_output_size, iou_threshold, score_threshold):
     """As NonMaxSuppression, of the boxes with scores above a threshold."""
     limit = _checked(boxes, scores, max_output_size, iou_threshold)
@@ -154,7 +154,7 @@ def _padded_shape(c: Any, outputs: int) -> list:
 
 @op("NonMaxSuppressionV4(boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold, score_threshold: "
     "T_threshold; pad_to_max_output_size: bool = False) -> selected_indices: int32, valid_outputs: int32", host=True,
-    shape=lambda c: _padded_shape(c, 2), dynamic=True, grad=NOT_DIFFERENTIABLE, samples=_samples(0.5, 0.1),
+    shape=lambda c: _padded_shape(c, 2), dynamic=True, samples=_samples(0.5, 0.1),
     **_THRESHOLDS)
 def _non_max_suppression_v4(boxes, scores, max_output_size, iou_threshold, score_threshold, pad_to_max_output_size):
     """As NonMaxSuppressionV3, filled with zeros if asked for, and how many there are."""
@@ -166,7 +166,7 @@ def _non_max_suppression_v4(boxes, scores, max_output_size, iou_threshold, score
 @op("NonMaxSuppressionV5(boxes: T, scores: T, max_output_size: int32, iou_threshold: T, score_threshold: T, "
     "soft_nms_sigma: T; pad_to_max_output_size: bool = False) -> selected_indices: int32, selected_scores: T, "
     "valid_outputs: int32", T=_HALF_SINGLE, shape=lambda c: _padded_shape(c, 3), host=True, dynamic=True,
-    grad=NOT_DIFFERENTIABLE, samples=_samples(0.5, 0.1, 0.3))
+    samples=_samples(0.5, 0.1, 0.3))
 def _non_max_suppression_v5(boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma,
                             pad_to_max_output_size):
     """As NonMaxSuppressionV4, with the scores, which decay with the overlap if sigma is positive."""
@@ -261,7 +261,7 @@ def _draw_bounding_boxes(images, boxes):
 
 
 @op("DrawBoundingBoxesV2(images: T, boxes: float32, colors: float32) -> output: T", T=_HALF_SINGLE, host=True,
-    shape=_drawing_shape, grad=NOT_DIFFERENTIABLE,
+    shape=_drawing_shape,
     samples=lambda rng, dtype: [[*sample, draw(rng, (2, 4), f32, 0, 1)] for sample in _drawing_samples(rng, dtype)])
 def _draw_bounding_boxes_v2(images, boxes, colors):
     """The images with the outlines of boxes in the given colors in turn."""

@@ -8,13 +8,14 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.dtypes import INDEX, TypeSet
+from jitgraph.graph.dtypes import BOOL, COMPLEX, FLOATS, INDEX, SIGNED_INTS, STRING, TypeSet
 from jitgraph.graph.scopes import name_scope
-from jitgraph.op import op
+from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops import sequences
 from jitgraph.ops.join import axis_from, stack
 from jitgraph.ops.shape import plain_sizes, reshape, shape, size
 
+_REVERSED = FLOATS + SIGNED_INTS + TypeSet(dtypes.uint8, dtypes.uint16) + COMPLEX + BOOL + STRING
 _SMALL = TypeSet(dtypes.int32, dtypes.int64)
 
 
@@ -89,7 +90,7 @@ def _(op, grad):
 
 
 @op("InvertPermutation(x: T) -> y: T", T=INDEX, shape=lambda c: shape_rules.with_rank(c.shapes[0], 1, "x"),
-    grad=lambda op, grad: None, checks=True)
+    grad=NOT_DIFFERENTIABLE, checks=True)
 def invert_permutation(x):
     """The permutation y with y[x[i]] = i."""
     order = np.ravel(x)
@@ -135,7 +136,7 @@ def _lower_reverse(b: Any, tensor: Any, axis: Any) -> Any:
     return NotImplemented if axis.constant is None else b.reverse(tensor, _axes(axis.constant, len(tensor.shape)))
 
 
-@op("ReverseV2(tensor: T, axis: Tidx) -> output: T", Tidx=INDEX, shape=_reversed, lower=_lower_reverse)
+@op("ReverseV2(tensor: T, axis: Tidx) -> output: T", T=_REVERSED, Tidx=INDEX, shape=_reversed, lower=_lower_reverse)
 def reverse_v2(tensor, axis):
     """The tensor with the order of the elements along each of `axis` reversed."""
     try:
@@ -149,7 +150,7 @@ def _(op, grad):
     return [reverse_v2(grad, op.inputs[1]), None]
 
 
-@op("Reverse(tensor: T, dims: bool) -> output: T", shape=shape_rules.same_as_input)
+@op("Reverse(tensor: T, dims: bool) -> output: T", T=_REVERSED - dtypes.bfloat16, shape=shape_rules.same_as_input)
 def _reverse_v1(tensor, dims):
     """The tensor reversed along the dimensions where `dims` is true; the older form of ReverseV2."""
     return np.flip(tensor, np.flatnonzero(dims))

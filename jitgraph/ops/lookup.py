@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.graph import shape_rules
-from jitgraph.op import op
+from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.resources import shared, tables
 
 _SHARING = ('container: string = "", shared_name: string = "", use_node_name_sharing: bool = false, key_dtype: type, '
@@ -56,7 +56,7 @@ def mutable_hash_table_of_tensors(state, op):
 @_both("MutableDenseHashTableV?(empty_key: key_dtype, deleted_key: key_dtype; container: string = \"\", shared_name: "
        "string = \"\", use_node_name_sharing: bool = false, value_dtype: type, value_shape: shape = [], "
        "initial_num_buckets: int = 131072, max_load_factor: float = 0.8) -> table_handle: H?", shape_rules.scalar,
-       context=("state", "op"))
+       context=("state", "op"), grad=NOT_DIFFERENTIABLE)
 def mutable_dense_hash_table(empty_key, deleted_key, state, op):
     """A table with two reserved keys that can be changed."""
     empty, deleted = np.array(empty_key), np.array(deleted_key)

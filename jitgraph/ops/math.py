@@ -328,7 +328,7 @@ def _(op, grad):
     return [of_x, back.to_y(grad * negative(quotient))]
 
 
-@elementwise("Mod(x: T, y: T) -> z: T", T=_INT32_64 + FLOATS, checks=True, reference=np.fmod, grad=NOT_DIFFERENTIABLE,
+@elementwise("Mod(x: T, y: T) -> z: T", T=_INT32_64 + FLOATS, checks=True, reference=np.fmod,
              samples=_nonzero_divisor)
 def _mod(x, y):
     """As C computes remainders: the sign of x.  ``tf.mod`` is FloorMod."""

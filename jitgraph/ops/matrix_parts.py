@@ -9,7 +9,7 @@ from jitgraph import prim
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.dtypes import NUMBERS, TypeSet, as_dtype
+from jitgraph.graph.dtypes import COMPLEX, FLOATS, TypeSet, as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.op import op
 from jitgraph.ops.fill import ones, zeros
@@ -18,6 +18,7 @@ from jitgraph.ops.layout import transpose
 from jitgraph.ops.shape import plain_sizes
 
 _INDEX = TypeSet(dtypes.int32, dtypes.int64)
+_DIAGONAL = FLOATS + _INDEX + COMPLEX
 
 
 def _invalid(message: str) -> Exception:
@@ -157,7 +158,7 @@ def _(op, grad):
 
 # -- tensors as matrices -------------------------------------------------------------------------------------------
 
-@op("Diag(diagonal: T) -> output: T", T=NUMBERS,
+@op("Diag(diagonal: T) -> output: T", T=_DIAGONAL,
     shape=lambda c: None if c.shapes[0] is None else (*c.shapes[0], *c.shapes[0]))
 def _diag(diagonal):
     """A tensor of twice the rank, with `diagonal` where both halves of the index agree and zeros elsewhere."""
@@ -179,7 +180,7 @@ def _tensor_diag_part_shape(c: Any) -> Any:
     return shape_rules.merge(tuple(value[:half]), tuple(value[half:]))
 
 
-@op("DiagPart(input: T) -> diagonal: T", T=NUMBERS, shape=_tensor_diag_part_shape)
+@op("DiagPart(input: T) -> diagonal: T", T=_DIAGONAL, shape=_tensor_diag_part_shape)
 def _diag_part(input):
     """The elements of a tensor of even rank for which both halves of the index agree."""
     half = input.shape[:input.ndim // 2]

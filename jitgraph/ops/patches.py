@@ -31,7 +31,8 @@ def _patches_shape(c: Any) -> Any:
     return (images[0], wins[0].output, wins[1].output, depth)
 
 
-@op(f"ExtractImagePatches(images: T; ksizes: list(int), strides: list(int), rates: list(int), {_PADDING}) -> patches: T",
+@op(f"ExtractImagePatches(images: T; ksizes: list(int) >= 4, strides: list(int) >= 4, rates: list(int) >= 4, "
+    f"{_PADDING}) -> patches: T",
     T=REALS, shape=_patches_shape)
 def _extract_image_patches(images, ksizes, strides, rates, padding):
     """Every window of the images, flattened, as the channels of a new image."""
@@ -47,7 +48,7 @@ def _(op, grad):
         name: op.attrs[name] for name in ("ksizes", "strides", "rates", "padding")})
 
 
-@op("ExtractImagePatchesGrad(images_shape: int32, grad: T; ksizes: list(int), strides: list(int), rates: list(int), "
+@op("ExtractImagePatchesGrad(images_shape: int32, grad: T; ksizes: list(int) >= 4, strides: list(int) >= 4, rates: list(int) >= 4, "
     f"{_PADDING}) -> images: T", T=REALS, shape=shape_rules.from_value(0))
 def extract_image_patches_grad(images_shape, grad, ksizes, strides, rates, padding):
     """The gradient of ExtractImagePatches: every window added where it came from."""
@@ -77,7 +78,7 @@ def extract_image_patches(images: Any, ksizes: Any = None, strides: Any = None, 
 
 # -- dilation ------------------------------------------------------------------------------------------------------
 
-_MORPHOLOGY = f"strides: list(int), rates: list(int), {_PADDING}"
+_MORPHOLOGY = f"strides: list(int) >= 4, rates: list(int) >= 4, {_PADDING}"
 
 
 def _dilation_shape(c: Any) -> Any:

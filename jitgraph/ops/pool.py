@@ -7,16 +7,17 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
-from jitgraph.graph.dtypes import FLOATS, INDEX, REALS
+from jitgraph.graph.dtypes import FLOATS, INDEX, INDICES, REALS, TypeSet
 from jitgraph.op import op
 from jitgraph.ops import window_lowering, windows
 from jitgraph.ops.shape import shape
 from jitgraph.ops.windows import Layout, Window
 
-_ATTRS_2D = ('ksize: list(int), strides: list(int), padding: string {"SAME", "VALID"}, '
+_ATTRS_2D = ('ksize: list(int) >= 4, strides: list(int) >= 4, padding: string {"SAME", "VALID"}, '
              'data_format: string {"NHWC", "NCHW", "NCHW_VECT_C"} = "NHWC"')
-_ATTRS_3D = ('ksize: list(int), strides: list(int), padding: string {"SAME", "VALID"}, '
+_ATTRS_3D = ('ksize: list(int) >= 5, strides: list(int) >= 5, padding: string {"SAME", "VALID"}, '
              'data_format: string {"NDHWC", "NCDHW"} = "NDHWC"')
+_NOT_IN_GRADIENTS = ', "NCHW_VECT_C"'
 _GEOMETRY = ("ksize", "strides", "padding", "data_format")
 
 
@@ -125,8 +126,13 @@ def _max_pool_grad_grad(x: np.ndarray, y: np.ndarray, grad: np.ndarray, ksize: A
     return pool.outer(result)
 
 
-def _declare_max(suffix: str, attrs: str, types: Any, lower: Any = None, lower_gradient: Any = None) -> None:
+def _declare_max(suffix: str, attrs: str, types: Any, grad_types: Any, second_types: Any, lower: Any = None,
+                 lower_gradient: Any = None) -> None:
     """MaxPool and its first and second gradient, 2-D or 3-D."""
+    kept = {"TInput": grad_types} if suffix else {}         # in 3-D, what was pooled has a dtype attribute of its own
+    kind = "TInput" if suffix else "T"
+    grad_attrs = attrs.replace(_NOT_IN_GRADIENTS, "")
+
     @op(f"MaxPool{suffix}(input: T; {attrs}) -> output: T", T=types, shape=_pool_shape, lower=lower)
     def max_pool(input, ksize, strides, padding, data_format):
         """The maximum of each window."""
@@ -136,8 +142,8 @@ def _declare_max(suffix: str, attrs: str, types: Any, lower: Any = None, lower_g
     def _(op, grad):
         return getattr(raw, f"MaxPool{suffix}Grad")(op.inputs[0], op.outputs[0], grad, **_geometry(op))
 
-    @op(f"MaxPool{suffix}Grad(orig_input: T, orig_output: T, grad: T; {attrs}) -> output: T", T=types,
-        shape=shape_rules.same_as_input, lower=lower_gradient)
+    @op(f"MaxPool{suffix}Grad(orig_input: {kind}, orig_output: {kind}, grad: T; {grad_attrs}) -> output: T",
+        T=grad_types, shape=shape_rules.same_as_input, lower=lower_gradient, **kept)
     def max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format):
         """The gradient of the maximum: to the first element of each window that is the maximum."""
         return _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format)
@@ -147,7 +153,7 @@ def _declare_max(suffix: str, attrs: str, types: Any, lower: Any = None, lower_g
         second = getattr(raw, f"MaxPool{suffix}GradGrad")(op.inputs[0], op.inputs[1], grad, **_geometry(op))
         return [raw.ZerosLike(op.inputs[0]), raw.ZerosLike(op.inputs[1]), second]
 
-    @op(f"MaxPool{suffix}GradGrad(orig_input: T, orig_output: T, grad: T; {attrs}) -> output: T", T=types,
+    @op(f"MaxPool{suffix}GradGrad(orig_input: T, orig_output: T, grad: T; {grad_attrs}) -> output: T", T=second_types,
         shape=shape_rules.same_as(1))
     def max_pool_grad_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format):
         """The second gradient of the maximum."""
@@ -159,10 +165,13 @@ def _declare_max(suffix: str, attrs: str, types: Any, lower: Any = None, lower_g
         return [raw.ZerosLike(op.inputs[0]), raw.ZerosLike(op.inputs[1]), first]
 
 
-_declare_max("", _ATTRS_2D, REALS + dtypes.qint8, window_lowering.max_pool, window_lowering.max_pool_gradient)
-_declare_max("3D", _ATTRS_3D, FLOATS)
+_POOLED = (REALS - TypeSet(dtypes.uint32, dtypes.uint64) + dtypes.qint8).with_default(dtypes.float32)
+_POOLED_3D = FLOATS - dtypes.float64
+_declare_max("", _ATTRS_2D, _POOLED, REALS.with_default(dtypes.float32), REALS, window_lowering.max_pool,
+             window_lowering.max_pool_gradient)
+_declare_max("3D", _ATTRS_3D, _POOLED_3D, _POOLED_3D.with_default(dtypes.float32), REALS)
 
-_WITH_ARGMAX = ('ksize: list(int), strides: list(int), Targmax: type = int64, '
+_WITH_ARGMAX = ('ksize: list(int) >= 4, strides: list(int) >= 4, Targmax: type = int64, '
                 'padding: string {"SAME", "VALID"}, include_batch_in_index: bool = false')
 
 
@@ -195,8 +204,8 @@ def _(op, grad, _):
                                      include_batch_in_index=op.attrs["include_batch_in_index"])
 
 
-@op("MaxPoolGradWithArgmax(input: T, grad: T, argmax: Targmax; ksize: list(int), strides: list(int), "
-    'padding: string {"SAME", "VALID"}, include_batch_in_index: bool = false) -> output: T', T=REALS, Targmax=INDEX,
+@op("MaxPoolGradWithArgmax(input: T, grad: T, argmax: Targmax; ksize: list(int) >= 4, strides: list(int) >= 4, "
+    'padding: string {"SAME", "VALID"}, include_batch_in_index: bool = false) -> output: T', T=REALS, Targmax=INDICES,
     shape=shape_rules.same_as_input)
 def max_pool_grad_with_argmax(input, grad, argmax, include_batch_in_index):
     """The gradient of MaxPoolWithArgmax: added up at the positions `argmax`."""
@@ -238,7 +247,8 @@ def _declare_avg(suffix: str, attrs: str, lower: Any = None, lower_gradient: Any
     """AvgPool and its gradient, 2-D or 3-D."""
     value_name = "value" if not suffix else "input"
 
-    @op(f"AvgPool{suffix}({value_name}: T; {attrs}) -> output: T", T=FLOATS, shape=_pool_shape, lower=lower)
+    @op(f"AvgPool{suffix}({value_name}: T; {attrs.replace(_NOT_IN_GRADIENTS, '')}) -> output: T", T=FLOATS,
+        shape=_pool_shape, lower=lower)
     def avg_pool(value, ksize, strides, padding, data_format):
         """The mean of each window; padding does not count."""
         return _avg_pool(value, ksize, strides, padding, data_format)
@@ -247,7 +257,7 @@ def _declare_avg(suffix: str, attrs: str, lower: Any = None, lower_gradient: Any
     def _(op, grad):
         return getattr(raw, f"AvgPool{suffix}Grad")(shape(op.inputs[0]), grad, **_geometry(op))
 
-    @op(f"AvgPool{suffix}Grad(orig_input_shape: int32, grad: T; {attrs}) -> output: T", T=FLOATS,
+    @op(f"AvgPool{suffix}Grad(orig_input_shape: int32, grad: T; {attrs.replace(_NOT_IN_GRADIENTS, '')}) -> output: T", T=FLOATS,
         shape=shape_rules.from_value(0), lower=lower_gradient)
     def avg_pool_grad(orig_input_shape, grad, ksize, strides, padding, data_format):
         """The gradient of the mean: shared equally among the elements of each window."""
@@ -272,10 +282,11 @@ def _around(x: np.ndarray, radius: int) -> np.ndarray:
     return running[..., high] - running[..., low]
 
 
+_LRN_TYPES = (FLOATS - dtypes.float64).with_default(dtypes.float32)
 _LRN = "depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5"
 
 
-@op(f"LRN(input: T; {_LRN}) -> output: T", T=FLOATS, shape=shape_rules.same_as_input)
+@op(f"LRN(input: T; {_LRN}) -> output: T", T=_LRN_TYPES, shape=shape_rules.same_as_input)
 def _lrn(input, depth_radius, bias, alpha, beta):
     """input / (bias + alpha * sum of the squares of neighbouring channels) ** beta (Krizhevsky et al., 2012)."""
     wide = input.astype(np.float64)
@@ -288,7 +299,7 @@ def _(op, grad):
                        **{name: op.attrs[name] for name in ("depth_radius", "bias", "alpha", "beta")})
 
 
-@op(f"LRNGrad(input_grads: T, input_image: T, output_image: T; {_LRN}) -> output: T", T=FLOATS,
+@op(f"LRNGrad(input_grads: T, input_image: T, output_image: T; {_LRN}) -> output: T", T=_LRN_TYPES,
     shape=shape_rules.same_as_input)
 def lrn_grad(input_grads, input_image, output_image, depth_radius, bias, alpha, beta):
     """The gradient of LRN."""

@@ -15,7 +15,7 @@ from jitgraph.graph.dtypes import int64
 from jitgraph.op import op
 from jitgraph.resources import queues, shared
 
-_COMMON = 'component_types: list(type), shapes: list(shape) = []'
+_COMMON = 'component_types: list(type) >= 1, shapes: list(shape) = []'
 _SHARING = 'container: string = "", shared_name: string = ""'
 
 
@@ -101,33 +101,35 @@ def _both(signature: str, shape: Any) -> Callable[[Callable], Any]:
     return declare
 
 
-@_both("QueueEnqueue(handle: , components: [Tcomponents]; timeout_ms: int = -1)", shape_rules.no_outputs)
+@_both("QueueEnqueue(handle: , components: [Tcomponents]; Tcomponents: list(type) >= 1, timeout_ms: int = -1)",
+       shape_rules.no_outputs)
 def queue_enqueue(handle, components, state):
     """Adds one element to a queue, waiting until there is room."""
     handle[()].enqueue(tuple(components), state.wait)
 
 
-@_both("QueueEnqueueMany(handle: , components: [Tcomponents]; timeout_ms: int = -1)", shape_rules.no_outputs)
+@_both("QueueEnqueueMany(handle: , components: [Tcomponents]; Tcomponents: list(type) >= 1, timeout_ms: int = -1)",
+       shape_rules.no_outputs)
 def queue_enqueue_many(handle, components, state):
     """Adds each row of the components to a queue, waiting until there is room."""
     handle[()].enqueue_many(list(components), state.wait)
 
 
-@_both("QueueDequeue(handle: ; component_types: list(type), timeout_ms: int = -1) -> components: [component_types]",
+@_both("QueueDequeue(handle: ; component_types: list(type) >= 1, timeout_ms: int = -1) -> components: [component_types]",
        _component_shapes)
 def queue_dequeue(handle, state):
     """Takes one element from a queue, waiting until there is one."""
     return list(handle[()].dequeue(state.wait))
 
 
-@_both("QueueDequeueMany(handle: , n: int32; component_types: list(type), timeout_ms: int = -1) -> "
+@_both("QueueDequeueMany(handle: , n: int32; component_types: list(type) >= 1, timeout_ms: int = -1) -> "
        "components: [component_types]", _batch_shapes)
 def queue_dequeue_many(handle, n, state):
     """Takes `n` elements from a queue, stacked, waiting until there are so many."""
     return handle[()].dequeue_many(int(n), False, state.wait)
 
 
-@_both("QueueDequeueUpTo(handle: , n: int32; component_types: list(type), timeout_ms: int = -1) -> "
+@_both("QueueDequeueUpTo(handle: , n: int32; component_types: list(type) >= 1, timeout_ms: int = -1) -> "
        "components: [component_types]", _part_shapes)
 def queue_dequeue_up_to(handle, n, state):
     """Takes `n` elements from a queue, stacked, or what is left of a closed one."""

@@ -11,7 +11,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.dtypes import FLOATS, INDEX, REALS, TypeSet, as_dtype
+from jitgraph.graph.dtypes import FLOATS, INDICES, REALS, TypeSet, as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.seeds import get_seed
 from jitgraph.graph.shapes import Dimension
@@ -65,15 +65,15 @@ def _reserver(seed: int, seed2: int) -> Any:
     return reserve
 
 
-@op("RandomUniform(shape: T; seed: int = 0, seed2: int = 0, dtype: type) -> output: dtype", T=INDEX, dtype=FLOATS,
+@op("RandomUniform(shape: T; seed: int = 0, seed2: int = 0, dtype: type) -> output: dtype", T=INDICES, dtype=FLOATS,
     shape=_from_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE, lower=_lowered("uniform", ("float32", "float64")))
 def _random_uniform(shape, seed, seed2, dtype, stream):
     """Numbers in [0, 1), uniformly distributed."""
     return _filled(philox.uniform, shape, seed, seed2, dtype, stream)
 
 
-@op("RandomUniformInt(shape: T, minval: Tout, maxval: Tout; seed: int = 0, seed2: int = 0) -> output: Tout", T=INDEX,
-    Tout=_INTEGERS, shape=_from_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE)
+@op("RandomUniformInt(shape: T, minval: Tout, maxval: Tout; seed: int = 0, seed2: int = 0) -> output: Tout", T=INDICES,
+    Tout=_INTEGERS, shape=_from_shape, stateful=True, stream=True)
 def _random_uniform_int(shape, minval, maxval, seed, seed2, stream):
     """Integers in [minval, maxval), uniformly distributed but for a bias of the remainder."""
     count = _count(shape)
@@ -86,7 +86,7 @@ def _random_uniform_int(shape, minval, maxval, seed, seed2, stream):
         [int(d) for d in shape])
 
 
-@op("RandomStandardNormal(shape: T; seed: int = 0, seed2: int = 0, dtype: type) -> output: dtype", T=INDEX,
+@op("RandomStandardNormal(shape: T; seed: int = 0, seed2: int = 0, dtype: type) -> output: dtype", T=INDICES,
     dtype=FLOATS, shape=_from_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE,
     lower=_lowered("normal", ("float32",), single_precision.CONSTANTS))
 def _random_standard_normal(shape, seed, seed2, dtype, stream):
@@ -94,7 +94,7 @@ def _random_standard_normal(shape, seed, seed2, dtype, stream):
     return _filled(philox.normal, shape, seed, seed2, dtype, stream)
 
 
-@op("TruncatedNormal(shape: T; seed: int = 0, seed2: int = 0, dtype: type) -> output: dtype", T=INDEX, dtype=FLOATS,
+@op("TruncatedNormal(shape: T; seed: int = 0, seed2: int = 0, dtype: type) -> output: dtype", T=INDICES, dtype=FLOATS,
     shape=_from_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE)
 def _truncated_normal(shape, seed, seed2, dtype, stream):
     """Numbers of the standard normal distribution, without those of absolute value 2 and more."""
@@ -102,7 +102,7 @@ def _truncated_normal(shape, seed, seed2, dtype, stream):
 
 
 @op("RandomShuffle(value: T; seed: int = 0, seed2: int = 0) -> output: T", shape=shape_rules.same_as_input,
-    stateful=True, stream=True, grad=NOT_DIFFERENTIABLE)
+    stateful=True, stream=True)
 def _random_shuffle(value, seed, seed2, stream):
     """The rows of `value` in random order."""
     rows = value.shape[0] if value.ndim else 1

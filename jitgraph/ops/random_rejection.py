@@ -9,9 +9,9 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.dtypes import INDEX, TypeSet, as_dtype
+from jitgraph.graph.dtypes import INDICES, TypeSet, as_dtype
 from jitgraph.graph.scopes import name_scope
-from jitgraph.op import NOT_DIFFERENTIABLE, op
+from jitgraph.op import op
 from jitgraph.ops.fill import zeros_like
 from jitgraph.ops.philox import RESERVED, Bits, _pairs_float64, unit_float64
 from jitgraph.ops.random import seeds
@@ -112,7 +112,7 @@ def _appended(c: Any) -> Any:
     return None if first is None or c.shapes[1] is None else (*first, *c.shapes[1])
 
 
-@op("RandomGamma(shape: S, alpha: T; seed: int = 0, seed2: int = 0) -> output: T", S=INDEX, T=_GAMMA_TYPES,
+@op("RandomGamma(shape: S, alpha: T; seed: int = 0, seed2: int = 0) -> output: T", S=INDICES, T=_GAMMA_TYPES,
     shape=_appended, stateful=True, stream=True)
 def _random_gamma(shape, alpha, seed, seed2, stream):
     """Numbers of the gamma distributions with shape parameters `alpha` and rate 1: `shape` of them for each."""
@@ -129,7 +129,7 @@ def _(op, grad):
 
 
 @op("RandomGammaGrad(alpha: T, sample: T) -> output: T", T=TypeSet(dtypes.float32, dtypes.float64),
-    shape=shape_rules.broadcast, grad=NOT_DIFFERENTIABLE)
+    shape=shape_rules.broadcast)
 def random_gamma_grad(alpha, sample):
     """The derivative of a gamma distributed sample with respect to `alpha`, at a fixed value of its distribution."""
     from scipy import special, stats
@@ -140,17 +140,16 @@ def random_gamma_grad(alpha, sample):
     return (-slope / stats.gamma.pdf(x, a)).astype(sample.dtype)
 
 
-@op("RandomPoissonV2(shape: S, rate: R; seed: int = 0, seed2: int = 0, dtype: type = int64) -> output: dtype", S=INDEX,
-    R=_RATES, dtype=_RATES.with_default(dtypes.int64), shape=_appended, stateful=True, stream=True,
-    grad=NOT_DIFFERENTIABLE)
+@op("RandomPoissonV2(shape: S, rate: R; seed: int = 0, seed2: int = 0, dtype: type = int64) -> output: dtype", S=INDICES,
+    R=_RATES, dtype=_RATES.with_default(dtypes.int64), shape=_appended, stateful=True, stream=True)
 def _random_poisson(shape, rate, seed, seed2, dtype, stream):
     """Numbers of the Poisson distributions with the given rates: `shape` of them for each."""
     largest = float(dtype.max)
     return _sampled(shape, rate, seed, seed2, stream, lambda r, draw: _poisson(r, draw, largest), dtype.as_numpy_dtype)
 
 
-@op("RandomPoisson(shape: S, rate: dtype; seed: int = 0, seed2: int = 0) -> output: dtype", S=INDEX,
-    dtype=_GAMMA_TYPES, shape=_appended, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE)
+@op("RandomPoisson(shape: S, rate: dtype; seed: int = 0, seed2: int = 0) -> output: dtype", S=INDICES,
+    dtype=_GAMMA_TYPES, shape=_appended, stateful=True, stream=True)
 def _random_poisson_v1(shape, rate, seed, seed2, stream):
     """As RandomPoissonV2, in the dtype of `rate`."""
     return _random_poisson.opdef.value(shape, rate, seed, seed2, as_dtype(rate.dtype), stream=stream)

@@ -8,7 +8,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.dtypes import FLOATS, INDEX, REALS, TypeSet, as_dtype
+from jitgraph.graph.dtypes import FLOATS, INDEX, INDICES, REALS, TypeSet, as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops import philox
@@ -54,7 +54,7 @@ _truncated = _declare("TruncatedNormal", philox.truncated_normal,
                       "Numbers of the standard normal distribution of absolute value below 2, from two seeds.")
 
 
-@op("StatelessRandomUniformInt(shape: T, seed: Tseed, minval: dtype, maxval: dtype) -> output: dtype", T=INDEX,
+@op("StatelessRandomUniformInt(shape: T, seed: Tseed, minval: dtype, maxval: dtype) -> output: dtype", T=INDICES,
     Tseed=_SEEDS, dtype=_INTEGERS, shape=_shape, grad=NOT_DIFFERENTIABLE)
 def _uniform_int(shape, seed, minval, maxval):
     """Integers in [minval, maxval), from two seeds."""

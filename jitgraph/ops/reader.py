@@ -16,7 +16,8 @@ from jitgraph.resources import readers, shared
 _SHARING = 'container: string = "", shared_name: string = ""'
 
 
-def _declare(name: str, attrs: str, records: Callable[[dict], Callable], doc: str, restorable: bool = False) -> Any:
+def _declare(name: str, attrs: str, records: Callable[[dict], Callable], doc: str, restorable: bool = False,
+             newer_attrs: str = "") -> Any:
     """The two ops that make a kind of reader; gives the function of the newer one."""
 
     def value(state, op):
@@ -26,10 +27,10 @@ def _declare(name: str, attrs: str, records: Callable[[dict], Callable], doc: st
         return shared(state, op, "reader", new)
 
     value.__doc__, value.__name__ = doc, name
-    signature = f"{name}%s(; {attrs}{_SHARING}) -> reader_handle: %s"
-    op(signature % ("", "&string"), shape=shape_rules.scalar, stateful=True, host=True, context=("state", "op"))(value)
-    return op(signature % ("V2", "resource"), shape=shape_rules.scalar, stateful=True, host=True,
-              context=("state", "op"))(value)
+    made = [op(f"{name}{suffix}(; {attrs}{more}{_SHARING}) -> reader_handle: {kind}", shape=shape_rules.scalar,
+               stateful=True, host=True, context=("state", "op"))(value)
+            for suffix, more, kind in (("", "", "&string"), ("V2", newer_attrs, "resource"))]
+    return made[1]
 
 
 text_line_reader_v2 = _declare(
@@ -42,8 +43,9 @@ tf_record_reader_v2 = _declare(
     lambda attrs: lambda work: readers.tf_records(work, attrs["compression_type"]), "Gives the records of TFRecord files.")
 fixed_length_record_reader_v2 = _declare(
     "FixedLengthRecordReader",
-    "header_bytes: int = 0, record_bytes: int, footer_bytes: int = 0, hop_bytes: int = 0, encoding: string = \"\", ",
-    lambda attrs: lambda work: readers.fixed_length(work, attrs), "Gives pieces of equal length.")
+    "header_bytes: int = 0, record_bytes: int, footer_bytes: int = 0, hop_bytes: int = 0, ",
+    lambda attrs: lambda work: readers.fixed_length(work, attrs), "Gives pieces of equal length.",
+    newer_attrs='encoding: string = "", ')
 
 
 def _both(signature: str, shape: Any) -> Callable[[Callable], Any]:

@@ -8,9 +8,9 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.dtypes import INDEX
+from jitgraph.graph.dtypes import INDEX, INDICES
 from jitgraph.graph.scopes import name_scope
-from jitgraph.op import NOT_DIFFERENTIABLE, op
+from jitgraph.op import op
 from jitgraph.ops.gather import _check_positions, gather
 from jitgraph.ops.join import axis_from, concat
 from jitgraph.ops.layout import broadcast_to, transpose
@@ -43,7 +43,7 @@ def _lower_roll(b: Any, x: Any, shift: Any, axis: Any) -> Any:
     return x
 
 
-@op("Roll(input: T, shift: Tshift, axis: Taxis) -> output: T", Tshift=INDEX, Taxis=INDEX,
+@op("Roll(input: T, shift: Tshift, axis: Taxis) -> output: T", Tshift=INDICES, Taxis=INDICES,
     shape=shape_rules.same_as_input, lower=_lower_roll)
 def roll(input, shift, axis):
     """The elements moved by `shift` along `axis` (numbers or vectors); what falls off one end returns at the other."""
@@ -68,7 +68,7 @@ def _scattered(name: str, doc: str, combine: Any) -> Any:
 
     value.__doc__ = doc
     value.__name__ = name
-    return op(f"TensorScatter{name}(tensor: T, indices: Tindices, updates: T) -> output: T", Tindices=INDEX,
+    return op(f"TensorScatter{name}(tensor: T, indices: Tindices, updates: T) -> output: T", Tindices=INDICES,
               shape=shape_rules.same_as_input, checks=True)(value)
 
 
@@ -108,8 +108,7 @@ def _unravel_shape(c: Any) -> Any:
     return (count,) if not indices else (count, shape_rules.elements(indices))
 
 
-@op("UnravelIndex(indices: Tidx, dims: Tidx) -> output: Tidx", Tidx=INDEX, shape=_unravel_shape, checks=True,
-    grad=NOT_DIFFERENTIABLE)
+@op("UnravelIndex(indices: Tidx, dims: Tidx) -> output: Tidx", Tidx=INDEX, shape=_unravel_shape, checks=True)
 def unravel_index(indices, dims):
     """The coordinates, one row per dimension, of positions in a flattened tensor of shape `dims`."""
     total = int(np.prod(dims))
@@ -132,14 +131,14 @@ _lower_value, _upper_value = _bound("left"), _bound("right")
 
 
 @op("LowerBound(sorted_inputs: T, values: T; out_type: type = int32) -> output: out_type",
-    out_type=INDEX.with_default(dtypes.int32), shape=shape_rules.same_as(1), grad=NOT_DIFFERENTIABLE)
+    out_type=INDEX.with_default(dtypes.int32), shape=shape_rules.same_as(1))
 def _lower_bound(sorted_inputs, values, out_type):
     """For each row, where `values` would go in the sorted row: before equal elements."""
     return _lower_value(sorted_inputs, values, out_type)
 
 
 @op("UpperBound(sorted_inputs: T, values: T; out_type: type = int32) -> output: out_type",
-    out_type=INDEX.with_default(dtypes.int32), shape=shape_rules.same_as(1), grad=NOT_DIFFERENTIABLE)
+    out_type=INDEX.with_default(dtypes.int32), shape=shape_rules.same_as(1))
 def _upper_bound(sorted_inputs, values, out_type):
     """For each row, where `values` would go in the sorted row: after equal elements."""
     return _upper_value(sorted_inputs, values, out_type)

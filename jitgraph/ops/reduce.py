@@ -13,7 +13,7 @@ from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import INDEX, NOT_DIFFERENTIABLE, NUMBERS, REALS, op
 from jitgraph.ops.cast import cast
-from jitgraph.ops.complex_numbers import complex, conj, real
+from jitgraph.ops.complex_numbers import conj
 from jitgraph.ops.constant import constant
 from jitgraph.ops.deprecated import renamed
 from jitgraph.ops.fill import zeros_like
@@ -178,14 +178,14 @@ def _min(x, reduction_indices, keep_dims):
 _LOGICAL = "(input: bool, reduction_indices: Tidx; keep_dims: bool = False) -> output: bool"
 
 
-@op("All" + _LOGICAL, Tidx=INDEX, shape=shape_rules.reduced, lower=_lowered("and"), grad=NOT_DIFFERENTIABLE,
+@op("All" + _LOGICAL, Tidx=INDEX, shape=shape_rules.reduced, lower=_lowered("and"),
     samples=lambda rng, dtype: reduction_samples(rng, bool))
 def _all(x, reduction_indices, keep_dims):
     """Whether all elements along the axes are true; true over nothing."""
     return np.asarray(np.all(x, axis=_axes(reduction_indices, x.ndim), keepdims=keep_dims))
 
 
-@op("Any" + _LOGICAL, Tidx=INDEX, shape=shape_rules.reduced, lower=_lowered("or"), grad=NOT_DIFFERENTIABLE,
+@op("Any" + _LOGICAL, Tidx=INDEX, shape=shape_rules.reduced, lower=_lowered("or"),
     samples=lambda rng, dtype: reduction_samples(rng, bool))
 def _any(x, reduction_indices, keep_dims):
     """Whether some element along the axes is true; false over nothing."""
@@ -193,7 +193,7 @@ def _any(x, reduction_indices, keep_dims):
 
 
 @op("EuclideanNorm" + _REDUCTION, T=NUMBERS, Tidx=INDEX, shape=shape_rules.reduced, samples=reduction_samples,
-    lower=lambda b, x, axes, keep_dims: _lower_norm(b, x, axes, keep_dims))
+    grad=NOT_DIFFERENTIABLE, lower=lambda b, x, axes, keep_dims: _lower_norm(b, x, axes, keep_dims))
 def _euclidean_norm(x, reduction_indices, keep_dims):
     """The square root of the sum of squares over the axes `reduction_indices`."""
     wide = _wide(x)
@@ -207,17 +207,6 @@ def _lower_norm(b: Any, x: Any, axes: Any, keep_dims: bool) -> Any:
         return NotImplemented
     total = _lowered("add")(b, x * (prim.conj(x) if x.dtype.is_complex else x), axes, keep_dims)
     return total if total is NotImplemented else prim.sqrt(total)
-
-
-@_euclidean_norm.gradient
-def _(op, grad):
-    output = op.outputs[0]
-    if not op.attrs["keep_dims"]:
-        output, grad = kept(op, output), kept(op, grad)
-    scale = grad / output
-    if scale.dtype.is_complex:          # the norm is real
-        scale = complex(real(scale), zeros_like(real(scale)))
-    return [raw.Mul(op.inputs[0], scale), None]
 
 
 # -- the place of the extreme ------------------------------------------------------------------------------------------

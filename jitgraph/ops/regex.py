@@ -14,7 +14,7 @@ import numpy as np
 from jitgraph.graph import shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.tensor import Tensor
-from jitgraph.op import op
+from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops.strings import each, invalid
 
 _REFERENCE = re.compile(r"\\([0-9\\])")
@@ -59,7 +59,7 @@ def _replaced(strings: np.ndarray, pattern: Any, rewrite: Any, everywhere: bool)
 
 
 @op("RegexReplace(input: string, pattern: string, rewrite: string; replace_global: bool = true) -> output: string",
-    shape=shape_rules.same_as_input, host=True)
+    shape=shape_rules.same_as_input, host=True, grad=NOT_DIFFERENTIABLE)
 def _regex_replace(input, pattern, rewrite, replace_global):
     """Each string with the matches of `pattern` (all, or the first) replaced."""
     return _replaced(input, pattern[()], rewrite[()], replace_global)

@@ -11,9 +11,9 @@ import numpy as np
 
 from jitgraph import prim
 from jitgraph.graph import shape_rules
-from jitgraph.graph.dtypes import INDEX, NUMBERS, TypeSet, int32, int64
+from jitgraph.graph.dtypes import INDEX, INDICES, NUMBERS, TypeSet, int32, int64
 from jitgraph.graph.errors import OutOfRangeError
-from jitgraph.op import op
+from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops import state
 
 
@@ -55,14 +55,14 @@ def _(op, grad):
 
 
 @op("VarIsInitializedOp(resource: resource) -> is_initialized: bool", shape=shape_rules.scalar, stateful=True,
-    state="read")
+    state="read", grad=NOT_DIFFERENTIABLE)
 def var_is_initialized_op(resource):
     """Whether the variable has a value."""
     return np.array(resource is not None)
 
 
 @op("VariableShape(input: resource; out_type: type = int32) -> output: out_type", out_type=INDEX, stateful=True,
-    state="read", shape=lambda c: (None if _of_variable(c) is None else len(_of_variable(c)),))
+    state="read", shape=lambda c: (None if _of_variable(c) is None else len(_of_variable(c)),), grad=NOT_DIFFERENTIABLE)
 def variable_shape(input, out_type):
     """The shape of the variable's value."""
     return np.array(input.shape, out_type.as_numpy_dtype)
@@ -108,7 +108,7 @@ def _gathered(c: Any) -> Any:
 
 
 @op("ResourceGather(resource: resource, indices: Tindices; batch_dims: int = 0, validate_indices: bool = true, "
-    "dtype: type) -> output: dtype", Tindices=INDEX, shape=_gathered, stateful=True, state="read", checks=True)
+    "dtype: type) -> output: dtype", Tindices=INDICES, shape=_gathered, stateful=True, state="read", checks=True)
 def resource_gather(resource, indices, batch_dims):
     """Rows of the variable."""
     state.check_indices(indices, resource.shape[batch_dims])
@@ -144,7 +144,7 @@ def _scatter(kind: str) -> Any:
 
     value.__doc__ = on_reference.__doc__
     value.__name__ = "resource_scatter_" + kind.lower()
-    return op(f"ResourceScatter{kind}(resource: resource, indices: Tindices, updates: dtype)", Tindices=INDEX,
+    return op(f"ResourceScatter{kind}(resource: resource, indices: Tindices, updates: dtype)", Tindices=INDICES,
               **({} if kind == "Update" else {"dtype": NUMBERS}), shape=shape_rules.no_outputs,
               stateful=True, state="write", checks=True, lower=state.scatter_lowering(kind.lower()))(value)
 
@@ -165,7 +165,7 @@ def _scatter_nd(kind: str) -> Any:
     value.__doc__ = on_reference.__doc__
     value.__name__ = "resource_scatter_nd_" + kind.lower()
     return op(f"ResourceScatterNd{kind}(ref: resource, indices: Tindices, updates: T; use_locking: bool = true)",
-              Tindices=INDEX, **({} if kind == "Update" else {"T": NUMBERS}), shape=shape_rules.no_outputs,
+              Tindices=INDICES, **({} if kind == "Update" else {"T": NUMBERS}), shape=shape_rules.no_outputs,
               stateful=True, state="write", checks=True)(value)
 
 
@@ -174,7 +174,7 @@ resource_scatter_nd_sub = _scatter_nd("Sub")
 
 
 @op("ResourceStridedSliceAssign(ref: resource, begin: Index, end: Index, strides: Index, value: T; begin_mask: int = "
-    "0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0)", Index=INDEX,
+    "0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0)", Index=INDICES,
     shape=shape_rules.no_outputs, stateful=True, state="write", checks=True)
 def resource_strided_slice_assign(ref, begin, end, strides, value, begin_mask, end_mask, ellipsis_mask, new_axis_mask,
                                   shrink_axis_mask):

@@ -46,7 +46,8 @@ def _same_lengths(c: Any) -> list:
     return []
 
 
-@op("SaveV2(prefix: string, tensor_names: string, shape_and_slices: string, tensors: [dtypes])", shape=_same_lengths,
+@op("SaveV2(prefix: string, tensor_names: string, shape_and_slices: string, "
+    "tensors: [dtypes]; dtypes: list(type) >= 1)", shape=_same_lengths,
     stateful=True, host=True)
 def save_v2(prefix, tensor_names, shape_and_slices, tensors, dtypes):
     """Writes a checkpoint of the tensors, or of the slices that ``shape_and_slices`` says they are ("" for whole)."""
@@ -86,7 +87,7 @@ def _slice_shape(spec: str) -> Any:
     return tuple(length for _, length in tensor_slice.resolve(extents, shape))
 
 
-@op("RestoreV2(prefix: string, tensor_names: string, shape_and_slices: string; dtypes: list(type)) -> tensors: [dtypes]",
+@op("RestoreV2(prefix: string, tensor_names: string, shape_and_slices: string; dtypes: list(type) >= 1) -> tensors: [dtypes]",
     shape=_restored, stateful=True, host=True, dynamic=True)
 def restore_v2(prefix, tensor_names, shape_and_slices, dtypes):
     """Reads tensors, or slices of them, from a checkpoint of either format."""
@@ -144,14 +145,15 @@ def _write_v1(filename: Any, parts: Iterator[tuple]) -> None:
         for name, shape, extents, array, dtype in parts))
 
 
-@op("Save(filename: string, tensor_names: string, data: [T])", shape=shape_rules.no_outputs, stateful=True, host=True)
+@op("Save(filename: string, tensor_names: string, data: [T]; T: list(type) >= 1)", shape=shape_rules.no_outputs,
+    stateful=True, host=True)
 def save(filename, tensor_names, data, T):
     """Writes a checkpoint of the old format."""
     _write_v1(filename, _parts(tensor_names, [""] * len(data), data, T))
     return ()
 
 
-@op("SaveSlices(filename: string, tensor_names: string, shapes_and_slices: string, data: [T])",
+@op("SaveSlices(filename: string, tensor_names: string, shapes_and_slices: string, data: [T]; T: list(type) >= 1)",
     shape=shape_rules.no_outputs, stateful=True, host=True)
 def save_slices(filename, tensor_names, shapes_and_slices, data, T):
     """Writes a checkpoint of the old format, of whole tensors and slices."""

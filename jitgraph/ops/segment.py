@@ -9,12 +9,10 @@ import numpy as np
 from jitgraph import prim
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
-from jitgraph.graph.dtypes import INDEX, NUMBERS, REALS
+from jitgraph.graph.dtypes import INDEX, INDICES, NUMBERS, REALS
 from jitgraph.op import op
 from jitgraph.ops.complex_numbers import conj
 from jitgraph.ops.shape import expand_dims, plain_sizes, reshape, shape
-
-_IDS = INDEX.with_default(dtypes.int32)
 
 
 def _invalid(message: str) -> Exception:
@@ -93,7 +91,7 @@ def _lower_unsorted_sum(b: Any, data: Any, segment_ids: Any, num_segments: Any) 
 
 
 _UNSORTED = "(data: T, segment_ids: Tindices, num_segments: Tnumsegments) -> output: T"
-_UNSORTED_TYPES: dict[str, Any] = {"Tindices": _IDS, "Tnumsegments": _IDS}
+_UNSORTED_TYPES: dict[str, Any] = {"Tindices": INDICES, "Tnumsegments": INDEX}
 
 
 @op("UnsortedSegmentSum" + _UNSORTED, T=NUMBERS, shape=_unsorted_shape, lower=_lower_unsorted_sum, checks=True,
@@ -217,7 +215,7 @@ _segment_min = _sorted(lambda rows: np.min(rows, 0))
 _SORTED = "(data: T, segment_ids: Tindices) -> output: T"
 
 
-@op("SegmentSum" + _SORTED, T=NUMBERS, Tindices=_IDS, shape=_sorted_shape, dynamic=True, checks=True)
+@op("SegmentSum" + _SORTED, T=NUMBERS, Tindices=INDICES, shape=_sorted_shape, dynamic=True, checks=True)
 def segment_sum(data, segment_ids):
     """output[i] = sum of the rows of `data` whose id, in increasing order, is i."""
     return _segment_sum(data, segment_ids)
@@ -228,7 +226,7 @@ def _(op, grad):
     return [raw.GatherV2(grad, op.inputs[1], 0), None]
 
 
-@op("SegmentMean" + _SORTED, T=NUMBERS, Tindices=_IDS, shape=_sorted_shape, dynamic=True, checks=True)
+@op("SegmentMean" + _SORTED, T=NUMBERS, Tindices=INDICES, shape=_sorted_shape, dynamic=True, checks=True)
 def segment_mean(data, segment_ids):
     """output[i] = mean of the rows of `data` whose id, in increasing order, is i."""
     return _segment_mean(data, segment_ids)
@@ -243,7 +241,7 @@ def _(op, grad):
     return [raw.GatherV2(raw.RealDiv(grad, raw.SegmentSum(ones, ids)), ids, 0), None]
 
 
-@op("SegmentProd" + _SORTED, T=NUMBERS, Tindices=_IDS, shape=_sorted_shape, dynamic=True, checks=True)
+@op("SegmentProd" + _SORTED, T=NUMBERS, Tindices=INDICES, shape=_sorted_shape, dynamic=True, checks=True)
 def segment_prod(data, segment_ids):
     """output[i] = product of the rows of `data` whose id, in increasing order, is i."""
     return _segment_prod(data, segment_ids)
@@ -261,13 +259,13 @@ def _(op, grad):
     return [raw.Mul(raw.GatherV2(grad, ids, 0), conj(raw.Select(is_zero, others, quotient))), None]
 
 
-@op("SegmentMax" + _SORTED, T=REALS, Tindices=_IDS, shape=_sorted_shape, dynamic=True, checks=True)
+@op("SegmentMax" + _SORTED, T=REALS, Tindices=INDICES, shape=_sorted_shape, dynamic=True, checks=True)
 def segment_max(data, segment_ids):
     """output[i] = maximum of the rows of `data` whose id, in increasing order, is i."""
     return _segment_max(data, segment_ids)
 
 
-@op("SegmentMin" + _SORTED, T=REALS, Tindices=_IDS, shape=_sorted_shape, dynamic=True, checks=True)
+@op("SegmentMin" + _SORTED, T=REALS, Tindices=INDICES, shape=_sorted_shape, dynamic=True, checks=True)
 def segment_min(data, segment_ids):
     """output[i] = minimum of the rows of `data` whose id, in increasing order, is i."""
     return _segment_min(data, segment_ids)

@@ -10,7 +10,7 @@ from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import INDEX, NUMBERS
 from jitgraph.graph.scopes import name_scope
-from jitgraph.op import NOT_DIFFERENTIABLE, op
+from jitgraph.op import op
 from jitgraph.ops.gather import gather
 from jitgraph.ops.join import concat
 from jitgraph.ops.shape import reshape, shape, squeeze
@@ -21,7 +21,7 @@ _OUT = INDEX.with_default(dtypes.int32)
 # -- where ---------------------------------------------------------------------------------------------------------
 
 @op("Where(input: T) -> index: int64", T=(NUMBERS + dtypes.bool_).with_default(dtypes.bool_),
-    shape=lambda c: (None, None if c.shapes[0] is None else len(c.shapes[0])), dynamic=True, grad=NOT_DIFFERENTIABLE)
+    shape=lambda c: (None, None if c.shapes[0] is None else len(c.shapes[0])), dynamic=True)
 def _where(input):
     """The coordinates of the elements that are not zero (true), one row each, in row-major order."""
     return np.argwhere(input).astype(np.int64)
@@ -118,7 +118,7 @@ def _within_range(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 @op("Unique(x: T; out_idx: type = int32) -> y: T, idx: out_idx", out_idx=_OUT, dynamic=True,
-    shape=lambda c: [(None,), shape_rules.with_rank(c.shapes[0], 1, "x")], grad=NOT_DIFFERENTIABLE)
+    shape=lambda c: [(None,), shape_rules.with_rank(c.shapes[0], 1, "x")])
 def _unique(x, out_idx):
     """y: the distinct elements of the vector `x` in the order of their first occurrence; x[i] = y[idx[i]]."""
     distinct, index, _ = first_seen(x)
@@ -126,8 +126,7 @@ def _unique(x, out_idx):
 
 
 @op("UniqueWithCounts(x: T; out_idx: type = int32) -> y: T, idx: out_idx, count: out_idx", out_idx=_OUT,
-    shape=lambda c: [(None,), shape_rules.with_rank(c.shapes[0], 1, "x"), (None,)], dynamic=True,
-    grad=NOT_DIFFERENTIABLE)
+    shape=lambda c: [(None,), shape_rules.with_rank(c.shapes[0], 1, "x"), (None,)], dynamic=True)
 def _unique_with_counts(x, out_idx):
     """As Unique; count[j] is how often y[j] occurs."""
     distinct, index, counts = first_seen(x)
@@ -148,7 +147,7 @@ def _unique_rows(x: np.ndarray, axis: Any) -> tuple:
 
 
 @op("UniqueV2(x: T, axis: Taxis; out_idx: type = int32) -> y: T, idx: out_idx", out_idx=_OUT,
-    Taxis=INDEX.with_default(dtypes.int64), dynamic=True, grad=NOT_DIFFERENTIABLE,
+    Taxis=INDEX.with_default(dtypes.int64), dynamic=True,
     shape=lambda c: [None if c.shapes[0] is None else (None,) * len(c.shapes[0]), (None,)])
 def _unique_v2(x, axis, out_idx):
     """As Unique, for the slices of `x` along `axis` (a vector of at most one element)."""
@@ -157,7 +156,7 @@ def _unique_v2(x, axis, out_idx):
 
 
 @op("UniqueWithCountsV2(x: T, axis: Taxis; out_idx: type = int32) -> y: T, idx: out_idx, count: out_idx", out_idx=_OUT,
-    Taxis=INDEX.with_default(dtypes.int64), dynamic=True, grad=NOT_DIFFERENTIABLE,
+    Taxis=INDEX.with_default(dtypes.int64), dynamic=True,
     shape=lambda c: [None if c.shapes[0] is None else (None,) * len(c.shapes[0]), (None,), (None,)])
 def _unique_with_counts_v2(x, axis, out_idx):
     """As UniqueWithCounts, for the slices of `x` along `axis` (a vector of at most one element)."""
@@ -177,7 +176,7 @@ def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = N
 
 
 @op("ListDiff(x: T, y: T; out_idx: type = int32) -> out: T, idx: out_idx", out_idx=_OUT, dynamic=True,
-    shape=lambda c: [(None,), (None,)], grad=NOT_DIFFERENTIABLE)
+    shape=lambda c: [(None,), (None,)])
 def _list_diff(x, y, out_idx):
     """The elements of the vector `x` that are not in `y`, duplicates and order kept, and their positions."""
     taken = set(y.tolist())

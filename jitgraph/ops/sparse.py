@@ -11,7 +11,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
-from jitgraph.op import NUMBERS, TypeSet, op
+from jitgraph.op import NOT_DIFFERENTIABLE, NUMBERS, TypeSet, op
 from jitgraph.ops.invalid import invalid
 from jitgraph.ops.shape import plain_sizes
 
@@ -213,7 +213,8 @@ def _concat_samples(rng, dtype):
 
 
 @op("SparseConcat(indices: N*int64, values: N*T, shapes: N*int64; concat_dim: int, N: int >= 2) -> output_indices: "
-    "int64, output_values: T, output_shape: int64", shape=_concat_shapes, host=True, samples=_concat_samples)
+    "int64, output_values: T, output_shape: int64", shape=_concat_shapes, host=True, samples=_concat_samples,
+    grad=NOT_DIFFERENTIABLE)
 def _sparse_concat(indices, values, shapes, concat_dim):
     """Sparse tensors one after the other along a dimension; their other sizes are equal."""
     rank = len(shapes[0])

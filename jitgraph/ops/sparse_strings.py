@@ -12,7 +12,7 @@ from jitgraph.graph import dtypes
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.dtypes import DType, TypeSet
 from jitgraph.graph.tensor import Tensor
-from jitgraph.op import NOT_DIFFERENTIABLE, op
+from jitgraph.op import op
 from jitgraph.ops.strings import invalid
 
 _STRINGS = TypeSet(dtypes.string).with_default(dtypes.string)
@@ -32,15 +32,14 @@ def _table(rows: list[list[bytes]]) -> np.ndarray:
 
 
 @op("SerializeSparse(sparse_indices: int64, sparse_values: T, sparse_shape: int64; out_type: type = string) -> "
-    "serialized_sparse: out_type", out_type=_STRINGS, shape=lambda c: (3,), host=True, grad=NOT_DIFFERENTIABLE)
+    "serialized_sparse: out_type", out_type=_STRINGS, shape=lambda c: (3,), host=True)
 def _serialize_sparse(sparse_indices, sparse_values, sparse_shape):
     """A sparse tensor as three strings."""
     return _table([_strings((sparse_indices, sparse_values, sparse_shape))])[0]
 
 
 @op("SerializeManySparse(sparse_indices: int64, sparse_values: T, sparse_shape: int64; out_type: type = string) -> "
-    "serialized_sparse: out_type", out_type=_STRINGS, shape=lambda c: (None, 3), host=True, dynamic=True,
-    grad=NOT_DIFFERENTIABLE)
+    "serialized_sparse: out_type", out_type=_STRINGS, shape=lambda c: (None, 3), host=True, dynamic=True)
 def _serialize_many_sparse(sparse_indices, sparse_values, sparse_shape):
     """Each row (along the first dimension) of a sparse tensor as three strings."""
     rows = []
@@ -79,15 +78,14 @@ def _deserialized_shapes(c: Any) -> list:
 
 
 @op("DeserializeManySparse(serialized_sparse: string; dtype: type) -> sparse_indices: int64, sparse_values: dtype, "
-    "sparse_shape: int64", shape=_deserialized_shapes, host=True, dynamic=True, grad=NOT_DIFFERENTIABLE)
+    "sparse_shape: int64", shape=_deserialized_shapes, host=True, dynamic=True)
 def _deserialize_many_sparse(serialized_sparse, dtype):
     """Rows of three strings as one sparse tensor, stacked along a new first dimension."""
     return _stacked(serialized_sparse.reshape(-1, 3), dtype)
 
 
 @op("DeserializeSparse(serialized_sparse: Tserialized; dtype: type) -> sparse_indices: int64, sparse_values: dtype, "
-    "sparse_shape: int64", Tserialized=_STRINGS, shape=_deserialized_shapes, host=True, dynamic=True,
-    grad=NOT_DIFFERENTIABLE)
+    "sparse_shape: int64", Tserialized=_STRINGS, shape=_deserialized_shapes, host=True, dynamic=True)
 def _deserialize_sparse(serialized_sparse, dtype):
     """Three strings (or rows of them) as a sparse tensor, with the leading dimensions of `serialized_sparse`."""
     indices, values, shape = _stacked(serialized_sparse.reshape(-1, 3), dtype)

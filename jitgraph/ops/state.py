@@ -11,9 +11,11 @@ import numpy as np
 
 from jitgraph import prim
 from jitgraph.graph import shape_rules
-from jitgraph.graph.dtypes import INDEX, NUMBERS, TypeSet, int32, int64
+from jitgraph.graph.dtypes import FLOATS, INDICES, NUMBERS, TypeSet, int32, int64
 from jitgraph.graph.errors import InvalidArgumentError, OutOfRangeError, UnimplementedError
-from jitgraph.op import op
+from jitgraph.op import NOT_DIFFERENTIABLE, op
+
+_ORDERED = FLOATS + TypeSet(int32, int64)
 
 
 @op('VariableV2(; shape: shape, dtype: type, container: string = "", shared_name: string = "") -> ref: &dtype',
@@ -45,7 +47,7 @@ def _assigned(c: Any) -> Any:
 
 
 @op("Assign(ref: &T, value: T; validate_shape: bool = true, use_locking: bool = true) -> output_ref: &T",
-    shape=_assigned, stateful=True, state="write", lower=lambda b, ref, value: value)
+    shape=_assigned, stateful=True, state="write", lower=lambda b, ref, value: value, grad=NOT_DIFFERENTIABLE)
 def assign(ref, value):
     """Gives the variable a new value, its first one perhaps."""
     return value
@@ -59,7 +61,8 @@ def check_same_shape(ref: np.ndarray, value: np.ndarray) -> None:
 
 
 @op("AssignAdd(ref: &T, value: T; use_locking: bool = false) -> output_ref: &T", T=NUMBERS,
-    shape=shape_rules.merged_inputs, stateful=True, state="write", lower=lambda b, ref, value: prim.add(ref, value))
+    shape=shape_rules.merged_inputs, stateful=True, state="write", lower=lambda b, ref, value: prim.add(ref, value),
+    grad=NOT_DIFFERENTIABLE)
 def assign_add(ref, value):
     """Adds `value` to the variable."""
     check_same_shape(ref, value)
@@ -67,7 +70,8 @@ def assign_add(ref, value):
 
 
 @op("AssignSub(ref: &T, value: T; use_locking: bool = false) -> output_ref: &T", T=NUMBERS,
-    shape=shape_rules.merged_inputs, stateful=True, state="write", lower=lambda b, ref, value: prim.sub(ref, value))
+    shape=shape_rules.merged_inputs, stateful=True, state="write", lower=lambda b, ref, value: prim.sub(ref, value),
+    grad=NOT_DIFFERENTIABLE)
 def assign_sub(ref, value):
     """Takes `value` from the variable."""
     check_same_shape(ref, value)
@@ -120,7 +124,7 @@ def scatter_lowering(kind: str) -> Any:
     return lower
 
 
-def _scatter(name: str, locking: str, doc: str, combine: Any) -> Any:
+def _scatter(name: str, locking: str, doc: str, combine: Any, types: Any = NUMBERS, **fields: Any) -> Any:
     """A Scatter op: rows `indices` of the variable combined with `updates`, one after the other."""
 
     def value(ref, indices, updates):
@@ -132,8 +136,8 @@ def _scatter(name: str, locking: str, doc: str, combine: Any) -> Any:
     value.__doc__ = doc
     value.__name__ = name
     return op(f"{name}(ref: &T, indices: Tindices, updates: T; use_locking: bool = {locking}) -> output_ref: &T",
-              **({} if name == "ScatterUpdate" else {"T": NUMBERS}), Tindices=INDEX, shape=_scattered, stateful=True,
-              state="write", checks=True, lower=scatter_lowering(name.removeprefix("Scatter").lower()))(value)
+              **({} if name == "ScatterUpdate" else {"T": types}), Tindices=INDICES, shape=_scattered, stateful=True,
+              state="write", checks=True, lower=scatter_lowering(name.removeprefix("Scatter").lower()), **fields)(value)
 
 
 def _assign_rows(new: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> None:
@@ -142,11 +146,16 @@ def _assign_rows(new: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> N
 
 scatter_update = _scatter("ScatterUpdate", "true", "Replaces rows of a variable; of duplicates, the last counts.",
                           _assign_rows)
-scatter_add = _scatter("ScatterAdd", "false", "Adds to rows of a variable; duplicates add up.", np.add.at)
-scatter_sub = _scatter("ScatterSub", "false", "Subtracts from rows of a variable; duplicates add up.", np.subtract.at)
-scatter_mul = _scatter("ScatterMul", "false", "Multiplies rows of a variable.", np.multiply.at)
-scatter_min = _scatter("ScatterMin", "false", "The minimum of rows of a variable and updates.", np.minimum.at)
-scatter_max = _scatter("ScatterMax", "false", "The maximum of rows of a variable and updates.", np.maximum.at)
+scatter_add = _scatter("ScatterAdd", "false", "Adds to rows of a variable; duplicates add up.", np.add.at,
+                       grad=NOT_DIFFERENTIABLE)
+scatter_sub = _scatter("ScatterSub", "false", "Subtracts from rows of a variable; duplicates add up.", np.subtract.at,
+                       grad=NOT_DIFFERENTIABLE)
+scatter_mul = _scatter("ScatterMul", "false", "Multiplies rows of a variable.", np.multiply.at,
+                       grad=NOT_DIFFERENTIABLE)
+scatter_min = _scatter("ScatterMin", "false", "The minimum of rows of a variable and updates.", np.minimum.at,
+                       _ORDERED)
+scatter_max = _scatter("ScatterMax", "false", "The maximum of rows of a variable and updates.", np.maximum.at,
+                       _ORDERED)
 
 
 def _divide_rows(new: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> None:
@@ -157,7 +166,8 @@ def _divide_rows(new: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> N
         np.divide.at(new, indices, updates)
 
 
-scatter_div = _scatter("ScatterDiv", "false", "Divides rows of a variable; integers towards zero.", _divide_rows)
+scatter_div = _scatter("ScatterDiv", "false", "Divides rows of a variable; integers towards zero.", _divide_rows,
+                       grad=NOT_DIFFERENTIABLE)
 
 
 def _scatter_nd(name: str, locking: str, doc: str, combine: Any) -> Any:
@@ -175,8 +185,8 @@ def _scatter_nd(name: str, locking: str, doc: str, combine: Any) -> Any:
     value.__doc__ = doc
     value.__name__ = name
     return op(f"{name}(ref: &T, indices: Tindices, updates: T; use_locking: bool = {locking}) -> output_ref: &T",
-              **({} if name == "ScatterNdUpdate" else {"T": NUMBERS}), Tindices=INDEX,
-              shape=shape_rules.same_as_input, stateful=True, state="write", checks=True)(value)
+              **({} if name == "ScatterNdUpdate" else {"T": NUMBERS}), Tindices=INDICES,
+              shape=shape_rules.same_as_input, stateful=True, state="write", checks=True, grad=NOT_DIFFERENTIABLE)(value)
 
 
 scatter_nd_update = _scatter_nd("ScatterNdUpdate", "true", "Replaces elements or slices of a variable.", _assign_rows)
@@ -187,7 +197,7 @@ scatter_nd_sub = _scatter_nd("ScatterNdSub", "false", "Subtracts from elements o
 
 @op("StridedSliceAssign(ref: &T, begin: Index, end: Index, strides: Index, value: T; begin_mask: int = 0, "
     "end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0) -> output_ref: &T",
-    Index=INDEX, shape=shape_rules.same_as_input, stateful=True, state="write", checks=True)
+    Index=INDICES, shape=shape_rules.same_as_input, stateful=True, state="write", checks=True)
 def strided_slice_assign(ref, begin, end, strides, value, begin_mask, end_mask, ellipsis_mask, new_axis_mask,
                          shrink_axis_mask):
     """Replaces the part of a variable that ``ref[begin:end:strides]`` (with the masks) names."""

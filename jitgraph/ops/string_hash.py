@@ -189,7 +189,7 @@ def siphash(data: bytes, key: tuple[int, int]) -> int:
 # -- ops -----------------------------------------------------------------------------------------------------------
 
 @op("StringToHashBucketFast(input: string; num_buckets: int >= 1) -> output: int64", shape=shape_rules.same_as_input,
-    host=True)
+    host=True, grad=NOT_DIFFERENTIABLE)
 def string_to_hash_bucket_fast(input, num_buckets):
     """The bucket, from 0 to `num_buckets` - 1, of each string; equal strings have equal buckets, always and everywhere."""
     return (fingerprints(input) % np.uint64(num_buckets)).astype(np.int64)
@@ -201,7 +201,7 @@ def _each(strings: np.ndarray, function: Callable[[bytes], int]) -> np.ndarray:
 
 
 @op("StringToHashBucketStrong(input: string; num_buckets: int >= 1, key: list(int)) -> output: int64",
-    shape=shape_rules.same_as_input, host=True)
+    shape=shape_rules.same_as_input, host=True, grad=NOT_DIFFERENTIABLE)
 def string_to_hash_bucket_strong(input, num_buckets, key):
     """As StringToHashBucketFast, by a keyed hash that nobody can fill one bucket of without knowing the key."""
     if len(key) != 2:
@@ -210,7 +210,7 @@ def string_to_hash_bucket_strong(input, num_buckets, key):
 
 
 @op("StringToHashBucket(string_tensor: string; num_buckets: int >= 1) -> output: int64",
-    shape=shape_rules.same_as_input, host=True)
+    shape=shape_rules.same_as_input, host=True, grad=NOT_DIFFERENTIABLE)
 def _string_to_hash_bucket(string_tensor, num_buckets):
     """As StringToHashBucketFast, by an older and slower hash."""
     return _each(string_tensor, lambda item: murmur64(item) % num_buckets)
@@ -231,8 +231,7 @@ def _fingerprint_shape(c: Any) -> Any:
     return (None if not shape else shape[0], 8)
 
 
-@op("Fingerprint(data: T, method: string) -> fingerprint: uint8", shape=_fingerprint_shape, host=True,
-    grad=NOT_DIFFERENTIABLE)
+@op("Fingerprint(data: T, method: string) -> fingerprint: uint8", shape=_fingerprint_shape, host=True)
 def _fingerprint_op(data, method):
     """The fingerprint of each row of `data`, 8 bytes each."""
     if method[()] != b"farmhash64":

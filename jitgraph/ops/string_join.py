@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.graph import shape_rules
-from jitgraph.op import op
+from jitgraph.op import NOT_DIFFERENTIABLE, op
 
 
 def _joined(c: Any) -> Any:
@@ -20,7 +20,7 @@ def _joined(c: Any) -> Any:
     return known or ()
 
 
-@op('StringJoin(inputs: N*string; N: int >= 1, separator: string = "") -> output: string', shape=_joined)
+@op('StringJoin(inputs: N*string; N: int >= 1, separator: string = "") -> output: string', shape=_joined, grad=NOT_DIFFERENTIABLE)
 def string_join(inputs, separator):
     """The strings of several tensors, joined element by element."""
     between = separator.encode() if isinstance(separator, str) else separator

@@ -10,10 +10,10 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.dtypes import INDEX
+from jitgraph.graph.dtypes import INDEX, INDICES
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
-from jitgraph.op import op
+from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops.shape import reshape
 from jitgraph.ops.strings import invalid
 
@@ -46,7 +46,7 @@ def split_at_any(text: bytes, delimiters: bytes, skip_empty: bool) -> list[bytes
 
 
 @op("StringSplit(input: string, delimiter: string; skip_empty: bool = true) -> indices: int64, values: string, "
-    "shape: int64", shape=_split_shapes, host=True, dynamic=True)
+    "shape: int64", shape=_split_shapes, host=True, dynamic=True, grad=NOT_DIFFERENTIABLE)
 def _string_split(input, delimiter, skip_empty):
     """The parts of each string between any of the bytes in `delimiter`, as a sparse matrix."""
     return _as_sparse(input, lambda text: split_at_any(text, delimiter[()], skip_empty))
@@ -133,7 +133,7 @@ def _reduced_shape(c: Any) -> Any:
 
 
 @op('ReduceJoin(inputs: string, reduction_indices: int32; keep_dims: bool = false, separator: string = "") -> '
-    "output: string", shape=_reduced_shape, host=True)
+    "output: string", shape=_reduced_shape, host=True, grad=NOT_DIFFERENTIABLE)
 def _reduce_join(inputs, reduction_indices, keep_dims, separator):
     """The strings along some dimensions joined: first along the one named first, the results along the next."""
     axes = _axes(reduction_indices, inputs.ndim)
@@ -176,7 +176,7 @@ def _segments_shape(c: Any) -> Any:
 
 
 @op('UnsortedSegmentJoin(inputs: string, segment_ids: Tindices, num_segments: Tnumsegments; separator: string = "") -> '
-    "output: string", Tindices=INDEX, Tnumsegments=INDEX.with_default(dtypes.int32), shape=_segments_shape, host=True)
+    "output: string", Tindices=INDICES, Tnumsegments=INDEX.with_default(dtypes.int32), shape=_segments_shape, host=True)
 def _unsorted_segment_join(inputs, segment_ids, num_segments, separator):
     """Joins the strings (or slices of strings) of each segment."""
     rest = inputs.shape[segment_ids.ndim:]

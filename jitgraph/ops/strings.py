@@ -190,7 +190,8 @@ def string_strip(input):
 
 # -- encodings -----------------------------------------------------------------------------------------------------
 
-@op("EncodeBase64(input: string; pad: bool = false) -> output: string", shape=shape_rules.same_as_input, host=True)
+@op("EncodeBase64(input: string; pad: bool = false) -> output: string", shape=shape_rules.same_as_input, host=True,
+    grad=NOT_DIFFERENTIABLE)
 def encode_base64(input, pad):
     """Each string in web-safe base64 (with - and _), padded with = if `pad`."""
     encode = base64.urlsafe_b64encode
@@ -212,7 +213,7 @@ def _decoded(text: bytes) -> bytes:
         raise invalid(f"Invalid base64: {error}") from None
 
 
-@op("DecodeBase64(input: string) -> output: string", shape=shape_rules.same_as_input, host=True)
+@op("DecodeBase64(input: string) -> output: string", shape=shape_rules.same_as_input, host=True, grad=NOT_DIFFERENTIABLE)
 def decode_base64(input):
     """What each string holds in web-safe base64, padded or not."""
     return each(_decoded, input)

@@ -7,7 +7,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
-from jitgraph.graph.dtypes import INDEX
+from jitgraph.graph.dtypes import INDICES
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.host_values import ZERO, Stack, boxed, unboxed
 from jitgraph.op import NOT_DIFFERENTIABLE, op
@@ -15,7 +15,7 @@ from jitgraph.op import NOT_DIFFERENTIABLE, op
 
 # `context`: the value is one of the host, which is never folded into the graph
 @op("EmptyTensorList(element_shape: shape_type, max_num_elements: int32; element_dtype: type) -> handle: variant",
-    shape_type=INDEX, shape=shape_rules.scalar, host=True, context=("op",), grad=NOT_DIFFERENTIABLE)
+    shape_type=INDICES, shape=shape_rules.scalar, host=True, context=("op",))
 def empty_tensor_list(element_shape, max_num_elements, op):
     """A list without elements."""
     return boxed(Stack())

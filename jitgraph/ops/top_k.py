@@ -9,7 +9,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import INDEX, REALS
 from jitgraph.graph.scopes import name_scope
-from jitgraph.op import NOT_DIFFERENTIABLE, op
+from jitgraph.op import op
 from jitgraph.ops.shape import expand_dims, plain_sizes, reshape, shape
 
 _FEW = 256          # so many are kept in order by insertion
@@ -132,15 +132,13 @@ def _in_top_k_shape(c: Any) -> Any:
     return (shape_rules.merge_sizes(predictions[0], targets[0]),)
 
 
-@op("InTopK(predictions: float32, targets: T; k: int) -> precision: bool", T=_OUT, shape=_in_top_k_shape,
-    grad=NOT_DIFFERENTIABLE)
+@op("InTopK(predictions: float32, targets: T; k: int) -> precision: bool", T=_OUT, shape=_in_top_k_shape)
 def _in_top_k_v1(predictions, targets, k):
     """Whether each target class is among the `k` highest predictions of its row; ties count as in."""
     return _in_top_k(predictions, targets, k)
 
 
-@op("InTopKV2(predictions: float32, targets: T, k: T) -> precision: bool", T=_OUT, shape=_in_top_k_shape,
-    grad=NOT_DIFFERENTIABLE)
+@op("InTopKV2(predictions: float32, targets: T, k: T) -> precision: bool", T=_OUT, shape=_in_top_k_shape)
 def _in_top_k_v2(predictions, targets, k):
     """Whether each target class is among the `k` highest predictions of its row; ties count as in."""
     return _in_top_k(predictions, targets, int(k))

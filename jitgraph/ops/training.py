@@ -14,7 +14,7 @@ import numpy as np
 
 from jitgraph import prim
 from jitgraph.graph import shape_rules
-from jitgraph.graph.dtypes import INDEX, NUMBERS
+from jitgraph.graph.dtypes import INDICES, NUMBERS
 from jitgraph.op import OpBuilder, op
 
 _LOCKING = "use_locking: bool = false"
@@ -84,7 +84,7 @@ def _check_rows(indices: np.ndarray, rows: int) -> None:
 def _declare(name: str, refs: list, rest: list, attrs: str, value: Callable, updates: Callable | None,
              **more: Any) -> OpBuilder:
     types = [f"{n}: {'Tindices' if n == 'indices' else 'int64' if n == 'global_step' else 'T'}" for n in rest]
-    types_of = {"T": NUMBERS, **({"Tindices": INDEX} if "indices" in rest else {})}
+    types_of = {"T": NUMBERS, **({"Tindices": INDICES} if "indices" in rest else {})}
     on_variables = op(f"{name}({', '.join([f'{n}: &T' for n in refs] + types)}; {attrs}) -> out: &T",
                       stateful=True, state="write", updates=updates, **more, **types_of)(value)
     op(f"Resource{name}({', '.join([f'{n}: resource' for n in refs] + types)}; {attrs})", stateful=True, state="write",
@@ -259,14 +259,14 @@ def resource_apply_proximal_gradient_descent(var, alpha, l1, l2, delta):
 
 
 @op(f"SparseApplyProximalGradientDescent(var: &T, alpha: T, l1: T, l2: T, grad: T, indices: Tindices; {_LOCKING}) "
-    "-> out: &T", T=NUMBERS, Tindices=INDEX, stateful=True, state="write", shape=shape_rules.same_as_input, checks=True)
+    "-> out: &T", T=NUMBERS, Tindices=INDICES, stateful=True, state="write", shape=shape_rules.same_as_input, checks=True)
 def sparse_apply_proximal_gradient_descent(var, alpha, l1, l2, grad, indices):
     """As ApplyProximalGradientDescent, for some rows."""
     return _proximal_rows(var, alpha, l1, l2, grad, indices)
 
 
 @op(f"ResourceSparseApplyProximalGradientDescent(var: resource, alpha: T, l1: T, l2: T, grad: T, indices: Tindices; "
-    f"{_LOCKING})", T=NUMBERS, Tindices=INDEX, stateful=True, state="write", shape=shape_rules.no_outputs, checks=True)
+    f"{_LOCKING})", T=NUMBERS, Tindices=INDICES, stateful=True, state="write", shape=shape_rules.no_outputs, checks=True)
 def resource_sparse_apply_proximal_gradient_descent(var, alpha, l1, l2, grad, indices):
     """As ApplyProximalGradientDescent, for some rows of a resource variable."""
     return _proximal_rows(var, alpha, l1, l2, grad, indices)

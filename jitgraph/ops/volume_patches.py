@@ -34,7 +34,8 @@ def _samples(rng, dtype):
             for padding in ("SAME", "VALID")]
 
 
-@op('ExtractVolumePatches(input: T; ksizes: list(int), strides: list(int), padding: string {"SAME", "VALID"}) -> patches: '
+@op('ExtractVolumePatches(input: T; ksizes: list(int) >= 5, strides: list(int) >= 5, padding: string {"SAME", '
+    '"VALID"}) -> patches: '
     "T", T=REALS, shape=_shape, samples=_samples)
 def _extract_volume_patches(input, ksizes, strides, padding):
     """Every window of the volumes, flattened, as the channels of a new volume."""
