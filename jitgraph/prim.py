@@ -44,6 +44,17 @@ def _special(name: str) -> Callable:
     return function
 
 
+def _lgamma(x):
+    found = _special("gammaln")(x)          # SciPy's is minus infinity at minus infinity
+    return np.where(np.isinf(x), np.asarray(np.inf, found.dtype), found)
+
+
+def _digamma(x):
+    # at its poles, the whole numbers up to 0, TensorFlow's is plus infinity
+    found = _special("psi")(x)
+    return np.where(np.less_equal(x, 0) & (np.floor(x) == x), np.asarray(np.inf, found.dtype), found)
+
+
 def _rsqrt(x):
     return np.reciprocal(np.sqrt(x))
 
@@ -74,7 +85,10 @@ def _floor_div(x, y):
 
 def _floor_mod(x, y):
     _refuse_zero(x, y)
-    return np.mod(x, y)
+    if _is_integer(x, y):
+        return np.mod(x, y)
+    rest = np.fmod(x, y)        # not np.mod, which gives a zero the sign of y
+    return np.where((rest != 0) & (np.less(rest, 0) != np.less(y, 0)), rest + y, rest)
 
 
 def _trunc_div(x, y):
@@ -98,7 +112,11 @@ def _pow(x, y):
 
 
 def _complex(x, y):
-    return np.asarray(x) + np.asarray(y) * np.asarray(1j, np.result_type(x, y, np.complex64))
+    # not x + 1j * y, where 0 * inf would be NaN
+    x, y = np.broadcast_arrays(x, y)
+    result = np.empty(x.shape, np.result_type(x, y, np.complex64))
+    result.real, result.imag = x, y
+    return result
 
 
 def _imag(x):
@@ -106,13 +124,13 @@ def _imag(x):
 
 
 def _cast(x, dtype):
-    """TensorFlow's cast: to bool by "not zero", from complex by the real part, to integers towards zero."""
+    """TensorFlow's cast: from complex by the real part, to bool by "not zero", to integers towards zero."""
     target = np.dtype(getattr(dtype, "as_numpy_dtype", dtype))
     x = np.asarray(x)
-    if target == np.bool_:
-        return np.not_equal(x, 0)
     if x.dtype.kind == "c" and target.kind != "c":
         x = x.real
+    if target == np.bool_:
+        return np.not_equal(x, 0)
     return x.astype(target)
 
 
@@ -128,7 +146,7 @@ _TABLE: list[Prim] = [
     Prim("asin", 1, np.arcsin), Prim("acos", 1, np.arccos), Prim("atan", 1, np.arctan),
     Prim("sinh", 1, np.sinh), Prim("cosh", 1, np.cosh),
     Prim("asinh", 1, np.arcsinh), Prim("acosh", 1, np.arccosh), Prim("atanh", 1, np.arctanh),
-    Prim("lgamma", 1, _special("gammaln")), Prim("digamma", 1, _special("psi")),
+    Prim("lgamma", 1, _lgamma), Prim("digamma", 1, _digamma),
     Prim("is_nan", 1, np.isnan, "bool"), Prim("is_inf", 1, np.isinf, "bool"),
     Prim("is_finite", 1, np.isfinite, "bool"),
     Prim("logical_not", 1, np.logical_not, "bool"), Prim("bit_not", 1, np.invert),

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jitgraph.graph import dtypes
+from jitgraph.graph.attributes import single
 from jitgraph.graph.dtypes import DType, TypeSet
 
 KINDS = ("bool", "int", "float", "string", "type", "shape", "tensor", "func")
@@ -168,7 +169,9 @@ def _default(text: str, kind: str) -> Any:
         return [dtypes.as_dtype(name.strip()) for name in text.strip("[]").split(",") if name.strip()]
     value = ast.literal_eval(text)
     if kind == "float":
-        return float(value)
+        return single(value)
+    if kind == "list(float)":
+        return [single(one) for one in value]
     if kind == "shape" and value is not None:
         return tuple(value)
     return value

@@ -145,6 +145,17 @@ def _fill(values: np.ndarray, dtype: DType, shape: tuple, count: int) -> np.ndar
     return full.reshape(shape)
 
 
+def with_content(array: np.ndarray, dtype: DType) -> Any:
+    """The TensorProto that has the bytes of every number, even of a single one, as ``tf.io.serialize_tensor`` writes it."""
+    if dtype is dtypes.string or dtype.is_quantized:
+        return from_array(array, dtype)
+    proto = from_array(array.reshape(-1)[:0], dtype)
+    proto.tensor_shape.CopyFrom(from_array(array, dtype).tensor_shape)
+    ordered = array if sys.byteorder == "little" else array.byteswap()
+    proto.tensor_content = np.ascontiguousarray(ordered).tobytes()
+    return proto
+
+
 _COMPARED = 4096        # elements; a tensor that is larger is written as its content, which leaves no choice
 
 

@@ -43,6 +43,12 @@ def _check_allowed(op_type: str, attr: Any, value: Any) -> None:
     raise ValueError(f"Attr '{attr.name}' of '{op_type}' Op passed string '{value}' not in: \"{listed}\".")
 
 
+def single(value: Any) -> float:
+    """A number as nodes keep it: rounded to 32 bits, as in a graph file."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(value))
+
+
 def _expected(what: str, name: str, value: Any) -> TypeError:
     return TypeError(f"Expected {what} for argument '{name}' not {value!r}.")
 
@@ -66,7 +72,7 @@ def _float(value: Any, name: str) -> float:
     if isinstance(value, (str, bytes)):
         raise _expected("float", name, value)
     try:
-        return float(value)
+        return single(value)
     except (TypeError, ValueError):
         raise _expected("float", name, value) from None
 

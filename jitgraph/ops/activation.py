@@ -28,9 +28,9 @@ def _(op, grad):
 
 
 @elementwise("ReluGrad(gradients: T, features: T) -> backprops: T", T=REALS)
-def relu_grad(gradients, features):
-    """The gradient of Relu: `gradients` where `features` (its input or output) are positive, else 0."""
-    return prim.select(features > 0, gradients, 0)
+def relu_grad(gradients, features, T):
+    """The gradient of Relu: `gradients` where `features` (its input or output) are positive, else 0 times them."""
+    return gradients * prim.cast(features > 0, T)
 
 
 @relu_grad.gradient
@@ -51,10 +51,9 @@ def _(op, grad):
 
 
 @elementwise("Relu6Grad(gradients: T, features: T) -> backprops: T", T=REALS)
-def relu6_grad(gradients, features):
-    """The gradient of Relu6: `gradients` where 0 < `features` < 6, else 0."""
-    inside = prim.logical_and(features > 0, features < 6)
-    return prim.select(inside, gradients, 0)
+def relu6_grad(gradients, features, T):
+    """The gradient of Relu6: `gradients` where 0 < `features` < 6, else 0 times them."""
+    return gradients * prim.cast(prim.logical_and(features > 0, features < 6), T)
 
 
 @relu6_grad.gradient

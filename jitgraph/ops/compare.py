@@ -95,14 +95,16 @@ def greater_equal(x, y):
 
 
 @elementwise("ApproximateEqual(x: T, y: T; tolerance: float = 1e-5) -> z: bool", T=REALS + COMPLEX,
-             grad=NOT_DIFFERENTIABLE, reference=lambda x, y, tolerance: np.abs(x - y) < tolerance)
+             grad=NOT_DIFFERENTIABLE, reference=lambda x, y, tolerance: np.abs(x - y) <= tolerance)
 def approximate_equal(x, y, tolerance, T):
-    """Where ``abs(x - y) < tolerance``."""
+    """Where ``abs(x - y) <= tolerance``."""
     real = T.real_dtype
     if real.is_integer:
         # x - y may wrap around below zero, so the larger is diminished by the smaller
         return prim.lt(prim.cast(prim.max(x, y) - prim.min(x, y), dtypes.float64), tolerance)
-    return prim.lt(prim.abs(x - y), tolerance)
+    distance = prim.abs(x - y)
+    wide = distance if real.size > 2 else prim.cast(distance, dtypes.float32)     # as precise as the tolerance
+    return prim.le(wide, tolerance)
 
 
 # -- logic -------------------------------------------------------------------------------------------------------------

@@ -93,9 +93,9 @@ def parse_tensor(serialized, out_type):
 @op("SerializeTensor(tensor: T) -> serialized: string", shape=shape_rules.scalar, host=True, grad=NOT_DIFFERENTIABLE)
 def serialize_tensor(tensor, T):
     """The value as a serialized TensorProto, a string scalar."""
-    from jitgraph.formats.tensor_proto import make_tensor_proto
+    from jitgraph.formats.tensor_proto import with_content
 
-    return np.array(make_tensor_proto(tensor, T).SerializeToString(deterministic=True), object)
+    return np.array(with_content(tensor, T).SerializeToString(deterministic=True), object)
 
 
 # -- comma-separated values ----------------------------------------------------------------------------------------

@@ -76,7 +76,7 @@ def _conjugate(y: Any, T: Any) -> Any:
 
 def _unless_zero(dy: Any, product: Any) -> Any:
     """As in TensorFlow, no gradient comes out where none went in, even where the slope is infinite."""
-    return prim.select(prim.eq(dy, 0), dy, product)
+    return prim.select(prim.eq(dy, 0), 0, product)
 
 
 @elementwise("SqrtGrad(y: T, dy: T) -> z: T", T=_ANALYTIC, reference=lambda y, dy: dy / (2 * np.conj(y)),
@@ -312,7 +312,7 @@ def sigmoid(x):
              reference=lambda y, dy: dy * y * (1 - y))
 def _sigmoid_grad(y, dy):
     """The gradient of sigmoid, given y = sigmoid(x)."""
-    return dy * y * (1.0 - y)
+    return dy * (y * (1.0 - y))
 
 
 @_sigmoid_grad.gradient

@@ -178,7 +178,7 @@ def _(op, grad):
              reference=lambda x, y: np.where(y == 0, 0, x * y))
 def multiply_no_nan(x, y):
     """``x * y``, and 0 where y is 0, even if x is inf or NaN there."""
-    return prim.select(prim.eq(y, 0), y * 0, x * y)
+    return prim.select(prim.eq(y, 0), 0, x * y)
 
 
 @multiply_no_nan.gradient
@@ -274,7 +274,7 @@ _div.gradient(_quotient_gradient(realdiv))
 def _div_no_nan(x, y):
     """``x / y``, and 0 where y is 0."""
     zero = prim.eq(y, 0)
-    return prim.select(zero, y * 0, x / prim.select(zero, y * 0 + 1, y))
+    return prim.select(zero, 0, x / prim.select(zero, 1, y))
 
 
 _div_no_nan.gradient(_quotient_gradient(_div_no_nan))

@@ -95,10 +95,13 @@ def _highest(x: np.ndarray, filters: np.ndarray, strides: Any, rates: Any, paddi
     real = x.dtype.kind not in "iu"
     lowest = -np.inf if real else np.iinfo(x.dtype).min
     data = windows.padded(x, wins, lowest)
+    inside = None if real else windows.padded(np.ones(x.shape, bool), wins, False)
     best = where = None
     for number, tap in enumerate(np.ndindex(*filters.shape[:2])):
-        part = data[windows.tap_slices(wins, tap)]
-        value = part + filters[tap] if real else np.where(part == lowest, lowest, part + filters[tap])
+        part = windows.tap_slices(wins, tap)
+        value = data[part] + filters[tap]
+        if inside is not None:          # no integer stays lowest when something is added to it
+            value = np.where(inside[part], value, np.asarray(lowest, x.dtype))
         if best is None:
             best, where = value.copy(), np.zeros(value.shape, np.int64)
             continue

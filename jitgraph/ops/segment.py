@@ -181,8 +181,8 @@ def _sorted_shape(c: Any) -> Any:
     return None if data is None else (None, *data[1:])
 
 
-def _sorted(combine: Callable) -> Callable:
-    """The NumPy meaning: `combine(rows)` for each segment, zeros where a segment is empty."""
+def _sorted(combine: Callable, empty: int = 0) -> Callable:
+    """The NumPy meaning: `combine(rows)` for each segment, `empty` where there is none with an id in between."""
 
     def value(data: Any, segment_ids: Any) -> Any:
         if segment_ids.ndim != 1 or len(segment_ids) != data.shape[0]:
@@ -193,7 +193,7 @@ def _sorted(combine: Callable) -> Callable:
         if len(segment_ids) and segment_ids[0] < 0:
             raise _invalid("segment ids must be >= 0")
         rows = int(segment_ids[-1]) + 1 if len(segment_ids) else 0
-        result = np.zeros((rows, *data.shape[1:]), data.dtype)
+        result = np.full((rows, *data.shape[1:]), empty, data.dtype)
         starts = np.flatnonzero(np.diff(segment_ids, prepend=-1))
         for begin, end in zip(starts, [*starts[1:], len(segment_ids)]):
             result[segment_ids[begin]] = combine(data[begin:end])
@@ -204,12 +204,14 @@ def _sorted(combine: Callable) -> Callable:
 
 def _mean_of(rows: np.ndarray) -> np.ndarray:
     total = np.sum(rows, 0, dtype=rows.dtype)
-    return total // len(rows) if rows.dtype.kind in "iu" else (total / len(rows)).astype(rows.dtype)
+    if rows.dtype.kind in "iu":
+        return prim.trunc_div(total, np.asarray(len(rows), total.dtype))
+    return (total / len(rows)).astype(rows.dtype)
 
 
 _segment_sum = _sorted(lambda rows: np.sum(rows, 0, dtype=rows.dtype))
 _segment_mean = _sorted(_mean_of)
-_segment_prod = _sorted(lambda rows: np.prod(rows, 0, dtype=rows.dtype))
+_segment_prod = _sorted(lambda rows: np.prod(rows, 0, dtype=rows.dtype), empty=1)
 _segment_max = _sorted(lambda rows: np.max(rows, 0))
 _segment_min = _sorted(lambda rows: np.min(rows, 0))
 _SORTED = "(data: T, segment_ids: Tindices) -> output: T"

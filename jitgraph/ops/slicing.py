@@ -302,7 +302,7 @@ def _strided_slice_grad(shape, begin, end, strides, dy, begin_mask, end_mask, el
     cuts, _ = resolve(full, [plain_sizes(v) for v in (begin, end, strides)], dict(
         begin_mask=begin_mask, end_mask=end_mask, ellipsis_mask=ellipsis_mask, new_axis_mask=new_axis_mask,
         shrink_axis_mask=shrink_axis_mask))
-    result = np.zeros(full, dy.dtype)
+    result = np.full(full, b"" if dy.dtype == object else 0, dy.dtype)
     result[_index_of(cuts)] = dy.reshape([cut.size for cut in cuts])
     return result
 

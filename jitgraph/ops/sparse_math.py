@@ -287,7 +287,7 @@ def _kept_axes(shape: np.ndarray, axes: np.ndarray) -> list[int]:
         if not -rank <= axis < rank:
             raise invalid(f"Invalid reduction dimension {int(axis)}, for input with {rank} dimensions.")
         gone.add(int(axis) % rank)
-    return [i for i in range(rank) if i not in gone] if np.size(axes) else []
+    return [i for i in range(rank) if i not in gone]
 
 
 def _reduced(indices: np.ndarray, values: np.ndarray, shape: np.ndarray, axes: np.ndarray, combine: Any) -> tuple:
@@ -308,7 +308,6 @@ def _reduced_shape(c: Any) -> Any:
     shape, axes = shape_rules.shape_from(c, 2), c.constant(3)
     if shape is None or not shape_rules.known(axes):
         return None
-    axes = np.arange(len(shape)) if not np.size(axes) else axes
     if any(not -len(shape) <= axis < len(shape) for axis in np.ravel(axes)):
         return None                 # refused when it runs, as TensorFlow does
     return shape_rules.reduce_shape(shape, axes, c.attrs["keep_dims"])
@@ -344,8 +343,8 @@ def _reduction(name: str, combine: Any, types: Any) -> tuple[Any, Any]:
         return groups.astype(i64), found, np.array(_sizes(input_shape, kept, keep_dims), i64)
 
     dense.__name__, sparse.__name__ = "_" + name, f"_{name}_sparse"
-    dense.__doc__ = f"The {combine.__name__} of the elements over some axes (all if none are given), dense, 0 for none."
-    sparse.__doc__ = f"The {combine.__name__} of the elements over some axes (all if none are given), sparse."
+    dense.__doc__ = f"The {combine.__name__} of the elements over some axes, dense, 0 for none."
+    sparse.__doc__ = f"The {combine.__name__} of the elements over some axes, sparse."
     return (op(f"{name}{_REDUCTION} -> output: T", T=types, shape=_reduced_shape, host=True,
                samples=_reduction_samples)(dense),
             op(f"{name}Sparse{_REDUCTION} -> output_indices: int64, output_values: T, output_shape: int64", T=types,
@@ -365,9 +364,7 @@ def _(op, grad):
     rank = raw.Size(sizes)
     axes = raw.FloorMod(axes + rank, rank)
     numbers = raw.Range(0, rank, 1)
-    # without axes all are reduced
-    everything = raw.Cast(raw.Equal(raw.Size(axes), 0), DstT=dtypes.int32)
-    gone = raw.Sum(raw.OneHot(axes, rank, 1, 0), [0]) + everything
+    gone = raw.Sum(raw.OneHot(axes, rank, 1, 0), [0])
     kept = raw.Select(raw.Greater(gone, 0), raw.OnesLike(numbers), sizes)
     places = indices * raw.Cast(raw.Equal(gone, 0), DstT=dtypes.int64)
     return [None, raw.GatherNd(raw.Reshape(grad, kept), places), None, None]

@@ -80,7 +80,7 @@ _XLOGY = TypeSet(dtypes.float16, dtypes.float32, dtypes.float64) + COMPLEX
 def xlogy(x, y):
     """``x * log(y)``, and 0 where x is 0."""
     zero = prim.eq(x, 0)
-    return prim.select(zero, x * 0, x * prim.log(prim.select(zero, y * 0 + 1, y)))
+    return prim.select(zero, 0, x * prim.log(prim.select(zero, 1, y)))
 
 
 @elementwise("Xdivy(x: T, y: T) -> z: T", T=_XLOGY, samples=between(0.2, 3, 2),

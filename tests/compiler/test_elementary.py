@@ -174,6 +174,8 @@ def test_special_values(name, dtype):
     with np.errstate(all="ignore"):
         wide = [a.astype(np.float64) for a in arrays]
         wanted = np.asarray(REFERENCES[name][0](*wide)).astype(dtype)
+        if name == "digamma":  # at its poles TensorFlow's is plus infinity, SciPy's NaN
+            wanted = np.where((values <= 0) & (np.floor(values) == values), np.inf, wanted).astype(dtype)
         if name == "sigmoid":
             wanted = np.array([_exact_sigmoid(x) for x in wide[0]]).astype(dtype)
     close = np.isclose(got, wanted, rtol=1e-6, atol=2 * float(np.spacing(dtype(0))), equal_nan=True)
