@@ -94,7 +94,7 @@ def _max_pool(x: np.ndarray, ksize: Any, strides: Any, padding: str, data_format
     result = None
     for _, index in pool.each_tap():
         part = pool.data[index]
-        result = part.copy() if result is None else np.maximum(result, part, out=result)
+        result = part.copy() if result is None else np.fmax(result, part, out=result)
     return pool.outer(result)
 
 

@@ -141,13 +141,19 @@ def _extreme(dtype: Any, largest: bool) -> Any:
     return found.min if largest else found.max
 
 
+def counted(x: np.ndarray, largest: bool) -> np.ndarray:
+    """x without what does not count among the largest (smallest) elements: NaN."""
+    unordered = x != x
+    return np.where(unordered, np.asarray(_extreme(x.dtype, largest), x.dtype), x) if unordered.any() else x
+
+
 def _extreme_value(function: Any, largest: bool) -> Any:
     def value(x, reduction_indices, keep_dims):
         axes = _axes(reduction_indices, x.ndim)
         if x.size == 0:
             shape = np.sum(np.zeros(x.shape, bool), axis=axes, keepdims=keep_dims).shape
             return np.full(shape, _extreme(x.dtype, largest), x.dtype)
-        return np.asarray(function.reduce(x, axis=axes, keepdims=keep_dims), x.dtype)
+        return np.asarray(function.reduce(counted(x, largest), axis=axes, keepdims=keep_dims), x.dtype)
 
     return value
 
@@ -164,14 +170,14 @@ def _extreme_gradient(op: Any, grad: Any) -> list:
 @op("Max" + _REDUCTION, T=REALS, Tidx=INDEX, shape=shape_rules.reduced, lower=_lowered("max"), grad=_extreme_gradient,
     samples=reduction_samples)
 def _max(x, reduction_indices, keep_dims):
-    """The largest element along the axes `reduction_indices`; the lowest value of the dtype over nothing."""
+    """The largest element along the axes `reduction_indices`, NaN left out; the lowest value of the dtype over nothing."""
     return _extreme_value(np.maximum, True)(x, reduction_indices, keep_dims)
 
 
 @op("Min" + _REDUCTION, T=REALS, Tidx=INDEX, shape=shape_rules.reduced, lower=_lowered("min"), grad=_extreme_gradient,
     samples=reduction_samples)
 def _min(x, reduction_indices, keep_dims):
-    """The smallest element along the axes `reduction_indices`; the highest value of the dtype over nothing."""
+    """The smallest element along the axes `reduction_indices`, NaN left out; the highest value of the dtype over nothing."""
     return _extreme_value(np.minimum, False)(x, reduction_indices, keep_dims)
 
 
@@ -234,6 +240,8 @@ def _place(function: Any, x: Any, dimension: Any, output_type: Any) -> Any:
                                                f"{int(dimension)}")
     if x.shape[int(dimension)] == 0:
         raise InvalidArgumentError(None, None, f"Reduction axis {int(dimension)} is empty in shape {list(x.shape)}")
+    if x.dtype.kind != "c":
+        x = counted(x, function is np.argmax)
     return np.asarray(function(x, axis=int(dimension)), output_type.as_numpy_dtype)
 
 

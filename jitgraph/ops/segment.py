@@ -12,6 +12,7 @@ from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import INDEX, INDICES, NUMBERS, REALS
 from jitgraph.op import op
 from jitgraph.ops.complex_numbers import conj
+from jitgraph.ops.reduce import counted
 from jitgraph.ops.shape import expand_dims, plain_sizes, reshape, shape
 
 
@@ -120,8 +121,8 @@ def unsorted_segment_min(data, segment_ids, num_segments):
 
 
 _prod_value = _unsorted(np.multiply, lambda dtype: 1)
-_max_value = _unsorted(np.maximum, _smallest)
-_min_value = _unsorted(np.minimum, _largest)
+_max_value = _unsorted(np.fmax, _smallest)       # fmax: NaN does not count
+_min_value = _unsorted(np.fmin, _largest)
 
 
 def _gather_drop_negatives(params: Any, ids: Any, zero_clipped: Any = None, is_positive: Any = None) -> tuple:
@@ -212,8 +213,8 @@ def _mean_of(rows: np.ndarray) -> np.ndarray:
 _segment_sum = _sorted(lambda rows: np.sum(rows, 0, dtype=rows.dtype))
 _segment_mean = _sorted(_mean_of)
 _segment_prod = _sorted(lambda rows: np.prod(rows, 0, dtype=rows.dtype), empty=1)
-_segment_max = _sorted(lambda rows: np.max(rows, 0))
-_segment_min = _sorted(lambda rows: np.min(rows, 0))
+_segment_max = _sorted(lambda rows: np.max(counted(rows, True), 0))
+_segment_min = _sorted(lambda rows: np.min(counted(rows, False), 0))
 _SORTED = "(data: T, segment_ids: Tindices) -> output: T"
 
 

@@ -327,7 +327,7 @@ def _reduction_samples(rng, dtype):
 _REDUCTION = "(input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32; keep_dims: bool = False)"
 
 
-def _reduction(name: str, combine: Any, types: Any) -> tuple[Any, Any]:
+def _reduction(name: str, word: str, combine: Any, types: Any) -> tuple[Any, Any]:
     def dense(input_indices, input_values, input_shape, reduction_axes, keep_dims):
         kept, groups, found = _reduced(input_indices, input_values, input_shape, reduction_axes, combine)
         result = np.zeros([int(input_shape[i]) for i in kept], input_values.dtype)
@@ -343,8 +343,8 @@ def _reduction(name: str, combine: Any, types: Any) -> tuple[Any, Any]:
         return groups.astype(i64), found, np.array(_sizes(input_shape, kept, keep_dims), i64)
 
     dense.__name__, sparse.__name__ = "_" + name, f"_{name}_sparse"
-    dense.__doc__ = f"The {combine.__name__} of the elements over some axes, dense, 0 for none."
-    sparse.__doc__ = f"The {combine.__name__} of the elements over some axes, sparse."
+    dense.__doc__ = f"The {word} of the elements over some axes, dense, 0 for none."
+    sparse.__doc__ = f"The {word} of the elements over some axes, sparse."
     return (op(f"{name}{_REDUCTION} -> output: T", T=types, shape=_reduced_shape, host=True,
                samples=_reduction_samples)(dense),
             op(f"{name}Sparse{_REDUCTION} -> output_indices: int64, output_values: T, output_shape: int64", T=types,
@@ -352,8 +352,8 @@ def _reduction(name: str, combine: Any, types: Any) -> tuple[Any, Any]:
                samples=_reduction_samples)(sparse))
 
 
-_reduce_sum, _reduce_sum_sparse = _reduction("SparseReduceSum", np.add, NUMBERS)
-_reduce_max, _reduce_max_sparse = _reduction("SparseReduceMax", np.maximum, REALS)
+_reduce_sum, _reduce_sum_sparse = _reduction("SparseReduceSum", "sum", np.add, NUMBERS)
+_reduce_max, _reduce_max_sparse = _reduction("SparseReduceMax", "maximum", np.fmax, REALS)
 
 
 @_reduce_sum.gradient

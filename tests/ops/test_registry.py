@@ -101,23 +101,29 @@ def test_kernel_computes_the_value(tf, compiled_session, opdef):
 
 
 # ops with a further output that TensorFlow does not differentiate
-FIRST_OUTPUT_ONLY = {"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"}
+FIRST_OUTPUT_ONLY = {"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "SoftmaxCrossEntropyWithLogits",
+                     "SparseSoftmaxCrossEntropyWithLogits"}
 # TensorFlow's gradient is zero, which is right for real numbers only; or the results are real numbers of a complex dtype
 REAL_ONLY = {"Sign", "LogMatrixDeterminant", "Svd"}
 # the gradient is that of a symmetric input, whose elements cannot be moved one at a time; see test_linalg.py
 SYMMETRIC = {"Cholesky"}
 # the gradient passes straight through the rounding, by definition, whose differences are zero or infinite
-STRAIGHT_THROUGH = {"QuantizeAndDequantize", "QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3"}
+STRAIGHT_THROUGH = {"QuantizeAndDequantize", "QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "FakeQuantWithMinMaxArgs",
+                    "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel"}
+# its own gradient is an op that has no float64
+SINGLE_GRADIENT = {"MaxPool3DGradGrad"}
+# TensorFlow's second gradient counts the moments as functions of x, which they are in programs; see recorded/gradients.py
+WITH_MOMENTS = {"FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"}
 
 
 @pytest.mark.parametrize("opdef", _parameters(op for op in WITH_CASES if harness.differentiable(op)
-                                             and op.type not in SYMMETRIC | STRAIGHT_THROUGH))
+                                             and op.type not in SYMMETRIC | STRAIGHT_THROUGH | WITH_MOMENTS))
 def test_gradient_is_that_of_differences(tf, monkeypatch, opdef):
     monkeypatch.setenv("JITGRAPH_JIT", "off")
     allowed = harness.dtypes_of(opdef)
     checked = 0
-    for dtype in (dtypes.float64, dtypes.complex128):
-        if dtype not in allowed or dtype.is_complex and opdef.type in REAL_ONLY:
+    for dtype in _precise(opdef, allowed):
+        if dtype not in allowed or dtype is not None and dtype.is_complex and opdef.type in REAL_ONLY:
             continue
         for case in harness.cases(opdef, dtype):
             tf.reset_default_graph()
@@ -128,11 +134,18 @@ def test_gradient_is_that_of_differences(tf, monkeypatch, opdef):
                 for output, result in zip(outputs, values):
                     checked += _check_gradient(tf, case, tensor, array, output, np.shape(result), feeds)
     if not checked:
-        pytest.skip("no float64 or complex128 input")
+        pytest.skip("every gradient is None")
+
+
+def _precise(opdef, allowed):
+    """float64 and complex128, or where the op has neither (or its gradient has not), float32."""
+    if opdef.type in SINGLE_GRADIENT or not {dtypes.float64, dtypes.complex128} & set(allowed):
+        return (dtypes.float32, None)
+    return (dtypes.float64, dtypes.complex128)
 
 
 def _check_gradient(tf, case, x, array, y, y_shape, feeds):
-    if not array.size or array.dtype.kind not in "fc" or y.dtype not in (tf.float64, tf.complex128):
+    if not array.size or array.dtype.kind not in "fc" or not (y.dtype.is_floating or y.dtype.is_complex):
         return 0
     if case.opdef.type in FIRST_OUTPUT_ONLY and y.value_index:
         return 0
@@ -142,8 +155,10 @@ def _check_gradient(tf, case, x, array, y, y_shape, feeds):
     except LookupError as error:
         pytest.skip(str(error))
     others = {t: a for t, a in feeds.items() if t is not x}
+    precise = min(array.dtype.type(0).real.dtype.itemsize, y.dtype.as_numpy_dtype(0).real.dtype.itemsize) == 8
+    delta, allowed = (1e-6, 1e-5) if precise else (1e-3, 1e-2 * max(1, float(np.abs(array).max())))
     with tf.Session():
-        error = tf.test.compute_gradient_error(x, array.shape, y, y_shape, x_init_value=array, delta=1e-6,
+        error = tf.test.compute_gradient_error(x, array.shape, y, y_shape, x_init_value=array, delta=delta,
                                                extra_feed_dict=others)
-    assert error < 1e-5, f"gradient of {case} with respect to {x.name}: off by {error}; inputs {case.inputs}"
+    assert error < allowed, f"gradient of {case} with respect to {x.name}: off by {error}; inputs {case.inputs}"
     return 1
