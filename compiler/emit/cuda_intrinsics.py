@@ -69,6 +69,8 @@ def _float_operations() -> dict:
 
     return {"maximum": lambda builder, a, b: combined(builder, "max", True, a, b),
             "minimum": lambda builder, a, b: combined(builder, "min", True, a, b),
+            "max_step": lambda builder, a, b: extreme_step(builder, "max", a, b),
+            "min_step": lambda builder, a, b: extreme_step(builder, "min", a, b),
             "sum_step": lambda builder, a, b: builder.fadd(a, b),
             "product_step": lambda builder, a, b: builder.fmul(a, b),
             "fmod": fmod, "floor_mod": floor_mod}
@@ -82,6 +84,11 @@ def combined(builder, prim: str, signed: bool, a, b):
     if prim in ("and", "or"):
         return getattr(builder, prim + "_")(a, b)
     return builder.select(_better(builder, prim, signed, a, b, or_nan=True), a, b)
+
+
+def extreme_step(builder, prim: str, total, x):
+    """The larger (smaller) of an accumulator and x, which does not count where it is NaN."""
+    return builder.select(_better(builder, prim, True, x, total), x, total)
 
 
 def _better(builder, prim: str, signed: bool, a, b, or_nan: bool = False):

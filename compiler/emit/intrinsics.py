@@ -145,6 +145,16 @@ def _typed_intrinsics() -> dict:
         compare = builder.icmp_signed if ty.signed else builder.icmp_unsigned
         return builder.select(compare(">" if larger else "<", a, b), a, b)
 
+    def extreme_step(builder, ty, args, larger):
+        """The larger (smaller) of an accumulator and x, which does not count where it is NaN."""
+        total, x = args
+        if is_float(ty):
+            # NaN becomes the lowest number; a comparison with the accumulator would not be vectorised
+            kind = ir.FunctionType(x.type, [x.type, x.type])
+            number = builder.module.declare_intrinsic(f"llvm.{'maxnum' if larger else 'minnum'}", [x.type], kind)
+            x = builder.call(number, [x, ir.Constant(x.type, float("-inf" if larger else "inf"))])
+        return extreme(builder, ty, (total, x), larger)
+
     def reassociated(builder, ty, args, name):
         flags = ("reassoc", "nsz", "contract")
         return getattr(builder, name)(*args, flags=flags) if is_float(ty) else getattr(builder, name[1:])(*args)
@@ -228,6 +238,7 @@ def _typed_intrinsics() -> dict:
              "float_bits": same_bits(types.float32, types.int32), "bits_float": same_bits(types.int32, types.float32),
              "smaller": smaller, "larger": larger, "iabs": iabs, "isign": isign, "ipow": _integer_power(),
              "maximum": both(extreme, True), "minimum": both(extreme, False),
+             "max_step": both(extreme_step, True), "min_step": both(extreme_step, False),
              "sum_step": both(reassociated, "fadd"), "product_step": both(reassociated, "fmul"),
              "floor_div": both(divided, "floor_div"), "trunc_div": both(divided, "trunc_div"),
              "floor_mod": both(modulo, "floor_mod"), "trunc_mod": both(divided, "trunc_mod"),

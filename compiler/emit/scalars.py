@@ -105,10 +105,7 @@ def reduction(prim: str, code: str):
     if prim in ("and", "or"):
         return ("True" if prim == "and" else "False", "{acc} " + ("&" if prim == "and" else "|") + " {x}")
     low = prim in ("max", "argmax")
-    start, function = f"{'lowest' if low else 'highest'}_{code}()", "maximum" if low else "minimum"
-    # NaN does not count; replaced here rather than by a comparison with the accumulator, which LLVM does not vectorise
-    counted = f"select({{x}} == {{x}}, {{x}}, {start})" if code[0] == "f" else "{x}"
-    return start, f"{function}({{acc}}, {counted})"
+    return (f"{'lowest' if low else 'highest'}_{code}()", "max_step({acc}, {x})" if low else "min_step({acc}, {x})")
 
 
 def accumulator_code(prim: str, code: str) -> str:
