@@ -360,7 +360,8 @@ def _scalar_names() -> dict:
              "outside": lambda index, limit: int(not 0 <= index < limit),
              "inside": lambda index, limit: index if 0 <= index < limit else 0,
              "quotient": lambda a, b: a // b, "smaller": min, "iabs": np.abs, "isign": np.sign, "ipow": _power,
-             "maximum": np.maximum, "minimum": np.minimum, "max_step": np.fmax, "min_step": np.fmin, "sum_step": np.add, "product_step": np.multiply,
+             "maximum": np.maximum, "minimum": np.minimum, "max_step": np.fmax, "min_step": np.fmin,
+             "sum_step": np.add, "product_step": np.multiply,
              "fmod": functools.partial(_modulo, what="fmod"), "floor_mod": functools.partial(_modulo, what="floor_mod")}
     for what in ("floor_div", "trunc_div", "trunc_mod"):
         names[what] = functools.partial(_divided, what=what)

@@ -196,7 +196,7 @@ def _(op, grad):
 
 def matrix_diag(diagonal: Any, name: str | None = None) -> Any:
     """Matrices [..., n, n] with the main diagonals `diagonal` [..., n] and zeros elsewhere."""
-    return _matrix_diag(diagonal, name=name)
+    return _matrix_diag(diagonal, name=name or "diag")
 
 
 def matrix_diag_part(input: Any, name: str | None = None) -> Any:
@@ -206,7 +206,7 @@ def matrix_diag_part(input: Any, name: str | None = None) -> Any:
 
 def matrix_set_diag(input: Any, diagonal: Any, name: str | None = None) -> Any:
     """The matrices `input` with other main diagonals."""
-    return _matrix_set_diag(input, diagonal, name=name)
+    return _matrix_set_diag(input, diagonal, name=name or "set_diag")
 
 
 def matrix_band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Any:

@@ -17,6 +17,7 @@ from jitgraph.graph.seeds import get_seed
 from jitgraph.graph.shapes import Dimension
 from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops import philox, single_precision
+from jitgraph.ops.constant import constant
 from jitgraph.ops.philox import Bits
 from jitgraph.ops.shape import plain_sizes
 from jitgraph.ops.shape import shape as shape_of
@@ -229,9 +230,14 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
         value = convert_to_tensor(value, name="value")
         size = convert_to_tensor(size, dtypes.int32, name="size")
         full = shape_of(value)
-        fits = raw.Assert(raw.All(raw.GreaterEqual(full, size), [0]),
-                          ["Need value.shape >= size, got ", full, size], summarize=1000)
         from jitgraph.ops.control import with_dependencies
+        from jitgraph.ops.reduce import reduce_all
+
+        enough = reduce_all(raw.GreaterEqual(full, size))
+        with name_scope("Assert"):
+            message = "Need value.shape >= size, got "
+            constant(message)           # TensorFlow makes it twice; the number of nodes decides the seed below
+            fits = raw.Assert(enough, [message, full, size], summarize=1000)
 
         full = with_dependencies([fits], full)
         limit = full - size + 1

@@ -19,6 +19,7 @@ from jitgraph.ops.deprecated import renamed
 from jitgraph.ops.fill import zeros_like
 from jitgraph.ops.math import equal, square
 from jitgraph.ops.reduce_gradient import kept, reduced_count, spread
+from jitgraph.ops.shape import rank
 from jitgraph.samples import draw
 
 
