@@ -226,6 +226,10 @@ class Builder:
             return self.transpose(x.node.inputs[0], [inner[p] for p in perm])
         return self.node("transpose", [x], [(tuple(x.shape[p] for p in perm), x.dtype)], key=perm, perm=perm).out
 
+    def common_shape(self, values) -> tuple:
+        """The shape of an element-by-element function of these values."""
+        return broadcast_shapes([v.shape for v in values])
+
     def broadcast(self, x: Value, shape) -> Value:
         shape = tuple(shape)
         if same_shape(shape, x.shape):

@@ -202,6 +202,7 @@ TABLE: dict[str, str] = {
     "test.gradient_checker": "test.compute_gradient test.compute_gradient_error",
     "ops.sequences": "range linspace lin_space cumsum cumprod math.cumsum math.cumprod math.cumulative_logsumexp",
     "ops.clip": "clip_by_value clip_by_norm clip_by_global_norm clip_by_average_norm global_norm nn.l2_loss",
+    "ops.kernel_function": "kernel_func",
     "ops.on_values": """
         negative sign square sqrt tanh erf math.negative math.sign math.square math.sqrt math.tanh math.erf
         math.bessel_i0e math.bessel_i1e nn.tanh""",

@@ -32,11 +32,11 @@ _functions: weakref.WeakValueDictionary[str, _Function] = weakref.WeakValueDicti
 _numbers = itertools.count()
 
 
-def _register(function: Callable) -> str:
+def register(function: Callable, prefix: str = "pyfunc") -> str:
     """A token for `function`, which the default graph (and the graphs around it) keep alive."""
     if not callable(function):
         raise ValueError(f"Expected func to be callable, got func of type {type(function)}")
-    token, kept = f"pyfunc_{next(_numbers)}", _Function(function)
+    token, kept = f"{prefix}_{next(_numbers)}", _Function(function)
     _functions[token] = kept
     graph: Any = get_default_graph()
     while graph is not None:
@@ -45,14 +45,19 @@ def _register(function: Callable) -> str:
     return token
 
 
+def registered(token: str) -> Any:
+    """The function of a token.  Raises ValueError if it is not of this process, or its graph is gone."""
+    found = _functions.get(token)
+    if found is None:
+        raise ValueError(f"callback {token} is not found: the function belongs to another process or to a graph that is gone; "
+                         "make the node again")
+    return found.function
+
+
 def _called(token: str, arguments: list, wanted: list, convert: Callable) -> list:
     """The arrays that the function of `token` gives for `arguments`, checked against the dtypes `wanted`."""
     try:
-        found = _functions.get(token)
-        if found is None:
-            raise ValueError(f"callback {token} is not found: the function belongs to another process or to a graph "
-                             "that is gone; make the node again with tf.py_func")
-        results = _as_list(found.function(*arguments))
+        results = _as_list(registered(token)(*arguments))
         arrays = [convert(value, dtype) for value, dtype in zip(results, [*wanted, *[None] * len(results)])]
     except errors.OpError as error:
         if error.op is None and isinstance(error, errors.InternalError):
@@ -163,7 +168,7 @@ class Value(np.ndarray):
 
 
 def _node(builder: Any, func: Callable, inp: Any, Tout: Any, name: str | None) -> Any:
-    token = _register(func)
+    token = register(func)
     if isinstance(Tout, (list, tuple)):
         return builder(inp, token=token, Tout=list(Tout), name=name)
     return builder(inp, token=token, Tout=[Tout], name=name)[0]
