@@ -200,6 +200,11 @@ TABLE: dict[str, str] = {
     "gradients": "gradients hessians AggregationMethod UnconnectedGradients",
     "custom_gradient": "custom_gradient grad_pass_through recompute_grad",
     "test.gradient_checker": "test.compute_gradient test.compute_gradient_error",
+    "test.case": "test.TestCase",
+    "test.benchmark": "test.Benchmark test.benchmark_config",
+    "test.environment": """
+        test.main test.get_temp_dir test.test_src_dir_path test.is_built_with_cuda test.is_built_with_gpu_support
+        test.is_gpu_available test.gpu_device_name test.assert_equal_graph_def test.StubOutForTesting""",
     "ops.sequences": "range linspace lin_space cumsum cumprod math.cumsum math.cumprod math.cumulative_logsumexp",
     "ops.clip": "clip_by_value clip_by_norm clip_by_global_norm clip_by_average_norm global_norm nn.l2_loss",
     "ops.kernel_function": "kernel_func",

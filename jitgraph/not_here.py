@@ -58,6 +58,7 @@ INSTEAD: dict[str, str] = {
     "io.encode_proto": "make the messages in Python from fetched values",
     "compat.v2": _GRAPHS,
     "user_ops*": "declare an op with jitgraph.op",
+    "test.create_local_cluster": _ONE_PROCESS,
     "test.is_built_with_rocm": "see `jitgraph doctor` for the devices there are",
     "resource_loader*": "use pkgutil.get_data or importlib.resources",
 }

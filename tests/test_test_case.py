@@ -1,0 +1,174 @@
+"""tf.test: the test case with sessions and assertions on arrays, benchmarks, stubs, graphs compared."""
+import collections
+import os
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def case(tf):
+    class Case(tf.test.TestCase):
+        def runTest(self):
+            pass
+
+    made = Case()
+    made.setUp()
+    yield made
+    made.tearDown()
+
+
+def test_sessions_and_seeds(tf, case):
+    assert tf.get_default_graph().seed == 87654321
+    x = tf.constant([1.0, 2.0])
+    with case.session() as session:
+        assert tf.get_default_session() is session
+        assert case.evaluate({"a": x, "b": [x + 1]})["b"][0].tolist() == [2.0, 3.0]
+    with case.cached_session() as first, case.cached_session() as again:
+        assert first is again and x.eval().tolist() == [1.0, 2.0]
+    with pytest.raises(ValueError, match="different"), case.cached_session(graph=tf.Graph()):
+        pass
+    with case.test_session(graph=tf.Graph()) as other:
+        assert other is not first
+
+
+def test_close(tf, case):
+    case.assertAllClose([1.0, 2.0], tf.constant([1.0, 2.0 + 1e-7]))
+    case.assertAllClose({"a": [1.0], "b": (2.0, [3.0, float("nan")])}, {"a": [1.0], "b": (2.0, [3.0, float("nan")])})
+    Point = collections.namedtuple("Point", "x y")
+    case.assertAllClose(Point(1.0, 2.0), Point(1.0, 2.0))
+    with pytest.raises(AssertionError, match="not close where"):
+        case.assertAllClose([1.0, 2.0], [1.0, 2.1])
+    with pytest.raises(AssertionError, match="Shape mismatch"):
+        case.assertAllClose([1.0, 2.0], [[1.0, 2.0]])
+    with pytest.raises(AssertionError, match="mismatched keys"):
+        case.assertAllClose({"a": 1}, {"b": 1})
+    with pytest.raises(ValueError, match="dict to non-dict"):
+        case.assertAllClose({"a": 1}, [1])
+    case.assertNotAllClose([1.0], [1.1])
+    case.assertAllCloseAccordingToType(np.float16([1.0]), np.float16([1.0009]))
+    with pytest.raises(AssertionError):
+        case.assertAllCloseAccordingToType(np.float32([1.0]), np.float32([1.0009]))
+
+
+def test_equal(tf, case):
+    case.assertAllEqual(tf.constant([1, 2]), [1, 2])
+    case.assertAllEqual([np.nan, 1.0], [np.nan, 1.0])
+    case.assertAllEqual([b"a"], tf.constant(["a"]))
+    with pytest.raises(AssertionError, match=r"not equal lhs = \[2\]"):
+        case.assertAllEqual([1, 2], [1, 3])
+    case.assertNotAllEqual([1], [2])
+    case.assertShapeEqual(np.zeros([2, 3]), tf.zeros([2, 3]))
+    case.assertDTypeEqual(tf.zeros([1]), np.float32)
+    case.assertDeviceEqual("/cpu:0", "/device:CPU:0")
+    case.assertNear(1.0, 1.05, 0.1)
+    case.assertArrayNear([1.0], [1.05], 0.1)
+    case.assertNDArrayNear(np.ones(2), np.ones(2), 1e-6)
+
+
+def test_order_and_membership(tf, case):
+    case.assertAllGreater(tf.constant([1, 2]), 0)
+    case.assertAllInRange([0.0, 1.0], 0, 1)
+    case.assertAllInSet([1, 1], {1, 2})
+    case.assertLen([1], 1), case.assertEmpty([]), case.assertNotEmpty([1]), case.assertStartsWith("abc", "ab")
+    with pytest.raises(AssertionError, match=r"expected all in \[0, 1\)"):
+        case.assertAllInRange([0.0, 1.0], 0, 1, open_upper_bound=True)
+    with pytest.raises(AssertionError, match="expected all <= 1"):
+        case.assertAllLessEqual([1, 2], 1)
+    with pytest.raises(AssertionError, match="not in the set"):
+        case.assertAllInSet([3], [1])
+
+
+def test_errors_and_messages(tf, case):
+    x = tf.placeholder(tf.float32, [], "x")
+    with case.session() as session, case.assertRaisesOpError("must feed a value"):
+        session.run(x)
+    with case.assertRaisesWithPredicateMatch(ValueError, lambda e: "b" in str(e)):
+        raise ValueError("b")
+    with pytest.raises(AssertionError, match="not raised"), case.assertRaisesOpError("x"):
+        pass
+    case.assertProtoEquals("name: 'a' op: 'B'", tf.NodeDef(name="a", op="B"))
+    with pytest.raises(AssertionError):
+        case.assertProtoEquals("name: 'a'", tf.NodeDef(name="b"))
+
+
+def test_checked_threads(tf, case):
+    def fail():
+        raise RuntimeError("inside")
+
+    thread = case.checkedThread(fail)
+    thread.start()
+    with pytest.raises(AssertionError, match="inside"):
+        thread.join()
+
+
+def test_written_to_a_stream(tf, case, capfd):
+    with capfd.disabled(), case.captureWritesToStream(sys.stderr) as written:
+        os.write(2, b"to stderr")
+        assert "to stderr" in written.contents()
+
+
+def test_graphs_are_compared_by_node(tf):
+    def graph(value, order=(0, 1)):
+        with tf.Graph().as_default() as made:
+            for k in order:
+                tf.constant([value, 3.0][k], name=f"c{k}")
+        return made.as_graph_def()
+
+    tf.test.assert_equal_graph_def(graph(1.0), graph(1.0, (1, 0)))
+    with pytest.raises(AssertionError, match="c0"):
+        tf.test.assert_equal_graph_def(graph(1.0), graph(2.0))
+    with pytest.raises(AssertionError, match="missing"):
+        tf.test.assert_equal_graph_def(graph(1.0, (0,)), graph(1.0))
+
+
+def test_stubs(tf):
+    class Thing:
+        value = 1
+
+    with tf.test.StubOutForTesting() as stubs:
+        stubs.Set(Thing, "value", 2)
+        stubs.SmartSet(os, "getcwd", lambda: "nowhere")
+        assert (Thing.value, os.getcwd()) == (2, "nowhere")
+        with pytest.raises(AttributeError):
+            stubs.SmartSet(os, "no_such_name", 1)
+    assert Thing.value == 1 and os.getcwd() != "nowhere"
+
+
+def test_benchmark(tf, capsys):
+    class Timing(tf.test.Benchmark):
+        def benchmarkAdd(self):
+            with tf.Session() as session:
+                return self.run_op_benchmark(session, tf.constant(1.0) + 1.0, min_iters=3)
+
+    found = Timing().benchmarkAdd()
+    assert found["name"] == "Timing.benchmarkAdd" and found["iters"] == 3 and found["wall_time"] > 0
+    assert "wall_time" in capsys.readouterr().out
+
+
+def test_main_runs_the_tests_of_a_script(tmp_path):
+    script = tmp_path / "square_test.py"
+    script.write_text("""
+import jitgraph as tf
+
+class SquareTest(tf.test.TestCase):
+    def testSquare(self):
+        with self.test_session():
+            self.assertAllEqual(tf.square([2, 3]).eval(), [4, 9])
+
+    def testWrong(self):
+        self.assertAllEqual([1], [2])
+
+if __name__ == "__main__":
+    tf.test.main()
+""")
+    found = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=50)
+    assert "Ran 3 tests" in found.stderr and "failures=1, skipped=1" in found.stderr and found.returncode != 0
+
+
+def test_it_is_a_unit_test(tf):
+    assert issubclass(tf.test.TestCase, unittest.TestCase) and os.path.isdir(tf.test.get_temp_dir())
+    assert tf.test.is_gpu_available() == bool(tf.test.gpu_device_name())
