@@ -200,6 +200,9 @@ TABLE: dict[str, str] = {
     "gradients": "gradients hessians AggregationMethod UnconnectedGradients",
     "custom_gradient": "custom_gradient grad_pass_through recompute_grad",
     "test.gradient_checker": "test.compute_gradient test.compute_gradient_error",
+    "ops.rows": "timestamp",
+    "ops.audio": "audio.decode_wav audio.encode_wav",
+    "ops.string_ngrams": "strings.ngrams",
     "test.case": "test.TestCase",
     "test.benchmark": "test.Benchmark test.benchmark_config",
     "test.environment": """

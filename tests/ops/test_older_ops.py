@@ -1,0 +1,50 @@
+"""Older op types give what their successors give."""
+import numpy as np
+import pytest
+
+RANDOM = np.random.RandomState(0)
+SQUARE = RANDOM.randn(2, 3, 3) + 3 * np.eye(3)
+POSITIVE = SQUARE @ np.swapaxes(SQUARE, -1, -2)
+RIGHT = RANDOM.randn(2, 3, 2)
+
+
+@pytest.mark.parametrize("name, inputs", [
+    ("Cholesky", [POSITIVE]), ("MatrixDeterminant", [SQUARE]), ("MatrixInverse", [SQUARE]), ("MatrixSolve", [SQUARE, RIGHT]),
+    ("MatrixTriangularSolve", [SQUARE, RIGHT]), ("MatrixSolveLs", [SQUARE, RIGHT, np.float64(0)]), ("SelfAdjointEigV2", [POSITIVE]),
+    ("Svd", [SQUARE]), ("MatrixDiag", [RIGHT]), ("MatrixDiagPart", [SQUARE]), ("MatrixSetDiag", [SQUARE, RIGHT[..., 0]]),
+    ("MatrixBandPart", [SQUARE, np.int64(0), np.int64(1)]), ("FFT2D", [SQUARE.astype(np.complex64)]),
+    ("IFFT", [SQUARE.astype(np.complex64)])])
+def test_batched(tf, run, name, inputs):
+    newer, older = (getattr(tf.raw_ops, prefix + name)(*[tf.constant(x) for x in inputs]) for prefix in ("", "Batch"))
+    np.testing.assert_equal(run(older), run(newer))
+
+
+def test_eigenvectors_below_eigenvalues(tf, run):
+    found = run(tf.raw_ops.SelfAdjointEig(input=tf.constant(POSITIVE[0])))
+    np.testing.assert_allclose(POSITIVE[0] @ found[1:], found[0] * found[1:], rtol=1e-9)
+
+
+def test_gradients_of_volumes(tf, run):
+    x, w, g = (tf.constant(RANDOM.randn(*s)) for s in ((1, 3, 4, 3, 2), (2, 2, 2, 2, 3), (1, 3, 4, 3, 3)))
+    attrs = {"strides": [1] * 5, "padding": "SAME"}
+    older = [getattr(tf.raw_ops, f"Conv3DBackprop{which}")(x, w, g, **attrs) for which in ("Input", "Filter")]
+    newer = [tf.raw_ops.Conv3DBackpropInputV2([1, 3, 4, 3, 2], w, g, **attrs),
+             tf.raw_ops.Conv3DBackpropFilterV2(x, [2, 2, 2, 2, 3], g, **attrs)]
+    np.testing.assert_equal(run(older), run(newer))
+
+
+def test_the_time_passes(tf):
+    now = tf.timestamp()
+    with tf.Session() as session:
+        assert 0 < session.run(now) <= session.run(now)
+
+
+def test_a_slice_is_replaced_in_a_copy(tf, run):
+    found = tf.raw_ops.TensorStridedSliceUpdate(input=tf.zeros([3, 3]), begin=[1, 0], end=[3, 3], strides=[1, 2],
+                                                value=tf.ones([2, 2]))
+    assert run(found).tolist() == [[0, 0, 0], [1, 0, 1], [1, 0, 1]]
+
+
+def test_empty(tf, run):
+    found = tf.raw_ops.Empty(shape=[2, 3], dtype=tf.float32)
+    assert found.shape.as_list() == [2, 3] and run(found).shape == (2, 3)
