@@ -57,7 +57,7 @@ TABLE: dict[str, str] = {
     "formats.tensor_proto": "make_tensor_proto make_ndarray contrib.util.make_tensor_proto contrib.util.make_ndarray",
     "formats.messages": """
         GraphDef NodeDef AttrValue NameAttrList MetaGraphDef OpDef TensorProto=TensorProto VariableDef
-        ConfigProto GPUOptions GraphOptions OptimizerOptions RunOptions RunMetadata Summary Event
+        ConfigProto TensorInfo GPUOptions GraphOptions OptimizerOptions RunOptions RunMetadata Summary Event
         SummaryMetadata HistogramProto SessionLog LogMessage train.Example=Example train.Features=Features
         train.Feature=Feature train.FeatureList=FeatureList train.FeatureLists=FeatureLists
         train.SequenceExample=SequenceExample train.BytesList=BytesList train.FloatList=FloatList
@@ -117,7 +117,7 @@ TABLE: dict[str, str] = {
         logging.DEBUG logging.INFO logging.WARN logging.ERROR logging.FATAL logging.get_verbosity
         logging.set_verbosity logging.log logging.debug logging.info logging.warn logging.warning logging.error
         logging.fatal logging.vlog logging.flush logging.log_every_n logging.log_first_n logging.log_if
-        logging.get_logger logging.TaskLevelStatusMessage""",
+        logging.get_logger get_logger logging.TaskLevelStatusMessage""",
     "command_flags": """
         app.run flags.FLAGS flags.Error flags.FlagValues flags.Flag flags.DEFINE_string flags.DEFINE_integer
         flags.DEFINE_float flags.DEFINE_boolean flags.DEFINE_bool flags.DEFINE_enum flags.DEFINE_list
@@ -201,6 +201,9 @@ TABLE: dict[str, str] = {
     "custom_gradient": "custom_gradient grad_pass_through recompute_grad",
     "test.gradient_checker": "test.compute_gradient test.compute_gradient_error",
     "ops.rows": "timestamp",
+    "ops.dimension_free": "nn.max_pool_v2 nn.avg_pool_v2 nn.conv_transpose nn.with_space_to_batch",
+    "ops.safe_embedding": """
+        nn.safe_embedding_lookup_sparse nn.scale_regularization_loss nn.compute_average_loss""",
     "ops.audio": "audio.decode_wav audio.encode_wav",
     "ops.string_ngrams": "strings.ngrams",
     "test.case": "test.TestCase",

@@ -8,6 +8,11 @@ _OPERATORS = "keep the matrix as a tensor and use tf.matmul, tf.linalg.solve and
 _NO_EAGER_SPEC = "give shapes and dtypes as tf.TensorShape and tf.DType"
 
 # a name that ends in * stands for all that begin so
+_HANDLES = "keep the value in a tf.Variable, which lasts from run to run"
+_UNIGRAM = "use tf.nn.fixed_unigram_candidate_sampler with counts of the classes"
+_FRACTIONAL = "use tf.nn.max_pool or tf.nn.avg_pool after tf.image.resize_images to a multiple of the result's size"
+_PLACEMENT = "give tf.Session(config=tf.ConfigProto(log_device_placement=True))"
+
 INSTEAD: dict[str, str] = {
     "enable_eager_execution": "jitgraph runs graphs: build one and run it with tf.Session()",
     "enable_v2_behavior": _GRAPHS,
@@ -58,6 +63,13 @@ INSTEAD: dict[str, str] = {
     "io.encode_proto": "make the messages in Python from fetched values",
     "compat.v2": _GRAPHS,
     "user_ops*": "declare an op with jitgraph.op",
+    "get_session_handle": _HANDLES, "get_session_tensor": _HANDLES, "delete_session_tensor": _HANDLES,
+    "strings.unicode_script": "use a table of scripts in tf.py_func: Python's unicodedata has none",
+    "random.learned_unigram_candidate_sampler": _UNIGRAM, "nn.learned_unigram_candidate_sampler": _UNIGRAM,
+    "nn.fractional_max_pool": _FRACTIONAL, "nn.fractional_avg_pool": _FRACTIONAL,
+    "debugging.set_log_device_placement": _PLACEMENT, "debugging.get_log_device_placement": _PLACEMENT,
+    "errors.raise_exception_on_not_ok_status": "catch tf.errors.OpError: every failing run raises it by itself",
+    "create_partitioned_variables": "use tf.get_variable with a partitioner",
     "test.create_local_cluster": _ONE_PROCESS,
     "test.is_built_with_rocm": "see `jitgraph doctor` for the devices there are",
     "resource_loader*": "use pkgutil.get_data or importlib.resources",

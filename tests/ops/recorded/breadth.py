@@ -67,8 +67,43 @@ def pools(tf, found):
         found["MaxPoolV2_gradient_" + padding] = lambda padding=padding: pooled(padding, True)
 
 
+def nn(tf, found):
+    table = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+
+    def sparse(values, shape, dtype):
+        indices = [[0, 0], [0, 1], [2, 0]] if len(shape) == 2 else [[0, 0, 0], [0, 1, 0], [1, 1, 1]]
+        return tf.SparseTensor(indices, tf.constant(values, dtype), shape)
+
+    lookup = tf.nn.safe_embedding_lookup_sparse
+    found["safe_embedding"] = lambda: lookup(tf.constant(table), sparse([0, 2, -1], [3, 2], tf.int64))
+    found["safe_embedding_default"] = lambda: lookup([tf.constant(table)], sparse([0, 2, 1], [3, 2], tf.int64), sparse(
+        [1.0, 2.0, -1.0], [3, 2], tf.float32), default_id=1, combiner="sum")
+    found["safe_embedding_weights"] = lambda: lookup(tf.constant(table), sparse([0, 2, 1], [3, 2], tf.int64), sparse(
+        [1.0, 2.0, -1.0], [3, 2], tf.float32))
+    found["safe_embedding_3d"] = lambda: lookup(tf.constant(table), sparse([0, 2, 1], [2, 2, 2], tf.int64))
+    x = np.arange(32, dtype=np.float32).reshape(1, 4, 4, 2)
+    for name in ("max_pool_v2", "avg_pool_v2"):
+        for shape in ([1, 16, 2], [1, 4, 4, 2], [1, 2, 4, 2, 2]):
+            found["%s_%d" % (name, len(shape))] = lambda name=name, shape=shape: getattr(tf.nn, name)(  # noqa: UP031
+                tf.reshape(tf.constant(x), shape), 2, 2, "SAME")
+    found["conv_transpose"] = lambda: tf.nn.conv_transpose(tf.constant(x), tf.ones([2, 2, 3, 2]), [1, 8, 8, 3], 2)
+    for padding in ("SAME", "VALID"):
+        found["with_space_to_batch_" + padding] = lambda padding=padding: tf.nn.with_space_to_batch(
+            tf.constant(x), [1, 2], padding, lambda a, n, p: tf.nn.conv2d(a, tf.ones([2, 2, 2, 1]), [1] * 4, p), [2, 2, 2, 1])
+    found["compute_average_loss"] = lambda: tf.nn.compute_average_loss(tf.constant([1.0, 2.0, 3.0]), sample_weight=[1.0, 2.0, 3.0])
+    found["scale_regularization_loss"] = lambda: tf.nn.scale_regularization_loss(tf.constant([1.0, 2.0]))
+
+    def batch_scatter():
+        v = tf.Variable(np.zeros((2, 3)))
+        with tf.control_dependencies([v.initializer]):
+            updates = tf.identity(tf.constant([[1.0, 2.0], [3.0, 4.0]], tf.float64))
+        return tf.batch_scatter_update(v, [[0, 1], [2, 0]], updates)
+
+    found["batch_scatter_update"] = batch_scatter
+
+
 def cases(tf):
     found = {}
-    for part in (arrays, sound, strings, pools):
+    for part in (arrays, sound, strings, pools, nn):
         part(tf, found)
     return found
