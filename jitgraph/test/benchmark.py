@@ -62,7 +62,7 @@ class Benchmark:
             start = time.perf_counter()
             sess.run(op_or_tensor, feed_dict=feed_dict)
             times.append(time.perf_counter() - start)
-        found = {"iters": min_iters, "wall_time": float(np.median(times)), "extras": dict(extras or {}),
+        found: dict[str, Any] = {"iters": min_iters, "wall_time": float(np.median(times)), "extras": dict(extras or {}),
                  "throughput": mbs / float(np.median(times))}
         self.report_benchmark(name=name, **found)
         found["extras"].update(wall_time_mean=float(np.mean(times)), wall_time_stdev=float(np.std(times)))

@@ -446,3 +446,55 @@ def _(rng, dtype):
 @_of("Exit", "NextIteration")
 def _(rng, dtype):
     return []       # parts of control flow frames, without a value of their own
+
+
+@_of("CheckNumerics")
+def _(rng, dtype):
+    return [([draw(rng, shape, dtype)], {"message": "wrong"}) for shape in ((2, 3), (), (0, 2))]
+
+
+@_of("PlaceholderWithDefault")
+def _(rng, dtype):
+    return [([draw(rng, shape, dtype)], {"shape": shape}) for shape in ((2, 3), ())]
+
+
+@_of("ScatterNdNonAliasingAdd")
+def _(rng, dtype):
+    x = draw(rng, (4, 3), dtype)
+    return [[x, np.array([[1], [1], [3]], i32), draw(rng, (3, 3), dtype)], [x, np.array([[0, 2]], i32), draw(rng, (1,), dtype)]]
+
+
+@_of("MaxPoolV2")
+def _(rng, dtype):
+    return [([x, _ints(*attrs["ksize"]), _ints(*attrs["strides"])], {"padding": attrs["padding"]})
+            for (x,), attrs in TABLE["MaxPool"](rng, dtype)]
+
+
+@_of("MaxPoolGradV2")
+def _(rng, dtype):
+    found = []
+    for (x,), attrs in TABLE["MaxPool"](rng, dtype):
+        y = _convolved("MaxPool", [x], attrs)
+        found.append(([x, y, draw(rng, y.shape, dtype), _ints(*attrs["ksize"]), _ints(*attrs["strides"])],
+                      {"padding": attrs["padding"]}))
+    return found
+
+
+@_of("SparseSparseMaximum", "SparseSparseMinimum")
+def _(rng, dtype):
+    a, b = (np.array(rows, np.int64) for rows in ([[0, 1], [2, 0]], [[0, 1], [1, 1]]))
+    shape = np.array([3, 2], np.int64)
+    return [[a, draw(rng, (2,), dtype), shape, b, draw(rng, (2,), dtype), shape]]
+
+
+@_of("BatchNormWithGlobalNormalization")
+def _(rng, dtype):
+    x, m, beta, gamma = (draw(rng, shape, dtype) for shape in ((2, 2, 2, 3), (3,), (3,), (3,)))
+    return [([x, m, draw(rng, (3,), dtype, 1, 3), beta, gamma], {"variance_epsilon": 0.01, "scale_after_normalization": scaled})
+            for scaled in (False, True)]
+
+
+@_of("CTCLoss")
+def _(rng, dtype):
+    indices, values = np.array([[0, 0], [0, 1], [1, 0]], np.int64), np.array([0, 1, 1], i32)
+    return [[draw(rng, (4, 2, 3), np.float32), indices, values, _ints(4, 3)]]

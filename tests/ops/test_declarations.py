@@ -31,7 +31,8 @@ OWN_SIGNATURE = {"MutableDenseHashTable"}       # in TensorFlow its second reser
 # dtypes of which TensorFlow has no value that a program could make: handles in variants
 WITHOUT_VARIANTS = {"Conj", "DeserializeSparse", "SerializeManySparse", "SerializeSparse"}
 # any dtype to TensorFlow's graphs, these to its kernels (and a few more that cost nothing)
-WHAT_KERNELS_TAKE = {"AssignAddVariableOp", "AssignSubVariableOp", "Cast", "Einsum", "ResourceScatterNdAdd",
+WHAT_KERNELS_TAKE = {"AssignAddVariableOp", "AssignSubVariableOp", "Cast", "Einsum", "NonDeterministicInts",
+                     "ResourceScatterNdAdd",
                      "ResourceScatterNdSub", "SparseFillEmptyRowsGrad", "SparseTensorDenseMatMul"}
 # a gradient where TensorFlow 1.15 raises LookupError
 MORE_GRADIENTS = {"ClipByValue", "Einsum", "IRFFT3D", "MatrixExponential", "PartitionedCall", "RFFT3D",

@@ -48,3 +48,23 @@ def test_a_slice_is_replaced_in_a_copy(tf, run):
 def test_empty(tf, run):
     found = tf.raw_ops.Empty(shape=[2, 3], dtype=tf.float32)
     assert found.shape.as_list() == [2, 3] and run(found).shape == (2, 3)
+
+
+def test_the_gradient_of_tile(tf, run):
+    x = tf.constant(RANDOM.randn(2, 3))
+    grad = tf.constant(RANDOM.randn(4, 9))
+    expected = tf.gradients(tf.tile(x, [2, 3]), x, grad)[0]
+    np.testing.assert_allclose(*run([tf.raw_ops.TileGrad(input=grad, multiples=[2, 3]), expected]))
+
+
+def test_contrast_with_limits(tf, run):
+    image = tf.constant(RANDOM.rand(1, 4, 4, 3).astype(np.float32))
+    older = tf.raw_ops.AdjustContrast(images=image, contrast_factor=3.0, min_value=0.0, max_value=1.0)
+    newer = tf.clip_by_value(tf.image.adjust_contrast(image, 3.0), 0.0, 1.0)
+    np.testing.assert_allclose(*run([older, newer]), atol=1e-6)
+
+
+def test_numbers_from_the_system_differ_from_run_to_run(tf):
+    drawn = tf.raw_ops.NonDeterministicInts(shape=[4], dtype=tf.int64)
+    with tf.Session() as session:
+        assert session.run(drawn).tolist() != session.run(drawn).tolist()

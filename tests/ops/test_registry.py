@@ -101,7 +101,7 @@ def test_kernel_computes_the_value(tf, compiled_session, opdef):
 
 
 # ops with a further output that TensorFlow does not differentiate
-FIRST_OUTPUT_ONLY = {"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "SoftmaxCrossEntropyWithLogits",
+FIRST_OUTPUT_ONLY = {"CTCLoss", "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "SoftmaxCrossEntropyWithLogits",
                      "SparseSoftmaxCrossEntropyWithLogits"}
 # TensorFlow's gradient is zero, which is right for real numbers only; or the results are real numbers of a complex dtype
 REAL_ONLY = {"Sign", "LogMatrixDeterminant", "Svd"}
@@ -110,6 +110,8 @@ SYMMETRIC = {"Cholesky"}
 # the gradient passes straight through the rounding, by definition, whose differences are zero or infinite
 STRAIGHT_THROUGH = {"QuantizeAndDequantize", "QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "FakeQuantWithMinMaxArgs",
                     "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel"}
+# asking for a gradient is an error, as in TensorFlow
+REFUSED = {"SparseSparseMaximum", "SparseSparseMinimum"}
 # its own gradient is an op that has no float64
 SINGLE_GRADIENT = {"MaxPool3DGradGrad"}
 # TensorFlow's second gradient counts the moments as functions of x, which they are in programs; see recorded/gradients.py
@@ -117,7 +119,7 @@ WITH_MOMENTS = {"FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGra
 
 
 @pytest.mark.parametrize("opdef", _parameters(op for op in WITH_CASES if harness.differentiable(op)
-                                             and op.type not in SYMMETRIC | STRAIGHT_THROUGH | WITH_MOMENTS))
+                                             and op.type not in SYMMETRIC | STRAIGHT_THROUGH | WITH_MOMENTS | REFUSED))
 def test_gradient_is_that_of_differences(tf, monkeypatch, opdef):
     monkeypatch.setenv("JITGRAPH_JIT", "off")
     allowed = harness.dtypes_of(opdef)

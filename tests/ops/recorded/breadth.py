@@ -100,6 +100,19 @@ def nn(tf, found):
         return tf.batch_scatter_update(v, [[0, 1], [2, 0]], updates)
 
     found["batch_scatter_update"] = batch_scatter
+    image = np.random.RandomState(2).rand(1, 5, 6, 2)
+    for mode in ("REFLECT", "SYMMETRIC"):
+        for padding in ("SAME", "VALID"):
+            found["FusedPadConv2D_%s_%s" % (mode, padding)] = lambda mode=mode, padding=padding: tf.raw_ops.FusedPadConv2D(  # noqa: UP031
+                input=tf.constant(image), paddings=[[0, 0], [1, 1], [2, 1], [0, 0]], mode=mode,
+                filter=tf.ones([2, 3, 2, 1], tf.float64), strides=[1, 2, 1, 1], padding=padding)
+    for corners in (False, True):
+        found["FusedResizeAndPadConv2D_%s" % corners] = lambda corners=corners: tf.raw_ops.FusedResizeAndPadConv2D(  # noqa: UP031
+            input=tf.constant(image, tf.float32), size=[7, 4], paddings=[[0, 0], [1, 1], [1, 1], [0, 0]],
+            filter=tf.ones([2, 2, 2, 1]), resize_align_corners=corners, mode="REFLECT", strides=[1, 1, 1, 1], padding="SAME")
+    for length in (2, 4, 8):
+        found["DecodePaddedRaw_%d" % length] = lambda length=length: tf.raw_ops.DecodePaddedRaw(  # noqa: UP031
+            input_bytes=[b"abcdef", b"x"], fixed_length=length, out_type=tf.int16)
 
 
 def cases(tf):
