@@ -12,13 +12,13 @@ from jitgraph.ops import convolution, linalg, matrix_parts  # noqa: F401  (they 
 
 _PRECISE = TypeSet(dtypes.float64, dtypes.float32)
 # of a declaration, what an older name takes over
-_KEPT = ("shape", "lower", "stateful", "host", "checks", "dynamic")
+_KEPT = ("shape", "lower", "stateful", "host", "checks", "dynamic", "samples")
 
 
 def _older(signature: str, newer: str, **fields: Any) -> Any:
     """Declares an older name of the op type `newer`; `fields` differ."""
     opdef = lookup(newer)
-    return op(signature, **{name: getattr(opdef, name) for name in _KEPT}, **fields)(opdef.value)
+    return op(signature, **{**{name: getattr(opdef, name) for name in _KEPT}, **fields})(opdef.value)
 
 
 batch_cholesky = _older("BatchCholesky(input: T) -> output: T", "Cholesky", T=_PRECISE)
@@ -41,7 +41,8 @@ batch_matrix_diag_part = _older("BatchMatrixDiagPart(input: T) -> diagonal: T", 
 batch_matrix_set_diag = _older("BatchMatrixSetDiag(input: T, diagonal: T) -> output: T", "MatrixSetDiag")
 batch_matrix_band_part = _older("BatchMatrixBandPart(input: T, num_lower: int64, num_upper: int64) -> band: T", "MatrixBandPart")
 for _kind in ("FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D"):
-    _older(f"Batch{_kind}(input: complex64) -> output: complex64", _kind)
+    _older(f"Batch{_kind}(input: complex64) -> output: complex64", _kind,
+           samples=lambda rng, dtype, of=lookup(_kind).samples: of(rng, np.dtype(np.complex64)))
 
 _VOLUME = 'strides: list(int) >= 5, padding: string {"SAME", "VALID"}, dilations: list(int) = [1, 1, 1, 1, 1]'
 
@@ -79,7 +80,8 @@ def _stacked_eigen(input):
 
 
 for _name, _types in (("SelfAdjointEig", _PRECISE + dtypes.float16), ("BatchSelfAdjointEig", _PRECISE)):
-    op(f"{_name}(input: T) -> output: T", T=_types, shape=_stacked_shape, host=True)(_stacked_eigen)
+    op(f"{_name}(input: T) -> output: T", T=_types, shape=_stacked_shape, host=True,
+       samples=lookup("Cholesky").samples)(_stacked_eigen)
 
 
 @op("DeepCopy(x: T) -> y: T", shape=shape_rules.same_as_input, stateful=True)

@@ -78,7 +78,9 @@ def data_format_dim_map(x, src_format, dst_format):
     return there[x].astype(x.dtype)
 
 
-@op(f"DataFormatVecPermute(x: T; {_FORMATS}) -> y: T", T=INDEX, shape=shape_rules.same_as_input, checks=True)
+@op(f"DataFormatVecPermute(x: T; {_FORMATS}) -> y: T", T=INDEX, shape=shape_rules.same_as_input, checks=True,
+    samples=lambda rng, dtype: [[np.arange(size, dtype=dtype).reshape(shape)] for size, shape in (
+        (4, (4,)), (8, (4, 2)), (2, (2,)), (4, (2, 2)))])
 def data_format_vec_permute(x, src_format, dst_format):
     """The sizes (or pairs) in `x`, given in the order of `src_format`, in that of `dst_format`; of 2, those of H and W."""
     if x.ndim not in (1, 2) or x.shape[0] not in (2, 4) or x.ndim == 2 and x.shape[1] != 2:

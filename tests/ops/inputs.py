@@ -354,12 +354,12 @@ def _(rng, dtype):
     return [[draw(rng, (2, 3, 4), dtype), draw(rng, (2, 3), dtype)]]
 
 
-@_of("MatrixDiag", "Diag")
+@_of("MatrixDiag", "BatchMatrixDiag", "Diag")
 def _(rng, dtype):
     return [[draw(rng, (3,), dtype)], [draw(rng, (2, 3), dtype)]]
 
 
-@_of("MatrixDiagPart")
+@_of("MatrixDiagPart", "BatchMatrixDiagPart")
 def _(rng, dtype):
     return [[draw(rng, (3, 3), dtype)], [draw(rng, (2, 3, 4), dtype)]]
 
