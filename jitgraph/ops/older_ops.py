@@ -21,6 +21,10 @@ def _older(signature: str, newer: str, **fields: Any) -> Any:
     return op(signature, **{**{name: getattr(opdef, name) for name in _KEPT}, **fields})(opdef.value)
 
 
+def _of_complex64(samples: Any) -> Any:
+    return lambda rng, dtype: samples(rng, np.dtype(np.complex64))
+
+
 batch_cholesky = _older("BatchCholesky(input: T) -> output: T", "Cholesky", T=_PRECISE)
 batch_cholesky_grad = _older("BatchCholeskyGrad(l: T, grad: T) -> output: T", "CholeskyGrad", T=TypeSet(dtypes.float32,
                                                                                                       dtypes.float64))
@@ -42,7 +46,7 @@ batch_matrix_set_diag = _older("BatchMatrixSetDiag(input: T, diagonal: T) -> out
 batch_matrix_band_part = _older("BatchMatrixBandPart(input: T, num_lower: int64, num_upper: int64) -> band: T", "MatrixBandPart")
 for _kind in ("FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D"):
     _older(f"Batch{_kind}(input: complex64) -> output: complex64", _kind,
-           samples=lambda rng, dtype, of=lookup(_kind).samples: of(rng, np.dtype(np.complex64)))
+           samples=_of_complex64(lookup(_kind).samples))
 
 _VOLUME = 'strides: list(int) >= 5, padding: string {"SAME", "VALID"}, dilations: list(int) = [1, 1, 1, 1, 1]'
 
