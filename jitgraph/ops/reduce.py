@@ -288,7 +288,6 @@ def all_axes(x: Any) -> Any:
     """Every axis of x: a constant for a tensor of known rank, else (for a variable, too, as in TensorFlow) a Range."""
     if isinstance(x, Tensor) and x._shape is not None:
         return constant(np.arange(len(x._shape), dtype=np.int32), dtypes.int32)
-    from jitgraph.ops.shape import rank
 
     return raw.Range(0, rank(x), 1, name="range")
 
