@@ -295,7 +295,7 @@ def tensor_array_split(handle, value, lengths, flow_in, op):
 # -- stacks: what the loops of graph files save for their gradients ----------------------------------------------------
 
 @op('StackV2(max_size: int32; elem_type: type, stack_name: string = "") -> handle: resource', shape=shape_rules.scalar,
-    grad=NOT_DIFFERENTIABLE, context=("op",), **_HOST)
+    context=("op",), **_HOST)
 def stack_v2(max_size, op):
     """A stack of at most `max_size` tensors, any number if that is negative."""
     return boxed(StackInPlace(op.attrs["stack_name"] or op.name, int(max_size)))

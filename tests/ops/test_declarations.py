@@ -14,9 +14,11 @@ from jitgraph.op import NOT_DIFFERENTIABLE, load_all
 FILE = Path(__file__).parent / "data" / "ops_tf115.tsv"
 
 # nodes that never leave a graph of jitgraph: the formats write TensorFlow's in their place
-INTERNAL = {"ExtractImagePatchesGrad", "KernelFunc", "Record", "Recorded", "ReversedList", "TensorArrayElementGradient",
+INTERNAL = {"Absent", "ExtractImagePatchesGrad", "KernelFunc", "Record", "Recorded", "ReversedList", "TensorArrayElementGradient",
             "TensorArrayGradientOfElement", "TensorArrayGradientOfPieces", "TensorArrayGradientOfRows",
-            "TensorArrayPiecesGradient", "TensorArrayRowsGradient", "TensorListPopGradient"}
+            "TensorArrayPiecesGradient", "TensorArrayRowsGradient", "TensorListPopGradient",
+            *(f"InPlaceTensorArray{kind}V3" for kind in ("", "Close", "Concat", "Gather", "Grad", "Read", "Scatter", "Size",
+                                                         "Split", "Write"))}
 # the reference form of an op that TensorFlow has on resources only
 ON_REFERENCES = {"ApplyKerasMomentum", "LookupTableRemove", "SparseApplyKerasMomentum"}
 # what graph files of TensorFlow 2 hold
@@ -40,7 +42,7 @@ MORE_GRADIENTS = {"ClipByValue", "Einsum", "IRFFT3D", "MatrixExponential", "Part
                   "StatelessWhile", "TruncateMod", "While"}
 # frames are raised to While and If before anything is differentiated
 FRAMES = {f"{ref}{kind}" for ref in ("", "Ref") for kind in ("Enter", "Exit", "Merge", "NextIteration", "Switch")}
-FRAMES.add("LoopCond")
+FRAMES |= {"LoopCond", "StackPop", "StackPopV2"}       # what a stack's gradient says is that it has none
 # a gradient function that gives None for every input is the same as none
 ALWAYS_NONE = {"ArgMax", "ArgMin", "FloorDiv", "TruncateDiv"}
 

@@ -54,4 +54,5 @@ def test_an_imported_graph_trains_on(tf):
     with tf.Session() as sess:
         sess.run("init")
         losses = [sess.run(["loss:0", "train"], feeds)[0] for feeds in batches(100, np.float32)]
-    np.testing.assert_allclose(losses, TRACE["float32/momentum/loss"], rtol=1e-4, atol=1e-6)
+    # what the fixtures' README states for sums and convolutions in float32
+    np.testing.assert_allclose(losses, TRACE["float32/momentum/loss"], rtol=1e-4, atol=1e-5)
