@@ -31,12 +31,13 @@ class Replay:
     """Copies nodes of the function `source` into `target`, as far as tensors are asked for.
 
     `known`: {tensor of the source: tensor of the target}; at least all inputs of the function.  `copies`: {operation of
-    the source: its copy}.
+    the source: its copy}.  `strict`: refuse reads whose values are lost, see ``_refuse_lost_reads``.
     """
 
-    def __init__(self, source: FunctionGraph, target: FunctionGraph, known: dict[Tensor, Tensor]):
+    def __init__(self, source: FunctionGraph, target: FunctionGraph, known: dict[Tensor, Tensor], strict: bool = True):
         self.source, self.target, self.known = source, target, known
         self.copies: dict[Operation, Operation] = {}
+        self._written: set | None = None if strict else set()
         target.replay = self
 
     def __call__(self, tensor: Tensor) -> Tensor:
@@ -51,6 +52,7 @@ class Replay:
         return found
 
     def _copy(self, op: Operation) -> Operation:
+        self._refuse_lost_reads(op)
         inputs = [self.known[t] for t in op.inputs]
         if op.type in PASSING:
             with self.target.as_default():
@@ -79,6 +81,20 @@ class Replay:
             repeat(copy, notes(op).iterations.value_index, self.known[notes(op).iterations])
         return copy
 
+    def _refuse_lost_reads(self, op: Operation) -> None:
+        """Raises TypeError for a read of a reference variable that the function writes: a reference has no moment of its
+        own that could be recorded, and by now the variable has another value."""
+        if self._written is None:
+            self._written = _written(self.source)
+        if not self._written or op.opdef is None or op.opdef.calls or op.opdef.state == "write":
+            return
+        for tensor in op.inputs:
+            if tensor.dtype._is_ref_dtype and _name(_source(tensor)) in self._written:
+                name = _name(_source(tensor))
+                raise TypeError(f"No gradient can be taken through '{op.name}' ({op.type}): it reads the variable '{name}', "
+                                "which the same loop or branch writes.  Make the variable with use_resource=True, whose "
+                                "reads have a moment of their own.")
+
     def _functions(self, op: Operation, attrs: dict[str, Any], inputs: list[Tensor]) -> tuple[dict, list]:
         """Copies of the functions that `op` calls, which replay what it recorded."""
         exposed = notes(op).record
@@ -89,7 +105,9 @@ class Replay:
                 inputs = [*inputs, raw.ReversedList(record) if loop else record]
         for name in op.opdef.calls:
             functions = attrs[name] if isinstance(attrs[name], list) else [attrs[name]]
-            copies = [cloned(f, self.target, inputs[offset:], record is not None, loop) for f in functions]
+            # a loop's condition is asked again, but how often the loop runs is recorded where that matters
+            copies = [cloned(f, self.target, inputs[offset:], record is not None, loop, strict=not (loop and name == "cond"))
+                      for f in functions]
             attrs[name] = copies if isinstance(attrs[name], list) else copies[0]
         if record is not None:
             kinds = "T" if loop else "Tin"
@@ -118,7 +136,7 @@ def _ancestors(goal: Operation, known: dict, copies: dict) -> list[Operation]:
 
 
 def cloned(function: FunctionGraph, outer: FunctionGraph, inputs: list[Tensor], replays: bool = False,
-           loop: bool = False) -> FunctionGraph:
+           loop: bool = False, strict: bool = True) -> FunctionGraph:
     """A copy of a function for a call from the graph `outer` with these inputs.
 
     With `replays` the last input holds what the function recorded: a record, or for a `loop` a list of records.
@@ -145,7 +163,7 @@ def cloned(function: FunctionGraph, outer: FunctionGraph, inputs: list[Tensor], 
                 with copy.as_default():
                     rest, given = popped(given, given)
             known.update(replayed(function, copy, given))
-    replay = Replay(function, copy, known)
+    replay = Replay(function, copy, known, strict)
     copy.outputs = [replay(t) for t in function.outputs]
     copy.control_outputs = [replay(op.outputs[0]).op for op in function.control_outputs if op.outputs]
     if rest is not None:

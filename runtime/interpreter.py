@@ -20,7 +20,7 @@ CLAIM, DONE, JOB, SLEEPERS, BUSY, STOP, SEMAPHORE, WORDS = 0, 8, 16, 24, 32, 40,
 ROW = 6                 # words per row of the table
 INTERRUPTED = -1
 POLL_NANOSECONDS = 20_000_000
-SPINS = 2000            # pauses of an idle worker before it sleeps
+SPINS = 20000          # pauses of an idle worker before it sleeps: about the time between two kernels of one run
 
 # lets Python run its signal handlers; the exception that one raises is kept in the poll block
 CHECK_SIGNALS = f'''

@@ -298,3 +298,21 @@ def test_a_gradient_may_wait_for_the_loop(tf):
         gradient, = tf.gradients(y, x)
     with tf.Session() as session:
         assert session.run(gradient) == 12.0
+
+
+def test_a_reference_that_a_loop_reads_and_writes_is_refused(tf, run):
+    """The value that a reference had in an iteration cannot be found again; a resource's can."""
+    x = tf.constant(2.0)
+    for use_resource in (True, False):
+        v = tf.Variable(1.0, use_resource=use_resource)
+
+        def body(i, a, v=v):
+            with tf.control_dependencies([v.assign_add(1.0)]):
+                return i + 1, a * v.read_value() * x
+
+        y = tf.while_loop(lambda i, a: i < 3, body, (0, tf.constant(1.0)))[1]
+        if use_resource:
+            np.testing.assert_allclose(run([y, tf.gradients(y, x)[0]]), [2 * 3 * 4 * 8, 2 * 3 * 4 * 12])
+        else:
+            with pytest.raises(TypeError, match="which the same loop or branch writes"):
+                tf.gradients(y, x)
