@@ -21,7 +21,8 @@ def optional_none(op):
     return boxed(None)
 
 
-@op("OptionalFromValue(components: [Toutput_types]; Toutput_types: list(type) >= 1) -> optional: variant", shape=shape_rules.scalar, **_HOST)
+@op("OptionalFromValue(components: [Toutput_types]; Toutput_types: list(type) >= 1) -> optional: variant",
+    shape=shape_rules.scalar, **_HOST)
 def optional_from_value(components, op):
     """An optional with these values."""
     # the memory of the arguments is used again after the call
