@@ -55,7 +55,8 @@ def _conv_shape(c: Any) -> Any:
 def _columns(x: np.ndarray, wins: list[Window], taps: Any) -> np.ndarray:
     """The windows of x [batch, spatial..., channels] as a matrix [batch * outputs, taps * channels]."""
     view = windows.view(windows.padded(x, wins), wins, taps)
-    return view.reshape(view.shape[0] * int(np.prod(view.shape[1:1 + len(wins)])), -1)
+    split = 1 + len(wins)
+    return view.reshape(int(np.prod(view.shape[:split])), int(np.prod(view.shape[split:])))
 
 
 def _convolve(x: np.ndarray, filters: np.ndarray, wins: list[Window]) -> np.ndarray:

@@ -207,3 +207,19 @@ def programs():
 def scheduled():
     """scheduled(build, *arrays): the emitted kernels of a program of primitives, ready to be simulated."""
     return lambda build, *arrays: Scheduled(build, arrays)
+
+
+@pytest.fixture
+def agree(tf):
+    """agree(fetches, feeds, dtype): the reference and the kernels give the same but for rounding; returns the kernels' names."""
+    def compare(fetches, feeds, dtype):
+        with tf.Session(jit="off") as reference, tf.Session(jit="always") as session:
+            wanted, found = reference.run(fetches, feeds), session.run(fetches, feeds)
+            names = [kernel.name for plan in session.plans for compiled in plan.compiled for kernel, _ in compiled.kernels]
+        for a, b in zip(wanted, found):
+            assert a.shape == b.shape and a.dtype == b.dtype
+            scale = np.abs(a).max() if a.size else 1
+            np.testing.assert_allclose(a, b, rtol=0, atol=(2e-5 if dtype == np.float32 else 1e-12) * scale)
+        return names
+
+    return compare

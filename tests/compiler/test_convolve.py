@@ -1,0 +1,84 @@
+"""Convolutions in register tiles, beside NumPy's: every gradient, border, step and tile shape."""
+import numpy as np
+import pytest
+
+from jitgraph.compiler.emit import tile
+
+RNG = np.random.RandomState(0)
+
+
+CASES = {
+    "small": ((2, 8, 8, 3), (3, 3, 5), 1, 1, "SAME"),
+    "step": ((2, 9, 7, 4), (3, 3, 32), 2, 1, "SAME"),
+    "one column too many": ((3, 9, 7, 4), (3, 3, 33), 2, 1, "VALID"),
+    "five by five": ((2, 14, 14, 8), (5, 5, 64), 1, 1, "SAME"),
+    "gaps": ((2, 14, 14, 8), (3, 3, 40), 1, 2, "SAME"),
+    "rows that no tap reaches": ((2, 14, 14, 8), (1, 1, 40), 2, 1, "SAME"),
+    "matrix product": ((2, 14, 14, 8), (1, 1, 40), 1, 1, "SAME"),
+    "step larger than the filter": ((1, 11, 13, 6), (2, 2, 7), 3, 1, "VALID"),
+    "explicit": ((2, 11, 13, 6), (4, 4, 7), 2, 1, [[0, 0], [1, 2], [0, 3], [0, 0]]),
+    "oblong": ((2, 10, 12, 3), (1, 5, 17), 1, 1, "SAME"),
+    "whole image": ((1, 6, 6, 3), (6, 6, 100), 1, 1, "VALID"),
+    "filter larger than the cache": ((1, 5, 5, 64), (3, 3, 128), 1, 1, "SAME"),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
+@pytest.mark.parametrize("case", list(CASES))
+def test_forward_and_both_gradients(tf, agree, case, layout, dtype):
+    size, (kh, kw, out), step, gap, padding = CASES[case]
+    steps, gaps = [1, step, step, 1], [1, gap, gap, 1]
+    if layout == "NCHW":
+        if isinstance(padding, list):
+            padding = [padding[i] for i in (0, 3, 1, 2)]
+        steps, gaps = [1, 1, step, step], [1, 1, gap, gap]
+    x = RNG.standard_normal(size).astype(dtype)
+    x = x if layout == "NHWC" else np.ascontiguousarray(x.transpose(0, 3, 1, 2))
+    w = RNG.standard_normal((kh, kw, size[3], out)).astype(dtype)
+    fed, filters = tf.placeholder(dtype, [None, *x.shape[1:]]), tf.placeholder(dtype, w.shape)
+    y = tf.nn.conv2d(fed, filters, steps, padding, data_format=layout, dilations=gaps)
+    weights = tf.random.stateless_normal(tf.shape(y), [1, 2], dtype=dtype)
+    fetches = [y, *tf.gradients(y * weights, [fed, filters])]
+    kernels = agree(fetches, {fed: x, filters: w}, dtype)
+    assert any(name.startswith(("convolve", "matmul")) for name in kernels)
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_sizes_that_only_the_run_knows(tf, agree, step):
+    fed, filters = tf.placeholder(tf.float32, [None, None, None, 6]), tf.placeholder(tf.float32, [3, 3, 6, 7])
+    y = tf.nn.conv2d(fed, filters, step, "SAME")
+    fetches = [y, *tf.gradients(tf.square(y), [fed, filters])]
+    for size in ((5, 20, 31, 6), (2, 7, 5, 6), (3, 40, 40, 6)):
+        agree(fetches, {fed: RNG.standard_normal(size), filters: RNG.standard_normal((3, 3, 6, 7))}, np.float32)
+
+
+def test_nothing_to_convolve(tf, agree):
+    fed = tf.placeholder(tf.float32, [None, 8, 8, 3])
+    filters = tf.constant(np.ones((3, 3, 3, 4), np.float32))
+    y = tf.nn.conv2d(fed, filters, 1, "SAME")
+    agree([y, *tf.gradients(y, [fed, filters])], {fed: np.zeros((0, 8, 8, 3))}, np.float32)
+
+
+def test_a_batch_gives_the_same_bits_with_any_number_of_threads(tf, monkeypatch):
+    x, w = RNG.standard_normal((32, 14, 14, 8)), RNG.standard_normal((5, 5, 8, 16))
+    fed, filters = tf.placeholder(tf.float32, [None, 14, 14, 8]), tf.placeholder(tf.float32, w.shape)
+    y = tf.nn.conv2d(fed, filters, 1, "SAME")
+    fetches, found = tf.gradients(tf.square(y), [fed, filters]), []
+    for threads in ("1", "2", "3"):
+        monkeypatch.setenv("JITGRAPH_THREADS", threads)
+        with tf.Session(jit="always") as session:
+            found.append(session.run(fetches, {fed: x, filters: w}))
+    for other in found[1:]:
+        for a, b in zip(found[0], other):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("rows, columns", [(14, 64), (28, 32), (7, 512), (None, 10), (1, 1000), (3, 5), (13, 33)])
+def test_cuts_cover_everything_and_fit_the_registers(rows, columns):
+    from jitgraph.compiler.emit import native
+
+    cuts = tile.cut("f32", rows, columns)
+    lanes = tile.lane_count("f32")
+    assert 0 <= sum(v * count for _, v, count in cuts) * lanes - columns < lanes
+    assert all(r * v + v + 1 <= native.vector_registers() for r, v, _ in cuts)

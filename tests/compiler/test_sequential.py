@@ -1,0 +1,61 @@
+"""Kernels that go through their elements in order: rows of variables, the largest few, random numbers."""
+import numpy as np
+import pytest
+
+ROWS = np.arange(12, dtype=np.float32).reshape(4, 3)
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_rows_of_a_variable_change_in_place_or_not_at_all(tf, jit, use_resource):
+    v = tf.Variable(ROWS, use_resource=use_resource)
+    ids, updates = tf.placeholder(tf.int32, [None]), tf.placeholder(tf.float32, [None, 3])
+    before = v * 1.0
+    added = tf.scatter_add(v, ids, updates)
+    with tf.control_dependencies([added]):
+        after = tf.identity(v) * 2.0
+    with tf.Session(jit=jit) as session:
+        session.run(v.initializer)
+        found = session.run([before, added, after], {ids: [1, 1, 3], updates: np.ones((3, 3))})
+        assert [np.sum(f) for f in found] == [66, 75, 150]
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[1\] = 4 is not in \[0, 4\)"):
+            session.run([added, after], {ids: [1, 4, 3], updates: np.ones((3, 3))})
+        assert session.run(v).sum() == 75
+
+
+@pytest.mark.parametrize("kind, expected", [("update", 5), ("add", 8), ("sub", -2), ("mul", 15), ("div", 0.6), ("min", 3), ("max", 5)])
+def test_every_way_to_combine_rows(tf, kind, expected):
+    v = tf.Variable(np.full((3, 200), 3, np.float32))
+    step = getattr(tf, f"scatter_{kind}")(v, [[0], [2]], tf.fill([2, 1, 200], 5.0))
+    with tf.Session(jit="always") as session:
+        session.run(v.initializer)
+        np.testing.assert_allclose(session.run(step)[:, 0], [expected, 3, expected])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.uint8, np.int8])
+@pytest.mark.parametrize("shape, k", [((7,), 3), ((5, 300), 7), ((4, 6), 6), ((3, 1000), 256), ((2, 2000), 300), ((3, 5), 0)])
+def test_the_largest_few(tf, shape, k, dtype):
+    x = (np.random.RandomState(0).standard_normal(shape) * 3).astype(dtype)
+    if dtype == np.float32:
+        x.ravel()[::7], x.ravel()[::11] = np.nan, -np.inf
+    fed = tf.placeholder(dtype, [None] * len(shape))
+    fetches = [*tf.nn.top_k(fed, k), tf.sort(fed, direction="DESCENDING")]
+    with tf.Session(jit="off") as reference, tf.Session(jit="always") as session:
+        for a, b in zip(reference.run(fetches, {fed: x}), session.run(fetches, {fed: x})):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("name, dtype", [("random_uniform", "float32"), ("random_uniform", "float64"), ("random_normal", "float32")])
+@pytest.mark.parametrize("shape", [[1], [5], [1024], [4097], [3, 700], [0]])
+def test_random_numbers_have_the_bits_of_the_reference(tf, name, dtype, shape):
+    tf.set_random_seed(7)
+    numbers, fed = getattr(tf, name)(shape, dtype=dtype), tf.placeholder(tf.float32, [None, 8])
+    dropped = tf.nn.dropout(fed, 0.5)
+    found = []
+    for jit in ("off", "always"):
+        with tf.Session(jit=jit) as session:
+            runs = [session.run([numbers, dropped], {fed: np.ones((rows, 8))}) for rows in (4, 5)]
+            session.run(numbers.op)                 # a run that nobody looks at moves the stream on all the same
+            found.append([*runs[0], *runs[1], session.run(numbers)])
+    for a, b in zip(*found):
+        np.testing.assert_array_equal(a, b)

@@ -1,0 +1,42 @@
+"""Poolings and depthwise convolutions in kernels, beside NumPy's."""
+import numpy as np
+import pytest
+
+RNG = np.random.RandomState(0)
+
+POOLS = {
+    "halves": ((2, 8, 8, 3), 2, 2, "VALID"), "odd": ((2, 9, 7, 5), 2, 2, "SAME"), "overlap": ((2, 9, 7, 5), 3, 2, "SAME"),
+    "inside": ((2, 9, 7, 5), 3, 2, "VALID"), "every pixel": ((1, 9, 7, 33), 3, 1, "SAME"), "gaps": ((2, 9, 7, 5), 1, 2, "SAME"),
+    "whole": ((2, 7, 7, 5), 7, 1, "VALID"), "large": ((1, 12, 12, 2), 6, 3, "SAME"),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
+@pytest.mark.parametrize("kind", ["max_pool", "avg_pool"])
+@pytest.mark.parametrize("case", list(POOLS))
+def test_pools_and_their_gradients(tf, agree, case, kind, layout, dtype):
+    size, taps, step, padding = POOLS[case]
+    x = np.round(RNG.standard_normal(size) * 2).astype(dtype)          # with ties, which go to the first
+    x = x if layout == "NHWC" else np.ascontiguousarray(x.transpose(0, 3, 1, 2))
+    ksize, steps = ([1, taps, taps, 1], [1, step, step, 1]) if layout == "NHWC" else ([1, 1, taps, taps], [1, 1, step, step])
+    fed = tf.placeholder(dtype, [None, *x.shape[1:]])
+    y = getattr(tf.nn, kind)(fed, ksize, steps, padding, data_format=layout)
+    weights = tf.random.stateless_normal(tf.shape(y), [1, 2], dtype=dtype)
+    agree([y, *tf.gradients(y * weights, [fed])], {fed: x}, dtype)
+
+
+@pytest.mark.parametrize("size, multiplier, taps, step, padding, layout", [
+    ((2, 8, 8, 3), 1, 3, 1, "SAME", "NHWC"), ((2, 8, 8, 16), 1, 3, 2, "SAME", "NHWC"), ((3, 9, 7, 4), 2, 3, 1, "VALID", "NHWC"),
+    ((20, 9, 7, 4), 2, 3, 2, "SAME", "NCHW"),
+])
+def test_depthwise_and_its_gradients(tf, agree, size, multiplier, taps, step, padding, layout):
+    x = RNG.standard_normal(size).astype(np.float32)
+    x = x if layout == "NHWC" else np.ascontiguousarray(x.transpose(0, 3, 1, 2))
+    w = RNG.standard_normal((taps, taps, size[3], multiplier)).astype(np.float32)
+    fed, filters = tf.placeholder(tf.float32, [None, *x.shape[1:]]), tf.placeholder(tf.float32, w.shape)
+    steps = [1, step, step, 1] if layout == "NHWC" else [1, 1, step, step]
+    y = tf.nn.depthwise_conv2d(fed, filters, steps, padding, data_format=layout)
+    weights = tf.random.stateless_normal(tf.shape(y), [1, 2])
+    kernels = agree([y, *tf.gradients(y * weights, [fed, filters])], {fed: x, filters: w}, np.float32)
+    assert {"depthwise_f32", "depthwise_input_f32", "depthwise_filter_f32"} <= set(kernels)
