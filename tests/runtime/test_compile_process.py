@@ -1,0 +1,57 @@
+"""The second process that compiles: it takes part, and nothing depends on it."""
+import os
+import subprocess
+import sys
+
+import pytest
+
+MANY = """
+import sys
+import numpy as np, jitgraph as tf
+{before}
+fetches, feeds = [], {{}}
+for k in range(12):         # twelve kernels of different structure, over data of different size
+    x = y = tf.placeholder(tf.float32, [None, 50 + k])
+    feeds[x] = np.linspace(0, 1, 500 + 10 * k).reshape(10, 50 + k)
+    for step in range(k + 1):
+        y = tf.tanh(y) * 1.5 if step % 2 else tf.exp(-y)
+    fetches.append(tf.reduce_sum(y, 1) if k % 2 else tf.reduce_max(y, 0))
+with tf.Session(jit="always") as s, tf.Session(jit="off") as reference:
+    found, wanted = s.run(fetches, feeds), reference.run(fetches, feeds)
+assert all(np.allclose(a, b, rtol=1e-5) for a, b in zip(found, wanted))
+from jitgraph.runtime.compile_process import HELPER
+from jitgraph.runtime.library import LIBRARY
+print(LIBRARY.statistics.compiled, HELPER.process is not None)
+"""
+
+
+def run(tmp_path, before="", **environment):
+    done = subprocess.run([sys.executable, "-c", MANY.format(before=before)], capture_output=True, text=True, timeout=150, env={
+        **os.environ, "JITGRAPH_CACHE": str(tmp_path), "JITGRAPH_THREADS": "2", **environment})
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_both_processes_compile_each_kernel_once(tmp_path):
+    compiled, helped = run(tmp_path)
+    assert int(compiled) >= 12 and helped == "True"
+    assert run(tmp_path) == ["0", "False"]              # all of them are in the store now
+
+
+def test_it_can_be_done_without(tmp_path):
+    compiled, helped = run(tmp_path, JITGRAPH_COMPILE_PROCESS="0")
+    assert int(compiled) >= 12 and helped == "False"
+
+
+def test_a_python_that_is_none_changes_nothing(tmp_path):
+    compiled, helped = run(tmp_path, before="sys.executable = '/nothing/here'")
+    assert int(compiled) >= 12 and helped == "False"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_a_process_that_dies_changes_nothing(tmp_path):
+    killer = ("from jitgraph.runtime import compile_process as c\n"
+              "ask = c.Helper._ask\n"
+              "def fatal(self, process, job):\n    process.kill()\n    return ask(self, process, job)\n"
+              "c.Helper._ask = fatal")
+    assert int(run(tmp_path, before=killer)[0]) >= 12
