@@ -23,7 +23,8 @@ def test_rows_of_a_variable_change_in_place_or_not_at_all(tf, jit, use_resource)
         assert session.run(v).sum() == 75
 
 
-@pytest.mark.parametrize("kind, expected", [("update", 5), ("add", 8), ("sub", -2), ("mul", 15), ("div", 0.6), ("min", 3), ("max", 5)])
+@pytest.mark.parametrize("kind, expected", [("update", 5), ("add", 8), ("sub", -2), ("mul", 15), ("div", 0.6), ("min", 3),
+                                            ("max", 5)])
 def test_every_way_to_combine_rows(tf, kind, expected):
     v = tf.Variable(np.full((3, 200), 3, np.float32))
     step = getattr(tf, f"scatter_{kind}")(v, [[0], [2]], tf.fill([2, 1, 200], 5.0))
@@ -45,7 +46,8 @@ def test_the_largest_few(tf, shape, k, dtype):
             np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("name, dtype", [("random_uniform", "float32"), ("random_uniform", "float64"), ("random_normal", "float32")])
+@pytest.mark.parametrize("name, dtype", [("random_uniform", "float32"), ("random_uniform", "float64"),
+                                         ("random_normal", "float32")])
 @pytest.mark.parametrize("shape", [[1], [5], [1024], [4097], [3, 700], [0]])
 def test_random_numbers_have_the_bits_of_the_reference(tf, name, dtype, shape):
     tf.set_random_seed(7)
