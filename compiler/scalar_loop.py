@@ -25,6 +25,7 @@ from .prune import prune
 
 ENDED, UNFINISHED, GAVE_UP = 0, 1, 2        # what a kernel returns; it gives up at an iteration that would fail
 LARGEST = 400           # statements
+DIVISIONS = tuple(prim for prim in CHECKED if prim != "pow")
 DTYPES = {code: as_dtype(name) for name, code in CODES.items()}
 
 
@@ -256,7 +257,12 @@ class _Block:
         writer = self.writer
         if not scalars.supported(prim, writer.types[args[-1]]):
             raise NotScalar
-        if prim in CHECKED and code[0] in "iu":
+        divisor = node.inputs[1].constant if prim in DIVISIONS and code[0] in "iu" else None
+        if divisor is not None and divisor.dtype != object and divisor != 0:
+            known = writer._name("d", code)         # to LLVM this division is a multiplication; and it cannot fail
+            writer.line(f"{known} = {code}({int(divisor)})")
+            args = (args[0], known)
+        elif prim in CHECKED and code[0] in "iu":
             writer.can_fail = True
             if prim != "pow":
                 writer.line(f"err |= i64({args[1]} == 0)")
