@@ -53,8 +53,9 @@ def test_a_module_does_not_hide_the_function_of_its_name(tf):
 
 
 def test_table_has_no_name_twice():
+    from jitgraph.file_names import FILES
     from jitgraph.numeric_names import NUMERIC
 
-    tables = [*names.TABLE.values(), *NUMERIC.values()]
+    tables = [*names.TABLE.values(), *NUMERIC.values(), *FILES.values()]
     listed = [entry.partition("=")[0] for entries in tables for entry in entries.split()]
     assert sorted(listed) == sorted(set(listed))
