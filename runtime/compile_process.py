@@ -17,6 +17,7 @@ from collections import deque
 
 LEAST = 4               # kernels for which another process is worth starting
 IDLE_SECONDS = 15.0
+PATIENCE_SECONDS = 60.0 # for one kernel
 _CODE = "from jitgraph.runtime.compile_process import serve; serve()"
 
 
@@ -45,6 +46,12 @@ class Helper:
         thread = threading.Thread(target=self._work, args=(jobs, done), name="jitgraph-compile-process", daemon=True)
         thread.start()
         return thread
+
+    def finish(self, thread: threading.Thread):
+        """Waits for the job that the other process is at; ends a process that does not come to an end."""
+        thread.join(PATIENCE_SECONDS)
+        if thread.is_alive():
+            self._end()
 
     def _work(self, jobs: deque, done: dict):
         try:

@@ -74,7 +74,7 @@ class Library:
             except IndexError:
                 break
             self.address(missing[address][0])
-        helping.join()
+        compile_process.HELPER.finish(helping)
         for address, (code, seconds) in done.items():
             self.find(missing[address][1], lambda symbol, code=code: code)
             self.seconds[address] = seconds
