@@ -15,6 +15,13 @@ BLOCKS = 4                      # a product is cut into about so many blocks
 MIN_ROWS, MIN_COLUMNS = 64, 64  # of at least so many rows and columns
 
 
+def _cut(m, n, k):
+    """Rows and columns of a block.  Rows are cut, unless there are few: BLAS packs the other factor anew for every block."""
+    if sizes.hint_of(n) >= 4 * sizes.hint_of(m) and sizes.hint_of(k) >= 2 * MIN_ROWS:
+        return m, sizes.maximum((n + BLOCKS - 1) // BLOCKS, MIN_COLUMNS)
+    return sizes.maximum((m + BLOCKS - 1) // BLOCKS, MIN_ROWS), n
+
+
 def emit(node: Node) -> Kernel:
     """The kernel of a matmul node."""
     out = node.out
@@ -23,11 +30,8 @@ def emit(node: Node) -> Kernel:
     ta, tb = node.attrs["ta"] != a[4], node.attrs["tb"] != b[4]
     m, n = out.shape[-2:]
     k = node.inputs[0].shape[-2 if node.attrs["ta"] else -1]
-    rows = sizes.maximum((m + BLOCKS - 1) // BLOCKS, MIN_ROWS)
-    blocks = (m + rows - 1) // rows
-    across = max(1, BLOCKS * MIN_ROWS // max(sizes.hint_of(m), MIN_ROWS)) if sizes.hint_of(m) < BLOCKS * MIN_ROWS // 2 else 1
-    columns = sizes.maximum((n + across - 1) // across, MIN_COLUMNS) if across > 1 else n
-    strips = (n + columns - 1) // columns if across > 1 else 1
+    rows, columns = _cut(m, n, k)
+    blocks, strips = (m + rows - 1) // rows, (n + columns - 1) // columns
     batch = sizes.product(out.shape[:-2])
     name = f"matmul_{'t' if ta else 'n'}{'t' if tb else 'n'}_{code}"
     kernel = Kernel("matmul", [], nodes=[node], name=name)
