@@ -1,7 +1,7 @@
 """A plan: everything a session keeps for one signature of fetches and feeds.
 
-The first run is done by the reference while the kernels compile in the background; from the second run on it is compiled
-(DESIGN: tiers).  Which tier runs is decided by the number of runs and static facts alone, so that a program gives the
+The first run is done by the reference, after which the kernels compile in the background; from the second run on it is
+compiled (DESIGN: tiers).  Which tier runs is decided by the number of runs and static facts alone, so that a program gives the
 same bits with a cold and with a warm store.
 """
 from __future__ import annotations
@@ -23,7 +23,7 @@ from . import check, hostcall, reference
 from .binding import Compiled, KernelFailure
 from .state import State
 
-SLOW_BYTES = 1 << 28        # the reference would move this much: compile before the first run
+SLOW_BYTES = 1 << 31        # the reference would move this much: compile before the first run
 SLOW_FLOPS = 2e10
 MAX_VARIANTS = 64           # programs kept per segment, for feeds of different structure
 
@@ -58,7 +58,11 @@ class Plan:
         if self.check and self.jit != "off":
             check.check(self, feeds)
         if self.jit != "always" and self._by_reference(feeds):
-            return self.reference(feeds)
+            results = self.reference(feeds)
+            if self.jit != "off" and not self.once and self.runs == 1:
+                # only now: beside a compiler, NumPy would take three times as long
+                BACKGROUND.submit(lambda: self.prepare([a.shape for a in feeds]))
+            return results
         self.settled = not self.check
         return self.segment.run(feeds)
 
@@ -68,17 +72,14 @@ class Plan:
         return [found[t] for t in self.fetches]
 
     def _by_reference(self, feeds) -> bool:
-        """Whether this run is the reference's: all with jit="off"; the first otherwise, while the kernels compile."""
+        """Whether this run is the reference's: all with jit="off"; the first otherwise, before the kernels compile."""
         if self.jit == "off":
             return True
         if self.runs > 1:
             return self.once
         if self.once:
             return True
-        if self._compile_first(feeds):
-            return False
-        BACKGROUND.submit(lambda: self.prepare([a.shape for a in feeds]))
-        return True
+        return not self._compile_first(feeds)
 
     @functools.cached_property
     def once(self) -> bool:
