@@ -11,32 +11,19 @@ from typing import Any
 
 from .. import sizes
 from ..ir import CHUNKS, Node
-from ..kernel import CODES, Kernel, Param
+from ..kernel import Kernel
+from .kernel_text import KernelText
 from .tile import Tile, cut, lane_count
 
 RESIDENT_BYTES = 1 << 18        # filters up to this size stay in the cache while rows go by
 
 
-class _Text:
-    """Lines of a kernel, its size slots, and loops over tiles."""
+class _Text(KernelText):
+    """The text of a kernel around tiles that are `depth` loops deep."""
 
     def __init__(self, node: Node, name: str, depth: int):
-        self.node, self.code, self.depth = node, CODES[node.out.dtype.name], depth
-        self.lines: list[str] = []
-        self.slots: list[str] = []
-        self.sizes: list[Any] = []
-        self.name = f"{name}_{self.code}"
-
-    def slot(self, name: str, value: Any) -> str:
-        """The text of a size: a literal, or a name that the kernel reads from its sizes argument."""
-        if not isinstance(value, sizes.Size):
-            return str(int(value))
-        self.slots.append(f"    {name} = sizes[{len(self.sizes)}]")
-        self.sizes.append(value)
-        return name
-
-    def line(self, indent: int, text: str):
-        self.lines.append("    " * indent + text)
+        super().__init__(node, name)
+        self.depth = depth
 
     def lines_at(self, indent: int, texts: list[str]):
         """Lines, or where the first of them opens a loop, the loop and its body."""
@@ -79,17 +66,6 @@ class _Text:
                 self.line(inside + 1, write(tile, "r", column))
             at += count * step
 
-    def kernel(self, inputs: list, items: Any, cost: tuple) -> Kernel:
-        kernel = Kernel("conv", [], nodes=[self.node], name=self.name)
-        kernel.params = [Param(f"x{k}", self.code, "in") for k in range(len(inputs))] + [Param("y0", self.code, "out")]
-        kernel.buffers = [*inputs, self.node.out]
-        kernel.sizes = self.sizes
-        params = ", ".join(p.name for p in kernel.params)
-        kernel.source = "\n".join([f"def {self.name}({params}, sizes, begin, end):", *self.slots, *self.lines,
-                                   "    return 0"]) + "\n"
-        kernel.items, kernel.cost = items, cost
-        return kernel
-
 
 def _row_runs(rows: Any, tall: int):
     """(first, limit, tile rows) for runs of tiles that cover `rows`, a number or the name of one."""
@@ -98,12 +74,6 @@ def _row_runs(rows: Any, tall: int):
     whole = rows // tall * tall
     runs = [("0", str(whole), tall)] if whole else []
     return runs + ([(str(whole), str(rows), rows - whole)] if rows > whole else [])
-
-
-def _buffer(value: Any) -> Any:
-    from ..views import resolve
-
-    return resolve(value)[0]
 
 
 def emit_forward(node: Node) -> Kernel:
@@ -128,7 +98,7 @@ def emit_forward(node: Node) -> Kernel:
         f"x_row = (n * {height} + i * {sh}) * {width} * {channels}", f"y_row = (n * {rows} + i) * {pixels} * {out}"])
     items = node.out.shape[0] * (oh if resident else 1)
     work = sizes.product(node.out.shape[1:] if not resident else node.out.shape[2:]) * (kh * kw * channels)
-    return text.kernel([_buffer(x), _buffer(w)], items, (0.02, work))
+    return text.kernel([x, w], items, (0.02, work))
 
 
 def _is_resident(w: Any) -> bool:
@@ -189,8 +159,8 @@ def emit_input_gradient(node: Node) -> Kernel:
             text.row_tiles(resident, rows, count, channels, call, row)
     work = wide * channels * (-(-kh // sh) * -(-kw // sw) * out)
     if resident:
-        return text.kernel([_buffer(dy), _buffer(w)], node.out.shape[0] * h, (0.02, work))
-    return text.kernel([_buffer(dy), _buffer(w)], node.out.shape[0], (0.02, h * work))
+        return text.kernel([dy, w], node.out.shape[0] * h, (0.02, work))
+    return text.kernel([dy, w], node.out.shape[0], (0.02, h * work))
 
 
 def _zero_pixels(text: _Text, indent: int, count: Any, step: int, channels: int):
@@ -232,4 +202,4 @@ def emit_filter_gradient(node: Node) -> Kernel:
 
         text.tiles(4, length, out, call, add=True)
     per_chunk = (batch + chunks - 1) // chunks
-    return text.kernel([_buffer(x), _buffer(dy)], chunks * (kh if few else 1), (0.02, per_chunk * oh * ow * size))
+    return text.kernel([x, dy], chunks * (kh if few else 1), (0.02, per_chunk * oh * ow * size))

@@ -10,22 +10,19 @@ from typing import Any
 
 from .. import sizes
 from ..ir import CHUNKS, Node
-from ..kernel import CODES, Kernel, Param
-from ..views import resolve
+from ..kernel import Kernel
+from .kernel_text import KernelText
 
 
-class _Windows:
+class _Windows(KernelText):
     """The text of a kernel over the windows of one image after the other.
 
     `height`, `width`: of the images; `rows`, `pixels`: how many windows there are; all of them text.
     """
 
     def __init__(self, node: Node, name: str, inputs: list, image: tuple, outputs: tuple):
-        self.node, self.inputs, self.code = node, inputs, CODES[node.out.dtype.name]
-        self.name = f"{name}_{self.code}"
-        self.lines: list[str] = []
-        self.slots: list[str] = []
-        self.sizes: list[Any] = []
+        super().__init__(node, name)
+        self.inputs = inputs
         self.taps, self.strides, self.before = (node.attrs[k] for k in ("taps", "strides", "before"))
         self.height, self.width, self.channels = (self.slot(n, d) for n, d in zip(("height", "width", "channels"), image))
         self.rows, self.pixels = self.slot("rows", outputs[0]), self.slot("pixels", outputs[1])
@@ -33,17 +30,6 @@ class _Windows:
         self.over = [not (sizes.same(b, 0) and sizes.same((o - 1) * s + t, d)
                           or _fits(d, o, s, t, b)) for d, o, s, t, b in
                      zip(image, outputs, self.strides, self.taps, self.before)]
-
-    def slot(self, name: str, value: Any) -> str:
-        """The text of a size: a literal, or a name that the kernel reads from its sizes argument."""
-        if not isinstance(value, sizes.Size):
-            return str(int(value))
-        self.slots.append(f"    {name} = sizes[{len(self.sizes)}]")
-        self.sizes.append(value)
-        return name
-
-    def line(self, indent: int, text: str):
-        self.lines.append("    " * indent + text)
 
     def window(self, indent: int) -> list[tuple[int, str, str]]:
         """Lines that find window (n, i, j): `out`, the first element of its result, and one address per tap.
@@ -88,17 +74,6 @@ class _Windows:
     def guarded(self, value: str, condition: str) -> str:
         """The value of a tap, 0 where it is outside."""
         return f"select({condition}, {value}, {self.code}(0))" if condition else value
-
-    def kernel(self, items: Any, cost: tuple) -> Kernel:
-        kernel = Kernel("window", [], nodes=[self.node], name=self.name)
-        kernel.params = [Param(f"x{k}", self.code, "in") for k in range(len(self.inputs))] + [Param("y0", self.code, "out")]
-        kernel.buffers = [*(resolve(v)[0] for v in self.inputs), self.node.out]
-        kernel.sizes = self.sizes
-        params = ", ".join(p.name for p in kernel.params)
-        kernel.source = "\n".join([f"def {self.name}({params}, sizes, begin, end):", *self.slots, *self.lines,
-                                   "    return 0"]) + "\n"
-        kernel.items, kernel.cost = items, cost
-        return kernel
 
     def each_row(self) -> int:
         """The loops over rows of windows (the items) and the windows of a row; returns the indent inside."""
@@ -150,7 +125,7 @@ def emit_pool(node: Node) -> Kernel:
         text.line(at + 1, f"v = maximum(v, {value})" if op == "max" else f"v = v + {text.guarded(value, condition)}")
     text.line(at + 1, "y0[out + c] = v" if op == "max" else "y0[out + c] = v / count")
     n, oh, ow, channels = node.out.shape
-    return text.kernel(n * oh, (0.1, _work(node, ow * channels)))
+    return text.kernel(text.inputs, n * oh, (0.1, _work(node, ow * channels)))
 
 
 def emit_pool_gradient(node: Node) -> Kernel:
@@ -176,7 +151,7 @@ def emit_pool_gradient(node: Node) -> Kernel:
             text.line(at + 1, f"hit = left & (x0[{address} + c] == top)" + (f" & {condition}" if condition else ""))
             text.line(at + 1, f"y0[{address} + c] += select(hit, g, {text.code}(0))")
             text.line(at + 1, "left = left & not_(hit)")
-    return text.kernel(node.out.shape[0], (0.3, _work(node, sizes.product(dy.shape[1:]))))
+    return text.kernel(text.inputs, node.out.shape[0], (0.3, _work(node, sizes.product(dy.shape[1:]))))
 
 
 def emit_depthwise(node: Node) -> Kernel:
@@ -195,7 +170,7 @@ def emit_depthwise(node: Node) -> Kernel:
         text.line(at + 2, f"v = {product}" if not number else f"v = v + {product}")
     text.line(at + 2, f"y0[out + c * {multiplier} + k] = v")
     n, oh, ow, channels = node.out.shape
-    return text.kernel(n * oh, (0.15, _work(node, ow * channels)))
+    return text.kernel(text.inputs, n * oh, (0.15, _work(node, ow * channels)))
 
 
 def emit_depthwise_input(node: Node) -> Kernel:
@@ -213,7 +188,7 @@ def emit_depthwise_input(node: Node) -> Kernel:
     for number, address, condition in taps:
         product = f"g * x1[({number} * {text.channels} + c) * {multiplier} + k]"
         text.line(at + 2, f"y0[{address} + c] += {text.guarded(product, condition)}")
-    return text.kernel(node.out.shape[0], (0.3, _work(node, sizes.product(dy.shape[1:]))))
+    return text.kernel(text.inputs, node.out.shape[0], (0.3, _work(node, sizes.product(dy.shape[1:]))))
 
 
 def emit_depthwise_filter(node: Node) -> Kernel:
@@ -234,4 +209,4 @@ def emit_depthwise_filter(node: Node) -> Kernel:
         product = text.guarded(f"x0[{address} + c] * g", condition)
         text.line(at + 2, f"y0[q * {size} + ({number} * {text.channels} + c) * {multiplier} + k] += {product}")
     per_chunk = (x.shape[0] + CHUNKS - 1) // CHUNKS
-    return text.kernel(CHUNKS, (0.3, per_chunk * _work(node, sizes.product(dy.shape[1:]))))
+    return text.kernel(text.inputs, CHUNKS, (0.3, per_chunk * _work(node, sizes.product(dy.shape[1:]))))

@@ -1,0 +1,43 @@
+"""The text of a kernel that is written by hand rather than from a loop nest."""
+from __future__ import annotations
+
+from typing import Any
+
+from .. import sizes
+from ..ir import Node, Value
+from ..kernel import CODES, Kernel, Param
+from ..views import resolve
+
+
+class KernelText:
+    """Lines of a kernel whose buffers have the element type of its result, and the sizes that it is given."""
+
+    def __init__(self, node: Node, name: str):
+        self.node, self.code = node, CODES[node.out.dtype.name]
+        self.name = f"{name}_{self.code}"
+        self.lines: list[str] = []
+        self.slots: list[str] = []
+        self.sizes: list[Any] = []
+
+    def slot(self, name: str, value: Any) -> str:
+        """The text of a size: a literal, or a name that the kernel reads from its sizes argument."""
+        if not isinstance(value, sizes.Size):
+            return str(int(value))
+        self.slots.append(f"    {name} = sizes[{len(self.sizes)}]")
+        self.sizes.append(value)
+        return name
+
+    def line(self, indent: int, text: str):
+        self.lines.append("    " * indent + text)
+
+    def kernel(self, inputs: list[Value], items: Any, cost: tuple) -> Kernel:
+        """The kernel, which reads `inputs` (x0, x1, ...) and writes the node's value (y0)."""
+        kernel = Kernel(self.node.kind, [], nodes=[self.node], name=self.name)
+        kernel.params = [Param(f"x{k}", self.code, "in") for k in range(len(inputs))] + [Param("y0", self.code, "out")]
+        kernel.buffers = [*(resolve(v)[0] for v in inputs), self.node.out]
+        kernel.sizes = self.sizes
+        params = ", ".join(p.name for p in kernel.params)
+        kernel.source = "\n".join([f"def {self.name}({params}, sizes, begin, end):", *self.slots, *self.lines,
+                                   "    return 0"]) + "\n"
+        kernel.items, kernel.cost = items, cost
+        return kernel
