@@ -18,8 +18,8 @@ MIN_ROWS, MIN_COLUMNS = 64, 64  # of at least so many rows and columns
 def _cut(m, n, k):
     """Rows and columns of a block.  Rows are cut, unless there are few: BLAS packs the other factor anew for every block."""
     if sizes.hint_of(n) >= 4 * sizes.hint_of(m) and sizes.hint_of(k) >= 2 * MIN_ROWS:
-        return m, sizes.maximum((n + BLOCKS - 1) // BLOCKS, MIN_COLUMNS)
-    return sizes.maximum((m + BLOCKS - 1) // BLOCKS, MIN_ROWS), n
+        return sizes.maximum(m, 1), sizes.maximum((n + BLOCKS - 1) // BLOCKS, MIN_COLUMNS)
+    return sizes.maximum((m + BLOCKS - 1) // BLOCKS, MIN_ROWS), sizes.maximum(n, 1)
 
 
 def emit(node: Node) -> Kernel:

@@ -213,6 +213,7 @@ def scheduled():
 def agree(tf):
     """agree(fetches, feeds, dtype): the reference and the kernels give the same but for rounding; returns the kernels' names."""
     def compare(fetches, feeds, dtype):
+        fetches = fetches if isinstance(fetches, list) else [fetches]
         with tf.Session(jit="off") as reference, tf.Session(jit="always") as session:
             wanted, found = reference.run(fetches, feeds), session.run(fetches, feeds)
             names = [kernel.name for plan in session.plans for compiled in plan.compiled for kernel, _ in compiled.kernels]

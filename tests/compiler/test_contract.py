@@ -1,0 +1,23 @@
+"""Products of matrices: every way to cut them, and nothing to multiply."""
+import numpy as np
+import pytest
+
+RNG = np.random.RandomState(0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("m, k, n", [(32, 512, 1024), (512, 32, 1024), (128, 784, 256), (3, 5, 7), (1, 300, 1), (300, 2, 300),
+                                     (7, 200, 700), (0, 3, 4), (4, 3, 0), (0, 1, 0), (0, 200, 9), (4, 0, 5), (3, 200, 0)])
+@pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])
+def test_products(tf, agree, m, k, n, turned, dtype):
+    x = RNG.standard_normal((k, m) if turned[0] else (m, k)).astype(dtype)
+    y = RNG.standard_normal((n, k) if turned[1] else (k, n)).astype(dtype)
+    a, b = tf.placeholder(dtype, [None, x.shape[1]]), tf.placeholder(dtype, y.shape)
+    kernels = agree(tf.matmul(a, b, transpose_a=turned[0], transpose_b=turned[1]), {a: x, b: y}, dtype)
+    assert any(name.startswith("matmul") for name in kernels)
+
+
+def test_a_batch_of_them(tf, agree):
+    x, y = RNG.standard_normal((3, 2, 40, 9)), RNG.standard_normal((3, 2, 9, 300))
+    a, b = tf.placeholder(tf.float64, [None, 2, 40, 9]), tf.placeholder(tf.float64, [None, 2, 9, 300])
+    agree(tf.matmul(a, b), {a: x, b: y}, np.float64)
