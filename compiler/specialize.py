@@ -114,6 +114,7 @@ class _Specializer:
         inputs = [self._info_of(t) for t in op.inputs]
         if op.type in FROM_SHAPES and all(i is not None for i in inputs):
             self._from_shapes(op, inputs)
+            self.program.measured.extend(v for v in map(variable_of, op.inputs) if v is not None)
             return True
         if op.type == "Const":
             value = op.attrs["value"]

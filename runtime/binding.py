@@ -98,6 +98,10 @@ def _variables(program):
             reads.append(node.attrs["variable"])
         if node.kind == "write" and node.attrs["variable"] not in writes:
             writes.append(node.attrs["variable"])
+    # TensorFlow asks a value for its shape: a variable without one fails (tf.assert_variables_initialized lives on that)
+    touched = {*reads, *writes, *(n.attrs["variable"] for n in program.nodes if n.kind == "read"),
+               *(v for n in program.nodes for v in n.attrs.get("refs", {}).values())}
+    reads += [v for v in dict.fromkeys(program.measured) if v not in touched]
     return reads, writes
 
 

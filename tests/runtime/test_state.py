@@ -112,3 +112,15 @@ def test_no_assignment_changes_or_stretches_a_shape(tf, jit, use_resource):
                     sess.run(write, {unknown: value, vector: value})
                 assert sess.run(v).tolist() == [1.0, 2.0]
         assert sess.run(writes[2], {vector: [1.0, 1.0]}).tolist() == [2.0, 3.0]
+
+
+@pytest.mark.parametrize("jit", ["off", "always", "auto"])
+def test_variables_without_a_value_have_no_shape(tf, jit):
+    v, w = tf.Variable(tf.zeros([3])), tf.Variable(1.0)
+    check = tf.assert_variables_initialized([v, w])
+    with tf.Session(jit=jit) as session:
+        for _ in range(3):
+            with pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized value Variable"):
+                session.run(check)
+        session.run(tf.global_variables_initializer())
+        assert session.run(check).tolist() == [1, 0]
