@@ -78,21 +78,25 @@ class Tally(Trace):
     def __init__(self):
         super().__init__()
         self.lines: dict = {}
+        self.work: dict = {}            # (bytes, operations) of a call, by kernel and binding
         self.spans: list = []           # (begin, nanoseconds) of what ran inside a step that calls functions
         self.lock = threading.Lock()
 
     def kernel(self, kernel, begin: int, binding):
+        spent = self.now() - begin          # before anything is computed for the table
+        known = self.work.get((kernel_id := id(kernel), id(binding)))
+        if known is None:
+            known = self.work[kernel_id, id(binding)] = _work(kernel, binding)
         operations = list(dict.fromkeys(n.op.name for n in kernel.nodes if n.op is not None))
-        self._count(id(kernel), kernel.name, operations, begin, *_work(kernel, binding))
+        self._count(kernel_id, kernel.name, operations, begin, spent, *known)
 
     def operation(self, op, begin: int, arrays=()):
-        self._count(op, op.type, [op.name], begin)
+        self._count(op, op.type, [op.name], begin, self.now() - begin)
 
     def _add(self, name, label, begin, arrays):
-        self._count(label, label.partition(" = ")[2], [name], begin)
+        self._count(label, label.partition(" = ")[2], [name], begin, self.now() - begin)
 
-    def _count(self, key, name, operations, begin, nbytes=0, flops=0):
-        spent = self.now() - begin
+    def _count(self, key, name, operations, begin, spent, nbytes=0, flops=0):
         with self.lock:
             inside = sum(t for b, t in self.spans if b >= begin)
             self.spans = [s for s in self.spans if s[0] < begin] + [(begin, spent)]
