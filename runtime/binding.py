@@ -30,8 +30,8 @@ class Compiled:
         self.program, self.state = program, state
         layout = program.layout
         self.numbers = Numbers()
-        LIBRARY.prepare([step[0] for step in layout.steps if not isinstance(step, HostStep)])
-        self.kernels = [(step[0], LIBRARY.address(step[0])) for step in layout.steps if not isinstance(step, HostStep)]
+        kernels = [step[0] for step in layout.steps if not isinstance(step, HostStep)]
+        self.kernels = list(zip(kernels, LIBRARY.addresses(kernels)))
         self._collect()
         self.symbols = list(program.space.symbols)
         self.dims = self.numbers.compile(self.symbols)

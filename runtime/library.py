@@ -44,22 +44,25 @@ class Library:
         self._blas: dict[str, int] = {}
         self._kept: list = []
 
-    def address(self, kernel: Kernel) -> int:
-        """The machine code of a kernel, compiled now if nobody compiled it before."""
-        parts = key.kernel_parts(kernel)
+    def addresses(self, kernels: list[Kernel]) -> list[int]:
+        """The machine code of kernels; what nobody compiled before is compiled now, much of it by a second process."""
+        parts = [key.kernel_parts(kernel) for kernel in kernels]
+        if len(kernels) >= compile_process.LEAST and compile_process.wanted():
+            self._compile_together(kernels, parts)
+        return [self._address(kernel, of) for kernel, of in zip(kernels, parts)]
+
+    def _address(self, kernel: Kernel, parts: dict) -> int:
         return self.find(parts, lambda symbol: native.compile_function(
             kernel.source, kernel.name, native.kernel_types(kernel), symbol, f"<jitgraph kernel {kernel.name}>"))
 
-    def prepare(self, kernels: list[Kernel]):
-        """Compiles those of the kernels that nobody compiled before, with the help of a second process if they are many;
-        `address` then finds them."""
+    def _compile_together(self, kernels: list[Kernel], every: list[dict]):
+        """Compiles those that the store lacks, if they are many, here and in a second process at the same time."""
         missing = {}
-        for kernel in kernels:
-            parts = key.kernel_parts(kernel)
+        for kernel, parts in zip(kernels, every):
             address = key.digest(parts)
             if address not in self.symbols and address not in missing and not store.has(address):
                 missing[address] = (kernel, parts)
-        if len(missing) < compile_process.LEAST or not compile_process.wanted():
+        if len(missing) < compile_process.LEAST:
             return
         longest_last = sorted(missing.items(), key=lambda item: len(item[1][0].source))
         jobs = deque((address, {"source": kernel.source, "name": kernel.name, "types": [p.dtype for p in kernel.params],
@@ -73,7 +76,7 @@ class Library:
                 address = jobs.popleft()[0]
             except IndexError:
                 break
-            self.address(missing[address][0])
+            self._address(*missing[address])
         compile_process.HELPER.finish(helping)
         for address, (code, seconds) in done.items():
             self.find(missing[address][1], lambda symbol, code=code: code)
