@@ -112,7 +112,7 @@ def _repeat_cheap(program):
         for value in dict.fromkeys(node.inputs if node.kind in ("map", "cast", "reduce") else ()):
             if users[value] > 1 and value not in outputs and _is_cheap(value):
                 if value in taken:
-                    again = _again(value, nodes, node)
+                    again = _inserted(value.node.kind, value.node.inputs, value, nodes, node, **value.node.attrs)
                     node.inputs = [again if v is value else v for v in node.inputs]
                 taken.add(value)
         nodes.append(node)
@@ -137,14 +137,14 @@ def _source(value: Value) -> Node:
     return value.node
 
 
-def _again(value: Value, nodes, user: Node) -> Value:
-    node = value.node
-    builder = value.builder
+def _inserted(kind: str, inputs: list[Value], like: Value, nodes, user: Node, **attrs) -> Value:
+    """The value of a new node, in the shape and dtype of `like`, that runs right before `user`."""
+    builder = like.builder
     builder.op, builder.position = user.op, user.position
-    made = builder.node(node.kind, node.inputs, [(value.shape, value.dtype)], **node.attrs)
+    node = builder.node(kind, inputs, [(like.shape, like.dtype)], **attrs)
     builder.nodes.pop()
-    nodes.append(made)
-    return made.out
+    nodes.append(node)
+    return node.out
 
 
 # kernels that index without strides
@@ -191,12 +191,7 @@ def _rearranges(value: Value, variable) -> bool:
 
 
 def _copied(value: Value, nodes, user: Node) -> Value:
-    builder = value.builder
-    builder.op, builder.position = user.op, user.position
-    node = builder.node("cast", [value], [(value.shape, value.dtype)], key=None)
-    builder.nodes.pop()
-    nodes.append(node)
-    return node.out
+    return _inserted("cast", [value], value, nodes, user)
 
 
 def blas_view(value: Value):

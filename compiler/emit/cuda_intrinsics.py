@@ -36,7 +36,6 @@ def namespace() -> dict:
     names.update(_positions())
     names.update(_folds())
     names.update(_shared())
-    names["ipow"] = _integer_power()
     return names
 
 
@@ -98,38 +97,6 @@ def _better(builder, prim: str, signed: bool, a, b, or_nan: bool = False):
         return (builder.icmp_signed if signed else builder.icmp_unsigned)(sign, a, b)
     better = builder.fcmp_ordered(sign, a, b)
     return builder.or_(better, builder.fcmp_unordered("uno", a, a)) if or_nan else better
-
-
-def _integer_power():
-    """x ** y by squaring, in the type of x; negative exponents (which the kernel reports) give 1."""
-    from numba.core.extending import intrinsic
-
-    @intrinsic
-    def ipow(typingctx, x, y):
-        if x != y:
-            return None
-
-        def write(context, builder, signature, args):
-            kind, before = args[0].type, builder.block
-            head, body, end = (builder.append_basic_block(f"ipow.{part}") for part in ("head", "body", "end"))
-            builder.branch(head)
-            builder.position_at_end(head)
-            result, base, left = (builder.phi(kind) for _ in range(3))
-            compare = builder.icmp_signed if x.signed else builder.icmp_unsigned
-            builder.cbranch(compare(">", left, kind(0)), body, end)
-            builder.position_at_end(body)
-            odd = builder.icmp_unsigned("!=", builder.and_(left, kind(1)), kind(0))
-            steps = (builder.select(odd, builder.mul(result, base), result), builder.mul(base, base),
-                     builder.lshr(left, kind(1)))
-            builder.branch(head)
-            for phi, start, step in zip((result, base, left), (kind(1), *args), steps):
-                phi.add_incoming(start, before)
-                phi.add_incoming(step, body)
-            builder.position_at_end(end)
-            return result
-        return x(x, y), write
-
-    return ipow
 
 
 # the block and the grid ----------------------------------------------------------------------------------------------

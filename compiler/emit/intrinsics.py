@@ -282,17 +282,32 @@ def _blas_intrinsics() -> dict:
 
 def _integer_power():
     """x ** y by squaring, in the type of x; negative exponents (which the kernel reports) give 1."""
-    from .target import helper
+    from numba.core.extending import intrinsic
 
-    @helper
-    def ipow(x, y):
-        result, base, left = x * 0 + 1, x, y
-        while left > 0:
-            if left & 1:
-                result = result * base
-            base = base * base
-            left = left >> 1
-        return result
+    @intrinsic
+    def ipow(typingctx, x, y):
+        if x != y:
+            return None
+
+        def write(context, builder, signature, args):
+            kind, before = args[0].type, builder.block
+            head, body, end = (builder.append_basic_block(f"ipow.{part}") for part in ("head", "body", "end"))
+            builder.branch(head)
+            builder.position_at_end(head)
+            result, base, left = (builder.phi(kind) for _ in range(3))
+            compare = builder.icmp_signed if x.signed else builder.icmp_unsigned
+            builder.cbranch(compare(">", left, kind(0)), body, end)
+            builder.position_at_end(body)
+            odd = builder.icmp_unsigned("!=", builder.and_(left, kind(1)), kind(0))
+            steps = (builder.select(odd, builder.mul(result, base), result), builder.mul(base, base),
+                     builder.lshr(left, kind(1)))
+            builder.branch(head)
+            for phi, start, step in zip((result, base, left), (kind(1), *args), steps):
+                phi.add_incoming(start, before)
+                phi.add_incoming(step, body)
+            builder.position_at_end(end)
+            return result
+        return x(x, y), write
 
     return ipow
 

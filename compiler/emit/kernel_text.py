@@ -9,6 +9,17 @@ from ..kernel import CODES, Kernel, Param
 from ..views import resolve
 
 
+def bare_kernel(node: Node, name: str, inputs: list[Value], outputs: list[Value]) -> Kernel:
+    """A kernel that is still without text: it reads `inputs` (x0, x1 ...) and fills `outputs` (y0 ...), of which a variable
+    is changed in place."""
+    kernel = Kernel(node.kind, [], nodes=[node], name=name)
+    kernel.params = [*(Param(f"x{k}", CODES[v.dtype.name], "in") for k, v in enumerate(inputs)),
+                     *(Param(f"y{k}", CODES[v.dtype.name], "inout" if v.node.kind == "read" else "out")
+                       for k, v in enumerate(outputs))]
+    kernel.buffers = [resolve(v)[0] for v in (*inputs, *outputs)]
+    return kernel
+
+
 class KernelText:
     """Lines of a kernel whose buffers have the element type of its result, and the sizes that it is given."""
 
@@ -32,9 +43,7 @@ class KernelText:
 
     def kernel(self, inputs: list[Value], items: Any, cost: tuple) -> Kernel:
         """The kernel, which reads `inputs` (x0, x1, ...) and writes the node's value (y0)."""
-        kernel = Kernel(self.node.kind, [], nodes=[self.node], name=self.name)
-        kernel.params = [Param(f"x{k}", self.code, "in") for k in range(len(inputs))] + [Param("y0", self.code, "out")]
-        kernel.buffers = [*(resolve(v)[0] for v in inputs), self.node.out]
+        kernel = bare_kernel(self.node, self.name, inputs, [self.node.out])
         kernel.sizes = self.sizes
         params = ", ".join(p.name for p in kernel.params)
         kernel.source = "\n".join([f"def {self.name}({params}, sizes, begin, end):", *self.slots, *self.lines,

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from .. import sizes
 from ..ir import Node
-from ..kernel import CODES, Kernel, Param
-from ..views import resolve
+from ..kernel import CODES, Kernel
+from .kernel_text import bare_kernel
 
 BLOCKS = 256            # blocks of four 32-bit words that an item makes
 ROUNDS = 10
@@ -67,9 +67,7 @@ def emit_normal(node: Node) -> Kernel:
 def _kernel(node: Node, name: str, code: str, per_block: int, stores: list[str], finish: str) -> Kernel:
     """The loop over items; each makes its blocks' numbers in a scratch array (by `stores`, then `finish`)."""
     count = sizes.product(node.out.shape)
-    kernel = Kernel("random", [], nodes=[node], name=name)
-    kernel.params = [Param("x0", "i64", "in"), *[Param("x1", "f64", "in") for _ in node.inputs[1:]], Param("y0", code, "out")]
-    kernel.buffers = [*(resolve(v)[0] for v in node.inputs), node.out]
+    kernel = bare_kernel(node, name, node.inputs, [node.out])
     kernel.sizes = [count]
     kernel.items = (count + BLOCKS * per_block - 1) // (BLOCKS * per_block)
     kernel.cost = (1.0 if not finish else 6.0, BLOCKS * 4)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from .. import sizes
 from ..ir import Node
-from ..kernel import CODES, Kernel, Param
-from ..views import resolve
+from ..kernel import CODES, Kernel
 from .cpu import SEARCH_BLOCK, memory_code
+from .kernel_text import bare_kernel
 
 BLOCK = 64      # columns of a table that one item owns
 
@@ -21,7 +21,7 @@ def emit_scatter(node: Node) -> Kernel:
     rows, count = node.out.shape[0], sizes.product(indices.shape)
     width = sizes.product(node.out.shape[1:])
     name = f"scatter_add_{index}_{code}"
-    kernel = _kernel(node, name, [(indices, index), (updates, code)], code)
+    kernel = bare_kernel(node, name, [indices, updates], [node.out])
     kernel.sizes = [rows, count, width]
     kernel.items, kernel.cost = (width + BLOCK - 1) // BLOCK, (0.3, (rows + count) * BLOCK)
     kernel.source = f"""def {name}(x0, x1, y0, sizes, begin, end):
@@ -54,9 +54,7 @@ def emit_update(node: Node) -> Kernel:
     code, index = CODES[variable.dtype.name], CODES[indices.dtype.name]
     width = sizes.product(variable.shape[1:])
     name = f"scatter_{node.attrs['op']}_in_place_{index}_{code}"
-    kernel = Kernel("sequential", [], nodes=[node], name=name)
-    kernel.params = [Param("x0", index, "in"), Param("x1", memory_code(code), "in"), Param("y0", memory_code(code), "inout")]
-    kernel.buffers = [resolve(v)[0] for v in (indices, updates, variable)]
+    kernel = bare_kernel(node, name, [indices, updates], [variable])
     kernel.sizes = [sizes.product(indices.shape), width]
     kernel.items, kernel.cost = (width + BLOCK - 1) // BLOCK, (0.3, sizes.product(indices.shape) * BLOCK)
     text = COMBINED[node.attrs["op"]].format(y="y0[row * width + c]", u="x1[k * width + c]")
@@ -80,9 +78,7 @@ def emit_top_k(node: Node) -> Kernel:
     (x,) = node.inputs
     code = CODES[x.dtype.name]
     name = f"top_k_{code}"
-    kernel = Kernel("sequential", [], nodes=[node], name=name)
-    kernel.params = [Param("x0", code, "in"), Param("y0", code, "out"), Param("y1", "i32", "out")]
-    kernel.buffers = [resolve(x)[0], *node.outputs]
+    kernel = bare_kernel(node, name, [x], node.outputs)
     kernel.sizes = [x.shape[-1], node.attrs["k"]]
     kernel.items, kernel.cost = sizes.product(x.shape[:-1]), (0.1, x.shape[-1] + 8 * node.attrs["k"])
     beats = "({v} > {w}) | (({w} != {w}) & ({v} == {v}))" if code[0] == "f" else "{v} > {w}"
@@ -125,9 +121,7 @@ def emit_top_k(node: Node) -> Kernel:
 def emit_bounds(node: Node) -> Kernel:
     """Fails if an index is outside [0, limit)."""
     (indices,) = node.inputs
-    index = CODES[indices.dtype.name]
-    kernel = Kernel("sequential", [], nodes=[node], name=f"bounds_{index}")
-    kernel.params, kernel.buffers = [Param("x0", index, "in")], [resolve(indices)[0]]
+    kernel = bare_kernel(node, f"bounds_{CODES[indices.dtype.name]}", [indices], [])
     kernel.sizes = [sizes.product(indices.shape), node.attrs["limit"]]
     kernel.items, kernel.cost = 1, (0.2, sizes.product(indices.shape))
     kernel.source = f"""def {kernel.name}(x0, sizes, begin, end):
@@ -147,7 +141,7 @@ def emit_scan(node: Node) -> Kernel:
     symbol, start = ("+", 0) if node.attrs["op"] == "add" else ("*", 1)
     reverse, exclusive = node.attrs["reverse"], node.attrs["exclusive"]
     name = f"scan_{node.attrs['op']}{'_reverse' * reverse}{'_exclusive' * exclusive}_{code}"
-    kernel = _kernel(node, name, [(x, code)], code)
+    kernel = bare_kernel(node, name, [x], [node.out])
     inner = sizes.product(x.shape[axis + 1:])
     kernel.sizes = [x.shape[axis], inner]
     kernel.items = sizes.product(x.shape[:axis]) * inner
@@ -166,11 +160,4 @@ def emit_scan(node: Node) -> Kernel:
             {second}
     return 0
 """
-    return kernel
-
-
-def _kernel(node, name, inputs, code) -> Kernel:
-    kernel = Kernel("sequential", [], nodes=[node], name=name)
-    kernel.params = [Param(f"x{k}", c, "in") for k, (_, c) in enumerate(inputs)] + [Param("y0", code, "out")]
-    kernel.buffers = [resolve(v)[0] for v, _ in inputs] + [node.out]
     return kernel

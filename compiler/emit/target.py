@@ -107,13 +107,3 @@ def kernel_pipeline() -> Any:
             return [manager]
 
     return KernelCompiler
-
-
-def helper(function: Any) -> Any:
-    """A function that kernels call and that is inlined into them."""
-    from numba.core import registry
-
-    class Dispatcher(registry.CPUDispatcher):
-        targetdescr = kernel_target()
-
-    return Dispatcher(function, targetoptions={"nopython": True, "forceinline": True, "error_model": "numpy"})
