@@ -12,10 +12,10 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph import shape_rules
-from jitgraph.graph.errors import InvalidArgumentError, UnimplementedError
-from jitgraph.graph.shapes import brackets
+from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.host_values import Zero, boxed, unboxed
 from jitgraph.op import NOT_DIFFERENTIABLE, op
+from jitgraph.tensor_array_rows import gathered, joined, pieces, rows, scattered, split
 from jitgraph.tensor_array_values import Elements, Handle, OneElement, elements_of, gradient_of
 
 # `context`: values of the host are never folded into the graph
@@ -125,21 +125,7 @@ def _gathered_shape(c: Any) -> Any:
 def tensor_array_gather_v3(handle, indices, flow_in, element_shape, op):
     """The elements at `indices`, one behind the other along a new first axis."""
     shared, elements = unboxed(handle), unboxed(flow_in)
-    if not len(indices):
-        shape = shared.element_shape if element_shape is None else element_shape
-        if shape is None or None in shape:
-            shown = "<unknown>" if shape is None else brackets(shape)
-            raise UnimplementedError(None, None, f"TensorArray has size zero, but element shape {shown} is not fully "
-                                                 "defined. Currently only static shapes are supported when packing "
-                                                 "zero-size TensorArrays.")
-        return np.zeros((0, *shape), shared.dtype.as_numpy_dtype)
-    rows = [shared.read(elements, int(k), op.replays) for k in indices]
-    first = np.shape(rows[0])
-    for k, row in zip(indices, rows):
-        if np.shape(row) != first:
-            raise InvalidArgumentError(None, None, "TensorArray has inconsistent shapes.  Index 0 has shape: "
-                                                   f"{list(first)} but index {k} has shape: {list(np.shape(row))}")
-    return np.array(rows, shared.dtype.as_numpy_dtype) if first else np.stack(rows)
+    return gathered(shared, indices, [shared.read(elements, int(k), op.replays) for k in indices], element_shape)
 
 
 @tensor_array_gather_v3.gradient
@@ -151,17 +137,7 @@ def _(op, grad):
 def tensor_array_scatter_v3(handle, indices, value, flow_in, op):
     """The elements with the rows of `value` at `indices`."""
     shared, elements = unboxed(handle), unboxed(flow_in)
-    if len(indices) != len(value):
-        raise InvalidArgumentError(None, None, f"Expected len(indices) == values.shape[0], but saw: {len(indices)} vs. "
-                                               f"{len(value)}")
-    top = max(indices, default=-1)
-    if not shared.dynamic and top >= elements.size:
-        raise InvalidArgumentError(None, None, f"Max scatter index must be < array size ({top} vs. {elements.size})")
-    return _written(shared, elements, indices, _rows(np.array(value)), op.replays)
-
-
-def _rows(array: np.ndarray) -> Any:
-    return array if array.ndim > 1 else [array[k:k + 1].reshape(()) for k in range(len(array))]
+    return _written(shared, elements, indices, scattered(shared, indices, value, elements.size), op.replays)
 
 
 @tensor_array_scatter_v3.gradient
@@ -187,7 +163,7 @@ def tensor_array_gradient_of_rows(flow, indices, value, op):
     elements = elements_of(flow)
     size = 0 if isinstance(elements, Zero) else elements.size
     total: Any = Elements.missing(size)
-    for k, row in zip(indices, _rows(np.array(value))):
+    for k, row in zip(indices, rows(np.array(value))):
         total = OneElement(int(k), row, size) + total
     return boxed(total)
 
@@ -209,23 +185,7 @@ def _joined_shape(c: Any) -> list:
 def tensor_array_concat_v3(handle, flow_in, element_shape_except0, op):
     """All elements one behind the other along their first axis, and their lengths along it."""
     shared, elements = unboxed(handle), unboxed(flow_in)
-    parts = [shared.read(elements, k, op.replays) for k in range(elements.size)]
-    lengths = np.array([len(part) if part.ndim else 0 for part in parts], np.int64)
-    if not parts:
-        if element_shape_except0 is None or None in element_shape_except0:
-            raise UnimplementedError(None, None, "TensorArray has size zero, but element shape is not fully defined. "
-                                                 "Currently only static shapes are supported when concatenating "
-                                                 "zero-size TensorArrays.")
-        return np.zeros((0, *element_shape_except0), shared.dtype.as_numpy_dtype), lengths
-    for k, part in enumerate(parts):
-        if not part.ndim:
-            raise InvalidArgumentError(None, None, f"Concat saw a scalar shape at index {k} but requires at least "
-                                                   "vectors.  Did you mean to call pack?")
-        if part.shape[1:] != parts[0].shape[1:]:
-            raise InvalidArgumentError(None, None, "TensorArray has inconsistent shapes.  Index 0 has (excepting "
-                                                   f"dimension 0) shape: {list(parts[0].shape[1:])} but index {k} has "
-                                                   f"(excepting dimension 0) shape: {list(part.shape[1:])}")
-    return np.concatenate(parts), lengths
+    return joined(shared, [shared.read(elements, k, op.replays) for k in range(elements.size)], element_shape_except0)
 
 
 @tensor_array_concat_v3.gradient
@@ -233,26 +193,11 @@ def _(op, grad, _):
     return [None, raw.TensorArrayGradientOfPieces(op.inputs[1], grad, op.outputs[1])]
 
 
-def _pieces(value: np.ndarray, lengths: Any) -> list:
-    ends = np.cumsum(lengths)
-    return [value[end - length:end] for end, length in zip(ends, lengths)]
-
-
 @op("TensorArraySplitV3(handle: resource, value: T, lengths: int64, flow_in: variant) -> flow_out: variant", **_FLOW)
 def tensor_array_split_v3(handle, value, lengths, flow_in, op):
     """The elements as consecutive pieces of `value`, of these `lengths` along its first axis."""
     shared, elements = unboxed(handle), unboxed(flow_in)
-    if not value.ndim:
-        raise InvalidArgumentError(None, None, "Expected value to be at least a vector, but received shape: []")
-    if int(lengths.sum()) != len(value):
-        raise InvalidArgumentError(None, None, "Expected sum of lengths to be equal to values.shape[0], but sum of "
-                                               f"lengths is {int(lengths.sum())} and value's shape is: "
-                                               f"{list(value.shape)}")
-    if elements.size != len(lengths) and not shared.dynamic:
-        raise InvalidArgumentError(None, None, f"TensorArray's size is not equal to the size of lengths ({elements.size} "
-                                               f"vs. {len(lengths)}), and the TensorArray is not marked as dynamically "
-                                               "resizeable")
-    return _written(shared, elements, range(len(lengths)), _pieces(np.array(value), lengths), op.replays)
+    return _written(shared, elements, range(len(lengths)), split(shared, value, lengths, elements.size), op.replays)
 
 
 @tensor_array_split_v3.gradient
@@ -263,7 +208,7 @@ def _(op, grad):
 @op("TensorArrayPiecesGradient(grad: variant, like: T, lengths: int64) -> value: T", shape=shape_rules.same_as(1), **_HOST)
 def tensor_array_pieces_gradient(grad, like, lengths, op):
     """The elements of a gradient of a flow one behind the other; zeros where nothing arrived."""
-    parts = [gradient_of(grad, k, piece) for k, piece in enumerate(_pieces(like, lengths))]
+    parts = [gradient_of(grad, k, piece) for k, piece in enumerate(pieces(like, lengths))]
     return np.concatenate(parts) if parts else np.zeros_like(like)
 
 
@@ -276,7 +221,7 @@ def _(op, grad):
 def tensor_array_gradient_of_pieces(flow, value, lengths, op):
     """The gradient of a flow of which consecutive pieces of `value` are those of the elements."""
     total: Any = Elements.missing(len(lengths))
-    for k, piece in enumerate(_pieces(np.array(value), lengths)):
+    for k, piece in enumerate(pieces(np.array(value), lengths)):
         total = total.replaced(k, piece)
     return boxed(total)
 

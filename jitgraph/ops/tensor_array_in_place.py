@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 
 from jitgraph.graph import shape_rules
-from jitgraph.graph.dtypes import DType
 from jitgraph.graph.dtypes import string as string_type
-from jitgraph.graph.errors import InvalidArgumentError, UnimplementedError
-from jitgraph.graph.shapes import brackets
+from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.stack import get_default_graph
 from jitgraph.host_values import boxed
 from jitgraph.op import NOT_DIFFERENTIABLE, REGISTRY, op
+from jitgraph.tensor_array_rows import gathered, joined, rows, scattered, split
 from jitgraph.tensor_array_values import Handle
 from jitgraph.tensor_arrays_in_place import ArrayInPlace, StackInPlace, array_behind, stack_behind
 
@@ -198,21 +197,7 @@ def tensor_array_pack(handle, flow_in, element_shape, op):
 
 
 def _gathered(array: ArrayInPlace, indices: Any, element_shape: Any, replays: bool) -> np.ndarray:
-    dtype: DType = array.handle.dtype
-    if not len(indices):
-        shape = array.handle.element_shape if element_shape is None else element_shape
-        if shape is None or None in shape:
-            shown = "<unknown>" if shape is None else brackets(shape)
-            raise UnimplementedError(None, None, f"TensorArray has size zero, but element shape {shown} is not fully "
-                                                 "defined. Currently only static shapes are supported when packing "
-                                                 "zero-size TensorArrays.")
-        return np.zeros((0, *shape), dtype.as_numpy_dtype)
-    rows = [np.asarray(array.read(int(k), replays)) for k in indices]
-    for k, row in zip(indices, rows):
-        if row.shape != rows[0].shape:
-            raise InvalidArgumentError(None, None, "TensorArray has inconsistent shapes.  Index 0 has shape: "
-                                                   f"{list(rows[0].shape)} but index {k} has shape: {list(row.shape)}")
-    return np.stack(rows)
+    return gathered(array.handle, indices, [np.asarray(array.read(int(k), replays)) for k in indices], element_shape)
 
 
 @_declare("TensorArrayScatter", "handle: HANDLE, indices: int32, value: T, flow_in: float32) -> flow_out: float32",
@@ -220,13 +205,7 @@ def _gathered(array: ArrayInPlace, indices: Any, element_shape: Any, replays: bo
 def tensor_array_scatter(handle, indices, value, flow_in, op):
     """Puts the rows of `value` at `indices`."""
     array = array_behind(handle)
-    if len(indices) != len(value):
-        raise InvalidArgumentError(None, None, f"Expected len(indices) == values.shape[0], but saw: {len(indices)} vs. "
-                                               f"{len(value)}")
-    top = max(indices, default=-1)
-    if not array.handle.dynamic and top >= array.size:
-        raise InvalidArgumentError(None, None, f"Max scatter index must be < array size ({top} vs. {array.size})")
-    _write_all(array, indices, np.array(value), op.replays)
+    _write_all(array, indices, scattered(array.handle, indices, value, array.size), op.replays)
     return _FLOW
 
 
@@ -234,13 +213,13 @@ def tensor_array_scatter(handle, indices, value, flow_in, op):
           shape=shape_rules.scalar, versions=("",))
 def tensor_array_unpack(handle, value, flow_in, op):
     """Puts the rows of `value` at 0, 1, ..."""
-    _write_all(array_behind(handle), range(len(value)), np.array(value), op.replays)
+    _write_all(array_behind(handle), range(len(value)), rows(np.array(value)), op.replays)
     return _FLOW
 
 
-def _write_all(array: ArrayInPlace, indices: Any, rows: np.ndarray, replays: bool) -> None:
-    for k, index in enumerate(indices):
-        array.write(int(index), rows[k] if rows.ndim > 1 else rows[k:k + 1].reshape(()), replays)
+def _write_all(array: ArrayInPlace, indices: Any, values: Any, replays: bool) -> None:
+    for index, value in zip(indices, values):
+        array.write(int(index), value, replays)
 
 
 def _joined_shape(c: Any) -> list:
@@ -253,23 +232,7 @@ def _joined_shape(c: Any) -> list:
 def tensor_array_concat(handle, flow_in, element_shape_except0, op):
     """All elements one behind the other along their first axis, and their lengths along it."""
     array = array_behind(handle)
-    parts = [np.asarray(array.read(k, op.replays)) for k in range(array.size)]
-    lengths = np.array([len(part) if part.ndim else 0 for part in parts], np.int64)
-    if not parts:
-        if element_shape_except0 is None or None in element_shape_except0:
-            raise UnimplementedError(None, None, "TensorArray has size zero, but element shape is not fully defined. "
-                                                 "Currently only static shapes are supported when concatenating "
-                                                 "zero-size TensorArrays.")
-        return np.zeros((0, *element_shape_except0), array.handle.dtype.as_numpy_dtype), lengths
-    for k, part in enumerate(parts):
-        if not part.ndim:
-            raise InvalidArgumentError(None, None, f"Concat saw a scalar shape at index {k} but requires at least "
-                                                   "vectors.  Did you mean to call pack?")
-        if part.shape[1:] != parts[0].shape[1:]:
-            raise InvalidArgumentError(None, None, "TensorArray has inconsistent shapes.  Index 0 has (excepting "
-                                                   f"dimension 0) shape: {list(parts[0].shape[1:])} but index {k} has "
-                                                   f"(excepting dimension 0) shape: {list(part.shape[1:])}")
-    return np.concatenate(parts), lengths
+    return joined(array.handle, [np.asarray(array.read(k, op.replays)) for k in range(array.size)], element_shape_except0)
 
 
 @_declare("TensorArraySplit", "handle: HANDLE, value: T, lengths: int64, flow_in: float32) -> flow_out: float32",
@@ -277,18 +240,7 @@ def tensor_array_concat(handle, flow_in, element_shape_except0, op):
 def tensor_array_split(handle, value, lengths, flow_in, op):
     """The elements as consecutive pieces of `value`, of these `lengths` along its first axis."""
     array = array_behind(handle)
-    if not value.ndim:
-        raise InvalidArgumentError(None, None, "Expected value to be at least a vector, but received shape: []")
-    if int(lengths.sum()) != len(value):
-        raise InvalidArgumentError(None, None, "Expected sum of lengths to be equal to values.shape[0], but sum of "
-                                               f"lengths is {int(lengths.sum())} and value's shape is: "
-                                               f"{list(value.shape)}")
-    if array.size != len(lengths) and not array.handle.dynamic:
-        raise InvalidArgumentError(None, None, f"TensorArray's size is not equal to the size of lengths ({array.size} "
-                                               f"vs. {len(lengths)}), and the TensorArray is not marked as dynamically "
-                                               "resizeable")
-    for k, (end, length) in enumerate(zip(np.cumsum(lengths), lengths)):
-        array.write(k, np.array(value[end - length:end]), op.replays)
+    _write_all(array, range(len(lengths)), split(array.handle, value, lengths, array.size), op.replays)
     return _FLOW
 
 
