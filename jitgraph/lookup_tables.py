@@ -35,8 +35,8 @@ def initialize_all_tables(name: str = "init_all_tables") -> Operation:
     return tables_initializer(name)
 
 
-class LookupInterface:
-    """A table from keys of `key_dtype` to values of `value_dtype`."""
+class _KeysAndValues:
+    """Something that maps keys of one dtype to values of another."""
 
     def __init__(self, key_dtype: Any, value_dtype: Any):
         self._key_dtype, self._value_dtype = as_dtype(key_dtype), as_dtype(value_dtype)
@@ -50,6 +50,10 @@ class LookupInterface:
     def value_dtype(self) -> DType:
         """The dtype of the values."""
         return self._value_dtype
+
+
+class LookupInterface(_KeysAndValues):
+    """A table from keys of `key_dtype` to values of `value_dtype`."""
 
     @property
     def name(self) -> str:
@@ -97,21 +101,8 @@ class _Table(LookupInterface):
 
 # -- static tables -------------------------------------------------------------------------------------------------
 
-class TableInitializerBase:
+class TableInitializerBase(_KeysAndValues):
     """Fills a table whose keys and values have these dtypes."""
-
-    def __init__(self, key_dtype: Any, value_dtype: Any):
-        self._key_dtype, self._value_dtype = as_dtype(key_dtype), as_dtype(value_dtype)
-
-    @property
-    def key_dtype(self) -> DType:
-        """The dtype of the keys."""
-        return self._key_dtype
-
-    @property
-    def value_dtype(self) -> DType:
-        """The dtype of the values."""
-        return self._value_dtype
 
     @property
     def shared_name(self) -> str:

@@ -142,19 +142,11 @@ def cloned(function: FunctionGraph, outer: FunctionGraph, inputs: list[Tensor], 
     With `replays` the last input holds what the function recorded: a record, or for a `loop` a list of records.
     """
     copy = FunctionGraph(function.name, outer)
+    known = copy.take_inputs(function, inputs)
     captured = set(function.captures.values())
-    known: dict[Tensor, Tensor] = {}
     for theirs, tensor in zip(function.inputs, inputs):
-        if is_state(theirs):
-            mine = copy._state(tensor) if tensor not in copy.captures else copy.captures[tensor]
-        else:
-            mine = copy._placeholder(theirs.dtype, theirs._shape, theirs.op.name)
-            if theirs in captured:
-                copy.sources[mine] = tensor
-        if theirs in captured:
-            copy.captures[tensor] = mine
-        known[theirs] = mine
-        copy.inputs.append(mine)
+        if theirs in captured and not is_state(theirs):
+            copy.sources[known[theirs]] = tensor
     rest = None
     if replays:
         given = copy.add_input(dtypes.variant, ())

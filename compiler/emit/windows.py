@@ -97,6 +97,16 @@ class _Windows(KernelText):
         return inside + 2
 
 
+    def each_channel(self, indent: int, multiplier: int, gradient: str) -> list[tuple[int, str, str]]:
+        """The taps of window (n, i, j), and two loops over its output channels in which g is the gradient of each."""
+        taps = self.window(indent)
+        self.line(indent, f"out = ((n * {self.rows} + i) * {self.pixels} + j) * {self.channels} * {multiplier}")
+        self.line(indent, f"for k in range({multiplier}):")
+        self.line(indent + 1, f"for c in range({self.channels}):")
+        self.line(indent + 2, f"g = {gradient}[out + c * {multiplier} + k]")
+        return taps
+
+
 def _fits(size: Any, output: Any, stride: int, taps: int, before: Any) -> bool:
     """Whether every window surely lies inside."""
     numbers = (size, output, before)
@@ -180,11 +190,7 @@ def emit_depthwise_input(node: Node) -> Kernel:
     multiplier = int(node.attrs["multiplier"])
     image = f"{text.height} * {text.width} * {text.channels}"
     at = text.each_image(["n = q"], (image, image))
-    taps = text.window(at)
-    text.line(at, f"out = ((n * {text.rows} + i) * {text.pixels} + j) * {text.channels} * {multiplier}")
-    text.line(at, f"for k in range({multiplier}):")
-    text.line(at + 1, f"for c in range({text.channels}):")
-    text.line(at + 2, f"g = x0[out + c * {multiplier} + k]")
+    taps = text.each_channel(at, multiplier, "x0")
     for number, address, condition in taps:
         product = f"g * x1[({number} * {text.channels} + c) * {multiplier} + k]"
         text.line(at + 2, f"y0[{address} + c] += {text.guarded(product, condition)}")
@@ -200,11 +206,7 @@ def emit_depthwise_filter(node: Node) -> Kernel:
     size = f"{text.taps[0] * text.taps[1]} * {text.channels} * {multiplier}"
     at = text.each_image(
         [f"for n in range(quotient(q * {images}, {CHUNKS}), quotient((q + 1) * {images}, {CHUNKS})):"], (size, size))
-    taps = text.window(at)
-    text.line(at, f"out = ((n * {text.rows} + i) * {text.pixels} + j) * {text.channels} * {multiplier}")
-    text.line(at, f"for k in range({multiplier}):")
-    text.line(at + 1, f"for c in range({text.channels}):")
-    text.line(at + 2, f"g = x1[out + c * {multiplier} + k]")
+    taps = text.each_channel(at, multiplier, "x1")
     for number, address, condition in taps:
         product = text.guarded(f"x0[{address} + c] * g", condition)
         text.line(at + 2, f"y0[q * {size} + ({number} * {text.channels} + c) * {multiplier} + k] += {product}")

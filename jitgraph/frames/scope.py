@@ -11,7 +11,7 @@ from jitgraph.frames.stacks import PUSHES, Stacks
 from jitgraph.frames.structure import Frames, sorted_by
 from jitgraph.graph import build, dtypes, shapes
 from jitgraph.graph.errors import InvalidArgumentError
-from jitgraph.graph.function_graph import FunctionGraph, first_argument, is_state, notes
+from jitgraph.graph.function_graph import FunctionGraph, first_argument, notes
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
@@ -166,16 +166,7 @@ class FunctionCopy(Scope):
         copy = FunctionGraph(function.name, around.graph)
         copy._names.scope = ""
         super().__init__(around.original, copy, around)
-        captured = set(function.captures.values())
-        for theirs, tensor in zip(function.inputs, inputs):
-            if is_state(theirs):
-                mine = copy._state(tensor) if tensor not in copy.captures else copy.captures[tensor]
-            else:
-                mine = copy._placeholder(theirs.dtype, theirs._shape, theirs.op.name)
-            if theirs in captured:
-                copy.captures[tensor] = mine
-            self.values[theirs] = mine
-            copy.inputs.append(mine)
+        self.values.update(copy.take_inputs(function, inputs))
         given = {t.op for t in function.inputs}
         for op in sorted_by(function._nodes_by_id, lambda op: [*(t.op for t in op.inputs), *op.control_inputs],
                             lambda op: op._id):

@@ -131,6 +131,24 @@ class FunctionGraph(Graph):
         self.sources[node.outputs[0]] = outer
         return node.outputs[0]
 
+    def take_inputs(self, function: FunctionGraph, tensors: list[Tensor]) -> dict[Tensor, Tensor]:
+        """Gives this graph the inputs of `function`, for a call of it with `tensors`; returns {its input: ours}.
+
+        What the function captured is captured here.
+        """
+        captured = set(function.captures.values())
+        taken: dict[Tensor, Tensor] = {}
+        for theirs, tensor in zip(function.inputs, tensors):
+            if not is_state(theirs):
+                mine = self._placeholder(theirs.dtype, theirs._shape, theirs.op.name)
+            else:
+                mine = self._state(tensor) if tensor not in self.captures else self.captures[tensor]
+            if theirs in captured:
+                self.captures[tensor] = mine
+            taken[theirs] = mine
+            self.inputs.append(mine)
+        return taken
+
     def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
         """As for other graphs; what is not here is looked for around it, as a function sees all that stands before it."""
         try:
