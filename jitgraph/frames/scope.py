@@ -166,7 +166,7 @@ class FunctionCopy(Scope):
         copy = FunctionGraph(function.name, around.graph)
         copy._names.scope = ""
         super().__init__(around.original, copy, around)
-        self.values.update(copy.take_inputs(function, inputs))
+        self.values.update(copy.take_inputs(function, inputs).items())
         given = {t.op for t in function.inputs}
         for op in sorted_by(function._nodes_by_id, lambda op: [*(t.op for t in op.inputs), *op.control_inputs],
                             lambda op: op._id):
