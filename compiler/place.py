@@ -44,6 +44,7 @@ class HostStep:
     node: Node
     inputs: list                # (slot, shape, strides, offset) in elements
     outputs: list               # slots
+    used: frozenset = frozenset()       # numbers of the outputs that something uses
 
 
 @dataclass
@@ -76,6 +77,7 @@ class _Placer:
         for tensor, value in program.results.items():
             base, _, _ = resolve(value)
             self.layout.results[tensor] = (self._slot(base, outputs), value.shape)
+        self._mark_used()
         return self.layout
 
     def _kernel(self, kernel: Kernel, outputs):
@@ -98,6 +100,13 @@ class _Placer:
             kind = "host" if value.dtype.name in CODES else "object"
             outputs.append(self._new(value, Slot(kind, value, None, value.dtype, value.shape)))
         self.layout.steps.append(HostStep(node, inputs, outputs))
+
+    def _mark_used(self):
+        fetched = {slot for slot, _ in self.layout.results.values()}
+        for number, step in enumerate(self.layout.steps):
+            if isinstance(step, HostStep):
+                step.used = frozenset(k for k, slot in enumerate(step.outputs)
+                                      if slot in fetched or self.layout.slots[slot].last > number)
 
     def _touch(self, slot: int, step: int):
         self.layout.slots[slot].last = step

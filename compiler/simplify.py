@@ -27,6 +27,7 @@ def simplify(program):
                 break
     program.results = {t: _final(v, replaced) for t, v in program.results.items()}
     program.outputs = [_final(v, replaced) for v in program.outputs]
+    _narrow_products(program)
     _repeat_cheap(program)
     _copy_unaddressable(program)
     _drop_unused(program)
@@ -100,13 +101,40 @@ def transpose_into_matmul(node: Node):
 RULES = [multiply_by_one, select_constant, negate_twice, transpose_into_matmul]
 
 
-def _repeat_cheap(program):
-    """Gives every user of a cheap value its own: `x - mean`, with x in memory anyhow, is read and computed again for the
-    price of reading it, and need not be written."""
+def _narrow_products(program):
+    """slice(matmul(x, y)) -> matmul(slice of rows of x, slice of columns of y), where nothing else wants the product."""
+    users = _user_counts(program)
+    outputs, nodes = set(program.outputs), []
+    for node in program.nodes:
+        product = node.inputs[0] if node.kind == "slice" else None
+        if product is not None and product.node.kind == "matmul" and users[product] == 1 and product not in outputs \
+                and all(isinstance(s, int) and s == 1 for s in node.attrs["strides"]):
+            begin, shape = node.attrs["begin"], node.out.shape
+            factors, transposed = product.node.inputs, [product.node.attrs["ta"], product.node.attrs["tb"]]
+            taken = []
+            for k, (factor, turned) in enumerate(zip(factors, transposed)):
+                axis = factor.rank - 1 if turned == (k == 0) else factor.rank - 2
+                at, size = [*begin[:-2], 0, 0], [*shape[:-2], *factor.shape[-2:]]
+                at[axis], size[axis] = begin[k - 2], shape[k - 2]
+                taken.append(_inserted("slice", [factor], factor, nodes, node, tuple(size), begin=tuple(at),
+                                       strides=(1,) * factor.rank))
+            node.kind, node.inputs, node.attrs = "matmul", taken, dict(product.node.attrs)
+        nodes.append(node)
+    program.nodes = nodes
+
+
+def _user_counts(program) -> dict[Value, int]:
     users: dict[Value, int] = {}
     for node in program.nodes:
         for value in node.inputs:
             users[value] = users.get(value, 0) + 1
+    return users
+
+
+def _repeat_cheap(program):
+    """Gives every user of a cheap value its own: `x - mean`, with x in memory anyhow, is read and computed again for the
+    price of reading it, and need not be written."""
+    users = _user_counts(program)
     outputs, nodes, taken = set(program.outputs), [], set()
     for node in program.nodes:
         for value in dict.fromkeys(node.inputs if node.kind in ("map", "cast", "reduce") else ()):
@@ -137,11 +165,12 @@ def _source(value: Value) -> Node:
     return value.node
 
 
-def _inserted(kind: str, inputs: list[Value], like: Value, nodes, user: Node, **attrs) -> Value:
-    """The value of a new node, in the shape and dtype of `like`, that runs right before `user`."""
+def _inserted(kind: str, inputs: list[Value], like: Value, nodes, user: Node, shape: tuple | None = None, **attrs) -> Value:
+    """The value of a new node, in the shape and dtype of `like` unless `shape` says otherwise, that runs right before
+    `user`."""
     builder = like.builder
     builder.op, builder.position = user.op, user.position
-    node = builder.node(kind, inputs, [(like.shape, like.dtype)], **attrs)
+    node = builder.node(kind, inputs, [(like.shape if shape is None else shape, like.dtype)], **attrs)
     builder.nodes.pop()
     nodes.append(node)
     return node.out

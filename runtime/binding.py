@@ -375,7 +375,7 @@ class Frame:
             arrays.append(array)
         node = step.node
         if node.attrs.get("call") == "op":
-            results = self._call(node, arrays)
+            results = self._call(node, arrays, step.used)
         elif node.attrs["call"] == "stream":
             results = (node.attrs["function"](binding.state.stream(node.op), *arrays),)
         else:
@@ -389,10 +389,10 @@ class Frame:
                 self.slots[k] = address_of(result)
             self.arrays[k] = result
 
-    def _call(self, node, arrays):
+    def _call(self, node, arrays, used):
         state = self.binding.state
         if node.op.opdef.calls:
-            return functions.call(node.op, arrays, state, compiled=True)
+            return functions.call(node.op, arrays, state, True, used)
         if "refs" in node.attrs:
             return hostcall.call_on_state(node.op, node.attrs["refs"], arrays, state)
         return hostcall.call(node.op, arrays, state)

@@ -20,15 +20,17 @@ PATIENCE = 32       # runs of one function by the reference, in one run of the s
 KNOWN_LIMIT = 64    # elements of a constant that a function is compiled for
 
 
-def call(op, arrays, state, compiled: bool) -> tuple:
+def call(op, arrays, state, compiled: bool, used: frozenset | None = None) -> tuple:
     """The outputs of an operation that calls functions, for the inputs that it is passed by value.
 
     `compiled`: whether the run that it belongs to is; a function that runs often is compiled in any case, unless
-    compiling is switched off.
+    compiling is switched off.  `used`: numbers of the outputs that are looked at, None for all; a loop leaves out what
+    serves others only.
     """
-    caller = state.functions.get(op)
+    key = (op, used)
+    caller = state.functions.get(key)
     if caller is None or caller.version != _version(op):
-        caller = state.functions[op] = (Loop if op.type in LOOPS else Choice)(op, state)
+        caller = state.functions[key] = Loop(op, state, used) if op.type in LOOPS else Choice(op, state)
     return caller(arrays, compiled)
 
 
@@ -88,6 +90,20 @@ def _needed(fetches, targets, fed) -> set:
                 stack.append(tensor.op)
         stack.extend(op.control_inputs)
     return seen
+
+
+def _needed_variables(cond, body, used) -> set:
+    """Numbers of the variables of a loop that its condition, its effects or the outputs `used` (None: all) depend on."""
+    if used is None:
+        return set(range(len(body.outputs)))
+    decisive = _needed(cond.outputs, cond.control_outputs, ())
+    needed = set(used) | {k for k, t in enumerate(cond.inputs) if t in decisive}
+    while True:
+        reached = _needed([body.outputs[k] for k in needed], body.control_outputs, ())
+        more = {k for k, t in enumerate(body.inputs) if t in reached} - needed
+        if not more:
+            return needed
+        needed |= more
 
 
 def _is_known(tensor) -> bool:
@@ -166,11 +182,12 @@ class Choice(Caller):
 class Loop(Caller):
     """While."""
 
-    def __init__(self, op, state):
+    def __init__(self, op, state, used=None):
         super().__init__(op, state)
         cond, body = self.functions
-        self.invariant = [t is body.inputs[k] for k, t in enumerate(body.outputs)]
-        self.steps = LoopSteps(body, self.invariant)
+        needed = _needed_variables(cond, body, used)
+        self.invariant = [t is body.inputs[k] or k not in needed for k, t in enumerate(body.outputs)]
+        self.steps = LoopSteps(body, self.invariant, cond, state)
         changing = {k for k, invariant in enumerate(self.invariant) if not invariant}
         self.cond = Function(cond, op, state, 0, changing=changing)
         self.body = Function(body, op, state, 0, self.steps.fetches, self.steps.fed, changing, self.steps.effects)
@@ -202,6 +219,7 @@ class Loop(Caller):
         native, count = self.kernel is not None and (compiled or self.state.jit == "always"), 0
         if self.kernel is not None and not native:
             _later(self.kernel.prepare)
+        self.steps.begin(values)
         while True:
             if native and self.kernel.run(values):
                 return
@@ -212,6 +230,7 @@ class Loop(Caller):
             found = () if trivial else self.run(plan, feeds, compiled)
             after(values, [values[d] if r is None else found[r] for r, d in sources])
             if not holds(values):
+                self.steps.end(values)
                 return
             count += 1
             native = native or count == PATIENCE and self.kernel is not None

@@ -1,5 +1,5 @@
 """What a loop does itself, instead of leaving it to the plan of its body: taking elements out of TensorArrays and lists
-that it walks along, and storing them.
+that it walks along, storing them, and adding up products.
 
 Such an operation is a step on the host; with it the body would be in pieces, and its shapes perhaps unknown.  Done
 between the iterations, it costs next to nothing: elements are fed to the plan and fetched from it.
@@ -18,6 +18,7 @@ from jitgraph.tensor_array_values import OneElement, Zero, elements_of
 from jitgraph.tensor_arrays_in_place import array_behind, stack_behind
 
 from .hostcall import located
+from .product_sums import ProductSum, Sum, product_in
 from .scalar_expressions import Expressions, through
 
 _FLOW = np.zeros((), np.float32)        # the flow of an array that is changed in place says nothing
@@ -31,14 +32,15 @@ class LoopSteps:
     they do.
     """
 
-    def __init__(self, body, invariant):
-        self.body, self.invariant = body, invariant
+    def __init__(self, body, invariant, cond, state):
+        self.body, self.invariant, self.cond, self.state = body, invariant, cond, state
         self.fed: list = []
         self.targets: list[int] = []
         self.fetches: list = []
         self.takes: list[Callable] = []             # (values, fed so far) -> the value of the next fed tensor
         self.stores: list[tuple[int, Callable]] = []        # (variable, (values, found) -> its next value)
         self.changes: list[Callable] = []           # (values, found): what changes arrays and stacks in place
+        self.sums: dict[int, ProductSum] = {}       # variables to which every iteration adds a product
         self.places = {t: k for k, t in enumerate(body.inputs)}
         self.waited = {c for op in body.get_operations() for c in op.control_inputs}
         self.expressions = Expressions(body)
@@ -57,6 +59,16 @@ class LoopSteps:
             if make is not None:
                 self.stores.append((k, make(self)))
         self.changes += [make() for make in changing.values()]
+
+    def begin(self, values):
+        """Makes the loop's variables ready for the first iteration."""
+        for k, product in self.sums.items():
+            values[k] = Sum(product, values[k])
+
+    def end(self, values):
+        """Makes the loop's variables final values after the last iteration."""
+        for k in self.sums:
+            values[k] = values[k].value()
 
     def before(self, values) -> list:
         """The values of the fed tensors for the next iteration."""
@@ -148,6 +160,11 @@ class LoopSteps:
             one = op.inputs[1].op
             return lambda steps: _adding(k, self._place(one.inputs[0]), steps.operand(one.inputs[1]),
                                          steps.operand(one.inputs[2]))
+        product = product_in(output, self.body.inputs[k])
+        if product is not None and self.state.jit != "off" and self._alone(k, output, 0) and self._apart(product) \
+                and not self.cond.inputs[k]._consumers and self.cond.inputs[k] not in self.cond.outputs:
+            self.sums[k] = ProductSum(product, self.state)
+            return lambda steps: _collecting(k, steps.operand(product.inputs[0]), steps.operand(product.inputs[1]))
         return None
 
     def _one_element(self, tensor) -> bool:
@@ -295,6 +312,14 @@ def _writing(op, k, handle, index, value) -> Callable:
             return boxed(unboxed(values[handle]).write(unboxed(values[k]), int(index(values, found)), element, replays))
         except OpError as error:
             raise located(error, op) from None
+
+    return store
+
+
+def _collecting(k, x, y) -> Callable:
+    def store(values, found):
+        values[k].append(x(values, found), y(values, found))
+        return values[k]
 
     return store
 

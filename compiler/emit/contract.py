@@ -10,6 +10,7 @@ from .. import sizes
 from ..ir import Node
 from ..kernel import CODES, Kernel, Param
 from ..simplify import blas_view
+from . import products
 
 BLOCKS = 4                      # a product is cut into about so many blocks
 MIN_ROWS, MIN_COLUMNS = 64, 64  # of at least so many rows and columns
@@ -24,6 +25,8 @@ def _cut(m, n, k):
 
 def emit(node: Node) -> Kernel:
     """The kernel of a matmul node."""
+    if products.suits(node):
+        return products.emit(node)
     out = node.out
     code = CODES[out.dtype.name]
     a, b = (blas_view(v) for v in node.inputs)

@@ -18,6 +18,7 @@ from typing import Any
 from . import native
 
 PATTERN = re.compile(r"\btile_(f32|f64)x(\d+)_(\d+)x(\d+)x(\d+)(_add)?(?:_rest(\d+))?\b")
+SCRATCH = re.compile(r"\bscratch_(f32|f64)_(\d+)\b")
 LATENCY = 4             # cycles of a fused multiply-add: fewer accumulators than twice that many leave the unit waiting
 
 
@@ -72,8 +73,9 @@ def lane_count(code: str) -> int:
 
 
 def named_in(source: str) -> dict[str, Any]:
-    """The intrinsics for all tile names in a kernel's text."""
-    found = {}
+    """The intrinsics for all names of tiles, and of scratch arrays (`scratch_f32_4096`: that many elements), in a kernel's
+    text."""
+    found = {match.group(): _scratch(match.group(1), int(match.group(2))) for match in SCRATCH.finditer(source)}
     for match in PATTERN.finditer(source):
         code, lanes, rows, vectors, depth, add, rest = match.groups()
         found[match.group()] = _intrinsic(Tile(code, int(lanes), int(rows), int(vectors), int(depth), bool(add),
@@ -99,6 +101,26 @@ def _intrinsic(tile: Tile):
     scope = {"typed": (signature, write)}
     exec(f"def made(typingctx, {', '.join(names)}):\n    return typed", scope)
     return intrinsic(scope["made"])
+
+
+def _scratch(code: str, count: int):
+    """scratch(): an array on the stack, as long as the kernel's call lasts."""
+    from llvmlite import ir
+    from numba.core import types
+    from numba.core.extending import intrinsic
+
+    element = types.float32 if code == "f32" else types.float64
+
+    @intrinsic
+    def scratch(typingctx):
+        def write(context, builder, signature, args):
+            with builder.goto_entry_block():
+                space = builder.alloca(context.get_value_type(element), ir.IntType(64)(count))
+                space.align = 64
+            return space
+        return types.CPointer(element)(), write
+
+    return scratch
 
 
 class _Writer:

@@ -35,7 +35,7 @@ def _short(size) -> bool:
 
 
 def intrinsics() -> dict:
-    """turn_CODE(from, at, step, to): a block of BLOCK x BLOCK elements, turned; block_CODE(): a scratch array for one."""
+    """turn_CODE(from, at, step, to, to_at): a block of BLOCK x BLOCK elements, turned; block_CODE(): a scratch array for one."""
     from llvmlite import ir
     from numba.core import types
     from numba.core.extending import intrinsic
@@ -70,21 +70,21 @@ def intrinsics() -> dict:
 
     def declare(code, ty):
         @intrinsic
-        def turn(typingctx, source, at, step, target):
+        def turn(typingctx, source, at, step, target, target_at):
             def write(context, builder, signature, args):
                 from numba.core import cgutils
 
                 kind = args[0].type.pointee if hasattr(args[0].type, "pointee") else context.get_value_type(ty)
-                base = builder.gep(args[0], [args[1]])
+                base, turned = builder.gep(args[0], [args[1]]), builder.gep(args[3], [args[4]])
                 count = i64(BLOCK // TILE)
                 with cgutils.for_range(builder, count) as row, cgutils.for_range(builder, count) as column:
                     r, c = builder.mul(row.index, i64(TILE)), builder.mul(column.index, i64(TILE))
                     source = builder.gep(base, [builder.add(builder.mul(c, args[2]), r)])
-                    target = builder.gep(args[3], [builder.add(builder.mul(r, i64(BLOCK)), c)])
+                    target = builder.gep(turned, [builder.add(builder.mul(r, i64(BLOCK)), c)])
                     tile(builder, source, args[2], target, kind)
                 return context.get_dummy_value()
             pointer = types.CPointer(ty)
-            return types.none(pointer, types.int64, types.int64, pointer), write
+            return types.none(pointer, types.int64, types.int64, pointer, types.int64), write
 
         @intrinsic
         def block(typingctx):
