@@ -34,8 +34,8 @@ class ProductSum:
 
     def __init__(self, op, state):
         from jitgraph.ops.identity import placeholder
-        from jitgraph.ops.matmul import matmul
         from jitgraph.ops.math import add
+        from jitgraph.ops.matmul import matmul
 
         from .plan import Plan
 

@@ -59,7 +59,7 @@ def _emitter_version() -> str:
     from pathlib import Path
 
     here = Path(__file__).resolve().parent
-    files = [*(here / f"{name}.py" for name in ("native", "intrinsics", "target", "tile", "turn")),
+    files = [*(here / f"{name}.py" for name in ("native", "intrinsics", "target", "tile", "turn", "blocks", "outline", "words", "product_code")),
              *sorted(here.parent.glob("elementary*.py")), *sorted(here.parent.glob("machine*.py"))]
     digest = hashlib.sha256()
     for file in files:
@@ -94,11 +94,11 @@ def compile_function(source: str, name: str, arguments, symbol: str, filename: s
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.errors import NumbaError
 
-    from . import tile
+    from . import product_code, tile
     from .intrinsics import namespace
     from .target import kernel_pipeline
 
-    space = {**namespace(), **tile.named_in(source), **(scope or {})}
+    space = {**namespace(), **tile.named_in(source), **product_code.named_in(source), **(scope or {})}
     exec(compile(source, filename, "exec"), space)
     flags: Any = compiler.Flags()
     flags.no_cpython_wrapper = flags.no_cfunc_wrapper = flags.no_compile = True

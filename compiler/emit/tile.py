@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import native
+from .outline import call_outlined
 
 PATTERN = re.compile(r"\btile_(f32|f64)x(\d+)_(\d+)x(\d+)x(\d+)(_add)?(?:_rest(\d+))?\b")
-SCRATCH = re.compile(r"\bscratch_(f32|f64)_(\d+)\b")
 LATENCY = 4             # cycles of a fused multiply-add: fewer accumulators than twice that many leave the unit waiting
 
 
@@ -73,9 +73,8 @@ def lane_count(code: str) -> int:
 
 
 def named_in(source: str) -> dict[str, Any]:
-    """The intrinsics for all names of tiles, and of scratch arrays (`scratch_f32_4096`: that many elements), in a kernel's
-    text."""
-    found = {match.group(): _scratch(match.group(1), int(match.group(2))) for match in SCRATCH.finditer(source)}
+    """The intrinsics for all tile names in a kernel's text."""
+    found = {}
     for match in PATTERN.finditer(source):
         code, lanes, rows, vectors, depth, add, rest = match.groups()
         found[match.group()] = _intrinsic(Tile(code, int(lanes), int(rows), int(vectors), int(depth), bool(add),
@@ -90,12 +89,11 @@ def _intrinsic(tile: Tile):
 
     i64 = types.int64
     pointer = types.CPointer(types.float32 if tile.code == "f32" else types.float64)
-    loops = [name for k in range(tile.depth) for name in (f"n{k}", f"x{k}", f"w{k}")]
-    names = ["x", "x_at", "x_step", "w", "w_at", "y", "y_at", "y_step", *loops]
+    names = _argument_names(tile)
     signature = types.none(*[pointer if name in ("x", "w", "y") else i64 for name in names])
 
     def write(context, builder, signature, args):
-        _Writer(tile, builder, dict(zip(names, args))).write()
+        call(builder, tile, args)
         return context.get_dummy_value()
 
     scope = {"typed": (signature, write)}
@@ -103,24 +101,15 @@ def _intrinsic(tile: Tile):
     return intrinsic(scope["made"])
 
 
-def _scratch(code: str, count: int):
-    """scratch(): an array on the stack, as long as the kernel's call lasts."""
-    from llvmlite import ir
-    from numba.core import types
-    from numba.core.extending import intrinsic
+def _argument_names(tile: Tile) -> list[str]:
+    loops = [name for k in range(tile.depth) for name in (f"n{k}", f"x{k}", f"w{k}")]
+    return ["x", "x_at", "x_step", "w", "w_at", "y", "y_at", "y_step", *loops]
 
-    element = types.float32 if code == "f32" else types.float64
 
-    @intrinsic
-    def scratch(typingctx):
-        def write(context, builder, signature, args):
-            with builder.goto_entry_block():
-                space = builder.alloca(context.get_value_type(element), ir.IntType(64)(count))
-                space.align = 64
-            return space
-        return types.CPointer(element)(), write
-
-    return scratch
+def call(builder: Any, tile: Tile, args: list):
+    """Calls a tile with values, in the order of the intrinsic's arguments, or words."""
+    names, values = _argument_names(tile), [getattr(a, "value", a) for a in args]
+    call_outlined(builder, tile.name, values, lambda inner, given: _Writer(tile, inner, dict(zip(names, given))).write())
 
 
 class _Writer:

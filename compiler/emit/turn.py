@@ -6,7 +6,10 @@ time in vector registers.
 """
 from __future__ import annotations
 
+from typing import Any
+
 from ..kernel import WIDTH
+from .outline import call_outlined
 
 BLOCK = 32              # rows and columns of a block
 TILE = 8                # elements that are turned in registers at once, each way
@@ -34,54 +37,63 @@ def _short(size) -> bool:
     return isinstance(size, int) and size < LEAST
 
 
+def call(builder: Any, code: str, args: list):
+    """Calls turn_CODE(from, at, step, to, to_at), which turns a block of BLOCK x BLOCK elements, with values."""
+    call_outlined(builder, f"turn_{code}", args, lambda inner, given: _write_block(inner, *given), small=True)
+
+
+def _write_block(builder, source, at, step, target, target_at):
+    from numba.core import cgutils
+
+    base, turned, word = builder.gep(source, [at]), builder.gep(target, [target_at]), at.type
+    count = word(BLOCK // TILE)
+    with cgutils.for_range(builder, count) as row, cgutils.for_range(builder, count) as column:
+        r, c = builder.mul(row.index, word(TILE)), builder.mul(column.index, word(TILE))
+        _write_tile(builder, builder.gep(base, [builder.add(builder.mul(c, step), r)]), step,
+                    builder.gep(turned, [builder.add(builder.mul(r, word(BLOCK)), c)]), source.type.pointee)
+
+
+def _write_tile(builder, source, step, target, kind):
+    """8 x 8 elements: in three rounds, rows that are 4, 2 and 1 apart exchange halves, quarters, eighths."""
+    from llvmlite import ir
+
+    vector, word = ir.VectorType(kind, TILE), step.type
+    align = kind.width // 8 if isinstance(kind, ir.IntType) else (4 if isinstance(kind, ir.FloatType) else 8)
+
+    def row(base, k, stride):
+        return builder.bitcast(builder.gep(base, [builder.mul(word(k), stride)]), vector.as_pointer())
+
+    rows = []
+    for k in range(TILE):
+        value = builder.load(row(source, k, step))
+        value.align = align
+        rows.append(value)
+    for apart in (4, 2, 1):
+        for k in range(TILE):
+            if not k & apart:
+                a, b = rows[k], rows[k + apart]
+                low = [j if not j & apart else TILE + j - apart for j in range(TILE)]
+                high = [j + apart if not j & apart else TILE + j for j in range(TILE)]
+                for at, order in ((k, low), (k + apart, high)):
+                    mask = ir.Constant(ir.VectorType(ir.IntType(32), TILE), order)
+                    rows[at] = builder.shuffle_vector(a, b, mask)
+    for k, value in enumerate(rows):
+        builder.store(value, row(target, k, word(BLOCK))).align = align
+
+
 def intrinsics() -> dict:
     """turn_CODE(from, at, step, to, to_at): a block of BLOCK x BLOCK elements, turned; block_CODE(): a scratch array for one."""
     from llvmlite import ir
     from numba.core import types
     from numba.core.extending import intrinsic
 
-    i64, i32 = ir.IntType(64), ir.IntType(32)
     found = {}
-
-    def tile(builder, source, step, target, kind):
-        """8 x 8 elements: in three rounds, rows that are 4, 2 and 1 apart exchange halves, quarters, eighths."""
-        vector = ir.VectorType(kind, TILE)
-        align = kind.width // 8 if isinstance(kind, ir.IntType) else (4 if isinstance(kind, ir.FloatType) else 8)
-
-        def row(base, k, stride):
-            return builder.bitcast(builder.gep(base, [builder.mul(i64(k), stride)]), vector.as_pointer())
-
-        rows = []
-        for k in range(TILE):
-            value = builder.load(row(source, k, step))
-            value.align = align
-            rows.append(value)
-        for apart in (4, 2, 1):
-            for k in range(TILE):
-                if not k & apart:
-                    a, b = rows[k], rows[k + apart]
-                    low = [j if not j & apart else TILE + j - apart for j in range(TILE)]
-                    high = [j + apart if not j & apart else TILE + j for j in range(TILE)]
-                    for at, order in ((k, low), (k + apart, high)):
-                        mask = ir.Constant(ir.VectorType(i32, TILE), order)
-                        rows[at] = builder.shuffle_vector(a, b, mask)
-        for k, value in enumerate(rows):
-            builder.store(value, row(target, k, i64(BLOCK))).align = align
 
     def declare(code, ty):
         @intrinsic
         def turn(typingctx, source, at, step, target, target_at):
             def write(context, builder, signature, args):
-                from numba.core import cgutils
-
-                kind = args[0].type.pointee if hasattr(args[0].type, "pointee") else context.get_value_type(ty)
-                base, turned = builder.gep(args[0], [args[1]]), builder.gep(args[3], [args[4]])
-                count = i64(BLOCK // TILE)
-                with cgutils.for_range(builder, count) as row, cgutils.for_range(builder, count) as column:
-                    r, c = builder.mul(row.index, i64(TILE)), builder.mul(column.index, i64(TILE))
-                    source = builder.gep(base, [builder.add(builder.mul(c, args[2]), r)])
-                    target = builder.gep(turned, [builder.add(builder.mul(r, i64(BLOCK)), c)])
-                    tile(builder, source, args[2], target, kind)
+                call(builder, code, args)
                 return context.get_dummy_value()
             pointer = types.CPointer(ty)
             return types.none(pointer, types.int64, types.int64, pointer, types.int64), write
@@ -90,7 +102,7 @@ def intrinsics() -> dict:
         def block(typingctx):
             def write(context, builder, signature, args):
                 with builder.goto_entry_block():
-                    space = builder.alloca(context.get_value_type(ty), i64(BLOCK * BLOCK))
+                    space = builder.alloca(context.get_value_type(ty), ir.IntType(64)(BLOCK * BLOCK))
                     space.align = 64
                 return space
             return types.CPointer(ty)(), write

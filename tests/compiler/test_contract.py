@@ -7,7 +7,8 @@ RNG = np.random.RandomState(0)
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("m, k, n", [(32, 512, 1024), (512, 32, 1024), (128, 784, 256), (3, 5, 7), (1, 300, 1), (300, 2, 300),
-                                     (7, 200, 700), (64, 513, 100), (130, 260, 33), (40, 32, 70), (0, 3, 4), (4, 3, 0), (0, 1, 0), (0, 200, 9), (4, 0, 5), (3, 200, 0)])
+                                     (7, 200, 700), (64, 513, 100), (130, 260, 33), (40, 32, 70), (900, 300, 256),
+                                     (0, 3, 4), (4, 3, 0), (0, 1, 0), (0, 200, 9), (4, 0, 5), (3, 200, 0)])
 @pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])
 def test_products(tf, agree, m, k, n, turned, dtype):
     x = RNG.standard_normal((k, m) if turned[0] else (m, k)).astype(dtype)

@@ -1,0 +1,60 @@
+"""64-bit integers of code that is written instruction by instruction, with Python's operators.
+
+An intrinsic's loops and addresses then read as they would in a kernel's text:
+
+    with loop(builder, 0, columns, 32) as c:
+        left = start + c * 4
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Union
+
+Number = Union["Word", int]
+
+
+class Word:
+    """An int64 value; `+ - *`, `//` (of numbers that are not negative) and comparisons write the instruction."""
+
+    __slots__ = ("builder", "value")
+
+    def __init__(self, builder: Any, value: Any):
+        self.builder, self.value = builder, value
+
+    def of(self, other: Number) -> Any:
+        """The instruction's operand for a word or a constant."""
+        return other.value if isinstance(other, Word) else self.value.type(other)
+
+    def __add__(self, other: Number) -> Word:
+        return Word(self.builder, self.builder.add(self.value, self.of(other)))
+
+    def __sub__(self, other: Number) -> Word:
+        return Word(self.builder, self.builder.sub(self.value, self.of(other)))
+
+    def __mul__(self, other: Number) -> Word:
+        return Word(self.builder, self.builder.mul(self.value, self.of(other)))
+
+    def __floordiv__(self, other: Number) -> Word:
+        return Word(self.builder, self.builder.sdiv(self.value, self.of(other)))
+
+    def is_below(self, other: Number) -> Any:
+        """The truth value of `self < other`."""
+        return self.builder.icmp_signed("<", self.value, self.of(other))
+
+    def is_equal(self, other: Number) -> Any:
+        return self.builder.icmp_signed("==", self.value, self.of(other))
+
+
+def smaller(a: Word, b: Number) -> Word:
+    """The smaller of two numbers."""
+    return Word(a.builder, a.builder.select(a.is_below(b), a.value, a.of(b)))
+
+
+@contextmanager
+def loop(builder: Any, start: Number, stop: Word, step: Number = 1) -> Iterator[Word]:
+    """A loop over range(start, stop, step)."""
+    from numba.core import cgutils
+
+    with cgutils.for_range_slice(builder, stop.of(start), stop.value, stop.of(step)) as (index, _):
+        yield Word(builder, index)
