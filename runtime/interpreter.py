@@ -1,6 +1,5 @@
-"""The instruction table runs in one native call: a small interpreter and a thread pool, compiled once by Numba.
+"""The instruction table runs in one native call: a small interpreter and a thread pool, written instruction by instruction.
 
-It is one function, its repeated parts put in as text: helpers that Numba inlines take longer to compile than all the rest.
 `run_table` walks over rows of (kernel address, first buffer argument, first size argument, items, grain, nanoseconds).
 Rows with more items than their grain are cut into chunks that the calling thread and the pool's workers claim; the cut
 depends on the sizes alone, so the number of threads never changes a result.  About every 20 ms of estimated work it calls
@@ -11,209 +10,242 @@ worker that was descheduled can never claim a chunk of a later job by mistake.
 """
 from __future__ import annotations
 
-from textwrap import indent
+import inspect
+import sys
+from typing import Any
 
 from jitgraph.compiler.emit import native
+from jitgraph.compiler.emit.outline import call_outlined
+from jitgraph.compiler.emit.words import Number, Variable, Word, forever, loop, smaller
 
 # words of the pool's memory, 64 bytes apart where threads write them
 CLAIM, DONE, JOB, SLEEPERS, BUSY, STOP, SEMAPHORE, WORDS = 0, 8, 16, 24, 32, 40, 48, 64
+KERNEL, BUFFERS, SIZES, ITEMS, GRAIN, CHUNKS, FAILURE = range(JOB, JOB + 7)     # of the present job
 ROW = 6                 # words per row of the table
 INTERRUPTED = -1
 POLL_NANOSECONDS = 20_000_000
 SPINS = 20000          # pauses of an idle worker before it sleeps: about the time between two kernels of one run
-
-# lets Python run its signal handlers; the exception that one raises is kept in the poll block
-CHECK_SIGNALS = f'''
-gil = call_int(get(poll, 0), 0, 0, 0)
-if call_int(get(poll, 1), 0, 0, 0) != 0:
-    call_int(get(poll, 2), poll + 32, poll + 40, poll + 48)
-    code = {INTERRUPTED}
-call_int(get(poll, 3), gil, 0, 0)
-'''
-
-# works on chunks of the present job until none is left; `done` is how many it did, `share` what one takes
-CLAIM_CHUNKS = f'''
-done, worked = 0, 0
-while True:
-    word = atomic_get(pool, {CLAIM})
-    left = word & 0xFFFFFFFF
-    if left == 0:
-        break
-    if exchange(pool, {CLAIM}, word, word - 1):
-        begin = (get(pool, {JOB} + 5) - left) * get(pool, {JOB} + 4)
-        end = smaller(begin + get(pool, {JOB} + 4), get(pool, {JOB} + 3))
-        code = 0
-        if get(pool, {JOB} + 6) == 0:
-            code = call_kernel(get(pool, {JOB}), get(pool, {JOB} + 1), get(pool, {JOB} + 2), begin, end)
-        if share != 0:
-            worked += share
-            if worked > {POLL_NANOSECONDS} and code == 0:
-                worked = 0
-{indent(CHECK_SIGNALS, " " * 16)}
-        if code != 0:
-            put(pool, {JOB} + 6, code)
-        atomic_add(pool, {DONE}, 1)
-        done += 1
-'''
-
-SOURCE = f'''
-def run_table(table, count, slots, index, arguments, args, sizes, pool, poll):
-    code, share = 0, 0
-    if count < 0:                               # a worker
-        spins = 0
-        while get(pool, {STOP}) == 0:
-{indent(CLAIM_CHUNKS, " " * 12)}
-            if done > 0:
-                spins = 0
-            elif spins < {SPINS}:
-                spins += 1
-                pause()
-            else:
-                atomic_add(pool, {SLEEPERS}, 1)
-                if atomic_get(pool, {CLAIM}) & 0xFFFFFFFF == 0 and get(pool, {STOP}) == 0:
-                    semaphore_wait(pool, {SEMAPHORE})
-                atomic_add(pool, {SLEEPERS}, -1)
-                spins = 0
-        return 0
-    for k in range(arguments):
-        put(args, k, get(slots, get(index, k)))
-    spent = 0
-    for k in range(count):
-        row = table + k * {ROW * 8}
-        items, grain = get(row, 3), get(row, 4)
-        if items <= 0:
-            continue
-        fn, a, s = get(row, 0), args + get(row, 1) * 8, sizes + get(row, 2) * 8
-        shared = pool != 0 and items > grain
-        if shared:
-            shared = exchange(pool, {BUSY}, 0, 1)   # another run is using the pool -> alone
-        if shared:
-            chunks = quotient(items + grain - 1, grain)
-            put(pool, {JOB}, fn)
-            put(pool, {JOB} + 1, a)
-            put(pool, {JOB} + 2, s)
-            put(pool, {JOB} + 3, items)
-            put(pool, {JOB} + 4, grain)
-            put(pool, {JOB} + 5, chunks)
-            put(pool, {JOB} + 6, 0)
-            atomic_put(pool, {DONE}, 0)
-            atomic_put(pool, {CLAIM}, (((atomic_get(pool, {CLAIM}) >> 32) + 1) << 32) + chunks)
-            for w in range(smaller(atomic_get(pool, {SLEEPERS}), chunks - 1)):
-                semaphore_post(pool, {SEMAPHORE})
-            share = quotient(get(row, 5), chunks) + 1
-{indent(CLAIM_CHUNKS, " " * 12)}
-            spins = 0
-            while atomic_get(pool, {DONE}) < chunks:
-                spins += 1
-                if spins > {SPINS}:
-                    yield_thread()
-                else:
-                    pause()
-            code = get(pool, {JOB} + 6)
-            atomic_put(pool, {BUSY}, 0)
-        else:
-            code = call_kernel(fn, a, s, 0, items)
-        if code == 0:
-            spent += get(row, 5)
-            if spent > {POLL_NANOSECONDS}:
-                spent = 0
-{indent(CHECK_SIGNALS, " " * 16)}
-        if code != 0:
-            return ((k + 1) << 8) + code if code > 0 else code
-    return 0
-'''
+LEFT = 0xFFFFFFFF       # the part of a claim word that counts chunks
 
 
-def intrinsics() -> dict:
-    """Memory, atomics, calls through addresses and semaphores, for the source above."""
-    from llvmlite import ir
-    from numba.core import types
-    from numba.core.extending import intrinsic
+class Writer:
+    """The instructions of one function: memory as words, atomics, calls through addresses, semaphores."""
 
-    i64, i32 = ir.IntType(64), ir.IntType(32)
-    n64 = types.int64
+    def __init__(self, builder: Any):
+        from llvmlite import ir
 
-    def word(builder, base, k):
-        return builder.inttoptr(builder.add(base, builder.mul(k, i64(8))), i64.as_pointer())
+        self.ir, self.b = ir, builder
+        self.i64, self.i32 = ir.IntType(64), ir.IntType(32)
 
-    def function(count, write, result=n64):
-        """An intrinsic of `count` int64 arguments; write(builder, args) gives its value."""
-        names = ", ".join(f"a{k}" for k in range(count))
-        signature = result(*[n64] * count)
-        scope = {"typed": lambda *_: (signature, lambda context, builder, sig, args: write(builder, args))}
-        exec(f"def made(typingctx{', ' if count else ''}{names}):\n    return typed({names})", scope)
-        return intrinsic(scope["made"])
+    def _place(self, base: Word, k: Number) -> Any:
+        return self.b.inttoptr((base + (k * 8)).value, self.i64.as_pointer())
 
-    def call(kinds):
-        def write(builder, args):
-            target = builder.inttoptr(args[0], ir.FunctionType(i64, kinds).as_pointer())
-            passed = [builder.inttoptr(a, k) if isinstance(k, ir.PointerType) else a for a, k in zip(args[1:], kinds)]
-            return builder.call(target, passed)
-        return write
+    def get(self, base: Word, k: Number) -> Word:
+        """Word number k behind an address."""
+        return Word(self.b, self.b.load(self._place(base, k)))
 
-    def call_int(builder, args):
-        """A C function of up to three words that returns an int."""
-        target = builder.inttoptr(args[0], ir.FunctionType(i32, [i64, i64, i64]).as_pointer())
-        return builder.sext(builder.call(target, args[1:]), i64)
+    def put(self, base: Word, k: Number, value: Number):
+        self.b.store(base.of(value), self._place(base, k))
 
-    def exchange(builder, args):
-        pair = builder.cmpxchg(word(builder, args[0], args[1]), args[2], args[3], "seq_cst", "seq_cst")
-        return builder.extract_value(pair, 1)
+    def atomic_get(self, base: Word, k: int) -> Word:
+        return Word(self.b, self.b.load_atomic(self._place(base, k), "seq_cst", 8))
 
-    def add(builder, args):
-        return builder.atomic_rmw("add", word(builder, args[0], args[1]), args[2], "seq_cst")
+    def atomic_put(self, base: Word, k: int, value: Number):
+        self.b.store_atomic(base.of(value), self._place(base, k), "seq_cst", 8)
 
-    def store(builder, args):
-        builder.store(args[2], word(builder, args[0], args[1]))
-        return i64(0)
+    def atomic_add(self, base: Word, k: int, value: int):
+        self.b.atomic_rmw("add", self._place(base, k), base.of(value), "seq_cst")
 
-    def atomic_store(builder, args):
-        builder.store_atomic(args[2], word(builder, args[0], args[1]), "seq_cst", 8)
-        return i64(0)
+    def exchange(self, base: Word, k: int, old: Number, new: Number) -> Any:
+        """Puts `new` where `old` stood; the truth value of whether it did."""
+        pair = self.b.cmpxchg(self._place(base, k), base.of(old), base.of(new), "seq_cst", "seq_cst")
+        return self.b.extract_value(pair, 1)
 
-    def external(name, has_argument=True):
-        def write(builder, args):
-            pointer = ir.IntType(8).as_pointer()
-            kind = ir.FunctionType(i32, [pointer] if has_argument else [])
-            callee = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
-            passed = [builder.bitcast(word(builder, args[0], args[1]), pointer)] if has_argument else []
-            return builder.sext(builder.call(callee, passed), i64)
-        return write
+    def call_kernel(self, address: Word, buffers: Word, sizes: Word, begin: Number, end: Word) -> Word:
+        pointer = self.i64.as_pointer()
+        kind = self.ir.FunctionType(self.i64, [pointer, pointer, self.i64, self.i64])
+        passed = [self.b.inttoptr(buffers.value, pointer), self.b.inttoptr(sizes.value, pointer), address.of(begin), end.value]
+        return Word(self.b, self.b.call(self.b.inttoptr(address.value, kind.as_pointer()), passed))
 
-    def pause(builder, args):
+    def call_int(self, address: Word, *words: Number) -> Word:
+        """A C function of words that returns an int."""
+        kind = self.ir.FunctionType(self.i32, [self.i64] * len(words))
+        found = self.b.call(self.b.inttoptr(address.value, kind.as_pointer()), [address.of(w) for w in words])
+        return Word(self.b, self.b.sext(found, self.i64))
+
+    def semaphore(self, name: str, base: Word):
+        byte = self.ir.IntType(8).as_pointer()
+        self._external(name, self.i32, [self.b.bitcast(self._place(base, SEMAPHORE), byte)])
+
+    def yield_thread(self):
+        self._external("sched_yield", self.i32, [])
+
+    def pause(self):
         """The CPU's hint that this is a waiting loop; nothing on machines whose hint we do not know."""
         import platform
 
         machine = platform.machine().lower()
         if machine in ("x86_64", "amd64"):
-            name, kinds, passed = "llvm.x86.sse2.pause", [], []
+            self._external("llvm.x86.sse2.pause", self.ir.VoidType(), [])
         elif machine in ("aarch64", "arm64"):
-            name, kinds, passed = "llvm.aarch64.hint", [i32], [i32(1)]
-        else:
-            return i64(0)
-        callee = builder.module.globals.get(name) or ir.Function(builder.module, ir.FunctionType(ir.VoidType(), kinds), name)
-        builder.call(callee, passed)
-        return i64(0)
+            self._external("llvm.aarch64.hint", self.ir.VoidType(), [self.i32(1)])
 
-    p = i64.as_pointer()
-    return {"get": function(2, lambda b, a: b.load(word(b, *a))), "put": function(3, store),
-            "atomic_get": function(2, lambda b, a: b.load_atomic(word(b, *a), "seq_cst", 8)),
-            "atomic_put": function(3, atomic_store), "atomic_add": function(3, add),
-            "exchange": function(4, exchange, types.boolean), "call_kernel": function(5, call([p, p, i64, i64])),
-            "call_int": function(4, call_int), "semaphore_wait": function(2, external("sem_wait")),
-            "semaphore_post": function(2, external("sem_post")), "yield_thread": function(0, external("sched_yield", False)),
-            "pause": function(0, pause)}
+    def _external(self, name: str, result: Any, arguments: list):
+        kind = self.ir.FunctionType(result, [a.type for a in arguments])
+        self.b.call(self.b.module.globals.get(name) or self.ir.Function(self.b.module, kind, name), arguments)
+
+    def call(self, function, *words: Word) -> Word:
+        """Calls another function of the interpreter."""
+        def write(builder, parameters):
+            return function(Writer(builder), *(Word(builder, p) for p in parameters)).value
+
+        return Word(self.b, call_outlined(self.b, function.__name__, [w.value for w in words], write, result=self.i64))
+
+
+def check_signals(w: Writer, poll: Word) -> Word:
+    """Lets Python run its signal handlers.  The exception that one raises is kept in the poll block: then INTERRUPTED."""
+    code = Variable(w.b, 0)
+    gil = w.call_int(w.get(poll, 0), 0, 0, 0)
+    with w.b.if_then(w.b.not_(w.call_int(w.get(poll, 1), 0, 0, 0).is_equal(0))):
+        w.call_int(w.get(poll, 2), poll + 32, poll + 40, poll + 48)
+        code.set(INTERRUPTED)
+    w.call_int(w.get(poll, 3), gil, 0, 0)
+    return code.get()
+
+
+def claim_chunks(w: Writer, pool: Word, share: Word, poll: Word) -> Word:
+    """Works on chunks of the present job until none is left; how many it did.  `share`: nanoseconds that one takes, for
+    the thread that looks at signals; 0 for others."""
+    b = w.b
+    done, worked, code = Variable(b, 0), Variable(b, 0), Variable(b, 0)
+    with forever(b) as leave:
+        word = w.atomic_get(pool, CLAIM)
+        left = word & LEFT
+        with b.if_then(left.is_equal(0)):
+            leave()
+        with b.if_then(w.exchange(pool, CLAIM, word, word - 1)):
+            begin = (w.get(pool, CHUNKS) - left) * w.get(pool, GRAIN)
+            end = smaller(begin + w.get(pool, GRAIN), w.get(pool, ITEMS))
+            code.set(0)
+            with b.if_then(w.get(pool, FAILURE).is_equal(0)):
+                code.set(w.call_kernel(w.get(pool, KERNEL), w.get(pool, BUFFERS), w.get(pool, SIZES), begin, end))
+            worked.add(share)
+            with b.if_then(b.and_(worked.get().is_above(POLL_NANOSECONDS), code.get().is_equal(0))):
+                worked.set(0)
+                code.set(w.call(check_signals, poll))
+            with b.if_then(b.not_(code.get().is_equal(0))):
+                w.put(pool, FAILURE, code.get())
+            w.atomic_add(pool, DONE, 1)
+            done.add(1)
+    return done.get()
+
+
+def work(w: Writer, pool: Word, poll: Word) -> Word:
+    """A worker's life: chunks of one job after the other; it sleeps when there is none for a while."""
+    b = w.b
+    spins = Variable(b, 0)
+    with forever(b) as leave:
+        with b.if_then(b.not_(w.atomic_get(pool, STOP).is_equal(0))):
+            leave()
+        with b.if_else(w.call(claim_chunks, pool, pool * 0, poll).is_above(0)) as (busy, idle):
+            with busy:
+                spins.set(0)
+            with idle, b.if_else(spins.get().is_below(SPINS)) as (waits, sleeps):
+                with waits:
+                    spins.add(1)
+                    w.pause()
+                with sleeps:
+                    w.atomic_add(pool, SLEEPERS, 1)
+                    nothing = (w.atomic_get(pool, CLAIM) & LEFT).is_equal(0)
+                    with b.if_then(b.and_(nothing, w.atomic_get(pool, STOP).is_equal(0))):
+                        w.semaphore("sem_wait", pool)
+                    w.atomic_add(pool, SLEEPERS, -1)
+                    spins.set(0)
+    return spins.get()
+
+
+def share_out(w: Writer, pool: Word, row: Word, buffers: Word, sizes: Word, poll: Word) -> Word:
+    """Runs the kernel of a row together with the workers; its error code."""
+    b = w.b
+    items, grain = w.get(row, 3), w.get(row, 4)
+    chunks = (items + grain - 1) // grain
+    for k, value in ((KERNEL, w.get(row, 0)), (BUFFERS, buffers), (SIZES, sizes), (ITEMS, items), (GRAIN, grain),
+                     (CHUNKS, chunks), (FAILURE, 0)):
+        w.put(pool, k, value)
+    w.atomic_put(pool, DONE, 0)
+    w.atomic_put(pool, CLAIM, (((w.atomic_get(pool, CLAIM) >> 32) + 1) << 32) + chunks)
+    with loop(b, 0, smaller(w.atomic_get(pool, SLEEPERS), chunks - 1)):
+        w.semaphore("sem_post", pool)
+    w.call(claim_chunks, pool, w.get(row, 5) // chunks + 1, poll)
+    spins = Variable(b, 0)
+    with forever(b) as leave:
+        with b.if_then(b.not_(w.atomic_get(pool, DONE).is_below(chunks))):
+            leave()
+        spins.add(1)
+        with b.if_else(spins.get().is_above(SPINS)) as (long, short):
+            with long:
+                w.yield_thread()
+            with short:
+                w.pause()
+    code = w.get(pool, FAILURE)
+    w.atomic_put(pool, BUSY, 0)
+    return code
+
+
+def run_table(w: Writer, table: Word, count: Word, slots: Word, index: Word, arguments: Word, args: Word, sizes: Word,
+              pool: Word, poll: Word) -> Word:
+    """Runs `count` rows; 0, INTERRUPTED, or the number of the row that failed (from 1) << 8 | its error code."""
+    b = w.b
+    result, spent, code = Variable(b, 0), Variable(b, 0), Variable(b, 0)
+    with b.if_then(count.is_below(0)):
+        w.call(work, pool, poll)
+    with loop(b, 0, arguments) as k:
+        w.put(args, k, w.get(slots, w.get(index, k)))
+    k = Variable(b, 0)
+    with forever(b) as leave:
+        with b.if_then(b.not_(k.get().is_below(count))):
+            leave()
+        row = table + k.get() * (ROW * 8)
+        k.add(1)
+        items = w.get(row, 3)
+        with b.if_then(items.is_above(0)):
+            buffers, its_sizes = args + w.get(row, 1) * 8, sizes + w.get(row, 2) * 8
+            shared = Variable(b, 0)
+            with b.if_then(b.and_(b.not_(pool.is_equal(0)), items.is_above(w.get(row, 4)))), \
+                    b.if_then(w.exchange(pool, BUSY, 0, 1)):        # another run is using the pool -> alone
+                shared.set(1)
+            with b.if_else(shared.get().is_equal(1)) as (together, alone):
+                with together:
+                    code.set(w.call(share_out, pool, row, buffers, its_sizes, poll))
+                with alone:
+                    code.set(w.call_kernel(w.get(row, 0), buffers, its_sizes, 0, items))
+            spent.add(w.get(row, 5))
+            with b.if_then(b.and_(code.get().is_equal(0), spent.get().is_above(POLL_NANOSECONDS))):
+                spent.set(0)
+                code.set(w.call(check_signals, poll))
+            with b.if_then(code.get().is_above(0)):
+                result.set((k.get() << 8) + code.get())
+                leave()
+            with b.if_then(code.get().is_below(0)):
+                result.set(code.get())
+                leave()
+    return result.get()
 
 
 def build(symbol: str) -> bytes:
-    """Object code for `run_table` of SOURCE."""
+    """Object code for `run_table`: nine words -> a word."""
     native.import_numba()
-    from numba.core import types
+    from llvmlite import ir
 
-    return native.compile_function(SOURCE, "run_table", [types.int64] * 9, symbol, "<jitgraph interpreter>", intrinsics(),
-                                   shell=False, noalias=False)
+    module = ir.Module(symbol)
+    i64 = ir.IntType(64)
+    function = ir.Function(module, ir.FunctionType(i64, [i64] * 9), symbol)
+    builder = ir.IRBuilder(function.append_basic_block())
+    builder.ret(run_table(Writer(builder), *(Word(builder, a) for a in function.args)).value)
+    return native.compile_module(module)
 
 
 def parts() -> dict[str, str]:
     """Key parts of the interpreter's object code."""
-    return {"name": "run_table", "text": SOURCE, "types": "", "target": "cpu", **native.target_key()}
+    return {"name": "run_table", "text": inspect.getsource(sys.modules[__name__]), "types": "", "target": "cpu",
+            **native.target_key()}

@@ -59,7 +59,8 @@ def _emitter_version() -> str:
     from pathlib import Path
 
     here = Path(__file__).resolve().parent
-    files = [*(here / f"{name}.py" for name in ("native", "intrinsics", "target", "tile", "turn", "blocks", "outline", "words", "product_code")),
+    names = ("native", "intrinsics", "target", "tile", "turn", "blocks", "outline", "words", "product_code")
+    files = [*(here / f"{name}.py" for name in names),
              *sorted(here.parent.glob("elementary*.py")), *sorted(here.parent.glob("machine*.py"))]
     digest = hashlib.sha256()
     for file in files:
@@ -79,6 +80,19 @@ def import_numba():
     from .target import kernel_target
 
     return kernel_target()
+
+
+def compile_module(module: Any) -> bytes:
+    """Object code of an LLVM module that was written instruction by instruction."""
+    target = import_numba()
+    from numba.core.compiler_lock import global_compiler_lock
+
+    with global_compiler_lock:
+        library = target.target_context.codegen().create_library(module.name)
+        library.enable_object_caching()
+        library.add_ir_module(module)
+        library.finalize()
+        return library._get_compiled_object() or library.codegen._tm.emit_object(library._final_module)
 
 
 def compile_function(source: str, name: str, arguments, symbol: str, filename: str, scope: dict | None = None,

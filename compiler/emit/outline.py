@@ -5,19 +5,20 @@ from collections.abc import Callable
 from typing import Any
 
 
-def call_outlined(builder: Any, name: str, arguments: list, write: Callable, small: bool = False):
+def call_outlined(builder: Any, name: str, arguments: list, write: Callable, small: bool = False, result: Any = None) -> Any:
     """Calls the function `name` of the module with values; write(builder, parameters) writes it where it is not there
-    yet.  `small`: its loops are neither unrolled nor widened."""
+    yet, and returns what it returns, of type `result`.  `small`: its loops are neither unrolled nor widened."""
     from llvmlite import ir
 
     function = builder.module.globals.get(name)
     if function is None:
-        function = ir.Function(builder.module, ir.FunctionType(ir.VoidType(), [a.type for a in arguments]), name)
+        kind = ir.FunctionType(result or ir.VoidType(), [a.type for a in arguments])
+        function = ir.Function(builder.module, kind, name)
         function.linkage = "internal"
         function.attributes.add("noinline")
         if small:
             function.attributes.add("optsize")
         inner = ir.IRBuilder(function.append_basic_block())
-        write(inner, function.args)
-        inner.ret_void()
-    builder.call(function, arguments)
+        value = write(inner, function.args)
+        inner.ret_void() if result is None else inner.ret(value)
+    return builder.call(function, arguments)

@@ -42,8 +42,41 @@ class Word:
         """The truth value of `self < other`."""
         return self.builder.icmp_signed("<", self.value, self.of(other))
 
+    def __and__(self, other: Number) -> Word:
+        return Word(self.builder, self.builder.and_(self.value, self.of(other)))
+
+    def __lshift__(self, other: Number) -> Word:
+        return Word(self.builder, self.builder.shl(self.value, self.of(other)))
+
+    def __rshift__(self, other: Number) -> Word:
+        return Word(self.builder, self.builder.lshr(self.value, self.of(other)))
+
+    def is_above(self, other: Number) -> Any:
+        return self.builder.icmp_signed(">", self.value, self.of(other))
+
     def is_equal(self, other: Number) -> Any:
         return self.builder.icmp_signed("==", self.value, self.of(other))
+
+
+class Variable:
+    """A local variable, an int64."""
+
+    def __init__(self, builder: Any, start: int):
+        from llvmlite import ir
+
+        self.builder = builder
+        with builder.goto_entry_block():
+            self.place = builder.alloca(ir.IntType(64))
+        self.set(start)
+
+    def set(self, value: Number):
+        self.builder.store(value.value if isinstance(value, Word) else self.place.type.pointee(value), self.place)
+
+    def get(self) -> Word:
+        return Word(self.builder, self.builder.load(self.place))
+
+    def add(self, value: Number):
+        self.set(self.get() + value)
 
 
 def smaller(a: Word, b: Number) -> Word:
@@ -58,3 +91,15 @@ def loop(builder: Any, start: Number, stop: Word, step: Number = 1) -> Iterator[
 
     with cgutils.for_range_slice(builder, stop.of(start), stop.value, stop.of(step)) as (index, _):
         yield Word(builder, index)
+
+
+@contextmanager
+def forever(builder: Any) -> Iterator[Any]:
+    """A loop that ends where its body calls the function it is given."""
+    head, end = builder.append_basic_block(), builder.append_basic_block()
+    builder.branch(head)
+    builder.position_at_end(head)
+    yield lambda: builder.branch(end)
+    if not builder.block.is_terminated:
+        builder.branch(head)
+    builder.position_at_end(end)
