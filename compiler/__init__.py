@@ -22,7 +22,8 @@ from __future__ import annotations
 import time
 
 from . import emit, fuse, lower, order, place, prune, raise_frames, schedule, simplify, specialize
-from .program import Options, Program
+from .options import Options
+from .program import Program
 from .verify import VerifyError, verify
 
 __all__ = ["Options", "PASSES", "Program", "VerifyError", "compile", "compile_ops"]

@@ -76,6 +76,9 @@ class _Placer:
         for tensor, value in program.results.items():
             base, _, _ = resolve(value)
             self.layout.results[tensor] = (self._slot(base, outputs), value.shape)
+        if not program.options.uses("memory_reuse"):
+            for slot in self.layout.slots:
+                slot.first, slot.last = 0, len(self.layout.steps)
         return self.layout
 
     def _kernel(self, kernel: Kernel, outputs):

@@ -18,16 +18,18 @@ def simplify(program):
     """Applies the rules of RULES to every node, in order, then makes every view addressable."""
     replaced: dict[Value, Value] = {}
     wanted = set(program.outputs)
+    rules = [rule for rule in RULES if program.options.uses(rule.__name__)]
     for node in program.nodes:
         node.inputs = [_final(v, replaced) for v in node.inputs]
-        for rule in RULES:
+        for rule in rules:
             result = rule(node)
             if result is not None and _may_stand_in(result, node.out in wanted):
                 replaced[node.out] = result
                 break
     program.results = {t: _final(v, replaced) for t, v in program.results.items()}
     program.outputs = [_final(v, replaced) for v in program.outputs]
-    _repeat_cheap(program)
+    if program.options.uses("repeat_cheap"):
+        _repeat_cheap(program)
     _copy_unaddressable(program)
     _drop_unused(program)
 
@@ -83,21 +85,7 @@ def negate_twice(node: Node):
     return None
 
 
-def transpose_into_matmul(node: Node):
-    """matmul(transpose(x), y) -> matmul(x, y, ta=True)        and likewise for y"""
-    if node.kind != "matmul":
-        return None
-    for k, flag in enumerate(("ta", "tb")):
-        x = node.inputs[k].node
-        if x.kind == "transpose":
-            perm, rank = x.attrs["perm"], len(x.attrs["perm"])
-            if perm == (*range(rank - 2), rank - 1, rank - 2):
-                node.inputs[k] = x.inputs[0]
-                node.attrs[flag] = not node.attrs[flag]
-    return None
-
-
-RULES = [multiply_by_one, select_constant, negate_twice, transpose_into_matmul]
+RULES = [multiply_by_one, select_constant, negate_twice]
 
 
 def _repeat_cheap(program):
