@@ -89,6 +89,13 @@ def compile_function(source: str, name: str, arguments, symbol: str, filename: s
     argument, the last three sizes, begin and end; without it the symbol takes the arguments as they are.
     Raises CompileError, with the kernel's text, if Numba refuses it.
     """
+    library = compile_library(source, name, arguments, symbol, filename, scope, shell, noalias)
+    return library._get_compiled_object() or library.codegen._tm.emit_object(library._final_module)
+
+
+def compile_library(source: str, name: str, arguments, symbol: str, filename: str, scope: dict | None = None,
+                    shell: bool = True, noalias: bool = True) -> Any:
+    """The same as a Numba code library, which also shows what LLVM made of it (`get_llvm_str`, `get_asm_str`)."""
     target = import_numba()
     from numba.core import compiler, types
     from numba.core.compiler_lock import global_compiler_lock
@@ -114,7 +121,7 @@ def compile_function(source: str, name: str, arguments, symbol: str, filename: s
         library.add_ir_module(module)
         library._final_module.get_function(result.fndesc.llvm_func_name).linkage = "internal"
         library.finalize()
-        return library._get_compiled_object() or library.codegen._tm.emit_object(library._final_module)
+        return library
 
 
 class CompileError(RuntimeError):
