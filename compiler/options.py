@@ -14,7 +14,7 @@ OPTIMISATIONS = {
     "common_subexpressions": "structurally equal primitives are computed once",
     "constant_folding": "arithmetic on numbers that are known is done by the compiler",
     "partial_sums": "a reduction over all axes is shared out in parts that are combined afterwards",
-    **{rule.__name__: " ".join(rule.__doc__.split()) for rule in simplify.RULES},
+    **{rule.__name__: " ".join((rule.__doc__ or "").split()) for rule in simplify.RULES},
     "repeat_cheap": "a cheap value of a large tensor in memory is computed again by every user instead of being written",
     "fusion": "primitives share a kernel instead of having one each",
     "merged_loops": "neighbouring loops that every access runs through as one become one",
