@@ -59,7 +59,7 @@ def _emitter_version() -> str:
     from pathlib import Path
 
     here = Path(__file__).resolve().parent
-    files = [*(here / f"{name}.py" for name in ("native", "intrinsics", "target", "tile", "turn")),
+    files = [*(here / f"{name}.py" for name in ("native", "intrinsics", "arithmetic", "target", "tile", "turn")),
              *sorted(here.parent.glob("elementary*.py")), *sorted(here.parent.glob("machine*.py"))]
     digest = hashlib.sha256()
     for file in files:
