@@ -103,7 +103,7 @@ def compile_library(source: str, name: str, arguments, symbol: str, filename: st
 
     from . import tile
     from .intrinsics import namespace
-    from .target import kernel_pipeline
+    from .target import KernelCompiler
 
     space = {**namespace(), **tile.named_in(source), **(scope or {})}
     exec(compile(source, filename, "exec"), space)
@@ -113,7 +113,7 @@ def compile_library(source: str, name: str, arguments, symbol: str, filename: st
     with global_compiler_lock:
         try:
             result = compiler.compile_extra(target.typing_context, target.target_context, space[name],
-                                            tuple(arguments), types.int64, flags, {}, pipeline_class=kernel_pipeline())
+                                            tuple(arguments), types.int64, flags, {}, pipeline_class=KernelCompiler)
         except NumbaError as error:
             raise CompileError(source, error) from error
         library = result.library
