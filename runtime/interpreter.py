@@ -11,6 +11,7 @@ worker that was descheduled can never claim a chunk of a later job by mistake.
 """
 from __future__ import annotations
 
+from pathlib import Path
 from textwrap import indent
 
 from jitgraph.compiler.emit import native
@@ -124,91 +125,12 @@ def run_table(table, count, slots, index, arguments, args, sizes, pool, poll):
 '''
 
 
-def intrinsics() -> dict:
-    """Memory, atomics, calls through addresses and semaphores, for the source above."""
-    from llvmlite import ir
-    from numba.core import types
-    from numba.core.extending import intrinsic
-
-    i64, i32 = ir.IntType(64), ir.IntType(32)
-    n64 = types.int64
-
-    def word(builder, base, k):
-        return builder.inttoptr(builder.add(base, builder.mul(k, i64(8))), i64.as_pointer())
-
-    def function(count, write, result=n64):
-        """An intrinsic of `count` int64 arguments; write(builder, args) gives its value."""
-        names = ", ".join(f"a{k}" for k in range(count))
-        signature = result(*[n64] * count)
-        scope = {"typed": lambda *_: (signature, lambda context, builder, sig, args: write(builder, args))}
-        exec(f"def made(typingctx{', ' if count else ''}{names}):\n    return typed({names})", scope)
-        return intrinsic(scope["made"])
-
-    def call(kinds):
-        def write(builder, args):
-            target = builder.inttoptr(args[0], ir.FunctionType(i64, kinds).as_pointer())
-            passed = [builder.inttoptr(a, k) if isinstance(k, ir.PointerType) else a for a, k in zip(args[1:], kinds)]
-            return builder.call(target, passed)
-        return write
-
-    def call_int(builder, args):
-        """A C function of up to three words that returns an int."""
-        target = builder.inttoptr(args[0], ir.FunctionType(i32, [i64, i64, i64]).as_pointer())
-        return builder.sext(builder.call(target, args[1:]), i64)
-
-    def exchange(builder, args):
-        pair = builder.cmpxchg(word(builder, args[0], args[1]), args[2], args[3], "seq_cst", "seq_cst")
-        return builder.extract_value(pair, 1)
-
-    def add(builder, args):
-        return builder.atomic_rmw("add", word(builder, args[0], args[1]), args[2], "seq_cst")
-
-    def store(builder, args):
-        builder.store(args[2], word(builder, args[0], args[1]))
-        return i64(0)
-
-    def atomic_store(builder, args):
-        builder.store_atomic(args[2], word(builder, args[0], args[1]), "seq_cst", 8)
-        return i64(0)
-
-    def external(name, has_argument=True):
-        def write(builder, args):
-            pointer = ir.IntType(8).as_pointer()
-            kind = ir.FunctionType(i32, [pointer] if has_argument else [])
-            callee = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
-            passed = [builder.bitcast(word(builder, args[0], args[1]), pointer)] if has_argument else []
-            return builder.sext(builder.call(callee, passed), i64)
-        return write
-
-    def pause(builder, args):
-        """The CPU's hint that this is a waiting loop; nothing on machines whose hint we do not know."""
-        import platform
-
-        machine = platform.machine().lower()
-        if machine in ("x86_64", "amd64"):
-            name, kinds, passed = "llvm.x86.sse2.pause", [], []
-        elif machine in ("aarch64", "arm64"):
-            name, kinds, passed = "llvm.aarch64.hint", [i32], [i32(1)]
-        else:
-            return i64(0)
-        callee = builder.module.globals.get(name) or ir.Function(builder.module, ir.FunctionType(ir.VoidType(), kinds), name)
-        builder.call(callee, passed)
-        return i64(0)
-
-    p = i64.as_pointer()
-    return {"get": function(2, lambda b, a: b.load(word(b, *a))), "put": function(3, store),
-            "atomic_get": function(2, lambda b, a: b.load_atomic(word(b, *a), "seq_cst", 8)),
-            "atomic_put": function(3, atomic_store), "atomic_add": function(3, add),
-            "exchange": function(4, exchange, types.boolean), "call_kernel": function(5, call([p, p, i64, i64])),
-            "call_int": function(4, call_int), "semaphore_wait": function(2, external("sem_wait")),
-            "semaphore_post": function(2, external("sem_post")), "yield_thread": function(0, external("sched_yield", False)),
-            "pause": function(0, pause)}
-
-
 def build(symbol: str) -> bytes:
     """Object code for `run_table` of SOURCE."""
     native.import_numba()
     from numba.core import types
+
+    from .interpreter_intrinsics import intrinsics
 
     return native.compile_function(SOURCE, "run_table", [types.int64] * 9, symbol, "<jitgraph interpreter>", intrinsics(),
                                    shell=False, noalias=False)
@@ -216,4 +138,5 @@ def build(symbol: str) -> bytes:
 
 def parts() -> dict[str, str]:
     """Key parts of the interpreter's object code."""
-    return {"name": "run_table", "text": SOURCE, "types": "", "target": "cpu", **native.target_key()}
+    names = native.source_digest(Path(__file__).with_name("interpreter_intrinsics.py"))
+    return {"name": "run_table", "text": SOURCE, "types": "", "target": "cpu", "names": names, **native.target_key()}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+from pathlib import Path
 from typing import Any
 
 SIGNATURE = "int64(int64* buffers, int64* sizes, int64 begin, int64 end)"
@@ -56,11 +57,14 @@ def target_key() -> dict[str, str]:
 @functools.cache
 def _emitter_version() -> str:
     """A hash of the sources that give names in kernels their meaning."""
-    from pathlib import Path
-
     here = Path(__file__).resolve().parent
     files = [*(here / f"{name}.py" for name in ("native", "intrinsics", "arithmetic", "target", "tile", "turn")),
              *sorted(here.parent.glob("elementary*.py")), *sorted(here.parent.glob("machine*.py"))]
+    return source_digest(*files)
+
+
+def source_digest(*files: Path) -> str:
+    """A hash of source files."""
     digest = hashlib.sha256()
     for file in files:
         digest.update(file.read_bytes())
