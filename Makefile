@@ -13,7 +13,7 @@ PYTHON ?= $(shell for python in python3.12 python3.11 python3.13 python3.10 pyth
     if $$python -c 'import ensurepip, ssl, sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; \
     then command -v $$python; break; fi; done)
 
-.PHONY: help demo test lint types fuzz conformance bench peers clean
+.PHONY: help demo test lint types fuzz conformance without bench peers clean
 
 help:
 	@echo 'make demo         install into $(VENV) and train the digits example'
@@ -21,6 +21,7 @@ help:
 	@echo 'make lint         ruff and mypy alone'
 	@echo 'make fuzz         random graphs, compiled against reference, for as long as FUZZ_EXAMPLES says'
 	@echo 'make conformance  the TensorFlow 1 conformance suite, compiled and by reference'
+	@echo 'make without      conformance and fuzz once more for every optimisation, with that one switched off'
 	@echo 'make bench        the benchmarks; with "make peers" before it, beside TensorFlow, JAX, torch and PyTensor'
 	@echo 'make clean        remove $(VENV) and everything built'
 
@@ -47,6 +48,15 @@ fuzz: $(VENV)/installed-$(EXTRAS)
 conformance: $(VENV)/installed-$(EXTRAS)
 	JITGRAPH_JIT=off $(BIN)/python -m pytest tests/conformance -m 'slow or not slow'
 	JITGRAPH_JIT=always $(BIN)/python -m pytest tests/conformance -m 'slow or not slow'
+
+# The names are those of one list in compiler/options.py; all are tried, whatever fails.
+WITHOUT_EXAMPLES ?= 300
+without: $(VENV)/installed-$(EXTRAS)
+	@failed=; for name in $$($(BIN)/python -c 'from jitgraph.compiler.options import OPTIMISATIONS; print(*OPTIMISATIONS)'); do \
+	    echo "without $$name"; \
+	    JITGRAPH_WITHOUT=$$name JITGRAPH_FUZZ_EXAMPLES=$(WITHOUT_EXAMPLES) $(BIN)/python -m pytest --timeout=0 \
+	        tests/conformance tests/fuzz -k 'not switched_off' -m 'slow or not slow' || failed="$$failed $$name"; \
+	done; test -z "$$failed" || { echo "fails without:$$failed" >&2; exit 1; }
 
 bench: $(VENV)/installed
 	$(BIN)/jitgraph bench

@@ -1,7 +1,8 @@
 """The compiler: a graph, what is fetched and what is fed -> kernels and a plan.  It knows no session.
 
 This page shows the whole of it.  Each pass is one function in the file of its name; after each, `verify` checks what must
-hold.  Nothing registers itself: a pass, or a rewrite rule (`simplify.RULES`), that stands in no list does not exist.
+hold.  Nothing registers itself: a pass, or a rewrite rule (`simplify.RULES`), that stands in no list does not exist; what
+can be done without stands in `options.OPTIMISATIONS`.
 
     prune       keep what fetches and targets need, cut at feeds
     raise_frames    Switch, Merge and frames of graph files become If and While
@@ -22,7 +23,8 @@ from __future__ import annotations
 import time
 
 from . import emit, fuse, lower, order, place, prune, raise_frames, schedule, simplify, specialize
-from .program import Options, Program
+from .options import Options
+from .program import Program
 from .verify import VerifyError, verify
 
 __all__ = ["Options", "PASSES", "Program", "VerifyError", "compile", "compile_ops"]

@@ -146,7 +146,7 @@ class _Fuser:
     def __init__(self, program):
         self.nodes = program.nodes
         self.place_of = {node: k for k, node in enumerate(self.nodes)}
-        self.max_weight = program.options.max_weight
+        self.max_weight = program.options.max_weight if program.options.uses("fusion") else 0
         self.unit_of: dict[Node, int] = {}
         self.units: dict[int, Group | Node] = {}
         self.needs: dict[int, set] = {}         # direct dependencies

@@ -112,12 +112,14 @@ def broadcast_shapes(shapes) -> tuple:
 class Builder:
     """What an op's `lower` function talks to: each method adds a primitive and returns its value.
 
-    Structurally equal pure primitives are merged as they are made, so that common subexpressions exist once.
+    Structurally equal pure primitives are merged as they are made, so that common subexpressions exist once.  `off`:
+    optimisations (see `options`) to do without.
     """
 
     chunks = CHUNKS
 
-    def __init__(self):
+    def __init__(self, off: frozenset[str] = frozenset()):
+        self.off = off
         self.nodes: list[Node] = []
         self._known: dict = {}
         self._count = 0
@@ -127,6 +129,8 @@ class Builder:
     # making nodes ----------------------------------------------------------------------------------------------
     def node(self, kind, inputs, outputs, key=None, **attrs) -> Node:
         """A new node with outputs [(shape, dtype), ...]; `key` (hashable attributes) lets equal nodes be merged."""
+        if "common_subexpressions" in self.off:
+            key = None
         if key is not None:
             key = (kind, tuple((v.node.id, v.index) for v in inputs), key)
             found = self._known.get(key)
@@ -160,7 +164,9 @@ class Builder:
 
     def _folded(self, name, args, dtype):
         """Arithmetic on numbers that are known now, which IEEE rounds the same way everywhere."""
-        if name not in FOLDED or any(a.node.kind != "const" or a.rank or a.constant.dtype == object for a in args):
+        if name not in FOLDED or "constant_folding" in self.off:
+            return None
+        if any(a.node.kind != "const" or a.rank or a.constant.dtype == object for a in args):
             return None
         try:
             return self.const(getattr(prim, name)(*[a.constant for a in args]), dtype)
@@ -257,7 +263,7 @@ class Builder:
             return x
         shape = tuple(d for i, d in enumerate(x.shape) if i not in axes)
         dtype = dtypes.int64 if op in ("argmax", "argmin") else x.dtype
-        if not shape and len(axes) == x.rank and op not in ("argmax", "argmin") and x.rank:
+        if not shape and op not in ("argmax", "argmin") and "partial_sums" not in self.off:
             parts = self.node("partial", [x], [((PARTIALS,), accumulator(op, dtype))], key=op, op=op).out
             out = self.node("reduce", [parts], [((), dtype)], key=(op, (0,), dtype.name), op=op, axes=(0,)).out
         else:

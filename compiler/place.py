@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import sizes
-from .emit import contract, convolve, philox, sequential, windows
+from .emit import contract, convolve, philox, products, sequential, windows
 from .ir import Node, Value
 from .kernel import CODES, WIDTH, Kernel
 from .views import resolve
@@ -71,14 +71,22 @@ class _Placer:
             if isinstance(step, Kernel):
                 self._kernel(step, outputs)
             elif step.kind in WRITTEN_BY_HAND:
-                self._kernel(WRITTEN_BY_HAND[step.kind](step), outputs)
+                self._kernel(self._written(step), outputs)
             elif step.kind == "host":
                 self._host(step)
         for tensor, value in program.results.items():
             base, _, _ = resolve(value)
             self.layout.results[tensor] = (self._slot(base, outputs), value.shape)
         self._mark_used()
+        if not program.options.uses("memory_reuse"):
+            for slot in self.layout.slots:
+                slot.first, slot.last = 0, len(self.layout.steps)
         return self.layout
+
+    def _written(self, node: Node) -> Kernel:
+        if node.kind == "matmul" and self.program.options.uses("product_tiles") and products.suits(node):
+            return products.emit(node)
+        return WRITTEN_BY_HAND[node.kind](node)
 
     def _kernel(self, kernel: Kernel, outputs):
         number = len(self.layout.steps)

@@ -4,16 +4,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from .options import Options
 from .sizes import SizeSpace
-
-
-@dataclass(frozen=True)
-class Options:
-    """Choices that change the compiled code.  `max_weight`: primitives in one kernel, elementary functions
-    counting for several (1 switches fusion off).  `verify`: check the invariants of every stage after its pass."""
-
-    max_weight: int = 64
-    verify: bool = True
 
 
 @dataclass

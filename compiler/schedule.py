@@ -9,13 +9,14 @@ from . import sizes
 from .fuse import Group, operands
 from .ir import PARTIALS, Node, Value
 from .kernel import CODES, COLUMNS, EXPENSIVE, Access, Kernel, Loop, Param, Statement
+from .options import Options
 from .views import contiguous, resolve, trace
 
 
 def schedule(program):
     """Loop nests for groups; the order of units is the order of execution."""
     stored = _stored_values(program)
-    program.steps = [_KernelBuilder(u, stored).build() if isinstance(u, Group) else u for u in program.units]
+    program.steps = [_KernelBuilder(u, stored, program.options).build() if isinstance(u, Group) else u for u in program.units]
 
 
 def _stored_values(program) -> set:
@@ -34,9 +35,9 @@ def _stored_values(program) -> set:
 
 
 class _KernelBuilder:
-    def __init__(self, group: Group, stored: set):
-        self.group, self.stored = group, stored
-        self.kernel = Kernel(_kind(group), [], nodes=list(group.members))
+    def __init__(self, group: Group, stored: set, options: Options):
+        self.group, self.stored, self.options = group, stored, options
+        self.kernel = Kernel(_kind(group, options), [], nodes=list(group.members))
         self.names: dict[Value, str] = {}
         self.loads: dict[tuple, str] = {}
         self.params: dict[Value, int] = {}
@@ -49,7 +50,8 @@ class _KernelBuilder:
                 self._store(node, node.out)
         self._reorder(_loop_order(self.group, self.kernel.kind))
         self.kernel.body = self.body
-        _merge_loops(self.kernel)
+        if self.options.uses("merged_loops"):
+            _merge_loops(self.kernel)
         _add_missing_loop(self.kernel)
         self.kernel.items, self.kernel.cost = _items(self.kernel)
         return self.kernel
@@ -208,12 +210,13 @@ def sizes_dot(a, b):
     return total
 
 
-def _kind(group: Group) -> str:
+def _kind(group: Group, options: Options) -> str:
     if group.partial:
         return "partial"
     if group.reduced is None:
         return "map"
-    if not group.sums_columns or any(n.kind == "reduce" and n.attrs["op"] in ("argmax", "argmin") for n in group.members):
+    searches = any(n.kind == "reduce" and n.attrs["op"] in ("argmax", "argmin") for n in group.members)
+    if not group.sums_columns or searches or not options.uses("column_kernels"):
         return "rows"
     return "cols"
 

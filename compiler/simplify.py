@@ -18,17 +18,20 @@ def simplify(program):
     """Applies the rules of RULES to every node, in order, then makes every view addressable."""
     replaced: dict[Value, Value] = {}
     wanted = set(program.outputs)
+    rules = [rule for rule in RULES if program.options.uses(rule.__name__)]
     for node in program.nodes:
         node.inputs = [_final(v, replaced) for v in node.inputs]
-        for rule in RULES:
+        for rule in rules:
             result = rule(node)
             if result is not None and _may_stand_in(result, node.out in wanted):
                 replaced[node.out] = result
                 break
     program.results = {t: _final(v, replaced) for t, v in program.results.items()}
     program.outputs = [_final(v, replaced) for v in program.outputs]
-    _narrow_products(program)
-    _repeat_cheap(program)
+    if program.options.uses("narrow_products"):
+        _narrow_products(program)
+    if program.options.uses("repeat_cheap"):
+        _repeat_cheap(program)
     _copy_unaddressable(program)
     _drop_unused(program)
 
@@ -84,41 +87,28 @@ def negate_twice(node: Node):
     return None
 
 
-def transpose_into_matmul(node: Node):
-    """matmul(transpose(x), y) -> matmul(x, y, ta=True)        and likewise for y"""
-    if node.kind != "matmul":
-        return None
-    for k, flag in enumerate(("ta", "tb")):
-        x = node.inputs[k].node
-        if x.kind == "transpose":
-            perm, rank = x.attrs["perm"], len(x.attrs["perm"])
-            if perm == (*range(rank - 2), rank - 1, rank - 2):
-                node.inputs[k] = x.inputs[0]
-                node.attrs[flag] = not node.attrs[flag]
-    return None
-
-
-RULES = [multiply_by_one, select_constant, negate_twice, transpose_into_matmul]
+RULES = [multiply_by_one, select_constant, negate_twice]
 
 
 def _narrow_products(program):
     """slice(matmul(x, y)) -> matmul(slice of rows of x, slice of columns of y), where nothing else wants the product."""
-    users = _user_counts(program)
-    outputs, nodes = set(program.outputs), []
+    users, outputs = _user_counts(program), set(program.outputs)
+    sliced = {node.inputs[0].node: node for node in program.nodes
+              if node.kind == "slice" and node.inputs[0].node.kind == "matmul" and users[node.inputs[0]] == 1
+              and node.inputs[0] not in outputs and all(step == 1 for step in node.attrs["strides"])}
+    nodes: list[Node] = []
     for node in program.nodes:
-        product = node.inputs[0] if node.kind == "slice" else None
-        if product is not None and product.node.kind == "matmul" and users[product] == 1 and product not in outputs \
-                and all(isinstance(s, int) and s == 1 for s in node.attrs["strides"]):
-            begin, shape = node.attrs["begin"], node.out.shape
-            factors, transposed = product.node.inputs, [product.node.attrs["ta"], product.node.attrs["tb"]]
-            taken = []
-            for k, (factor, turned) in enumerate(zip(factors, transposed)):
-                axis = factor.rank - 1 if turned == (k == 0) else factor.rank - 2
+        view = sliced.get(node)
+        if view is not None:
+            begin, shape = view.attrs["begin"], view.out.shape
+            for k, flag in enumerate(("ta", "tb")):
+                factor = node.inputs[k]
+                axis = factor.rank - (1 if node.attrs[flag] == (k == 0) else 2)
                 at, size = [*begin[:-2], 0, 0], [*shape[:-2], *factor.shape[-2:]]
                 at[axis], size[axis] = begin[k - 2], shape[k - 2]
-                taken.append(_inserted("slice", [factor], factor, nodes, node, tuple(size), begin=tuple(at),
-                                       strides=(1,) * factor.rank))
-            node.kind, node.inputs, node.attrs = "matmul", taken, dict(product.node.attrs)
+                node.inputs[k] = _inserted("slice", [factor], factor, nodes, node, tuple(size), begin=tuple(at),
+                                           strides=(1,) * factor.rank)
+            node.out.shape, view.attrs["begin"] = shape, (0,) * len(shape)      # others may wait for this node
         nodes.append(node)
     program.nodes = nodes
 

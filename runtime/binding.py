@@ -14,7 +14,7 @@ from . import functions, hostcall, watch
 from . import pool as pools
 from .interpreter import INTERRUPTED, ROW
 from .library import LIBRARY
-from .memory import ResultPool, address_of, aligned_empty
+from .memory import KEPT, ResultPool, address_of, aligned_empty
 from .state import uninitialized
 
 SMALL = 1 << 14             # feeds and results up to this many bytes are copied: cheaper than asking for an address
@@ -247,7 +247,8 @@ class Frame:
             self.arrays[k], self.slots[k] = array, address_of(array)
             self.small_outputs[k] = array
         else:
-            self.big_outputs.append((k, ResultPool(shape, dtype)))
+            kept = KEPT if self.binding.compiled.program.options.uses("result_reuse") else 0
+            self.big_outputs.append((k, ResultPool(shape, dtype, kept)))
 
     def _feeds(self):
         """How each feed reaches its slot: ("copy", buffer), ("address", slot) or nothing where no kernel reads it."""

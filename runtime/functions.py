@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from jitgraph.compiler import options
 from jitgraph.compiler.order import variable_of
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.function_graph import LOOPS, bodies, first_argument, inputs_by_value, is_state
@@ -185,7 +186,7 @@ class Loop(Caller):
     def __init__(self, op, state, used=None):
         super().__init__(op, state)
         cond, body = self.functions
-        needed = _needed_variables(cond, body, used)
+        needed = _needed_variables(cond, body, used if options.present().uses("loop_pruning") else None)
         self.invariant = [t is body.inputs[k] or k not in needed for k, t in enumerate(body.outputs)]
         self.steps = LoopSteps(body, self.invariant, cond, state)
         changing = {k for k, invariant in enumerate(self.invariant) if not invariant}

@@ -201,12 +201,12 @@ def run_table(w: Writer, table: Word, count: Word, slots: Word, index: Word, arg
         w.call(work, pool, poll)
     with loop(b, 0, arguments) as k:
         w.put(args, k, w.get(slots, w.get(index, k)))
-    k = Variable(b, 0)
+    number = Variable(b, 0)
     with forever(b) as leave:
-        with b.if_then(b.not_(k.get().is_below(count))):
+        with b.if_then(b.not_(number.get().is_below(count))):
             leave()
-        row = table + k.get() * (ROW * 8)
-        k.add(1)
+        row = table + number.get() * (ROW * 8)
+        number.add(1)
         items = w.get(row, 3)
         with b.if_then(items.is_above(0)):
             buffers, its_sizes = args + w.get(row, 1) * 8, sizes + w.get(row, 2) * 8
@@ -224,7 +224,7 @@ def run_table(w: Writer, table: Word, count: Word, slots: Word, index: Word, arg
                 spent.set(0)
                 code.set(w.call(check_signals, poll))
             with b.if_then(code.get().is_above(0)):
-                result.set((k.get() << 8) + code.get())
+                result.set((number.get() << 8) + code.get())
                 leave()
             with b.if_then(code.get().is_below(0)):
                 result.set(code.get())

@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from jitgraph.compiler import options
 from jitgraph.graph.errors import OpError
 from jitgraph.host_values import boxed, unboxed
 from jitgraph.ops.tensor_array_in_place import is_in_place
@@ -34,6 +35,7 @@ class LoopSteps:
 
     def __init__(self, body, invariant, cond, state):
         self.body, self.invariant, self.cond, self.state = body, invariant, cond, state
+        self.collects = state.jit != "off" and options.present().uses("product_sums")
         self.fed: list = []
         self.targets: list[int] = []
         self.fetches: list = []
@@ -160,8 +162,8 @@ class LoopSteps:
             one = op.inputs[1].op
             return lambda steps: _adding(k, self._place(one.inputs[0]), steps.operand(one.inputs[1]),
                                          steps.operand(one.inputs[2]))
-        product = product_in(output, self.body.inputs[k])
-        if product is not None and self.state.jit != "off" and self._alone(k, output, 0) and self._apart(product) \
+        product = product_in(output, self.body.inputs[k]) if self.collects else None
+        if product is not None and self._alone(k, output, 0) and self._apart(product) \
                 and not self.cond.inputs[k]._consumers and self.cond.inputs[k] not in self.cond.outputs:
             self.sums[k] = ProductSum(product, self.state)
             return lambda steps: _collecting(k, steps.operand(product.inputs[0]), steps.operand(product.inputs[1]))

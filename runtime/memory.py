@@ -6,6 +6,7 @@ import sys
 import numpy as np
 
 ALIGNMENT = 64
+KEPT = 2                # blocks of one size that a plan keeps for reuse
 POOLED = 1 << 18        # results from this many bytes on are worth reusing: fresh pages cost more than the kernel
 
 
@@ -23,12 +24,13 @@ def address_of(array: np.ndarray) -> int:
 class ResultPool:
     """Result arrays of one shape and dtype.  A large block that the user has dropped (no reference but ours) is handed
     out again; one that is still held anywhere, also through a view, never is: NumPy's views all refer to the block
-    that owns the memory, so its reference count says whether anyone is left."""
+    that owns the memory, so its reference count says whether anyone is left.  `kept`: blocks kept for reuse."""
 
-    def __init__(self, shape, dtype):
+    def __init__(self, shape, dtype, kept: int = KEPT):
         self.shape, self.dtype = tuple(shape), np.dtype(dtype)
         self.nbytes = int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
         self.blocks: list[np.ndarray] = []
+        self.kept = kept
 
     def take(self) -> tuple[np.ndarray, int]:
         """(array, address) of memory that nobody else uses."""
@@ -39,7 +41,7 @@ class ResultPool:
             if sys.getrefcount(block) <= FREE_COUNT:
                 return self._view(block)
         block = np.empty(self.nbytes + ALIGNMENT, np.uint8)
-        if len(self.blocks) < KEPT:
+        if len(self.blocks) < self.kept:
             self.blocks.append(block)
         return self._view(block)
 
@@ -49,7 +51,6 @@ class ResultPool:
         return block[start:start + self.nbytes].view(self.dtype).reshape(self.shape), address + start
 
 
-KEPT = 2            # blocks of one size that a plan keeps for reuse
 FREE_COUNT = 3      # the list's reference, the loop's and that of getrefcount's own argument
 if not hasattr(sys, "getrefcount") or not getattr(sys, "_is_gil_enabled", lambda: True)():
     FREE_COUNT = -1     # no reliable reference counts: never reuse

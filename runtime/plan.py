@@ -13,7 +13,7 @@ import threading
 
 import numpy as np
 
-from jitgraph.compiler import Options, Program, compile, compile_ops
+from jitgraph.compiler import Program, compile, compile_ops, options
 from jitgraph.compiler.lower import is_closed, state_inputs
 from jitgraph.compiler.order import is_variable, variable_of
 from jitgraph.compiler.prune import prune
@@ -37,6 +37,7 @@ class Plan:
     def __init__(self, graph, fetches, targets, feeds, state: State, jit: str, checked: bool = False, known=None):
         self.state, self.jit, self.runs = state, jit, 0
         self.check = not checked and check.wanted()
+        self.options = options.present()
         given = [*feeds, *(known or ())]
         ordered = compile(graph, fetches, targets, dict.fromkeys(given, ()), until="order")
         # of the graph, or what stands for it in the graph that it was raised to
@@ -248,7 +249,7 @@ class Segment:
         open_shapes = {op: s for op, s in zip(plan.open_variables, self._variable_shapes()) if s is not None}
         if self.previous is None:
             program = Program(plan.graph, plan.fetches, plan.targets, dict(zip(plan.feeds, shapes)),
-                              variable_shapes=open_shapes, known=dict(plan.known), options=OPTIONS)
+                              variable_shapes=open_shapes, known=dict(plan.known), options=plan.options)
             program.ops = list(plan.ops)
             return compile_ops(program)
         before = self.previous
@@ -256,12 +257,9 @@ class Segment:
         live = _handed_on(before)
         fetches = [t for t in plan.fetches if t not in before.results or t in before.live]
         program = Program(plan.graph, fetches, plan.targets, dict(zip(live, shapes)), variable_shapes=open_shapes,
-                          known=known, options=OPTIONS)
+                          known=known, options=plan.options)
         program.ops = list(before.rest)
         return compile_ops(program)
-
-
-OPTIONS = Options()
 
 
 def _constants(program) -> dict:

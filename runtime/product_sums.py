@@ -61,7 +61,8 @@ class Sum:
     """The value of such a variable while the loop runs: a total, and pairs that are still to be added."""
 
     def __init__(self, product: ProductSum, total):
-        self.product, self.total, self.pairs, self.terms = product, total, [], 0
+        self.product, self.total, self.terms = product, total, 0
+        self.pairs: list[tuple] = []
 
     def append(self, x, y):
         """Another pair.  Raises InvalidArgumentError where the shapes do not fit."""

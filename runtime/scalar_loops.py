@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 
+from jitgraph.compiler import options
 from jitgraph.compiler.emit import native
 from jitgraph.compiler.order import variable_of
 from jitgraph.compiler.scalar_loop import DTYPES, ENDED, UNFINISHED, scalar_loop
@@ -77,5 +78,5 @@ def _types(codes) -> list:
 
 def kernel_of(op, state) -> ScalarKernel | None:
     """The kernel of a While over scalars; None for other loops."""
-    loop = scalar_loop(op)
+    loop = scalar_loop(op) if options.present().uses("scalar_loops") else None
     return None if loop is None else ScalarKernel(op, loop, state)

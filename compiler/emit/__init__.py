@@ -10,4 +10,4 @@ def emit(program):
     for step in program.layout.steps:
         kernel = step[0] if isinstance(step, tuple) else None
         if isinstance(kernel, Kernel) and not kernel.source:
-            cpu.emit(kernel)
+            cpu.emit(kernel, program.options)

@@ -1,4 +1,4 @@
-"""Matrix products: a kernel like any other, whose body hands blocks of the result to BLAS.
+"""Matrix products by BLAS, those that `products` leaves: a kernel like any other, whose body hands over blocks of the result.
 
 BLAS runs on one thread; the pool that runs all kernels shares out the items, which are blocks whose size depends on the
 matrices alone, so that the result does not depend on the number of threads.  Rows are cut first; where there are few,
@@ -10,7 +10,6 @@ from .. import sizes
 from ..ir import Node
 from ..kernel import CODES, Kernel, Param
 from ..simplify import blas_view
-from . import products
 
 BLOCKS = 4                      # a product is cut into about so many blocks
 MIN_ROWS, MIN_COLUMNS = 64, 64  # of at least so many rows and columns
@@ -25,8 +24,6 @@ def _cut(m, n, k):
 
 def emit(node: Node) -> Kernel:
     """The kernel of a matmul node."""
-    if products.suits(node):
-        return products.emit(node)
     out = node.out
     code = CODES[out.dtype.name]
     a, b = (blas_view(v) for v in node.inputs)

@@ -12,6 +12,7 @@ import contextlib
 from .. import sizes
 from ..ir import PARTIALS
 from ..kernel import COLUMNS, Kernel
+from ..options import STANDARD, Options
 from . import scalars, turn
 from .loops import Emitter, kernel_name
 
@@ -20,9 +21,9 @@ SEARCH_BLOCK = 128      # elements whose extreme is found before they are looked
 ROWS = 4                # rows of a column sum that are combined in registers
 
 
-def emit(kernel: Kernel) -> Kernel:
+def emit(kernel: Kernel, options: Options = STANDARD) -> Kernel:
     """Fills in the kernel's name, source and size arguments."""
-    writer = CPUEmitter(kernel)
+    writer = CPUEmitter(kernel, options)
     writer.write()
     kernel.name = kernel_name(kernel)
     params = ", ".join([p.name for p in kernel.params] + ["sizes", "begin", "end"])
@@ -48,8 +49,8 @@ def stored(text: str, code: str) -> str:
 class CPUEmitter(Emitter):
     """Writes one kernel; `turned`: the text of operands that are read from scratch blocks."""
 
-    def __init__(self, kernel: Kernel):
-        super().__init__(kernel)
+    def __init__(self, kernel: Kernel, options: Options):
+        super().__init__(kernel, options)
         self.turned: dict[str, str] = {}
 
     # map -------------------------------------------------------------------------------------------------------
@@ -57,7 +58,7 @@ class CPUEmitter(Emitter):
         last = len(self.kernel.loops) - 1
         inner = self._where(lambda n: last in self.deps[n])
         stores = [s for s in self.kernel.body if s.kind == "store"]
-        turned = turn.crossing(self.kernel, last)
+        turned = turn.crossing(self.kernel, last) if self.options.uses("turned_blocks") else None
         if turned is not None:
             self._blocks(last, *turned)
             return
@@ -139,11 +140,12 @@ class CPUEmitter(Emitter):
         reductions = self._reductions(p)
         for s in reductions:
             self._start(s)
-        if len(reductions) == 1 and len(reductions[0].args) > 1 and len(self._loops("reduce")) == 1 and not stores.get(p):
+        alone = len(reductions) == 1 and len(self._loops("reduce")) == 1 and not stores.get(p)
+        if alone and len(reductions[0].args) > 1 and self.options.uses("search_blocks"):
             self._search(p, reductions[0], stores, spills)
             return
         short = self.extent(self._loops("reduce")[-1], inner=True).isdigit()
-        blocked = [s for s in reductions if s.prim == "add" and self.types[s.args[0]] == "f32" and not short]
+        blocked = [s for s in reductions if self._in_float32(s) and not short]
 
         def step(s):
             if s in blocked:
@@ -236,15 +238,20 @@ class CPUEmitter(Emitter):
                     self.text.line(f"{s.name}_acc[c] = {stored(scalars.reduction(s.prim, codes[s.name])[0], codes[s.name])}")
             *outside, last = self._loops("reduce")
             with self._nest(outside) if outside else contextlib.nullcontext():
-                rows = self.extent(last, inner=True)
-                if not rows.isdigit() or int(rows) >= ROWS:
-                    with self.text.block(f"for b{last} in range(0, {rows} - {ROWS - 1}, {ROWS}):"):
-                        self._column_block(reductions, codes, stores, inner, f"for i{last} in range(b{last}, b{last} + {ROWS}):")
-                rest = f"quotient({rows}, {ROWS}) * {ROWS}" if not rows.isdigit() else int(rows) // ROWS * ROWS
-                if not rows.isdigit() or int(rows) % ROWS:
-                    with self.text.block(f"for i{last} in range({rest}, {rows}):"):
-                        self._column_block(reductions, codes, stores, inner)
+                self._column_rows(reductions, codes, stores, inner, last)
             self._column_results(reductions, codes, inner)
+
+    def _column_rows(self, reductions, codes, stores, inner, last):
+        """The rows of a block of columns: ROWS at a time as far as that goes, then one by one."""
+        rows = self.extent(last, inner=True)
+        known, start = int(rows) if rows.isdigit() else None, "0"
+        if self.options.uses("row_blocks") and (known is None or known >= ROWS):
+            with self.text.block(f"for b{last} in range(0, {rows} - {ROWS - 1}, {ROWS}):"):
+                self._column_block(reductions, codes, stores, inner, f"for i{last} in range(b{last}, b{last} + {ROWS}):")
+            start = f"quotient({rows}, {ROWS}) * {ROWS}" if known is None else str(known // ROWS * ROWS)
+        if start != rows:
+            with self.text.block(f"for i{last} in range({start}, {rows}):"):
+                self._column_block(reductions, codes, stores, inner)
 
     def _column_block(self, reductions, codes, stores, inner, rows=""):
         """Columns lo to hi of one row, or of the ROWS rows that the loop `rows` goes over: these are combined in
@@ -271,7 +278,11 @@ class CPUEmitter(Emitter):
                                   codes[s.name])
 
     def _part_code(self, s, codes) -> str:
-        return "f32" if s.prim == "add" and self.types[s.args[0]] == "f32" else codes[s.name]
+        return "f32" if self._in_float32(s) else codes[s.name]
+
+    def _in_float32(self, s) -> bool:
+        """Whether stretches of a sum are added up in float32."""
+        return s.prim == "add" and self.types[s.args[0]] == "f32" and self.options.uses("float32_sums")
 
     def _combine(self, s, acc, x, source, code):
         """acc = acc combined with x, which has type `source`; an accumulator in memory holds truth values as bytes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import sizes
 from ..fuse import CHECKED
 from ..kernel import CHECK_DIVISION, CHECK_INDEX, CHECK_POWER, EXPENSIVE, Kernel, Statement
+from ..options import STANDARD, Options
 from . import scalars
 
 LITERAL_EXTENT = 8      # inner loops up to this length are written with their length, so that LLVM unrolls them
@@ -35,8 +36,8 @@ class Text:
 class Emitter:
     """One kernel being written; a target's subclass supplies the loops."""
 
-    def __init__(self, kernel: Kernel):
-        self.kernel = kernel
+    def __init__(self, kernel: Kernel, options: Options = STANDARD):
+        self.kernel, self.options = kernel, options
         self.text = Text()
         self.slots: dict[str, str] = {}
         self.slot_sizes: list = []
@@ -101,7 +102,8 @@ class Emitter:
 
     def extent(self, k: int, inner: bool = False) -> str:
         size = self.kernel.loops[k].size
-        if not isinstance(size, sizes.Size) and (size == 1 or inner and size <= LITERAL_EXTENT):
+        short = inner and self.options.uses("literal_extents")
+        if not isinstance(size, sizes.Size) and (size == 1 or short and size <= LITERAL_EXTENT):
             return str(size)
         return self.slot(size, "n")
 
@@ -184,7 +186,7 @@ class Emitter:
         for s in full:
             early = self.avail[s.args[0]] if self.kernel.params[s.access.param].use == "out" else passes
             stores.setdefault(min(early, passes), []).append(s)
-        return passes, stores, self._spills(passes, stores)
+        return passes, stores, self._spills(passes, stores) if self.options.uses("spills") else {}
 
     def needed_in(self, p: int, stores) -> list[str]:
         """Names that pass p must have: arguments of its reductions and of its stores."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+from pathlib import Path
 from typing import Any
 
 SIGNATURE = "int64(int64* buffers, int64* sizes, int64 begin, int64 end)"
@@ -56,12 +57,15 @@ def target_key() -> dict[str, str]:
 @functools.cache
 def _emitter_version() -> str:
     """A hash of the sources that give names in kernels their meaning."""
-    from pathlib import Path
-
     here = Path(__file__).resolve().parent
-    names = ("native", "intrinsics", "target", "tile", "turn", "blocks", "outline", "words", "product_code")
+    names = ("native", "intrinsics", "arithmetic", "target", "tile", "turn", "blocks", "outline", "words", "product_code")
     files = [*(here / f"{name}.py" for name in names),
              *sorted(here.parent.glob("elementary*.py")), *sorted(here.parent.glob("machine*.py"))]
+    return source_digest(*files)
+
+
+def source_digest(*files: Path) -> str:
+    """A hash of source files."""
     digest = hashlib.sha256()
     for file in files:
         digest.update(file.read_bytes())
@@ -95,14 +99,18 @@ def compile_module(module: Any) -> bytes:
         return library._get_compiled_object() or library.codegen._tm.emit_object(library._final_module)
 
 
-def compile_function(source: str, name: str, arguments, symbol: str, filename: str, scope: dict | None = None,
-                     shell: bool = True, noalias: bool = True) -> bytes:
+def compile_function(source: str, name: str, arguments, symbol: str, filename: str) -> bytes:
     """Compiles one function of `source` and returns an object file that defines `symbol`.
 
-    `arguments` are Numba types.  With `shell` the first of them are pointers that the symbol unpacks from its `buffers`
-    argument, the last three sizes, begin and end; without it the symbol takes the arguments as they are.
-    Raises CompileError, with the kernel's text, if Numba refuses it.
+    `arguments` are Numba types: pointers, which the symbol unpacks from its `buffers` argument, and then sizes, begin and
+    end.  Raises CompileError, with the kernel's text, if Numba refuses it.
     """
+    library = compile_library(source, name, arguments, symbol, filename)
+    return library._get_compiled_object() or library.codegen._tm.emit_object(library._final_module)
+
+
+def compile_library(source: str, name: str, arguments, symbol: str, filename: str) -> Any:
+    """The same as a Numba code library, which also shows what LLVM made of it (`get_llvm_str`, `get_asm_str`)."""
     target = import_numba()
     from numba.core import compiler, types
     from numba.core.compiler_lock import global_compiler_lock
@@ -110,25 +118,25 @@ def compile_function(source: str, name: str, arguments, symbol: str, filename: s
 
     from . import product_code, tile
     from .intrinsics import namespace
-    from .target import kernel_pipeline
+    from .target import KernelCompiler
 
-    space = {**namespace(), **tile.named_in(source), **product_code.named_in(source), **(scope or {})}
+    space = {**namespace(), **tile.named_in(source), **product_code.named_in(source)}
     exec(compile(source, filename, "exec"), space)
     flags: Any = compiler.Flags()
     flags.no_cpython_wrapper = flags.no_cfunc_wrapper = flags.no_compile = True
-    flags.noalias, flags.nrt, flags.error_model = noalias, False, "numpy"
+    flags.noalias, flags.nrt, flags.error_model = True, False, "numpy"
     with global_compiler_lock:
         try:
             result = compiler.compile_extra(target.typing_context, target.target_context, space[name],
-                                            tuple(arguments), types.int64, flags, {}, pipeline_class=kernel_pipeline())
+                                            tuple(arguments), types.int64, flags, {}, pipeline_class=KernelCompiler)
         except NumbaError as error:
             raise CompileError(source, error) from error
         library = result.library
-        module = _shell(symbol, result.fndesc.llvm_func_name, len(arguments), shell)
+        module = _shell(symbol, result.fndesc.llvm_func_name, len(arguments))
         library.add_ir_module(module)
         library._final_module.get_function(result.fndesc.llvm_func_name).linkage = "internal"
         library.finalize()
-        return library._get_compiled_object() or library.codegen._tm.emit_object(library._final_module)
+        return library
 
 
 class CompileError(RuntimeError):
@@ -140,26 +148,22 @@ class CompileError(RuntimeError):
                          + source + "\n" + "\n".join(reason[:6]))
 
 
-def _shell(symbol: str, callee: str, count: int, unpack: bool):
+def _shell(symbol: str, callee: str, count: int):
     """A module with the function `symbol`, which calls Numba's function `callee` by Numba's convention."""
     from llvmlite import ir
 
     i64, byte = ir.IntType(64), ir.IntType(8).as_pointer()
     pointer = i64.as_pointer()
     module = ir.Module("shell_" + symbol)
-    taken = [pointer, pointer, i64, i64] if unpack else [i64] * count
-    shell = ir.Function(module, ir.FunctionType(i64, taken), symbol)
+    shell = ir.Function(module, ir.FunctionType(i64, [pointer, pointer, i64, i64]), symbol)
     buffers = count - 3
-    passed = [pointer] * buffers + [pointer, i64, i64] if unpack else [i64] * count
+    passed = [pointer] * buffers + [pointer, i64, i64]
     inner = ir.Function(module, ir.FunctionType(ir.IntType(32), [pointer, byte.as_pointer(), *passed]), callee)
     inner.attributes.add("alwaysinline")
     builder = ir.IRBuilder(shell.append_basic_block())
     value, error = builder.alloca(i64), builder.alloca(byte)
-    if unpack:
-        arguments = [builder.inttoptr(builder.load(builder.gep(shell.args[0], [i64(k)])), pointer)
-                     for k in range(buffers)] + list(shell.args[1:])
-    else:
-        arguments = list(shell.args)
+    arguments = [builder.inttoptr(builder.load(builder.gep(shell.args[0], [i64(k)])), pointer)
+                 for k in range(buffers)] + list(shell.args[1:])
     builder.call(inner, [value, error, *arguments])
     builder.ret(builder.load(value))
     return module

@@ -28,10 +28,11 @@ ITEMS = 8               # fewer than this: strips are made narrower
 
 
 def suits(node: Node) -> bool:
-    """Whether a product is made here: not too small."""
+    """Whether a product is made here: not too small, as far as that is known without the feeds."""
     m, n = node.out.shape[-2:]
     k = node.inputs[0].shape[-2 if node.attrs["ta"] else -1]
-    return sizes.hint_of(n) >= LEAST and sizes.hint_of(k) >= LEAST and sizes.hint_of(m) > 1 and native.vector_bytes() >= 16
+    return native.vector_bytes() >= 16 and all(isinstance(size, sizes.Size) or size >= least
+                                               for size, least in ((m, 2), (n, LEAST), (k, LEAST)))
 
 
 def emit(node: Node) -> Kernel:
@@ -41,13 +42,13 @@ def emit(node: Node) -> Kernel:
     ta, tb = node.attrs["ta"] != turned0, node.attrs["tb"] != turned1
     batch, (rows, columns) = sizes.product(node.out.shape[:-2]), node.out.shape[-2:]
     terms = node.inputs[0].shape[-2 if node.attrs["ta"] else -1]
-    turned = tb and sizes.hint_of(rows) <= FEW
+    turned = tb and not isinstance(rows, sizes.Size) and rows <= FEW
     along = (not ta, tb)
     if turned:
         rows, columns, along = columns, rows, along[::-1]
     strip, block = (NARROWEST, TURNED_ROWS) if turned else _cut(rows, columns, batch)
     strips, blocks = (columns + strip - 1) // strip, (rows + block - 1) // block
-    form = Form(text.code, lane_count(text.code), _tall(sizes.hint_of(rows)), *along, turned)
+    form = Form(text.code, lane_count(text.code), 8 if native.vector_registers() >= 32 else 4, *along, turned)
     for name, value in zip(SIZES, (at0, step0, leading0, at1, step1, leading1, terms, rows, columns, strips, blocks, block,
                                    strip), strict=True):
         text.given(name, value)
@@ -67,9 +68,3 @@ def _cut(rows, columns, batch) -> tuple:
         if strip == NARROWEST or sizes.hint_of(strips * ((rows + block - 1) // block)) >= ITEMS:
             return strip, block
         strip //= 2
-
-
-def _tall(rows: int) -> int:
-    """Rows of a tile: as many as there are registers for, but such that the last tile is nearly full."""
-    tallest = min(14, (native.vector_registers() - 2) // 2 - 1)
-    return -(-max(rows, 1) // -(-max(rows, 1) // tallest))

@@ -1,4 +1,4 @@
-"""The part of Numba that kernels need, as a compilation target of its own.
+"""The part of Numba that kernels need, as a compilation target of its own.  Imported only where a kernel is really compiled.
 
 A kernel is arithmetic on scalars and pointers.  Numba's own target would load all that Numba can do before the first
 compilation (arrays, strings, dictionaries, SciPy's linear algebra), which takes longer than compiling a dozen kernels;
@@ -9,101 +9,105 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from numba.core import compiler, cpu, registry, typed_passes, types, typing, untyped_passes
+from numba.core.compiler_machinery import PassManager
+from numba.core.typing import templates
+
 
 @functools.cache
-def kernel_target() -> Any:
-    """Numba's CPU target, reduced; made at the first call, since Numba is imported for it."""
-    from numba.core import cpu, registry, types, typing
-    from numba.core.typing import templates
+def kernel_target() -> KernelTarget:
+    """The target that all kernels are compiled for."""
+    return KernelTarget("cpu")
 
-    functions: dict = {}            # the type of each intrinsic met so far
 
-    class KernelTyping(typing.Context):
-        """Types of builtins and of intrinsics."""
+class KernelTarget(registry.CPUTarget):
+    """Numba's CPU target, reduced."""
 
-        def _load_builtins(self):
-            from numba.core.typing import builtins  # noqa: F401
+    @functools.cached_property
+    def _toplevel_typing_context(self):
+        return KernelTyping(self)
 
-            known = templates.Registry()
-            known.functions = list(templates.builtin_registry.functions)
-            known.globals = list(templates.builtin_registry.globals)
-            # attributes that are overloads (methods of arrays, strings ...) would load the whole of Numba
-            known.attributes = [a for a in templates.builtin_registry.attributes
-                                if not issubclass(a, templates._OverloadAttributeTemplate)]
-            self.install_registry(known)
-            self._load_builtins = lambda: None
+    @functools.cached_property
+    def _toplevel_target_context(self):
+        return KernelContext(self.typing_context, self._target_name)
 
-        def load_additional_registries(self):
-            pass
 
-        def resolve_value_type(self, val):
-            if hasattr(val, "_defn"):
-                return self._intrinsic(val)
+class KernelTyping(typing.Context):
+    """Types of builtins and of intrinsics."""
+
+    def __init__(self, target: KernelTarget):
+        self.target = target
+        self.intrinsics: dict = {}          # the type of each intrinsic met so far
+        super().__init__()
+
+    def _load_builtins(self):
+        from numba.core.typing import builtins  # noqa: F401
+
+        known = templates.Registry()
+        known.functions = list(templates.builtin_registry.functions)
+        known.globals = list(templates.builtin_registry.globals)
+        # attributes that are overloads (methods of arrays, strings ...) would load the whole of Numba
+        known.attributes = [a for a in templates.builtin_registry.attributes
+                            if not issubclass(a, templates._OverloadAttributeTemplate)]
+        self.install_registry(known)
+        self._load_builtins = lambda: None
+
+    def load_additional_registries(self):
+        pass
+
+    def resolve_value_type(self, val):
+        if not hasattr(val, "_defn"):
             return super().resolve_value_type(val)
-
-        def _intrinsic(self, intrinsic):
-            """The function type of an intrinsic, whose definition is registered with the target as it is typed."""
-            found = functions.get(intrinsic)
-            if found is not None:
-                return found
-            typed: dict = {}
-
-            class Template(templates.AbstractTemplate):
-                key = intrinsic
-
-                def generic(self, args, kws):
-                    if args not in typed:
-                        found = intrinsic._defn(self.context, *args)
-                        if found is None:
-                            return None
-                        signature, write = found
-                        typed[args] = signature
-                        target.target_context.insert_func_defn([(write, intrinsic, signature.args)])
-                    return typed[args]
-
-            functions[intrinsic] = types.Function(Template)
-            return functions[intrinsic]
-
-    class KernelContext(cpu.CPUContext):
-        """Code for builtins on numbers, pointers, ranges and tuples."""
-
-        def load_additional_registries(self):
-            from numba.core import optional  # noqa: F401
-            from numba.cpython import builtins, numbers, rangeobj, tupleobj  # noqa: F401
-
-        def post_lowering(self, mod, library):
-            pass                                # Numba links its memory manager here; kernels allocate nothing
-
-    class KernelTarget(registry.CPUTarget):
-        @functools.cached_property
-        def _toplevel_typing_context(self):
-            return KernelTyping()
-
-        @functools.cached_property
-        def _toplevel_target_context(self):
-            return KernelContext(self.typing_context, self._target_name)
-
-    target = KernelTarget("cpu")
-    return target
+        found = self.intrinsics.get(val)
+        if found is None:
+            found = self.intrinsics[val] = types.Function(_template(val, self.target))
+        return found
 
 
-@functools.cache
-def kernel_pipeline() -> Any:
-    """Numba's passes without those for what kernels do not contain (closures, `with`, arrays, parallel loops ...)."""
-    from numba.core import compiler, typed_passes, untyped_passes
-    from numba.core.compiler_machinery import PassManager
+def _template(intrinsic, target: KernelTarget) -> type:
+    """The typing of an intrinsic, whose definition is registered with the target as it is typed."""
+    typed: dict = {}
 
-    passes = [untyped_passes.TranslateByteCode, untyped_passes.FixupArgs, untyped_passes.IRProcessing,
-              untyped_passes.ReconstructSSA, typed_passes.NopythonTypeInference, typed_passes.PreLowerStripPhis,
-              typed_passes.IRLegalization, typed_passes.NativeLowering,
-              typed_passes.NoPythonBackend]
+    class Template(templates.AbstractTemplate):
+        key = intrinsic
 
-    class KernelCompiler(compiler.CompilerBase):
-        def define_pipelines(self):
-            manager = PassManager("kernel")
-            for one in passes:
-                manager.add_pass(one, one.__name__)
-            manager.finalize()
-            return [manager]
+        def generic(self, args, kws):
+            if args not in typed:
+                found = intrinsic._defn(self.context, *args)
+                if found is None:
+                    return None
+                signature, write = found
+                typed[args] = signature
+                target.target_context.insert_func_defn([(write, intrinsic, signature.args)])
+            return typed[args]
 
-    return KernelCompiler
+    return Template
+
+
+class KernelContext(cpu.CPUContext):
+    """Code for builtins on numbers, pointers, ranges and tuples."""
+
+    def load_additional_registries(self):
+        from numba.core import optional  # noqa: F401
+        from numba.cpython import builtins, numbers, rangeobj, tupleobj  # noqa: F401
+
+    def post_lowering(self, mod, library):
+        pass                                # Numba links its memory manager here; kernels allocate nothing
+
+
+# Numba's passes without those for what kernels do not contain (closures, `with`, arrays, parallel loops ...)
+PASSES: list[Any] = [
+    untyped_passes.TranslateByteCode, untyped_passes.FixupArgs, untyped_passes.IRProcessing, untyped_passes.ReconstructSSA,
+    typed_passes.NopythonTypeInference, typed_passes.PreLowerStripPhis, typed_passes.IRLegalization,
+    typed_passes.NativeLowering, typed_passes.NoPythonBackend]
+
+
+class KernelCompiler(compiler.CompilerBase):
+    """Runs PASSES."""
+
+    def define_pipelines(self):
+        manager = PassManager("kernel")
+        for one in PASSES:
+            manager.add_pass(one, one.__name__)
+        manager.finalize()
+        return [manager]

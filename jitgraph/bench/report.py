@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime
 import os
 import platform
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from jitgraph.bench.runner import Row
+from jitgraph.bench.runner import Row, Scaling
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -27,6 +28,11 @@ def duration(seconds: float | None) -> str:
     value = seconds / scale
     digits = 0 if abs(value) >= 99.95 else 1 if abs(value) >= 9.995 else 2
     return f"{value:.{digits}f} {unit}"
+
+
+def size(number: int | None) -> str:
+    """Return bytes in megabytes: size(123_456_789) is "123 MB"."""
+    return "" if number is None else f"{number / 1e6:.0f} MB"
 
 
 def proportion(ratio: float | None) -> str:
@@ -64,11 +70,18 @@ def peers_of(rows: list[Row]) -> list[str]:
     return [peer for peer in MODULES if peer != "jitgraph" and any(peer in row.measurements for row in rows)]
 
 
-def verdict(row: Row) -> str:
+MEMORY_GOALS = {"tensorflow": 1.0, "jax": 1.0}
+"""What ratio ours / peer is to be reached in peak memory, in every workload."""
+
+SCALING_GOAL = 1.7
+"""How many times as fast two cores are to be as one, in everything that takes `runner.SHARED` seconds."""
+
+
+def verdict(row: Row, statistic: str = "median") -> str:
     """Say, a line for each goal whose peer was measured, whether it was reached: "jax 0.2x: yes"."""
     parts = []
-    for peer, goal in row.workload.goals.items():
-        ratio = row.ratio(peer)
+    for peer, goal in (MEMORY_GOALS if statistic == "memory" else row.workload.goals).items():
+        ratio = row.ratio(peer, statistic)
         if ratio is not None:
             parts.append(f"{peer} {proportion(goal)}: {'yes' if ratio <= goal else 'no'}")
     return "\n".join(parts)
@@ -76,6 +89,15 @@ def verdict(row: Row) -> str:
 
 def table(rows: list[Row]) -> Table:
     """Return the table: our time, and for each peer ours / theirs with their time below."""
+    return _compared(rows, "median", duration)
+
+
+def memory_table(rows: list[Row]) -> Table:
+    """The same for the most memory that each process held."""
+    return _compared(rows, "memory", size)
+
+
+def _compared(rows: list[Row], statistic: str, shown: Callable[[Any], str]) -> Table:
     from jitgraph.cli.terminal import table as empty
 
     peers = peers_of(rows)
@@ -91,7 +113,7 @@ def table(rows: list[Row]) -> Table:
             if ours is None
             else f"[red]{_short(ours.error)}[/]"
             if ours.error
-            else f"[bold]{duration(ours.median)}[/]"
+            else f"[bold]{shown(getattr(ours, statistic))}[/]"
         )
         cells = [row.workload.title, mine]
         for peer in peers:
@@ -101,11 +123,46 @@ def table(rows: list[Row]) -> Table:
             elif one.error:
                 cells.append("[dim]failed[/]")
             else:
-                ratio = row.ratio(peer)
+                ratio = row.ratio(peer, statistic)
                 colour = "dim" if ratio is None else "green" if ratio <= 1 else "yellow"
-                cells.append(f"[{colour}]{proportion(ratio)}[/]\n[dim]{duration(one.median)}[/]")
-        result.add_row(*cells, verdict(row))
+                cells.append(f"[{colour}]{proportion(ratio)}[/]\n[dim]{shown(getattr(one, statistic))}[/]")
+        result.add_row(*cells, verdict(row, statistic))
     return result
+
+
+def scaling_table(rows: list[Scaling]) -> Table:
+    """Return our times on one core and on several, and the speed-up with the verdict on the goal."""
+    from jitgraph.cli.terminal import table as empty
+
+    cores = rows[0].cores if rows else 2
+    heads = ("1 core", f"{cores} cores", "speed-up")
+    result = empty("workload", *heads, f"goal {SCALING_GOAL}" if cores == 2 else "", right=heads)
+    for row in rows:
+        failed = row.one.error or row.several.error
+        speed = "" if row.speedup is None else f"{row.speedup:.2f}"
+        reached = "" if row.speedup is None or cores != 2 else "yes" if row.speedup >= SCALING_GOAL else "no"
+        cells = [duration(row.one.median), f"[red]{_short(failed)}[/]" if failed else duration(row.several.median)]
+        result.add_row(row.workload.title, *cells, speed, reached)
+    return result
+
+
+def scaling_as_json(rows: list[Scaling]) -> dict[str, Any]:
+    """Return the times on one core and on several, in seconds, as JSON can hold them."""
+    return {
+        "machine": machine(),
+        "scaling": [
+            {
+                "name": row.workload.name,
+                "cores": row.cores,
+                "one": row.one.median,
+                "several": row.several.median,
+                "speedup": row.speedup,
+                "goal": SCALING_GOAL if row.cores == 2 else None,
+                "error": row.one.error or row.several.error,
+            }
+            for row in rows
+        ],
+    }
 
 
 def remarks(rows: list[Row]) -> list[str]:
@@ -136,6 +193,7 @@ def as_json(rows: list[Row]) -> dict[str, Any]:
                 "name": row.workload.name,
                 "title": row.workload.title,
                 "goals": row.workload.goals,
+                "memory_goals": MEMORY_GOALS,
                 "differing": row.differing(),
                 "peers": {
                     peer: {
@@ -144,6 +202,7 @@ def as_json(rows: list[Row]) -> dict[str, Any]:
                         "ratio": row.ratio(peer),
                         "ratio_of_best": row.ratio(peer, "best"),
                         "memory": one.memory,
+                        "ratio_of_memory": row.ratio(peer, "memory"),
                         "error": one.error,
                         "rounds": one.rounds,
                     }
@@ -162,7 +221,7 @@ def page(rows: list[Row]) -> str:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("jitgraph.bench", "."), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"duration": duration, "proportion": proportion}
+    environment.filters |= {"duration": duration, "proportion": proportion, "size": size}
     groups = []
     for row in rows:
         measured = [(one, one.median) for one in row.measurements.values() if one.median is not None]
@@ -177,10 +236,12 @@ def page(rows: list[Row]) -> str:
                 "share": max(0.3, 100 * min(median, full) / full) if full > 0 else 0.3,
                 "cut": median > full,
                 "ratio": row.ratio(one.peer),
+                "memory": one.memory,
+                "memory_ratio": row.ratio(one.peer, "memory"),
             }
             for one, median in measured
         ]
-        groups.append({"row": row, "bars": bars, "verdict": verdict(row)})
+        groups.append({"row": row, "bars": bars, "verdict": verdict(row), "memory_verdict": verdict(row, "memory")})
     data = as_json(rows)
     template = environment.get_template("bench.html.j2")
     return template.render(groups=groups, machine=data["machine"], versions=data["versions"], remarks=remarks(rows))

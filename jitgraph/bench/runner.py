@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import importlib
 import json
@@ -9,6 +10,7 @@ import os
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -22,6 +24,9 @@ WORKER = Path(__file__).with_name("worker.py")
 
 STANDARD = ("import", "dispatch", "fused", "affine", "softmax", "layernorm", "adam", "mlp-128", "new-batch-size")
 """What `jitgraph bench` runs unless told otherwise; all of them take about an hour with every peer."""
+
+SHARED = 1e-3
+"""Seconds on one core from which threads share out the work of everything that can be shared."""
 
 
 @dataclass
@@ -77,6 +82,22 @@ class Row:
         return [peer for peer, one in given.items() if not alike(one, reference, self.workload.noise)]
 
 
+@dataclass
+class Scaling:
+    """One workload of ours, on one core and on several."""
+
+    workload: Workload
+    cores: int
+    one: Measurement
+    several: Measurement
+
+    @property
+    def speedup(self) -> float | None:
+        """How many times as fast several cores are, in medians."""
+        a, b = self.one.median, self.several.median
+        return a / b if a and b else None
+
+
 def alike(a: list[float], b: list[float], noise: float) -> bool:
     """Return whether two digests (count, mean, mean magnitude, mean square) agree up to `noise`."""
     if a[0] != b[0]:
@@ -121,25 +142,101 @@ def run(
     `cores` restricts every process to that many cores; a process that takes longer than `limit` seconds is given up.
     """
     known = workloads()
+    with _store() as store:
+        for name in names:
+            row = Row(known[name], {peer: Measurement(peer) for peer in peers if peer in known[name].functions})
+            turns = [Turn(one, peers[peer], cores) for peer, one in row.measurements.items()]
+            _take_turns(row.workload, turns, rounds, seconds, small, store, limit, tell)
+            yield row
+
+
+def scale(
+    names: Iterable[str],
+    cores: int = 2,
+    rounds: int = 3,
+    seconds: float = 1.0,
+    small: bool = False,
+    limit: float = 600.0,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Iterator[Scaling]:
+    """Measure workloads of ours on one core and on `cores`, in turns, and yield what took `SHARED` seconds on one core.
+
+    What takes less is done by one thread. Raises ValueError where this process may not use so many cores.
+    """
+    if len(cpus()) < cores:
+        raise ValueError(f"{cores} cores are to be compared with one, but this process may run on {len(cpus())}")
+    known = workloads()
+
+    def measured() -> Iterator[Scaling]:
+        with _store() as store:
+            for workload in (known[name] for name in names if known[name].kind == "steady"):
+                row = Scaling(workload, cores, Measurement("jitgraph"), Measurement("jitgraph"))
+                turns = [Turn(row.one, sys.executable, 1), Turn(row.several, sys.executable, cores)]
+                _take_turns(workload, turns, rounds, seconds, small, store, limit, tell)
+                if small or row.one.median is None or row.one.median >= SHARED:
+                    yield row
+
+    return measured()
+
+
+@dataclass
+class Turn:
+    """Who is measured in every round: a peer, whose numbers go into `measurement`, by an interpreter, on so many cores."""
+
+    measurement: Measurement
+    interpreter: str
+    cores: int | None
+
+
+def _take_turns(
+    workload: Workload,
+    turns: list[Turn],
+    rounds: int,
+    seconds: float,
+    small: bool,
+    store: str,
+    limit: float,
+    tell: Callable[[str], None],
+) -> None:
+    """Measure a workload in rounds, each in turn, so that what else the machine does meets all alike."""
+    for number in range(rounds):
+        for turn in turns:
+            peer = turn.measurement.peer
+            if turn.measurement.error:
+                continue
+            where = f" on {turn.cores}" if turn.cores else ""
+            tell(f"{workload.name}: {peer}{where}, round {number + 1} of {rounds}")
+            command = [turn.interpreter, str(WORKER), workload.module, workload.name, peer, "--seconds", str(seconds)]
+            answer = _measure(command + ["--small"] * small, store, turn.cores, limit)
+            if isinstance(answer, str):
+                turn.measurement.error = answer
+            else:
+                turn.measurement.rounds.append(answer)
+
+
+@contextlib.contextmanager
+def _store() -> Iterator[str]:
+    """A folder for the kernels that the workers of one run compile."""
     store = tempfile.mkdtemp(prefix="jitgraph-bench-")
     try:
-        for name in names:
-            workload = known[name]
-            row = Row(workload, {peer: Measurement(peer) for peer in peers if peer in workload.functions})
-            for number in range(rounds):
-                for peer, measurement in row.measurements.items():
-                    if measurement.error:
-                        continue
-                    tell(f"{name}: {peer}, round {number + 1} of {rounds}")
-                    command = [peers[peer], str(WORKER), workload.module, name, peer, "--seconds", str(seconds)]
-                    answer = _measure(command + ["--small"] * small, store, cores, limit)
-                    if isinstance(answer, str):
-                        measurement.error = answer
-                    else:
-                        measurement.rounds.append(answer)
-            yield row
+        yield store
     finally:
         shutil.rmtree(store, ignore_errors=True)
+
+
+def cpus() -> list[int]:
+    """The processors that this process may run on, those of different cores first: two of one core are no two cores."""
+    if not hasattr(os, "sched_getaffinity"):
+        return list(range(os.cpu_count() or 1))
+    first: list[int] = []
+    second: list[int] = []
+    met: set[str] = set()
+    for cpu in sorted(os.sched_getaffinity(0)):
+        siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+        core = siblings.read_text() if siblings.exists() else str(cpu)
+        (second if core in met else first).append(cpu)
+        met.add(core)
+    return first + second
 
 
 def _measure(command: list[str], store: str, cores: int | None, limit: float) -> dict[str, Any] | str:
@@ -152,9 +249,11 @@ def _measure(command: list[str], store: str, cores: int | None, limit: float) ->
         "PYTHONDONTWRITEBYTECODE": "",
     }
     restrict = None
-    if cores is not None and hasattr(os, "sched_setaffinity"):
-        usable = sorted(os.sched_getaffinity(0))[:cores]
-        restrict = lambda: os.sched_setaffinity(0, usable)
+    if cores is not None:
+        usable = cpus()[:cores]
+        environment["JITGRAPH_THREADS"] = str(len(usable))
+        if hasattr(os, "sched_setaffinity"):
+            restrict = lambda: os.sched_setaffinity(0, usable)
     try:
         done = subprocess.run(
             command,

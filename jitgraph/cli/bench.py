@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +19,7 @@ Examples:
   jitgraph bench --peers jax=/opt/jax/bin/python,numpy
   jitgraph bench --peers /opt/peers/bin/python       all peers that Python has
   jitgraph bench --all --html bench.html             everything, as bars
+  jitgraph bench --all --scaling                     two cores against one, for all that takes 1 ms or more
 A ratio is ours / theirs in medians: below 1, jitgraph is the faster. JITGRAPH_BENCH_PEERS is the default of --peers."""
 
 
@@ -33,6 +34,9 @@ def bench(
     rounds: Annotated[int, typer.Option(min=1, help="How often each peer has its turn.")] = 3,
     seconds: Annotated[float, typer.Option(min=0.01, help="How long each turn measures.")] = 1.0,
     cores: Annotated[int | None, typer.Option(min=1, help="Let every process use only so many cores.")] = None,
+    scaling: Annotated[
+        bool, typer.Option("--scaling", help="Measure jitgraph alone, on one core and on two (or on --cores).")
+    ] = False,
     small: Annotated[
         bool, typer.Option("--small", help="Tiny sizes, to see that everything runs; times mean nothing.")
     ] = False,
@@ -48,23 +52,31 @@ def bench(
 
     if listing:
         return _list(runner)
-    try:
-        names = runner.choose(only or [], everything)
-        wanted = peers if peers is not None else os.environ.get("JITGRAPH_BENCH_PEERS", "")
-        chosen = interpreters.find([item.strip() for item in wanted.split(",") if item.strip()])
-    except ValueError as error:
-        raise Failure(str(error)) from None
     for file in (json, html):
         if file is not None and not file.parent.is_dir():
             raise Failure(f"no such folder: {file.parent}")
-    rows: list[Any] = []
     tell = _teller()
     try:
-        rows += runner.run(names, chosen, rounds, seconds, small, cores, tell=tell)
+        names = runner.choose(only or [], everything)
+        if scaling:
+            if peers is not None or html is not None:
+                raise ValueError("--scaling compares jitgraph with itself, in a table: leave out --peers and --html")
+            measured: Iterator[Any] = runner.scale(names, cores or 2, rounds, seconds, small, tell=tell)
+        else:
+            wanted = peers if peers is not None else os.environ.get("JITGRAPH_BENCH_PEERS", "")
+            chosen = interpreters.find([item.strip() for item in wanted.split(",") if item.strip()])
+            measured = runner.run(names, chosen, rounds, seconds, small, cores, tell=tell)
+    except ValueError as error:
+        raise Failure(str(error)) from None
+    try:
+        rows = list(measured)
     except KeyboardInterrupt:
         raise Interrupted() from None
     finally:
         tell("")
+    if scaling:
+        _print([report.scaling_table(rows)], report.scaling_as_json(rows), json)
+        return 1 if any(row.one.error or row.several.error for row in rows) else 0
     _write(report, rows, json, html)
     return 1 if any(row.measurements["jitgraph"].error for row in rows if "jitgraph" in row.measurements) else 0
 
@@ -90,20 +102,32 @@ def _teller() -> Callable[[str], None]:
 
 
 def _write(report: Any, rows: list[Any], json: Path | None, html: Path | None) -> None:
+    if html is not None:
+        html.write_text(report.page(rows), encoding="utf-8")
+    from rich.markup import escape
+
+    parts = [
+        report.table(rows),
+        "[dim]ours / theirs, medians; below 1x jitgraph is the faster[/]",
+        report.memory_table(rows),
+        "[dim]ours / theirs, the most memory that each process held; below 1x jitgraph takes less[/]",
+        *(escape(line) for line in report.remarks(rows)),
+    ]
+    _print(parts, report.as_json(rows), json)
+
+
+def _print(parts: list[Any], data: dict[str, Any], json: Path | None) -> None:
+    """Write the data as JSON where that is asked for, and print the parts unless the JSON goes to the screen."""
     import json as encoder
 
     from jitgraph.cli.terminal import console
 
-    if html is not None:
-        html.write_text(report.page(rows), encoding="utf-8")
     if json is not None:
-        text = encoder.dumps(report.as_json(rows), indent=1)
+        text = encoder.dumps(data, indent=1)
         if str(json) == "-":
             print(text)
             return
         json.write_text(text + "\n", encoding="utf-8")
     out = console()
-    out.print(report.table(rows))
-    out.print("[dim]ours / theirs, medians; below 1x jitgraph is the faster[/]")
-    for line in report.remarks(rows):
-        out.print(line, markup=False)
+    for part in parts:
+        out.print(part)

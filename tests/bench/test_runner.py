@@ -8,13 +8,13 @@ import sys
 import pytest
 
 from jitgraph.bench import measure, peers, report, runner
-from jitgraph.bench.runner import Measurement, Row
+from jitgraph.bench.runner import Measurement, Row, Scaling
 from jitgraph.bench.workload import Workload
 from jitgraph.cli import main
 
 
-def measured(peer, *times, digest=(4, 0.5, 0.5, 0.25)):
-    one = {"memory": 1000, "version": "1.2", "batches": 5, "digest": list(digest)}
+def measured(peer, *times, digest=(4, 0.5, 0.5, 0.25), memory=200_000_000):
+    one = {"memory": memory, "version": "1.2", "batches": 5, "digest": list(digest)}
     return Measurement(peer, [{**one, "best": t, "median": t} for t in times])
 
 
@@ -25,7 +25,7 @@ def rows():
         Row(
             workload,
             {
-                "jitgraph": measured("jitgraph", 2e-3, 1e-3, 3e-3),
+                "jitgraph": measured("jitgraph", 2e-3, 1e-3, 3e-3, memory=100_000_000),
                 "numpy": measured("numpy", 3e-3),
                 "jax": Measurement("jax", error="ImportError: no jax"),
                 "torch": measured("torch", 1.0, digest=(4, 0.6, 0.6, 0.36)),
@@ -64,6 +64,63 @@ def test_json_and_page_hold_everything(rows):
     page = report.page(rows)
     assert page.count('class="row') == 3 and "a &lt;sample&gt;" in page
     assert 'class="bar cut"' in page, "torch's bar is five hundred times ours"
+
+
+def test_memory_is_compared_like_time(rows):
+    from rich.console import Console
+
+    rows[0].measurements["tensorflow"] = measured("tensorflow", 1.0, memory=400_000_000)
+    assert rows[0].ratio("numpy", "memory") == 0.5
+    assert report.verdict(rows[0], "memory") == "tensorflow 1.0x: yes", "jax failed, numpy has no goal"
+    rows[0].measurements["jax"] = measured("jax", 1.0, memory=90_000_000)
+    assert report.verdict(rows[0], "memory") == "tensorflow 1.0x: yes\njax 1.0x: no"
+    console = Console(width=140, file=io.StringIO(), record=True)
+    console.print(report.memory_table(rows))
+    text = console.export_text()
+    for part in ("100 MB", "0.25x", "400 MB", "jax 1.0x: no"):
+        assert part in text
+    page = report.page(rows)
+    assert "400 MB" in page and "memory: goal tensorflow 1.0x: yes, jax 1.0x: no" in page
+    assert report.as_json(rows)["workloads"][0]["peers"]["tensorflow"]["ratio_of_memory"] == 0.25
+
+
+def test_scaling_is_told():
+    from rich.console import Console
+
+    workload = Workload("sample", "a sample")
+    rows = [
+        Scaling(workload, 2, measured("jitgraph", 3.6e-3), measured("jitgraph", 2e-3)),
+        Scaling(workload, 2, measured("jitgraph", 3.0e-3), measured("jitgraph", 2e-3)),
+        Scaling(workload, 2, measured("jitgraph", 3.0e-3), Measurement("jitgraph", error="no")),
+    ]
+    assert [row.speedup for row in rows] == [pytest.approx(1.8), pytest.approx(1.5), None]
+    console = Console(width=140, file=io.StringIO(), record=True)
+    console.print(report.scaling_table(rows))
+    lines = [line.split()[2:] for line in console.export_text().splitlines() if "a sample" in line]
+    assert lines == [
+        ["3.60", "ms", "2.00", "ms", "1.80", "yes"],
+        ["3.00", "ms", "2.00", "ms", "1.50", "no"],
+        ["3.00", "ms", "no"],
+    ]
+    assert [row["speedup"] for row in report.scaling_as_json(rows)["scaling"]] == [row.speedup for row in rows]
+
+
+@pytest.mark.skipif(len(runner.cpus()) < 2, reason="needs two cores")
+def test_one_core_and_two_take_turns(capsys):
+    told = []
+    (row,) = runner.scale(["import", "affine"], rounds=2, seconds=0.01, small=True, tell=told.append)
+    assert row.workload.name == "affine", "what can be measured but once is left out"
+    assert [one.split(", ")[0] for one in told] == ["affine: jitgraph on 1", "affine: jitgraph on 2"] * 2
+    assert len(row.one.rounds) == len(row.several.rounds) == 2 and row.speedup > 0
+    assert main(["bench", "--scaling", "--only", "import", "--small"]) == 0
+    assert "speed-up" in capsys.readouterr().out
+
+
+def test_scaling_needs_the_cores(capsys):
+    with pytest.raises(ValueError, match="4096 cores are to be compared with one"):
+        runner.scale(["affine"], cores=4096)
+    assert main(["bench", "--scaling", "--peers", "numpy"]) == 2
+    assert "leave out --peers" in capsys.readouterr().err
 
 
 def test_words():

@@ -16,6 +16,7 @@ import pytest
 
 from jitgraph.compiler import elementary_fit, machine
 from jitgraph.compiler.elementary import FUNCTIONS
+from jitgraph.compiler.emit import native
 
 mp = pytest.importorskip("mpmath")
 special = pytest.importorskip("scipy.special")
@@ -231,11 +232,10 @@ def test_reflected_gamma_functions():
 
 # In kernels
 
-numba = pytest.importorskip("numba")
-
 
 def compile_loop(name, dtype):
     """(C function (inputs..., out, begin, end), assembly) of a loop that applies one function, compiled by Numba."""
+    native.import_numba()           # which is told about 512-bit vectors before its first import
     from numba import cfunc, types
 
     function = machine.numba_intrinsic(name, FUNCTIONS[name])

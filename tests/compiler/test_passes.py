@@ -60,7 +60,7 @@ def test_several_outputs_and_in_place_updates_share_a_kernel():
 
 def test_fusion_switched_off_gives_one_primitive_per_kernel():
     x = tf.placeholder(tf.float32, [5])
-    assert len(kernels(compiled([tf.exp(x) + x * 2.0], {x: (5,)}, max_weight=1))) == 3
+    assert len(kernels(compiled([tf.exp(x) + x * 2.0], {x: (5,)}, off=frozenset({"fusion"})))) == 3
 
 
 def test_a_read_after_a_write_does_not_share_its_kernel_unless_aligned():

@@ -1,10 +1,11 @@
 """Random graphs, compiled against the reference.
 
 Each example grows a graph op by op over a few tensors of one base shape and its relatives, with variables that are read
-and assigned in between, and runs it compiled and by NumPy: results and variables must agree.  JITGRAPH_FUZZ_EXAMPLES
-says how many examples; JITGRAPH_FUZZ_FUSION=0 switches fusion off.
+and assigned in between, and runs it compiled and by NumPy: results and variables must agree, with all optimisations and
+with each of them switched off.  JITGRAPH_FUZZ_EXAMPLES says how many examples, of which every optimisation gets a tenth.
 """
 import os
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import jitgraph as tf
-from jitgraph.compiler import Options
-from jitgraph.runtime import plan as plans
+from jitgraph.compiler.options import OPTIMISATIONS
 
 EXAMPLES = int(os.environ.get("JITGRAPH_FUZZ_EXAMPLES", "60"))
+FEW = max(EXAMPLES // 10, 1) if "JITGRAPH_FUZZ_EXAMPLES" in os.environ else 2
 
 UNARY = ["negative", "abs", "square", "tanh", "sigmoid", "exp_small", "log_abs", "sqrt_abs", "relu", "sign", "floor",
          "identity", "rsqrt_abs", "erf"]
@@ -23,9 +24,9 @@ BINARY = ["add", "subtract", "multiply", "maximum", "minimum", "squared_differen
 SHAPES = ["transpose", "reshape_flat", "expand", "slice", "concat", "broadcast_row", "reverse", "gather", "stack", "pad"]
 REDUCE = ["sum0", "sum1", "mean", "max1", "min0", "softmax", "argmax", "prod_small", "all_sum", "logsumexp", "any"]
 STATE = ["assign", "assign_add", "read", "control"]
-KINDS = UNARY + BINARY + SHAPES + REDUCE + STATE + ["matmul", "cast_int", "int_div", "grad"]
+KINDS = UNARY + BINARY + SHAPES + REDUCE + STATE + ["matmul", "cast_int", "int_div", "grad", "loop"]
 
-programs = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 7), st.integers(0, 7)), min_size=1, max_size=24)
+steps = st.tuples(st.sampled_from(KINDS), st.integers(0, 7), st.integers(0, 7))
 sizes = st.sampled_from([0, 1, 2, 3, 5, 8, 33])
 
 
@@ -66,6 +67,7 @@ class Grower:
                   "int_div": lambda: a - tf.cast(tf.cast(self.x * 8.0, tf.int32) // 3, tf.float32),
                   "floor": lambda: a + tf.floor(self.x), "sign": lambda: a * tf.sign(self.x),
                   "gather": lambda: tf.gather(a, tf.range(tf.shape(a)[0])) + 1.0,
+                  "loop": lambda: a * tf.while_loop(lambda x: x < 2.0, lambda x: x * 1.5 + 0.1, [tf.constant(0.5)]),
                   "assign": lambda: self.effect(tf.assign(self.v, tf.reduce_sum(tf.tanh(a), 0))),
                   "assign_add": lambda: self.effect(tf.assign_add(self.v, tf.tanh(self.v) * 0.5))}
         if kind in simple:
@@ -119,21 +121,38 @@ def run(mode, grower, feed):
         return values, again, session.run(grower.v)
 
 
-@pytest.mark.filterwarnings("ignore")
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck),
-          derandomize="JITGRAPH_FUZZ_EXAMPLES" not in os.environ)
-@given(programs, sizes, st.sampled_from([1, 2, 4, 7]), st.booleans())
-def test_compiled_graphs_compute_what_the_reference_computes(program, rows, columns, dynamic):
+def compare(program, rows, columns, dynamic):
     tf.reset_default_graph()
     grower = Grower(rows, columns, dynamic)
     for kind, i, j in program:
         grower.step(kind, i, j)
     feed = np.random.RandomState(rows).randn(rows, columns).astype("f")
-    plans.OPTIONS = Options(max_weight=1 if os.environ.get("JITGRAPH_FUZZ_FUSION") == "0" else 64, verify=True)
     expected, found = run("off", grower, feed), run("always", grower, feed)
     for want, have in zip(flatten(expected), flatten(found)):
         scale = np.abs(want[np.isfinite(want)]).max() if np.isfinite(want).any() else 1.0
         np.testing.assert_allclose(have, want, rtol=2e-4, atol=2e-5 * max(scale, 1.0))
+
+
+def random_graphs(examples, steps_at_least):
+    """Runs a test of (program, rows, columns, dynamic) on so many random graphs."""
+    drawn = given(program=st.lists(steps, min_size=steps_at_least, max_size=24), rows=sizes,
+                  columns=st.sampled_from([1, 2, 4, 7]), dynamic=st.booleans())
+    found = settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck),
+                     derandomize="JITGRAPH_FUZZ_EXAMPLES" not in os.environ)
+    return lambda test: pytest.mark.filterwarnings("ignore")(found(drawn(test)))
+
+
+@random_graphs(EXAMPLES, 1)
+def test_compiled_graphs_compute_what_the_reference_computes(program, rows, columns, dynamic):
+    compare(program, rows, columns, dynamic)
+
+
+@pytest.mark.parametrize("name", OPTIMISATIONS)
+@random_graphs(FEW, 6)
+def test_they_do_with_any_optimisation_switched_off(name, program, rows, columns, dynamic):
+    off = ",".join([name, os.environ.get("JITGRAPH_WITHOUT", "")])
+    with mock.patch.dict(os.environ, JITGRAPH_WITHOUT=off):
+        compare(program, rows, columns, dynamic)
 
 
 def flatten(structure):

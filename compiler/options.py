@@ -1,0 +1,70 @@
+"""Choices that change the compiled code, among them every optimisation that can be done without.
+
+Switching one off takes the longer way that is there anyhow: results stay the same but for rounding, so that a wrong
+result can be traced to the optimisation that made it, and each of them is tested against all the others.
+"""
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from . import simplify
+
+OPTIMISATIONS = {
+    "common_subexpressions": "structurally equal primitives are computed once",
+    "constant_folding": "arithmetic on numbers that are known is done by the compiler",
+    "partial_sums": "a reduction over all axes is shared out in parts that are combined afterwards",
+    **{rule.__name__: " ".join((rule.__doc__ or "").split()) for rule in simplify.RULES},
+    "narrow_products": "of a matrix product of which only a slice is used, only that is computed",
+    "repeat_cheap": "a cheap value of a large tensor in memory is computed again by every user instead of being written",
+    "fusion": "primitives share a kernel instead of having one each",
+    "merged_loops": "neighbouring loops that every access runs through as one become one",
+    "column_kernels": "reductions that keep the innermost dimension go along the rows, a block of columns at a time",
+    "memory_reuse": "temporaries that are not alive at the same time share memory",
+    "literal_extents": "short inner loops are written with their length, so that LLVM unrolls them",
+    "spills": "a costly value that several passes over a row need waits in an output row instead of being computed again",
+    "float32_sums": "float32 is summed in float32 over short stretches, in float64 across them, not in float64 throughout",
+    "row_blocks": "a reduction of columns combines a few rows in registers before it meets its accumulators",
+    "turned_blocks": "transposed operands are read a block at a time and turned in registers",
+    "search_blocks": "argmax and argmin look through only those blocks that hold a new extreme",
+    "product_tiles": "matrix products are made in register tiles, not by BLAS",
+    "scalar_loops": "a while loop over scalars is one kernel",
+    "loop_pruning": "a variable of a loop that nothing looks at is not computed",
+    "product_sums": "what a loop adds up are long products of many iterations' factors, not a product in every iteration",
+    "result_reuse": "the memory of a large result that the program has dropped serves the next run",
+}
+"""{name: what it does}, in the order in which they come into play."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Choices that change the compiled code.  `max_weight`: primitives in one kernel, elementary functions
+    counting for several.  `off`: the optimisations that are switched off.  `verify`: check the invariants of every
+    stage after its pass."""
+
+    max_weight: int = 64
+    off: frozenset[str] = frozenset()
+    verify: bool = True
+
+    def __post_init__(self):
+        unknown = sorted(set(self.off) - set(OPTIMISATIONS))
+        if unknown:
+            raise ValueError(f"no optimisation is called {', '.join(map(repr, unknown))} (JITGRAPH_WITHOUT or "
+                             f"Options(off=...)); there are {', '.join(OPTIMISATIONS)}")
+
+    def uses(self, optimisation: str) -> bool:
+        """Whether an optimisation is switched on."""
+        assert optimisation in OPTIMISATIONS, optimisation
+        return optimisation not in self.off
+
+
+STANDARD = Options()
+
+
+def present() -> Options:
+    """The options of programs that are compiled now: all optimisations but those that JITGRAPH_WITHOUT names.
+
+    Raises ValueError for a name that there is not.
+    """
+    given = os.environ.get("JITGRAPH_WITHOUT", "")
+    return Options(off=frozenset(name.strip() for name in given.split(",") if name.strip()))
