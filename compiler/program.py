@@ -21,8 +21,8 @@ class Program:
     """One run signature of a graph.
 
     `feeds` maps fed tensors to their present shapes; `known` maps tensors to values that an earlier segment computed
-    and that are the same at every run; `variable_shapes` gives the present shape of variables whose static shape is
-    not complete.  Everything below is filled in by the passes, in this order.
+    and that are the same at every run; `variable_shapes` gives the present shape of open variables
+    (`open_variables`), None for one without a value.  Everything below is filled in by the passes, in this order.
     """
 
     graph: Any

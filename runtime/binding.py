@@ -8,6 +8,7 @@ import numpy as np
 from jitgraph.compiler import show, sizes
 from jitgraph.compiler.emit.bind import Numbers, compile_guards
 from jitgraph.compiler.kernel import CODES, WIDTH
+from jitgraph.compiler.open_variables import uninitialized
 from jitgraph.compiler.place import HostStep, assign_offsets, temp_bytes
 
 from . import functions, hostcall, watch
@@ -15,7 +16,6 @@ from . import pool as pools
 from .interpreter import INTERRUPTED, ROW
 from .library import LIBRARY
 from .memory import ResultPool, address_of, aligned_empty
-from .state import uninitialized
 
 SMALL = 1 << 14             # feeds and results up to this many bytes are copied: cheaper than asking for an address
 HOLD_GIL = 20_000           # estimated nanoseconds up to which a run keeps the GIL
@@ -376,6 +376,7 @@ class Frame:
         node = step.node
         if node.attrs.get("call") == "op":
             results = self._call(node, arrays)
+            self._check_shapes(step, results)
         elif node.attrs["call"] == "stream":
             results = (node.attrs["function"](binding.state.stream(node.op), *arrays),)
         else:
@@ -388,6 +389,12 @@ class Frame:
                 result = np.asarray(result, order="C")
                 self.slots[k] = address_of(result)
             self.arrays[k] = result
+
+    def _check_shapes(self, step: HostStep, results):
+        """Kernels read what the host made by the shapes of the plan, so a value of another one must not get through."""
+        for tensor, k, result, free in zip(step.node.op.outputs, step.outputs, results, step.node.attrs["open"]):
+            if not free and self.binding.layout.slots[k].kind == "host" and np.shape(result) != self.binding.shapes[k]:
+                raise hostcall.unexpected_shape(tensor, np.shape(result), self.binding.shapes[k])
 
     def _call(self, node, arrays):
         state = self.binding.state

@@ -102,8 +102,6 @@ def test_no_assignment_changes_or_stretches_a_shape(tf, jit, use_resource):
     v = tf.Variable([1.0, 2.0], use_resource=use_resource)
     unknown, vector = tf.placeholder(tf.float32), tf.placeholder(tf.float32, [None])
     writes = [tf.assign(v, unknown), v.assign(vector * 2.0), v.assign_add(vector), v.assign_sub(unknown + 1.0)]
-    if not use_resource:
-        writes += [tf.assign(v, vector, validate_shape=False), tf.assign(v, unknown * 2.0, validate_shape=False)]
     with tf.Session(jit=jit) as sess:
         sess.run(v.initializer)
         for write in writes:
