@@ -5,7 +5,7 @@ and a write that may change its shape ends the segment.
 """
 from __future__ import annotations
 
-from jitgraph.graph.errors import FailedPreconditionError
+from jitgraph.graph.errors import FailedPreconditionError, InternalError, NotFoundError, OpError
 from jitgraph.graph.function_graph import bodies, note_change
 
 from .order import touched_variables, variable_key, variable_of
@@ -44,10 +44,24 @@ def used_after(variable, ops) -> bool:
     return any(touched is variable for op in ops for touched, _ in touched_variables(op))
 
 
-def uninitialized(variable) -> FailedPreconditionError:
-    """TensorFlow's error for reading a variable that nobody has initialised, with what to do about it."""
-    return FailedPreconditionError(None, variable, f"Attempting to use uninitialized value {variable.name}. Run its "
-                                                   "initializer first, for example tf.global_variables_initializer().")
+def uninitialized(variable, op=None) -> OpError:
+    """TensorFlow's error for an operation on a variable that nobody has initialised, with what to do about it.
+
+    FailedPreconditionError for a reference variable, and for reading a resource variable; whatever else looks for the
+    latter does not find it: NotFoundError, or InternalError if it is the step of an optimizer.
+    """
+    advice = f"Run the initializer of {variable.name} first, for example tf.global_variables_initializer()."
+    if variable.type != "VarHandleOp":
+        return FailedPreconditionError(None, variable, f"Attempting to use uninitialized value {variable.name}. {advice}")
+    container, name = variable_key(variable)
+    container = container or "localhost"
+    if op is None or not op.opdef.state or op.type == "ReadVariableOp":
+        return FailedPreconditionError(None, variable, f"Error while reading resource variable {name} from Container: "
+                                                       f"{container}. This could mean that the variable was "
+                                                       f"uninitialized. {advice}")
+    if op.type.startswith(("ResourceApply", "ResourceSparseApply")):
+        return InternalError(None, op, f"Invalid variable reference: {name} is uninitialized. {advice}")
+    return NotFoundError(None, op, f"Resource {container}/{name} does not exist: the variable is uninitialized. {advice}")
 
 
 def _reshaped(graph) -> set:

@@ -35,7 +35,7 @@ class Program:
     ops: list = field(default_factory=list)             # prune, order: the operations of the run, in order
     space: SizeSpace = field(default_factory=SizeSpace)
     infos: dict = field(default_factory=dict)           # specialize: tensor -> Info
-    measured: list = field(default_factory=list)        # specialize: variables whose shapes are asked for
+    measured: list = field(default_factory=list)        # specialize: variables that need a value, whoever uses it
     rest: list = field(default_factory=list)            # specialize: operations left for a later segment
     pins: list = field(default_factory=list)            # specialize: integer tensors whose values the rest depends on
     live: list = field(default_factory=list)            # specialize: tensors that the rest uses

@@ -120,9 +120,11 @@ class _Specializer:
             return True
         inputs = [self._info_of(t) for t in op.inputs]
         self._check_open(op)
+        if op.type == "ReadVariableOp":         # which is a moment of its own, whoever uses the value
+            self._measure(op)
         if op.type in FROM_SHAPES and all(i is not None for i in inputs):
             self._from_shapes(op, inputs)
-            self.program.measured.extend(v for v in map(variable_of, op.inputs) if v is not None)
+            self._measure(op)
             return True
         if op.type == "Const":
             value = op.attrs["value"]
@@ -156,6 +158,9 @@ class _Specializer:
             shape = op.attrs["shape"] if has_full_shape(op) else ()
         self.infos[op.outputs[0]] = Info(op.attrs["dtype"].base_dtype, tuple(shape))
 
+    def _measure(self, op):
+        self.program.measured.extend(v for v in map(variable_of, op.inputs) if v is not None)
+
     def _check_open(self, op):
         """Raises for an open variable without a value, of whose shape nothing is known."""
         if op.type in NEED_NO_VALUE or is_transparent(op) or op.opdef is None or op.opdef.calls:
@@ -163,7 +168,7 @@ class _Specializer:
         for variable in (variable_of(t) for t in op.inputs if seen_through(t) not in self.program.feeds):
             if variable is not None and is_open(variable, self.program) \
                     and self.program.variable_shapes.get(variable) is None:
-                raise uninitialized(variable)
+                raise uninitialized(variable, op)
 
     def _reshapes(self, op) -> bool:
         """Whether an operation gives an open variable another shape, or its first value."""

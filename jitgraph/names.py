@@ -169,7 +169,7 @@ TABLE: dict[str, str] = {
     "ops.fill": "fill zeros ones zeros_like ones_like one_hot",
     "ops.join": "stack unstack concat split parallel_stack",
     "ops.slicing": "slice strided_slice",
-    "ops.gather": "gather gather_nd scatter_nd manip.gather_nd manip.scatter_nd",
+    "ops.gather": "gather scatter_nd manip.scatter_nd",
     "ops.layout": """
         transpose reverse reverse_v2=reverse reverse_sequence tile broadcast_to broadcast_dynamic_shape
         broadcast_static_shape invert_permutation math.invert_permutation manip.reverse manip.tile""",
@@ -228,7 +228,7 @@ TABLE: dict[str, str] = {
     "ops.counts": """
         bincount histogram_fixed_width confusion_matrix math.bincount math.confusion_matrix
         histogram_fixed_width_bins""",
-    "ops.grids": "sequence_mask meshgrid batch_gather nn.embedding_lookup",
+    "ops.grids": "sequence_mask meshgrid batch_gather gather_nd manip.gather_nd nn.embedding_lookup",
     "ops.matrix_parts": """
         eye diag diag_part matrix_diag matrix_diag_part matrix_set_diag matrix_band_part matrix_transpose linalg.eye
         linalg.diag=matrix_diag linalg.diag_part=matrix_diag_part linalg.set_diag=matrix_set_diag

@@ -91,17 +91,17 @@ def _matcher(program):
 
 
 def _variables(program):
-    """(variables that must be initialised before the run, variables that it initialises)."""
-    reads, writes = [], []
+    """({variable that must be initialised before the run: the operation that needs it}, variables that it initialises)."""
+    reads, writes = {}, []
     for node in program.nodes:
-        if node.kind == "read" and node.attrs["version"] == 0 and node.attrs["variable"] not in reads:
-            reads.append(node.attrs["variable"])
+        if node.kind == "read" and node.attrs["version"] == 0:
+            reads.setdefault(node.attrs["variable"], node.op)
         if node.kind == "write" and node.attrs["variable"] not in writes:
             writes.append(node.attrs["variable"])
     # TensorFlow asks a value for its shape: a variable without one fails (tf.assert_variables_initialized lives on that)
     touched = {*reads, *writes, *(n.attrs["variable"] for n in program.nodes if n.kind == "read"),
                *(v for n in program.nodes for v in n.attrs.get("refs", {}).values())}
-    reads += [v for v in dict.fromkeys(program.measured) if v not in touched]
+    reads.update((v, None) for v in program.measured if v not in touched)
     return reads, writes
 
 
@@ -177,7 +177,7 @@ class Binding:
     def run(self, feeds) -> list:
         """Executes the program on feed arrays (contiguous, of the declared dtypes); returns its results in order.
 
-        Raises FailedPreconditionError for an uninitialised variable, and what failing kernels and host calls raise.
+        Raises the error of `uninitialized` for a variable without a value, and what failing kernels and host calls raise.
         """
         if not self.checked:
             self._check_variables()
@@ -193,9 +193,9 @@ class Binding:
 
     def _check_variables(self):
         state = self.state
-        for op in self.compiled.reads:
-            if not state.variable(op).initialized:
-                raise uninitialized(op)
+        for variable, op in self.compiled.reads.items():
+            if not state.variable(variable).initialized:
+                raise uninitialized(variable, op)
         for slot, s in enumerate(self.layout.slots):
             if s.kind == "variable":
                 variable = state.variable(s.key)

@@ -40,7 +40,7 @@ def check(op, arrays):
 def call_on_state(op, refs: dict, others, state) -> tuple:
     """An operation on variables: its NumPy meaning takes their present values and, if it writes, gives the new ones.
 
-    Raises FailedPreconditionError for a variable without a value; those of NEED_NO_VALUE take None for it.
+    Raises the error of `uninitialized` for a variable without a value; those of NEED_NO_VALUE take None for it.
     """
     with state.lock:
         return _on_state(op, refs, others, state)
@@ -52,7 +52,7 @@ def _on_state(op, refs, others, state) -> tuple:
     needs_value = op.type not in NEED_NO_VALUE
     for k, variable in refs.items():
         if arrays[k] is None and needs_value:
-            raise uninitialized(variable)
+            raise uninitialized(variable, op)
     if opdef.state != "write":
         return call(op, arrays, state)
     before = np.array(arrays[0]) if op.outputs and not op.outputs[0].dtype._is_ref_dtype else None

@@ -16,6 +16,7 @@ from jitgraph.graph.dtypes import INDEX, INDICES, NUMBERS, TypeSet, int32, int64
 from jitgraph.graph.errors import OutOfRangeError
 from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops import state
+from jitgraph.ops.gather import gather_nd, gather_nd_gradient, gather_nd_shape
 
 
 def _of_variable(c: Any) -> Any:
@@ -131,6 +132,18 @@ def _(op, grad):
     count = expand_dims(size(indices), 0)
     values = reshape(grad, concat([count, full[1:]], 0))
     return [IndexedSlices(values, reshape(indices, count), full), None]
+
+
+@op("ResourceGatherNd(resource: resource, indices: Tindices; dtype: type) -> output: dtype", Tindices=INDICES,
+    shape=lambda c: gather_nd_shape(_of_variable(c), c.shapes[1]), stateful=True, state="read", checks=True)
+def resource_gather_nd(resource, indices):
+    """The slices of the variable at the multi-dimensional `indices`."""
+    return gather_nd.opdef.value(resource, indices)
+
+
+@resource_gather_nd.gradient
+def _(op, grad):
+    return gather_nd_gradient(op, variable_shape(op.inputs[0], out_type=op.inputs[1].dtype.base_dtype), grad)
 
 
 def _scatter(kind: str) -> Any:

@@ -139,9 +139,11 @@ def test_a_resource_variable_of_partly_unknown_shape(tf, jit, tmp_path):
     step = tf.train.GradientDescentOptimizer(0.25).apply_gradients([(gradient, v)])
     saver = tf.train.Saver([v])
     with tf.Session(jit=jit) as session:
-        for op in (v, loss, first, shape, step):
+        for op in (v, loss, shape, step):
             with pytest.raises(tf.errors.FailedPreconditionError):
                 session.run(op)
+        with pytest.raises(tf.errors.NotFoundError):
+            session.run(first)
         session.run(v.initializer)
         for value in ([[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0]], [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]):
             assert session.run(assign, {x: value}).tolist() == value

@@ -145,3 +145,38 @@ def test_diagonals_of_later_versions(tf, run):
     inside = np.abs(np.subtract.outer(np.arange(3), np.arange(4))) <= 1
     np.testing.assert_array_equal(run(back), np.where(inside, x, 0))
     np.testing.assert_array_equal(run(raw_ops.MatrixSetDiagV3(np.zeros_like(x), packed, [-1, 1])), np.where(inside, x, 0))
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+def test_gather_nd_picks_from_a_resource_variable_without_reading_it(tf, jit):
+    v = tf.Variable([[1.0, 2.0], [3.0, 4.0]], use_resource=True)
+    elements, rows = tf.gather_nd(v, [[0, 1], [1, 0]]), v.gather_nd([[1]], name="rows")
+    assert (elements.op.inputs[0].op.type, rows.op.inputs[0].op.name) == ("ResourceGatherNd", "rows")
+    assert (elements.shape.as_list(), rows.shape.as_list()) == ([2], [1, 2])
+    gradients = tf.gradients(elements, v) + tf.gradients(rows * 2.0, v)
+    assert isinstance(gradients[1], tf.IndexedSlices)
+    with pytest.raises(ValueError, match=r"saw indices shape: \[1,3\] and params shape: \[2,2\]"):
+        tf.gather_nd(v, [[0, 0, 0]])
+    outside = tf.gather_nd(v, [[0, 1], [0, -1]])
+    with tf.Session(jit=jit) as session:
+        session.run(v.initializer)
+        found = session.run([elements, rows, gradients[0], tf.convert_to_tensor(gradients[1])])
+        assert [a.tolist() for a in found] == [[2.0, 3.0], [[3.0, 4.0]], [[0.0, 1.0], [1.0, 0.0]], [[0.0, 0.0], [2.0, 2.0]]]
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[1\] = \[0, -1\] does not index into param shape"):
+            session.run(outside)
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+def test_gather_nd_of_pairs(tf, jit):
+    x = tf.placeholder(tf.int32, [None, 2, 2])
+    value = np.arange(8).reshape(2, 2, 2)
+    within = tf.gather_nd(x, [[[0], [1]], [[1], [0]]], batch_dims=1)
+    scalars = tf.gather_nd(x, [[[1], [0]], [[0], [1]]], batch_dims=tf.constant(2))
+    assert within.op.name == "BatchGatherND/Reshape_3" and scalars.op.name == "BatchGatherND_1/Reshape_4"
+    with tf.Session(jit=jit) as session:
+        assert session.run(within, {x: value}).tolist() == [[[0, 1], [2, 3]], [[6, 7], [4, 5]]]
+        assert session.run(scalars, {x: value}).tolist() == [[1, 2], [4, 7]]
+    with pytest.raises(ValueError, match=r"batch_dims = 2 must be less than rank\(indices\) = 2"):
+        tf.gather_nd(x, [[0], [1]], batch_dims=2)
+    with pytest.raises(ValueError, match="does not allow negative batch_dims"):
+        tf.gather_nd(x, [[0], [1]], batch_dims=-1)
