@@ -56,11 +56,39 @@ def test_index_out_of_range(tf, run):
 def test_reshape_errors_name_the_numbers(tf, run):
     with pytest.raises(ValueError, match="24 elements"):
         tf.reshape(tf.constant(A), [5, 5])
-    with pytest.raises(ValueError, match="Only one"):
-        tf.reshape(tf.constant(A), [-1, -1])
+    with pytest.raises(ValueError, match="evenly divisible by 5 but is 24"):
+        tf.reshape(tf.constant(A), [-1, 5])
+    with pytest.raises(ValueError, match="evenly divisible by 5 but is 24"):
+        tf.reshape(tf.constant(A), [tf.placeholder(tf.int32, []), 5])
+    with pytest.raises(ValueError, match="evenly divisible by 4 but is 3"):
+        tf.reshape(tf.placeholder(tf.float32, [None, 4]), [3])
+    for wrong in (24, [[24]]):
+        with pytest.raises(ValueError, match="must be rank 1 but is rank"):
+            tf.reshape(tf.constant(A), wrong)
+    shape = tf.placeholder(tf.int32)
+    for wrong, text in (([5, 5], "a tensor with 24 values, but the requested shape has 25"),
+                        ([-1, 5], "multiple of 5|divisible by 5"),
+                        ([-1, -1], "Only one input size may be -1, not both 0 and 1"), ([-1, 0], "requested shape has 0"),
+                        ([24, -2], "Size 1 must be non-negative, not -2"), (24, "must be 1-D|must be rank 1"),
+                        ([[24]], "must be 1-D|must be rank 1")):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+            run(tf.reshape(tf.constant(A), shape), {shape: wrong})
+    twice = tf.reshape(tf.constant(A), [-1, -1])
+    assert twice.shape.as_list() == [None, None]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Only one input size may be -1, not both 0 and 1"):
+        run(twice)
+
+
+def test_reshape_finds_out_one_unknown_size(tf, run):
+    n, x = tf.placeholder(tf.int32, []), tf.placeholder(tf.float32, [None, 4])
+    for tensor, wanted in ((tf.reshape(tf.constant(A), [n, 4]), [A.size // 4, 4]), (tf.reshape(x, [n, 4]), [None, 4]),
+                           (tf.reshape(x, [tf.shape(x)[0], 2, 2]), [None, 2, 2]), (tf.reshape(x, [n, -1]), [None, None]),
+                           (tf.reshape(x, [2, -1]), [2, None]), (tf.reshape(x, [-1, 0]), [None, 0])):
+        assert tensor.shape.as_list() == wanted
     shape = tf.placeholder(tf.int32, [2])
-    with pytest.raises(tf.errors.InvalidArgumentError, match="24 elements"):
-        run(tf.reshape(tf.constant(A), shape), {shape: [5, 5]})
+    for empty, sizes, wanted in ((np.zeros((0, 4)), [-1, 0], (4, 0)), (np.zeros(0), [0, -1], (0, 1)),
+                                 (np.zeros(0), [3, 0], (3, 0))):
+        assert run(tf.reshape(tf.constant(empty), shape), {shape: sizes}).shape == wanted
 
 
 def test_gather_out_of_range(tf, run):
