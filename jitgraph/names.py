@@ -92,7 +92,8 @@ TABLE: dict[str, str] = {
         initializers.local_variables=local_variables_initializer""",
     "variable_scopes": """
         variable_scope VariableScope get_variable get_local_variable get_variable_scope variable_op_scope
-        no_regularizer AUTO_REUSE""",
+        no_regularizer""",
+    "variable_store": "AUTO_REUSE",
     "template": "make_template",
     "partitioners": """
         create_partitioned_variables fixed_size_partitioner variable_axis_size_partitioner
@@ -132,12 +133,13 @@ TABLE: dict[str, str] = {
         version.GRAPH_DEF_VERSION version.GRAPH_DEF_VERSION_MIN_CONSUMER version.GRAPH_DEF_VERSION_MIN_PRODUCER
         executing_eagerly disable_eager_execution disable_v2_behavior enable_resource_variables
         disable_resource_variables resource_variables_enabled disable_v2_tensorshape""",
+    "ops.sums": "add_n accumulate_n math.add_n math.accumulate_n",
     "ops.math": """
         add subtract multiply scalar_mul divide div truediv realdiv floordiv floor_div div_no_nan mod floormod
-        truncatediv truncatemod pow abs squared_difference maximum minimum add_n
-        accumulate_n math.add math.subtract math.multiply math.scalar_mul math.divide math.truediv math.floordiv
+        truncatediv truncatemod pow abs squared_difference maximum minimum
+        math.add math.subtract math.multiply math.scalar_mul math.divide math.truediv math.floordiv
         math.floormod math.mod math.pow math.abs math.squared_difference
-        math.maximum math.minimum math.add_n math.accumulate_n math.divide_no_nan=div_no_nan
+        math.maximum math.minimum math.divide_no_nan=div_no_nan
         math.multiply_no_nan math.reciprocal_no_nan""",
     "ops.cast": """
         cast saturate_cast bitcast to_float to_double to_int32 to_int64 to_bfloat16 to_complex64 to_complex128
