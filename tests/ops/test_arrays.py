@@ -208,3 +208,8 @@ def test_gather_nd_of_pairs(tf, jit):
         tf.gather_nd(x, [[0], [1]], batch_dims=2)
     with pytest.raises(ValueError, match="does not allow negative batch_dims"):
         tf.gather_nd(x, [[0], [1]], batch_dims=-1)
+
+
+def test_where_finds_what_is_not_zero(tf, run):
+    for condition in (tf.constant([0, 2, 3]), tf.constant([0.0, -1.5, np.nan]), [False, True, True], [0, 1, 1]):
+        assert run(tf.where(condition)).tolist() == [[1], [2]]
