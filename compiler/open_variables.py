@@ -39,6 +39,11 @@ def may_reshape(op) -> bool:
     return variable is not None and (stated is None or tuple(stated) != variable.attrs["shape"])
 
 
+def shapes_hold(graph) -> bool:
+    """Whether values have the shapes that the graph states: a variable that is reshaped makes those after it wrong."""
+    return not _reshaped(graph)
+
+
 def used_after(variable, ops) -> bool:
     """Whether one of these operations touches the variable."""
     return any(touched is variable for op in ops for touched, _ in touched_variables(op))

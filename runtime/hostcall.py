@@ -3,9 +3,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from jitgraph.compiler.open_variables import ASSIGNMENTS, NEED_NO_VALUE, uninitialized
+from jitgraph.compiler.open_variables import ASSIGNMENTS, NEED_NO_VALUE, shapes_hold, uninitialized
 from jitgraph.compiler.specialize import incompatible
 from jitgraph.graph import errors, shapes
+
+OBJECTS = ("resource", "variant")       # dtypes of things of the host
 
 
 def call(op, arrays, state) -> tuple:
@@ -25,7 +27,12 @@ def call(op, arrays, state) -> tuple:
         raise located(error, op) from None
     except (ValueError, IndexError, ZeroDivisionError, np.linalg.LinAlgError) as error:
         raise incompatible(op, [np.shape(a) for a in arrays], error) from error
-    return tuple(_as_declared(r, t) for r, t in zip(results, op.outputs))
+    values = tuple(_as_declared(r, t) for r, t in zip(results, op.outputs))
+    for value, tensor in zip(values, op.outputs):
+        if tensor.dtype.name not in OBJECTS and not shapes.compatible(tensor._shape, np.shape(value)) \
+                and shapes_hold(op.graph):
+            raise unexpected_shape(tensor, np.shape(value), tensor._shape)
+    return values
 
 
 def check(op, arrays):
@@ -125,15 +132,15 @@ def _as_declared(result, tensor):
         array = np.empty((), object)
         array[()] = result
         return array
-    if dtype.name in ("resource", "variant"):
+    if dtype.name in OBJECTS:
         return result
     return np.asarray(result, dtype=object if dtype.name == "string" else dtype.as_numpy_dtype)
 
 
 def unexpected_shape(tensor, shape, planned):
-    """The error for a value of another shape than the plan was made for."""
+    """The error for a value of another shape than the graph states, or a plan was made for."""
     return errors.InvalidArgumentError(None, tensor.op, f"The value of {tensor.name} has shape {list(shape)}, but the "
-                                                        f"graph states {list(planned)} (set_shape?)")
+                                                        f"graph states {shapes.brackets(planned)} (set_shape?)")
 
 
 def located(error, op):
