@@ -16,6 +16,7 @@ from .emit import scalars
 from .fuse import may_fail
 from .ir import VIEWS, Builder, Node, Value
 from .kernel import CODES
+from .open_variables import ASSIGNMENTS, is_open
 from .order import body_variables, is_transparent, is_variable, seen_through, variable_of
 from .specialize import shape_error
 from .views import resolve
@@ -193,10 +194,11 @@ class _Lowering:
         opdef = op.opdef
         function = getattr(opdef, "updates", None) or (opdef.lower if opdef.state == "write" else None)
         others = [self._value(t) for k, t in enumerate(op.inputs) if k not in refs]
-        fits = function is not None and all(is_closed(v) for v in refs.values()) and all(
-            v.dtype.name in CODES for v in others) and all(v.attrs["dtype"].base_dtype.name in CODES for v in refs.values())
-        if not op.attrs.get("validate_shape", True):        # no shape rule has compared the shapes: the host does
-            fits = fits and tuple(others[0].shape) == tuple(refs[0].attrs["shape"])
+        fits = function is not None and all(self._has_shape(v) for v in refs.values()) \
+            and all(v.dtype.name in CODES for v in others) \
+            and all(v.attrs["dtype"].base_dtype.name in CODES for v in refs.values())
+        if fits and op.type in ASSIGNMENTS:     # what changes the shape is the host's
+            fits = tuple(others[0].shape) == tuple(self.infos[refs[0].outputs[0]].shape)
         if fits:
             self._update(op, function, refs)
             return
@@ -209,6 +211,9 @@ class _Lowering:
                 self._advance(variable, node)
         for tensor, value in zip(op.outputs, results):
             self.values[tensor] = value
+
+    def _has_shape(self, variable) -> bool:
+        return not is_open(variable, self.program) or self.program.variable_shapes.get(variable) is not None
 
     def _update(self, op, function, refs):
         """Pure expressions for the new values of the operation's variables, written in place."""
@@ -227,6 +232,9 @@ class _Lowering:
             shape = self.infos[variable.outputs[0]].shape
             if value.rank != len(shape):
                 value = self.b.broadcast(value, shape)
+            if tuple(value.shape) != tuple(shape):
+                error = ValueError(f"{variable.name} and its update must have the same shape")
+                raise shape_error(op, [self.infos.get(t) for t in op.inputs], error)
             written.append(self._write(variable, value))
         for tensor in op.outputs:
             self.values[tensor] = written[0]
@@ -308,12 +316,6 @@ def state_inputs(op) -> dict:
     return found
 
 
-def is_closed(variable) -> bool:
-    """Whether the variable's shape never changes."""
-    shape = variable.attrs["shape"]
-    return shape is not None and all(d is not None and d >= 0 for d in shape)
-
-
 def missing_feed(op):
     """The error for a placeholder that the run needs and nobody fed."""
     shape = op.outputs[0].shape
@@ -370,6 +372,6 @@ def _live_nodes(nodes, results):
 
 def _has_effect(node) -> bool:
     opdef = node.op.opdef if node.op is not None and node.attrs.get("call") in ("op", "stream") else None
-    return opdef is not None and (opdef.stateful or opdef.state == "write")
+    return opdef is not None and (opdef.stateful or opdef.effect or opdef.state == "write")
 
 

@@ -13,8 +13,8 @@ class Program:
     """One run signature of a graph.
 
     `feeds` maps fed tensors to their present shapes; `known` maps tensors to values that an earlier segment computed
-    and that are the same at every run; `variable_shapes` gives the present shape of variables whose static shape is
-    not complete.  Everything below is filled in by the passes, in this order.
+    and that are the same at every run; `variable_shapes` gives the present shape of open variables
+    (`open_variables`), None for one without a value.  Everything below is filled in by the passes, in this order.
     """
 
     graph: Any
@@ -27,7 +27,7 @@ class Program:
     ops: list = field(default_factory=list)             # prune, order: the operations of the run, in order
     space: SizeSpace = field(default_factory=SizeSpace)
     infos: dict = field(default_factory=dict)           # specialize: tensor -> Info
-    measured: list = field(default_factory=list)        # specialize: variables whose shapes are asked for
+    measured: list = field(default_factory=list)        # specialize: variables that need a value, whoever uses it
     rest: list = field(default_factory=list)            # specialize: operations left for a later segment
     pins: list = field(default_factory=list)            # specialize: integer tensors whose values the rest depends on
     live: list = field(default_factory=list)            # specialize: tensors that the rest uses

@@ -217,6 +217,9 @@ class Size:
     def __repr__(self):
         return f"{terms_source(self.terms)}"
 
+    def __str__(self):      # in the messages of shape rules, which users read, the present value
+        return str(self.hint)
+
 
 def _with_number(size: Size, other, method: str):
     """Arithmetic with a NumPy integer stays symbolic; with anything else the size gives its value."""

@@ -14,6 +14,7 @@ import numpy as np
 from jitgraph.graph.errors import InvalidArgumentError
 
 from . import sizes
+from .open_variables import ASSIGNMENTS, NEED_NO_VALUE, has_full_shape, is_open, uninitialized, used_after
 from .order import is_transparent, is_variable, seen_through, variable_of
 
 PIN_LIMIT = 64          # elements of an integer input for whose value a segment may be compiled
@@ -56,10 +57,15 @@ class _Context:
         info = self._infos[index]
         return None if info is None else info.value
 
+    def variable_shape(self, index):
+        return self.shapes[index]
+
 
 class _Specializer:
     def __init__(self, program):
         self.program, self.infos = program, program.infos
+        # whether what the graph states of shapes may be wrong
+        self.reshaped = any(has_full_shape(v) for v in program.variable_shapes)
 
     def run(self):
         program = self.program
@@ -68,8 +74,9 @@ class _Specializer:
         for tensor, value in program.known.items():
             self.infos[tensor] = Info(tensor.dtype.base_dtype, value.shape, value)
         for position, op in enumerate(program.ops):
-            if not self._visit(op):
-                program.pins = self._pins(op)
+            known = self._visit(op)
+            if not known or self._reshapes(op) and used_after(variable_of(op.inputs[0]), program.ops[position + 1:]):
+                program.pins = [] if known else self._pins(op)
                 end = position if program.pins else position + 1
                 program.rest, program.ops = program.ops[end:], program.ops[:end]
                 break
@@ -97,7 +104,7 @@ class _Specializer:
 
     def _feed_shape(self, tensor, shape):
         static = tensor._shape
-        if static is None:
+        if static is None or len(static) != len(shape):     # the latter: it comes of a variable that was reshaped
             return tuple(self.program.space.symbol(d) for d in shape)
         return tuple(self.program.space.symbol(d) if s is None else d for s, d in zip(static, shape))
 
@@ -112,9 +119,12 @@ class _Specializer:
                 self._variable(first)
             return True
         inputs = [self._info_of(t) for t in op.inputs]
+        self._check_open(op)
+        if op.type == "ReadVariableOp":         # which is a moment of its own, whoever uses the value
+            self._measure(op)
         if op.type in FROM_SHAPES and all(i is not None for i in inputs):
             self._from_shapes(op, inputs)
-            self.program.measured.extend(v for v in map(variable_of, op.inputs) if v is not None)
+            self._measure(op)
             return True
         if op.type == "Const":
             value = op.attrs["value"]
@@ -143,19 +153,37 @@ class _Specializer:
         return info
 
     def _variable(self, op):
-        dtype = op.attrs["dtype"].base_dtype
-        shape = op.attrs["shape"]
-        raw = None if shape is None else tuple(shape)
-        if raw is None or any(d is None or d < 0 for d in raw):
-            present = self.program.variable_shapes.get(op)
-            raw = None if present is None else tuple(present)
-        self.infos[op.outputs[0]] = Info(dtype, raw if raw is not None else ())
+        shape = self.program.variable_shapes.get(variable_of(op.outputs[0]))
+        if shape is None:               # of a closed variable, or of one that has no value yet
+            shape = op.attrs["shape"] if has_full_shape(op) else ()
+        self.infos[op.outputs[0]] = Info(op.attrs["dtype"].base_dtype, tuple(shape))
+
+    def _measure(self, op):
+        self.program.measured.extend(v for v in map(variable_of, op.inputs) if v is not None)
+
+    def _check_open(self, op):
+        """Raises for an open variable without a value, of whose shape nothing is known."""
+        if op.type in NEED_NO_VALUE or is_transparent(op) or op.opdef is None or op.opdef.calls:
+            return
+        for variable in (variable_of(t) for t in op.inputs if seen_through(t) not in self.program.feeds):
+            if variable is not None and is_open(variable, self.program) \
+                    and self.program.variable_shapes.get(variable) is None:
+                raise uninitialized(variable, op)
+
+    def _reshapes(self, op) -> bool:
+        """Whether an operation gives an open variable another shape, or its first value."""
+        variable = variable_of(op.inputs[0]) if op.type in ASSIGNMENTS else None
+        if variable is None or not is_open(variable, self.program):
+            return False
+        present, value = self.program.variable_shapes.get(variable), self.infos.get(op.inputs[1])
+        return present is None or value is None or tuple(value.shape) != tuple(present)
 
     def _infer(self, op, infos):
         if op.opdef is None:
             raise InvalidArgumentError(None, op, f"Op type not registered '{op.type}' (node '{op.name}')")
-        if op.opdef.dynamic or op.opdef.shape is None:
-            return [t._shape if not op.opdef.dynamic else None for t in op.outputs]
+        if op.opdef.dynamic or op.opdef.shape is None or op.opdef.calls and self.reshaped:
+            stated = not op.opdef.dynamic and not self.reshaped
+            return [t._shape if stated else None for t in op.outputs]
         try:
             result = op.opdef.shape(_Context(op, infos))
         except ValueError as error:
@@ -251,7 +279,9 @@ def shape_error(op, infos, error):
 def incompatible(op, shapes, error):
     """InvalidArgumentError for an operation whose inputs do not go together, in TensorFlow's words."""
     listed = ["?" if s is None else "[" + ",".join(map(str, s)) + "]" for s in shapes]
-    if op.opdef.scalar is not None and len(listed) == 2:
+    if op.type in ASSIGNMENTS:
+        message = f"Assign requires shapes of both tensors to match. lhs shape= {listed[0]} rhs shape= {listed[1]}"
+    elif op.opdef.scalar is not None and len(listed) == 2:
         message = f"Incompatible shapes: {listed[0]} vs. {listed[1]}"
     else:
         message = f"{error} with input shapes {', '.join(listed)}"

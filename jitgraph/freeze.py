@@ -93,6 +93,12 @@ def _rewritten(node: Any, handles: dict[str, str], dtypes: dict[str, int]) -> li
         if "_class" in node.attr:
             new.attr["_class"].CopyFrom(node.attr["_class"])
         return [new]
+    if node.op == "ResourceGatherNd":
+        new.op = "GatherNd"
+        new.attr.clear()
+        new.attr["Tparams"].type = dtype
+        new.attr["Tindices"].CopyFrom(node.attr["Tindices"])
+        return [new]
     if node.op == "ResourceGather":
         return _gather(node, dtype)
     if node.name in handles:

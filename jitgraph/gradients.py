@@ -188,10 +188,10 @@ def _total(grads: list, op: Operation, method: int) -> Any:
     if any(isinstance(grad, IndexedSlices) for grad in grads):
         return _total_of_slices(grads)
     if method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N:
-        from jitgraph.ops.math import accumulate_n
+        from jitgraph.ops.sums import accumulate_n
 
         return accumulate_n(grads)
-    from jitgraph.ops.math import add_n
+    from jitgraph.ops.sums import add_n
 
     if method == AggregationMethod.EXPERIMENTAL_TREE:
         with name_scope(op.name + "_gradient_sum"):
@@ -205,7 +205,7 @@ def _total(grads: list, op: Operation, method: int) -> Any:
 def _total_of_slices(grads: list) -> Any:
     """Slices are put one behind the other; with a dense gradient among them the sum is dense."""
     from jitgraph.ops.join import concat
-    from jitgraph.ops.math import add_n
+    from jitgraph.ops.sums import add_n
 
     if not all(isinstance(grad, IndexedSlices) for grad in grads):
         return add_n(grads)

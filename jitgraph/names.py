@@ -92,7 +92,8 @@ TABLE: dict[str, str] = {
         initializers.local_variables=local_variables_initializer""",
     "variable_scopes": """
         variable_scope VariableScope get_variable get_local_variable get_variable_scope variable_op_scope
-        no_regularizer AUTO_REUSE""",
+        no_regularizer""",
+    "variable_store": "AUTO_REUSE",
     "template": "make_template",
     "partitioners": """
         create_partitioned_variables fixed_size_partitioner variable_axis_size_partitioner
@@ -132,12 +133,13 @@ TABLE: dict[str, str] = {
         version.GRAPH_DEF_VERSION version.GRAPH_DEF_VERSION_MIN_CONSUMER version.GRAPH_DEF_VERSION_MIN_PRODUCER
         executing_eagerly disable_eager_execution disable_v2_behavior enable_resource_variables
         disable_resource_variables resource_variables_enabled disable_v2_tensorshape""",
+    "ops.sums": "add_n accumulate_n math.add_n math.accumulate_n",
     "ops.math": """
         add subtract multiply scalar_mul divide div truediv realdiv floordiv floor_div div_no_nan mod floormod
-        truncatediv truncatemod pow abs squared_difference maximum minimum add_n
-        accumulate_n math.add math.subtract math.multiply math.scalar_mul math.divide math.truediv math.floordiv
+        truncatediv truncatemod pow abs squared_difference maximum minimum
+        math.add math.subtract math.multiply math.scalar_mul math.divide math.truediv math.floordiv
         math.floormod math.mod math.pow math.abs math.squared_difference
-        math.maximum math.minimum math.add_n math.accumulate_n math.divide_no_nan=div_no_nan
+        math.maximum math.minimum math.divide_no_nan=div_no_nan
         math.multiply_no_nan math.reciprocal_no_nan""",
     "ops.cast": """
         cast saturate_cast bitcast to_float to_double to_int32 to_int64 to_bfloat16 to_complex64 to_complex128
@@ -169,7 +171,7 @@ TABLE: dict[str, str] = {
     "ops.fill": "fill zeros ones zeros_like ones_like one_hot",
     "ops.join": "stack unstack concat split parallel_stack",
     "ops.slicing": "slice strided_slice",
-    "ops.gather": "gather gather_nd scatter_nd manip.gather_nd manip.scatter_nd",
+    "ops.gather": "gather scatter_nd manip.scatter_nd",
     "ops.layout": """
         transpose reverse reverse_v2=reverse reverse_sequence tile broadcast_to broadcast_dynamic_shape
         broadcast_static_shape invert_permutation math.invert_permutation manip.reverse manip.tile""",
@@ -228,7 +230,7 @@ TABLE: dict[str, str] = {
     "ops.counts": """
         bincount histogram_fixed_width confusion_matrix math.bincount math.confusion_matrix
         histogram_fixed_width_bins""",
-    "ops.grids": "sequence_mask meshgrid batch_gather nn.embedding_lookup",
+    "ops.grids": "sequence_mask meshgrid batch_gather gather_nd manip.gather_nd nn.embedding_lookup",
     "ops.matrix_parts": """
         eye diag diag_part matrix_diag matrix_diag_part matrix_set_diag matrix_band_part matrix_transpose linalg.eye
         linalg.diag=matrix_diag linalg.diag_part=matrix_diag_part linalg.set_diag=matrix_set_diag

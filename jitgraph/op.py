@@ -72,7 +72,8 @@ class OpDef:
     ``updates``: for optimizer steps, an expression in prims: inputs (references by value) -> the new value of each
     reference.  ``stream``: random; its NumPy meaning takes a keyword ``stream``, see ``jitgraph.ops.philox``.
     ``context``: keywords that its NumPy meaning takes besides, "state" (the session's, see ``jitgraph.runtime.state``)
-    and "op" (the node): for ops on queues, tables and other things of the host.
+    and "op" (the node): for ops on queues, tables and other things of the host.  ``effect``: it runs also where nobody
+    uses its value, like an op that is stateful, but may be repeated and folded.
     """
 
     type: str
@@ -94,6 +95,7 @@ class OpDef:
     updates: Callable | None = None
     stream: bool = False
     context: tuple[str, ...] = ()
+    effect: bool = False
     doc: str = ""
     builder: Any = None
     result_type: Any = None             # namedtuple of the outputs, made at first use
@@ -232,13 +234,14 @@ class OpBuilder:
 def op(signature: str, *, shape: Callable | None = None, lower: Callable | None = None, grad: Callable | None = None,
        stateful: bool = False, state: str | None = None, host: bool = False, checks: bool = False, dynamic: bool =
        False, reference: Callable | None = None, samples: Callable | None = None, updates: Callable | None = None,
-       stream: bool = False, context: tuple[str, ...] = (), **type_sets: Any) -> Callable[[Callable], OpBuilder]:
+       stream: bool = False, context: tuple[str, ...] = (), effect: bool = False,
+       **type_sets: Any) -> Callable[[Callable], OpBuilder]:
     """Declares an op whose body is its NumPy meaning.  See the module's docstring, and ``OpDef`` for the arguments."""
 
     def declare(body: Callable) -> OpBuilder:
         return _register(signature, type_sets, body, value=body, shape=shape, lower=lower, grad=grad,
                          stateful=stateful, state=state, host=host, checks=checks, dynamic=dynamic,
-                         reference=reference, samples=samples, updates=updates, stream=stream, context=context)
+                         reference=reference, samples=samples, updates=updates, stream=stream, context=context, effect=effect)
 
     return declare
 

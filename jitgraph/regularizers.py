@@ -10,8 +10,8 @@ from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import add_to_collection, get_collection, name_scope
 from jitgraph.ops.constant import constant
-from jitgraph.ops.math import add_n
 from jitgraph.ops.reduce import reduce_sum
+from jitgraph.ops.sums import add_n
 
 Regularizer = Callable[[Any], Any]
 

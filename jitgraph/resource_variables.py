@@ -181,6 +181,12 @@ class ResourceVariable(Variable):
             rows = resource.resource_gather(self._handle, indices, dtype=self._dtype, name=scope)
         return lookup("Identity").builder(rows)
 
+    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
+        """The elements or slices at the coordinates `indices`, without reading the others."""
+        with name_scope("GatherNd" if name is None else name) as scope:
+            slices = resource.resource_gather_nd(self._handle, indices, dtype=self._dtype, name=scope)
+        return lookup("Identity").builder(slices)
+
     # -- writing
 
     def _written(self, op: Operation, read_value: bool = True) -> Any:

@@ -153,7 +153,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "template": "",
         "tensor_array_grad": "",
         "tensor_array_ops": "",
-        "variable_scope": ":jitgraph.variable_scopes",
+        "variable_scope": ":jitgraph.variable_scopes :jitgraph.variable_store",
         "variables": ":jitgraph.variables :jitgraph.variable_collections",
         "weights_broadcast_ops": "",
     },

@@ -8,6 +8,7 @@ import numpy as np
 from jitgraph.compiler import show, sizes
 from jitgraph.compiler.emit.bind import Numbers, compile_guards
 from jitgraph.compiler.kernel import CODES, WIDTH
+from jitgraph.compiler.open_variables import uninitialized
 from jitgraph.compiler.place import HostStep, assign_offsets, temp_bytes
 
 from . import functions, hostcall, watch
@@ -15,7 +16,6 @@ from . import pool as pools
 from .interpreter import INTERRUPTED, ROW
 from .library import LIBRARY
 from .memory import KEPT, ResultPool, address_of, aligned_empty
-from .state import uninitialized
 
 SMALL = 1 << 14             # feeds and results up to this many bytes are copied: cheaper than asking for an address
 HOLD_GIL = 20_000           # estimated nanoseconds up to which a run keeps the GIL
@@ -91,17 +91,17 @@ def _matcher(program):
 
 
 def _variables(program):
-    """(variables that must be initialised before the run, variables that it initialises)."""
-    reads, writes = [], []
+    """({variable that must be initialised before the run: the operation that needs it}, variables that it initialises)."""
+    reads, writes = {}, []
     for node in program.nodes:
-        if node.kind == "read" and node.attrs["version"] == 0 and node.attrs["variable"] not in reads:
-            reads.append(node.attrs["variable"])
+        if node.kind == "read" and node.attrs["version"] == 0:
+            reads.setdefault(node.attrs["variable"], node.op)
         if node.kind == "write" and node.attrs["variable"] not in writes:
             writes.append(node.attrs["variable"])
     # TensorFlow asks a value for its shape: a variable without one fails (tf.assert_variables_initialized lives on that)
     touched = {*reads, *writes, *(n.attrs["variable"] for n in program.nodes if n.kind == "read"),
                *(v for n in program.nodes for v in n.attrs.get("refs", {}).values())}
-    reads += [v for v in dict.fromkeys(program.measured) if v not in touched]
+    reads.update((v, None) for v in program.measured if v not in touched)
     return reads, writes
 
 
@@ -177,7 +177,7 @@ class Binding:
     def run(self, feeds) -> list:
         """Executes the program on feed arrays (contiguous, of the declared dtypes); returns its results in order.
 
-        Raises FailedPreconditionError for an uninitialised variable, and what failing kernels and host calls raise.
+        Raises the error of `uninitialized` for a variable without a value, and what failing kernels and host calls raise.
         """
         if not self.checked:
             self._check_variables()
@@ -193,9 +193,9 @@ class Binding:
 
     def _check_variables(self):
         state = self.state
-        for op in self.compiled.reads:
-            if not state.variable(op).initialized:
-                raise uninitialized(op)
+        for variable, op in self.compiled.reads.items():
+            if not state.variable(variable).initialized:
+                raise uninitialized(variable, op)
         for slot, s in enumerate(self.layout.slots):
             if s.kind == "variable":
                 variable = state.variable(s.key)
@@ -377,6 +377,7 @@ class Frame:
         node = step.node
         if node.attrs.get("call") == "op":
             results = self._call(node, arrays, step.used)
+            self._check_shapes(step, results)
         elif node.attrs["call"] == "stream":
             results = (node.attrs["function"](binding.state.stream(node.op), *arrays),)
         else:
@@ -389,6 +390,13 @@ class Frame:
                 result = np.asarray(result, order="C")
                 self.slots[k] = address_of(result)
             self.arrays[k] = result
+
+    def _check_shapes(self, step: HostStep, results):
+        """Kernels read what the host made by the shapes of the plan, so a value of another one must not get through."""
+        every = zip(step.node.op.outputs, step.outputs, results, step.node.attrs["open"])
+        for number, (tensor, k, result, free) in enumerate(every):
+            if number in step.used and not free and self.binding.layout.slots[k].kind == "host" and np.shape(result) != self.binding.shapes[k]:
+                raise hostcall.unexpected_shape(tensor, np.shape(result), self.binding.shapes[k])
 
     def _call(self, node, arrays, used):
         state = self.binding.state

@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from jitgraph.compiler.lower import is_closed
+from jitgraph.compiler.open_variables import ASSIGNMENTS, NEED_NO_VALUE, shapes_hold, uninitialized
 from jitgraph.compiler.specialize import incompatible
-from jitgraph.graph import errors
+from jitgraph.graph import errors, shapes
 
-from .state import uninitialized
+OBJECTS = ("resource", "variant")       # dtypes of things of the host
 
 
 def call(op, arrays, state) -> tuple:
@@ -27,7 +27,12 @@ def call(op, arrays, state) -> tuple:
         raise located(error, op) from None
     except (ValueError, IndexError, ZeroDivisionError, np.linalg.LinAlgError) as error:
         raise incompatible(op, [np.shape(a) for a in arrays], error) from error
-    return tuple(_as_declared(r, t) for r, t in zip(results, op.outputs))
+    values = tuple(_as_declared(r, t) for r, t in zip(results, op.outputs))
+    for value, tensor in zip(values, op.outputs):
+        if tensor.dtype.name not in OBJECTS and not shapes.compatible(tensor._shape, np.shape(value)) \
+                and shapes_hold(op.graph):
+            raise unexpected_shape(tensor, np.shape(value), tensor._shape)
+    return values
 
 
 def check(op, arrays):
@@ -39,14 +44,10 @@ def check(op, arrays):
         raise located(error, op) from None
 
 
-# operations on variables that work on one without a value
-NEED_NO_VALUE = ("Assign", "AssignVariableOp", "IsVariableInitialized", "VarIsInitializedOp")
-
-
 def call_on_state(op, refs: dict, others, state) -> tuple:
     """An operation on variables: its NumPy meaning takes their present values and, if it writes, gives the new ones.
 
-    Raises FailedPreconditionError for a variable without a value; those of NEED_NO_VALUE take None for it.
+    Raises the error of `uninitialized` for a variable without a value; those of NEED_NO_VALUE take None for it.
     """
     with state.lock:
         return _on_state(op, refs, others, state)
@@ -58,30 +59,51 @@ def _on_state(op, refs, others, state) -> tuple:
     needs_value = op.type not in NEED_NO_VALUE
     for k, variable in refs.items():
         if arrays[k] is None and needs_value:
-            raise uninitialized(variable)
+            raise uninitialized(variable, op)
     if opdef.state != "write":
         return call(op, arrays, state)
-    updates = getattr(opdef, "updates", None)
-    with np.errstate(all="ignore"):
-        if updates is not None:
-            new = updates(*arrays, **opdef.arguments(updates, op.attrs))
-        else:
-            try:
-                new = opdef.value(*arrays, **opdef.arguments(opdef.value, op.attrs))
-            except errors.OpError as error:
-                raise located(error, op) from None
-    new = new if isinstance(new, tuple) else (new,)
     before = np.array(arrays[0]) if op.outputs and not op.outputs[0].dtype._is_ref_dtype else None
-    for variable, value in zip(refs.values(), [np.asarray(v) for v in new]):
-        dtype = variable.attrs["dtype"].base_dtype
-        value = value.astype(dtype.as_numpy_dtype, copy=False)
-        if not needs_value and is_closed(variable) and value.shape != tuple(variable.attrs["shape"]):
-            raise errors.InvalidArgumentError(None, op, "Assign requires shapes of both tensors to match. lhs shape= "
-                                              f"{list(variable.attrs['shape'])} rhs shape= {list(value.shape)}")
-        state.assign(variable, value if dtype.name == "string" or not is_closed(variable)
-                     else np.broadcast_to(value, tuple(variable.attrs["shape"])))
+    try:
+        written = [*zip(refs.values(), _new_values(op, refs, arrays, state))]
+    except errors.OpError as error:
+        raise located(error, op) from None
+    except (ValueError, IndexError) as error:
+        raise incompatible(op, [() if a is None else np.shape(a) for a in arrays], error) from error
+    for variable, value in written:
+        state.assign(variable, value)
     first = next(iter(refs.values()))
     return tuple(np.array(state.read(first)) if before is None else before for _ in op.outputs)
+
+
+def _new_values(op, refs, arrays, state):
+    """What an operation that writes gives to each of its variables."""
+    function = getattr(op.opdef, "updates", None) or op.opdef.value
+    with np.errstate(all="ignore"):
+        new = function(*arrays, **op.opdef.arguments(function, op.attrs))
+    for variable, value in zip(refs.values(), new if isinstance(new, tuple) else (new,)):
+        dtype = variable.attrs["dtype"].base_dtype
+        value = np.asarray(value).astype(dtype.as_numpy_dtype, copy=False)
+        if op.type in ASSIGNMENTS:
+            _check_assigned(op, variable, value.shape, state)
+        elif dtype.name != "string":
+            value = np.broadcast_to(value, state.read(variable).shape)
+        yield value
+
+
+def _check_assigned(op, variable, shape, state):
+    """Raises InvalidArgumentError for an assignment of a shape that the variable may not have."""
+    stated = variable.attrs["shape"]
+    if op.type == "AssignVariableOp":
+        fits = shapes.compatible(stated, shape)
+    elif op.attrs["validate_shape"]:
+        present = _present(state, variable)
+        # TensorFlow takes a variable that has no value, and for which no shape was stated, for a scalar
+        stated = (stated or ()) if present is None else present.shape
+        fits = shapes.compatible(stated, shape)
+    else:
+        return
+    if not fits:
+        raise incompatible(op, [[("?" if d is None else d) for d in stated], shape], None)
 
 
 def _present(state, variable):
@@ -104,22 +126,21 @@ def evaluate(opdef, arrays, attrs, extra) -> tuple:
 
 
 def _as_declared(result, tensor):
-    """The value in the dtype that the graph declares, checked against the shape that it states."""
+    """The value in the dtype that the graph declares."""
     dtype = tensor.dtype.base_dtype
     if dtype.name == "resource" and not isinstance(result, np.ndarray):     # NumPy unpacks what it picks from an array
         array = np.empty((), object)
         array[()] = result
         return array
-    if dtype.name in ("resource", "variant"):
+    if dtype.name in OBJECTS:
         return result
-    array = np.asarray(result, dtype=object if dtype.name == "string" else dtype.as_numpy_dtype)
-    static = tensor._shape
-    if static is not None and array.shape != static and (len(static) != array.ndim or any(
-            s is not None and s != d for s, d in zip(static, array.shape))):
-        # memory and kernels are planned for the shape in the graph, so a wrong one must not get through
-        raise errors.InvalidArgumentError(None, tensor.op, f"The value of {tensor.name} has shape {list(array.shape)}, "
-                                                           f"but the graph states {tensor.shape} (set_shape?)")
-    return array
+    return np.asarray(result, dtype=object if dtype.name == "string" else dtype.as_numpy_dtype)
+
+
+def unexpected_shape(tensor, shape, planned):
+    """The error for a value of another shape than the graph states, or a plan was made for."""
+    return errors.InvalidArgumentError(None, tensor.op, f"The value of {tensor.name} has shape {list(shape)}, but the "
+                                                        f"graph states {shapes.brackets(planned)} (set_shape?)")
 
 
 def located(error, op):

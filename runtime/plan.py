@@ -14,7 +14,8 @@ import threading
 import numpy as np
 
 from jitgraph.compiler import Program, compile, compile_ops, options
-from jitgraph.compiler.lower import is_closed, state_inputs
+from jitgraph.compiler.lower import state_inputs
+from jitgraph.compiler.open_variables import is_closed
 from jitgraph.compiler.order import is_variable, variable_of
 from jitgraph.compiler.prune import prune
 from jitgraph.graph.errors import InvalidArgumentError
@@ -219,8 +220,8 @@ class Segment:
 
     def _variable_shapes(self):
         state = self.plan.state
-        arrays = [state.variable(op).array for op in self.plan.open_variables]
-        return tuple(None if a is None else a.shape for a in arrays)
+        present = [state.variable(op) for op in self.plan.open_variables]
+        return tuple(v.array.shape if v.initialized else None for v in present)
 
     def variant(self, shapes, pins):
         """Binds a compiled program to these shapes; compiles one if none holds for them."""
@@ -246,7 +247,7 @@ class Segment:
 
     def _compile(self, shapes, pins) -> Program:
         plan = self.plan
-        open_shapes = {op: s for op, s in zip(plan.open_variables, self._variable_shapes()) if s is not None}
+        open_shapes = dict(zip(plan.open_variables, self._variable_shapes()))
         if self.previous is None:
             program = Program(plan.graph, plan.fetches, plan.targets, dict(zip(plan.feeds, shapes)),
                               variable_shapes=open_shapes, known=dict(plan.known), options=plan.options)

@@ -139,6 +139,7 @@ class BaseSession:
     def _forget_plans(self):
         with self._lock:
             self._plans, self._mutations = {}, self._graph.mutations
+            self._state.functions.clear()
 
     @property
     def plans(self) -> list[Plan]:

@@ -5,8 +5,9 @@ import threading
 
 import numpy as np
 
+from jitgraph.compiler.open_variables import uninitialized
 from jitgraph.compiler.order import variable_key
-from jitgraph.graph.errors import CancelledError, FailedPreconditionError
+from jitgraph.graph.errors import CancelledError
 
 from . import watch
 from .memory import address_of, aligned_empty
@@ -165,9 +166,3 @@ class Stream:
         other = Stream()
         other.blocks, other._entropy = self.blocks, self._entropy
         return other
-
-
-def uninitialized(op) -> FailedPreconditionError:
-    """TensorFlow's error for reading a variable that nobody has initialised, with what to do about it."""
-    return FailedPreconditionError(None, op, f"Attempting to use uninitialized value {op.name}. Run its initializer "
-                                             "first, for example tf.global_variables_initializer().")

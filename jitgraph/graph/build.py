@@ -292,6 +292,18 @@ class ShapeContext:
         self.asked += (index % len(self.inputs),)
         return partial_value(self.inputs[index])
 
+    def variable_shape(self, index: int) -> Any:
+        """The shape of the variable that input `index`, a handle, stands for; a compiler knows the present one."""
+        return stated_shape(self.inputs[index])
+
+
+def stated_shape(handle: Tensor) -> Any:
+    """The shape that the variable behind a handle was made with; None if it is not known."""
+    op = handle.op
+    while op.type == "Identity":
+        op = op.inputs[0].op
+    return op.attrs["shape"] if op.type == "VarHandleOp" else None
+
 
 def add_node(graph: Any, opdef: Any, op_name: str, inputs: list[Tensor], attrs: dict[str, Any],
              control_inputs: list[Operation] | None = None) -> Operation:

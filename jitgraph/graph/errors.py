@@ -26,6 +26,10 @@ DATA_LOSS = 15
 UNAUTHENTICATED = 16
 
 
+class OperatorNotAllowedInGraphError(TypeError):
+    """A tensor stands where Python wants a value: ``if t:``, ``for row in t``.  Mend: ``tf.cond``, ``tf.map_fn``."""
+
+
 class OpError(Exception):
     """Base of every error that arises while a graph runs: ``OpError(node_def, op, message, error_code)``."""
 

@@ -1,7 +1,7 @@
 """Python values to arrays, by TensorFlow's rules: ints are int32 (int64 if they must be), floats are float32."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def to_array(value: Any, dtype: DType | None = None) -> np.ndarray:
     """`value` as an ndarray of `dtype` (strings: object array of bytes).
 
     NumPy arrays and scalars keep their dtype, or are cast; Python values must suit `dtype`.  Raises TypeError
-    ("Expected int32, got 1.5 of type 'float' instead.") and ValueError (None, ragged lists).
+    ("Expected int32, got 1.5 of type 'float' instead.", None in a list) and ValueError (None itself, ragged lists).
     """
     if value is None:
         raise ValueError("None values not supported.")
@@ -83,7 +83,7 @@ def _objects(value: Any, array: np.ndarray, dtype: DType | None) -> np.ndarray:
     """Arrays that NumPy could not give a number type: strings, Dimensions, None, or mixtures."""
     leaves = _flatten(value) if not isinstance(value, np.ndarray) else array.ravel().tolist()
     if any(leaf is None for leaf in leaves):
-        raise ValueError("None values not supported.")
+        _fail(value) if dtype is None else _refuse(value, dtype)
     if any(isinstance(leaf, shapes.Dimension) for leaf in leaves):
         for leaf in leaves:
             if isinstance(leaf, shapes.Dimension) and leaf.value is None:
@@ -95,12 +95,16 @@ def _objects(value: Any, array: np.ndarray, dtype: DType | None) -> np.ndarray:
     if all(isinstance(leaf, (str, bytes, np.str_, np.bytes_)) for leaf in leaves):
         return _strings(value)
     if all(isinstance(leaf, int) for leaf in leaves):
-        raise ValueError(f"Python integer {leaves[0]} does not fit into 64 bits.")
+        _fail(value)        # one of them does not fit into 64 bits
     first = leaves[0]
     if isinstance(first, (int, float, complex)):
         _refuse(value, as_dtype(type(first)))
     if isinstance(first, (str, bytes)):
         _refuse(value, dtypes.string)
+    _fail(value)
+
+
+def _fail(value: Any) -> NoReturn:
     raise TypeError(f"Failed to convert object of type {type(value)} to Tensor. Contents: {value!r}. Consider casting "
                     "elements to a supported type.")
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from jitgraph.graph import shapes
 from jitgraph.graph.dtypes import DType
+from jitgraph.graph.errors import OperatorNotAllowedInGraphError
 
 if TYPE_CHECKING:
     from jitgraph.graph.graph import Graph
@@ -151,14 +152,15 @@ class Tensor:
         return self
 
     def __iter__(self):
-        raise TypeError(f"Tensor objects are only iterable when eager execution is enabled. To iterate over this "
-                        f"tensor ({self.name}) use tf.map_fn, or tf.unstack if its first dimension is known.")
+        raise OperatorNotAllowedInGraphError(
+            "iterating over `tf.Tensor` is not allowed in Graph execution. To iterate over this tensor "
+            f"({self.name}) use tf.map_fn, or tf.unstack if its first dimension is known.")
 
     def __bool__(self) -> bool:
-        raise TypeError(f"Using a `tf.Tensor` as a Python `bool` is not allowed ({self.name} has no value while the "
-                        "graph is built). Use `if t is not None:` instead of `if t:` to test if a tensor is defined, "
-                        "and use TensorFlow ops such as tf.cond to execute subgraphs conditioned on the value of a "
-                        "tensor.")
+        raise OperatorNotAllowedInGraphError(
+            f"using a `tf.Tensor` as a Python `bool` is not allowed in Graph execution ({self.name} has no value while "
+            "the graph is built). Use `if t is not None:` instead of `if t:` to test if a tensor is defined, and use "
+            "TensorFlow ops such as tf.cond to execute subgraphs conditioned on the value of a tensor.")
 
     def __len__(self) -> int:
         raise TypeError(f"object of type 'Tensor' has no len(): {self.name} has no value while the graph is built. "

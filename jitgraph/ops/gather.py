@@ -158,14 +158,14 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, name: str | 
 
 # -- gather_nd, scatter_nd -----------------------------------------------------------------------------------------
 
-def _gather_nd_shape(c: Any) -> Any:
-    params, indices = c.shapes
+def gather_nd_shape(params: Any, indices: Any) -> Any:
+    """The shape of what `indices` of this shape pick from `params`; each may be None."""
     if params is None or indices is None or indices[-1] is None:
         return None
     depth = indices[-1]
     if depth > len(params):
-        raise ValueError(f"indices.shape[-1] must be <= params.rank, but saw indices shape {list(indices)} and params "
-                         f"shape {list(params)}")
+        raise ValueError(f"indices.shape[-1] must be <= params.rank, but saw indices shape: "
+                         f"{shape_rules.brackets(indices)} and params shape: {shape_rules.brackets(params)}")
     return tuple(indices[:-1]) + tuple(params[depth:])
 
 
@@ -187,30 +187,35 @@ def _lower_gather_nd(b: Any, params: Any, indices: Any) -> Any:
     return NotImplemented
 
 
-@op("GatherNd(params: Tparams, indices: Tindices) -> output: Tparams", Tindices=_INDICES, shape=_gather_nd_shape,
-    lower=_lower_gather_nd, checks=True)
+@op("GatherNd(params: Tparams, indices: Tindices) -> output: Tparams", Tindices=_INDICES,
+    shape=lambda c: gather_nd_shape(*c.shapes), lower=_lower_gather_nd, checks=True)
 def gather_nd(params, indices):
     """The slices of `params` at the multi-dimensional `indices`, whose last axis has one index per dimension."""
     depth = indices.shape[-1]
-    _check_positions(indices, params.shape[:depth], "params")
+    _check_positions(indices, params.shape, "param")
     if depth == 0:
         return np.broadcast_to(params, indices.shape[:-1] + params.shape).copy()
     return params[tuple(np.moveaxis(indices, -1, 0))]
 
 
 def _check_positions(indices: Any, sizes: Any, what: str) -> None:
-    bad = (indices < 0) | (indices >= np.asarray(sizes, np.int64))
+    """Raises InvalidArgumentError for the first index out of the `sizes` of the first dimensions."""
+    bad = (indices < 0) | (indices >= np.asarray(sizes[:indices.shape[-1]], np.int64))
     if bad.any():
         position = np.argwhere(bad.any(-1))[0]
         shown = f"[{','.join(map(str, position))}]" if position.size else ""
         raise _invalid(f"indices{shown} = {indices[tuple(position)].tolist()} does not index into {what} shape "
-                       f"{list(sizes)}")
+                       f"{shape_rules.brackets(sizes)}")
 
 
 @gather_nd.gradient
 def _(op, grad):
-    params, indices = op.inputs
-    full = shape(params, out_type=indices.dtype.base_dtype)
+    return gather_nd_gradient(op, shape(op.inputs[0], out_type=op.inputs[1].dtype.base_dtype), grad)
+
+
+def gather_nd_gradient(op: Any, full: Any, grad: Any) -> list:
+    """The gradient of a GatherNd, or of its kin, whose params have the shape `full`."""
+    indices = op.inputs[1]
     if indices._shape is not None and len(indices._shape) == 2 and indices._shape[-1] == 1:
         return [IndexedSlices(grad, raw.Squeeze(indices, squeeze_dims=[-1]), full), None]
     return [raw.ScatterNd(indices, grad, full), None]
@@ -232,7 +237,7 @@ def scatter_nd(indices, updates, shape):
     """Zeros of `shape` with `updates` added at the multi-dimensional `indices`; duplicates add up."""
     sizes = tuple(int(d) for d in shape)
     depth = indices.shape[-1]
-    _check_positions(indices, sizes[:depth], "output")
+    _check_positions(indices, sizes, "output")
     if updates.shape != indices.shape[:-1] + sizes[depth:]:
         raise _invalid(f"Must have updates.shape = indices.shape[:-1] + shape[{depth}:], got updates.shape: "
                        f"{list(updates.shape)}, indices.shape: {list(indices.shape)}, shape: {list(sizes)}")

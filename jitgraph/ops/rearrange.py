@@ -60,8 +60,7 @@ def _(op, grad):
 
 def _scattered(name: str, doc: str, combine: Any) -> Any:
     def value(tensor: Any, indices: Any, updates: Any) -> Any:
-        depth = indices.shape[-1]
-        _check_positions(indices, tensor.shape[:depth], "output")
+        _check_positions(indices, tensor.shape, "output")
         result = tensor.copy()
         combine(result, tuple(np.moveaxis(indices, -1, 0)), updates)
         return result

@@ -11,28 +11,27 @@ import numpy as np
 
 from jitgraph import prim
 from jitgraph.graph import shape_rules
+from jitgraph.graph.build import stated_shape
 from jitgraph.graph.dtypes import INDEX, INDICES, NUMBERS, TypeSet, int32, int64
 from jitgraph.graph.errors import OutOfRangeError
 from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops import state
-
-
-def handle_shape(tensor: Any) -> Any:
-    """The static shape of the variable behind a handle, None if it is not known."""
-    handle = tensor.op
-    while handle.type == "Identity":
-        handle = handle.inputs[0].op
-    return handle.attrs["shape"] if handle.type == "VarHandleOp" else None
+from jitgraph.ops.gather import gather_nd, gather_nd_gradient, gather_nd_shape
 
 
 def _of_variable(c: Any) -> Any:
-    inputs = getattr(c, "inputs", None)
-    return handle_shape(inputs[0]) if inputs else None
+    return c.variable_shape(0)
+
+
+def _updatable(c: Any) -> list:
+    """An update has the variable's present shape."""
+    shape_rules.merge(c.variable_shape(0), c.shapes[1])
+    return []
 
 
 def _assignable(c: Any) -> list:
-    """A variable keeps the shape it was made with."""
-    shape_rules.merge(_of_variable(c), c.shapes[1])
+    """A variable keeps what was said of its shape when it was made."""
+    shape_rules.merge(stated_shape(c.inputs[0]), c.shapes[1])
     return []
 
 
@@ -75,7 +74,7 @@ def assign_variable_op(resource, value):
     return value
 
 
-@op("AssignAddVariableOp(resource: resource, value: dtype)", dtype=NUMBERS, shape=_assignable, stateful=True,
+@op("AssignAddVariableOp(resource: resource, value: dtype)", dtype=NUMBERS, shape=_updatable, stateful=True,
     state="write", lower=lambda b, resource, value: prim.add(resource, value))
 def assign_add_variable_op(resource, value):
     """Adds `value` to the variable."""
@@ -83,7 +82,7 @@ def assign_add_variable_op(resource, value):
     return resource + value
 
 
-@op("AssignSubVariableOp(resource: resource, value: dtype)", dtype=NUMBERS, shape=_assignable, stateful=True,
+@op("AssignSubVariableOp(resource: resource, value: dtype)", dtype=NUMBERS, shape=_updatable, stateful=True,
     state="write", lower=lambda b, resource, value: prim.sub(resource, value))
 def assign_sub_variable_op(resource, value):
     """Takes `value` from the variable."""
@@ -133,6 +132,18 @@ def _(op, grad):
     count = expand_dims(size(indices), 0)
     values = reshape(grad, concat([count, full[1:]], 0))
     return [IndexedSlices(values, reshape(indices, count), full), None]
+
+
+@op("ResourceGatherNd(resource: resource, indices: Tindices; dtype: type) -> output: dtype", Tindices=INDICES,
+    shape=lambda c: gather_nd_shape(_of_variable(c), c.shapes[1]), stateful=True, state="read", checks=True)
+def resource_gather_nd(resource, indices):
+    """The slices of the variable at the multi-dimensional `indices`."""
+    return gather_nd.opdef.value(resource, indices)
+
+
+@resource_gather_nd.gradient
+def _(op, grad):
+    return gather_nd_gradient(op, variable_shape(op.inputs[0], out_type=op.inputs[1].dtype.base_dtype), grad)
 
 
 def _scatter(kind: str) -> Any:

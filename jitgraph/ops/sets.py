@@ -28,14 +28,14 @@ def _where(input):
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
-    """The coordinates of the true elements, or element by element `x` where true and `y` where false.
+    """The coordinates of the elements that are true (not zero), or element by element `x` where true and `y` where false.
 
     `condition` has the shape of `x` and `y`, or is a vector that picks rows.  Raises ValueError if only one of `x` and
     `y` is given.
     """
     if x is None and y is None:
         with name_scope(name, "Where", [condition]) as scope:
-            return _where(convert_to_tensor(condition, dtypes.bool_, name="condition"), name=scope)
+            return _where(convert_to_tensor(condition, preferred_dtype=dtypes.bool_, name="condition"), name=scope)
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
     return raw.Select(condition, x, y, name=name)
@@ -45,7 +45,7 @@ def where_v2(condition: Any, x: Any = None, y: Any = None, name: str | None = No
     """As ``where``, but condition, `x` and `y` broadcast together."""
     if x is None and y is None:
         with name_scope(name, "Where", [condition]) as scope:
-            return _where(convert_to_tensor(condition, dtypes.bool_, name="condition"), name=scope)
+            return _where(convert_to_tensor(condition, preferred_dtype=dtypes.bool_, name="condition"), name=scope)
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
     return raw.SelectV2(condition, x, y, name=name)

@@ -66,41 +66,30 @@ def _rank(input):
 
 
 def reshaped(shape: Any, wanted: Any) -> Any:
-    """The shape after a reshape of `shape` to `wanted` (sizes, None if unknown; at most one is -1).
+    """The shape after a reshape of `shape` to `wanted`, of whose sizes one may be -1.
 
     Raises ValueError if the numbers of elements differ.
     """
-    wanted = list(wanted)
-    count = shape_rules.elements(shape)
-    free = [i for i, d in enumerate(wanted) if d is not None and d == -1]
+    wanted, count = list(wanted), shape_rules.elements(shape)
+    free = [i for i, d in enumerate(wanted) if d == -1]
     if len(free) > 1:
         raise ValueError(f"Only one input size may be -1, not both {free[0]} and {free[1]}")
-    if any(d is not None and d < -1 for d in wanted):
-        raise ValueError(f"Size {min(d for d in wanted if d is not None)} must be non-negative")
-    rest = [d for i, d in enumerate(wanted) if i not in free]
-    if count is None or any(d is None for d in rest):
-        return tuple([None if i in free else d for i, d in enumerate(wanted)])
-    known = shape_rules.product(rest)
-    if not free:
-        if known != count:
-            raise ValueError(f"Cannot reshape a tensor with {count} elements to shape {_listed(wanted)} ({known} elements)")
-        return tuple(wanted)
-    if known == 0:
-        if count != 0:
-            raise ValueError(f"Cannot reshape a tensor with {count} elements to shape {_listed(wanted)}: it has no "
-                             "elements for any size in place of -1")
-        inferred = 0
-    else:
-        inferred = count // known
-        if inferred * known != count:
-            raise ValueError(f"Cannot reshape a tensor with {count} elements to shape {_listed(wanted)}: {count} is no "
-                             f"multiple of {known}")
-    wanted[free[0]] = inferred
+    for i, d in enumerate(wanted):
+        if d < -1:
+            raise ValueError(f"Size {i} must be non-negative, not {d}")
+    if free:
+        # an empty tensor's sizes of 0 stand for each other: [0, 4] becomes [-1, 0] as [4, 0]
+        empty = any(d == 0 for d in wanted)
+        rest = shape_rules.product([d for d in wanted if d != -1 and d != 0])
+        number = shape_rules.product([d for d in shape if not (empty and d == 0)])
+        if number // rest * rest != number:
+            raise ValueError(f"Input to reshape is a tensor with {number} values, but the requested shape requires a "
+                             f"multiple of {rest}")
+        wanted[free[0]] = number // rest
+    if shape_rules.product(wanted) != count:
+        raise ValueError(f"Input to reshape is a tensor with {count} values, but the requested shape has "
+                         f"{shape_rules.product(wanted)}")
     return tuple(wanted)
-
-
-def _listed(shape: Any) -> str:
-    return "[" + ",".join("?" if d is None else str(d) for d in shape) + "]"
 
 
 def plain_sizes(value: Any) -> list:
@@ -109,10 +98,44 @@ def plain_sizes(value: Any) -> list:
 
 
 def _reshape_shape(c: Any) -> Any:
-    value = c.constant(1)
-    if value is None:
-        return shape_rules.shape_from(c, 1)
-    return reshaped(c.shapes[0], plain_sizes(value))
+    shape_rules.with_rank(c.shapes[1], 1, "the shape")
+    wanted = shape_rules.shape_from(c, 1)
+    if wanted is None or c.shapes[0] is None:
+        return wanted
+    return _stated_reshape(c.shapes[0], wanted)
+
+
+def _stated_reshape(shape: Any, wanted: Any) -> Any:
+    """The shape after a reshape to `wanted`, of which one unknown size follows from the others.
+
+    Raises ValueError if the numbers of elements cannot be the same.
+    """
+    unknown_in, unknown_out = [[i for i, d in enumerate(s) if d is None] for s in (shape, wanted)]
+    if len(unknown_in) > 1 or len(unknown_out) > 1:
+        return wanted
+    count, known = [shape_rules.product([d for d in s if d is not None]) for s in (shape, wanted)]
+    if not unknown_in and not unknown_out:
+        if count != known:
+            raise ValueError(f"Cannot reshape a tensor with {count} elements to shape {shape_rules.brackets(wanted)} "
+                             f"({known} elements)")
+        return wanted
+    if not unknown_in and known != 0:
+        return _with_size(wanted, unknown_out[0], _quotient(count, known))
+    if not unknown_out and count != 0:
+        _quotient(known, count)
+    elif unknown_in and unknown_out and count == known:     # the two unknown sizes are one
+        return _with_size(wanted, unknown_out[0], shape[unknown_in[0]])
+    return wanted
+
+
+def _quotient(count: Any, divisor: Any) -> Any:
+    if count // divisor * divisor != count:
+        raise ValueError(f"Dimension size must be evenly divisible by {divisor} but is {count}")
+    return count // divisor
+
+
+def _with_size(shape: Any, axis: int, size: Any) -> tuple:
+    return (*shape[:axis], size, *shape[axis + 1:])
 
 
 def _lower_reshape(b: Any, x: Any, shape: Any) -> Any:
@@ -125,9 +148,11 @@ def _lower_reshape(b: Any, x: Any, shape: Any) -> Any:
 def reshape(tensor, shape):
     """The elements of `tensor`, in row-major order, in the shape `shape`; one size may be -1 (what remains)."""
     try:
+        if shape.ndim != 1:
+            raise ValueError(f"sizes input must be 1-D, not {shape_rules.brackets(shape.shape)}")
         return tensor.reshape(reshaped(tensor.shape, plain_sizes(shape)))
     except ValueError as error:
-        raise _invalid(f"Input to reshape: {error}") from None
+        raise _invalid(str(error)) from None
 
 
 def _invalid(message: str) -> Exception:

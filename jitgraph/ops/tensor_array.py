@@ -20,6 +20,8 @@ from jitgraph.tensor_array_values import Elements, Handle, OneElement, elements_
 
 # `context`: values of the host are never folded into the graph
 _HOST: dict[str, Any] = {"host": True, "context": ("op",)}
+# a read clears what it reads, after which another read and a write fail
+_READ: dict[str, Any] = {"effect": True, **_HOST}
 _FLOW: dict[str, Any] = {"shape": shape_rules.scalar, **_HOST}
 
 
@@ -71,7 +73,7 @@ def _(op, grad):
     return [None, None, raw.TensorArrayElementGradient(grad, index, value), grad]
 
 
-@op("TensorArrayReadV3(handle: resource, index: int32, flow_in: variant; dtype: type) -> value: dtype", **_HOST)
+@op("TensorArrayReadV3(handle: resource, index: int32, flow_in: variant; dtype: type) -> value: dtype", **_READ)
 def tensor_array_read_v3(handle, index, flow_in, op):
     """The element at `index`."""
     return unboxed(handle).read(unboxed(flow_in), int(index), op.replays)
@@ -121,7 +123,7 @@ def _gathered_shape(c: Any) -> Any:
 
 
 @op("TensorArrayGatherV3(handle: resource, indices: int32, flow_in: variant; dtype: type, element_shape: shape = None) "
-    "-> value: dtype", shape=_gathered_shape, **_HOST)
+    "-> value: dtype", shape=_gathered_shape, **_READ)
 def tensor_array_gather_v3(handle, indices, flow_in, element_shape, op):
     """The elements at `indices`, one behind the other along a new first axis."""
     shared, elements = unboxed(handle), unboxed(flow_in)

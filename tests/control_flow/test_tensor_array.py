@@ -149,3 +149,28 @@ def test_a_fetched_flow_is_a_number(tf, run):
     array = tf.TensorArray(tf.float32, 2).write(0, 1.0)
     loop = tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, a.write(i, 1.0)), (0, tf.TensorArray(tf.float32, 2)))[1]
     assert run([array.flow, loop.flow]) == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+def test_reads_that_nobody_uses_clear_too(tf, jit):
+    def again(first, second, clear=True):
+        array = tf.TensorArray(tf.float32, 3, clear_after_read=clear).unstack([1.0, 2.0, 3.0])
+        with tf.control_dependencies([first(array)]):
+            return second(array)
+
+    def read(array):
+        return array.read(tf.placeholder_with_default(1, []))
+
+    def rows(array):
+        return array.gather([0, 1])
+
+    twice = [again(first, second) for first in (read, rows, lambda a: a.stack()) for second in (read, rows, lambda a: a.stack())]
+    kept = [again(read, read, clear=False), again(rows, lambda a: a.stack(), clear=False)]
+    write = again(read, lambda a: a.write(1, 5.0).read(0))
+    with tf.Session(jit=jit) as session:
+        for tensor in twice:
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"Could not read index \d twice because it was cleared"):
+                session.run(tensor)
+        assert [value.tolist() for value in session.run(kept)] == [2.0, [1.0, 2.0, 3.0]]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="index 1 because it has already been read"):
+            session.run(write)

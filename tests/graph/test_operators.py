@@ -68,3 +68,11 @@ def test_tensors_of_other_graphs_do_not_mix(tf):
         foreign = tf.constant(1.0)
     with pytest.raises(ValueError, match="must be from the same graph as"):
         foreign + tf.constant(2.0)
+
+
+def test_a_tensor_is_no_python_value(tf):
+    x = tf.placeholder(tf.float32, [3])
+    for use in (bool, list):
+        with pytest.raises(TypeError, match="is not allowed in Graph execution") as caught:
+            use(x)
+        assert caught.type.__name__ == "OperatorNotAllowedInGraphError"

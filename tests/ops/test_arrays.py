@@ -56,11 +56,39 @@ def test_index_out_of_range(tf, run):
 def test_reshape_errors_name_the_numbers(tf, run):
     with pytest.raises(ValueError, match="24 elements"):
         tf.reshape(tf.constant(A), [5, 5])
-    with pytest.raises(ValueError, match="Only one"):
-        tf.reshape(tf.constant(A), [-1, -1])
+    with pytest.raises(ValueError, match="evenly divisible by 5 but is 24"):
+        tf.reshape(tf.constant(A), [-1, 5])
+    with pytest.raises(ValueError, match="evenly divisible by 5 but is 24"):
+        tf.reshape(tf.constant(A), [tf.placeholder(tf.int32, []), 5])
+    with pytest.raises(ValueError, match="evenly divisible by 4 but is 3"):
+        tf.reshape(tf.placeholder(tf.float32, [None, 4]), [3])
+    for wrong in (24, [[24]]):
+        with pytest.raises(ValueError, match="must be rank 1 but is rank"):
+            tf.reshape(tf.constant(A), wrong)
+    shape = tf.placeholder(tf.int32)
+    for wrong, text in (([5, 5], "a tensor with 24 values, but the requested shape has 25"),
+                        ([-1, 5], "multiple of 5|divisible by 5"),
+                        ([-1, -1], "Only one input size may be -1, not both 0 and 1"), ([-1, 0], "requested shape has 0"),
+                        ([24, -2], "Size 1 must be non-negative, not -2"), (24, "must be 1-D|must be rank 1"),
+                        ([[24]], "must be 1-D|must be rank 1")):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+            run(tf.reshape(tf.constant(A), shape), {shape: wrong})
+    twice = tf.reshape(tf.constant(A), [-1, -1])
+    assert twice.shape.as_list() == [None, None]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Only one input size may be -1, not both 0 and 1"):
+        run(twice)
+
+
+def test_reshape_finds_out_one_unknown_size(tf, run):
+    n, x = tf.placeholder(tf.int32, []), tf.placeholder(tf.float32, [None, 4])
+    for tensor, wanted in ((tf.reshape(tf.constant(A), [n, 4]), [A.size // 4, 4]), (tf.reshape(x, [n, 4]), [None, 4]),
+                           (tf.reshape(x, [tf.shape(x)[0], 2, 2]), [None, 2, 2]), (tf.reshape(x, [n, -1]), [None, None]),
+                           (tf.reshape(x, [2, -1]), [2, None]), (tf.reshape(x, [-1, 0]), [None, 0])):
+        assert tensor.shape.as_list() == wanted
     shape = tf.placeholder(tf.int32, [2])
-    with pytest.raises(tf.errors.InvalidArgumentError, match="24 elements"):
-        run(tf.reshape(tf.constant(A), shape), {shape: [5, 5]})
+    for empty, sizes, wanted in ((np.zeros((0, 4)), [-1, 0], (4, 0)), (np.zeros(0), [0, -1], (0, 1)),
+                                 (np.zeros(0), [3, 0], (3, 0))):
+        assert run(tf.reshape(tf.constant(empty), shape), {shape: sizes}).shape == wanted
 
 
 def test_gather_out_of_range(tf, run):
@@ -145,3 +173,43 @@ def test_diagonals_of_later_versions(tf, run):
     inside = np.abs(np.subtract.outer(np.arange(3), np.arange(4))) <= 1
     np.testing.assert_array_equal(run(back), np.where(inside, x, 0))
     np.testing.assert_array_equal(run(raw_ops.MatrixSetDiagV3(np.zeros_like(x), packed, [-1, 1])), np.where(inside, x, 0))
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+def test_gather_nd_picks_from_a_resource_variable_without_reading_it(tf, jit):
+    v = tf.Variable([[1.0, 2.0], [3.0, 4.0]], use_resource=True)
+    elements, rows = tf.gather_nd(v, [[0, 1], [1, 0]]), v.gather_nd([[1]], name="rows")
+    assert (elements.op.inputs[0].op.type, rows.op.inputs[0].op.name) == ("ResourceGatherNd", "rows")
+    assert (elements.shape.as_list(), rows.shape.as_list()) == ([2], [1, 2])
+    gradients = tf.gradients(elements, v) + tf.gradients(rows * 2.0, v)
+    assert isinstance(gradients[1], tf.IndexedSlices)
+    with pytest.raises(ValueError, match=r"saw indices shape: \[1,3\] and params shape: \[2,2\]"):
+        tf.gather_nd(v, [[0, 0, 0]])
+    outside = tf.gather_nd(v, [[0, 1], [0, -1]])
+    with tf.Session(jit=jit) as session:
+        session.run(v.initializer)
+        found = session.run([elements, rows, gradients[0], tf.convert_to_tensor(gradients[1])])
+        assert [a.tolist() for a in found] == [[2.0, 3.0], [[3.0, 4.0]], [[0.0, 1.0], [1.0, 0.0]], [[0.0, 0.0], [2.0, 2.0]]]
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[1\] = \[0, -1\] does not index into param shape"):
+            session.run(outside)
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+def test_gather_nd_of_pairs(tf, jit):
+    x = tf.placeholder(tf.int32, [None, 2, 2])
+    value = np.arange(8).reshape(2, 2, 2)
+    within = tf.gather_nd(x, [[[0], [1]], [[1], [0]]], batch_dims=1)
+    scalars = tf.gather_nd(x, [[[1], [0]], [[0], [1]]], batch_dims=tf.constant(2))
+    assert within.op.name == "BatchGatherND/Reshape_3" and scalars.op.name == "BatchGatherND_1/Reshape_4"
+    with tf.Session(jit=jit) as session:
+        assert session.run(within, {x: value}).tolist() == [[[0, 1], [2, 3]], [[6, 7], [4, 5]]]
+        assert session.run(scalars, {x: value}).tolist() == [[1, 2], [4, 7]]
+    with pytest.raises(ValueError, match=r"batch_dims = 2 must be less than rank\(indices\) = 2"):
+        tf.gather_nd(x, [[0], [1]], batch_dims=2)
+    with pytest.raises(ValueError, match="does not allow negative batch_dims"):
+        tf.gather_nd(x, [[0], [1]], batch_dims=-1)
+
+
+def test_where_finds_what_is_not_zero(tf, run):
+    for condition in (tf.constant([0, 2, 3]), tf.constant([0.0, -1.5, np.nan]), [False, True, True], [0, 1, 1]):
+        assert run(tf.where(condition)).tolist() == [[1], [2]]

@@ -37,19 +37,41 @@ def test_handles_of_one_shared_name_are_one_variable(tf, jit):
         assert sess.run([before, add, after]) == [11.0, None, 21.0]
 
 
+def writes_and_gathers(tf, a):
+    gradient, rows = tf.constant([1.0, 1.0]), tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]), tf.constant([2]))
+    plain, adagrad = tf.train.GradientDescentOptimizer(1.0), tf.train.AdagradOptimizer(1.0)
+    finds = [tf.gather(a, [0]), tf.gather_nd(a, [[0]]), tf.nn.embedding_lookup(a, [0]), a.assign_add([1.0, 1.0]),
+             a.assign_sub([1.0, 1.0]), tf.scatter_add(a, [0], [1.0]), tf.scatter_max(a, [0], [1.0]),
+             tf.scatter_nd_update(a, [[0]], [1.0]), a[0:1].assign([1.0]), plain.apply_gradients([(rows, a)])]
+    steps = [plain.apply_gradients([(gradient, a)]), adagrad.apply_gradients([(gradient, a)]),
+             adagrad.apply_gradients([(rows, a)])]
+    return finds, steps
+
+
 @BOTH
 @pytest.mark.parametrize("use_resource", [False, True])
-def test_every_read_of_a_variable_without_value_fails(tf, jit, use_resource):
+def test_nothing_works_on_a_variable_without_value(tf, jit, use_resource):
+    """The classes are those of TensorFlow 1.15, which tells reading a resource variable from all else done to it."""
     a = tf.Variable([1.0, 2.0], name="a", use_resource=use_resource)
-    reads = [a, a + 1.0, a.read_value(), a[0], tf.gather(a, [0]), a.assign_add([1.0, 1.0]), tf.scatter_add(a, [0], [1.0])]
+    reads = [a, a + 1.0, a.read_value(), a[0], tf.identity(a), tf.shape_n([a, a])[0], tf.assert_variables_initialized([a]),
+             tf.gradients(tf.reduce_sum(a * a), a)[0]]
+    finds, steps = writes_and_gathers(tf, a)
+    precondition = (tf.errors.FailedPreconditionError,
+                    "Error while reading resource variable a from Container: localhost. This could mean that the variable "
+                    "was uninitialized." if use_resource else "Attempting to use uninitialized value a")
+    expected = [(reads, *precondition), (finds, *precondition), (steps, *precondition)]
+    if use_resource:
+        expected[1:] = [(finds, tf.errors.NotFoundError, "Resource localhost/a does not exist"),
+                        (steps, tf.errors.InternalError, "Invalid variable reference")]
     with tf.Session(jit=jit) as sess:
-        for tensor in reads:
-            with pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized value a"):
-                sess.run(tensor)
+        for tensors, error, text in expected:
+            for tensor in tensors:
+                with pytest.raises(error, match=text):
+                    sess.run(tensor)
         assert not sess.run(tf.is_variable_initialized(a))
         assert sess.run(a.initialized_value()).tolist() == [1.0, 2.0]
         assert sess.run(tf.report_uninitialized_variables([])).tolist() == []
-        assert sess.run(tf.report_uninitialized_variables()).tolist() == [b"a"]
+        assert sess.run(tf.report_uninitialized_variables([a])).tolist() == [b"a"]
 
 
 def test_asserting_that_variables_are_initialized(tf):
@@ -102,8 +124,6 @@ def test_no_assignment_changes_or_stretches_a_shape(tf, jit, use_resource):
     v = tf.Variable([1.0, 2.0], use_resource=use_resource)
     unknown, vector = tf.placeholder(tf.float32), tf.placeholder(tf.float32, [None])
     writes = [tf.assign(v, unknown), v.assign(vector * 2.0), v.assign_add(vector), v.assign_sub(unknown + 1.0)]
-    if not use_resource:
-        writes += [tf.assign(v, vector, validate_shape=False), tf.assign(v, unknown * 2.0, validate_shape=False)]
     with tf.Session(jit=jit) as sess:
         sess.run(v.initializer)
         for write in writes:
@@ -115,12 +135,13 @@ def test_no_assignment_changes_or_stretches_a_shape(tf, jit, use_resource):
 
 
 @pytest.mark.parametrize("jit", ["off", "always", "auto"])
-def test_variables_without_a_value_have_no_shape(tf, jit):
-    v, w = tf.Variable(tf.zeros([3])), tf.Variable(1.0)
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_variables_without_a_value_have_no_shape(tf, jit, use_resource):
+    v, w = tf.Variable(tf.zeros([3]), use_resource=use_resource), tf.Variable(1.0)
     check = tf.assert_variables_initialized([v, w])
     with tf.Session(jit=jit) as session:
         for _ in range(3):
-            with pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized value Variable"):
+            with pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized"):
                 session.run(check)
         session.run(tf.global_variables_initializer())
         assert session.run(check).tolist() == [1, 0]

@@ -114,10 +114,8 @@ def test_foreign_object_code_is_rebuilt(empty_store, monkeypatch):
     def build(symbol):
         built.append(symbol)
         from jitgraph.compiler.emit import native
-        native.import_numba()
-        from numba.core import types
-        return native.compile_function("def one(a):\n    return a + 1\n", "one", [types.int64], symbol, "<test>",
-                                       shell=False)
+        return native.compile_function("def one(sizes, begin, end):\n    return end + 1\n", "one", native.pointer_types([]),
+                                       symbol, "<test>")
 
     from jitgraph.compiler import key
     store.save(key.digest(PARTS), PARTS, "jg_nothing", b"not an object file", 0)

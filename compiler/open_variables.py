@@ -1,0 +1,94 @@
+"""Open variables: those whose shape may be another one at the next run.
+
+A plan takes the shape of every other variable for fixed.  An open one is looked up when a segment of the plan starts,
+and a write that may change its shape ends the segment.
+"""
+from __future__ import annotations
+
+from jitgraph.graph.errors import FailedPreconditionError, InternalError, NotFoundError, OpError
+from jitgraph.graph.function_graph import bodies, note_change
+
+from .order import touched_variables, variable_key, variable_of
+
+# operations on variables that give one a value, of whatever shape it had, and all that work on one without a value
+ASSIGNMENTS = ("Assign", "AssignVariableOp")
+NEED_NO_VALUE = (*ASSIGNMENTS, "IsVariableInitialized", "VarIsInitializedOp")
+
+
+def is_closed(variable) -> bool:
+    """Whether the variable's shape never changes: it is known, and no assignment of the graph may give it another."""
+    return has_full_shape(variable) and variable_key(variable) not in _reshaped(variable.graph)
+
+
+def is_open(variable, program) -> bool:
+    """Whether `program` has to do without the variable's shape, or with that which it has right now."""
+    return variable in program.variable_shapes or not has_full_shape(variable)
+
+
+def has_full_shape(variable) -> bool:
+    """Whether the variable was made with a shape that is known in full."""
+    shape = variable.attrs["shape"]
+    return shape is not None and all(d is not None and d >= 0 for d in shape)
+
+
+def may_reshape(op) -> bool:
+    """Whether an assignment may give its variable a shape that the variable was not made with."""
+    if op.type != "Assign" or op.attrs.get("validate_shape", True):
+        return False
+    variable, stated = variable_of(op.inputs[0]), op.inputs[1]._shape
+    return variable is not None and (stated is None or tuple(stated) != variable.attrs["shape"])
+
+
+def shapes_hold(graph) -> bool:
+    """Whether values have the shapes that the graph states: a variable that is reshaped makes those after it wrong."""
+    return not _reshaped(graph)
+
+
+def used_after(variable, ops) -> bool:
+    """Whether one of these operations touches the variable."""
+    return any(touched is variable for op in ops for touched, _ in touched_variables(op))
+
+
+def uninitialized(variable, op=None) -> OpError:
+    """TensorFlow's error for an operation on a variable that nobody has initialised, with what to do about it.
+
+    FailedPreconditionError for a reference variable, and for reading a resource variable; whatever else looks for the
+    latter does not find it: NotFoundError, or InternalError if it is the step of an optimizer.
+    """
+    advice = f"Run the initializer of {variable.name} first, for example tf.global_variables_initializer()."
+    if variable.type != "VarHandleOp":
+        return FailedPreconditionError(None, variable, f"Attempting to use uninitialized value {variable.name}. {advice}")
+    container, name = variable_key(variable)
+    container = container or "localhost"
+    if op is None or not op.opdef.state or op.type == "ReadVariableOp":
+        return FailedPreconditionError(None, variable, f"Error while reading resource variable {name} from Container: "
+                                                       f"{container}. This could mean that the variable was "
+                                                       f"uninitialized. {advice}")
+    if op.type.startswith(("ResourceApply", "ResourceSparseApply")):
+        return InternalError(None, op, f"Invalid variable reference: {name} is uninitialized. {advice}")
+    return NotFoundError(None, op, f"Resource {container}/{name} does not exist: the variable is uninitialized. {advice}")
+
+
+def _reshaped(graph) -> set:
+    """The keys of the variables that assignments of the graph, or of functions in it, may reshape."""
+    while graph.outer_graph is not None:
+        graph = graph.outer_graph
+    seen, found = graph.per_graph("reshaped variables", lambda: ({}, set()))
+    before = len(found)
+    _look(graph, seen, found)
+    if len(found) > before:
+        note_change(graph)          # plans made before took these shapes for fixed
+    return found
+
+
+def _look(graph, seen: dict, found: set):
+    """Looks at the operations that came since the last time, which `seen` tells for each graph."""
+    start = seen.get(graph, 0)
+    if start == graph.version:
+        return
+    seen[graph] = graph.version
+    for op in graph._nodes_by_id[start:]:
+        if may_reshape(op):
+            found.add(variable_key(variable_of(op.inputs[0])))
+        for function in bodies(op):
+            _look(function, seen, found)
