@@ -395,7 +395,8 @@ class Frame:
         """Kernels read what the host made by the shapes of the plan, so a value of another one must not get through."""
         every = zip(step.node.op.outputs, step.outputs, results, step.node.attrs["open"])
         for number, (tensor, k, result, free) in enumerate(every):
-            if number in step.used and not free and self.binding.layout.slots[k].kind == "host" and np.shape(result) != self.binding.shapes[k]:
+            looked_at = number in step.used and not free and self.binding.layout.slots[k].kind == "host"
+            if looked_at and np.shape(result) != self.binding.shapes[k]:
                 raise hostcall.unexpected_shape(tensor, np.shape(result), self.binding.shapes[k])
 
     def _call(self, node, arrays, used):

@@ -182,4 +182,4 @@ def test_times_of_every_run(script, jitgraph):
                   "with tf.Session(jit='always') as s:\n    for _ in range(3):\n        s.run(y)\n")
     done = jitgraph("inspect", "--times", path)
     assert done.returncode == 0, done.stderr
-    assert "run MatMul   3 runs" in done.stdout and "matmul_nn_f32" in done.stdout and "limits measured" in done.stdout
+    assert "run MatMul   3 runs" in done.stdout and "matmul_tiles_f32" in done.stdout and "limits measured" in done.stdout
