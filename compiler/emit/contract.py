@@ -33,25 +33,25 @@ def emit(node: Node) -> Kernel:
     rows, columns = _cut(m, n, k)
     blocks, strips = (m + rows - 1) // rows, (n + columns - 1) // columns
     batch = sizes.product(out.shape[:-2])
-    name = f"matmul_{'t' if ta else 'n'}{'t' if tb else 'n'}_{code}"
+    name = f"matmul_{code}"
     kernel = Kernel("matmul", [], nodes=[node], name=name)
     kernel.params = [Param("x0", code, "in"), Param("x1", code, "in"), Param("y0", code, "out")]
     kernel.buffers = [a[0], b[0], out]
-    kernel.sizes = [("blas", code), m, n, k, a[3], b[3], rows, blocks, a[2], b[2], a[1], b[1], columns, strips]
-    row_step, column_step = "r" if ta else "r * lda", "c * ldb" if tb else "c"
+    kernel.sizes = [("blas", code), m, n, k, a[3], b[3], rows, blocks, a[2], b[2], a[1], b[1], columns, strips, int(ta), int(tb)]
     kernel.source = f"""def {name}(x0, x1, y0, sizes, begin, end):
     gemm = sizes[0]
     m, n, k = sizes[1], sizes[2], sizes[3]
     lda, ldb = sizes[4], sizes[5]
     rows, blocks, columns, strips = sizes[6], sizes[7], sizes[12], sizes[13]
+    ta, tb = sizes[14], sizes[15]
     for q in range(begin, end):
         block = quotient(q, strips)
         c = (q - block * strips) * columns
         batch = quotient(block, blocks)
         r = (block - batch * blocks) * rows
-        gemm_{code}(gemm, {int(ta)}, {int(tb)}, smaller(rows, m - r), smaller(columns, n - c), k,
-                    x0, sizes[10] + batch * sizes[8] + {row_step}, lda,
-                    x1, sizes[11] + batch * sizes[9] + {column_step}, ldb, y0, (batch * m + r) * n + c, n)
+        gemm_{code}(gemm, ta, tb, smaller(rows, m - r), smaller(columns, n - c), k,
+                    x0, sizes[10] + batch * sizes[8] + r * (ta + (1 - ta) * lda), lda,
+                    x1, sizes[11] + batch * sizes[9] + c * (tb * ldb + 1 - tb), ldb, y0, (batch * m + r) * n + c, n)
     return 0
 """
     kernel.items = batch * blocks * strips

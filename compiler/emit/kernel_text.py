@@ -32,11 +32,8 @@ class KernelText:
 
     def slot(self, name: str, value: Any) -> str:
         """The text of a size: a literal, or a name that the kernel reads from its sizes argument."""
-        return self.given(name, value) if isinstance(value, sizes.Size) else str(int(value))
-
-    def given(self, name: str, value: Any) -> str:
-        """A name that the kernel reads from its sizes argument, also where the size is known: then kernels that differ in
-        it have one text."""
+        if not isinstance(value, sizes.Size):
+            return str(int(value))
         self.slots.append(f"    {name} = sizes[{len(self.sizes)}]")
         self.sizes.append(value)
         return name

@@ -8,12 +8,12 @@ in memory, or transposed, is read once per strip, and the tiles see dense operan
 
 Where L has few rows and R is transposed, the tiles are those of C's transpose: then R goes by as it lies, and the little L
 is what is turned into panels.  Items depend on the sizes alone, so results are the same for any number of threads; the
-text does not depend on them, so that products of all sizes share a few kernels.
+text depends on nothing but the dtype, so that all products share a kernel.
 """
 from __future__ import annotations
 
 from .. import sizes
-from ..ir import Node
+from ..ir import Node, Value
 from ..kernel import Kernel
 from ..simplify import blas_view
 from . import native
@@ -38,24 +38,28 @@ def suits(node: Node) -> bool:
 def emit(node: Node) -> Kernel:
     """The kernel of a matmul node that `suits`."""
     text = KernelText(node, "matmul_tiles")
-    (_, at0, step0, leading0, turned0), (_, at1, step1, leading1, turned1) = (blas_view(v) for v in node.inputs)
-    ta, tb = node.attrs["ta"] != turned0, node.attrs["tb"] != turned1
-    batch, (rows, columns) = sizes.product(node.out.shape[:-2]), node.out.shape[-2:]
-    terms = node.inputs[0].shape[-2 if node.attrs["ta"] else -1]
-    turned = tb and not isinstance(rows, sizes.Size) and rows <= FEW
-    along = (not ta, tb)
+    rows, columns = node.out.shape[-2:]
+    terms, batch = node.inputs[0].shape[-2 if node.attrs["ta"] else -1], sizes.product(node.out.shape[:-2])
+    left, right = ((value, *_factor(value, node.attrs[flag], first))
+                   for value, flag, first in zip(node.inputs, ("ta", "tb"), (True, False)))
+    turned = right[-1] and not isinstance(rows, sizes.Size) and rows <= FEW
     if turned:
-        rows, columns, along = columns, rows, along[::-1]
+        left, right, rows, columns = right, left, columns, rows
     strip, block = (NARROWEST, TURNED_ROWS) if turned else _cut(rows, columns, batch)
     strips, blocks = (columns + strip - 1) // strip, (rows + block - 1) // block
-    form = Form(text.code, lane_count(text.code), 8 if native.vector_registers() >= 32 else 4, *along, turned)
-    for name, value in zip(SIZES, (at0, step0, leading0, at1, step1, leading1, terms, rows, columns, strips, blocks, block,
-                                   strip), strict=True):
-        text.given(name, value)
+    text.sizes = [*left[1:], *right[1:], int(turned), terms, rows, columns, strips, blocks, block, strip]
+    assert len(text.sizes) == len(SIZES)
+    form = Form(text.code, lane_count(text.code), 8 if native.vector_registers() >= 32 else 4)
     text.line(1, "for item in range(begin, end):")
     text.line(2, f"{form.name}(x0, x1, y0, sizes, item)")
     work = terms * min(block, rows, key=sizes.hint_of) * min(strip, columns, key=sizes.hint_of)
-    return text.kernel(list(node.inputs), batch * blocks * strips, (0.01, work))
+    return text.kernel([left[0], right[0]], batch * blocks * strips, (0.01, work))
+
+
+def _factor(value: Value, flag: bool, first: bool) -> tuple:
+    """(offset, batch step, leading dimension, whether the terms of a sum lie next to each other) of a factor."""
+    _, offset, batch, leading, transposed = blas_view(value)
+    return offset, batch, leading, int((flag == transposed) == first)
 
 
 def _cut(rows, columns, batch) -> tuple:

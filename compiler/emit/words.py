@@ -84,6 +84,13 @@ def smaller(a: Word, b: Number) -> Word:
     return Word(a.builder, a.builder.select(a.is_below(b), a.value, a.of(b)))
 
 
+def select(condition: Any, a: Number, b: Number) -> Word:
+    """`a` where a truth value holds, else `b`; one of them is a word."""
+    word = a if isinstance(a, Word) else b
+    assert isinstance(word, Word)
+    return Word(word.builder, word.builder.select(condition, word.of(a), word.of(b)))
+
+
 @contextmanager
 def loop(builder: Any, start: Number, stop: Word, step: Number = 1) -> Iterator[Word]:
     """A loop over range(start, stop, step)."""

@@ -101,11 +101,11 @@ PROGRAMS = {
     "softmax": (lambda: tf.nn.softmax(tf.placeholder(tf.float32, [None, 100])), Counts(1, 1, 0)),
     "layer norm": (normalised, Counts(1, 1, 0)),
     "batch norm": (batch_normalised, Counts(3, 3, 0)),
-    "attention": (attention, Counts(3, 3, 576)),
+    "attention": (attention, Counts(3, 2, 576)),
     "dense": (perceptron, Counts(8, 8, 64)),
-    "dense, step of Adam": (lambda: adam(perceptron()), Counts(17, 15, 912)),
-    "convolutional, step of Adam": (lambda: adam(convolutional()), Counts(43, 31, 19400)),
-    "recurrent, step of descent": (lambda: descent(recurrent()), Counts(27, 18, 496)),
+    "dense, step of Adam": (lambda: adam(perceptron()), Counts(17, 12, 912)),
+    "convolutional, step of Adam": (lambda: adam(convolutional()), Counts(43, 27, 19400)),
+    "recurrent, step of descent": (lambda: descent(recurrent()), Counts(27, 16, 496)),
     "embedding, step of descent": (lambda: descent(embedded()), Counts(6, 6, 200)),
 }
 
