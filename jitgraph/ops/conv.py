@@ -1,6 +1,7 @@
 """Convolutions and their gradients.  The NumPy meaning: windows as a matrix (im2col), then one matrix product."""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from jitgraph.op import op
 from jitgraph.ops import window_lowering, windows
 from jitgraph.ops.shape import shape
 from jitgraph.ops.windows import Layout, Window
+
+STRETCH = 1 << 22       # bytes of windows that are written out as a matrix at a time: they stay in the cache
 
 _CONV_TYPES = FLOATS + dtypes.int32
 _ATTRS_2D = ('strides: list(int), use_cudnn_on_gpu: bool = true, padding: string {"SAME", "VALID", "EXPLICIT"}, '
@@ -66,12 +69,21 @@ def _convolve(x: np.ndarray, filters: np.ndarray, wins: list[Window]) -> np.ndar
     groups = x.shape[-1] // inner if inner else 1
     if inner == 1 and groups > 1:
         return _convolve_channels(windows.padded(x, wins), filters, wins, result_shape)
-    parts = []
+    result = np.empty((*result_shape, out), x.dtype)
     for g in range(groups):
-        columns = _columns(x[..., g * inner:(g + 1) * inner], wins, taps)
-        kernel = filters[..., g * (out // groups):(g + 1) * (out // groups)].reshape(-1, out // groups)
-        parts.append(_matmul(columns, kernel).reshape(*result_shape, out // groups))
-    return parts[0] if groups == 1 else np.concatenate(parts, -1)
+        mine = slice(g * (out // groups), (g + 1) * (out // groups))
+        kernel = filters[..., mine].reshape(-1, out // groups)
+        for images in _stretches(x, inner, wins, taps):
+            columns = _columns(x[images, ..., g * inner:(g + 1) * inner], wins, taps)
+            result[images, ..., mine] = _matmul(columns, kernel).reshape(-1, *result_shape[1:], out // groups)
+    return result
+
+
+def _stretches(x: np.ndarray, inner: int, wins: list[Window], taps: Any) -> list[slice]:
+    """Images whose windows, written as a matrix, stay in the cache."""
+    one = x.itemsize * inner * math.prod(taps) * math.prod(w.output for w in wins)
+    step = max(STRETCH // max(one, 1), 1)
+    return [slice(k, min(k + step, len(x))) for k in range(0, len(x), step)]
 
 
 def _convolve_channels(x: np.ndarray, filters: np.ndarray, wins: list[Window], result_shape: tuple) -> np.ndarray:
@@ -85,9 +97,11 @@ def _convolve_channels(x: np.ndarray, filters: np.ndarray, wins: list[Window], r
 
 def _matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a @ b; 16-bit floats are multiplied in float32."""
-    if a.dtype.itemsize == 2:
-        return (a.astype(np.float32) @ b.astype(np.float32)).astype(a.dtype)
-    return a @ b
+    return (_wide(a) @ _wide(b)).astype(a.dtype, copy=False)
+
+
+def _wide(a: np.ndarray) -> np.ndarray:
+    return a.astype(np.float32) if a.dtype.itemsize == 2 else a
 
 
 def _input_gradient(size: Any, filters: np.ndarray, grad: np.ndarray, wins: list[Window]) -> np.ndarray:
@@ -122,12 +136,14 @@ def _filter_gradient(x: np.ndarray, size: Any, grad: np.ndarray, wins: list[Wind
             under = padded[windows.tap_slices(wins, tap)].reshape(-1, groups, 1)
             result[tap] = (under * split).sum(0, dtype=x.dtype).reshape(1, out)
         return result
-    parts = []
+    result = np.zeros((*taps, inner, out), np.float32 if x.dtype.itemsize == 2 else x.dtype)
     for g in range(groups):
-        columns = _columns(x[..., g * inner:(g + 1) * inner], wins, taps)
-        part = grad[..., g * (out // groups):(g + 1) * (out // groups)].reshape(-1, out // groups)
-        parts.append(_matmul(columns.T, part).reshape(*taps, inner, out // groups))
-    return parts[0] if groups == 1 else np.concatenate(parts, -1)
+        mine = slice(g * (out // groups), (g + 1) * (out // groups))
+        for images in _stretches(x, inner, wins, taps):
+            columns = _columns(x[images, ..., g * inner:(g + 1) * inner], wins, taps)
+            part = grad[images, ..., mine].reshape(-1, out // groups)
+            result[..., mine] += (_wide(columns.T) @ _wide(part)).reshape(*taps, inner, out // groups)
+    return result.astype(x.dtype, copy=False)
 
 
 def _forward(x: np.ndarray, filters: np.ndarray, data_format: str, *geometry: Any) -> np.ndarray:
