@@ -184,13 +184,15 @@ class CPUEmitter(Emitter):
         for at, k in enumerate(loops):
             inner = at == len(loops) - 1
             text = self.loop_range(k, first=at == 0, inner=inner)
-            if inner and blocked:
+            size = self.kernel.loops[k].size
+            if inner and blocked and (isinstance(size, sizes.Size) or size > SUM_BLOCK):
                 start, end = text.split(", ") if ", " in text else ("0", text)
                 self.text.block(f"for b{k} in range({start}, {end}, {SUM_BLOCK}):")
                 self.text.line(f"e{k} = smaller(b{k} + {SUM_BLOCK}, {end})")
+                text = f"b{k}, e{k}"
+            if inner:
                 for s in blocked:
                     self.text.line(f"{s.name}_part = f32(0)")
-                text = f"b{k}, e{k}"
             self.text.block(f"for i{k} in range({text}):")
         yield
         self.text.depth -= 1
