@@ -15,9 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from . import sizes
 from .sizes import Dim
 
-COLUMNS = 256     # columns per item of a "cols" kernel
+COLUMNS, WIDE_COLUMNS = 256, 512        # columns per item of a "cols" kernel: more where that leaves enough items
+WIDE_FROM = 1024        # columns; long stretches of a row suit the memory better
 
 
 @dataclass
@@ -90,3 +92,8 @@ WIDTH = {"f32": 4, "f64": 8, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u8": 1, "u1
 EXPENSIVE = {"exp", "log", "log1p", "expm1", "tanh", "sigmoid", "erf", "erfc", "sin", "cos", "tan", "pow", "asin",
              "acos", "atan", "atan2", "sinh", "cosh", "asinh", "acosh", "atanh", "lgamma", "digamma"}
 CHECK_INDEX, CHECK_DIVISION, CHECK_POWER = 1, 2, 4      # bits of a kernel's return value
+
+
+def columns_per_item(columns) -> int:
+    """How many columns an item of a "cols" kernel works on."""
+    return WIDE_COLUMNS if sizes.hint_of(columns) >= WIDE_FROM else COLUMNS

@@ -8,7 +8,7 @@ from __future__ import annotations
 from . import sizes
 from .fuse import Group, operands
 from .ir import PARTIALS, Node, Value
-from .kernel import CODES, COLUMNS, EXPENSIVE, Access, Kernel, Loop, Param, Statement
+from .kernel import CODES, EXPENSIVE, Access, Kernel, Loop, Param, Statement, columns_per_item
 from .options import Options
 from .views import contiguous, resolve, trace
 
@@ -274,8 +274,9 @@ def _items(kernel: Kernel):
         items = sizes.product(outer)
         if kernel.kind == "cols":
             inner = kernel.loops[-1].size
-            items = items * ((inner + COLUMNS - 1) // COLUMNS)
-            per_item = per_item * COLUMNS
+            width = columns_per_item(inner)
+            items = items * ((inner + width - 1) // width)
+            per_item = per_item * width
     return items, (work, per_item)
 
 

@@ -11,14 +11,14 @@ import contextlib
 
 from .. import sizes
 from ..ir import PARTIALS
-from ..kernel import COLUMNS, Kernel
+from ..kernel import Kernel, columns_per_item
 from ..options import STANDARD, Options
 from . import scalars, turn
 from .loops import Emitter, kernel_name
 
 SUM_BLOCK = 4096        # float32 terms that are added up in float32
 SEARCH_BLOCK = 128      # elements whose extreme is found before they are looked through for it
-ROWS = 4                # rows of a column sum that are combined in registers
+ROWS, STORED_ROWS = 8, 4    # rows of a column sum that are combined in registers: fewer where each is also stored
 
 
 def emit(kernel: Kernel, options: Options = STANDARD) -> Kernel:
@@ -226,11 +226,12 @@ class CPUEmitter(Emitter):
         codes = {s.name: scalars.accumulator_code(s.prim, self.types[s.args[0]]) for s in reductions}
         for s in reductions:
             self.text.line(f"{s.name}_acc = scratch_{memory_code(codes[s.name])}()")
-        self.text.line(f"blocks = quotient({n} + {COLUMNS - 1}, {COLUMNS})")
+        width = self.slot(columns_per_item(self.kernel.loops[inner].size), "w")
+        self.text.line(f"blocks = quotient({n} + {width} - 1, {width})")
         with self.text.block("for q in range(begin, end):"):
             self.text.line("block = quotient(q, blocks)")
-            self.text.line(f"lo = (q - block * blocks) * {COLUMNS}")
-            self.text.line(f"hi = smaller(lo + {COLUMNS}, {n})")
+            self.text.line(f"lo = (q - block * blocks) * {width}")
+            self.text.line(f"hi = smaller(lo + {width}, {n})")
             self._item_indices(self._loops("outer"), "block")
             outer = set(self._loops("outer"))
             for s in self._where(lambda n: self.deps[n] and self.deps[n] <= outer):
@@ -244,19 +245,19 @@ class CPUEmitter(Emitter):
             self._column_results(reductions, codes, inner)
 
     def _column_rows(self, reductions, codes, stores, inner, last):
-        """The rows of a block of columns: ROWS at a time as far as that goes, then one by one."""
-        rows = self.extent(last, inner=True)
+        """The rows of a block of columns: a few at a time as far as that goes, then one by one."""
+        rows, few = self.extent(last, inner=True), STORED_ROWS if stores else ROWS
         known, start = int(rows) if rows.isdigit() else None, "0"
-        if self.options.uses("row_blocks") and (known is None or known >= ROWS):
-            with self.text.block(f"for b{last} in range(0, {rows} - {ROWS - 1}, {ROWS}):"):
-                self._column_block(reductions, codes, stores, inner, f"for i{last} in range(b{last}, b{last} + {ROWS}):")
-            start = f"quotient({rows}, {ROWS}) * {ROWS}" if known is None else str(known // ROWS * ROWS)
+        if self.options.uses("row_blocks") and (known is None or known >= few):
+            with self.text.block(f"for b{last} in range(0, {rows} - {few - 1}, {few}):"):
+                self._column_block(reductions, codes, stores, inner, f"for i{last} in range(b{last}, b{last} + {few}):")
+            start = f"quotient({rows}, {few}) * {few}" if known is None else str(known // few * few)
         if start != rows:
             with self.text.block(f"for i{last} in range({start}, {rows}):"):
                 self._column_block(reductions, codes, stores, inner)
 
     def _column_block(self, reductions, codes, stores, inner, rows=""):
-        """Columns lo to hi of one row, or of the ROWS rows that the loop `rows` goes over: these are combined in
+        """Columns lo to hi of one row, or of the few rows that the loop `rows` goes over: these are combined in
         registers first, sums of float32 in float32, so that the scratch array is met once for all of them."""
         sinks = [a for s in reductions for a in s.args] + [s.args[0] for s in stores]
         with self.text.block(f"for i{inner} in range(lo, hi):"):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 
-from ..kernel import COLUMNS
+from ..kernel import WIDE_COLUMNS
 
 
 def _fmax(m, a, b):
@@ -179,7 +179,7 @@ def _blas_intrinsics() -> dict:
 
 
 def _memory_intrinsics() -> dict:
-    """Scalars passed in the sizes argument, and a scratch array of COLUMNS elements on the stack."""
+    """Scalars passed in the sizes argument, and a scratch array of WIDE_COLUMNS elements on the stack."""
     from llvmlite import ir
     from numba.core import types
     from numba.core.extending import intrinsic
@@ -203,7 +203,7 @@ def _memory_intrinsics() -> dict:
             def write(context, builder, signature, args):
                 kind = context.get_value_type(ty)
                 with builder.goto_entry_block():
-                    block = builder.alloca(kind, ir.Constant(ir.IntType(64), COLUMNS))
+                    block = builder.alloca(kind, ir.Constant(ir.IntType(64), WIDE_COLUMNS))
                     block.align = 64
                 return block
             return types.CPointer(ty)(), write

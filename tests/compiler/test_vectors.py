@@ -46,7 +46,7 @@ PROGRAMS = {
     "softmax": (lambda: tf.nn.softmax(matrix()), "float", 3, 50),
     "layer norm": (normalised, "float", 3, 15),
     "sum of rows": (lambda: tf.reduce_sum(matrix(), 1), "float", 1, 10),
-    "sum of columns": (lambda: tf.reduce_sum(tf.square(matrix()), 0), "double", 1, 32),
+    "sum of columns": (lambda: tf.reduce_sum(tf.square(matrix()), 0), "double", 1, 73),
     "largest of rows": (lambda: tf.reduce_max(matrix(), 1), "float", 1, 8),
     "place of the largest": (lambda: tf.argmax(matrix(), 1), "float", 1, 12),
     "update of variables": (moving_average, "float", 1, 40),
