@@ -46,7 +46,8 @@ class Tile:
 
 def cut(code: str, rows: int | None, columns: int) -> list[tuple[int, int, int]]:
     """How a block of results is cut into tiles: [(tile rows, vectors, number of such column blocks)], most columns in
-    the first; `rows` None means that their number is known only when the kernel runs."""
+    the first, a block with less than all lanes of a vector by itself at the end; `rows` None means that their number is
+    known only when the kernel runs."""
     lanes = lane_count(code)
     vectors = -(-columns // lanes)
     best: tuple = (float("inf"), 0, 0)
@@ -59,7 +60,8 @@ def cut(code: str, rows: int | None, columns: int) -> list[tuple[int, int, int]]
                 cost += _cycles(r, vectors % v) * (-(-rows // r) if rows else 14 / r)
             best = min(best, (cost, -r, v))
     r, v = -best[1], best[2]
-    return [(r, n, count) for n, count in ((v, vectors // v), (vectors % v, 1)) if n and count]
+    whole = (vectors if columns % lanes == 0 else vectors - 1) // v
+    return [(r, n, count) for n, count in ((v, whole), (vectors - whole * v, 1)) if n and count]
 
 
 def _cycles(rows: int, vectors: int) -> float:

@@ -10,7 +10,7 @@ import pytest
 
 from jitgraph import prim
 from jitgraph.compiler import Options, fuse, ir, schedule, sizes, views
-from jitgraph.compiler.emit import cuda, simt
+from jitgraph.compiler.emit import cuda, native, simt
 from jitgraph.compiler.kernel import Kernel
 from jitgraph.graph import dtypes
 
@@ -224,3 +224,11 @@ def agree(tf):
         return names
 
     return compare
+
+
+@pytest.fixture(params=[16, 32, None], ids=["16 bytes", "32 bytes", "this machine's"])
+def narrow(request, monkeypatch):
+    """Kernels written for vectors of so many bytes, and 16 registers of them; None: for this machine's."""
+    if request.param is not None:
+        monkeypatch.setattr(native, "vector_bytes", lambda: request.param)
+        monkeypatch.setattr(native, "vector_registers", lambda: 16)

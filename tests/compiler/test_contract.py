@@ -22,3 +22,11 @@ def test_a_batch_of_them(tf, agree):
     x, y = RNG.standard_normal((3, 2, 40, 9)), RNG.standard_normal((3, 2, 9, 300))
     a, b = tf.placeholder(tf.float64, [None, 2, 40, 9]), tf.placeholder(tf.float64, [None, 2, 9, 300])
     agree(tf.matmul(a, b), {a: x, b: y}, np.float64)
+
+
+@pytest.mark.parametrize("m, k, n", [(3, 70, 33), (32, 300, 100), (70, 40, 130)])
+@pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])
+def test_products_in_narrow_vectors(tf, agree, narrow, m, k, n, turned):
+    x, y = RNG.standard_normal((k, m) if turned[0] else (m, k)), RNG.standard_normal((n, k) if turned[1] else (k, n))
+    a, b = tf.placeholder(tf.float32, x.shape), tf.placeholder(tf.float32, y.shape)
+    agree(tf.matmul(a, b, transpose_a=turned[0], transpose_b=turned[1]), {a: x, b: y}, np.float32)

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from jitgraph.compiler.emit import tile
+from jitgraph.compiler.emit import native, tile
 
 RNG = np.random.RandomState(0)
 
@@ -74,11 +74,20 @@ def test_a_batch_gives_the_same_bits_with_any_number_of_threads(tf, monkeypatch)
             np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("rows, columns", [(14, 64), (28, 32), (7, 512), (None, 10), (1, 1000), (3, 5), (13, 33)])
-def test_cuts_cover_everything_and_fit_the_registers(rows, columns):
-    from jitgraph.compiler.emit import native
-
-    cuts = tile.cut("f32", rows, columns)
+@pytest.mark.parametrize("rows", [None, 1, 3, 7, 13, 14, 28])
+def test_cuts_cover_everything_and_fit_the_registers(rows, narrow):
     lanes = tile.lane_count("f32")
-    assert 0 <= sum(v * count for _, v, count in cuts) * lanes - columns < lanes
-    assert all(r * v + v + 1 <= native.vector_registers() for r, v, _ in cuts)
+    for columns in (*range(1, 130), 500, 512, 1000):
+        cuts = tile.cut("f32", rows, columns)
+        assert 0 <= sum(v * count for _, v, count in cuts) * lanes - columns < lanes
+        assert all(r * v + v + 1 <= native.vector_registers() for r, v, _ in cuts)
+        # the last vector's missing lanes are those of one block, the last
+        assert columns % lanes == 0 or cuts[-1][2] == 1
+
+
+@pytest.mark.parametrize("out", [3, 20, 28, 60, 61, 64])
+def test_channels_that_do_not_fill_the_last_vector(tf, agree, narrow, out):
+    x, w = tf.placeholder(tf.float32, [None, 9, 9, 5]), tf.placeholder(tf.float32, [3, 3, 5, out])
+    y = tf.nn.conv2d(x, w, 1, "SAME")
+    fetches = [y, *tf.gradients(tf.square(y), [x, w])]
+    agree(fetches, {x: RNG.standard_normal((2, 9, 9, 5)), w: RNG.standard_normal((3, 3, 5, out))}, np.float32)
