@@ -1,4 +1,10 @@
-"""Kernel IR -> source text, per target: `cpu` (Numba), `cuda` (Numba-CUDA); `contract` writes matrix products."""
+"""Kernel IR -> source text, per target: `cpu` (Numba), `cuda` (Numba-CUDA).
+
+Kernels that are no loop nests are written by hand: `products` (matrix products; `contract` hands small ones to BLAS),
+`convolve`, `windows`, `sequential`, `philox`.  Where LLVM does not find the instructions in a text, the text names
+intrinsics that are written one by one: `tile` (registers full of sums), `blocks`, `turn`, `product_code`, with the
+vocabulary of `words` and `outline`.
+"""
 from __future__ import annotations
 
 from ..kernel import Kernel
