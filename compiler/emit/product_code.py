@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from ..kernel import WIDTH
 from . import blocks, tile, turn
 from .outline import call_outlined
 from .turn import BLOCK
@@ -19,7 +20,8 @@ PATTERN = re.compile(r"\bproduct_(f32|f64)x(\d+)_(\d+)\b")
 SIZES = ("left_offset", "left_batch", "left_leading", "left_along", "right_offset", "right_batch", "right_leading",
          "right_along", "turned", "terms", "rows", "columns", "strips", "blocks", "block_rows", "strip")
 DEPTH = 256             # terms of a sum that the scratch arrays hold
-WIDEST, NARROWEST = 8 * BLOCK, 2 * BLOCK     # columns of a strip
+PANEL_BYTES = 1 << 18   # of the panels of a strip, which lie on the stack and stay in the second-level cache
+NARROWEST = 2 * BLOCK   # columns of a strip
 TURNED_ROWS = 112       # rows of a block whose result is turned: enough to pay for its panels
 FAR = 256               # rows of a transposed L that lie a multiple of this apart fall on one set of the cache: they are copied
 SPREAD = DEPTH + 16     # between the copied rows of L: not a power of two, which would fall on one set of the cache
@@ -36,6 +38,11 @@ class Form:
     @property
     def name(self) -> str:
         return f"product_{self.code}x{self.lanes}_{self.tall}"
+
+
+def widest(code: str) -> int:
+    """Columns of a strip, at most."""
+    return PANEL_BYTES // (DEPTH * WIDTH[code])
 
 
 def named_in(source: str) -> dict[str, Any]:
@@ -75,7 +82,7 @@ class _Writer:
 
     def write(self):
         form, b, size = self.form, self.b, self.size
-        panel, part = self._scratch(DEPTH * WIDEST), self._scratch(TURNED_ROWS * NARROWEST)
+        panel, part = self._scratch(DEPTH * widest(form.code)), self._scratch(TURNED_ROWS * NARROWEST)
         tall, corner = self._scratch(form.tall * SPREAD), self._scratch(form.tall * self.width)
         block = self.item // size["strips"]
         left = (self.item - block * size["strips"]) * size["strip"]

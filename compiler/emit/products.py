@@ -18,7 +18,7 @@ from ..kernel import Kernel
 from ..simplify import blas_view
 from . import native
 from .kernel_text import KernelText
-from .product_code import NARROWEST, SIZES, TURNED_ROWS, WIDEST, Form
+from .product_code import NARROWEST, SIZES, TURNED_ROWS, Form, widest
 from .tile import lane_count
 
 FEW = 64                # rows up to which the other factor is better not turned
@@ -45,7 +45,7 @@ def emit(node: Node) -> Kernel:
     turned = right[-1] and not isinstance(rows, sizes.Size) and rows <= FEW
     if turned:
         left, right, rows, columns = right, left, columns, rows
-    strip, block = (NARROWEST, TURNED_ROWS) if turned else _cut(rows, columns, batch)
+    strip, block = (NARROWEST, TURNED_ROWS) if turned else _cut(rows, columns, batch, widest(text.code))
     strips, blocks = (columns + strip - 1) // strip, (rows + block - 1) // block
     text.sizes = [*left[1:], *right[1:], int(turned), terms, rows, columns, strips, blocks, block, strip]
     assert len(text.sizes) == len(SIZES)
@@ -62,9 +62,8 @@ def _factor(value: Value, flag: bool, first: bool) -> tuple:
     return offset, batch, leading, int((flag == transposed) == first)
 
 
-def _cut(rows, columns, batch) -> tuple:
-    """(columns of a strip, rows of a block): wide strips, so that rows are seldom copied, but enough items."""
-    strip = WIDEST
+def _cut(rows, columns, batch, strip: int) -> tuple:
+    """(columns of a strip, rows of a block): strips as wide as `strip`, so that rows are seldom copied, but enough items."""
     while True:
         strips = (columns + strip - 1) // strip * batch
         blocks = max(BLOCKS // max(sizes.hint_of(strips), 1), 1)
