@@ -10,12 +10,11 @@ worker that was descheduled can never claim a chunk of a later job by mistake.
 """
 from __future__ import annotations
 
-import inspect
-import sys
+from pathlib import Path
 from typing import Any
 
 from jitgraph.compiler.emit import native
-from jitgraph.compiler.emit.outline import call_outlined
+from jitgraph.compiler.emit.outline import call_outlined, declared
 from jitgraph.compiler.emit.words import Number, Variable, Word, forever, loop, smaller
 
 # words of the pool's memory, 64 bytes apart where threads write them
@@ -91,15 +90,14 @@ class Writer:
             self._external("llvm.aarch64.hint", self.ir.VoidType(), [self.i32(1)])
 
     def _external(self, name: str, result: Any, arguments: list):
-        kind = self.ir.FunctionType(result, [a.type for a in arguments])
-        self.b.call(self.b.module.globals.get(name) or self.ir.Function(self.b.module, kind, name), arguments)
+        self.b.call(declared(self.b.module, name, result, [a.type for a in arguments]), arguments)
 
     def call(self, function, *words: Word) -> Word:
         """Calls another function of the interpreter."""
         def write(builder, parameters):
             return function(Writer(builder), *(Word(builder, p) for p in parameters)).value
 
-        return Word(self.b, call_outlined(self.b, function.__name__, [w.value for w in words], write, result=self.i64))
+        return Word(self.b, call_outlined(self.b, function.__name__, list(words), write, result=self.i64))
 
 
 def check_signals(w: Writer, poll: Word) -> Word:
@@ -247,5 +245,5 @@ def build(symbol: str) -> bytes:
 
 def parts() -> dict[str, str]:
     """Key parts of the interpreter's object code."""
-    return {"name": "run_table", "text": inspect.getsource(sys.modules[__name__]), "types": "", "target": "cpu",
+    return {"name": "run_table", "text": native.source_digest(Path(__file__)), "types": "", "target": "cpu",
             **native.target_key()}

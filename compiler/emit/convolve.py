@@ -13,7 +13,8 @@ from .. import sizes
 from ..ir import CHUNKS, Node
 from ..kernel import Kernel
 from .kernel_text import KernelText
-from .tile import Tile, cut, lane_count
+from .tile import Tile, cut
+from .vectors import lane_count
 
 RESIDENT_BYTES = 1 << 18        # filters up to this size stay in the cache while rows go by
 

@@ -114,7 +114,7 @@ class CPUEmitter(Emitter):
         line(f"at = {self.index(s.access)}")
         step = self.slot(s.access.strides[last], "s")
         with self.text.block(f"if (bottom - top == {size}) & (right - left == {size}):"):
-            line(f"turn_{memory}({name}, at, {step}, {s.name}_block, 0)")
+            line(f"turn_{memory}({name}, at, {step}, {s.name}_block)")
         with self.text.block("else:"):
             with self.text.block("for k in range(right - left):"):
                 with self.text.block("for r in range(bottom - top):"):

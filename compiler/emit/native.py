@@ -58,7 +58,8 @@ def target_key() -> dict[str, str]:
 def _emitter_version() -> str:
     """A hash of the sources that give names in kernels their meaning."""
     here = Path(__file__).resolve().parent
-    names = ("native", "intrinsics", "arithmetic", "target", "tile", "turn", "blocks", "outline", "words", "product_code")
+    names = ("native", "intrinsics", "arithmetic", "target", "tile", "turn", "blocks", "outline", "vectors", "words",
+             "product_code")
     files = [*(here / f"{name}.py" for name in names),
              *sorted(here.parent.glob("elementary*.py")), *sorted(here.parent.glob("machine*.py"))]
     return source_digest(*files)
@@ -96,7 +97,11 @@ def compile_module(module: Any) -> bytes:
         library.enable_object_caching()
         library.add_ir_module(module)
         library.finalize()
-        return library._get_compiled_object() or library.codegen._tm.emit_object(library._final_module)
+        return _object_code(library)
+
+
+def _object_code(library: Any) -> bytes:
+    return library._get_compiled_object() or library.codegen._tm.emit_object(library._final_module)
 
 
 def compile_function(source: str, name: str, arguments, symbol: str, filename: str) -> bytes:
@@ -105,8 +110,7 @@ def compile_function(source: str, name: str, arguments, symbol: str, filename: s
     `arguments` are Numba types: pointers, which the symbol unpacks from its `buffers` argument, and then sizes, begin and
     end.  Raises CompileError, with the kernel's text, if Numba refuses it.
     """
-    library = compile_library(source, name, arguments, symbol, filename)
-    return library._get_compiled_object() or library.codegen._tm.emit_object(library._final_module)
+    return _object_code(compile_library(source, name, arguments, symbol, filename))
 
 
 def compile_library(source: str, name: str, arguments, symbol: str, filename: str) -> Any:

@@ -4,12 +4,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .words import operand
+
 
 def call_outlined(builder: Any, name: str, arguments: list, write: Callable, small: bool = False, result: Any = None) -> Any:
-    """Calls the function `name` of the module with values; write(builder, parameters) writes it where it is not there
-    yet, and returns what it returns, of type `result`.  `small`: its loops are neither unrolled nor widened."""
+    """Calls the function `name` of the module with values, words or integers; write(builder, parameters) writes it where it
+    is not there yet, and returns what it returns, of type `result`.  `small`: its loops are neither unrolled nor widened."""
     from llvmlite import ir
 
+    arguments = [operand(a) for a in arguments]
     function = builder.module.globals.get(name)
     if function is None:
         kind = ir.FunctionType(result or ir.VoidType(), [a.type for a in arguments])
@@ -22,3 +25,10 @@ def call_outlined(builder: Any, name: str, arguments: list, write: Callable, sma
         value = write(inner, function.args)
         inner.ret_void() if result is None else inner.ret(value)
     return builder.call(function, arguments)
+
+
+def declared(module: Any, name: str, result: Any, arguments: list) -> Any:
+    """An instruction or a C function that the module calls by its name, of these types."""
+    from llvmlite import ir
+
+    return module.globals.get(name) or ir.Function(module, ir.FunctionType(result, arguments), name)

@@ -92,8 +92,8 @@ class _Writer:
         high = smaller(size["rows"] - top, size["block_rows"])
         turned = size["turned"].is_equal(1)
         target = b.select(turned, part, self.y)
-        step = select(turned, size["strip"], size["columns"])
-        start = select(turned, 0, (batch * size["rows"] + top) * size["columns"] + left)
+        step = select(b, turned, size["strip"], size["columns"])
+        start = select(b, turned, 0, (batch * size["rows"] + top) * size["columns"] + left)
         self._block("clear", target, start, step, high, wide)
         rows_at, columns_at = (size[f"{side}_offset"] + batch * size[f"{side}_batch"] for side in ("left", "right"))
         with loop(b, 0, size["terms"], DEPTH) as k0:
@@ -110,10 +110,9 @@ class _Writer:
                         with whole:
                             self._tile(dense, panel, c, terms, target, place, step)
                         with partly:
-                            nothing = c * 0
-                            self._block("clear", corner, nothing, nothing, nothing + 1, nothing + form.tall * self.width)
-                            self._tile(dense, panel, c, terms, corner, nothing, nothing + self.width)
-                            self._block("add", corner, nothing, nothing + self.width, target, place, step, rows,
+                            self._block("clear", corner, 0, 0, 1, form.tall * self.width)
+                            self._tile(dense, panel, c, terms, corner, 0, self.width)
+                            self._block("add", corner, 0, self.width, target, place, step, rows,
                                         smaller(wide - c, self.width))
         with b.if_then(turned), loop(b, 0, wide) as c, loop(b, 0, high) as r:
             b.store(b.load(self._element(part, r * step + c)),
@@ -125,13 +124,13 @@ class _Writer:
         into = c * DEPTH
         with b.if_else(self.size["right_along"].is_equal(1)) as (across, straight):
             with straight:
-                self._block("copy", self.right, at + k0 * leading + column, leading, panel, into, into * 0 + BLOCK, terms,
+                self._block("copy", self.right, at + k0 * leading + column, leading, panel, into, BLOCK, terms,
                             columns)
             with across:
                 start = at + column * leading + k0
-                whole = select(columns.is_equal(BLOCK), terms // BLOCK * BLOCK, 0)
+                whole = select(b, columns.is_equal(BLOCK), terms // BLOCK * BLOCK, 0)
                 with loop(b, 0, whole, BLOCK) as t:
-                    self._turn(self.right, start + t, leading, panel, into + t * BLOCK)
+                    turn.call(b, self.form.code, self.right, start + t, leading, self._element(panel, into + t * BLOCK))
                 with loop(b, 0, columns) as i, loop(b, whole, terms) as t:
                     b.store(b.load(self._element(self.right, start + i * leading + t)),
                             self._element(panel, into + t * BLOCK + i))
@@ -140,26 +139,23 @@ class _Writer:
         """(buffer, start, step between rows, step between terms) of L's rows for a tile: copied, or where they lie."""
         b, leading, form = self.b, self.size["left_leading"], self.form
         along = self.size["left_along"].is_equal(1)
-        here = at + select(along, row * leading + k0, k0 * leading + row)
+        here = at + select(b, along, row * leading + k0, k0 * leading + row)
         far = leading - leading // FAR * FAR
         copied = b.or_(along, b.or_(rows.is_below(form.tall), far.is_equal(0)))
         with b.if_then(copied):
-            self._block("copy", self.left, here, leading, tall, here * 0, select(along, here * 0 + SPREAD, form.tall),
-                        select(along, rows, terms), select(along, terms, rows))
-        return (b.select(copied, tall, self.left), select(copied, here * 0, here), select(along, here * 0 + SPREAD, 1),
-                select(along, here * 0 + 1, select(copied, here * 0 + form.tall, leading)))
+            self._block("copy", self.left, here, leading, tall, 0, select(b, along, SPREAD, form.tall),
+                        select(b, along, rows, terms), select(b, along, terms, rows))
+        return (b.select(copied, tall, self.left), select(b, copied, 0, here), select(b, along, SPREAD, 1),
+                select(b, along, 1, select(b, copied, form.tall, leading)))
 
     def _tile(self, dense, panel, c, terms, target, place, step):
         form, (rows, start, row_step, term_step) = self.form, dense
         panel_at = c // BLOCK * (BLOCK * DEPTH - BLOCK) + c
         tile.call(self.b, tile.Tile(form.code, form.lanes, form.tall, 2, 1, add=True),
-                  [rows, start, row_step, panel, panel_at, target, place, step, terms, term_step, c * 0 + BLOCK])
+                  [rows, start, row_step, panel, panel_at, target, place, step, terms, term_step, BLOCK])
 
-    def _turn(self, *args):
-        turn.call(self.b, self.form.code, [a.value if isinstance(a, Word) else a for a in args])
-
-    def _block(self, what: str, *args):
-        blocks.call(self.b, what, self.form.code, [a.value if isinstance(a, Word) else a for a in args])
+    def _block(self, what: str, *args: Any):
+        blocks.call(self.b, what, self.form.code, *args)
 
     def _element(self, buffer: Any, at: Word) -> Any:
         return self.b.gep(buffer, [at.value])

@@ -19,7 +19,7 @@ from ..simplify import blas_view
 from . import native
 from .kernel_text import KernelText
 from .product_code import NARROWEST, SIZES, TURNED_ROWS, Form, widest
-from .tile import lane_count
+from .vectors import lane_count
 
 FEW = 64                # rows up to which the other factor is better not turned
 LEAST = 32              # columns and terms of a sum from which tiles are worth while

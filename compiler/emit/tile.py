@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import native
-from .outline import call_outlined
+from .outline import call_outlined, declared
+from .vectors import Vectors, lane_count
 
 PATTERN = re.compile(r"\btile_(f32|f64)x(\d+)_(\d+)x(\d+)x(\d+)(_add)?(?:_rest(\d+))?\b")
 LATENCY = 4             # cycles of a fused multiply-add: fewer accumulators than twice that many leave the unit waiting
@@ -69,11 +70,6 @@ def _cycles(rows: int, vectors: int) -> float:
     return max(rows * vectors / 2, (rows + vectors) / 2, LATENCY)
 
 
-def lane_count(code: str) -> int:
-    """Elements in a vector register of the machine that kernels are compiled for."""
-    return native.vector_bytes() // (4 if code == "f32" else 8)
-
-
 def named_in(source: str) -> dict[str, Any]:
     """The intrinsics for all tile names in a kernel's text."""
     found = {}
@@ -109,9 +105,9 @@ def _argument_names(tile: Tile) -> list[str]:
 
 
 def call(builder: Any, tile: Tile, args: list):
-    """Calls a tile with values, in the order of the intrinsic's arguments, or words."""
-    names, values = _argument_names(tile), [getattr(a, "value", a) for a in args]
-    call_outlined(builder, tile.name, values, lambda inner, given: _Writer(tile, inner, dict(zip(names, given))).write())
+    """Calls a tile with values, words or integers, in the order of the intrinsic's arguments."""
+    names = _argument_names(tile)
+    call_outlined(builder, tile.name, args, lambda inner, given: _Writer(tile, inner, dict(zip(names, given))).write())
 
 
 class _Writer:
@@ -120,20 +116,18 @@ class _Writer:
     def __init__(self, tile: Tile, builder: Any, args: dict[str, Any]):
         from llvmlite import ir
 
-        self.ir, self.tile, self.b, self.args = ir, tile, builder, args
-        self.element = ir.FloatType() if tile.code == "f32" else ir.DoubleType()
-        self.vector = ir.VectorType(self.element, tile.lanes)
-        self.i64 = ir.IntType(64)
-        self.align = 4 if tile.code == "f32" else 8
+        self.tile, self.b, self.args, self.i64 = tile, builder, args, ir.IntType(64)
+        self.vectors = Vectors(builder, tile.code, tile.lanes)
+        self.mask = ir.Constant(ir.VectorType(ir.IntType(1), tile.lanes), [int(k < tile.rest) for k in range(tile.lanes)])
         self.x = builder.gep(args["x"], [args["x_at"]])
         self.w = builder.gep(args["w"], [args["w_at"]])
-        self.fma = self._function(f"llvm.fma.v{tile.lanes}{tile.code}", self.vector, [self.vector] * 3)
+        vector = self.vectors.vector
+        self.fma = declared(builder.module, f"llvm.fma.v{tile.lanes}{tile.code}", vector, [vector] * 3)
 
     def write(self):
         tile, b = self.tile, self.b
-        zero = self.ir.Constant(self.vector, [self.ir.Constant(self.element, 0.0)] * tile.lanes)
         start = self.i64(0)
-        sums = self._loop(0, start, start, [zero] * (tile.rows * tile.vectors))
+        sums = self._loop(0, start, start, [self.vectors.zero] * (tile.rows * tile.vectors))
         y = b.gep(self.args["y"], [self.args["y_at"]])
         for r in range(tile.rows):
             row = b.gep(y, [b.mul(self.i64(r), self.args["y_step"])])
@@ -173,49 +167,20 @@ class _Writer:
         made = []
         for r in range(tile.rows):
             at = b.add(x_at, b.mul(self.i64(r), self.args["x_step"]))
-            factor = self._splat(b.load(b.gep(self.x, [at])))
+            factor = self.vectors.splat(b.load(b.gep(self.x, [at])))
             for v in range(tile.vectors):
                 made.append(b.call(self.fma, [factor, weights[v], sums[r * tile.vectors + v]]))
         return made
 
-    def _splat(self, value: Any) -> Any:
-        b = self.b
-        undefined = self.ir.Constant(self.vector, self.ir.Undefined)
-        first = b.insert_element(undefined, value, self.ir.IntType(32)(0))
-        lanes = self.ir.VectorType(self.ir.IntType(32), self.tile.lanes)
-        return b.shuffle_vector(first, undefined, self.ir.Constant(lanes, [0] * self.tile.lanes))
-
-    def _place(self, row: Any, v: int) -> Any:
-        return self.b.bitcast(self.b.gep(row, [self.i64(v * self.tile.lanes)]), self.vector.as_pointer())
-
-    def _mask(self, v: int):
-        """The valid columns of vector v where they are not all, as a constant of truth values."""
+    def _part(self, row: Any, v: int) -> tuple:
+        """The place of vector v of a row, and which of its columns are valid where they are not all."""
         tile = self.tile
-        if not tile.rest or v < tile.vectors - 1:
-            return None
-        bits = self.ir.VectorType(self.ir.IntType(1), tile.lanes)
-        return self.ir.Constant(bits, [int(k < tile.rest) for k in range(tile.lanes)])
+        place = self.vectors.place(row, self.i64(v * tile.lanes))
+        return place, self.mask if tile.rest and v == tile.vectors - 1 else None
 
     def _load(self, row: Any, v: int) -> Any:
-        place, mask = self._place(row, v), self._mask(v)
-        if mask is None:
-            value = self.b.load(place)
-            value.align = self.align
-            return value
-        zero = self.ir.Constant(self.vector, [self.ir.Constant(self.element, 0.0)] * self.tile.lanes)
-        kinds = [place.type, self.ir.IntType(32), mask.type, self.vector]
-        return self.b.call(self._function(f"llvm.masked.load.v{self.tile.lanes}{self.tile.code}.p0", self.vector, kinds),
-                           [place, self.ir.IntType(32)(self.align), mask, zero])
+        return self.vectors.load(*self._part(row, v))
 
     def _store(self, row: Any, v: int, value: Any):
-        place, mask = self._place(row, v), self._mask(v)
-        if mask is None:
-            self.b.store(value, place).align = self.align
-            return
-        kinds = [self.vector, place.type, self.ir.IntType(32), mask.type]
-        store = self._function(f"llvm.masked.store.v{self.tile.lanes}{self.tile.code}.p0", self.ir.VoidType(), kinds)
-        self.b.call(store, [value, place, self.ir.IntType(32)(self.align), mask])
-
-    def _function(self, name: str, result: Any, arguments: list) -> Any:
-        found = self.b.module.globals.get(name)
-        return found or self.ir.Function(self.b.module, self.ir.FunctionType(result, arguments), name)
+        place, mask = self._part(row, v)
+        self.vectors.store(place, value, mask)

@@ -37,20 +37,20 @@ def _short(size) -> bool:
     return isinstance(size, int) and size < LEAST
 
 
-def call(builder: Any, code: str, args: list):
-    """Calls turn_CODE(from, at, step, to, to_at), which turns a block of BLOCK x BLOCK elements, with values."""
-    call_outlined(builder, f"turn_{code}", args, lambda inner, given: _write_block(inner, *given), small=True)
+def call(builder: Any, code: str, *args: Any):
+    """Calls turn_CODE(from, at, step, to), which turns a block of BLOCK x BLOCK elements, with values or words."""
+    call_outlined(builder, f"turn_{code}", list(args), lambda inner, given: _write_block(inner, *given), small=True)
 
 
-def _write_block(builder, source, at, step, target, target_at):
+def _write_block(builder, source, at, step, target):
     from numba.core import cgutils
 
-    base, turned, word = builder.gep(source, [at]), builder.gep(target, [target_at]), at.type
+    base, word = builder.gep(source, [at]), at.type
     count = word(BLOCK // TILE)
     with cgutils.for_range(builder, count) as row, cgutils.for_range(builder, count) as column:
         r, c = builder.mul(row.index, word(TILE)), builder.mul(column.index, word(TILE))
         _write_tile(builder, builder.gep(base, [builder.add(builder.mul(c, step), r)]), step,
-                    builder.gep(turned, [builder.add(builder.mul(r, word(BLOCK)), c)]), source.type.pointee)
+                    builder.gep(target, [builder.add(builder.mul(r, word(BLOCK)), c)]), source.type.pointee)
 
 
 def _write_tile(builder, source, step, target, kind):
@@ -82,7 +82,7 @@ def _write_tile(builder, source, step, target, kind):
 
 
 def intrinsics() -> dict:
-    """turn_CODE(from, at, step, to, to_at): a block of BLOCK x BLOCK elements, turned; block_CODE(): a scratch array for one."""
+    """turn_CODE(from, at, step, to): a block of BLOCK x BLOCK elements, turned; block_CODE(): a scratch array for one."""
     from llvmlite import ir
     from numba.core import types
     from numba.core.extending import intrinsic
@@ -91,12 +91,12 @@ def intrinsics() -> dict:
 
     def declare(code, ty):
         @intrinsic
-        def turn(typingctx, source, at, step, target, target_at):
+        def turn(typingctx, source, at, step, target):
             def write(context, builder, signature, args):
-                call(builder, code, args)
+                call(builder, code, *args)
                 return context.get_dummy_value()
             pointer = types.CPointer(ty)
-            return types.none(pointer, types.int64, types.int64, pointer, types.int64), write
+            return types.none(pointer, types.int64, types.int64, pointer), write
 
         @intrinsic
         def block(typingctx):

@@ -7,15 +7,24 @@ An intrinsic's loops and addresses then read as they would in a kernel's text:
 """
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Union
 
 Number = Union["Word", int]
 
 
+def _instruction(name: str) -> Callable[[Word, Number], Word]:
+    return lambda self, other: Word(self.builder, getattr(self.builder, name)(self.value, self.of(other)))
+
+
+def _comparison(sign: str) -> Callable[[Word, Number], Any]:
+    return lambda self, other: self.builder.icmp_signed(sign, self.value, self.of(other))
+
+
 class Word:
-    """An int64 value; `+ - *`, `//` (of numbers that are not negative) and comparisons write the instruction."""
+    """An int64 value; `+ - *`, `//` (of numbers that are not negative), `& << >>` and comparisons, which give LLVM's truth
+    values, write the instruction."""
 
     __slots__ = ("builder", "value")
 
@@ -26,36 +35,9 @@ class Word:
         """The instruction's operand for a word or a constant."""
         return other.value if isinstance(other, Word) else self.value.type(other)
 
-    def __add__(self, other: Number) -> Word:
-        return Word(self.builder, self.builder.add(self.value, self.of(other)))
-
-    def __sub__(self, other: Number) -> Word:
-        return Word(self.builder, self.builder.sub(self.value, self.of(other)))
-
-    def __mul__(self, other: Number) -> Word:
-        return Word(self.builder, self.builder.mul(self.value, self.of(other)))
-
-    def __floordiv__(self, other: Number) -> Word:
-        return Word(self.builder, self.builder.sdiv(self.value, self.of(other)))
-
-    def is_below(self, other: Number) -> Any:
-        """The truth value of `self < other`."""
-        return self.builder.icmp_signed("<", self.value, self.of(other))
-
-    def __and__(self, other: Number) -> Word:
-        return Word(self.builder, self.builder.and_(self.value, self.of(other)))
-
-    def __lshift__(self, other: Number) -> Word:
-        return Word(self.builder, self.builder.shl(self.value, self.of(other)))
-
-    def __rshift__(self, other: Number) -> Word:
-        return Word(self.builder, self.builder.lshr(self.value, self.of(other)))
-
-    def is_above(self, other: Number) -> Any:
-        return self.builder.icmp_signed(">", self.value, self.of(other))
-
-    def is_equal(self, other: Number) -> Any:
-        return self.builder.icmp_signed("==", self.value, self.of(other))
+    __add__, __sub__, __mul__, __floordiv__ = map(_instruction, ("add", "sub", "mul", "sdiv"))
+    __and__, __lshift__, __rshift__ = map(_instruction, ("and_", "shl", "lshr"))
+    is_below, is_above, is_equal = map(_comparison, ("<", ">", "=="))
 
 
 class Variable:
@@ -70,7 +52,7 @@ class Variable:
         self.set(start)
 
     def set(self, value: Number):
-        self.builder.store(value.value if isinstance(value, Word) else self.place.type.pointee(value), self.place)
+        self.builder.store(operand(value), self.place)
 
     def get(self) -> Word:
         return Word(self.builder, self.builder.load(self.place))
@@ -84,11 +66,16 @@ def smaller(a: Word, b: Number) -> Word:
     return Word(a.builder, a.builder.select(a.is_below(b), a.value, a.of(b)))
 
 
-def select(condition: Any, a: Number, b: Number) -> Word:
-    """`a` where a truth value holds, else `b`; one of them is a word."""
-    word = a if isinstance(a, Word) else b
-    assert isinstance(word, Word)
-    return Word(word.builder, word.builder.select(condition, word.of(a), word.of(b)))
+def select(builder: Any, condition: Any, a: Number, b: Number) -> Word:
+    """`a` where a truth value holds, else `b`."""
+    return Word(builder, builder.select(condition, operand(a), operand(b)))
+
+
+def operand(value: Any) -> Any:
+    """LLVM's value for a word or a Python integer; other values as they are."""
+    from llvmlite import ir
+
+    return value.value if isinstance(value, Word) else ir.IntType(64)(value) if isinstance(value, int) else value
 
 
 @contextmanager

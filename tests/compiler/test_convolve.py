@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from jitgraph.compiler.emit import native, tile
+from jitgraph.compiler.emit import native, tile, vectors
 
 RNG = np.random.RandomState(0)
 
@@ -76,7 +76,7 @@ def test_a_batch_gives_the_same_bits_with_any_number_of_threads(tf, monkeypatch)
 
 @pytest.mark.parametrize("rows", [None, 1, 3, 7, 13, 14, 28])
 def test_cuts_cover_everything_and_fit_the_registers(rows, narrow):
-    lanes = tile.lane_count("f32")
+    lanes = vectors.lane_count("f32")
     for columns in (*range(1, 130), 500, 512, 1000):
         cuts = tile.cut("f32", rows, columns)
         assert 0 <= sum(v * count for _, v, count in cuts) * lanes - columns < lanes

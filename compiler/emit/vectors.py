@@ -1,0 +1,60 @@
+"""Registers full of elements: loads and stores of whole ones and of their first lanes."""
+from __future__ import annotations
+
+from typing import Any
+
+from . import native
+from .outline import declared
+
+
+def lane_count(code: str) -> int:
+    """Elements in a vector register of the machine that kernels are compiled for."""
+    return native.vector_bytes() // (4 if code == "f32" else 8)
+
+
+class Vectors:
+    """Instructions on vectors of `lanes` elements f32 or f64."""
+
+    def __init__(self, builder: Any, code: str, lanes: int):
+        from llvmlite import ir
+
+        self.ir, self.b, self.code, self.lanes = ir, builder, code, lanes
+        self.element = ir.FloatType() if code == "f32" else ir.DoubleType()
+        self.vector = ir.VectorType(self.element, lanes)
+        self.zero = ir.Constant(self.vector, [0.0] * lanes)
+        self.align = 4 if code == "f32" else 8
+
+    def splat(self, value: Any) -> Any:
+        """A vector with a value in every lane."""
+        i32 = self.ir.IntType(32)
+        undefined = self.ir.Constant(self.ir.VectorType(value.type, self.lanes), self.ir.Undefined)
+        first = self.b.insert_element(undefined, value, i32(0))
+        return self.b.shuffle_vector(first, undefined, self.ir.Constant(self.ir.VectorType(i32, self.lanes), [0] * self.lanes))
+
+    def first(self, count: Any) -> Any:
+        """Truth values for the first `count` lanes, an int64."""
+        i32 = self.ir.IntType(32)
+        numbers = self.ir.Constant(self.ir.VectorType(i32, self.lanes), list(range(self.lanes)))
+        return self.b.icmp_signed("<", numbers, self.splat(self.b.trunc(count, i32)))
+
+    def place(self, array: Any, at: Any) -> Any:
+        """The address of the vector that begins with element `at` of an array."""
+        return self.b.bitcast(self.b.gep(array, [at]), self.vector.as_pointer())
+
+    def load(self, place: Any, mask: Any = None) -> Any:
+        """The vector at a place; lanes that `mask` leaves out are 0."""
+        if mask is None:
+            value = self.b.load(place)
+            value.align = self.align
+            return value
+        return self._masked("load", self.vector, [place, self.ir.IntType(32)(self.align), mask, self.zero])
+
+    def store(self, place: Any, value: Any, mask: Any = None):
+        if mask is None:
+            self.b.store(value, place).align = self.align
+        else:
+            self._masked("store", self.ir.VoidType(), [value, place, self.ir.IntType(32)(self.align), mask])
+
+    def _masked(self, what: str, result: Any, arguments: list) -> Any:
+        name = f"llvm.masked.{what}.v{self.lanes}{self.code}.p0"
+        return self.b.call(declared(self.b.module, name, result, [a.type for a in arguments]), arguments)
