@@ -13,7 +13,7 @@ can be done without stands in `options.OPTIMISATIONS`.
     fuse        primitives become groups, one kernel each
     schedule    groups become loop nests
     place       values get buffers; the instruction table
-    emit        loop nests become Python source for Numba
+    emit        loop nests become Python source, a subset that Numba knows too
 
 Where shapes come only with the run (`tf.where`, `tf.unique`), a program ends early; `Program.rest` holds the operations
 that a next segment compiles once the sizes are known.

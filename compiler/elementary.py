@@ -1,8 +1,8 @@
 """Elementary functions that vectorise: the same Python for NumPy arrays, CPU kernels and CUDA kernels.
 
 `FUNCTIONS` maps a name to `function(m, x)` (pow and atan2: `function(m, x, y)`), written for a machine `m` of
-`machine.py`. `machine.evaluate(exp, array)` computes it with NumPy, `machine.numba_intrinsic("exp", exp)` makes a Numba
-intrinsic of it. All take and return float32 or float64.
+`machine.py`. `machine.evaluate(exp, array)` computes it with NumPy, `emit.intrinsics.elementary_instruction(exp, ...)` makes an
+instruction of kernels of it. All take and return float32 or float64.
 
 Each docstring states the largest error found, in ULP, over millions of arguments in float32 and thousands in float64
 against mpmath (`python tests/compiler/test_elementary.py`). Zeros keep their signs, NaN stays NaN, results may be

@@ -1,6 +1,6 @@
 """The kernel IR: a loop nest with roles, scalar statements in single assignment, loads and stores with strides.
 
-It assumes nothing about the machine; `emit/cpu.py` and `emit/cuda.py` write it out as Python source for Numba.
+It assumes nothing about the machine; `emit/cpu.py` and `emit/cuda.py` write it out as Python source.
 
 Loops have roles: `outer` loops are independent and enumerate the *items* that threads share out; `reduce` loops
 accumulate; `inner` is the one kept loop inside the reduction of a "cols" kernel.  Kinds:

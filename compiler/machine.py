@@ -37,7 +37,7 @@ Derived from these, once, for both makes: `copysign`, `round_shift`, `two_sum`, 
 from __future__ import annotations
 
 from .machine_base import Machine
-from .machine_llvm import LLVMMachine, Value, numba_intrinsic
+from .machine_llvm import LLVMMachine, Value
 from .machine_numpy import NumPyMachine, evaluate
 
-__all__ = ["LLVMMachine", "Machine", "NumPyMachine", "Value", "evaluate", "numba_intrinsic"]
+__all__ = ["LLVMMachine", "Machine", "NumPyMachine", "Value", "evaluate"]

@@ -1,8 +1,7 @@
-"""The machine that writes LLVM IR through llvmlite, for CPUs (scalars or vectors) and NVVM, and its way into Numba."""
+"""The machine that writes LLVM IR through llvmlite, for CPUs (scalars or vectors) and NVVM."""
 
 from __future__ import annotations
 
-import inspect
 import zlib
 
 from .machine_base import ROUND_MAGIC, ROUND_MAGIC_BITS, SIGN_BIT, Machine
@@ -366,41 +365,3 @@ class LLVMMachine(Machine):
 def _attribute(function, text):
     """Adds a function attribute that llvmlite does not list."""
     set.add(function.attributes, text)
-
-
-def numba_intrinsic(name: str, function, has_fma: bool | None = None):
-    """A Numba intrinsic that computes `function(m, *args)`; float32 or float64 arguments of one type give that type.
-
-    `has_fma=None` asks the target: the features Numba compiles for on CPUs, always true on GPUs.
-    Being an intrinsic, its instructions stand in the caller itself: no inlining threshold can keep a loop scalar.
-    """
-    from numba.core import types
-    from numba.core.extending import intrinsic
-
-    arity = len(inspect.signature(function).parameters) - 1
-
-    def typed(typingctx, *args):
-        if len(set(args)) != 1 or args[0] not in (types.float32, types.float64):
-            return None
-
-        def codegen(context, builder, signature, operands):
-            fma, gpu = _target_facts(context)
-            machine = LLVMMachine(builder, has_fma=fma if has_fma is None else has_fma, gpu=gpu)
-            return function(machine, *map(machine.value, operands)).ir
-
-        return args[0](*args), codegen
-
-    parameters = ", ".join(f"x{k}" for k in range(arity))
-    scope = {"typed": typed}
-    exec(f"def {name}(typingctx, {parameters}):\n    return typed(typingctx, {parameters})", scope)
-    scope[name].__doc__ = function.__doc__
-    return intrinsic(scope[name])
-
-
-def _target_facts(context):
-    """(has_fma, gpu) of the machine that a Numba target context compiles for."""
-    if "cuda" in type(context).__module__:
-        return True, True
-    codegen = context.codegen()
-    x86 = codegen._llvm_module.triple.startswith(("x86", "i386", "i686"))
-    return not x86 or "+fma" in codegen._tm_features.split(","), False

@@ -28,6 +28,7 @@ OPTIMISATIONS = {
     "turned_blocks": "transposed operands are read a block at a time and turned in registers",
     "search_blocks": "argmax and argmin look through only those blocks that hold a new extreme",
     "product_tiles": "matrix products are made in register tiles, not by BLAS",
+    "translation": "kernels' text becomes LLVM instructions directly, not by way of Numba",
     "scalar_loops": "a while loop over scalars is one kernel",
     "loop_pruning": "a variable of a loop that nothing looks at is not computed",
     "product_sums": "what a loop adds up are long products of many iterations' factors, not a product in every iteration",

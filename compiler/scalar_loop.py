@@ -1,4 +1,4 @@
-"""Loops over scalars as one kernel: a While whose condition and body are elementwise becomes a Python `while` for Numba.
+"""Loops over scalars as one kernel: a While whose condition and body are elementwise becomes a Python `while`.
 
 All variables live in registers.  Branches and inner loops inside become `if` and `while` too.  A kernel works off a
 number of iterations at most, so that Python gets a chance to react to signals, and says how it ended (see ENDED ...).

@@ -79,7 +79,6 @@ def compiler_rows(session):
         ("fused ops per kernel", "%.1f" % fused),
         ("kernels compiled", "%d in %.2f s" % (stats["kernels_compiled"], stats["compile_seconds"])),
         ("kernels from the store", "%d of %d asked" % (stats["cache_hits"], asked)),
-        ("Numba imported", "yes" if "numba" in sys.modules else "no"),
     ]
 
 

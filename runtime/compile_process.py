@@ -1,4 +1,4 @@
-"""A second process that compiles kernels while this one does: Numba compiles one function at a time in a process.
+"""A second process that compiles kernels while this one does: llvmlite lets one thread of a process into LLVM at a time.
 
 It is started when a plan needs several kernels that the store lacks, takes jobs from the same list as this process, and
 ends by itself when nobody has needed it for a while.  Jobs and results are lines of JSON through pipes.  Whatever goes
@@ -142,8 +142,7 @@ def serve():
         job = json.loads(line)
         begin = time.perf_counter()
         try:
-            code = native.compile_function(job["source"], job["name"], native.pointer_types(job["types"]), job["symbol"],
-                                           f"<jitgraph kernel {job['name']}>")
+            code = native.compile_function(job["source"], job["name"], job["codes"], job["symbol"])
             answer = {"code": base64.b64encode(code).decode(), "seconds": time.perf_counter() - begin}
         except Exception:
             answer = {}                 # the program compiles it again, and reports what is wrong

@@ -232,7 +232,6 @@ def run_table(w: Writer, table: Word, count: Word, slots: Word, index: Word, arg
 
 def build(symbol: str) -> bytes:
     """Object code for `run_table`: nine words -> a word."""
-    native.import_numba()
     from llvmlite import ir
 
     module = ir.Module(symbol)

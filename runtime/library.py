@@ -1,6 +1,6 @@
 """The library: kernels of this process, by content address; from memory, from the store, or from the compiler.
 
-Loading needs llvmlite alone.  Numba is imported only where something must be compiled.
+Loading and compiling need llvmlite alone; Numba is imported only for text that `translate` does not know.
 """
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Library:
 
     def _address(self, kernel: Kernel, parts: dict) -> int:
         return self.find(parts, lambda symbol: native.compile_function(
-            kernel.source, kernel.name, native.kernel_types(kernel), symbol, f"<jitgraph kernel {kernel.name}>"))
+            kernel.source, kernel.name, native.memory_codes(kernel), symbol))
 
     def _compile_together(self, kernels: list[Kernel], every: list[dict]):
         """Compiles those that the store lacks, if they are many, here and in a second process at the same time."""
@@ -65,7 +65,7 @@ class Library:
         if len(missing) < compile_process.LEAST:
             return
         longest_last = sorted(missing.items(), key=lambda item: len(item[1][0].source))
-        jobs = deque((address, {"source": kernel.source, "name": kernel.name, "types": [p.dtype for p in kernel.params],
+        jobs = deque((address, {"source": kernel.source, "name": kernel.name, "codes": native.memory_codes(kernel),
                                 "symbol": "jg_" + address}) for address, (kernel, _) in longest_last)
         done: dict[str, tuple[bytes, float]] = {}
         helping = compile_process.HELPER.start(jobs, done)

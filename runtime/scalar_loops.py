@@ -42,7 +42,7 @@ class ScalarKernel:
                 parts = {"name": "scalar_loop", "text": text, "types": " ".join(codes), "target": "cpu",
                          **native.target_key()}
                 self.function = _CALL(LIBRARY.find(parts, lambda symbol: native.compile_function(
-                    text, "scalar_loop", _types(codes), symbol, "<jitgraph kernel scalar_loop>")))
+                    text, "scalar_loop", ["u8" if code == "b1" else code for code in codes], symbol)))
         return self.function
 
     def run(self, values) -> bool:
@@ -64,16 +64,6 @@ class ScalarKernel:
         for k in self.changes:
             values[k] = arrays[k]
         return code == ENDED
-
-
-def _types(codes) -> list:
-    """Numba types of the kernel's arguments."""
-    native.import_numba()
-    from numba.core import types
-
-    found = {"f32": types.float32, "f64": types.float64, "b1": types.uint8}
-    found.update({c: getattr(types, DTYPES[c].name) for c in codes if c not in found})
-    return [*(types.CPointer(found[c]) for c in codes), types.CPointer(types.int64), types.int64, types.int64]
 
 
 def kernel_of(op, state) -> ScalarKernel | None:

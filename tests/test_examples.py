@@ -30,8 +30,8 @@ def test_digits_are_read_and_the_store_is_used(tmp_path):
     assert epochs(cold) == epochs(warm), "the same program with the same seeds gives the same numbers, cold or warm"
     first, second = last_table(cold), last_table(warm)
     assert float(first["test accuracy"]) >= 0.96
-    assert not first["kernels compiled"].startswith("0 ") and first["Numba imported"] == "yes"
-    assert second["kernels compiled"].startswith("0 ") and second["Numba imported"] == "no"
+    assert not first["kernels compiled"].startswith("0 ")
+    assert second["kernels compiled"].startswith("0 ")
     stored, asked = re.findall(r"\d+", second["kernels from the store"])
     assert stored == asked != "0"
 

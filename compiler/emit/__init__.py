@@ -1,4 +1,4 @@
-"""Kernel IR -> source text, per target: `cpu` (Numba), `cuda` (Numba-CUDA).
+"""Kernel IR -> source text, per target: `cpu` (which `translate` turns into LLVM instructions), `cuda` (Numba-CUDA).
 
 Kernels that are no loop nests are written by hand: `products` (matrix products; `contract` hands small ones to BLAS),
 `convolve`, `windows`, `sequential`, `philox`.  Where LLVM does not find the instructions in a text, the text names

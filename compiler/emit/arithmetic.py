@@ -3,71 +3,54 @@ that mind NaN, sums that may be reassociated, powers of integers.  Imported only
 """
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from llvmlite import ir
-from numba.core import types
-from numba.core.extending import intrinsic
+
+from .instruction import Instruction, is_float, is_signed, of_same
 
 
-def intrinsics() -> dict:
+def instructions() -> dict[str, Instruction]:
     """The names of this arithmetic in kernels; all but the first two take two numbers of one type, which they also give."""
-    return {"iabs": _unary(_absolute), "isign": _unary(_sign), "ipow": _binary(_power),
-            "maximum": _binary(_extreme, True), "minimum": _binary(_extreme, False),
-            "max_step": _binary(_extreme_step, True), "min_step": _binary(_extreme_step, False),
-            "sum_step": _binary(_reassociated, "add"), "product_step": _binary(_reassociated, "mul"),
-            "floor_div": _binary(_divided, "floor_div"), "trunc_div": _binary(_divided, "trunc_div"),
-            "floor_mod": _binary(_remainder, "floor_mod"), "trunc_mod": _binary(_divided, "trunc_mod"),
-            "fmod": _binary(_remainder, "fmod")}
+    binary = {"ipow": (_power,), "maximum": (_extreme, True), "minimum": (_extreme, False),
+              "max_step": (_extreme_step, True), "min_step": (_extreme_step, False),
+              "sum_step": (_reassociated, "add"), "product_step": (_reassociated, "mul"),
+              "floor_div": (_divided, "floor_div"), "trunc_div": (_divided, "trunc_div"),
+              "floor_mod": (_remainder, "floor_mod"), "trunc_mod": (_divided, "trunc_mod"), "fmod": (_remainder, "fmod")}
+    return {"iabs": of_same(1)(_absolute), "isign": of_same(1)(_sign),
+            **{name: of_same(2)(functools.partial(_with, write, extra)) for name, (write, *extra) in binary.items()}}
 
 
-def _unary(write) -> Any:
-    """An intrinsic that gives the type that it takes; write(builder, type, x) writes it."""
-    @intrinsic
-    def operation(typingctx, x):
-        return x(x), lambda context, builder, signature, args: write(builder, x, *args)
-    return operation
-
-
-def _binary(write, *extra) -> Any:
-    """An intrinsic whose two arguments have one type, which it also gives; write(builder, type, a, b, *extra) writes it."""
-    @intrinsic
-    def operation(typingctx, a, b):
-        if a != b:
-            return None
-        return a(a, b), lambda context, builder, signature, args: write(builder, a, *args, *extra)
-    return operation
-
-
-def _is_float(ty) -> bool:
-    return ty in (types.float32, types.float64)
+def _with(write, extra: list, builder: Any, code: str, a: Any, b: Any) -> Any:
+    return write(builder, code, a, b, *extra)
 
 
 # division ------------------------------------------------------------------------------------------------------------
-def _divided(builder, ty, a, b, what):
+def _divided(builder, code, a, b, what):
     """Integer division that never traps: by 0 it gives 0 (the kernel reports that), by -1 it negates."""
     zero, one, minus = (ir.Constant(a.type, n) for n in (0, 1, -1))
     by_zero = builder.icmp_signed("==", b, zero)
     special = by_zero
-    if ty.signed:
+    if is_signed(code):
         special = builder.or_(by_zero, builder.icmp_signed("==", b, minus))
     safe = builder.select(special, one, b)
-    quotient = builder.sdiv(a, safe) if ty.signed else builder.udiv(a, safe)
-    if ty.signed:
+    quotient = builder.sdiv(a, safe) if is_signed(code) else builder.udiv(a, safe)
+    if is_signed(code):
         quotient = builder.select(builder.icmp_signed("==", b, minus), builder.neg(a), quotient)
     quotient = builder.select(by_zero, zero, quotient)
     rest = builder.sub(a, builder.mul(quotient, b))
-    if ty.signed and what.startswith("floor"):
+    if is_signed(code) and what.startswith("floor"):
         off = builder.and_(builder.icmp_signed("!=", rest, zero), builder.icmp_signed("<", builder.xor(rest, b), zero))
         quotient = builder.select(off, builder.sub(quotient, one), quotient)
         rest = builder.select(off, builder.add(rest, b), rest)
     return quotient if what.endswith("div") else rest
 
 
-def _remainder(builder, ty, a, b, what):
+def _remainder(builder, code, a, b, what):
     """floor_mod has the sign of b, fmod that of a."""
-    if not _is_float(ty):
-        return _divided(builder, ty, a, b, what)
+    if not is_float(code):
+        return _divided(builder, code, a, b, what)
     rest = builder.frem(a, b)
     if what == "fmod":
         return rest
@@ -78,21 +61,21 @@ def _remainder(builder, ty, a, b, what):
 
 
 # what reductions combine with ----------------------------------------------------------------------------------------
-def _extreme(builder, ty, a, b, larger):
+def _extreme(builder, code, a, b, larger):
     """The larger (smaller); NaN if either is NaN."""
-    if _is_float(ty):
+    if is_float(code):
         return _call(builder, f"llvm.{'maximum' if larger else 'minimum'}", a, b)
-    compare = builder.icmp_signed if ty.signed else builder.icmp_unsigned
+    compare = builder.icmp_signed if is_signed(code) else builder.icmp_unsigned
     return builder.select(compare(">" if larger else "<", a, b), a, b)
 
 
-def _extreme_step(builder, ty, total, x, larger):
+def _extreme_step(builder, code, total, x, larger):
     """The larger (smaller) of an accumulator and x, which does not count where it is NaN."""
-    if _is_float(ty):
+    if is_float(code):
         # NaN becomes the lowest number; a comparison with the accumulator would not be vectorised
         lowest = ir.Constant(x.type, float("-inf" if larger else "inf"))
         x = _call(builder, f"llvm.{'maxnum' if larger else 'minnum'}", x, lowest)
-    return _extreme(builder, ty, total, x, larger)
+    return _extreme(builder, code, total, x, larger)
 
 
 def _call(builder, name, a, b):
@@ -101,34 +84,34 @@ def _call(builder, name, a, b):
     return builder.call(builder.module.declare_intrinsic(name, [a.type], kind), [a, b])
 
 
-def _reassociated(builder, ty, total, x, name):
+def _reassociated(builder, code, total, x, name):
     """add or mul, whose order LLVM may change to use vectors."""
-    if _is_float(ty):
+    if is_float(code):
         return getattr(builder, "f" + name)(total, x, flags=("reassoc", "nsz", "contract"))
     return getattr(builder, name)(total, x)
 
 
 # integers ------------------------------------------------------------------------------------------------------------
-def _absolute(builder, ty, x):
-    if not ty.signed:
+def _absolute(builder, code, x):
+    if not is_signed(code):
         return x
     return builder.select(builder.icmp_signed("<", x, ir.Constant(x.type, 0)), builder.neg(x), x)
 
 
-def _sign(builder, ty, x):
+def _sign(builder, code, x):
     zero, one, minus = (ir.Constant(x.type, n) for n in (0, 1, -1))
     up = builder.select(builder.icmp_signed("!=", x, zero), one, zero)
-    return builder.select(builder.icmp_signed("<", x, zero), minus, up) if ty.signed else up
+    return builder.select(builder.icmp_signed("<", x, zero), minus, up) if is_signed(code) else up
 
 
-def _power(builder, ty, x, y):
+def _power(builder, code, x, y):
     """x ** y by squaring, in the type of x; negative exponents (which the kernel reports) give 1."""
     kind, before = x.type, builder.block
     head, body, end = (builder.append_basic_block(f"ipow.{part}") for part in ("head", "body", "end"))
     builder.branch(head)
     builder.position_at_end(head)
     result, base, left = (builder.phi(kind) for _ in range(3))
-    compare = builder.icmp_signed if ty.signed else builder.icmp_unsigned
+    compare = builder.icmp_signed if is_signed(code) else builder.icmp_unsigned
     builder.cbranch(compare(">", left, kind(0)), body, end)
     builder.position_at_end(body)
     odd = builder.icmp_unsigned("!=", builder.and_(left, kind(1)), kind(0))

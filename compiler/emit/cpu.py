@@ -1,4 +1,4 @@
-"""emit for the CPU: explicit loops over a range of items, which Numba compiles and LLVM vectorises.
+"""emit for the CPU: explicit loops over a range of items, which LLVM vectorises.
 
     def mul_add(x0, x1, y0, sizes, begin, end):     # buffers, then sizes and strides, then the range of items
         n0 = sizes[0]

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 from ..kernel import Kernel
 from .cuda import MAP_THREADS, MAX_THREADS
-from .native import CompileError, import_numba
+from .instruction import numba_type
+from .native import CompileError, memory_codes
 
 HOPPER = (9, 0)         # the compute capability that is compiled for unless another is named
 
@@ -110,7 +111,6 @@ def numba_cuda():
     reason = missing()
     if reason:
         raise ExtraMissing(reason)
-    import_numba()
     import numpy as np
 
     if not hasattr(np, "row_stack"):        # numba-cuda 0.30 wants to overload it; NumPy 2.5 has dropped it
@@ -127,10 +127,7 @@ def numba_cuda():
 
 
 def _argument_types(kernel: Kernel) -> list:
-    from .native import kernel_types
-
-    *buffers, words, _, _ = kernel_types(kernel)        # the CPU's, with `error` instead of the range of items
-    return [*buffers, words, words]
+    return [*(numba_type(code + "*") for code in memory_codes(kernel)), numba_type("i64*"), numba_type("i64*")]
 
 
 def _renamed(ptx: str, symbol: str, name: str) -> str:

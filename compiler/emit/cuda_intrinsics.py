@@ -18,6 +18,7 @@ from __future__ import annotations
 import functools
 
 from ..kernel import CODES
+from .instruction import Instruction, is_float, numba_intrinsic, type_names
 
 WARP = 32
 FOLDS = ("add", "mul", "max", "min", "and", "or")
@@ -29,10 +30,13 @@ def namespace() -> dict:
     """Everything that a kernel's text may name, for Numba on CUDA."""
     from . import intrinsics
 
-    names = {name: meaning for name, meaning in intrinsics.namespace().items()
-             if not name.startswith(("gemm_", "scratch_", "turn_", "block_"))}
+    common = {name: meaning for name, meaning in intrinsics.namespace().items()
+              if not name.startswith(("gemm_", "scratch_", "turn_", "block_"))}
+    common.update(intrinsics.elementary_instructions(has_fma=True, gpu=True))
     for name, write in _float_operations().items():
-        names[name] = _for_floats(write, names[name])
+        common[name] = _for_floats(write, common[name])
+    names = {name: numba_intrinsic(meaning) for name, meaning in common.items()}
+    names.update(type_names())
     names.update(_positions())
     names.update(_folds())
     names.update(_shared())
@@ -40,18 +44,12 @@ def namespace() -> dict:
 
 
 # arithmetic ----------------------------------------------------------------------------------------------------------
-def _for_floats(write, otherwise):
-    """An intrinsic of two equal types: write(builder, a, b) for floats, for other types what it means on the CPU."""
-    from numba.core import types
-    from numba.core.extending import intrinsic
+def _for_floats(write, otherwise: Instruction) -> Instruction:
+    """An instruction on two equal types: write(builder, a, b) for floats, for other types what it means on the CPU."""
+    def typed(*codes):
+        return (codes[0], write) if len(set(codes)) == 1 and is_float(codes[0]) else otherwise.typed(*codes)
 
-    @intrinsic
-    def operation(typingctx, a, b):
-        if a != b or a not in (types.float32, types.float64):
-            return otherwise._defn(typingctx, a, b)
-        return a(a, b), lambda context, builder, signature, args: write(builder, *args)
-
-    return operation
+    return Instruction(2, typed)
 
 
 def _float_operations() -> dict:

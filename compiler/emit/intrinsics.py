@@ -1,13 +1,16 @@
-"""The names that emitted kernels use, as Numba intrinsics: LLVM instructions placed in the kernel itself.
-
-Being intrinsics they cost no function call, no inlining decision and little of Numba's time.  Nothing here is imported
-unless a kernel is really compiled.
-"""
+"""The names that the text of CPU kernels uses.  Nothing here is imported unless a kernel is really compiled."""
 from __future__ import annotations
 
 import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
 
-from ..kernel import WIDE_COLUMNS
+from ..kernel import CODES, WIDE_COLUMNS
+from ..machine import LLVMMachine
+from . import native
+from .instruction import Instruction, fixed, is_float, llvm_type
+from .words import scratch
 
 
 def _fmax(m, a, b):
@@ -40,105 +43,78 @@ FLOAT_FUNCTIONS = {"sign": _sign, "ceil": _ceil, "trunc": _trunc, "floor": lambd
 
 
 @functools.cache
-def namespace() -> dict:
-    """Everything that a kernel's text may name, for Numba on the CPU."""
-    from numba.core import types
-
-    from .. import elementary
-    from ..machine import numba_intrinsic
+def namespace() -> dict[str, Instruction]:
+    """Everything that a kernel's text may name, but types and what names its own form (tiles, products)."""
     from . import arithmetic, turn
 
-    names = {"f32": types.float32, "f64": types.float64, "u8": types.uint8, "u16": types.uint16, "u32": types.uint32,
-             "u64": types.uint64, "i8": types.int8, "i16": types.int16, "i32": types.int32, "i64": types.int64}
-    for name, function in {**elementary.FUNCTIONS, **FLOAT_FUNCTIONS}.items():
-        names[name] = numba_intrinsic(name, function)
-    for part in (arithmetic.intrinsics, _choices, _index_arithmetic, _limits, _memory_intrinsics, _blas_intrinsics,
-                 turn.intrinsics):
-        names.update(part())
+    names = elementary_instructions(native.has_fma())
+    for part in (arithmetic, turn):
+        names.update(part.instructions())
+    for made in (_limits, _choices, _index_arithmetic, _memory, _blas):
+        names.update(made())
     return names
+
+
+def elementary_instructions(has_fma: bool, gpu: bool = False) -> dict[str, Instruction]:
+    """The elementary functions: float32 or float64 arguments of one type give that type."""
+    from .. import elementary
+
+    return {name: elementary_instruction(function, has_fma, gpu)
+            for name, function in {**elementary.FUNCTIONS, **FLOAT_FUNCTIONS}.items()}
+
+
+def elementary_instruction(function: Callable, has_fma: bool, gpu: bool = False) -> Instruction:
+    """`function(m, *args)` of a machine; its instructions stand in the caller itself: no inlining threshold can keep a
+    loop scalar."""
+    def write(builder, *values):
+        machine = LLVMMachine(builder, has_fma=has_fma, gpu=gpu)
+        return function(machine, *map(machine.value, values)).ir
+
+    def typed(*codes):
+        return (codes[0], write) if len(set(codes)) == 1 and is_float(codes[0]) else None
+
+    return Instruction(len(inspect.signature(function).parameters) - 1, typed)
 
 
 def _limits() -> dict:
     """The smallest and largest value of every type, as functions without arguments, and infinity like a value."""
-    import numpy as np
-    from numba.core import types
-    from numba.core.extending import intrinsic
-
     found = {}
-
-    def constant(name, ty, value):
-        @intrinsic
-        def limit(typingctx):
-            return ty(), lambda context, builder, signature, args: context.get_constant(ty, value)
-        found[name] = limit
-
-    for code in ("f32", "f64"):
-        ty = types.float32 if code == "f32" else types.float64
-        constant(f"lowest_{code}", ty, -np.inf)
-        constant(f"highest_{code}", ty, np.inf)
-    for kind, prefix in (("i", "int"), ("u", "uint")):
-        for bits in (8, 16, 32, 64):
-            info = np.iinfo(f"{prefix}{bits}")
-            ty = getattr(types, f"{prefix}{bits}")
-            constant(f"lowest_{kind}{bits}", ty, int(info.min))
-            constant(f"highest_{kind}{bits}", ty, int(info.max))
+    for code in CODES.values():
+        if is_float(code):
+            low, high = float("-inf"), float("inf")
+        else:
+            bits = int(code[1:])
+            low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if code[0] == "i" else (0, (1 << bits) - 1)
+        for name, value in (("lowest", low), ("highest", high)):
+            found[f"{name}_{code}"] = fixed(code)(lambda builder, code=code, value=value: llvm_type(code)(value))
     return found
 
 
 def _choices() -> dict:
     """Choosing between two values, the opposite of a truth value, infinity in the type of a value, bits seen as another type."""
-    from llvmlite import ir
-    from numba.core import types
-    from numba.core.extending import intrinsic
+    def select(condition, a, b):
+        return (a, lambda builder, *values: builder.select(*values)) if (condition, a) == ("b1", b) else None
 
-    @intrinsic
-    def select(typingctx, condition, a, b):
-        if a != b or condition != types.boolean:
-            return None
-        return a(condition, a, b), lambda context, builder, signature, args: builder.select(*args)
+    def inf(like):
+        return (like, lambda builder, value: value.type(float("inf"))) if is_float(like) else None
 
-    @intrinsic
-    def not_(typingctx, x):
-        if x != types.boolean:
-            return None
-        return x(x), lambda context, builder, signature, args: builder.xor(args[0], ir.Constant(args[0].type, 1))
-
-    @intrinsic
-    def inf(typingctx, like):
-        if like not in (types.float32, types.float64):
-            return None
-        return like(like), lambda context, builder, signature, args: ir.Constant(args[0].type, float("inf"))
-
-    def same_bits(source, target):
-        @intrinsic
-        def convert(typingctx, x):
-            return target(source), lambda context, builder, signature, args: builder.bitcast(
-                args[0], context.get_value_type(target))
-        return convert
-
-    return {"select": select, "not_": not_, "inf": inf, "float_bits": same_bits(types.float32, types.int32),
-            "bits_float": same_bits(types.int32, types.float32)}
+    return {"select": Instruction(3, select), "inf": Instruction(1, inf),
+            "not_": fixed("b1", "b1")(lambda builder, x: builder.xor(x, x.type(1))),
+            "float_bits": fixed("i32", "f32")(lambda builder, x: builder.bitcast(x, llvm_type("i32"))),
+            "bits_float": fixed("f32", "i32")(lambda builder, x: builder.bitcast(x, llvm_type("f32")))}
 
 
 def _index_arithmetic() -> dict:
     """On places and sizes, which are int64 and not negative where it matters."""
-    from llvmlite import ir
-    from numba.core import types
-    from numba.core.extending import intrinsic
-
-    def of_two(write):
-        @intrinsic
-        def operation(typingctx, a, b):
-            return types.int64(types.int64, types.int64), lambda context, builder, signature, args: write(builder, *args)
-        return operation
+    of_two = fixed("i64", "i64", "i64")
 
     def outside(builder, index, limit):
         """1 where an index (negative ones too) is out of range, else 0."""
-        return builder.zext(builder.icmp_unsigned(">=", index, limit), ir.IntType(64))
+        return builder.zext(builder.icmp_unsigned(">=", index, limit), index.type)
 
     def inside(builder, index, limit):
         """The index, or 0 where it is out of range."""
-        return builder.select(builder.icmp_unsigned("<", index, limit), index, ir.Constant(index.type, 0))
+        return builder.select(builder.icmp_unsigned("<", index, limit), index, index.type(0))
 
     return {"outside": of_two(outside), "inside": of_two(inside),
             "quotient": of_two(lambda builder, a, b: builder.udiv(a, b)),
@@ -146,72 +122,41 @@ def _index_arithmetic() -> dict:
             "larger": of_two(lambda builder, a, b: builder.select(builder.icmp_signed(">", a, b), a, b))}
 
 
-def _blas_intrinsics() -> dict:
+GEMM_ARGUMENTS = "address ta tb m n k a a_at lda b b_at ldb c c_at ldc".split()
+
+
+def _blas() -> dict:
     """gemm_f32 and gemm_f64: a call of cblas_?gemm (32-bit integers) through its address, row-major, C = A B."""
     from llvmlite import ir
-    from numba.core import types
-    from numba.core.extending import intrinsic
 
-    found = {}
+    def gemm(code: str) -> Instruction:
+        def write(builder, *args):
+            i32, kind = ir.IntType(32), llvm_type(code)
+            given = dict(zip(GEMM_ARGUMENTS, args))
+            low = {name: builder.trunc(given[name], i32) for name in ("ta", "tb", "m", "n", "k", "lda", "ldb", "ldc")}
+            flags = [builder.add(low[name], i32(111)) for name in ("ta", "tb")]        # CblasNoTrans, CblasTrans
+            a, b, c = (builder.gep(given[name], [given[name + "_at"]]) for name in "abc")
+            function = ir.FunctionType(ir.VoidType(), [i32] * 6 + [kind, a.type, i32, a.type, i32, kind, a.type, i32])
+            builder.call(builder.inttoptr(given["address"], function.as_pointer()),
+                         [i32(101), *flags, low["m"], low["n"], low["k"], kind(1.0), a, low["lda"], b, low["ldb"],
+                          kind(0.0), c, low["ldc"]])
 
-    def gemm(code, ty):
-        @intrinsic
-        def call(typingctx, address, ta, tb, m, n, k, a, a_at, lda, b, b_at, ldb, c, c_at, ldc):
-            def write(context, builder, signature, args):
-                i32, kind = ir.IntType(32), context.get_value_type(ty)
-                pointer = kind.as_pointer()
-                low = [builder.trunc(x, i32) for x in (args[1], args[2], *args[3:6], args[8], args[11], args[14])]
-                flags = [builder.add(x, i32(111)) for x in low[:2]]     # CblasNoTrans, CblasTrans
-                where = [builder.gep(args[x], [args[x + 1]]) for x in (6, 9, 12)]
-                function = ir.FunctionType(ir.VoidType(), [i32] * 6 + [kind, pointer, i32, pointer, i32, kind, pointer,
-                                                                       i32])
-                target = builder.inttoptr(args[0], function.as_pointer())
-                builder.call(target, [i32(101), *flags, *low[2:5], ir.Constant(kind, 1.0), where[0], low[5], where[1],
-                                      low[6], ir.Constant(kind, 0.0), where[2], low[7]])
-                return context.get_dummy_value()
-            i64, p = types.int64, types.CPointer(ty)
-            return types.none(i64, i64, i64, i64, i64, i64, p, i64, i64, p, i64, i64, p, i64, i64), write
-        found[f"gemm_{code}"] = call
+        return fixed("", *(code + "*" if name in ("a", "b", "c") else "i64" for name in GEMM_ARGUMENTS))(write)
 
-    gemm("f32", types.float32)
-    gemm("f64", types.float64)
-    return found
+    return {f"gemm_{code}": gemm(code) for code in ("f32", "f64")}
 
 
-def _memory_intrinsics() -> dict:
+def _memory() -> dict:
     """Scalars passed in the sizes argument, and a scratch array of WIDE_COLUMNS elements on the stack."""
-    from llvmlite import ir
-    from numba.core import types
-    from numba.core.extending import intrinsic
-
     found = {}
-
-    def scalar(code, ty):
-        @intrinsic
-        def read(typingctx, sizes, slot):
-            def write(context, builder, signature, args):
-                kind = context.get_value_type(ty) if ty != types.boolean else ir.IntType(8)
-                address = builder.bitcast(builder.gep(args[0], [args[1]]), kind.as_pointer())
-                value = builder.load(address)
-                return builder.icmp_unsigned("!=", value, ir.Constant(kind, 0)) if ty == types.boolean else value
-            return ty(sizes, slot), write
-        found[f"scalar_{code}"] = read
-
-    def scratch(code, ty):
-        @intrinsic
-        def allocate(typingctx):
-            def write(context, builder, signature, args):
-                kind = context.get_value_type(ty)
-                with builder.goto_entry_block():
-                    block = builder.alloca(kind, ir.Constant(ir.IntType(64), WIDE_COLUMNS))
-                    block.align = 64
-                return block
-            return types.CPointer(ty)(), write
-        found[f"scratch_{code}"] = allocate
-
-    for code, ty in (("f32", types.float32), ("f64", types.float64), ("i8", types.int8), ("i16", types.int16),
-                     ("i32", types.int32), ("i64", types.int64), ("u8", types.uint8), ("u16", types.uint16),
-                     ("u32", types.uint32), ("u64", types.uint64), ("b1", types.boolean)):
-        scalar(code, ty)
-        scratch(code, ty)
+    for code in CODES.values():
+        found[f"scalar_{code}"] = fixed(code, "i64*", "i64")(functools.partial(_read_scalar, code))
+        if code != "b1":
+            found[f"scratch_{code}"] = fixed(code + "*")(lambda builder, code=code: scratch(builder, code, WIDE_COLUMNS))
     return found
+
+
+def _read_scalar(code: str, builder: Any, sizes: Any, slot: Any) -> Any:
+    kind = llvm_type("u8" if code == "b1" else code)
+    value = builder.load(builder.bitcast(builder.gep(sizes, [slot]), kind.as_pointer()))
+    return builder.icmp_unsigned("!=", value, kind(0)) if code == "b1" else value

@@ -1,19 +1,20 @@
-"""Kernel text -> object code, through Numba and without its wrappers.
+"""Kernel text -> object code for this machine.
 
 The kernel itself is an ordinary function of typed pointers, compiled with `noalias` so that LLVM knows the buffers to be
-distinct.  A shell around it, written with llvmlite, has the one signature that all kernels share:
+distinct.  A shell around it has the one signature that all kernels share:
 
     int64 kernel(int64 *buffers, int64 *sizes, int64 begin, int64 end)
+
+`translate` writes it in LLVM's instructions; where that is switched off, and for text that it does not know, Numba does.
 """
 from __future__ import annotations
 
 import functools
 import hashlib
-import os
 from pathlib import Path
 from typing import Any
 
-SIGNATURE = "int64(int64* buffers, int64* sizes, int64 begin, int64 end)"
+from .. import options
 
 
 def target_features() -> tuple[str, str]:
@@ -43,8 +44,21 @@ def vector_registers() -> int:
 
 
 @functools.cache
+def has_fma() -> bool:
+    """Whether that machine has fused multiply-add instructions."""
+    import platform
+
+    x86 = platform.machine().lower() in ("x86_64", "amd64", "i386", "i686", "x86")
+    return not x86 or "+fma" in target_features()[1].split(",")
+
+
 def target_key() -> dict[str, str]:
     """What object code depends on besides the kernel's text, as named parts."""
+    return {**_fixed_key(), "translation": str(options.present().uses("translation"))}
+
+
+@functools.cache
+def _fixed_key() -> dict[str, str]:
     from importlib import metadata
 
     import llvmlite
@@ -59,7 +73,7 @@ def _emitter_version() -> str:
     """A hash of the sources that give names in kernels their meaning."""
     here = Path(__file__).resolve().parent
     names = ("native", "intrinsics", "arithmetic", "target", "tile", "turn", "blocks", "outline", "vectors", "words",
-             "product_code")
+             "product_code", "instruction", "translate")
     files = [*(here / f"{name}.py" for name in names),
              *sorted(here.parent.glob("elementary*.py")), *sorted(here.parent.glob("machine*.py"))]
     return source_digest(*files)
@@ -73,74 +87,67 @@ def source_digest(*files: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-@functools.cache
-def import_numba():
-    """Numba's CPU target, told about 512-bit vectors before its first import where that is still possible."""
-    import sys
+def target_machine() -> Any:
+    """What LLVM makes code for.  Not shared: making one takes no time, and threads may compile side by side."""
+    import llvmlite.binding as llvm
 
-    if "numba" not in sys.modules:
-        name, features = target_features()
-        os.environ.setdefault("NUMBA_CPU_NAME", name)
-        os.environ.setdefault("NUMBA_CPU_FEATURES", features)
-    from .target import kernel_target
-
-    return kernel_target()
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    name, features = target_features()
+    return llvm.Target.from_default_triple().create_target_machine(cpu=name, features=features, opt=3)
 
 
 def compile_module(module: Any) -> bytes:
     """Object code of an LLVM module that was written instruction by instruction."""
-    target = import_numba()
-    from numba.core.compiler_lock import global_compiler_lock
-
-    with global_compiler_lock:
-        library = target.target_context.codegen().create_library(module.name)
-        library.enable_object_caching()
-        library.add_ir_module(module)
-        library.finalize()
-        return _object_code(library)
+    machine = target_machine()
+    return machine.emit_object(optimised(module, machine))
 
 
-def _object_code(library: Any) -> bytes:
-    return library._get_compiled_object() or library.codegen._tm.emit_object(library._final_module)
+def optimised(module: Any, machine: Any = None) -> Any:
+    """The module as LLVM's optimiser leaves it."""
+    import llvmlite.binding as llvm
+
+    machine = machine or target_machine()
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    made = llvm.parse_assembly(str(module))
+    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+    tuning.loop_vectorization = True
+    passes = llvm.create_pass_builder(machine, tuning)
+    passes.getModulePassManager().run(made, passes)
+    return made
 
 
-def compile_function(source: str, name: str, arguments, symbol: str, filename: str) -> bytes:
-    """Compiles one function of `source` and returns an object file that defines `symbol`.
+def compile_function(source: str, name: str, codes: list[str], symbol: str) -> bytes:
+    """Compiles one kernel text, whose buffers have these dtype codes; returns an object file that defines `symbol`.
 
-    `arguments` are Numba types: pointers, which the symbol unpacks from its `buffers` argument, and then sizes, begin and
-    end.  Raises CompileError, with the kernel's text, if Numba refuses it.
+    Raises CompileError, with the kernel's text, if it cannot be compiled.
     """
-    return _object_code(compile_library(source, name, arguments, symbol, filename))
+    module = translated(source, name, codes, symbol)
+    if module is not None:
+        return compile_module(module)
+    from .target import compile_by_numba
+
+    return compile_by_numba(source, name, codes, symbol)
 
 
-def compile_library(source: str, name: str, arguments, symbol: str, filename: str) -> Any:
-    """The same as a Numba code library, which also shows what LLVM made of it (`get_llvm_str`, `get_asm_str`)."""
-    target = import_numba()
-    from numba.core import compiler, types
-    from numba.core.compiler_lock import global_compiler_lock
-    from numba.core.errors import NumbaError
+def translated(source: str, name: str, codes: list[str], symbol: str) -> Any:
+    """The module of a kernel text; None where Numba is to compile it."""
+    if not options.present().uses("translation"):
+        return None
+    from .translate import Untranslatable, translate
 
+    try:
+        return translate(source, name, codes, symbol, names_in(source))
+    except Untranslatable:
+        return None
+
+
+def names_in(source: str) -> dict:
+    """The instructions that a kernel's text may name."""
     from . import product_code, tile
     from .intrinsics import namespace
-    from .target import KernelCompiler
 
-    space = {**namespace(), **tile.named_in(source), **product_code.named_in(source)}
-    exec(compile(source, filename, "exec"), space)
-    flags: Any = compiler.Flags()
-    flags.no_cpython_wrapper = flags.no_cfunc_wrapper = flags.no_compile = True
-    flags.noalias, flags.nrt, flags.error_model = True, False, "numpy"
-    with global_compiler_lock:
-        try:
-            result = compiler.compile_extra(target.typing_context, target.target_context, space[name],
-                                            tuple(arguments), types.int64, flags, {}, pipeline_class=KernelCompiler)
-        except NumbaError as error:
-            raise CompileError(source, error) from error
-        library = result.library
-        module = _shell(symbol, result.fndesc.llvm_func_name, len(arguments))
-        library.add_ir_module(module)
-        library._final_module.get_function(result.fndesc.llvm_func_name).linkage = "internal"
-        library.finalize()
-        return library
+    return {**namespace(), **tile.named_in(source), **product_code.named_in(source)}
 
 
 class CompileError(RuntimeError):
@@ -152,44 +159,12 @@ class CompileError(RuntimeError):
                          + source + "\n" + "\n".join(reason[:6]))
 
 
-def _shell(symbol: str, callee: str, count: int):
-    """A module with the function `symbol`, which calls Numba's function `callee` by Numba's convention."""
-    from llvmlite import ir
-
-    i64, byte = ir.IntType(64), ir.IntType(8).as_pointer()
-    pointer = i64.as_pointer()
-    module = ir.Module("shell_" + symbol)
-    shell = ir.Function(module, ir.FunctionType(i64, [pointer, pointer, i64, i64]), symbol)
-    buffers = count - 3
-    passed = [pointer] * buffers + [pointer, i64, i64]
-    inner = ir.Function(module, ir.FunctionType(ir.IntType(32), [pointer, byte.as_pointer(), *passed]), callee)
-    inner.attributes.add("alwaysinline")
-    builder = ir.IRBuilder(shell.append_basic_block())
-    value, error = builder.alloca(i64), builder.alloca(byte)
-    arguments = [builder.inttoptr(builder.load(builder.gep(shell.args[0], [i64(k)])), pointer)
-                 for k in range(buffers)] + list(shell.args[1:])
-    builder.call(inner, [value, error, *arguments])
-    builder.ret(builder.load(value))
-    return module
-
-
-def kernel_types(kernel):
-    """Numba types of a kernel's arguments."""
-    return pointer_types([p.dtype for p in kernel.params])
-
-
-def pointer_types(codes):
-    """Numba types of the arguments of a kernel with buffers of these element types."""
-    import_numba()
-    from numba.core import types
-
-    known = {"f32": types.float32, "f64": types.float64, "i8": types.int8, "i16": types.int16, "i32": types.int32,
-             "i64": types.int64, "u8": types.uint8, "u16": types.uint16, "u32": types.uint32, "u64": types.uint64,
-             "b1": types.uint8}
-    return [*(types.CPointer(known[c]) for c in codes), types.CPointer(types.int64), types.int64, types.int64]
+def memory_codes(kernel: Any) -> list[str]:
+    """The dtype codes of a kernel's buffers, in which truth values are bytes."""
+    return ["u8" if p.dtype == "b1" else p.dtype for p in kernel.params]
 
 
 def warm_up():
     """Loads all that a compilation needs."""
     compile_function("def warm(x0, sizes, begin, end):\n    for i in range(begin, end):\n        x0[i] += x0[i]\n    return 0\n",
-                     "warm", pointer_types(["f32"]), "jg_warm", "<jitgraph>")
+                     "warm", ["f32"], "jg_warm")

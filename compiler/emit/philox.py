@@ -13,9 +13,10 @@ BLOCKS = 256            # blocks of four 32-bit words that an item makes
 ROUNDS = 10
 
 
+# the decimal fractions are 2 ** -23, 2 pi and 2 ** -12
 NORMAL_PAIR = """
-            unit = maximum(f32(i64(words[k * 2] & u64(0x7FFFFF))) * f32(2.0 ** -23), f32(1e-7))
-            angle = f32(f64(f32(i64(words[k * 2 + 1] & u64(0x7FFFFF))) * f32(2.0 ** -23)) * 6.283185307179586)
+            unit = maximum(f32(i64(words[k * 2] & u64(0x7FFFFF))) * f32(1.1920928955078125e-07), f32(1e-7))
+            angle = f32(f64(f32(i64(words[k * 2 + 1] & u64(0x7FFFFF))) * f32(1.1920928955078125e-07)) * 6.283185307179586)
             bits = i64(float_bits(unit))
             above = bits - 0x3F330000
             entry = (above >> 19) & 15
@@ -34,7 +35,7 @@ NORMAL_PAIR = """
             fourth = square * square
             s = f32((rest + cube * x1[38]) + (cube * square) * (x1[39] + square * x1[40]))
             c = f32(((x1[41] + square * x1[42]) + fourth * x1[43]) + (fourth * square) * (x1[44] + square * x1[45]))
-            tiny = angle < f32(2.0 ** -12)
+            tiny = angle < f32(0.000244140625)
             s = select(tiny, angle, s)
             c = select(tiny, f32(1), c)
             odd = (quadrant & 1) != 0

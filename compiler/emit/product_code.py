@@ -1,6 +1,6 @@
-"""One item of a matrix product, see `products`, as an intrinsic whose name says its form.
+"""One item of a matrix product, see `products`, as an instruction whose name says its form.
 
-It is written instruction by instruction: from loops in a kernel's text, LLVM and Numba would need five times as long.
+It is written instruction by instruction: from loops in a kernel's text, LLVM would need five times as long.
 """
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 
 from ..kernel import WIDTH
 from . import blocks, tile, turn
+from .instruction import Instruction, fixed
 from .outline import call_outlined
 from .turn import BLOCK
-from .words import Word, loop, select, smaller
+from .words import Word, loop, scratch, select, smaller
 
 PATTERN = re.compile(r"\bproduct_(f32|f64)x(\d+)_(\d+)\b")
 # what the kernel's sizes argument holds.  `..._along`: whether the terms of a sum lie next to each other in that factor;
@@ -45,28 +46,19 @@ def widest(code: str) -> int:
     return PANEL_BYTES // (DEPTH * WIDTH[code])
 
 
-def named_in(source: str) -> dict[str, Any]:
-    """The intrinsics for all such names in a kernel's text: product(L, R, C, sizes, item)."""
-    return {match.group(): _intrinsic(Form(match.group(1), int(match.group(2)), int(match.group(3))))
+def named_in(source: str) -> dict[str, Instruction]:
+    """The instructions for all such names in a kernel's text: product(L, R, C, sizes, item)."""
+    return {match.group(): _instruction(Form(match.group(1), int(match.group(2)), int(match.group(3))))
             for match in PATTERN.finditer(source)}
 
 
-def _intrinsic(form: Form):
-    from numba.core import types
-    from numba.core.extending import intrinsic
+def _instruction(form: Form) -> Instruction:
+    pointer = form.code + "*"
 
-    pointer = types.CPointer(types.float32 if form.code == "f32" else types.float64)
-    signature = types.none(pointer, pointer, pointer, types.CPointer(types.int64), types.int64)
+    def write(builder, *args):
+        call_outlined(builder, form.name, list(args), lambda inner, given: _Writer(form, inner, given).write(), small=True)
 
-    def write(context, builder, signature, args):
-        call_outlined(builder, form.name, args, lambda inner, given: _Writer(form, inner, given).write(), small=True)
-        return context.get_dummy_value()
-
-    @intrinsic
-    def product(typingctx, left, right, result, sizes, item):
-        return signature, write
-
-    return product
+    return fixed("", pointer, pointer, pointer, "i64*", "i64")(write)
 
 
 class _Writer:
@@ -161,7 +153,4 @@ class _Writer:
         return self.b.gep(buffer, [at.value])
 
     def _scratch(self, count: int) -> Any:
-        with self.b.goto_entry_block():
-            space = self.b.alloca(self.y.type.pointee, self.item.of(count))
-            space.align = 64
-        return space
+        return scratch(self.b, self.form.code, count)

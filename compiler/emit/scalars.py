@@ -1,6 +1,6 @@
 """Scalar statements as Python text: one table of expressions for both targets.
 
-The names that appear in the text (`f32`, `select`, `exp`, ...) are given their meaning by the target: Numba types and
+The names that appear in the text (`f32`, `select`, `exp`, ...) are given their meaning by the target: types and
 intrinsics on the CPU and the GPU, NumPy functions in the simulator.
 """
 from __future__ import annotations
@@ -44,7 +44,7 @@ def cast(name: str, source: str, target: str) -> str:
 
 
 def _wrapped(text: str, code: str) -> str:
-    """Numba widens integers to 64 bits; the declared type is the type."""
+    """Kernels compute with integers of 64 bits, as Numba does; the declared type is the type."""
     return text if code in ("f32", "f64", "i64", "u64", "b1") else f"{code}({text})"
 
 

@@ -1,4 +1,4 @@
-"""Register tiles: small products that stay in vector registers, as intrinsics that kernels name.
+"""Register tiles: small products that stay in vector registers, as instructions that kernels name.
 
     y[r, :] (+)= sum over k of x[k + r * x_step] * w[k, :]          r < rows, vectors * lanes columns
 
@@ -6,7 +6,7 @@ k runs through up to four nested loops, each with a count (at least 1) and the s
 is such a sum, and so are its two gradients.  LLVM's loop vectoriser does not find this form by itself: it needs an
 accumulator per row and vector that lives in a register for the whole sum, so the instructions are written here.
 
-A tile's name says its form, and the intrinsic is made from the name: `tile_f32x16_14x2x3_add_rest5` has 14 rows and 2
+A tile's name says its form, and the instruction is made from the name: `tile_f32x16_14x2x3_add_rest5` has 14 rows and 2
 vectors of 16 float32, the last with 5 valid columns, loops 3 deep, and adds to what y holds.
 """
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import native
+from .instruction import Instruction, fixed
 from .outline import call_outlined, declared
 from .vectors import Vectors, lane_count
 
@@ -70,33 +71,20 @@ def _cycles(rows: int, vectors: int) -> float:
     return max(rows * vectors / 2, (rows + vectors) / 2, LATENCY)
 
 
-def named_in(source: str) -> dict[str, Any]:
-    """The intrinsics for all tile names in a kernel's text."""
+def named_in(source: str) -> dict[str, Instruction]:
+    """The instructions for all tile names in a kernel's text."""
     found = {}
     for match in PATTERN.finditer(source):
         code, lanes, rows, vectors, depth, add, rest = match.groups()
-        found[match.group()] = _intrinsic(Tile(code, int(lanes), int(rows), int(vectors), int(depth), bool(add),
-                                               int(rest or 0)))
+        found[match.group()] = _instruction(Tile(code, int(lanes), int(rows), int(vectors), int(depth), bool(add),
+                                                 int(rest or 0)))
     return found
 
 
-def _intrinsic(tile: Tile):
+def _instruction(tile: Tile) -> Instruction:
     """tile(x, x_at, x_step, w, w_at, y, y_at, y_step, count, x step, w step, count, ...); all but x, w, y int64."""
-    from numba.core import types
-    from numba.core.extending import intrinsic
-
-    i64 = types.int64
-    pointer = types.CPointer(types.float32 if tile.code == "f32" else types.float64)
-    names = _argument_names(tile)
-    signature = types.none(*[pointer if name in ("x", "w", "y") else i64 for name in names])
-
-    def write(context, builder, signature, args):
-        call(builder, tile, args)
-        return context.get_dummy_value()
-
-    scope = {"typed": (signature, write)}
-    exec(f"def made(typingctx, {', '.join(names)}):\n    return typed", scope)
-    return intrinsic(scope["made"])
+    codes = [tile.code + "*" if name in ("x", "w", "y") else "i64" for name in _argument_names(tile)]
+    return fixed("", *codes)(lambda builder, *args: call(builder, tile, list(args)))
 
 
 def _argument_names(tile: Tile) -> list[str]:
@@ -105,7 +93,7 @@ def _argument_names(tile: Tile) -> list[str]:
 
 
 def call(builder: Any, tile: Tile, args: list):
-    """Calls a tile with values, words or integers, in the order of the intrinsic's arguments."""
+    """Calls a tile with values, words or integers, in the order of its arguments."""
     names = _argument_names(tile)
     call_outlined(builder, tile.name, args, lambda inner, given: _Writer(tile, inner, dict(zip(names, given))).write())
 

@@ -6,10 +6,13 @@ time in vector registers.
 """
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from ..kernel import WIDTH
+from .instruction import Instruction, fixed
 from .outline import call_outlined
+from .words import Word, loop, scratch
 
 BLOCK = 32              # rows and columns of a block
 TILE = 8                # elements that are turned in registers at once, each way
@@ -43,14 +46,10 @@ def call(builder: Any, code: str, *args: Any):
 
 
 def _write_block(builder, source, at, step, target):
-    from numba.core import cgutils
-
-    base, word = builder.gep(source, [at]), at.type
-    count = word(BLOCK // TILE)
-    with cgutils.for_range(builder, count) as row, cgutils.for_range(builder, count) as column:
-        r, c = builder.mul(row.index, word(TILE)), builder.mul(column.index, word(TILE))
-        _write_tile(builder, builder.gep(base, [builder.add(builder.mul(c, step), r)]), step,
-                    builder.gep(target, [builder.add(builder.mul(r, word(BLOCK)), c)]), source.type.pointee)
+    base, size = builder.gep(source, [at]), Word(builder, at.type(BLOCK))
+    with loop(builder, 0, size, TILE) as r, loop(builder, 0, size, TILE) as c:
+        _write_tile(builder, builder.gep(base, [(c * Word(builder, step) + r).value]), step,
+                    builder.gep(target, [(r * BLOCK + c).value]), source.type.pointee)
 
 
 def _write_tile(builder, source, step, target, kind):
@@ -81,36 +80,16 @@ def _write_tile(builder, source, step, target, kind):
         builder.store(value, row(target, k, word(BLOCK))).align = align
 
 
-def intrinsics() -> dict:
+def instructions() -> dict[str, Instruction]:
     """turn_CODE(from, at, step, to): a block of BLOCK x BLOCK elements, turned; block_CODE(): a scratch array for one."""
-    from llvmlite import ir
-    from numba.core import types
-    from numba.core.extending import intrinsic
-
     found = {}
-
-    def declare(code, ty):
-        @intrinsic
-        def turn(typingctx, source, at, step, target):
-            def write(context, builder, signature, args):
-                call(builder, code, *args)
-                return context.get_dummy_value()
-            pointer = types.CPointer(ty)
-            return types.none(pointer, types.int64, types.int64, pointer), write
-
-        @intrinsic
-        def block(typingctx):
-            def write(context, builder, signature, args):
-                with builder.goto_entry_block():
-                    space = builder.alloca(context.get_value_type(ty), ir.IntType(64)(BLOCK * BLOCK))
-                    space.align = 64
-                return space
-            return types.CPointer(ty)(), write
-
-        found[f"turn_{code}"], found[f"block_{code}"] = turn, block
-
-    names = {"f": "float", "i": "int", "u": "uint"}
-    for code, width in WIDTH.items():
+    for code in WIDTH:
         if code != "b1":
-            declare(code, getattr(types, f"{names[code[0]]}{8 * width}"))
+            pointer = code + "*"
+            found[f"turn_{code}"] = fixed("", pointer, "i64", "i64", pointer)(functools.partial(_call_code, code))
+            found[f"block_{code}"] = fixed(pointer)(lambda builder, code=code: scratch(builder, code, BLOCK * BLOCK))
     return found
+
+
+def _call_code(code: str, builder: Any, *args: Any):
+    call(builder, code, *args)

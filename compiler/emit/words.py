@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Union
 
+from .instruction import llvm_type
+
 Number = Union["Word", int]
 
 
@@ -80,11 +82,18 @@ def operand(value: Any) -> Any:
 
 @contextmanager
 def loop(builder: Any, start: Number, stop: Word, step: Number = 1) -> Iterator[Word]:
-    """A loop over range(start, stop, step)."""
-    from numba.core import cgutils
-
-    with cgutils.for_range_slice(builder, stop.of(start), stop.value, stop.of(step)) as (index, _):
-        yield Word(builder, index)
+    """A loop over range(start, stop, step), with a positive step."""
+    before, head, body, after = builder.block, *(builder.append_basic_block() for _ in range(3))
+    builder.branch(head)
+    builder.position_at_end(head)
+    index = builder.phi(stop.value.type)
+    index.add_incoming(stop.of(start), before)
+    builder.cbranch(builder.icmp_signed("<", index, stop.value), body, after)
+    builder.position_at_end(body)
+    yield Word(builder, index)
+    index.add_incoming(builder.add(index, stop.of(step), flags=("nsw",)), builder.block)
+    builder.branch(head)
+    builder.position_at_end(after)
 
 
 @contextmanager
@@ -97,3 +106,11 @@ def forever(builder: Any) -> Iterator[Any]:
     if not builder.block.is_terminated:
         builder.branch(head)
     builder.position_at_end(end)
+
+
+def scratch(builder: Any, code: str, count: int) -> Any:
+    """An array of elements on the stack, aligned to lines of the cache."""
+    with builder.goto_entry_block():
+        space = builder.alloca(llvm_type(code), operand(count))
+        space.align = 64
+    return space

@@ -220,7 +220,7 @@ def by_cpu(run):
     if not llvm.get_host_cpu_features().get("fma", True):
         pytest.skip("this CPU has no fused multiply-add, so its elementary functions round twice where a GPU rounds once")
     kernel = cpu.emit(run.kernels[0])
-    code = native.compile_function(kernel.source, kernel.name, native.kernel_types(kernel), "kernel", "<test>")
+    code = native.compile_function(kernel.source, kernel.name, native.memory_codes(kernel), "kernel")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     name, features = native.target_features()

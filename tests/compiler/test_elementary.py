@@ -5,18 +5,22 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import inspect
 import re
 import subprocess
 import sys
 
+import llvmlite.binding as binding
 import numpy as np
 import pytest
 
 from jitgraph.compiler import elementary_fit, machine
 from jitgraph.compiler.elementary import FUNCTIONS
 from jitgraph.compiler.emit import native
+from jitgraph.compiler.emit.instruction import numba_intrinsic
+from jitgraph.compiler.emit.intrinsics import elementary_instruction
 
 mp = pytest.importorskip("mpmath")
 special = pytest.importorskip("scipy.special")
@@ -234,29 +238,30 @@ def test_reflected_gamma_functions():
 
 
 def compile_loop(name, dtype):
-    """(C function (inputs..., out, begin, end), assembly) of a loop that applies one function, compiled by Numba."""
-    native.import_numba()           # which is told about 512-bit vectors before its first import
-    from numba import cfunc, types
-
-    function = machine.numba_intrinsic(name, FUNCTIONS[name])
-    pointer = types.CPointer(types.float32 if dtype == np.float32 else types.float64)
-    if name in BINARY:
-        def loop(x, y, out, begin, end):
-            for i in range(begin, end):
-                out[i] = function(x[i], y[i])
-    else:
-        def loop(x, out, begin, end):
-            for i in range(begin, end):
-                out[i] = function(x[i])
-    arrays = len(inspect.signature(loop).parameters) - 2
-    signature = types.void(*[pointer] * arrays, types.uint64, types.uint64)
-    compiled = cfunc(signature, error_model="numpy")(loop)
-    return compiled.ctypes, compiled._library.get_asm_str()
+    """(C function (buffers, sizes, begin, end), assembly) of a kernel that applies one function."""
+    code = "f32" if dtype == np.float32 else "f64"
+    inputs = [f"x{k}" for k in range(2 if name in BINARY else 1)]
+    operands = ", ".join(f"{x}[i]" for x in inputs)
+    source = f"""def loop({", ".join(inputs)}, out, sizes, begin, end):
+    for i in range(begin, end):
+        out[i] = {name}({operands})
+    return 0
+"""
+    module = native.translated(source, "loop", [code] * (len(inputs) + 1), "loop_of_" + name)
+    machine_code = native.target_machine()
+    module = native.optimised(module, machine_code)
+    engine = binding.create_mcjit_compiler(module, machine_code)
+    engine.finalize_object()
+    address = engine.get_function_address("loop_of_" + name)
+    call = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 2)(address)
+    call.engine = engine
+    return call, machine_code.emit_assembly(module)
 
 
 def apply_loop(loop, *arrays):
     out = np.empty_like(arrays[0])
-    loop(*(a.ctypes.data_as(kind) for a, kind in zip([*arrays, out], loop.argtypes)), 0, out.size)
+    addresses = np.array([a.ctypes.data for a in (*arrays, out)])
+    loop(addresses.ctypes.data, None, 0, out.size)
     return out
 
 
@@ -324,7 +329,7 @@ def test_kernels_compile_for_cuda(name):
     pytest.importorskip("cuda.bindings.nvvm", reason="NVVM is not installed")
     from numba import cuda, types
 
-    function = machine.numba_intrinsic(name, FUNCTIONS[name])
+    function = numba_intrinsic(elementary_instruction(FUNCTIONS[name], has_fma=True, gpu=True))
     for scalar in (types.float32, types.float64):
         pointer = types.CPointer(scalar)
         if name in BINARY:

@@ -116,7 +116,7 @@ def pools_of(session):
 
 
 def test_all_optimisations_are_tested():
-    assert set(PROGRAMS) | {"scalar_loops", "loop_pruning", "product_sums", "result_reuse"} == set(OPTIMISATIONS)
+    assert set(PROGRAMS) | {"translation", "scalar_loops", "loop_pruning", "product_sums", "result_reuse"} == set(OPTIMISATIONS)
 
 
 def test_names_come_from_the_environment(monkeypatch):

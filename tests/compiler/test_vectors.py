@@ -61,7 +61,7 @@ def optimised(build):
              for op in tf.get_default_graph().get_operations() if op.type == "Placeholder"}
     (step,) = compiler.compile(tf.get_default_graph(), [wanted], [], feeds).layout.steps
     kernel = step[0]
-    return native.compile_library(kernel.source, kernel.name, native.kernel_types(kernel), "jg_looked_at", "<test>").get_llvm_str()
+    return str(native.optimised(native.translated(kernel.source, kernel.name, native.memory_codes(kernel), "jg_looked_at")))
 
 
 def vector_loops(text):
