@@ -21,6 +21,29 @@ def address_of(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]
 
 
+class Arenas:
+    """Memory for the temporaries of runs, as (array, address): what one run leaves serves the next, of whatever sizes."""
+
+    def __init__(self):
+        self.idle: list[tuple[np.ndarray, int]] = []
+
+    def take(self, nbytes: int) -> tuple[np.ndarray, int]:
+        """`nbytes` bytes or more for one run; a smaller arena that lies idle is given up for it."""
+        try:
+            arena = self.idle.pop()
+        except IndexError:
+            return self._new(nbytes)
+        return arena if len(arena[0]) >= nbytes else self._new(nbytes)
+
+    def _new(self, nbytes: int) -> tuple[np.ndarray, int]:
+        step = max(1 << 12, 1 << max(nbytes.bit_length() - 3, 0))       # room for somewhat larger runs
+        array = aligned_empty(-(-max(nbytes, 1) // step) * step)
+        return array, address_of(array)
+
+    def give(self, arena: tuple[np.ndarray, int]):
+        self.idle.append(arena)
+
+
 class ResultPool:
     """Result arrays of one shape and dtype.  A large block that the user has dropped (no reference but ours) is handed
     out again; one that is still held anywhere, also through a view, never is: NumPy's views all refer to the block

@@ -21,7 +21,8 @@ from jitgraph.compiler.prune import prune
 from jitgraph.graph.errors import InvalidArgumentError
 
 from . import check, hostcall, reference
-from .binding import Compiled, KernelFailure
+from .compiled import Compiled
+from .frame import KernelFailure
 from .state import State
 
 SLOW_BYTES = 1 << 31        # the reference would move this much: compile before the first run

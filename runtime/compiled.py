@@ -1,0 +1,130 @@
+"""A compiled program with its kernels loaded, before its sizes are known."""
+from __future__ import annotations
+
+import numpy as np
+
+from jitgraph.compiler import show, sizes
+from jitgraph.compiler.emit.bind import Numbers, compile_guards
+from jitgraph.compiler.place import HostStep, temp_bytes
+
+from .binding import Binding, as_word
+from .library import LIBRARY
+from .memory import Arenas
+
+
+class Compiled:
+    """A program with its kernels loaded: makes a Binding for every set of sizes that its guards admit."""
+
+    def __init__(self, program, state):
+        self.program, self.state = program, state
+        layout = program.layout
+        self.numbers = Numbers()
+        kernels = [step[0] for step in layout.steps if not isinstance(step, HostStep)]
+        self.kernels = list(zip(kernels, LIBRARY.addresses(kernels)))
+        self._collect()
+        self.symbols = list(program.space.symbols)
+        self.dims = self.numbers.compile(self.symbols)
+        self._stretch()
+        self.valid = compile_guards(program.space)
+        self.match = _matcher(program)
+        self._find_variables()
+        self.arenas = Arenas()
+        show.observe(program, LIBRARY.fact)
+
+    def _collect(self):
+        """Gives every size expression of the plan its number."""
+        add = self.numbers.add
+        self.slot_bytes = [add(temp_bytes(s)) if s.kind in ("temp", "output") else None
+                           for s in self.program.layout.slots]
+        slots = self.program.layout.slots
+        self.consts = {k: _const_array(s) for k, s in enumerate(slots) if s.kind == "const"}
+        self.size_values = {k: [(add(x) if isinstance(x, (sizes.Size, int)) else x) for x in
+                                s.value.node.attrs["array"].ravel()] for k, s in enumerate(slots) if s.kind == "size"}
+        self.sizes, self.by_value, self.kernel_numbers = [], [], []
+        for kernel, _ in self.kernels:
+            work, per_item = kernel.cost
+            self.kernel_numbers.append((len(self.sizes), add(kernel.items), work, add(per_item)))
+            for dim in kernel.sizes:
+                if not isinstance(dim, tuple):
+                    self.sizes.append(add(dim))
+                elif dim[0] == "scalar" and dim[1].node.kind == "size":
+                    self.by_value.append((len(self.sizes), add(dim[1].node.attrs["array"].item()), dim))
+                    self.sizes.append(0)
+                else:
+                    array = None if dim[0] == "blas" else dim[1].node.attrs["array"]
+                    self.sizes.append(add(LIBRARY.blas(dim[1]) if array is None else as_word(array, dim)))
+        self.slot_shapes = [tuple(add(d) for d in s.shape) for s in self.program.layout.slots]
+        self.host_views = [[(slot, tuple(map(add, shape)), tuple(map(add, strides)), add(offset))
+                            for slot, shape, strides, offset in step.inputs]
+                           for step in self.program.layout.steps if isinstance(step, HostStep)]
+        self.seen = {slot for views in self.host_views for slot, *_ in views}     # by host steps
+
+    def _find_variables(self):
+        """`variables`: (slot, variable); `reads`: {variable that must be initialised before the run: (its declaration, the
+        operation that needs it)}; `writes`: variables that the run initialises."""
+        program, variable = self.program, self.state.variable
+        reads, writes = {}, []
+        for node in program.nodes:
+            if node.kind == "read" and node.attrs["version"] == 0:
+                reads.setdefault(node.attrs["variable"], node.op)
+            if node.kind == "write" and node.attrs["variable"] not in writes:
+                writes.append(node.attrs["variable"])
+        # TensorFlow asks a value for its shape: a variable without one fails (tf.assert_variables_initialized lives on that)
+        touched = {*reads, *writes, *(n.attrs["variable"] for n in program.nodes if n.kind == "read"),
+                   *(v for n in program.nodes for v in n.attrs.get("refs", {}).values())}
+        reads.update((v, None) for v in program.measured if v not in touched)
+        self.reads = {variable(declaration): (declaration, op) for declaration, op in reads.items()}
+        self.writes = [variable(declaration) for declaration in writes]
+        self.variables = [(k, variable(s.key)) for k, s in enumerate(program.layout.slots) if s.kind == "variable"]
+
+    def _stretch(self):
+        """The parts of the plan that do not depend on sizes: stretches of kernels (first row, number of rows) between
+        host steps (step, views, variables written before it), the arguments of every kernel, and where they begin."""
+        self.stretches, self.first_argument, self.index = [], [], []
+        start, rows, views, written = 0, 0, iter(self.host_views), []
+        for step in self.program.layout.steps:
+            if isinstance(step, HostStep):
+                if rows > start:
+                    self.stretches.append((start, rows - start))
+                self.stretches.append((step, next(views), tuple(written)))
+                start = rows
+                continue
+            written += [self.state.variable(n.attrs["variable"]) for n in self.kernels[rows][0].nodes if n.kind == "write"]
+            self.first_argument.append(len(self.index))
+            self.index.extend(step[1])
+            rows += 1
+        if rows > start:
+            self.stretches.append((start, rows - start))
+
+    def bind(self, shapes):
+        """The Binding for these feed shapes, or None if the program does not hold for them."""
+        values = self.match(shapes)
+        if values is None or not self.valid(*values):
+            return None
+        return Binding(self, self.dims(*values), dict(zip(self.symbols, values)))
+
+
+def _matcher(program):
+    """A function of the feed shapes that gives the symbols' values, or None where the shapes do not fit."""
+    expected = [program.infos[t].shape for t in program.feeds]
+
+    def match(shapes):
+        found: dict[str, int] = {}
+        for want, have in zip(expected, shapes):
+            if len(want) != len(have):
+                return None
+            for w, h in zip(want, have):
+                if isinstance(w, sizes.Size):
+                    name = w.terms[0][0][0][1]
+                    if found.setdefault(name, h) != h:
+                        return None
+                elif w != h:
+                    return None
+        return [found[s] for s in program.space.symbols]
+
+    return match
+
+
+def _const_array(slot):
+    array = slot.value.node.attrs["array"]
+    return array if array.dtype == object else np.asarray(array, order="C")

@@ -1,0 +1,274 @@
+"""The memory of one run of a bound program, and the run itself."""
+from __future__ import annotations
+
+import numpy as np
+
+from jitgraph.compiler.kernel import CODES
+from jitgraph.compiler.place import HostStep
+
+from . import functions, hostcall, watch
+from . import pool as pools
+from .interpreter import INTERRUPTED, ROW
+from .memory import KEPT, ResultPool, address_of, aligned_empty
+
+SMALL = 1 << 14             # feeds and results up to this many bytes are copied: cheaper than asking for an address
+HOLD_GIL = 20_000           # estimated nanoseconds up to which a run keeps the GIL
+SHARED = 80_000             # estimated nanoseconds from which a run, and a kernel, share their work with the pool
+
+
+class Frame:
+    """The memory of one run at a time: arena, addresses, buffers of small feeds and results."""
+
+    def __init__(self, binding):
+        self.binding, layout = binding, binding.layout
+        slots = layout.slots
+        self.base = 0           # where the arena began in which the temporaries lie
+        self.slots = np.zeros(len(slots) + 1, dtype=np.int64)
+        self.args = np.zeros(len(binding.index), dtype=np.int64)
+        self.addresses = (address_of(self.slots), address_of(self.args))
+        self.arrays: list = [None] * len(slots)         # the ndarray behind a slot, where the host may see it
+        self.temps = [k for k, s in enumerate(slots) if s.kind == "temp"]
+        self.variables = binding.compiled.variables
+        self.small_outputs: dict[int, np.ndarray] = {}
+        self.big_outputs: list = []
+        for k, s in enumerate(slots):
+            if s.kind in ("const", "size"):
+                self.arrays[k] = binding.consts[k]
+                if binding.consts[k].dtype != object:
+                    self.slots[k] = address_of(binding.consts[k])
+            elif s.kind == "output":
+                self._output(k, s)
+        self.generation = -1
+        self._feeds()
+        self._results()
+
+    def _use(self, arena, base: int):
+        """Moves the temporaries to an arena."""
+        binding = self.binding
+        self.base = base
+        self.slots[self.temps] = base + np.array(binding.offsets, np.int64)
+        for k, at in zip(self.temps, binding.offsets):
+            if k in binding.compiled.seen:
+                size = binding.numbers[binding.compiled.slot_bytes[k]]
+                dtype = binding.layout.slots[k].dtype.as_numpy_dtype
+                self.arrays[k] = arena[at:at + size].view(dtype).reshape(binding.shapes[k])
+
+    def _output(self, k, s):
+        dtype = np.dtype(s.dtype.as_numpy_dtype)
+        shape = self.binding.shapes[k]
+        nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        if nbytes <= SMALL:
+            array = aligned_empty(max(nbytes, 8))[:nbytes].view(dtype).reshape(shape)
+            self.arrays[k], self.slots[k] = array, address_of(array)
+            self.small_outputs[k] = array
+        else:
+            kept = KEPT if self.binding.compiled.program.options.uses("result_reuse") else 0
+            self.big_outputs.append((k, ResultPool(shape, dtype, kept)))
+
+    def _feeds(self):
+        """How each feed reaches its slot: ("copy", buffer), ("address", slot) or nothing where no kernel reads it."""
+        slot_of = {s.key: k for k, s in enumerate(self.binding.layout.slots) if s.kind == "feed"}
+        self.small_feeds, self.big_feeds = [], []
+        for number, tensor in enumerate(self.binding.compiled.program.feeds):
+            k = slot_of.get(tensor)
+            if k is None:
+                continue
+            s = self.binding.layout.slots[k]
+            native = s.dtype.name in CODES
+            nbytes = int(np.prod(self.binding.shapes[k], dtype=np.int64)) * (s.dtype.size or 8)
+            if native and nbytes <= SMALL:
+                buffer = aligned_empty(max(nbytes, 8))[:nbytes].view(s.dtype.as_numpy_dtype)
+                buffer = buffer.reshape(self.binding.shapes[k])
+                self.arrays[k], self.slots[k] = buffer, address_of(buffer)
+                self.small_feeds.append((number, buffer))
+            else:
+                self.big_feeds.append((number, k, native))
+
+    def _results(self):
+        """How each result is read out."""
+        feeds = {t: n for n, t in enumerate(self.binding.compiled.program.feeds)}
+        self.readers = []
+        for tensor, (slot, _) in self.binding.layout.results.items():
+            kind = self.binding.layout.slots[slot].kind
+            if kind == "feed":
+                self.readers.append(("feed", feeds[tensor] if tensor in feeds else
+                                     feeds[self.binding.layout.slots[slot].key]))
+            elif slot in self.small_outputs:
+                self.readers.append(("scalar" if self.binding.shapes[slot] == () else "copy", slot))
+            else:
+                self.readers.append(("copy" if kind in ("const", "size") else "given", slot))
+
+    def run(self, feeds) -> list:
+        if not self.temps:
+            return self._run(feeds)
+        arenas = self.binding.compiled.arenas
+        arena = arenas.take(self.binding.arena_bytes)
+        if arena[1] != self.base:
+            self._use(*arena)
+        try:
+            return self._run(feeds)
+        finally:
+            arenas.give(arena)
+
+    def _run(self, feeds) -> list:
+        for number, buffer in self.small_feeds:
+            buffer[...] = feeds[number]
+        for number, k, native in self.big_feeds:
+            array = feeds[number]
+            self.arrays[k] = array
+            if native:
+                self.slots[k] = address_of(array)
+        for k, results in self.big_outputs:
+            self.arrays[k], self.slots[k] = results.take()
+        watched = watch.present()
+        if watched is None:
+            for stretch in self.binding.stretches:
+                if isinstance(stretch[0], HostStep):
+                    self._host(*stretch)
+                else:
+                    self._native(*stretch)
+        else:
+            self._watched(watched)
+        if not self.binding.checked:
+            for variable in self.binding.compiled.writes:
+                variable.initialized = True
+        return [self._read(kind, where, feeds) for kind, where in self.readers]
+
+    def _watched(self, watched: watch.Watch):
+        """The same steps under a time limit; for a trace, kernel by kernel."""
+        trace = watched.trace
+        for stretch in self.binding.stretches:
+            watched.check()
+            if isinstance(stretch[0], HostStep):
+                begin = trace.now() if trace is not None else 0
+                self._host(*stretch)
+                if trace is not None:
+                    trace.step(stretch[0].node, begin, [self.arrays[k] for k in stretch[0].outputs])
+            elif trace is None:
+                self._native(*stretch)
+            else:
+                for row in range(stretch[0], stretch[0] + stretch[1]):
+                    begin = trace.now()
+                    self._native(row, 1)
+                    trace.kernel(self.binding.compiled.kernels[row][0], begin, self.binding)
+
+    def _read(self, kind, where, feeds):
+        if kind == "scalar":
+            return self.arrays[where][()]
+        if kind == "copy":
+            return self.arrays[where].copy()
+        if kind == "feed":
+            return np.array(feeds[where])
+        return self.arrays[where]
+
+    def _native(self, start, count):
+        binding, state = self.binding, self.binding.state
+        table, index, arguments, sizes_ = binding.pointers
+        native = pools.native()
+        shared = pools.pool(pools.thread_count()).address if binding.cost > SHARED else 0
+        call = native.held if binding.cost < HOLD_GIL else native.released
+        if self.variables:
+            with state.lock:
+                if self.generation != state.generation:
+                    self._find_variables()
+                code = call(table + start * ROW * 8, count, self.addresses[0], index, arguments, self.addresses[1], sizes_,
+                            shared, native.poll_address)
+        else:
+            code = call(table + start * ROW * 8, count, self.addresses[0], index, arguments, self.addresses[1], sizes_,
+                        shared, native.poll_address)
+        if code:
+            if code == INTERRUPTED:
+                raise native.interruption()
+            raise KernelFailure(self.binding.compiled.kernels[start + (code >> 8) - 1][0], code & 0xFF)
+
+    def _find_variables(self):
+        for k, variable in self.variables:
+            self.slots[k] = variable.address
+            self.arrays[k] = variable.array
+        self.generation = self.binding.state.generation
+
+    def _host(self, step: HostStep, views, written):
+        binding = self.binding
+        if not binding.checked:
+            for variable in written:            # the step may look at variables that this run has initialised
+                variable.initialized = True
+        if self.variables and self.generation != binding.state.generation:
+            self._find_variables()
+        arrays = []
+        for slot, shape, strides, offset in views:
+            array = self.arrays[slot]
+            shape = tuple(binding.numbers[d] for d in shape)
+            if array.shape != shape or (shape and array.dtype == object) or not _is_plain(strides, shape, binding.numbers):
+                array = _strided(array, shape, [binding.numbers[d] for d in strides], binding.numbers[offset])
+            arrays.append(array)
+        node = step.node
+        if node.attrs.get("call") == "op":
+            results = self._call(node, arrays, step.used)
+            self._check_shapes(step, results)
+        elif node.attrs["call"] == "stream":
+            results = (node.attrs["function"](binding.state.stream(node.op), *arrays),)
+        else:
+            results = (node.attrs["function"](*arrays),)
+        for k, result in zip(step.outputs, results):
+            slot = binding.layout.slots[k]
+            if any(result is a for a in arrays) or _is_part(result, arrays):
+                result = np.array(result)           # memory that the next run uses again
+            if slot.kind == "host":
+                result = np.asarray(result, order="C")
+                self.slots[k] = address_of(result)
+            self.arrays[k] = result
+
+    def _check_shapes(self, step: HostStep, results):
+        """Kernels read what the host made by the shapes of the plan, so a value of another one must not get through."""
+        every = zip(step.node.op.outputs, step.outputs, results, step.node.attrs["open"])
+        for number, (tensor, k, result, free) in enumerate(every):
+            looked_at = number in step.used and not free and self.binding.layout.slots[k].kind == "host"
+            if looked_at and np.shape(result) != self.binding.shapes[k]:
+                raise hostcall.unexpected_shape(tensor, np.shape(result), self.binding.shapes[k])
+
+    def _call(self, node, arrays, used):
+        state = self.binding.state
+        if node.op.opdef.calls:
+            return functions.call(node.op, arrays, state, True, used)
+        if "refs" in node.attrs:
+            return hostcall.call_on_state(node.op, node.attrs["refs"], arrays, state)
+        return hostcall.call(node.op, arrays, state)
+
+    def drop(self):
+        """Forgets what belongs to the caller."""
+        for _, k, _ in self.big_feeds:
+            self.arrays[k] = None
+        for k, _ in self.big_outputs:
+            self.arrays[k] = None
+
+
+class KernelFailure(Exception):
+    """A kernel's check failed; the plan turns it into the error of the operation."""
+
+    def __init__(self, kernel, code):
+        super().__init__(kernel.name, code)
+        self.kernel, self.code = kernel, code
+
+
+def _is_part(result, arrays) -> bool:
+    """Whether an array lies in the memory of one of `arrays`."""
+    base = getattr(result, "base", None)
+    return base is not None and any(base is a or base is a.base for a in arrays)
+
+
+def _is_plain(strides, shape, numbers) -> bool:
+    want = 1
+    for d, s in zip(reversed(shape), reversed(strides)):
+        if d != 1 and numbers[s] != want:
+            return False
+        want *= d
+    return True
+
+
+def _strided(array, shape, strides, offset):
+    if array.dtype == object:
+        flat = array.reshape(-1)[offset:]
+    else:
+        flat = array.reshape(-1)[offset:] if array.size else array.reshape(-1)
+    view = np.lib.stride_tricks.as_strided(flat, shape, [s * flat.itemsize for s in strides], writeable=False)
+    return view

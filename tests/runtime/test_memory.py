@@ -1,0 +1,64 @@
+"""Memory of runs: temporaries of all sizes share arenas, runs at the same time do not."""
+import threading
+
+import numpy as np
+
+from jitgraph.runtime.memory import Arenas, address_of
+
+
+def chain(tf):
+    """A program with temporaries: products cannot be fused."""
+    x = tf.placeholder(tf.float32, [None, 64])
+    w = tf.constant(np.random.RandomState(0).standard_normal((64, 64)).astype(np.float32) / 8)
+    return x, tf.matmul(tf.tanh(tf.matmul(x, w)), w)
+
+
+def compiled_of(session):
+    (plan,) = session.plans
+    return next(iter(plan.segment.bindings.values())).compiled
+
+
+def test_batches_of_all_sizes_use_one_arena(tf):
+    x, y = chain(tf)
+    with tf.Session(jit="always") as session:
+        for rows in (40, 90, 33, 64, 91, 40):
+            feed = np.random.RandomState(rows).standard_normal((rows, 64)).astype(np.float32)
+            w = np.random.RandomState(0).standard_normal((64, 64)).astype(np.float32) / 8
+            np.testing.assert_allclose(session.run(y, {x: feed}), np.tanh(feed @ w) @ w, rtol=1e-4, atol=1e-5)
+        compiled = compiled_of(session)
+        assert len(compiled.arenas.idle) == 1
+        assert len(compiled.arenas.idle[0][0]) < 2 * 91 * 64 * 4 + (1 << 13)
+
+
+def test_runs_at_the_same_time_have_arenas_of_their_own(tf):
+    x, y = chain(tf)
+    wanted, failures = {}, []
+    with tf.Session(jit="always") as session:
+        for rows in (70, 300, 900):
+            wanted[rows] = session.run(y, {x: np.full([rows, 64], rows / 100, np.float32)})
+
+        def work(rows):
+            for _ in range(200):
+                got = session.run(y, {x: np.full([rows, 64], rows / 100, np.float32)})
+                if not np.array_equal(got, wanted[rows]):
+                    failures.append(rows)
+
+        threads = [threading.Thread(target=work, args=(rows,)) for rows in wanted]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not failures
+        assert 1 <= len(compiled_of(session).arenas.idle) <= 3
+
+
+def test_an_arena_is_given_out_once():
+    arenas = Arenas()
+    first, second = arenas.take(1000), arenas.take(1000)
+    assert first[1] != second[1] and all(a[1] == address_of(a[0]) and a[1] % 64 == 0 for a in (first, second))
+    arenas.give(first)
+    assert arenas.take(500) is first
+    arenas.give(first)
+    assert len(arenas.take(len(first[0]) + 1)[0]) > len(first[0])
+    assert arenas.idle == [], "the small one was given up"
+    assert len(arenas.take(0)[0]) > 0
