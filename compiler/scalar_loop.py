@@ -2,6 +2,9 @@
 
 All variables live in registers.  Branches and inner loops inside become `if` and `while` too.  A kernel works off a
 number of iterations at most, so that Python gets a chance to react to signals, and says how it ended (see ENDED ...).
+
+Where a few iterations bring integers into a range in which a remainder needs no division, whatever they were before
+(after `b = (a + b) % m`, b is in [0, m)), these iterations come first, and then a loop that makes use of it.
 """
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from jitgraph.graph.build import group_inputs
 from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.function_graph import BRANCHING, CALLS, bodies, is_state
 
+from . import ranges
 from .emit import scalars
 from .fuse import CHECKED
 from .ir import Builder
@@ -24,6 +28,8 @@ from .program import Program
 from .prune import prune
 
 ENDED, UNFINISHED, GAVE_UP = 0, 1, 2        # what a kernel returns; it gives up at an iteration that would fail
+SETTLED = 3             # in a kernel: integers are in their ranges
+SETTLING = 4            # iterations after which they are, at most
 LARGEST = 400           # statements
 DIVISIONS = tuple(prim for prim in CHECKED if prim != "pow")
 DTYPES = {code: as_dtype(name) for name, code in CODES.items()}
@@ -60,23 +66,53 @@ class _Writer:
         self.op, self.lines, self.depth, self.count = op, [], 1, 0
         self.constants: list = []
         self.types: dict[str, str] = {}
+        self.ranges: dict[str, tuple[int, int]] = {}        # of integers, as far as they are known
         self.can_fail = False
+        self.spared = 0         # divisions
 
     def write(self) -> ScalarLoop:
         cond, body = bodies(self.op)
         names = [self._name("v", _code(t)) for t in body.inputs]
         codes = [self.types[n] for n in names]
         changes = [k for k, t in enumerate(body.outputs) if t is not body.inputs[k]]
-        self.line("ticks = i64(0)")
-        self.line("err = i64(0)")
-        self.line("code = i64(0)")
+        settled = self._settled(body)
+        for name in ("ticks", "err", "code"):
+            self.line(f"{name} = i64(0)")
+        if settled is None:
+            self._iterations(cond, body, names, changes, "end", UNFINISHED)
+        else:
+            count, found = settled
+            self._iterations(cond, body, names, changes, f"smaller(end, {count})", SETTLED)
+            self.line(f"if code == {SETTLED}:")
+            self.depth += 1
+            self.line("code = i64(0)")
+            self.ranges.update({name: r for name, r in zip(names, found) if r is not None})
+            self._iterations(cond, body, names, changes, "end", UNFINISHED)
+            self.depth -= 1
+        return self._finish(names, codes, changes)
+
+    def _settled(self, body):
+        """(number of iterations, ranges of the variables after them), or None where knowing these spares no division."""
+        found = [None] * len(body.inputs)
+        for count in range(SETTLING + 1):
+            trial = _Writer(self.op)
+            names = [trial._name("v", _code(t)) for t in body.inputs]
+            trial.ranges.update({name: r for name, r in zip(names, found) if r is not None})
+            results = trial._function(body, names)
+            if trial.spared:
+                return count, found
+            found = [trial.ranges.get(name) for name in results]
+        return None
+
+    def _iterations(self, cond, body, names, changes, limit: str, code: int):
+        """The loop, up to `limit` iterations, after which it ends with `code`."""
         self.line("while True:")
         self.depth += 1
         holds, = self._function(cond, names)
         self.line(f"if not_({holds}):")
         self.line("    break")
-        self.line("if ticks >= end:")
-        self.line(f"    code = i64({UNFINISHED})")
+        self.line(f"if ticks >= {limit}:")
+        self.line(f"    code = i64({code})")
         self.line("    break")
         self.line("ticks = ticks + i64(1)")
         results = self._function(body, names)
@@ -86,7 +122,6 @@ class _Writer:
             self.line("    break")
         self._assign([names[k] for k in changes], [results[k] for k in changes])
         self.depth -= 1
-        return self._finish(names, codes, changes)
 
     def _finish(self, names, codes, changes) -> ScalarLoop:
         buffers = [f"b{k}" for k in range(len(names))]
@@ -262,6 +297,8 @@ class _Block:
             known = writer._name("d", code)         # to LLVM this division is a multiplication; and it cannot fail
             writer.line(f"{known} = {code}({int(divisor)})")
             args = (args[0], known)
+            if self._remainder(node, prim, args, code, int(divisor)):
+                return
         elif prim in CHECKED and code[0] in "iu":
             writer.can_fail = True
             if prim != "pow":
@@ -271,6 +308,25 @@ class _Block:
         name = self.names[node.out] = writer._name("n", code)
         statement = Statement("op", name=name, prim=prim, args=args, dtype=code)
         writer.line(f"{name} = {scalars.expression(statement, writer.types)}")
+        found = ranges.of_primitive(prim, [writer.ranges.get(a) for a in args], [writer.types[a] for a in args], code)
+        if found is not None:
+            writer.ranges[name] = found
+
+    def _remainder(self, node, prim, args, code, divisor: int) -> bool:
+        """Writes a remainder without a division, where the range of the number allows it."""
+        writer = self.writer
+        writer.ranges[args[1]] = (divisor, divisor)
+        known = writer.ranges.get(args[0])
+        text = ranges.remainder(prim, known, divisor) if prim in ("floor_mod", "trunc_mod") else None
+        if text is None:
+            return False
+        writer.spared += 1
+        name = self.names[node.out] = writer._name("n", code)
+        writer.line(f"{name} = {text.format(x=args[0], d=args[1], code=code)}")
+        found = ranges.of_primitive(prim, [known, (divisor, divisor)], [code, code], code)
+        if found is not None:
+            writer.ranges[name] = found
+        return True
 
     def _named(self, value) -> str:
         name = self.names.get(value)
@@ -282,6 +338,8 @@ class _Block:
                 raise NotScalar
             array = np.asarray(value.constant, value.dtype.as_numpy_dtype)
             name = self.names[value] = self.writer._constant(array, code)
+            if code[0] in "iu":
+                self.writer.ranges[name] = (int(array), int(array))
         return name
 
 

@@ -78,7 +78,7 @@ def converter(tensors):
         found = []
         for k, value in enumerate(values):
             tensor, dtype, shape = parts[k]
-            if type(value) is np.ndarray and value.dtype == dtype and value.flags.c_contiguous:
+            if type(value) is np.ndarray and (value.dtype is dtype or value.dtype == dtype) and value.flags.c_contiguous:
                 if value.shape != shape:
                     check_shape(tensor, value)
                 found.append(value)

@@ -8,7 +8,7 @@ from jitgraph.compiler.place import HostStep
 
 from . import functions, hostcall, watch
 from . import pool as pools
-from .interpreter import INTERRUPTED, ROW
+from .interpreter import INTERRUPTED, POOL, ROW
 from .memory import KEPT, ResultPool, address_of, aligned_empty
 
 SMALL = 1 << 14             # feeds and results up to this many bytes are copied: cheaper than asking for an address
@@ -38,9 +38,22 @@ class Frame:
                     self.slots[k] = address_of(binding.consts[k])
             elif s.kind == "output":
                 self._output(k, s)
+        native = pools.native()
+        self.call = native.held if binding.cost < HOLD_GIL else native.released
+        self.shares = binding.cost > SHARED
+        self.steps = [(stretch, None if isinstance(stretch[0], HostStep) else self._block(*stretch))
+                      for stretch in binding.stretches]
         self.generation = -1
         self._feeds()
         self._results()
+
+    def _block(self, start: int, count: int) -> tuple[np.ndarray, int]:
+        """What the interpreter gets to run a stretch of rows, and where that lies; see `interpreter.TABLE` ..."""
+        table, index, arguments, sizes_ = self.binding.pointers
+        slots, args = self.addresses
+        words = [table + start * ROW * 8, count, slots, index, arguments, args, sizes_, 0, pools.native().poll_address]
+        block = np.array(words, np.int64)
+        return block, address_of(block)
 
     def _use(self, arena, base: int):
         """Moves the temporaries to an arena."""
@@ -122,11 +135,11 @@ class Frame:
             self.arrays[k], self.slots[k] = results.take()
         watched = watch.present()
         if watched is None:
-            for stretch in self.binding.stretches:
-                if isinstance(stretch[0], HostStep):
+            for stretch, block in self.steps:
+                if block is None:
                     self._host(*stretch)
                 else:
-                    self._native(*stretch)
+                    self._native(stretch[0], block)
         else:
             self._watched(watched)
         if not self.binding.checked:
@@ -137,19 +150,19 @@ class Frame:
     def _watched(self, watched: watch.Watch):
         """The same steps under a time limit; for a trace, kernel by kernel."""
         trace = watched.trace
-        for stretch in self.binding.stretches:
+        for stretch, block in self.steps:
             watched.check()
-            if isinstance(stretch[0], HostStep):
+            if block is None:
                 begin = trace.now() if trace is not None else 0
                 self._host(*stretch)
                 if trace is not None:
                     trace.step(stretch[0].node, begin, [self.arrays[k] for k in stretch[0].outputs])
             elif trace is None:
-                self._native(*stretch)
+                self._native(stretch[0], block)
             else:
                 for row in range(stretch[0], stretch[0] + stretch[1]):
                     begin = trace.now()
-                    self._native(row, 1)
+                    self._native(row, self._block(row, 1))
                     trace.kernel(self.binding.compiled.kernels[row][0], begin, self.binding)
 
     def _read(self, kind, where, feeds):
@@ -161,24 +174,21 @@ class Frame:
             return np.array(feeds[where])
         return self.arrays[where]
 
-    def _native(self, start, count):
-        binding, state = self.binding, self.binding.state
-        table, index, arguments, sizes_ = binding.pointers
-        native = pools.native()
-        shared = pools.pool(pools.thread_count()).address if binding.cost > SHARED else 0
-        call = native.held if binding.cost < HOLD_GIL else native.released
+    def _native(self, start: int, block: tuple[np.ndarray, int]):
+        words, address = block
+        if self.shares:
+            words[POOL] = pools.pool(pools.thread_count()).address
         if self.variables:
+            state = self.binding.state
             with state.lock:
                 if self.generation != state.generation:
                     self._find_variables()
-                code = call(table + start * ROW * 8, count, self.addresses[0], index, arguments, self.addresses[1], sizes_,
-                            shared, native.poll_address)
+                code = self.call(address)
         else:
-            code = call(table + start * ROW * 8, count, self.addresses[0], index, arguments, self.addresses[1], sizes_,
-                        shared, native.poll_address)
+            code = self.call(address)
         if code:
             if code == INTERRUPTED:
-                raise native.interruption()
+                raise pools.native().interruption()
             raise KernelFailure(self.binding.compiled.kernels[start + (code >> 8) - 1][0], code & 0xFF)
 
     def _find_variables(self):

@@ -21,6 +21,7 @@ from jitgraph.compiler.emit.words import Number, Variable, Word, forever, loop, 
 CLAIM, DONE, JOB, SLEEPERS, BUSY, STOP, SEMAPHORE, WORDS = 0, 8, 16, 24, 32, 40, 48, 64
 KERNEL, BUFFERS, SIZES, ITEMS, GRAIN, CHUNKS, FAILURE = range(JOB, JOB + 7)     # of the present job
 ROW = 6                 # words per row of the table
+TABLE, COUNT, SLOTS, INDEX, ARGUMENTS, ARGS, KERNEL_SIZES, POOL, POLL = range(9)      # of the block that says what to run
 INTERRUPTED = -1
 POLL_NANOSECONDS = 20_000_000
 SPINS = 20000          # pauses of an idle worker before it sleeps: about the time between two kernels of one run
@@ -231,14 +232,15 @@ def run_table(w: Writer, table: Word, count: Word, slots: Word, index: Word, arg
 
 
 def build(symbol: str) -> bytes:
-    """Object code for `run_table`: nine words -> a word."""
+    """Object code for `run_table`: the address of a block of its nine arguments -> a word."""
     from llvmlite import ir
 
     module = ir.Module(symbol)
     i64 = ir.IntType(64)
-    function = ir.Function(module, ir.FunctionType(i64, [i64] * 9), symbol)
+    function = ir.Function(module, ir.FunctionType(i64, [i64]), symbol)
     builder = ir.IRBuilder(function.append_basic_block())
-    builder.ret(run_table(Writer(builder), *(Word(builder, a) for a in function.args)).value)
+    writer, block = Writer(builder), Word(builder, function.args[0])
+    builder.ret(run_table(writer, *(writer.get(block, k) for k in range(POLL + 1))).value)
     return native.compile_module(module)
 
 

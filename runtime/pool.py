@@ -16,8 +16,6 @@ from . import interpreter
 from .library import LIBRARY
 from .memory import aligned_empty
 
-RUN_TYPES = [ctypes.c_int64] * 9
-
 
 def thread_count() -> int:
     """How many threads kernels may use: JITGRAPH_THREADS, or the CPUs that this process may run on."""
@@ -31,12 +29,12 @@ def thread_count() -> int:
 
 
 class Native:
-    """The compiled interpreter: `held` runs a table with the GIL held (short plans), `released` without it."""
+    """The compiled interpreter: `held` runs a block with the GIL held (short plans), `released` without it."""
 
     def __init__(self):
         address = LIBRARY.find(interpreter.parts(), interpreter.build)
-        self.held = ctypes.PYFUNCTYPE(ctypes.c_int64, *RUN_TYPES)(address)
-        self.released = ctypes.CFUNCTYPE(ctypes.c_int64, *RUN_TYPES)(address)
+        self.held = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)
+        self.released = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)
         api = ctypes.pythonapi
         functions = (api.PyGILState_Ensure, api.PyErr_CheckSignals, api.PyErr_Fetch, api.PyGILState_Release)
         self.poll = np.zeros(8, dtype=np.int64)
@@ -81,9 +79,11 @@ class Pool:
         self.semaphore = base + 8 * interpreter.SEMAPHORE
         if libc.sem_init(ctypes.c_void_p(self.semaphore), 0, 0) != 0:
             return
-        work = native().released            # a negative count of rows is a worker's life
+        self.life = np.zeros(interpreter.POLL + 1, np.int64)
+        self.life[[interpreter.COUNT, interpreter.POOL]] = -1, base     # a negative count of rows is a worker's life
+        work = native().released
         for k in range(threads - 1):
-            thread = threading.Thread(target=work, args=(0, -1, 0, 0, 0, 0, 0, base, 0), name=f"jitgraph-{k}", daemon=True)
+            thread = threading.Thread(target=work, args=(self.life.ctypes.data,), name=f"jitgraph-{k}", daemon=True)
             thread.start()
             self.threads.append(thread)
         self.address = base

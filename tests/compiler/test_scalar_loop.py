@@ -92,3 +92,31 @@ def test_loops_that_write_variables_have_no_kernel(tf):
 
     tf.while_loop(lambda i: i < 3, body, [0])
     assert scalar_loop(loops(tf)[0]) is None
+
+
+REMAINDERS = {
+    "sum": lambda tf, a, b: (b, (a + b) % 1009),
+    "difference": lambda tf, a, b: (b, (a - b) % 1009),
+    "three": lambda tf, a, b: ((a + b) % 1009, (a - b + 3) % 1009),
+    "towards zero": lambda tf, a, b: (b, tf.truncatemod(a - b, 1009)),
+    "masked": lambda tf, a, b: (tf.bitwise.bitwise_and(a + b, 255), (a + 40) % 256),
+    "product": lambda tf, a, b: (b, (a * 2 + b) % 1009),
+    "choice": lambda tf, a, b: (tf.where(a > b, b % 7, tf.constant(3, a.dtype)), (a + 2) % 7),
+    "negative divisor": lambda tf, a, b: (b, (a + b) % -1009),
+}
+SPARED = {"sum", "difference", "three", "masked", "choice"}
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("name", REMAINDERS)
+def test_remainders_of_numbers_in_a_known_range(tf, name, dtype):
+    """Divisions are spared once the numbers are in range, whatever they are before; results are those of the reference."""
+    limit = np.iinfo(dtype)
+    start, other, count = (tf.placeholder(tf.as_dtype(kind), []) for kind in (dtype, dtype, "int32"))
+    y = tf.while_loop(lambda i, a, b: i < count, lambda i, a, b: (i + 1, *REMAINDERS[name](tf, a, b)), (0, start, other))
+    source = scalar_loop(loops(tf)[0]).source
+    assert (source.count("while True:") == 2) == (name in SPARED), source
+    for a, b in ((0, 1), (-5, 7), (limit.max, limit.min), (limit.min, -1), (1008, 1008), (-1009, 1009)):
+        for iterations in (0, 1, 2, 3, 4, 37):
+            reference, compiled = outcome(tf, y, {start: a, other: b, count: iterations})
+            assert [int(v) for v in compiled] == [int(v) for v in reference], (a, b, iterations)

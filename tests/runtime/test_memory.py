@@ -62,3 +62,9 @@ def test_an_arena_is_given_out_once():
     assert len(arenas.take(len(first[0]) + 1)[0]) > len(first[0])
     assert arenas.idle == [], "the small one was given up"
     assert len(arenas.take(0)[0]) > 0
+
+
+def test_addresses_are_those_that_numpy_says():
+    whole = np.arange(24, dtype=np.int16).reshape(4, 6)
+    for array in (whole, whole[1:, ::2], whole[:0], np.array(1.0), np.float32(2), np.ma.array([1, 2]), whole.T):
+        assert address_of(array) == array.__array_interface__["data"][0]
