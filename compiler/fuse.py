@@ -63,8 +63,14 @@ class Group:
             return "row"
         return None
 
+    def reads(self) -> set:
+        """What its members load whole: values with a buffer that were made elsewhere."""
+        found = {resolve(v)[0] for n in self.members for v in n.inputs if trace(v)[0].node not in self.dims}
+        return {v for v in found if v.rank >= len(self.domain) and v.node.kind not in ("const", "size", "iota")}
+
     def out_dims(self, node: Node) -> tuple:
-        if node.kind == "reduce":
+        """The domain dimensions of what a node gives; of a partial reduction, of one of its parts."""
+        if node.kind in ("reduce", "partial"):
             return tuple(d for i, d in enumerate(self.dims[node]) if i not in node.attrs["axes"])
         return self.dims[node]
 
@@ -214,6 +220,7 @@ class _Fuser:
             if self._join(group, node):
                 self._depend(group.unit, needs)
                 self._meet(group, node)
+                self._join_siblings(group)
                 return
         shape = input_shape(node)
         group = Group(0, [d for d in shape if not is_one(d)])
@@ -224,6 +231,16 @@ class _Fuser:
             k += 0 if is_one(d) else 1
         self._enter(group, node, tuple(dims))
         self._depend(group.unit, needs)
+        self._join_siblings(group)
+
+    def _join_siblings(self, group: Group):
+        """Merges other partial reductions over the same domain that read the same memory: it is read once."""
+        if not group.partial:
+            return
+        for other in list(self.units.values()):
+            if isinstance(other, Group) and other is not group and other.partial and other.reduced == group.reduced \
+                    and len(other.domain) == len(group.domain) and group.reads() & other.reads():
+                self._merge(group, other, {d: d for d in range(len(group.domain))})
 
     def _enter(self, group, node, dims):
         group.members.append(node)
@@ -232,7 +249,7 @@ class _Fuser:
         if node.kind == "reduce":
             group.reduced = frozenset(dims[a] for a in node.attrs["axes"] if dims[a] >= 0)
         elif node.kind == "partial":
-            group.reduced, group.partial = frozenset(range(len(group.domain))), True
+            group.reduced, group.partial = frozenset(dims[a] for a in node.attrs["axes"] if dims[a] >= 0), True
 
     def _sources(self, node: Node):
         """(member that computes it, dims of `node` along which the member's dimensions run) for each fused input."""
@@ -294,9 +311,10 @@ class _Fuser:
 
     def _reduction_fits(self, group: Group, node: Node, dims) -> bool:
         if node.kind == "partial":
-            return group.reduced is None or group.partial
+            axes = frozenset(dims[a] for a in node.attrs["axes"] if dims[a] >= 0)
+            return group.covers(dims) == "full" and (group.reduced is None or group.partial and axes == group.reduced)
         if group.partial:
-            return node.kind != "reduce"
+            return node.kind != "reduce" and (not group.kept or group.covers(dims) == "full")
         if node.kind != "reduce":
             return True
         axes = frozenset(dims[a] for a in node.attrs["axes"] if dims[a] >= 0)
@@ -320,7 +338,7 @@ class _Fuser:
                 self._merge(group, other, into)
 
     def _merge(self, group: Group, other: Group, into: dict) -> bool:
-        if group.weight() + other.weight() > self.max_weight or group.partial or other.partial:
+        if group.weight() + other.weight() > self.max_weight or group.partial != other.partial:
             return False
         free = [d for d in range(len(group.domain)) if d not in into.values()]
         for d in range(len(other.domain)):

@@ -10,7 +10,8 @@ A `Node` is one primitive applied to `Value`s.  Kinds, and what their attributes
     cast                                 element type conversion
     iota       axis                      the index along one axis
     reduce     op, axes, keep_dims       op in REDUCTIONS
-    partial    op                        64 partial results of a reduction over all axes (combined by a reduce)
+    partial    op, axes                  partial results of a reduction, one for each part of its domain (combined by a
+                                         reduce): PARTIALS of one over all axes, COLUMN_PARTS of one over the first axes
     gather     axis                      inputs: source, indices; rows of the source
     reshape transpose broadcast slice    views: no computation, only another way to index
     assemble   fill                      a tensor put together from `place` nodes (concat, pad)
@@ -42,6 +43,8 @@ from . import sizes
 REDUCTIONS = ("add", "mul", "max", "min", "and", "or", "argmax", "argmin")
 VIEWS = ("reshape", "transpose", "broadcast", "slice")
 PARTIALS = 64
+COLUMN_PARTS = 16
+PARTED = 1 << 17        # elements from which a reduction of columns is shared out by rows
 CHUNKS, CHUNK_BYTES = 16, 1 << 22       # parts of a batch with a filter gradient of their own: how many, and their size
 FOLDED = ("add", "sub", "mul", "div", "neg", "sqrt", "max", "min", "eq", "ne", "lt", "le", "gt", "ge")
 NUMERIC = ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -263,14 +266,27 @@ class Builder:
             return x
         shape = tuple(d for i, d in enumerate(x.shape) if i not in axes)
         dtype = dtypes.int64 if op in ("argmax", "argmin") else x.dtype
-        if not shape and op not in ("argmax", "argmin") and "partial_sums" not in self.off:
-            parts = self.node("partial", [x], [((PARTIALS,), accumulator(op, dtype))], key=op, op=op).out
-            out = self.node("reduce", [parts], [((), dtype)], key=(op, (0,), dtype.name), op=op, axes=(0,)).out
+        count = self._parts(op, x, axes)
+        if count:
+            parts = self.node("partial", [x], [((count, *shape), accumulator(op, dtype))], key=(op, axes), op=op, axes=axes).out
+            out = self.node("reduce", [parts], [(shape, dtype)], key=(op, (0,), dtype.name), op=op, axes=(0,)).out
         else:
             out = self.node("reduce", [x], [(shape, dtype)], key=(op, axes), op=op, axes=axes).out
         if keep_dims:
             out = self.reshape(out, [1 if i in axes else d for i, d in enumerate(x.shape)])
         return out
+
+    def _parts(self, op, x: Value, axes) -> int:
+        """In how many parts a reduction is shared out, 0 for none: all that is reduced, or the first axes where they are
+        long and the rows few bytes of the whole."""
+        if op in ("argmax", "argmin") or "partial_sums" in self.off:
+            return 0
+        if len(axes) == x.rank:
+            return PARTIALS
+        rows = sizes.hint_of(sizes.product(x.shape[:len(axes)]))
+        every = rows * sizes.hint_of(sizes.product(x.shape[len(axes):]))
+        first = axes == tuple(range(len(axes)))
+        return COLUMN_PARTS if first and every >= PARTED and rows >= 4 * COLUMN_PARTS else 0
 
     def gather(self, x: Value, indices: Value, axis=0) -> Value:
         """Slices of x along `axis`; an index out of range raises InvalidArgumentError at run time."""

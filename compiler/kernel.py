@@ -9,17 +9,17 @@ accumulate; `inner` is the one kept loop inside the reduction of a "cols" kernel
     rows     for each item: a pass over the reduce loops for every phase of reductions, then a pass that stores
     cols     for each item (a block of inner columns): one pass that accumulates every column, then one that stores
     partial  items are PARTIALS chunks of the outermost reduce loop; each stores its own partial result
+
+The first loop of a "cols" kernel in parts is an outer one over the parts of its rows: each of them has its own results.
 """
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import sizes
 from .sizes import Dim
 
-COLUMNS, WIDE_COLUMNS = 256, 512        # columns per item of a "cols" kernel: more where that leaves enough items
-WIDE_FROM = 1024        # columns; long stretches of a row suit the memory better
+COLUMNS = 4096          # columns per item of a "cols" kernel: long stretches of a row suit the memory
 
 
 @dataclass
@@ -78,6 +78,7 @@ class Kernel:
     scalars: list = field(default_factory=list)     # values passed by value, see Statement "scalar"
     buffers: list = field(default_factory=list)     # the lowered value (or target) behind each param
     nodes: list = field(default_factory=list)
+    parts: bool = False
     # filled in by emit
     name: str = ""
     source: str = ""
@@ -92,8 +93,3 @@ WIDTH = {"f32": 4, "f64": 8, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u8": 1, "u1
 EXPENSIVE = {"exp", "log", "log1p", "expm1", "tanh", "sigmoid", "erf", "erfc", "sin", "cos", "tan", "pow", "asin",
              "acos", "atan", "atan2", "sinh", "cosh", "asinh", "acosh", "atanh", "lgamma", "digamma"}
 CHECK_INDEX, CHECK_DIVISION, CHECK_POWER = 1, 2, 4      # bits of a kernel's return value
-
-
-def columns_per_item(columns) -> int:
-    """How many columns an item of a "cols" kernel works on."""
-    return WIDE_COLUMNS if sizes.hint_of(columns) >= WIDE_FROM else COLUMNS

@@ -13,7 +13,7 @@ from . import simplify
 OPTIMISATIONS = {
     "common_subexpressions": "structurally equal primitives are computed once",
     "constant_folding": "arithmetic on numbers that are known is done by the compiler",
-    "partial_sums": "a reduction over all axes is shared out in parts that are combined afterwards",
+    "partial_sums": "a long reduction over all axes, or over the first, is shared out in parts that are combined afterwards",
     **{rule.__name__: " ".join((rule.__doc__ or "").split()) for rule in simplify.RULES},
     "narrow_products": "of a matrix product of which only a slice is used, only that is computed",
     "repeat_cheap": "a cheap value of a large tensor in memory is computed again by every user instead of being written",
@@ -24,7 +24,6 @@ OPTIMISATIONS = {
     "literal_extents": "short inner loops are written with their length, so that LLVM unrolls them",
     "spills": "a costly value that several passes over a row need waits in an output row instead of being computed again",
     "float32_sums": "float32 is summed in float32 over short stretches, in float64 across them, not in float64 throughout",
-    "row_blocks": "a reduction of columns combines a few rows in registers before it meets its accumulators",
     "turned_blocks": "transposed operands are read a block at a time and turned in registers",
     "search_blocks": "argmax and argmin look through only those blocks that hold a new extreme",
     "product_tiles": "matrix products are made in register tiles, not by BLAS",

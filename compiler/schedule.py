@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from . import sizes
 from .fuse import Group, operands
-from .ir import PARTIALS, Node, Value
-from .kernel import CODES, EXPENSIVE, Access, Kernel, Loop, Param, Statement, columns_per_item
+from .ir import COLUMN_PARTS, PARTIALS, Node, Value
+from .kernel import CODES, COLUMNS, EXPENSIVE, Access, Kernel, Loop, Param, Statement
 from .options import Options
 from .views import contiguous, resolve, trace
 
@@ -50,6 +50,8 @@ class _KernelBuilder:
                 self._store(node, node.out)
         self._reorder(_loop_order(self.group, self.kernel.kind))
         self.kernel.body = self.body
+        if self.kernel.kind == "cols" and self.group.partial:
+            self._share_out()
         if self.options.uses("merged_loops"):
             _merge_loops(self.kernel)
         _add_missing_loop(self.kernel)
@@ -119,9 +121,11 @@ class _KernelBuilder:
         self._add("store", node, args=(name,), access=access, dtype=CODES[target.dtype.name])
 
     def _store(self, node: Node, value: Value):
-        strides = [1] if node.kind == "partial" else contiguous(value.shape)
-        dims = [] if node.kind == "partial" else self.group.out_dims(node)
-        access = Access(self._param(value, "out"), self._strides(dims, strides[:len(dims)]))
+        strides = contiguous(value.shape)
+        dims = self.group.out_dims(node)
+        if node.kind == "partial":
+            strides = strides[1:]
+        access = Access(self._param(value, "out"), self._strides(dims, strides))
         statement = self._add("store", node, args=(self.names[value],), access=access, dtype=CODES[value.dtype.name])
         if node.kind in ("reduce", "partial"):
             statement.level = "row"
@@ -203,6 +207,16 @@ class _KernelBuilder:
                 statement.access.strides = [statement.access.strides[d] for d, _ in order]
 
 
+    def _share_out(self):
+        """Adds the loop over parts of the rows, along which only the partial results lie."""
+        self.kernel.parts = True
+        self.kernel.loops.insert(0, Loop(COLUMN_PARTS, "outer"))
+        for s in self.body:
+            if s.access is not None:
+                partial = s.kind == "store" and s.node.kind == "partial"
+                s.access.strides.insert(0, sizes.product(s.node.out.shape[1:]) if partial else 0)
+
+
 def sizes_dot(a, b):
     total: sizes.Dim = 0
     for x, y in zip(a, b):
@@ -211,7 +225,7 @@ def sizes_dot(a, b):
 
 
 def _kind(group: Group, options: Options) -> str:
-    if group.partial:
+    if group.partial and not group.kept:
         return "partial"
     if group.reduced is None:
         return "map"
@@ -238,7 +252,8 @@ def _merge_loops(kernel: Kernel):
     k = 0
     while k + 1 < len(kernel.loops):
         a, b = kernel.loops[k], kernel.loops[k + 1]
-        even = a.role == b.role and all(sizes.same(x.strides[k], x.strides[k + 1] * b.size) for x in accesses)
+        even = a.role == b.role and not (kernel.parts and k == 0) and all(
+            sizes.same(x.strides[k], x.strides[k + 1] * b.size) for x in accesses)
         if even:
             kernel.loops[k:k + 2] = [Loop(a.size * b.size, a.role)]
             for x in accesses:
@@ -272,11 +287,12 @@ def _items(kernel: Kernel):
     else:
         per_item = sizes.product(loop.size for loop in kernel.loops if loop.role == "reduce")
         items = sizes.product(outer)
+        if kernel.parts:
+            per_item = (per_item + COLUMN_PARTS - 1) // COLUMN_PARTS
         if kernel.kind == "cols":
             inner = kernel.loops[-1].size
-            width = columns_per_item(inner)
-            items = items * ((inner + width - 1) // width)
-            per_item = per_item * width
+            items = items * ((inner + COLUMNS - 1) // COLUMNS)
+            per_item = per_item * (inner if inner <= COLUMNS else COLUMNS)
     return items, (work, per_item)
 
 

@@ -40,4 +40,4 @@ def operations(kernel: Kernel) -> sizes.Dim:
 
 
 def _points(kernel: Kernel) -> sizes.Dim:
-    return sizes.product(loop.size for loop in kernel.loops)
+    return sizes.product(loop.size for loop in kernel.loops[int(kernel.parts):])

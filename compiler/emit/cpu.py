@@ -11,14 +11,14 @@ import contextlib
 
 from .. import sizes
 from ..ir import PARTIALS
-from ..kernel import Kernel, columns_per_item
+from ..kernel import COLUMNS, Kernel
 from ..options import STANDARD, Options
 from . import scalars, turn
 from .loops import Emitter, kernel_name
 
 SUM_BLOCK = 4096        # float32 terms that are added up in float32
 SEARCH_BLOCK = 128      # elements whose extreme is found before they are looked through for it
-ROWS, STORED_ROWS = 8, 4    # rows of a column sum that are combined in registers: fewer where each is also stored
+STRETCH = 64            # rows of float32 columns that are added up in float32
 
 
 def emit(kernel: Kernel, options: Options = STANDARD) -> Kernel:
@@ -202,7 +202,9 @@ class CPUEmitter(Emitter):
         self.text.depth = depth
 
     def loop_range(self, k, first, inner) -> str:
-        return "lo, hi" if self.kernel.kind == "partial" and first else self.extent(k, inner=inner)
+        if first and self.kernel.parts:
+            return "first, last"
+        return "lo, hi" if first and self.kernel.kind == "partial" else self.extent(k, inner=inner)
 
     def _partial(self):
         first = self._loops("reduce")[0]
@@ -222,77 +224,76 @@ class CPUEmitter(Emitter):
         inner = len(self.kernel.loops) - 1
         n = self.extent(inner)
         reductions = [s for s in self.kernel.body if s.kind == "reduce"]
-        stores = self._stores("full")
         codes = {s.name: scalars.accumulator_code(s.prim, self.types[s.args[0]]) for s in reductions}
+        stretched = [s for s in reductions if self._in_float32(s)]
         for s in reductions:
             self.text.line(f"{s.name}_acc = scratch_{memory_code(codes[s.name])}()")
-        width = self.slot(columns_per_item(self.kernel.loops[inner].size), "w")
-        self.text.line(f"blocks = quotient({n} + {width} - 1, {width})")
+        for s in stretched:
+            self.text.line(f"{s.name}_part = scratch_f32()")
+        self.text.line(f"blocks = quotient({n} + {COLUMNS - 1}, {COLUMNS})")
         with self.text.block("for q in range(begin, end):"):
             self.text.line("block = quotient(q, blocks)")
-            self.text.line(f"lo = (q - block * blocks) * {width}")
-            self.text.line(f"hi = smaller(lo + {width}, {n})")
+            self.text.line(f"lo = (q - block * blocks) * {COLUMNS}")
+            self.text.line(f"hi = smaller(lo + {COLUMNS}, {n})")
             self._item_indices(self._loops("outer"), "block")
             outer = set(self._loops("outer"))
             for s in self._where(lambda n: self.deps[n] and self.deps[n] <= outer):
                 self.statement(s)
             for s in reductions:
-                with self.text.block("for c in range(hi - lo):"):
-                    self.text.line(f"{s.name}_acc[c] = {stored(scalars.reduction(s.prim, codes[s.name])[0], codes[s.name])}")
+                code = codes[s.name]
+                self._each_column(f"{s.name}_acc[c] = {stored(scalars.reduction(s.prim, code)[0], code)}")
             *outside, last = self._loops("reduce")
+            if self.kernel.parts:
+                self.part_lines(self.extent(self._loops("reduce")[0]))
             with self._nest(outside) if outside else contextlib.nullcontext():
-                self._column_rows(reductions, codes, stores, inner, last)
+                with self._stretches(stretched, last, not outside) as rows, self.text.block(f"for i{last} in range({rows}):"):
+                    self._column_row(reductions, codes, stretched, inner)
             self._column_results(reductions, codes, inner)
 
-    def _column_rows(self, reductions, codes, stores, inner, last):
-        """The rows of a block of columns: a few at a time as far as that goes, then one by one."""
-        rows, few = self.extent(last, inner=True), STORED_ROWS if stores else ROWS
-        known, start = int(rows) if rows.isdigit() else None, "0"
-        if self.options.uses("row_blocks") and (known is None or known >= few):
-            with self.text.block(f"for b{last} in range(0, {rows} - {few - 1}, {few}):"):
-                self._column_block(reductions, codes, stores, inner, f"for i{last} in range(b{last}, b{last} + {few}):")
-            start = f"quotient({rows}, {few}) * {few}" if known is None else str(known // few * few)
-        if start != rows:
-            with self.text.block(f"for i{last} in range({start}, {rows}):"):
-                self._column_block(reductions, codes, stores, inner)
+    def _each_column(self, line: str):
+        with self.text.block("for c in range(hi - lo):"):
+            self.text.line(line)
 
-    def _column_block(self, reductions, codes, stores, inner, rows=""):
-        """Columns lo to hi of one row, or of the few rows that the loop `rows` goes over: these are combined in
-        registers first, sums of float32 in float32, so that the scratch array is met once for all of them."""
-        sinks = [a for s in reductions for a in s.args] + [s.args[0] for s in stores]
+    @contextlib.contextmanager
+    def _stretches(self, stretched, k, first):
+        """The rows that sums of float32 are added up over in float32; gives the range of the loop over rows."""
+        rows = self.loop_range(k, first, inner=True)
+        if not stretched:
+            yield rows
+            return
+        start, end = rows.split(", ") if ", " in rows else ("0", rows)
+        with self.text.block(f"for b{k} in range({start}, {end}, {STRETCH}):"):
+            for s in stretched:
+                self._each_column(f"{s.name}_part[c] = f32(0)")
+            self.text.line(f"e{k} = smaller(b{k} + {STRETCH}, {end})")
+            yield f"b{k}, e{k}"
+            for s in stretched:
+                self._each_column(f"{s.name}_acc[c] += f64({s.name}_part[c])")
+
+    def _column_row(self, reductions, codes, stretched, inner):
+        """Columns lo to hi of one row: memory is read in the order in which it lies."""
+        stores = self._stores("full")
         with self.text.block(f"for i{inner} in range(lo, hi):"):
-            if rows:
-                for s in reductions:
-                    code = self._part_code(s, codes)
-                    self.text.line(f"{s.name}_part = {scalars.reduction(s.prim, code)[0]}")
-            with self.text.block(rows) if rows else contextlib.nullcontext():
-                for s in self.closure(sinks, self.varies):
-                    self.statement(s)
-                for s in reductions:
-                    if rows:
-                        self._combine(s, f"{s.name}_part", s.args[0], self.types[s.args[0]], self._part_code(s, codes))
-                    else:
-                        self._combine(s, f"{s.name}_acc[i{inner} - lo]", s.args[0], self.types[s.args[0]], codes[s.name])
-                for s in stores:
-                    self.store(s)
-            if rows:
-                for s in reductions:
-                    self._combine(s, f"{s.name}_acc[i{inner} - lo]", f"{s.name}_part", self._part_code(s, codes),
-                                  codes[s.name])
-
-    def _part_code(self, s, codes) -> str:
-        return "f32" if self._in_float32(s) else codes[s.name]
+            sinks = [a for s in reductions for a in s.args] + [s.args[0] for s in stores]
+            for s in self.closure(sinks, self.varies):
+                self.statement(s)
+            for s in reductions:
+                source = self.types[s.args[0]]
+                if s in stretched:
+                    self._combine(s, f"{s.name}_part[i{inner} - lo]", s.args[0], source, "f32")
+                else:
+                    self._combine(s, f"{s.name}_acc[i{inner} - lo]", s.args[0], source, codes[s.name])
+            for s in stores:
+                self.store(s)
 
     def _in_float32(self, s) -> bool:
         """Whether stretches of a sum are added up in float32."""
         return s.prim == "add" and self.types[s.args[0]] == "f32" and self.options.uses("float32_sums")
 
     def _combine(self, s, acc, x, source, code):
-        """acc = acc combined with x, which has type `source`; an accumulator in memory holds truth values as bytes."""
-        in_memory = acc.endswith("]")
-        text = scalars.reduction(s.prim, code)[1].format(acc=loaded(acc, code) if in_memory else acc,
-                                                         x=scalars.cast(x, source, code))
-        self.text.line(f"{acc} = {stored(text, code) if in_memory else text}")
+        """acc = acc combined with x, which has type `source`; accumulators in memory hold truth values as bytes."""
+        text = scalars.reduction(s.prim, code)[1].format(acc=loaded(acc, code), x=scalars.cast(x, source, code))
+        self.text.line(f"{acc} = {stored(text, code)}")
 
     def _column_results(self, reductions, codes, inner):
         stores = self._stores("row")

@@ -24,7 +24,7 @@ import contextlib
 from dataclasses import dataclass
 
 from .. import sizes
-from ..ir import PARTIALS
+from ..ir import COLUMN_PARTS, PARTIALS
 from ..kernel import Kernel
 from ..sizes import Dim
 from . import scalars
@@ -54,7 +54,8 @@ def launch(kernel: Kernel) -> Launch:
     if kernel.kind == "partial":
         return Launch(PARTIALS, (reduced + PARTIALS - 1) // PARTIALS)
     if kernel.kind == "cols":
-        return Launch(outer * ((kernel.loops[-1].size + WARP - 1) // WARP), reduced * WARP)
+        rows = (reduced + COLUMN_PARTS - 1) // COLUMN_PARTS if kernel.parts else reduced
+        return Launch(outer * ((kernel.loops[-1].size + WARP - 1) // WARP), rows * WARP)
     return Launch(outer, reduced)
 
 
@@ -233,8 +234,12 @@ class CUDAEmitter(Emitter):
             self._row_statements(0)
             for s in reductions:
                 self._start(s)
+            start, end = "warp", ""
+            if self.kernel.parts:
+                self.part_lines(self._count(self._loops("reduce")))
+                start, end = "first + warp", "last"
             with self.text.block(f"if i{inner} < {n}:"):
-                with self._points(self._loops("reduce"), "warp", "warps"):
+                with self._points(self._loops("reduce"), start, "warps", end):
                     self._pass_body(0, {0: self._stores("full")}, {}, self._step)
             self.text.line("barrier()")
             for s in reductions:

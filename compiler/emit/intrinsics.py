@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from ..kernel import CODES, WIDE_COLUMNS
+from ..kernel import CODES, COLUMNS
 from ..machine import LLVMMachine
 from . import native
 from .instruction import Instruction, fixed, is_float, llvm_type
@@ -147,12 +147,12 @@ def _blas() -> dict:
 
 
 def _memory() -> dict:
-    """Scalars passed in the sizes argument, and a scratch array of WIDE_COLUMNS elements on the stack."""
+    """Scalars passed in the sizes argument, and a scratch array of COLUMNS elements on the stack."""
     found = {}
     for code in CODES.values():
         found[f"scalar_{code}"] = fixed(code, "i64*", "i64")(functools.partial(_read_scalar, code))
         if code != "b1":
-            found[f"scratch_{code}"] = fixed(code + "*")(lambda builder, code=code: scratch(builder, code, WIDE_COLUMNS))
+            found[f"scratch_{code}"] = fixed(code + "*")(lambda builder, code=code: scratch(builder, code, COLUMNS))
     return found
 
 

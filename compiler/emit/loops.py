@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import sizes
 from ..fuse import CHECKED
+from ..ir import COLUMN_PARTS
 from ..kernel import CHECK_DIVISION, CHECK_INDEX, CHECK_POWER, EXPENSIVE, Kernel, Statement
 from ..options import STANDARD, Options
 from . import scalars
@@ -129,6 +130,12 @@ class Emitter:
         if not sizes.same(access.offset, 0):
             parts.insert(0, self.slot(access.offset, "o"))
         return " + ".join(parts) or "0"
+
+    def part_lines(self, count: str):
+        """Lines that find the rows of a part, `first` to `last` of `count`; see Kernel."""
+        self.text.line(f"step = quotient({count} + {COLUMN_PARTS - 1}, {COLUMN_PARTS})")
+        self.text.line(f"first = smaller(i0 * step, {count})")
+        self.text.line(f"last = smaller(first + step, {count})")
 
     def loop_name(self, k: int) -> str:
         return f"i{k}"

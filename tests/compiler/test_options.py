@@ -49,7 +49,6 @@ PROGRAMS = {
     "literal_extents": lambda tf, x: tf.reduce_sum(tf.reshape(x, [-1, 4]), 1),
     "spills": lambda tf, x: tf.nn.softmax(x),
     "float32_sums": lambda tf, x: [tf.reduce_sum(x, 0), tf.reduce_sum(x, 1)],
-    "row_blocks": lambda tf, x: tf.reduce_sum(x, 0),
     "product_tiles": lambda tf, x: tf.matmul(x, x, transpose_a=True),
     "turned_blocks": lambda tf, x: tf.transpose(x) * 2.0,
     "search_blocks": lambda tf, x: [tf.argmax(x, 1), tf.argmin(x, 1)],
