@@ -26,7 +26,10 @@ def power_of_two(m, n):
 
 
 def scale(m, x, n):
-    """x * 2**n in two steps, for results that may be denormal or overflow; 0.5 <= |x| < 2."""
+    """x * 2**n, for results that may be denormal or overflow; 0.5 <= |x| < 2.  In two steps, the first of them exact, where
+    the machine has no instruction for it: either way one rounding, and the same bits."""
+    if m.has_ldexp:
+        return m.ldexp(x, n)
     half = m.sar(n, 1)
     return x * power_of_two(m, half) * power_of_two(m, n - half)
 

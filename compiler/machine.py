@@ -13,6 +13,7 @@ Values have the operators `+ - * /` and unary `-` (float), `+ - * & | ^ ~ <<` (i
 Python number beside a value takes its type. Everything else is a method of the machine:
 
     fma(a, b, c)                        a*b + c with one rounding (two roundings where `has_fma` is false)
+    ldexp(x, n)                         x * 2**n with one rounding; only where `has_ldexp` is true
     abs floor rint sqrt                 one float each; rint rounds ties to even
     min(a, b)  max(a, b)                a if a < b (a > b) else b: the SECOND is the answer where either is NaN
     lt le gt ge eq ne isnan             truth values; all but ne are false for NaN

@@ -9,9 +9,11 @@ SIGN_BIT = {32: -(1 << 31), 64: -(1 << 63)}
 
 
 class Machine:
-    """The operations that are sequences of others. `has_fma`: is `fma` one instruction with one rounding?"""
+    """The operations that are sequences of others. `has_fma`: is `fma` one instruction with one rounding? `has_ldexp`: is
+    there one for `ldexp`?"""
 
     has_fma = True
+    has_ldexp = False
 
     def copysign(self, magnitude, sign):
         """The size of `magnitude` with the sign of `sign` (also of zeros and NaN)."""

@@ -89,16 +89,18 @@ class LLVMMachine(Machine):
     """Writes LLVM IR at an llvmlite builder's place. Values are `Value`s; `machine.value(ir_value)` makes one.
 
     Float types are float, double, or vectors of them. `has_fma`: the target has fused multiply-add instructions
-    (without, llvm.fma would become a libm call, so mul and add are written). `gpu`: the IR is for NVVM, whose dialect
+    (without, llvm.fma would become a libm call, so mul and add are written). `has_ldexp`: one that multiplies by a power
+    of two, in vectors too. `gpu`: the IR is for NVVM, whose dialect
     lacks llvm.rint, llvm.fabs and fneg, and which may not be left free to fuse multiplications.
     """
 
-    def __init__(self, builder, has_fma: bool = True, gpu: bool = False):
+    def __init__(self, builder, has_fma: bool = True, gpu: bool = False, has_ldexp: bool = False):
         from llvmlite import ir
 
         self.ir = ir
         self.builder = builder
         self.has_fma = has_fma
+        self.has_ldexp = has_ldexp
         self.gpu = gpu
 
     def value(self, ir_value):
@@ -173,6 +175,15 @@ class LLVMMachine(Machine):
             return self._intrinsic("fma", a, b, c)
         a, b, c = self._operands(a, b, c)
         return self.value(self.builder.fadd(self.builder.fmul(a, b), c))
+
+    def ldexp(self, x, n):
+        n = n if self.width(n) == 32 else self.low(n)
+        suffix = f"v{x.ir.type.count}" if isinstance(x.ir.type, self.ir.VectorType) else ""
+        name = f"llvm.ldexp.{suffix}f{self.width(x)}.{suffix}i32"
+        function = self.builder.module.globals.get(name)
+        if function is None:
+            function = self.ir.Function(self.builder.module, self.ir.FunctionType(x.ir.type, [x.ir.type, n.ir.type]), name)
+        return self.value(self.builder.call(function, [x.ir, n.ir]))
 
     def abs(self, x):
         # not llvm.fabs, which NVVM rejects; LLVM knows this pattern as one
@@ -288,7 +299,7 @@ class LLVMMachine(Machine):
         The loop vectoriser takes such a call for an instruction: it calls the variant of its vector length, which looks
         at the lanes one by one only if the test holds for any. So common lanes pay a call and a compare, not `slow`.
         """
-        name = f"{slow.__name__}.f{self._width_of(types[0])}.{int(self.has_fma)}"
+        name = f"{slow.__name__}.f{self._width_of(types[0])}.{int(self.has_fma)}{int(self.has_ldexp)}"
         fix = self.builder.module.globals.get(name)
         if fix is not None:
             return fix
@@ -332,7 +343,7 @@ class LLVMMachine(Machine):
         for attribute in ("noinline", "nounwind", "readnone", "willreturn"):
             _attribute(function, attribute)
         builder = self.ir.IRBuilder(function.append_basic_block("entry"))
-        return function, LLVMMachine(builder, self.has_fma, self.gpu)
+        return function, LLVMMachine(builder, self.has_fma, self.gpu, self.has_ldexp)
 
     def _keep(self, functions):
         """Lists functions in llvm.compiler.used: nothing calls them before the vectoriser does."""

@@ -146,12 +146,13 @@ class CPUEmitter(Emitter):
             return
         short = self.extent(self._loops("reduce")[-1], inner=True).isdigit()
         blocked = [s for s in reductions if self._in_float32(s) and not short]
+        storing = bool(stores.get(p)) or any(at == p for at, _ in spills.values())
 
         def step(s):
             if s in blocked:
                 self.text.line(f"{s.name}_part = sum_step({s.name}_part, {s.args[0]})")
             else:
-                self._step(s)
+                self._step(s, storing)
 
         with self._nest(self._loops("reduce"), blocked):
             self._pass_body(p, stores, spills, step)

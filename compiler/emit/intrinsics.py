@@ -47,7 +47,7 @@ def namespace() -> dict[str, Instruction]:
     """Everything that a kernel's text may name, but types and what names its own form (tiles, products)."""
     from . import arithmetic, turn
 
-    names = elementary_instructions(native.has_fma())
+    names = elementary_instructions(has_fma=native.has_fma(), has_ldexp=native.has_ldexp())
     for part in (arithmetic, turn):
         names.update(part.instructions())
     for made in (_limits, _choices, _index_arithmetic, _memory, _blas):
@@ -55,19 +55,19 @@ def namespace() -> dict[str, Instruction]:
     return names
 
 
-def elementary_instructions(has_fma: bool, gpu: bool = False) -> dict[str, Instruction]:
-    """The elementary functions: float32 or float64 arguments of one type give that type."""
+def elementary_instructions(**facts: bool) -> dict[str, Instruction]:
+    """The elementary functions: float32 or float64 arguments of one type give that type.  `facts`: of an LLVMMachine."""
     from .. import elementary
 
-    return {name: elementary_instruction(function, has_fma, gpu)
+    return {name: elementary_instruction(function, **facts)
             for name, function in {**elementary.FUNCTIONS, **FLOAT_FUNCTIONS}.items()}
 
 
-def elementary_instruction(function: Callable, has_fma: bool, gpu: bool = False) -> Instruction:
+def elementary_instruction(function: Callable, **facts: bool) -> Instruction:
     """`function(m, *args)` of a machine; its instructions stand in the caller itself: no inlining threshold can keep a
     loop scalar."""
     def write(builder, *values):
-        machine = LLVMMachine(builder, has_fma=has_fma, gpu=gpu)
+        machine = LLVMMachine(builder, **facts)
         return function(machine, *map(machine.value, values)).ir
 
     def typed(*codes):

@@ -52,6 +52,12 @@ def has_fma() -> bool:
     return not x86 or "+fma" in target_features()[1].split(",")
 
 
+@functools.cache
+def has_ldexp() -> bool:
+    """Whether that machine multiplies vectors by powers of two in one instruction."""
+    return "+avx512f" in target_features()[1].split(",")
+
+
 def target_key() -> dict[str, str]:
     """What object code depends on besides the kernel's text, as named parts."""
     return {**_fixed_key(), "translation": str(options.present().uses("translation"))}

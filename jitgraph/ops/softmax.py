@@ -32,14 +32,14 @@ def _vectors(c: Any) -> Any:
 
 def _lower_softmax(b: Any, logits: Any) -> Any:
     weights = prim.exp(logits - b.reduce("max", logits, [-1], True))
-    return weights / b.reduce("add", weights, [-1], True)
+    return weights * (1.0 / b.reduce("add", weights, [-1], True))
 
 
 @op("Softmax(logits: T) -> softmax: T", T=FLOATS, shape=_vectors, lower=_lower_softmax)
 def _softmax(logits):
-    """exp(logits) / sum(exp(logits)) along the last axis."""
+    """exp(logits) / sum(exp(logits)) along the last axis; as in TensorFlow, a product with the inverse of the sum."""
     weights = np.exp(logits - _max(logits))
-    return weights / np.sum(weights, -1, keepdims=True, dtype=weights.dtype)
+    return weights * (weights.dtype.type(1) / np.sum(weights, -1, keepdims=True, dtype=weights.dtype))
 
 
 def _max(x: np.ndarray) -> np.ndarray:

@@ -298,6 +298,22 @@ def test_kernels_vectorise_and_repeat_numpy_bit_for_bit(name, dtype):
     np.testing.assert_array_equal(got.view(unsigned)[numbers], wanted.view(unsigned)[numbers])
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("name", ["exp", "erfc"])
+def test_powers_of_two_by_an_instruction_or_in_two_steps(monkeypatch, name, dtype):
+    """Denormal results, overflow and all between have the same bits either way."""
+    limit = 110 if dtype == np.float32 else 760
+    x = np.linspace(-limit, limit, 20001).astype(dtype) if name == "exp" else np.linspace(0, 30, 20001).astype(dtype)
+    found = []
+    for has_ldexp in {False, native.has_ldexp()}:
+        names = {name: elementary_instruction(FUNCTIONS[name], has_fma=native.has_fma(), has_ldexp=has_ldexp)}
+        monkeypatch.setattr(native, "names_in", lambda source, names=names: names)
+        found.append(apply_loop(compile_loop(name, dtype)[0], x))
+    wanted = machine.evaluate(FUNCTIONS[name], x)
+    for got in found:
+        np.testing.assert_array_equal(got.view(np.uint8), wanted.view(np.uint8))
+
+
 def test_rare_arguments_among_common_ones():
     """Lanes that need the slow way do not disturb their neighbours, at any place in a vector or the rest of a loop."""
     loop, _ = compile_loop("sin", np.float64)
