@@ -124,6 +124,7 @@ class Builder:
     def __init__(self, off: frozenset[str] = frozenset()):
         self.off = off
         self.nodes: list[Node] = []
+        self.users: dict[Value, list[Node]] = {}        # the nodes that were made of each value
         self._known: dict = {}
         self._count = 0
         self.op = None
@@ -143,6 +144,8 @@ class Builder:
         self._count += 1
         n.outputs = [Value(n, i, shape, dtype, self) for i, (shape, dtype) in enumerate(outputs)]
         self.nodes.append(n)
+        for value in n.inputs:
+            self.users.setdefault(value, []).append(n)
         if key is not None:
             self._known[key] = n
         return n

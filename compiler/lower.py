@@ -269,8 +269,15 @@ class _Lowering:
 
     def _settle(self, variable, old: Value, writer: Node):
         """Users of the old version go before the writer; tensors that still hold the old value get a copy of it."""
-        stale = {v for v in self.b_values() if resolve(v) is not None and resolve(v)[0] is old}
-        users = [n for n in self.b.nodes if n is not writer and n.kind not in VIEWS and any(v in stale for v in n.inputs)]
+        stale, users, waiting = {old}, [], [old]
+        while waiting:
+            for n in self.b.users.get(waiting.pop(), ()):
+                if n.kind in VIEWS:
+                    seen = [v for v in n.outputs if v not in stale and resolve(v) is not None]
+                    stale.update(seen)
+                    waiting.extend(seen)
+                elif n is not writer and n not in users:
+                    users.append(n)
         holders = [t for t, v in self.values.items() if v in stale and self._used_later(t)]
         copies: dict = {}
         for tensor in holders:
@@ -283,9 +290,6 @@ class _Lowering:
                 users.append(node)
             self.values[tensor] = copies[value]
         writer.after.extend(users)
-
-    def b_values(self):
-        return [v for n in self.b.nodes if n.kind in VIEWS or n.kind in ("read", "write") for v in n.outputs]
 
     def _used_later(self, tensor) -> bool:
         """Whether an operation that is not lowered yet (or a later segment) uses the tensor."""

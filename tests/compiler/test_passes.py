@@ -4,7 +4,7 @@ import pytest
 
 import jitgraph as tf
 from jitgraph import compiler
-from jitgraph.compiler import PASSES, Options
+from jitgraph.compiler import PASSES, Options, place
 from jitgraph.compiler.kernel import Kernel
 
 
@@ -90,15 +90,31 @@ def test_temporaries_share_memory():
     for _ in range(6):
         h = tf.matmul(h, x)
     program = compiled([h], {x: (64, 64)})
-    from jitgraph.compiler.place import assign_offsets
-
     spans = [(64 * 64 * 4, s.first, s.last) for s in program.layout.slots if s.kind == "temp"]
-    offsets, total = assign_offsets(spans)
+    offsets, total = place.assign_offsets(spans)
     assert len(spans) == 5 and total == 2 * 64 * 64 * 4
     for i, (size, first, last) in enumerate(spans):
         for j in range(i):
             apart = spans[j][2] < first or last < spans[j][1]
             assert apart or abs(offsets[i] - offsets[j]) >= size
+
+
+@pytest.mark.parametrize("few", [0, 1000])
+def test_memory_is_shared_by_what_is_not_alive_together(monkeypatch, few):
+    """Few spans get no more than is alive at once, or nearly; many are placed by a faster rule."""
+    monkeypatch.setattr(place, "FEW_SPANS", few)
+    random = np.random.RandomState(0)
+    for count in (0, 1, 7, 40, 120):
+        first = random.randint(0, 60, count)
+        spans = [(int(2 ** random.uniform(0, 20)) if k else 0, f, f + random.randint(0, 25)) for k, f in enumerate(first)]
+        offsets, total = place.assign_offsets(spans)
+        alive = max((sum(s[0] for s in spans if s[1] <= t <= s[2]) for t in range(100)), default=0)
+        assert total <= (1.3 if few else 2.0) * alive + 64 * count
+        for i, (size, begin, end) in enumerate(spans):
+            assert offsets[i] % 64 == 0 and offsets[i] + size <= total
+            for j in range(i):
+                apart = spans[j][2] < begin or end < spans[j][1]
+                assert apart or offsets[i] + size <= offsets[j] or offsets[j] + spans[j][0] <= offsets[i]
 
 
 def test_rewrite_rules_state_before_and_after():
