@@ -115,6 +115,8 @@ class Library:
                 self.origins[address] = "store"
                 return loaded
         self.statistics.misses += 1
+        if compile_process.wanted():
+            compile_process.HELPER.prepare()        # where one kernel is missing, more are
         symbol = "jg_" + address
         start = time.perf_counter()
         code = build(symbol)
