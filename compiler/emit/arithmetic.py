@@ -15,7 +15,7 @@ def instructions() -> dict[str, Instruction]:
     """The names of this arithmetic in kernels; all but the first two take two numbers of one type, which they also give."""
     binary = {"ipow": (_power,), "maximum": (_extreme, True), "minimum": (_extreme, False),
               "max_step": (_extreme_step, True), "min_step": (_extreme_step, False),
-              "max_step_storing": (_extreme_storing, True), "min_step_storing": (_extreme_storing, False),
+              "max_step_beside": (_extreme_beside, True), "min_step_beside": (_extreme_beside, False),
               "sum_step": (_reassociated, "add"), "product_step": (_reassociated, "mul"),
               "floor_div": (_divided, "floor_div"), "trunc_div": (_divided, "trunc_div"),
               "floor_mod": (_remainder, "floor_mod"), "trunc_mod": (_divided, "trunc_mod"), "fmod": (_remainder, "fmod")}
@@ -73,14 +73,14 @@ def _extreme(builder, code, a, b, larger):
 def _extreme_step(builder, code, total, x, larger):
     """The larger (smaller) of an accumulator and x, which does not count where it is NaN.
 
-    LLVM makes a vector loop of it that ends at the first NaN, if the loop stores nothing."""
+    LLVM makes a vector loop of it that ends at the first NaN, if the loop does nothing else."""
     if is_float(code):
         return _call(builder, f"llvm.{'maxnum' if larger else 'minnum'}", total, x)
     return _extreme(builder, code, total, x, larger)
 
 
-def _extreme_storing(builder, code, total, x, larger):
-    """The same for loops that store: NaN becomes the lowest number first."""
+def _extreme_beside(builder, code, total, x, larger):
+    """The same beside other reductions and stores: NaN becomes the lowest number first."""
     if is_float(code):
         x = _extreme_step(builder, code, x, ir.Constant(x.type, float("-inf" if larger else "inf")), larger)
     return _extreme(builder, code, total, x, larger)

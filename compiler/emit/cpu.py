@@ -140,19 +140,19 @@ class CPUEmitter(Emitter):
         reductions = self._reductions(p)
         for s in reductions:
             self._start(s)
-        alone = len(reductions) == 1 and len(self._loops("reduce")) == 1 and not stores.get(p)
-        if alone and len(reductions[0].args) > 1 and self.options.uses("search_blocks"):
+        searches = len(reductions) == 1 and len(reductions[0].args) > 1
+        if searches and len(self._loops("reduce")) == 1 and not stores.get(p) and self.options.uses("search_blocks"):
             self._search(p, reductions[0], stores, spills)
             return
         short = self.extent(self._loops("reduce")[-1], inner=True).isdigit()
         blocked = [s for s in reductions if self._in_float32(s) and not short]
-        storing = bool(stores.get(p)) or any(at == p for at, _ in spills.values())
+        alone = len(reductions) == 1 and not stores.get(p) and all(at != p for at, _ in spills.values())
 
         def step(s):
             if s in blocked:
                 self.text.line(f"{s.name}_part = sum_step({s.name}_part, {s.args[0]})")
             else:
-                self._step(s, storing)
+                self._step(s, alone)
 
         with self._nest(self._loops("reduce"), blocked):
             self._pass_body(p, stores, spills, step)

@@ -315,8 +315,8 @@ class Emitter:
         if len(s.args) > 1:
             self.text.line(f"{s.name}_at = 0")
 
-    def _step(self, s, storing: bool = False):
-        """Writes the combination of an accumulator with one more value; `storing`: in a loop that also stores."""
+    def _step(self, s, alone: bool = True):
+        """Writes the combination of an accumulator with one more value; `alone`: see `scalars.reduction`."""
         source = self.types[s.args[0]]
         code = scalars.accumulator_code(s.prim, source)
         acc, x = f"{s.name}_acc", scalars.cast(s.args[0], source, code)
@@ -326,7 +326,7 @@ class Emitter:
             self.text.line(f"{s.name}_at = select({s.name}_new, {s.args[1]}, {s.name}_at)")
             self.text.line(f"{acc} = select({s.name}_new, {x}, {acc})")
         else:
-            self.text.line(f"{acc} = " + scalars.reduction(s.prim, code, storing)[1].format(acc=acc, x=x))
+            self.text.line(f"{acc} = " + scalars.reduction(s.prim, code, alone)[1].format(acc=acc, x=x))
 
     def _finish(self, s):
         """Writes a reduction's value, from its accumulator."""

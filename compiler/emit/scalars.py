@@ -96,9 +96,9 @@ def supported(prim: str, code: str) -> bool:
 
 
 # Reductions: (start value, combination of the accumulator with one more value) as text.
-def reduction(prim: str, code: str, storing: bool = False):
-    """(initial value, update) of an accumulator `{acc}` of dtype `code` with a value `{x}` of the same dtype; `storing`:
-    in a loop that also stores."""
+def reduction(prim: str, code: str, alone: bool = True):
+    """(initial value, update) of an accumulator `{acc}` of dtype `code` with a value `{x}` of the same dtype; `alone`: in a
+    loop that does nothing else."""
     if prim == "add":
         return (f"{code}(0)", "sum_step({acc}, {x})" if code[0] == "f" else "{acc} + {x}")
     if prim == "mul":
@@ -106,7 +106,7 @@ def reduction(prim: str, code: str, storing: bool = False):
     if prim in ("and", "or"):
         return ("True" if prim == "and" else "False", "{acc} " + ("&" if prim == "and" else "|") + " {x}")
     low = prim in ("max", "argmax")
-    step = ("max_step" if low else "min_step") + "_storing" * (storing and code[0] == "f")
+    step = ("max_step" if low else "min_step") + "_beside" * (not alone and code[0] == "f")
     return f"{'lowest' if low else 'highest'}_{code}()", step + "({acc}, {x})"
 
 

@@ -38,6 +38,11 @@ def fused():
     return tf.sigmoid(2.0 * x + 1.0) * tf.tanh(x) - tf.exp(-x * x)
 
 
+def log_softmax_gradient():
+    x = matrix()
+    return tf.gradients(tf.nn.log_softmax(x), x, matrix())[0]
+
+
 # name: program, widest type in its vector loops, how many of these at least, and a third more than the instructions that the
 # longest takes per register of that type
 PROGRAMS = {
@@ -48,6 +53,8 @@ PROGRAMS = {
     "sum of rows": (lambda: tf.reduce_sum(matrix(), 1), "float", 1, 10),
     "sum of columns": (lambda: tf.reduce_sum(tf.square(matrix()), 0), "double", 1, 73),
     "largest of rows": (lambda: tf.reduce_max(matrix(), 1), "float", 1, 8),
+    "largest and sum of rows": (lambda: tf.reduce_max(matrix(), 1) + tf.reduce_sum(tf.abs(matrix()), 1), "float", 2, 15),
+    "gradient of log-softmax": (log_softmax_gradient, "float", 3, 60),
     "place of the largest": (lambda: tf.argmax(matrix(), 1), "float", 1, 12),
     "update of variables": (moving_average, "float", 1, 40),
 }
