@@ -50,8 +50,11 @@ def translate(source: str, name: str, codes: list[str], symbol: str, names: dict
         argument.add_attribute("noalias")           # LLVM may then reorder loads and stores of different buffers
     given = [*(code + "*" for code in codes), "i64*", "i64", "i64"]
     translator = _Translator(function, names)
+    assigned = {n.id for n in ast.walk(definition) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     for argument, code, value in zip(definition.args.args, given, function.args):
         translator.variables[argument.arg] = _Variable(code, None, value)
+        if argument.arg in assigned:                # it has a place from the start: a loop may read it before it assigns it
+            translator.assign(argument.arg, Typed(code, value))
     translator.block(definition.body)
     if not translator.b.block.is_terminated:
         translator.b.unreachable()
@@ -101,7 +104,7 @@ class _Translator:
     def _method(self, prefix: str, node: Any) -> Callable:
         method = getattr(self, f"{prefix}_{type(node).__name__}", None)
         if method is None:
-            raise Untranslatable(ast.unparse(node))
+            raise Untranslatable(type(node).__name__)
         return method
 
     def stmt_Assign(self, node):
@@ -124,15 +127,13 @@ class _Translator:
             place, code = self._element(target)
             self.b.store(self._stored(value, code), place)
             return
-        value = self._definite(value)
-        variable = self.variables.get(target.id)
-        if variable is None:
-            variable = self.variables[target.id] = _Variable(value.code, None)
+        self.assign(target.id, self._definite(value))
+
+    def assign(self, name: str, value: Typed):
+        """Gives a variable a value; its type is that of the first."""
+        variable = self.variables.setdefault(name, _Variable(value.code, None))
         if variable.code != value.code:
-            raise Untranslatable(f"{target.id} is {variable.code} and becomes {value.code}")
-        if value.code.endswith("*"):
-            variable.value = value.value
-            return
+            raise Untranslatable(f"{name} is {variable.code} and becomes {value.code}")
         if variable.place is None:
             with self.b.goto_block(self.entry):
                 self.b.position_before(self.entry.terminator)
@@ -164,6 +165,8 @@ class _Translator:
         self.b.position_at_end(after)
 
     def stmt_While(self, node):
+        if node.orelse:
+            raise Untranslatable("else after a loop")
         head, body, after = (self.b.append_basic_block(name) for name in ("while", "body", "after"))
         self.b.branch(head)
         self.b.position_at_end(head)
@@ -320,6 +323,8 @@ class _Translator:
             return Typed("b1", getattr(self.b, _ON_BITS[kind])(a.value, b.value))
         if a.code in ("b1", "") or b.code in ("b1", "") or a.code[0] not in "iu" or b.code[0] not in "iu":
             raise Untranslatable(ast.unparse(node))
+        if kind is ast.Div:
+            return Typed("f64", self.b.fdiv(self._cast(a, "f64").value, self._cast(b, "f64").value))
         a, b = self._wide(a), self._wide(b)
         if kind in _SHIFTS:
             name = "shl" if kind is ast.LShift else "ashr" if is_signed(a.code) else "lshr"

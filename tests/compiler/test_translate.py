@@ -134,13 +134,17 @@ STATEMENTS = """def statements(x0, y0, sizes, begin, end):
         y0[q] -= -q
         low, high = high, low
         y0[q] += low - high
-    return err
+        y0[q] += begin + i64(q / 3)
+        begin = begin + 2
+    while end > 3:
+        end -= 1
+    return err + end
 """
 
 
 def test_statements_mean_what_they_mean_to_numba_and_python():
     ours, numbas = both(STATEMENTS, ["i64", "i64"])
-    scope: dict = {}
+    scope: dict = {"i64": int}
     exec(STATEMENTS, scope)
     x = np.arange(30) % 9
     results = [np.zeros(10, np.int64) for _ in range(3)]
@@ -151,9 +155,13 @@ def test_statements_mean_what_they_mean_to_numba_and_python():
     np.testing.assert_array_equal(results[1], results[2])
 
 
-@pytest.mark.parametrize("line", ["y0[0] = x0[0] + 1", "y0[0] = f32(x1[0]) + f64(1)", "y0[0] = unknown(1)", "a = 1\n    a = f32(2)",
-                                  "y0[0] = x1[0] if x0[0] > 0 else 1", "y0[0] = x0[0] / x1[0]", "y0[0] = 0 < x1[0] < 2",
-                                  "assert x1[0]", "for a in x0:\n        pass", "y0[0] = select(x1[0], 1, 2)"])
+OUTSIDE = ["y0[0] = x0[0] + 1", "y0[0] = f32(x1[0]) + f64(1)", "y0[0] = unknown(1)", "a = 1\n    a = f32(2)",
+           "y0[0] = x1[0] if x0[0] > 0 else 1", "y0[0] = x0[0] / x1[0]", "y0[0] = 0 < x1[0] < 2", "assert x1[0]",
+           "for a in x0:\n        pass", "while x1[0] > 0:\n        pass\n    else:\n        y0[0] = x0[0]", "return",
+           "y0[0] = select(x1[0], 1, 2)"]
+
+
+@pytest.mark.parametrize("line", OUTSIDE)
 def test_what_is_not_in_the_subset_is_left_to_numba(line):
     source = f"def other(x0, x1, y0, sizes, begin, end):\n    {line}\n    return 0\n"
     ast.parse(source)
