@@ -237,9 +237,10 @@ class _Fuser:
         """Merges other partial reductions over the same domain that read the same memory: it is read once."""
         if not group.partial:
             return
+        reads = group.reads()
         for other in list(self.units.values()):
             if isinstance(other, Group) and other is not group and other.partial and other.reduced == group.reduced \
-                    and len(other.domain) == len(group.domain) and group.reads() & other.reads():
+                    and len(other.domain) == len(group.domain) and reads & other.reads():
                 self._merge(group, other, {d: d for d in range(len(group.domain))})
 
     def _enter(self, group, node, dims):

@@ -154,16 +154,18 @@ class LLVMMachine(Machine):
     def _intrinsic(self, name, *values):
         operands = self._operands(*values)
         type_ = operands[0].type
-        suffix = "f32" if self._element(type_) == self.ir.FloatType() else "f64"
-        if isinstance(type_, self.ir.VectorType):
-            suffix = f"v{type_.count}{suffix}"
-        return self._call(f"llvm.{name}.{suffix}", operands)
+        return self._call(f"llvm.{name}.{self._suffix(type_)}", operands)
+
+    def _suffix(self, type_):
+        """How LLVM's functions are named for a type: f32, v16i32 ..."""
+        count = f"v{type_.count}" if isinstance(type_, self.ir.VectorType) else ""
+        return f"{count}{'f' if self.is_float(type_) else 'i'}{self._width_of(type_)}"
 
     def _call(self, name, operands):
         function = self.builder.module.globals.get(name)
         if function is None:
-            type_ = operands[0].type
-            function = self.ir.Function(self.builder.module, self.ir.FunctionType(type_, [type_] * len(operands)), name)
+            types = [operand.type for operand in operands]
+            function = self.ir.Function(self.builder.module, self.ir.FunctionType(types[0], types), name)
         return self.value(self.builder.call(function, operands))
 
     def gpu_product(self, a, b):
@@ -178,12 +180,7 @@ class LLVMMachine(Machine):
 
     def ldexp(self, x, n):
         n = n if self.width(n) == 32 else self.low(n)
-        suffix = f"v{x.ir.type.count}" if isinstance(x.ir.type, self.ir.VectorType) else ""
-        name = f"llvm.ldexp.{suffix}f{self.width(x)}.{suffix}i32"
-        function = self.builder.module.globals.get(name)
-        if function is None:
-            function = self.ir.Function(self.builder.module, self.ir.FunctionType(x.ir.type, [x.ir.type, n.ir.type]), name)
-        return self.value(self.builder.call(function, [x.ir, n.ir]))
+        return self._call(f"llvm.ldexp.{self._suffix(x.ir.type)}.{self._suffix(n.ir.type)}", [x.ir, n.ir])
 
     def abs(self, x):
         # not llvm.fabs, which NVVM rejects; LLVM knows this pattern as one

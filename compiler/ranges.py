@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .kernel import DTYPE_NAMES
+
 Range = tuple[int, int] | None
 
 
@@ -13,7 +15,7 @@ def full(code: str) -> Range:
     """All values of a dtype code; None for types that are no integers."""
     if code[0] not in "iu":
         return None
-    info = np.iinfo(f"{'int' if code[0] == 'i' else 'uint'}{code[1:]}")
+    info = np.iinfo(DTYPE_NAMES[code])
     return int(info.min), int(info.max)
 
 

@@ -21,7 +21,7 @@ from . import ranges
 from .emit import scalars
 from .fuse import CHECKED
 from .ir import Builder
-from .kernel import CODES, Statement
+from .kernel import CODES, DTYPE_NAMES, Statement
 from .lower import PASS_THROUGH
 from .order import body_variables, order, variable_of
 from .program import Program
@@ -32,7 +32,7 @@ SETTLED = 3             # in a kernel: integers are in their ranges
 SETTLING = 4            # iterations after which they are, at most
 LARGEST = 400           # statements
 DIVISIONS = tuple(prim for prim in CHECKED if prim != "pow")
-DTYPES = {code: as_dtype(name) for name, code in CODES.items()}
+DTYPES = {code: as_dtype(name) for code, name in DTYPE_NAMES.items()}
 
 
 class NotScalar(Exception):
@@ -101,7 +101,9 @@ class _Writer:
             results = trial._function(body, names)
             if trial.spared:
                 return count, found
-            found = [trial.ranges.get(name) for name in results]
+            before, found = found, [trial.ranges.get(name) for name in results]
+            if found == before:         # and so for ever
+                break
         return None
 
     def _iterations(self, cond, body, names, changes, limit: str, code: int):

@@ -1,8 +1,6 @@
 """A compiled program bound to sizes: the instruction table filled in, and frames of memory to run it in."""
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 
 from jitgraph.compiler.kernel import WIDTH
@@ -29,10 +27,8 @@ class Binding:
         spans = [(numbers[compiled.slot_bytes[k]], s.first, s.last)
                  for k, s in enumerate(self.layout.slots) if s.kind == "temp"]
         self.offsets, self.arena_bytes = assign_offsets(spans)
-        self.total_bytes = sum(s[0] for s in spans)
         self.frames: list[Frame] = []
         self.checked = False
-        self.lock = threading.Lock()
 
     def _size(self, k, found):
         """The array of a slot whose elements are sizes."""

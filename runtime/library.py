@@ -133,11 +133,7 @@ class Library:
         if not code.startswith(OBJECT_MAGIC):       # LLVM ends the process where it is given anything else
             return 0
         if self._engine is None:
-            llvm.initialize_native_target()
-            llvm.initialize_native_asmprinter()
-            name, features = native.target_features()
-            machine = llvm.Target.from_default_triple().create_target_machine(
-                cpu=name, features=features, jit=True, codemodel="large")
+            machine = native.target_machine(jit=True, codemodel="large")
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
         try:
             file = llvm.ObjectFileRef.from_data(code)

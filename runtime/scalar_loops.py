@@ -8,6 +8,7 @@ import numpy as np
 
 from jitgraph.compiler import options
 from jitgraph.compiler.emit import native
+from jitgraph.compiler.kernel import memory_code
 from jitgraph.compiler.order import variable_of
 from jitgraph.compiler.scalar_loop import DTYPES, ENDED, UNFINISHED, scalar_loop
 from jitgraph.graph.function_graph import bodies, is_state
@@ -42,7 +43,7 @@ class ScalarKernel:
                 parts = {"name": "scalar_loop", "text": text, "types": " ".join(codes), "target": "cpu",
                          **native.target_key()}
                 self.function = _CALL(LIBRARY.find(parts, lambda symbol: native.compile_function(
-                    text, "scalar_loop", ["u8" if code == "b1" else code for code in codes], symbol)))
+                    text, "scalar_loop", [memory_code(code) for code in codes], symbol)))
         return self.function
 
     def run(self, values) -> bool:

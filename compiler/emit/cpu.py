@@ -11,7 +11,7 @@ import contextlib
 
 from .. import sizes
 from ..ir import PARTIALS
-from ..kernel import COLUMNS, Kernel
+from ..kernel import COLUMNS, Kernel, memory_code
 from ..options import STANDARD, Options
 from . import scalars, turn
 from .loops import Emitter, kernel_name
@@ -31,11 +31,6 @@ def emit(kernel: Kernel, options: Options = STANDARD) -> Kernel:
     kernel.source = "\n".join([f"def {kernel.name}({params}):"] + body) + "\n"
     kernel.sizes = writer.slot_sizes
     return kernel
-
-
-def memory_code(code: str) -> str:
-    """Truth values lie in memory as bytes."""
-    return "u8" if code == "b1" else code
 
 
 def loaded(text: str, code: str) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ..kernel import DTYPE_NAMES
+
 Write = Callable[..., Any]          # write(builder, *values) -> the value
 Typed = Callable[..., tuple[str, Write] | None]
 
@@ -85,9 +87,7 @@ def numba_intrinsic(instruction: Instruction) -> Any:
 
 @functools.cache
 def _numba_names() -> dict[str, str]:
-    kinds = {"f": "float", "i": "int", "u": "uint"}
-    return {"": "none", "b1": "boolean", "f32": "float32", "f64": "float64",
-            **{f"{kind}{bits}": f"{kinds[kind]}{bits}" for kind in "iu" for bits in (8, 16, 32, 64)}}
+    return {**DTYPE_NAMES, "b1": "boolean", "": "none"}
 
 
 def numba_type(code: str) -> Any:

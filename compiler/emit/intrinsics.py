@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from ..kernel import CODES, COLUMNS
+from .. import ranges
+from ..kernel import CODES, COLUMNS, memory_code
 from ..machine import LLVMMachine
 from . import native
 from .instruction import Instruction, fixed, is_float, llvm_type
@@ -80,11 +81,7 @@ def _limits() -> dict:
     """The smallest and largest value of every type, as functions without arguments, and infinity like a value."""
     found = {}
     for code in CODES.values():
-        if is_float(code):
-            low, high = float("-inf"), float("inf")
-        else:
-            bits = int(code[1:])
-            low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if code[0] == "i" else (0, (1 << bits) - 1)
+        low, high = (float("-inf"), float("inf")) if is_float(code) else ranges.full(code) or (0, 1)
         for name, value in (("lowest", low), ("highest", high)):
             found[f"{name}_{code}"] = fixed(code)(lambda builder, code=code, value=value: llvm_type(code)(value))
     return found
@@ -157,6 +154,6 @@ def _memory() -> dict:
 
 
 def _read_scalar(code: str, builder: Any, sizes: Any, slot: Any) -> Any:
-    kind = llvm_type("u8" if code == "b1" else code)
+    kind = llvm_type(memory_code(code))
     value = builder.load(builder.bitcast(builder.gep(sizes, [slot]), kind.as_pointer()))
     return builder.icmp_unsigned("!=", value, kind(0)) if code == "b1" else value

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import options
+from ..kernel import memory_code
 
 
 def target_features() -> tuple[str, str]:
@@ -93,14 +94,15 @@ def source_digest(*files: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def target_machine() -> Any:
-    """What LLVM makes code for.  Not shared: making one takes no time, and threads may compile side by side."""
+def target_machine(**options: Any) -> Any:
+    """What LLVM makes code for, with options of `Target.create_target_machine`.  Not shared: making one takes no time, and
+    threads may compile side by side."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     name, features = target_features()
-    return llvm.Target.from_default_triple().create_target_machine(cpu=name, features=features, opt=3)
+    return llvm.Target.from_default_triple().create_target_machine(cpu=name, features=features, opt=3, **options)
 
 
 def compile_module(module: Any) -> bytes:
@@ -167,7 +169,7 @@ class CompileError(RuntimeError):
 
 def memory_codes(kernel: Any) -> list[str]:
     """The dtype codes of a kernel's buffers, in which truth values are bytes."""
-    return ["u8" if p.dtype == "b1" else p.dtype for p in kernel.params]
+    return [memory_code(p.dtype) for p in kernel.params]
 
 
 def warm_up():

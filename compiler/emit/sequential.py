@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from .. import sizes
 from ..ir import Node
-from ..kernel import CODES, Kernel
-from .cpu import SEARCH_BLOCK, memory_code
+from ..kernel import CODES, Kernel, memory_code
+from .cpu import SEARCH_BLOCK
 from .kernel_text import bare_kernel
 
 BLOCK = 64      # columns of a table that one item owns

@@ -16,9 +16,11 @@ from typing import Any
 
 from llvmlite import ir
 
+from ..kernel import CODES
 from .instruction import Instruction, is_float, is_signed, llvm_type
+from .words import counted
 
-CASTS = ("f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
+CASTS = tuple(code for code in CODES.values() if code != "b1")
 I64 = ir.IntType(64)
 
 
@@ -171,7 +173,11 @@ class _Translator:
         self.b.branch(head)
         self.b.position_at_end(head)
         self.b.cbranch(self._truth(self.expression(node.test)), body, after)
-        self._body(body, head, after, node.body)
+        self.b.position_at_end(body)
+        self._body(node.body, head, after)
+        if not self.b.block.is_terminated:
+            self.b.branch(head)
+        self.b.position_at_end(after)
 
     def stmt_For(self, node):
         if not (isinstance(node.iter, ast.Call) and getattr(node.iter.func, "id", "") == "range" and not node.orelse):
@@ -179,29 +185,14 @@ class _Translator:
         bounds = [self._word(self.expression(a)) for a in node.iter.args]
         start, stop = (I64(0), bounds[0]) if len(bounds) == 1 else bounds[:2]
         step = bounds[2] if len(bounds) == 3 else I64(1)
-        before, head, body, following, after = self.b.block, *(
-            self.b.append_basic_block(name) for name in ("for", "body", "next", "after"))
-        self.b.branch(head)
-        self.b.position_at_end(head)
-        index = self.b.phi(I64)
-        index.add_incoming(start, before)
-        self.b.cbranch(self.b.icmp_signed("<", index, stop), body, after)
-        self.b.position_at_end(body)
-        self._assign(node.target, Typed("i64", index))
-        self._body(body, following, after, node.body)
-        self.b.position_at_end(following)
-        index.add_incoming(self.b.add(index, step, flags=("nsw",)), following)
-        self.b.branch(head)
-        self.b.position_at_end(after)
+        with counted(self.b, start, stop, step) as (index, following, after):
+            self._assign(node.target, Typed("i64", index))
+            self._body(node.body, following, after)
 
-    def _body(self, body, again, after, statements):
+    def _body(self, statements, again, after):
         self.loops.append((again, after))
-        self.b.position_at_end(body)
         self.block(statements)
-        if not self.b.block.is_terminated:
-            self.b.branch(again)
         self.loops.pop()
-        self.b.position_at_end(after)
 
     def stmt_Break(self, node):
         self.b.branch(self.loops[-1][1])

@@ -83,15 +83,26 @@ def operand(value: Any) -> Any:
 @contextmanager
 def loop(builder: Any, start: Number, stop: Word, step: Number = 1) -> Iterator[Word]:
     """A loop over range(start, stop, step), with a positive step."""
-    before, head, body, after = builder.block, *(builder.append_basic_block() for _ in range(3))
+    with counted(builder, stop.of(start), stop.value, stop.of(step)) as (index, _, _):
+        yield Word(builder, index)
+
+
+@contextmanager
+def counted(builder: Any, start: Any, stop: Any, step: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """The same with values: (index, the block that goes on to the next index, the block after the loop)."""
+    before = builder.block
+    head, body, following, after = (builder.append_basic_block() for _ in range(4))
     builder.branch(head)
     builder.position_at_end(head)
-    index = builder.phi(stop.value.type)
-    index.add_incoming(stop.of(start), before)
-    builder.cbranch(builder.icmp_signed("<", index, stop.value), body, after)
+    index = builder.phi(stop.type)
+    index.add_incoming(start, before)
+    builder.cbranch(builder.icmp_signed("<", index, stop), body, after)
     builder.position_at_end(body)
-    yield Word(builder, index)
-    index.add_incoming(builder.add(index, stop.of(step), flags=("nsw",)), builder.block)
+    yield index, following, after
+    if not builder.block.is_terminated:
+        builder.branch(following)
+    builder.position_at_end(following)
+    index.add_incoming(builder.add(index, step, flags=("nsw",)), following)
     builder.branch(head)
     builder.position_at_end(after)
 

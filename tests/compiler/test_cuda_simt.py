@@ -221,12 +221,7 @@ def by_cpu(run):
         pytest.skip("this CPU has no fused multiply-add, so its elementary functions round twice where a GPU rounds once")
     kernel = cpu.emit(run.kernels[0])
     code = native.compile_function(kernel.source, kernel.name, native.memory_codes(kernel), "kernel")
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    name, features = native.target_features()
-    machine = llvm.Target.from_default_triple().create_target_machine(cpu=name, features=features, jit=True,
-                                                                      codemodel="large")
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), native.target_machine(jit=True, codemodel="large"))
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     entry = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4)(engine.get_function_address("kernel"))
