@@ -168,10 +168,7 @@ class Segment:
         self.lock = threading.Lock()
 
     def run(self, feeds) -> list:
-        shapes = tuple([a.shape for a in feeds])
-        binding = None if self.plan.open_variables else self.bindings.get(shapes)
-        if binding is None:
-            binding = self._start(shapes, ())
+        binding = self._start(tuple([a.shape for a in feeds]), ())
         results = self._execute(binding, feeds, feeds)
         if binding.plain:
             return results

@@ -188,10 +188,7 @@ class BaseSession:
                 raise RuntimeError("Attempted to use a closed Session.")
             if len(values) != len(tensors):
                 raise TypeError(f"the callable takes {len(tensors)} feed values, got {len(values)}")
-            arrays = convert(values)
-            if options is None and run_metadata is None and not self._watched:
-                return build(_unwrapped(plan.run(arrays)))
-            return build(_unwrapped(self._execute(plan, arrays, options, run_metadata)))
+            return build(_unwrapped(self._execute(plan, convert(values), options, run_metadata)))
 
         return call
 

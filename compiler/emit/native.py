@@ -79,7 +79,7 @@ def _fixed_key() -> dict[str, str]:
 def _emitter_version() -> str:
     """A hash of the sources that give names in kernels their meaning."""
     here = Path(__file__).resolve().parent
-    names = ("native", "intrinsics", "arithmetic", "target", "tile", "turn", "blocks", "outline", "vectors", "words",
+    names = ("native", "intrinsics", "arithmetic", "numba_compile", "tile", "turn", "blocks", "outline", "vectors", "words",
              "product_code", "instruction", "translate")
     files = [*(here / f"{name}.py" for name in names),
              *sorted(here.parent.glob("elementary*.py")), *sorted(here.parent.glob("machine*.py"))]
@@ -133,7 +133,7 @@ def compile_function(source: str, name: str, codes: list[str], symbol: str) -> b
     module = translated(source, name, codes, symbol)
     if module is not None:
         return compile_module(module)
-    from .target import compile_by_numba
+    from .numba_compile import compile_by_numba
 
     return compile_by_numba(source, name, codes, symbol)
 

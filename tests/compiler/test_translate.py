@@ -41,7 +41,7 @@ def both(source, codes):
     """The function as the translator makes it and as Numba does; the first may raise Untranslatable."""
     name = re.match(r"def (\w+)", source).group(1)
     ours = native.compile_module(translate(source, name, codes, "ours", native.names_in(source)))
-    from jitgraph.compiler.emit.target import compile_by_numba
+    from jitgraph.compiler.emit.numba_compile import compile_by_numba
 
     return load(ours, "ours"), load(compile_by_numba(source, name, codes, "numbas"), "numbas")
 
