@@ -73,7 +73,7 @@ class CPUEmitter(Emitter):
         line, size = self.text.line, turn.BLOCK
         wide, tall = self.extent(last), self.extent(other)
         for s in loads:
-            line(f"{s.name}_block = block_{memory_code(s.dtype)}()")
+            line(f"{s.name}_block = scratch_{memory_code(s.dtype)}_{size * size}()")
         line(f"across = quotient({wide} + {size - 1}, {size})")
         line(f"down = quotient({tall} + {size - 1}, {size})")
         self.turned = {s.name: f"{s.name}_block[(i{other} - top) * {size} + i{last} - left]" for s in loads}
@@ -223,9 +223,9 @@ class CPUEmitter(Emitter):
         codes = {s.name: scalars.accumulator_code(s.prim, self.types[s.args[0]]) for s in reductions}
         stretched = [s for s in reductions if self._in_float32(s)]
         for s in reductions:
-            self.text.line(f"{s.name}_acc = scratch_{memory_code(codes[s.name])}()")
+            self.text.line(f"{s.name}_acc = scratch_{memory_code(codes[s.name])}_{COLUMNS}()")
         for s in stretched:
-            self.text.line(f"{s.name}_part = scratch_f32()")
+            self.text.line(f"{s.name}_part = scratch_f32_{COLUMNS}()")
         self.text.line(f"blocks = quotient({n} + {COLUMNS - 1}, {COLUMNS})")
         with self.text.block("for q in range(begin, end):"):
             self.text.line("block = quotient(q, blocks)")

@@ -31,7 +31,7 @@ def namespace() -> dict:
     from . import intrinsics
 
     common = {name: meaning for name, meaning in intrinsics.namespace().items()
-              if not name.startswith(("gemm_", "scratch_", "turn_", "block_"))}
+              if not name.startswith(("gemm_", "turn_"))}
     common.update(intrinsics.elementary_instructions(has_fma=True, gpu=True))
     for name, write in _float_operations().items():
         common[name] = _for_floats(write, common[name])

@@ -3,15 +3,18 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
 from .. import ranges
-from ..kernel import CODES, COLUMNS, memory_code
+from ..kernel import CODES, memory_code
 from ..machine import LLVMMachine
 from . import native
 from .instruction import Instruction, fixed, is_float, llvm_type
 from .words import scratch
+
+SCRATCH = re.compile(r"\bscratch_([a-z]\d+)_(\d+)\b")
 
 
 def _fmax(m, a, b):
@@ -144,13 +147,14 @@ def _blas() -> dict:
 
 
 def _memory() -> dict:
-    """Scalars passed in the sizes argument, and a scratch array of COLUMNS elements on the stack."""
-    found = {}
-    for code in CODES.values():
-        found[f"scalar_{code}"] = fixed(code, "i64*", "i64")(functools.partial(_read_scalar, code))
-        if code != "b1":
-            found[f"scratch_{code}"] = fixed(code + "*")(lambda builder, code=code: scratch(builder, code, COLUMNS))
-    return found
+    """Scalars passed in the sizes argument."""
+    return {f"scalar_{code}": fixed(code, "i64*", "i64")(functools.partial(_read_scalar, code)) for code in CODES.values()}
+
+
+def scratch_arrays(source: str) -> dict[str, Instruction]:
+    """scratch_CODE_COUNT(): the arrays on the stack that a kernel's text names."""
+    return {m.group(): fixed(m.group(1) + "*")(functools.partial(scratch, code=m.group(1), count=int(m.group(2))))
+            for m in SCRATCH.finditer(source)}
 
 
 def _read_scalar(code: str, builder: Any, sizes: Any, slot: Any) -> Any:

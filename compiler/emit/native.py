@@ -153,9 +153,12 @@ def translated(source: str, name: str, codes: list[str], symbol: str) -> Any:
 def names_in(source: str) -> dict:
     """The instructions that a kernel's text may name."""
     from . import product_code, tile
-    from .intrinsics import namespace
+    from .intrinsics import namespace, scratch_arrays
 
-    return {**namespace(), **tile.named_in(source), **product_code.named_in(source)}
+    found = {**namespace(), **scratch_arrays(source)}
+    for part in (tile, product_code):
+        found.update(part.named_in(source))
+    return found
 
 
 class CompileError(RuntimeError):

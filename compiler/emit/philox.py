@@ -88,7 +88,7 @@ def _kernel(node: Node, name: str, code: str, per_block: int, stores: list[str],
     start = u64(x0[2])
     s0, s1 = u64(x0[1]) & low, u64(x0[1]) >> half
 {keys}
-    made, words = block_{code}(), block_u64()
+    made, words = scratch_{code}_{BLOCKS * per_block}(), scratch_u64_{BLOCKS * 4}()
     for q in range(begin, end):
         first = q * {BLOCKS}
         for b in range({BLOCKS}):

@@ -12,7 +12,7 @@ from typing import Any
 from ..kernel import WIDTH
 from .instruction import Instruction, fixed
 from .outline import call_outlined
-from .words import Word, loop, scratch
+from .words import Word, loop
 
 BLOCK = 32              # rows and columns of a block
 TILE = 8                # elements that are turned in registers at once, each way
@@ -81,13 +81,12 @@ def _write_tile(builder, source, step, target, kind):
 
 
 def instructions() -> dict[str, Instruction]:
-    """turn_CODE(from, at, step, to): a block of BLOCK x BLOCK elements, turned; block_CODE(): a scratch array for one."""
+    """turn_CODE(from, at, step, to): a block of BLOCK x BLOCK elements, turned."""
     found = {}
     for code in WIDTH:
         if code != "b1":
             pointer = code + "*"
             found[f"turn_{code}"] = fixed("", pointer, "i64", "i64", pointer)(functools.partial(_call_code, code))
-            found[f"block_{code}"] = fixed(pointer)(lambda builder, code=code: scratch(builder, code, BLOCK * BLOCK))
     return found
 
 
