@@ -21,6 +21,7 @@ PATTERN = re.compile(r"\bproduct_(f32|f64)x(\d+)_(\d+)\b")
 SIZES = ("left_offset", "left_batch", "left_leading", "left_along", "right_offset", "right_batch", "right_leading",
          "right_along", "turned", "terms", "rows", "columns", "strips", "blocks", "block_rows", "strip")
 DEPTH = 256             # terms of a sum that the scratch arrays hold
+STRETCH = 8             # rows that are copied to all panels before the next: memory is read along them
 PANEL_BYTES = 1 << 18   # of the panels of a strip, which lie on the stack and stay in the second-level cache
 NARROWEST = 2 * BLOCK   # columns of a strip
 TURNED_ROWS = 112       # rows of a block whose result is turned: enough to pay for its panels
@@ -90,8 +91,7 @@ class _Writer:
         rows_at, columns_at = (size[f"{side}_offset"] + batch * size[f"{side}_batch"] for side in ("left", "right"))
         with loop(b, 0, size["terms"], DEPTH) as k0:
             terms = smaller(size["terms"] - k0, DEPTH)
-            with loop(b, 0, wide, BLOCK) as c:
-                self._fill_panel(panel, c, columns_at, left + c, smaller(wide - c, BLOCK), k0, terms)
+            self._fill_panels(panel, columns_at, left, wide, k0, terms)
             with loop(b, 0, high, form.tall) as r:
                 rows = smaller(high - r, form.tall)
                 dense = self._dense_rows(tall, rows_at, top + r, rows, k0, terms)
@@ -110,16 +110,16 @@ class _Writer:
             b.store(b.load(self._element(part, r * step + c)),
                     self._element(self.y, (batch * size["columns"] + left + c) * size["rows"] + top + r))
 
-    def _fill_panel(self, panel, c, at, column, columns, k0, terms):
-        """panel[c // BLOCK, t, i] = R[k0 + t, column + i]; what lies beyond `columns` is never looked at."""
+    def _fill_panels(self, panel, at, left, wide, k0, terms):
+        """panel[c // BLOCK, t, c % BLOCK] = R[k0 + t, left + c]; what lies beyond `wide` is never looked at."""
         b, leading = self.b, self.size["right_leading"]
-        into = c * DEPTH
         with b.if_else(self.size["right_along"].is_equal(1)) as (across, straight):
-            with straight:
-                self._block("copy", self.right, at + k0 * leading + column, leading, panel, into, BLOCK, terms,
-                            columns)
-            with across:
-                start = at + column * leading + k0
+            with straight, loop(b, 0, terms, STRETCH) as t, loop(b, 0, wide, BLOCK) as c:
+                self._block("copy", self.right, at + (k0 + t) * leading + left + c, leading, panel, c * DEPTH + t * BLOCK,
+                            BLOCK, smaller(terms - t, STRETCH), smaller(wide - c, BLOCK))
+            with across, loop(b, 0, wide, BLOCK) as c:
+                into, columns = c * DEPTH, smaller(wide - c, BLOCK)
+                start = at + (left + c) * leading + k0
                 whole = select(b, columns.is_equal(BLOCK), terms // BLOCK * BLOCK, 0)
                 with loop(b, 0, whole, BLOCK) as t:
                     turn.call(b, self.form.code, self.right, start + t, leading, self._element(panel, into + t * BLOCK))

@@ -24,6 +24,7 @@ from .vectors import lane_count
 FEW = 64                # rows up to which the other factor is better not turned
 LEAST = 32              # columns and terms of a sum from which tiles are worth while
 BLOCKS, ROWS = 32, 128  # rows are cut into about so many blocks, of at least so many
+TILE_ROWS = 8           # that blocks are a multiple of
 ITEMS = 8               # fewer than this: strips are made narrower
 
 
@@ -45,7 +46,7 @@ def emit(node: Node) -> Kernel:
     turned = right[-1] and not isinstance(rows, sizes.Size) and rows <= FEW
     if turned:
         left, right, rows, columns = right, left, columns, rows
-    strip, block = (NARROWEST, TURNED_ROWS) if turned else _cut(rows, columns, batch, widest(text.code))
+    strip, block = (NARROWEST, _even(rows)) if turned else _cut(rows, columns, batch, widest(text.code))
     strips, blocks = (columns + strip - 1) // strip, (rows + block - 1) // block
     text.sizes = [*left[1:], *right[1:], int(turned), terms, rows, columns, strips, blocks, block, strip]
     assert len(text.sizes) == len(SIZES)
@@ -60,6 +61,12 @@ def _factor(value: Value, flag: bool, first: bool) -> tuple:
     """(offset, batch step, leading dimension, whether the terms of a sum lie next to each other) of a factor."""
     _, offset, batch, leading, transposed = blas_view(value)
     return offset, batch, leading, int((flag == transposed) == first)
+
+
+def _even(rows):
+    """Rows of a block where the result is turned: blocks are few, so that their number had better be even."""
+    blocks = 2 * ((rows + 2 * TURNED_ROWS - 1) // (2 * TURNED_ROWS))
+    return ((rows + blocks - 1) // blocks + TILE_ROWS - 1) // TILE_ROWS * TILE_ROWS
 
 
 def _cut(rows, columns, batch, strip: int) -> tuple:
