@@ -19,12 +19,12 @@ from .vectors import lane_count
 RESIDENT_BYTES = 1 << 18        # filters up to this size stay in the cache while rows go by
 
 
-class _Text(KernelText):
-    """The text of a kernel around tiles that are `depth` loops deep."""
+class TileText(KernelText):
+    """The text of a kernel around tiles that are `depth` loops deep, and `rare` if they are hardly ever computed."""
 
     def __init__(self, node: Node, name: str, depth: int):
         super().__init__(node, name)
-        self.depth = depth
+        self.depth, self.rare = depth, False
 
     def lines_at(self, indent: int, texts: list[str]):
         """Lines, or where the first of them opens a loop, the loop and its body."""
@@ -62,7 +62,7 @@ class _Text(KernelText):
             self.lines_at(inside, each or [])
             inside += bool(each)
             for first, limit, tall in _row_runs(rows, r):
-                tile = Tile(self.code, lane_count(self.code), tall, v, self.depth, add, rest)
+                tile = Tile(self.code, lane_count(self.code), tall, v, self.depth, add, rest, self.rare)
                 self.line(inside, f"for r in range({first}, {limit}, {tall}):")
                 self.line(inside + 1, write(tile, "r", column))
             at += count * step
@@ -83,7 +83,7 @@ def emit_forward(node: Node) -> Kernel:
     (sh, sw), (dh, dw) = node.attrs["strides"], node.attrs["dilations"]
     kh, kw, channels, out = w.shape
     _, oh, ow, _ = node.out.shape
-    text = _Text(node, "convolve", 2 if dw == 1 else 3)
+    text = TileText(node, "convolve", 2 if dw == 1 else 3)
     height, width = text.slot("height", x.shape[1]), text.slot("width", x.shape[2])
     rows, pixels = text.slot("rows", oh), text.slot("pixels", ow)
     loops = f"{kh}, {dh} * {width} * {channels}, {kw * channels * out}"
@@ -116,7 +116,7 @@ def emit_input_gradient(node: Node) -> Kernel:
     (top, left), (above, beside) = node.attrs["before"], node.attrs["margin"]
     kh, kw, out, channels = w.shape
     _, h, wide, _ = node.out.shape
-    text = _Text(node, "convolve_input", 3)
+    text = TileText(node, "convolve_input", 3)
     height, width = text.slot("height", dy.shape[1]), text.slot("width", dy.shape[2])
     rows, pixels = text.slot("rows", h), text.slot("pixels", wide)
     top, left = text.slot("top", top), text.slot("left", left)
@@ -164,7 +164,7 @@ def emit_input_gradient(node: Node) -> Kernel:
     return text.kernel([dy, w], node.out.shape[0], (0.02, h * work))
 
 
-def _zero_pixels(text: _Text, indent: int, count: Any, step: int, channels: int):
+def _zero_pixels(text: TileText, indent: int, count: Any, step: int, channels: int):
     text.line(indent, f"for r in range({count}):")
     text.line(indent + 1, f"for c in range({channels}):")
     text.line(indent + 2, f"y0[y_row + r * {step * channels} + c] = {text.code}(0)")
@@ -177,7 +177,7 @@ def emit_filter_gradient(node: Node) -> Kernel:
     (sh, sw), (dh, dw) = node.attrs["strides"], node.attrs["dilations"]
     chunks, kh, kw, channels, out = node.out.shape
     batch, oh, ow, _ = dy.shape
-    text = _Text(node, "convolve_filter", 2)
+    text = TileText(node, "convolve_filter", 2)
     height, width = text.slot("height", x.shape[1]), text.slot("width", x.shape[2])
     rows, pixels = text.slot("rows", oh), text.slot("pixels", ow)
     images = text.slot("images", batch)

@@ -18,10 +18,12 @@ Typed = Callable[..., tuple[str, Write] | None]
 
 @dataclass(frozen=True, eq=False)
 class Instruction:
-    """`typed(*codes of the arguments)` gives the code of the result and what writes it, or None for other types."""
+    """`typed(*codes of the arguments)` gives the code of the result and what writes it, or None for other types.
+    `heavy`: beside it the kernel's own loops take no time, they are compiled for size."""
 
     arity: int
     typed: Typed
+    heavy: bool = False
 
 
 def of_same(arity: int) -> Callable[[Callable], Instruction]:
@@ -39,9 +41,9 @@ def _with_code(write: Callable, code: str, builder: Any, *values: Any) -> Any:
     return write(builder, code, *values)
 
 
-def fixed(result: str, *codes: str) -> Callable[[Write], Instruction]:
+def fixed(result: str, *codes: str, heavy: bool = False) -> Callable[[Write], Instruction]:
     """Makes write(builder, *values) an instruction on arguments of these types."""
-    return lambda write: Instruction(len(codes), lambda *given: (result, write) if given == codes else None)
+    return lambda write: Instruction(len(codes), lambda *given: (result, write) if given == codes else None, heavy)
 
 
 def is_float(code: str) -> bool:

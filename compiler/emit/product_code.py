@@ -59,7 +59,7 @@ def _instruction(form: Form) -> Instruction:
     def write(builder, *args):
         call_outlined(builder, form.name, list(args), lambda inner, given: _Writer(form, inner, given).write(), small=True)
 
-    return fixed("", pointer, pointer, pointer, "i64*", "i64")(write)
+    return fixed("", pointer, pointer, pointer, "i64*", "i64", heavy=True)(write)
 
 
 class _Writer:

@@ -20,13 +20,13 @@ from .instruction import Instruction, fixed
 from .outline import call_outlined, declared
 from .vectors import Vectors, lane_count
 
-PATTERN = re.compile(r"\btile_(f32|f64)x(\d+)_(\d+)x(\d+)x(\d+)(_add)?(?:_rest(\d+))?\b")
+PATTERN = re.compile(r"\btile_(f32|f64)x(\d+)_(\d+)x(\d+)x(\d+)(_add)?(?:_rest(\d+))?(_rare)?\b")
 LATENCY = 4             # cycles of a fused multiply-add: fewer accumulators than twice that many leave the unit waiting
 
 
 @dataclass(frozen=True)
 class Tile:
-    """The form of a tile; `rest` columns of the last vector are valid (0: all)."""
+    """The form of a tile; `rest` columns of the last vector are valid (0: all), `rare` ones are compiled for size."""
 
     code: str
     lanes: int
@@ -35,11 +35,12 @@ class Tile:
     depth: int
     add: bool = False
     rest: int = 0
+    rare: bool = False
 
     @property
     def name(self) -> str:
         return (f"tile_{self.code}x{self.lanes}_{self.rows}x{self.vectors}x{self.depth}" + "_add" * self.add
-                + (f"_rest{self.rest}" if self.rest else ""))
+                + (f"_rest{self.rest}" if self.rest else "") + "_rare" * self.rare)
 
     @property
     def columns(self) -> int:
@@ -75,16 +76,16 @@ def named_in(source: str) -> dict[str, Instruction]:
     """The instructions for all tile names in a kernel's text."""
     found = {}
     for match in PATTERN.finditer(source):
-        code, lanes, rows, vectors, depth, add, rest = match.groups()
+        code, lanes, rows, vectors, depth, add, rest, rare = match.groups()
         found[match.group()] = _instruction(Tile(code, int(lanes), int(rows), int(vectors), int(depth), bool(add),
-                                                 int(rest or 0)))
+                                                 int(rest or 0), bool(rare)))
     return found
 
 
 def _instruction(tile: Tile) -> Instruction:
     """tile(x, x_at, x_step, w, w_at, y, y_at, y_step, count, x step, w step, count, ...); all but x, w, y int64."""
     codes = [tile.code + "*" if name in ("x", "w", "y") else "i64" for name in _argument_names(tile)]
-    return fixed("", *codes)(lambda builder, *args: call(builder, tile, list(args)))
+    return fixed("", *codes, heavy=True)(lambda builder, *args: call(builder, tile, list(args)))
 
 
 def _argument_names(tile: Tile) -> list[str]:
@@ -94,8 +95,10 @@ def _argument_names(tile: Tile) -> list[str]:
 
 def call(builder: Any, tile: Tile, args: list):
     """Calls a tile with values, words or integers, in the order of its arguments."""
-    names = _argument_names(tile)
-    call_outlined(builder, tile.name, args, lambda inner, given: _Writer(tile, inner, dict(zip(names, given))).write())
+    def write(inner, given):
+        _Writer(tile, inner, dict(zip(_argument_names(tile), given))).write()
+
+    call_outlined(builder, tile.name, args, write, small=tile.rare)
 
 
 class _Writer:

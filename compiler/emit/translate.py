@@ -68,6 +68,8 @@ def _write_entry(module: ir.Module, symbol: str, kernel: ir.Function):
     """The function that all kernels have in common: it takes the buffers' addresses from an array."""
     pointer = I64.as_pointer()
     entry = ir.Function(module, ir.FunctionType(I64, [pointer, pointer, I64, I64]), symbol)
+    for attribute in kernel.attributes:         # LLVM puts the kernel into this function
+        entry.attributes.add(attribute)
     b = ir.IRBuilder(entry.append_basic_block())
     buffers, *others = entry.args
     kinds = [a.type for a in kernel.args[:-3]]
@@ -295,9 +297,11 @@ class _Translator:
         found = None
         if instruction is not None and instruction.arity == len(arguments) and not node.keywords:
             found = instruction.typed(*(a.code for a in arguments))
-        if found is None:
+        if instruction is None or found is None:
             raise Untranslatable(f"{ast.unparse(node)} of {', '.join(a.code for a in arguments)}")
         code, write = found
+        if instruction.heavy:
+            self.b.function.attributes.add("optsize")
         return Typed(code, write(self.b, *(a.value for a in arguments)))
 
     # numbers ---------------------------------------------------------------------------------------------------
