@@ -55,7 +55,7 @@ def _from_python(value: Any, dtype: DType | None) -> np.ndarray:
             return array.astype(np.float32)
         if kind == "i" and array.dtype == np.int64:
             narrow = array.astype(np.int32)
-            return narrow if np.array_equal(narrow, array) else array
+            return narrow if (narrow == array).all() else array
         return array
     if array.size and kind not in _FITTING.get(dtype._kind, kind):
         _refuse(value, dtype)
