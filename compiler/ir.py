@@ -20,6 +20,9 @@ A `Node` is one primitive applied to `Value`s.  Kinds, and what their attributes
     conv       strides, dilations        inputs: padded images, filter; see emit/convolve.py for these three
     conv_input strides, dilations, before, margin      inputs: padded gradient, filter with its last axes exchanged
     conv_filter strides, dilations       inputs: padded images, gradient; partial gradients, one for each part of the batch
+    winograd   flipped                   the same for small filters, see `winograd`; inputs: framed images, transformed
+                                         filter, filter (flipped along its first axes)
+    winograd_filter                      inputs: framed images, gradient; partial gradients
     pool pool_grad  op, taps, strides, before          op max or mean; see emit/windows.py for these
     depthwise depthwise_input depthwise_filter         and multiplier
     scatter    op                        inputs: indices, updates, rows added into zeros
@@ -38,7 +41,7 @@ from __future__ import annotations
 from jitgraph import prim
 from jitgraph.graph import dtypes, errors
 
-from . import sizes
+from . import sizes, winograd
 
 REDUCTIONS = ("add", "mul", "max", "min", "and", "or", "argmax", "argmin")
 VIEWS = ("reshape", "transpose", "broadcast", "slice")
@@ -333,20 +336,33 @@ class Builder:
         return self.node("matmul", [x, y], [(batch + (m, n), x.dtype)], key=(bool(ta), bool(tb)),
                          ta=bool(ta), tb=bool(tb)).out
 
-    def convolve(self, x: Value, w: Value, size, strides, dilations) -> Value:
-        """Images x [n, h, w, in], padded already, with a filter [kh, kw, in, out]: [n, *size, out]."""
+    def convolve(self, x: Value, w: Value, size, strides, dilations, around) -> Value:
+        """Images x [n, h, w, in] with a filter [kh, kw, in, out]: [n, *size, out].  `around`: ((before, after), ...), the
+        rows and the columns of zeros to put around images."""
+        if winograd.suits(self, size, w.shape, strides, dilations):
+            return winograd.convolve(self, x, w, size, [before for before, _ in around])
+        x = self.pad_images(x, around)
         return self.node("conv", [x, w], [((x.shape[0], *size, w.shape[3]), x.dtype)], key=(strides, dilations),
                          strides=strides, dilations=dilations).out
 
-    def convolve_input(self, dy: Value, w: Value, size, strides, dilations, before, margin) -> Value:
-        """The gradient [n, *size, in] of a convolution for its input, which was padded by `before`; dy has `margin` rows
-        and columns of zeros before it, and w is [kh, kw, out, in]."""
+    def convolve_input(self, dy: Value, w: Value, size, strides, dilations, before, around) -> Value:
+        """The gradient [n, *size, in] of a convolution for its input, which was padded by `before`; w is [kh, kw, out, in],
+        `around` for dy as above."""
+        frame = [taps - 1 - lo for taps, lo in zip(w.shape, before)]
+        if winograd.suits(self, size, w.shape, strides, dilations) and min(frame) >= 0:
+            return winograd.convolve(self, dy, w, size, frame, flipped=True)
+        margin = tuple(lo for lo, _ in around)
+        dy = self.pad_images(dy, around)
         return self.node("conv_input", [dy, w], [((dy.shape[0], *size, w.shape[3]), dy.dtype)], strides=strides,
                          dilations=dilations, before=before, margin=margin).out
 
-    def convolve_filter(self, x: Value, dy: Value, shape, strides, dilations) -> Value:
-        """The gradient of a convolution for its filter of shape [kh, kw, in, out]."""
+    def convolve_filter(self, x: Value, dy: Value, shape, strides, dilations, around) -> Value:
+        """The gradient of a convolution for its filter of shape [kh, kw, in, out]; `around` for x as above."""
         chunks = max(1, min(CHUNKS, CHUNK_BYTES // (sizes.product(shape) * x.dtype.size)))
+        if winograd.suits(self, dy.shape[1:3], shape, strides, dilations):
+            before = [lo for lo, _ in around]
+            return self.reduce("add", winograd.convolve_filter(self, x, dy, shape, before, chunks), [0])
+        x = self.pad_images(x, around)
         parts = self.node("conv_filter", [x, dy], [((chunks, *shape), x.dtype)], key=(tuple(shape), strides, dilations),
                           strides=strides, dilations=dilations).out
         return self.reduce("add", parts, [0])
@@ -372,7 +388,18 @@ class Builder:
 
     def pad(self, x: Value, before, after, value=0) -> Value:
         shape = tuple(lo + d + hi for d, lo, hi in zip(x.shape, before, after))
-        return self.assemble(shape, [(x, tuple(before))], self.lift(value, x.dtype))
+        fill = self.lift(value, x.dtype)
+        key = ("pad", x, fill, shape_key(before), shape_key(after))
+        if key not in self._known or "common_subexpressions" in self.off:
+            self._known[key] = self.assemble(shape, [(x, tuple(before))], fill)
+        return self._known[key]
+
+    def pad_images(self, x: Value, around) -> Value:
+        """Images [n, h, w, c] with zeros around them: ((before, after), ...) rows and columns."""
+        if all(lo == 0 and hi == 0 for lo, hi in around):
+            return x
+        before, after = zip((0, 0), *around, (0, 0))
+        return self.pad(x, before, after)
 
     def assemble(self, shape, parts, fill) -> Value:
         """A tensor of `shape` put together from (value, offset) parts; `fill` covers what they leave, None if nothing."""

@@ -24,6 +24,7 @@ OPTIMISATIONS = {
     "literal_extents": "short inner loops are written with their length, so that LLVM unrolls them",
     "spills": "a costly value that several passes over a row need waits in an output row instead of being computed again",
     "float32_sums": "float32 is summed in float32 over short stretches, in float64 across them, not in float64 throughout",
+    "winograd": "convolutions with small filters multiply a third as often, by Winograd's minimal filtering",
     "turned_blocks": "transposed operands are read a block at a time and turned in registers",
     "search_blocks": "argmax and argmin look through only those blocks that hold a new extreme",
     "product_tiles": "matrix products are made in register tiles, not by BLAS",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import sizes
-from .emit import contract, convolve, philox, products, sequential, windows
+from .emit import contract, convolve, philox, products, sequential, windows, winograd
 from .ir import Node, Value
 from .kernel import CODES, WIDTH, Kernel
 from .views import resolve
@@ -18,7 +18,9 @@ from .views import resolve
 FEW_SPANS = 256
 WRITTEN_BY_HAND = {
     "matmul": contract.emit, "conv": convolve.emit_forward, "conv_input": convolve.emit_input_gradient,
-    "conv_filter": convolve.emit_filter_gradient, "pool": windows.emit_pool, "pool_grad": windows.emit_pool_gradient,
+    "conv_filter": convolve.emit_filter_gradient,
+    "winograd": winograd.emit_forward, "winograd_filter": winograd.emit_filter_gradient,
+    "pool": windows.emit_pool, "pool_grad": windows.emit_pool_gradient,
     "depthwise": windows.emit_depthwise, "depthwise_input": windows.emit_depthwise_input,
     "depthwise_filter": windows.emit_depthwise_filter, "scatter": sequential.emit_scatter, "scan": sequential.emit_scan,
     "update": sequential.emit_update, "bounds": sequential.emit_bounds, "top_k": sequential.emit_top_k,

@@ -10,7 +10,7 @@ from .ir import VIEWS, Node, Value
 from .views import is_contiguous, resolve, unit_reshape
 
 QUICK = ("add", "sub", "mul", "max", "min", "neg")      # operations that cost less than writing their result
-MADE_ALONE = ("input", "const", "matmul", "conv", "conv_input", "host")     # what lies in memory in any case
+MADE_ALONE = ("input", "const", "matmul", "conv", "conv_input", "winograd", "host")     # what lies in memory in any case
 LARGE = 1 << 14                                         # elements from which writing a value is worth avoiding
 
 
@@ -167,8 +167,8 @@ def _inserted(kind: str, inputs: list[Value], like: Value, nodes, user: Node, sh
 
 
 # kernels that index without strides
-TAKES_PLAIN = ("scatter", "update", "bounds", "scan", "top_k", "uniform", "normal", "conv", "conv_input", "conv_filter", "pool",
-               "pool_grad", "depthwise", "depthwise_input", "depthwise_filter")
+TAKES_PLAIN = ("scatter", "update", "bounds", "scan", "top_k", "uniform", "normal", "conv", "conv_input", "conv_filter", "winograd",
+               "winograd_filter", "pool", "pool_grad", "depthwise", "depthwise_input", "depthwise_filter")
 
 
 # Views -----------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """How much a kernel does: bytes that it must move and arithmetic operations, as (symbolic) numbers."""
 from __future__ import annotations
 
-from . import sizes
+from . import sizes, winograd
 from .kernel import WIDTH, Kernel
 
 
@@ -28,6 +28,13 @@ def operations(kernel: Kernel) -> sizes.Dim:
     if node.kind == "conv_filter":
         _, kh, kw, channels, _ = node.out.shape
         return 2 * sizes.product(node.inputs[1].shape) * (kh * kw * channels)
+    if node.kind == "winograd":
+        batch, *covered, out = node.out.shape
+        filter_shape = node.inputs[2].shape
+        return 2 * batch * winograd.products(covered, filter_shape) * (filter_shape[2] * out)
+    if node.kind == "winograd_filter":
+        batch, *covered, out = node.inputs[1].shape
+        return 2 * batch * winograd.products(covered, node.out.shape[1:]) * (node.out.shape[3] * out)
     if "taps" in node.attrs:
         small = min((*node.inputs, node.out), key=lambda v: sizes.hint_of(sizes.product(v.shape)))
         return 2 * sizes.product(small.shape) * (node.attrs["taps"][0] * node.attrs["taps"][1])

@@ -32,8 +32,10 @@ class KernelText:
 
     def slot(self, name: str, value: Any) -> str:
         """The text of a size: a literal, or a name that the kernel reads from its sizes argument."""
-        if not isinstance(value, sizes.Size):
-            return str(int(value))
+        return self.given(name, value) if isinstance(value, sizes.Size) else str(int(value))
+
+    def given(self, name: str, value: Any) -> str:
+        """The name of a size that the kernel reads from its sizes argument even where it is known: texts are then the same."""
         self.slots.append(f"    {name} = sizes[{len(self.sizes)}]")
         self.sizes.append(value)
         return name

@@ -80,9 +80,10 @@ def _emitter_version() -> str:
     """A hash of the sources that give names in kernels their meaning."""
     here = Path(__file__).resolve().parent
     names = ("native", "intrinsics", "arithmetic", "numba_compile", "tile", "turn", "blocks", "outline", "vectors", "words",
-             "product_code", "instruction", "translate")
+             "product_code", "winograd_code", "instruction", "translate")
     files = [*(here / f"{name}.py" for name in names),
-             *sorted(here.parent.glob("elementary*.py")), *sorted(here.parent.glob("machine*.py"))]
+             *sorted(here.parent.glob("elementary*.py")), *sorted(here.parent.glob("machine*.py")),
+             here.parent / "winograd.py"]
     return source_digest(*files)
 
 
@@ -152,11 +153,11 @@ def translated(source: str, name: str, codes: list[str], symbol: str) -> Any:
 
 def names_in(source: str) -> dict:
     """The instructions that a kernel's text may name."""
-    from . import product_code, tile
+    from . import product_code, tile, winograd_code
     from .intrinsics import namespace, scratch_arrays
 
     found = {**namespace(), **scratch_arrays(source)}
-    for part in (tile, product_code):
+    for part in (tile, product_code, winograd_code):
         found.update(part.named_in(source))
     return found
 

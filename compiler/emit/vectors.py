@@ -21,8 +21,13 @@ class Vectors:
         self.ir, self.b, self.code, self.lanes = ir, builder, code, lanes
         self.element = ir.FloatType() if code == "f32" else ir.DoubleType()
         self.vector = ir.VectorType(self.element, lanes)
-        self.zero = ir.Constant(self.vector, [0.0] * lanes)
+        self.zero = self.constant(0.0)
+        self.bits = ir.IntType(lanes)
         self.align = 4 if code == "f32" else 8
+
+    def constant(self, number: float) -> Any:
+        """A vector of one number."""
+        return self.ir.Constant(self.vector, [number] * self.lanes)
 
     def splat(self, value: Any) -> Any:
         """A vector with a value in every lane."""

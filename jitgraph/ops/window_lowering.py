@@ -21,11 +21,10 @@ def forward(b: Any, x: Any, w: Any, strides: Any, padding: str, explicit_padding
     _check(x.shape[3] == channels)
     wins = _windows(x.shape[1:3], (kh, kw), layout, strides, padding, dilations, explicit_paddings)
     size = tuple(win.output for win in wins)
-    x = _padded(b, x, wins)
     if _is_matrix_product(wins, (kh, kw)):
         y = b.reshape(b.matmul(b.reshape(x, (-1, channels)), b.reshape(w, (channels, out))), (x.shape[0], *size, out))
     else:
-        y = b.convolve(x, w, size, *_steps(wins))
+        y = b.convolve(x, w, size, *_steps(wins), _around(wins))
     return _restored(b, y, layout)
 
 
@@ -36,7 +35,7 @@ def input_gradient(b: Any, input_sizes: Any, w: Any, dy: Any, strides: Any, padd
     kh, kw, channels, out = _known(w.shape)
     wanted = input_sizes.constant
     _check(wanted is not None and out == dy.shape[3])
-    sizes = list(wanted)
+    sizes = wanted.tolist()
     size = sizes if len(sizes) == 2 else layout.pick(sizes)
     wins = _windows(size, (kh, kw), layout, strides, padding, dilations, explicit_paddings)
     _check(all(win.stride == 1 or win.dilation == 1 for win in wins))
@@ -44,16 +43,14 @@ def input_gradient(b: Any, input_sizes: Any, w: Any, dy: Any, strides: Any, padd
     if _is_matrix_product(wins, (kh, kw)):
         flat = b.matmul(b.reshape(dy, (-1, out)), b.reshape(w, (channels, out)), False, True)
         return _restored(b, b.reshape(flat, (dy.shape[0], *size, channels)), layout)
-    margins, around = [], []
+    around = []
     for win, taps, d in zip(wins, (kh, kw), size):
         before = (-(-taps // win.stride) - 1) * win.dilation
         last = (d - 1 + win.before) // win.stride         # the last output that an input could belong to
         after = last - (win.output - 1)
-        margins.append(before)
         around.append((before, after if after > 0 else 0))
-    dy = _pad(b, dy, around)
     before = tuple(win.before for win in wins)
-    dx = b.convolve_input(dy, b.transpose(w, (0, 1, 3, 2)), tuple(size), *_steps(wins), before, tuple(margins))
+    dx = b.convolve_input(dy, b.transpose(w, (0, 1, 3, 2)), tuple(size), *_steps(wins), before, around)
     return _restored(b, dx, layout)
 
 
@@ -64,11 +61,11 @@ def filter_gradient(b: Any, x: Any, filter_sizes: Any, dy: Any, strides: Any, pa
     dy = _channels_last(b, dy, data_format)[1]
     wanted = filter_sizes.constant
     _check(wanted is not None)
-    kh, kw, channels, out = _known(tuple(wanted))
+    kh, kw, channels, out = _known(tuple(wanted.tolist()))
     _check(x.shape[3] == channels and dy.shape[3] == out)
     wins = _windows(x.shape[1:3], (kh, kw), layout, strides, padding, dilations, explicit_paddings)
     _check(all(d == win.output for d, win in zip(dy.shape[1:3], wins)))
-    return b.convolve_filter(_padded(b, x, wins), dy, (kh, kw, channels, out), *_steps(wins))
+    return b.convolve_filter(x, dy, (kh, kw, channels, out), *_steps(wins), _around(wins))
 
 
 def max_pool(b: Any, x: Any, ksize: Any, strides: Any, padding: str, data_format: str) -> Any:
@@ -106,7 +103,7 @@ def mean_pool_gradient(b: Any, sizes: Any, dy: Any, ksize: Any, strides: Any, pa
     """AvgPoolGrad."""
     _check(sizes.constant is not None)
     layout, dy = _channels_last(b, dy, data_format)
-    shape = [list(sizes.constant)[i] for i in (layout.batch, *layout.spatial, layout.channel)]
+    shape = [sizes.constant.tolist()[i] for i in (layout.batch, *layout.spatial, layout.channel)]
     if _is_whole(shape, layout, ksize, padding):
         count = int(shape[1] * shape[2])
         return _restored(b, b.broadcast(dy / count, shape), layout)
@@ -150,7 +147,7 @@ def depthwise_input_gradient(b: Any, sizes: Any, w: Any, dy: Any, strides: Any, 
     """DepthwiseConv2dNativeBackpropInput."""
     _check(sizes.constant is not None)
     layout, dy = _channels_last(b, dy, data_format)
-    shape = [list(sizes.constant)[i] for i in (layout.batch, *layout.spatial, layout.channel)]
+    shape = [sizes.constant.tolist()[i] for i in (layout.batch, *layout.spatial, layout.channel)]
     _, attrs = _depthwise_attrs(w.shape, shape[1:3], layout, strides, padding, dilations)
     return _restored(b, b.window("depthwise_input", [dy, w], tuple(shape), **attrs), layout)
 
@@ -161,7 +158,7 @@ def depthwise_filter_gradient(b: Any, x: Any, sizes: Any, dy: Any, strides: Any,
     _check(sizes.constant is not None)
     layout, x = _channels_last(b, x, data_format)
     dy = _channels_last(b, dy, data_format)[1]
-    shape = tuple(sizes.constant)
+    shape = tuple(sizes.constant.tolist())
     _, attrs = _depthwise_attrs(shape, x.shape[1:3], layout, strides, padding, dilations)
     parts = b.window("depthwise_filter", [x, dy], (b.chunks, *shape), **attrs)
     return b.reduce("add", parts, [0])
@@ -210,15 +207,9 @@ def _steps(wins: list[Window]) -> tuple[tuple, tuple]:
     return tuple(int(win.stride) for win in wins), tuple(int(win.dilation) for win in wins)
 
 
-def _padded(b: Any, x: Any, wins: list[Window]) -> Any:
-    return _pad(b, x, [(win.before, win.after) for win in wins])
-
-
-def _pad(b: Any, x: Any, amounts: Any) -> Any:
-    if all(lo == 0 and hi == 0 for lo, hi in amounts):
-        return x
-    before, after = zip((0, 0), *amounts, (0, 0))
-    return b.pad(x, before, after)
+def _around(wins: list[Window]) -> list[tuple]:
+    """The rows and the columns of zeros before and after images."""
+    return [(win.before, win.after) for win in wins]
 
 
 def _is_matrix_product(wins: list[Window], taps: tuple) -> bool:

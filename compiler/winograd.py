@@ -1,0 +1,121 @@
+"""Convolutions with a third of the multiplications: Winograd's minimal filtering, two-dimensional.
+
+Along an axis, 7 - taps neighbouring results of a filter come from six products, however many taps it has:
+
+    y = result(7 - taps) @ ((weights(taps) @ w) * (pixels() @ x))       x: the six pixels that these results see
+
+Used along both axes, 36 products stand for 144 (3 x 3 taps), 144 (4 x 4) or 100 (5 x 5), and for all pairs of channels
+those are 36 matrix products.  The gradient for the filter is the same sum with `taps` and `7 - taps` exchanged.
+
+The matrices evaluate and interpolate polynomials (Toom and Cook) at 0, +-3/4, +-3/2 and infinity, which float32 holds
+exactly.  These points round about twice as coarsely as adding up term by term does (RMS; the customary 0, +-1, +-2
+four times).  Infinities and NaN spread over six pixels instead of the filter's; kernels find that and add up term by term.
+
+Sources: S. Winograd, Arithmetic Complexity of Computations (1980); A. Lavin, S. Gray, Fast Algorithms for Convolutional
+Neural Networks (2016); B. Barabasz et al., Error Analysis and Improving the Accuracy of Winograd Convolution (2020).
+"""
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from . import sizes
+
+SIZE = 6                # products along an axis, and pixels that a tile sees
+POINTS = (Fraction(0), Fraction(3, 4), Fraction(-3, 4), Fraction(3, 2), Fraction(-3, 2))        # and infinity
+LEAST_TAPS, MOST_TAPS = 3, 5
+CHANNELS, MOST_CHANNELS = 16, 512       # channels of both sides are a multiple of the one, up to the other
+MOST_WEIGHTS = 1 << 22  # numbers that the transformed filter may have: it is read for every few tiles
+WORTH = 0.7             # of the cost of adding up term by term
+
+Matrix = list[list[Fraction]]
+
+
+def pixels() -> Matrix:
+    """[SIZE, SIZE], for the pixels that a tile sees: in row k, the product of all (x - point) but the k-th."""
+    rows = [_expanded([q for q in POINTS if q != p]) + [Fraction(0)] for p in POINTS]
+    return [*rows, _expanded(POINTS)]
+
+
+def _expanded(roots: Any) -> list[Fraction]:
+    """The coefficients of the product of all (x - root), those of low powers first."""
+    found = [Fraction(1)]
+    for root in roots:
+        found = [high - root * low for high, low in zip([Fraction(0), *found], [*found, Fraction(0)])]
+    return found
+
+
+def weights(taps: int) -> Matrix:
+    """[SIZE, taps], for a filter: its polynomial's values at the points, over what `pixels` leaves there."""
+    rows = []
+    for p in POINTS:
+        scale = Fraction(1)
+        for q in POINTS:
+            scale *= p - q if q != p else 1
+        rows.append([p ** k / scale for k in range(taps)])
+    return [*rows, [Fraction(int(k == taps - 1)) for k in range(taps)]]
+
+
+def result(count: int) -> Matrix:
+    """[count, SIZE]: results from products."""
+    return [[p ** k for p in POINTS] + [Fraction(int(k == count - 1))] for k in range(count)]
+
+
+def suits(b: Any, size: Any, shape: Any, strides: Any, dilations: Any) -> bool:
+    """Whether a convolution by a filter of `shape` with results of `size` rows and columns, or a gradient of one, is
+    cheaper so."""
+    *taps, channels, out = shape
+    plain = {*strides, *dilations} == {1} and all(LEAST_TAPS <= t <= MOST_TAPS for t in taps)
+    if "winograd" in b.off or not plain or channels % CHANNELS or out % CHANNELS or max(channels, out) > MOST_CHANNELS:
+        return False
+    size = [sizes.hint_of(d) for d in size]
+    # a tile's transformations cost like so many products per output and input channel, as measured
+    each = 1 + 5 / channels + 6 / out
+    return (SIZE * SIZE * channels * out <= MOST_WEIGHTS
+            and products(_covered(size, taps), taps) * each < WORTH * sizes.product([*size, *taps]))
+
+
+def products(covered: Any, taps: Any) -> Any:
+    """Products for an image, per input and output channel; `covered`: its results, which whole tiles cover."""
+    return sizes.product(d // (SIZE + 1 - t) * SIZE for d, t in zip(covered, taps))
+
+
+def _covered(size: Any, taps: Any) -> list:
+    """Rows and columns of results that whole tiles cover."""
+    return [(d + SIZE - t) // (SIZE + 1 - t) * (SIZE + 1 - t) for d, t in zip(size, taps)]
+
+
+def convolve(b: Any, x: Any, w: Any, size: Any, before: Any, flipped: bool = False) -> Any:
+    """Images [n, h, w, in], before which `before` rows and columns of zeros are, with a filter [kh, kw, in, out], which may
+    be `flipped` along its first two axes: [n, *size, out]."""
+    taps = w.shape[:2]
+    covered = _covered(size, taps)
+    x = _framed(b, x, before, [d + t - 1 for d, t in zip(covered, taps)])
+    flat = b.reshape(w, (taps[0] * taps[1], w.shape[2] * w.shape[3]))
+    transformed = b.matmul(b.const(_both([_flipped(weights(t), flipped) for t in taps]), x.dtype), flat)
+    y = b.node("winograd", [x, transformed, w], [((x.shape[0], *covered, w.shape[3]), x.dtype)], key=flipped,
+               flipped=flipped).out
+    return b.slice(y, (0,) * 4, (x.shape[0], *size, w.shape[3]))
+
+
+def convolve_filter(b: Any, x: Any, dy: Any, shape: Any, before: Any, chunks: int) -> Any:
+    """The gradient of such a convolution for its filter of `shape`, in `chunks` parts: [chunks, *shape]."""
+    covered = _covered(dy.shape[1:3], shape)
+    x = _framed(b, x, before, [d + t - 1 for d, t in zip(covered, shape)])
+    dy = _framed(b, dy, (0, 0), covered)
+    return b.node("winograd_filter", [x, dy], [((chunks, *shape), x.dtype)], key=tuple(shape)).out
+
+
+def _framed(b: Any, x: Any, before: Any, covered: Any) -> Any:
+    """Images with zeros before and after them, `covered` rows and columns in all."""
+    return b.pad_images(x, [(lo, c - lo - d) for c, lo, d in zip(covered, before, x.shape[1:3])])
+
+
+def _flipped(matrix: Matrix, flipped: bool) -> Matrix:
+    return [row[::-1] for row in matrix] if flipped else matrix
+
+
+def _both(matrices: list[Matrix]) -> list[list[float]]:
+    """The matrix for both axes at once, over flattened pairs of indices."""
+    down, across = matrices
+    return [[a * c for a in map(float, row) for c in map(float, other)] for row in down for other in across]
