@@ -11,28 +11,40 @@ from jitgraph.ops import windows
 from jitgraph.ops.windows import Layout, Window
 
 MOST_TAPS = 25          # of a window whose taps are written out one after the other
+LARGE_FILTER = 1 << 15  # products per pixel from which a filter's gradient is a matrix product, and not summed by parts
+POINT = Window(1, 1, 1, 0, 0, 1)
+TURNED = (0, 2, 1, 3)   # images with rows and columns exchanged
 
 
 def forward(b: Any, x: Any, w: Any, strides: Any, padding: str, explicit_paddings: Any, data_format: str,
             dilations: Any) -> Any:
     """Conv2D."""
     layout, x = _channels_last(b, x, data_format)
-    kh, kw, channels, out = _known(w.shape)
+    kh, kw, channels, _ = _known(w.shape)
     _check(x.shape[3] == channels)
     wins = _windows(x.shape[1:3], (kh, kw), layout, strides, padding, dilations, explicit_paddings)
+    return _restored(b, _forward(b, x, w, wins), layout)
+
+
+def _forward(b: Any, x: Any, w: Any, wins: list[Window]) -> Any:
+    kh, kw, channels, out = _known(w.shape)
     size = tuple(win.output for win in wins)
+    if _is_one_column(wins, x.shape, kw):
+        y = _forward(b, _one_row(b, x), b.reshape(w, (1, kh, kw * channels, out)), [POINT, wins[0]])
+        return b.reshape(y, (x.shape[0], *size, out))
+    if kh > 1 and _is_one_column(wins[::-1], _turned_shape(x.shape), kh):
+        return b.transpose(_forward(b, b.transpose(x, TURNED), b.transpose(w, (1, 0, 2, 3)), wins[::-1]), TURNED)
     if _is_matrix_product(wins, (kh, kw)):
-        y = b.reshape(b.matmul(b.reshape(x, (-1, channels)), b.reshape(w, (channels, out))), (x.shape[0], *size, out))
-    else:
-        y = b.convolve(x, w, size, *_steps(wins), _around(wins))
-    return _restored(b, y, layout)
+        y = b.matmul(b.reshape(x, (-1, channels)), b.reshape(w, (channels, out)))
+        return b.reshape(y, (x.shape[0], *size, out))
+    return b.convolve(x, w, size, *_steps(wins), _around(wins))
 
 
 def input_gradient(b: Any, input_sizes: Any, w: Any, dy: Any, strides: Any, padding: str, explicit_paddings: Any,
                    data_format: str, dilations: Any) -> Any:
     """Conv2DBackpropInput."""
     layout, dy = _channels_last(b, dy, data_format)
-    kh, kw, channels, out = _known(w.shape)
+    kh, kw, _, out = _known(w.shape)
     wanted = input_sizes.constant
     _check(wanted is not None and out == dy.shape[3])
     sizes = wanted.tolist()
@@ -40,9 +52,21 @@ def input_gradient(b: Any, input_sizes: Any, w: Any, dy: Any, strides: Any, padd
     wins = _windows(size, (kh, kw), layout, strides, padding, dilations, explicit_paddings)
     _check(all(win.stride == 1 or win.dilation == 1 for win in wins))
     _check(all(d == win.output for d, win in zip(dy.shape[1:3], wins)))
+    return _restored(b, _input_gradient(b, size, w, dy, wins), layout)
+
+
+def _input_gradient(b: Any, size: Any, w: Any, dy: Any, wins: list[Window]) -> Any:
+    kh, kw, channels, out = _known(w.shape)
+    batch, shape = dy.shape[0], (dy.shape[0], *size, channels)
+    if _is_one_column(wins, shape, kw):
+        dx = _input_gradient(b, (1, size[0]), b.reshape(w, (1, kh, kw * channels, out)),
+                             b.reshape(dy, (batch, 1, dy.shape[1], out)), [POINT, wins[0]])
+        return b.reshape(dx, shape)
+    if kh > 1 and _is_one_column(wins[::-1], _turned_shape(shape), kh):
+        dx = _input_gradient(b, size[::-1], b.transpose(w, (1, 0, 2, 3)), b.transpose(dy, TURNED), wins[::-1])
+        return b.transpose(dx, TURNED)
     if _is_matrix_product(wins, (kh, kw)):
-        flat = b.matmul(b.reshape(dy, (-1, out)), b.reshape(w, (channels, out)), False, True)
-        return _restored(b, b.reshape(flat, (dy.shape[0], *size, channels)), layout)
+        return b.reshape(b.matmul(b.reshape(dy, (-1, out)), b.reshape(w, (channels, out)), False, True), shape)
     around = []
     for win, taps, d in zip(wins, (kh, kw), size):
         before = (-(-taps // win.stride) - 1) * win.dilation
@@ -50,8 +74,7 @@ def input_gradient(b: Any, input_sizes: Any, w: Any, dy: Any, strides: Any, padd
         after = last - (win.output - 1)
         around.append((before, after if after > 0 else 0))
     before = tuple(win.before for win in wins)
-    dx = b.convolve_input(dy, b.transpose(w, (0, 1, 3, 2)), tuple(size), *_steps(wins), before, around)
-    return _restored(b, dx, layout)
+    return b.convolve_input(dy, b.transpose(w, (0, 1, 3, 2)), tuple(size), *_steps(wins), before, around)
 
 
 def filter_gradient(b: Any, x: Any, filter_sizes: Any, dy: Any, strides: Any, padding: str, explicit_paddings: Any,
@@ -61,11 +84,43 @@ def filter_gradient(b: Any, x: Any, filter_sizes: Any, dy: Any, strides: Any, pa
     dy = _channels_last(b, dy, data_format)[1]
     wanted = filter_sizes.constant
     _check(wanted is not None)
-    kh, kw, channels, out = _known(tuple(wanted.tolist()))
-    _check(x.shape[3] == channels and dy.shape[3] == out)
-    wins = _windows(x.shape[1:3], (kh, kw), layout, strides, padding, dilations, explicit_paddings)
+    shape = _known(tuple(wanted.tolist()))
+    _check(x.shape[3] == shape[2] and dy.shape[3] == shape[3])
+    wins = _windows(x.shape[1:3], shape[:2], layout, strides, padding, dilations, explicit_paddings)
     _check(all(d == win.output for d, win in zip(dy.shape[1:3], wins)))
-    return b.convolve_filter(x, dy, (kh, kw, channels, out), *_steps(wins), _around(wins))
+    return _filter_gradient(b, x, shape, dy, wins)
+
+
+def _filter_gradient(b: Any, x: Any, shape: list[int], dy: Any, wins: list[Window]) -> Any:
+    kh, kw, channels, out = shape
+    if _is_one_column(wins, x.shape, kw):
+        dy = b.reshape(dy, (x.shape[0], 1, dy.shape[1], out))
+        return b.reshape(_filter_gradient(b, _one_row(b, x), [1, kh, kw * channels, out], dy, [POINT, wins[0]]), shape)
+    if kh > 1 and _is_one_column(wins[::-1], _turned_shape(x.shape), kh):
+        dw = _filter_gradient(b, b.transpose(x, TURNED), [kw, kh, channels, out], b.transpose(dy, TURNED), wins[::-1])
+        return b.transpose(dw, (1, 0, 2, 3))
+    if _is_matrix_product(wins, (kh, kw)) and channels * out >= LARGE_FILTER:
+        return b.reshape(b.matmul(b.reshape(x, (-1, channels)), b.reshape(dy, (-1, out)), True, False), shape)
+    return b.convolve_filter(x, dy, tuple(shape), *_steps(wins), _around(wins))
+
+
+def _is_one_column(wins: list[Window], shape: Any, kw: int) -> bool:
+    """Whether a filter is as wide as the images [n, h, w, channels], so that a window has one place in a row: the pixels
+    of a row are then channels, and the rows the pixels of a single row, which is what kernels are fast at."""
+    _, height, width, _ = shape
+    across = wins[1]
+    inside = all(isinstance(d, int) for d in (width, across.before, across.after)) and across.before == across.after == 0
+    return inside and width == kw and across.dilation == 1 and (kw > 1 or not isinstance(height, int) or height > 1)
+
+
+def _turned_shape(shape: Any) -> tuple:
+    return tuple(shape[i] for i in TURNED)
+
+
+def _one_row(b: Any, x: Any) -> Any:
+    """Images [n, h, w, channels] as [n, 1, h, w * channels]."""
+    n, height, width, channels = x.shape
+    return b.reshape(x, (n, 1, height, width * channels))
 
 
 def max_pool(b: Any, x: Any, ksize: Any, strides: Any, padding: str, data_format: str) -> Any:

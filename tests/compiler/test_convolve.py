@@ -19,6 +19,13 @@ CASES = {
     "explicit": ((2, 11, 13, 6), (4, 4, 7), 2, 1, [[0, 0], [1, 2], [0, 3], [0, 0]]),
     "oblong": ((2, 10, 12, 3), (1, 5, 17), 1, 1, "SAME"),
     "whole image": ((1, 6, 6, 3), (6, 6, 100), 1, 1, "VALID"),
+    "as wide as the image": ((3, 11, 6, 2), (4, 6, 9), 1, 1, "VALID"),
+    "as wide as the image, with steps": ((3, 12, 20, 1), (3, 20, 8), 2, 1, "VALID"),
+    "as high as the image": ((3, 6, 11, 2), (6, 4, 9), 1, 1, "VALID"),
+    "one column": ((2, 13, 1, 5), (3, 1, 7), 1, 1, "SAME"),
+    "one column, gaps": ((2, 13, 1, 5), (3, 1, 7), 1, 2, "SAME"),
+    "one row": ((2, 1, 13, 5), (1, 3, 7), 1, 1, "SAME"),
+    "a point": ((4, 1, 1, 5), (1, 1, 7), 1, 1, "SAME"),
     "filter larger than the cache": ((1, 5, 5, 64), (3, 3, 128), 1, 1, "SAME"),
 }
 
@@ -51,6 +58,15 @@ def test_sizes_that_only_the_run_knows(tf, agree, step):
     fetches = [y, *tf.gradients(tf.square(y), [fed, filters])]
     for size in ((5, 20, 31, 6), (2, 7, 5, 6), (3, 40, 40, 6)):
         agree(fetches, {fed: RNG.standard_normal(size), filters: RNG.standard_normal((3, 3, 6, 7))}, np.float32)
+
+
+def test_sentences_whose_length_only_the_run_knows(tf, agree):
+    """Words as rows of an image, a filter over a few of them."""
+    words, filters = tf.placeholder(tf.float32, [None, None, 24, 1]), tf.placeholder(tf.float32, [3, 24, 1, 10])
+    y = tf.nn.conv2d(words, filters, 1, "VALID")
+    fetches = [y, *tf.gradients(tf.square(y), [words, filters])]
+    for size in ((4, 20, 24, 1), (1, 3, 24, 1), (2, 9, 24, 1)):
+        agree(fetches, {words: RNG.standard_normal(size), filters: RNG.standard_normal((3, 24, 1, 10))}, np.float32)
 
 
 def test_nothing_to_convolve(tf, agree):
