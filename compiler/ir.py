@@ -22,6 +22,7 @@ A `Node` is one primitive applied to `Value`s.  Kinds, and what their attributes
     conv_filter strides, dilations       inputs: padded images, gradient; partial gradients, one for each part of the batch
     winograd   flipped                   the same for small filters, see `winograd`; inputs: framed images, transformed
                                          filter, filter (flipped along its first axes)
+    winograd_weights flipped             input: filter; the transformed filter
     winograd_filter                      inputs: framed images, gradient; partial gradients
     pool pool_grad  op, taps, strides, before          op max or mean; see emit/windows.py for these
     depthwise depthwise_input depthwise_filter         and multiplier
@@ -339,7 +340,7 @@ class Builder:
     def convolve(self, x: Value, w: Value, size, strides, dilations, around) -> Value:
         """Images x [n, h, w, in] with a filter [kh, kw, in, out]: [n, *size, out].  `around`: ((before, after), ...), the
         rows and the columns of zeros to put around images."""
-        if winograd.suits(self, size, w.shape, strides, dilations):
+        if winograd.suits(self, x.shape[0], size, w.shape, strides, dilations):
             return winograd.convolve(self, x, w, size, [before for before, _ in around])
         x = self.pad_images(x, around)
         return self.node("conv", [x, w], [((x.shape[0], *size, w.shape[3]), x.dtype)], key=(strides, dilations),
@@ -349,7 +350,7 @@ class Builder:
         """The gradient [n, *size, in] of a convolution for its input, which was padded by `before`; w is [kh, kw, out, in],
         `around` for dy as above."""
         frame = [taps - 1 - lo for taps, lo in zip(w.shape, before)]
-        if winograd.suits(self, size, w.shape, strides, dilations) and min(frame) >= 0:
+        if winograd.suits(self, dy.shape[0], size, w.shape, strides, dilations) and min(frame) >= 0:
             return winograd.convolve(self, dy, w, size, frame, flipped=True)
         margin = tuple(lo for lo, _ in around)
         dy = self.pad_images(dy, around)
@@ -359,7 +360,7 @@ class Builder:
     def convolve_filter(self, x: Value, dy: Value, shape, strides, dilations, around) -> Value:
         """The gradient of a convolution for its filter of shape [kh, kw, in, out]; `around` for x as above."""
         chunks = max(1, min(CHUNKS, CHUNK_BYTES // (sizes.product(shape) * x.dtype.size)))
-        if winograd.suits(self, dy.shape[1:3], shape, strides, dilations):
+        if winograd.suits(self, dy.shape[0], dy.shape[1:3], shape, strides, dilations):
             before = [lo for lo, _ in around]
             return self.reduce("add", winograd.convolve_filter(self, x, dy, shape, before, chunks), [0])
         x = self.pad_images(x, around)

@@ -19,7 +19,7 @@ FEW_SPANS = 256
 WRITTEN_BY_HAND = {
     "matmul": contract.emit, "conv": convolve.emit_forward, "conv_input": convolve.emit_input_gradient,
     "conv_filter": convolve.emit_filter_gradient,
-    "winograd": winograd.emit_forward, "winograd_filter": winograd.emit_filter_gradient,
+    "winograd": winograd.emit_forward, "winograd_weights": winograd.emit_weights, "winograd_filter": winograd.emit_filter_gradient,
     "pool": windows.emit_pool, "pool_grad": windows.emit_pool_gradient,
     "depthwise": windows.emit_depthwise, "depthwise_input": windows.emit_depthwise_input,
     "depthwise_filter": windows.emit_depthwise_filter, "scatter": sequential.emit_scatter, "scan": sequential.emit_scan,

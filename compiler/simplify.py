@@ -168,7 +168,7 @@ def _inserted(kind: str, inputs: list[Value], like: Value, nodes, user: Node, sh
 
 # kernels that index without strides
 TAKES_PLAIN = ("scatter", "update", "bounds", "scan", "top_k", "uniform", "normal", "conv", "conv_input", "conv_filter", "winograd",
-               "winograd_filter", "pool", "pool_grad", "depthwise", "depthwise_input", "depthwise_filter")
+               "winograd_weights", "winograd_filter", "pool", "pool_grad", "depthwise", "depthwise_input", "depthwise_filter")
 
 
 # Views -----------------------------------------------------------------------------------------------------------------

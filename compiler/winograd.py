@@ -27,6 +27,7 @@ LEAST_TAPS, MOST_TAPS = 3, 5
 CHANNELS, MOST_CHANNELS = 16, 512       # channels of both sides are a multiple of the one, up to the other
 MOST_WEIGHTS = 1 << 22  # numbers that the transformed filter may have: it is read for every few tiles
 WORTH = 0.7             # of the cost of adding up term by term
+ONCE = 300              # what transforming a filter costs, in products per input and output channel
 
 Matrix = list[list[Fraction]]
 
@@ -61,18 +62,18 @@ def result(count: int) -> Matrix:
     return [[p ** k for p in POINTS] + [Fraction(int(k == count - 1))] for k in range(count)]
 
 
-def suits(b: Any, size: Any, shape: Any, strides: Any, dilations: Any) -> bool:
-    """Whether a convolution by a filter of `shape` with results of `size` rows and columns, or a gradient of one, is
-    cheaper so."""
+def suits(b: Any, batch: Any, size: Any, shape: Any, strides: Any, dilations: Any) -> bool:
+    """Whether a convolution by a filter of `shape` with `batch` results of `size` rows and columns, or a gradient of one,
+    is cheaper so, for the sizes at hand."""
     *taps, channels, out = shape
     plain = {*strides, *dilations} == {1} and all(LEAST_TAPS <= t <= MOST_TAPS for t in taps)
     if "winograd" in b.off or not plain or channels % CHANNELS or out % CHANNELS or max(channels, out) > MOST_CHANNELS:
         return False
-    size = [sizes.hint_of(d) for d in size]
+    batch, *size = (sizes.hint_of(d) for d in (batch, *size))
     # a tile's transformations cost like so many products per output and input channel, as measured
     each = 1 + 5 / channels + 6 / out
-    return (SIZE * SIZE * channels * out <= MOST_WEIGHTS
-            and products(_covered(size, taps), taps) * each < WORTH * sizes.product([*size, *taps]))
+    cost = batch * products(_covered(size, taps), taps) * each + ONCE
+    return SIZE * SIZE * channels * out <= MOST_WEIGHTS and cost < WORTH * sizes.product([batch, *size, *taps])
 
 
 def products(covered: Any, taps: Any) -> Any:
@@ -91,8 +92,7 @@ def convolve(b: Any, x: Any, w: Any, size: Any, before: Any, flipped: bool = Fal
     taps = w.shape[:2]
     covered = _covered(size, taps)
     x = _framed(b, x, before, [d + t - 1 for d, t in zip(covered, taps)])
-    flat = b.reshape(w, (taps[0] * taps[1], w.shape[2] * w.shape[3]))
-    transformed = b.matmul(b.const(_both([_flipped(weights(t), flipped) for t in taps]), x.dtype), flat)
+    transformed = b.node("winograd_weights", [w], [((SIZE * SIZE, *w.shape[2:]), x.dtype)], key=flipped, flipped=flipped).out
     y = b.node("winograd", [x, transformed, w], [((x.shape[0], *covered, w.shape[3]), x.dtype)], key=flipped,
                flipped=flipped).out
     return b.slice(y, (0,) * 4, (x.shape[0], *size, w.shape[3]))
@@ -109,13 +109,3 @@ def convolve_filter(b: Any, x: Any, dy: Any, shape: Any, before: Any, chunks: in
 def _framed(b: Any, x: Any, before: Any, covered: Any) -> Any:
     """Images with zeros before and after them, `covered` rows and columns in all."""
     return b.pad_images(x, [(lo, c - lo - d) for c, lo, d in zip(covered, before, x.shape[1:3])])
-
-
-def _flipped(matrix: Matrix, flipped: bool) -> Matrix:
-    return [row[::-1] for row in matrix] if flipped else matrix
-
-
-def _both(matrices: list[Matrix]) -> list[list[float]]:
-    """The matrix for both axes at once, over flattened pairs of indices."""
-    down, across = matrices
-    return [[a * c for a in map(float, row) for c in map(float, other)] for row in down for other in across]

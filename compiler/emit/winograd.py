@@ -75,9 +75,8 @@ def emit_forward(node: Node) -> Kernel:
     most = PIXEL_BYTES // (PRODUCTS * WIDTH[text.code])
     tiles = min(TILES, most // channels)
     flipped = node.attrs["flipped"]
-    for name, value in (("first_tap", (kh * kw - 1) * channels * out if flipped else 0),
-                        ("tap", -channels * out if flipped else channels * out)):
-        text.given(name, value)
+    text.given("first_tap", _first_tap(w.shape, flipped))
+    text.given("tap", -channels * out if flipped else channels * out)
     text.line(1, f"pixels = scratch_{text.code}_{PRODUCTS * most}()")
     text.line(1, f"products = scratch_{text.code}_{PRODUCTS * TILES * text.most_out}()")
     text.line(1, "for q in range(begin, end):")
@@ -106,6 +105,27 @@ def emit_forward(node: Node) -> Kernel:
         f"channels, 1, out)"))
     items = (text.tiles_in_all + tiles - 1) // tiles
     return text.kernel(list(node.inputs), items, (0.02, tiles * PRODUCTS * channels * out))
+
+
+def emit_weights(node: Node) -> Kernel:
+    """Input: a filter; an item is an input channel."""
+    (w,) = node.inputs
+    kh, kw, channels, out = w.shape
+    text = TileText(node, "winograd_weights", 1)
+    flipped = node.attrs["flipped"]
+    text.given("out", out)
+    text.given("first_tap", _first_tap(w.shape, flipped))
+    text.given("tap", -channels * out if flipped else channels * out)
+    text.given("step", channels * out)
+    text.line(1, "for c in range(begin, end):")
+    text.line(2, f"{Form('weights', text.code, kh, kw).name}(x0, first_tap + c * out, {kw} * tap, tap, "
+                 f"y0, c * out, {SIZE} * step, step, out)")
+    return text.kernel([w], channels, (0.5, SIZE * SIZE * out))
+
+
+def _first_tap(shape: Any, flipped: bool) -> int:
+    kh, kw, channels, out = shape
+    return (kh * kw - 1) * channels * out if flipped else 0
 
 
 def emit_filter_gradient(node: Node) -> Kernel:
