@@ -10,7 +10,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDEX
 from jitgraph.op import op
-from jitgraph.ops import window_lowering, windows
+from jitgraph.ops import volume_lowering, window_lowering, windows
 from jitgraph.ops.shape import shape
 from jitgraph.ops.windows import Layout, Window
 
@@ -254,7 +254,7 @@ def _(op, grad):
 _NAMES_3D = ("strides", "padding", "data_format", "dilations")
 
 
-@op(f"Conv3D(input: T, filter: T; {_ATTRS_3D}) -> output: T", T=FLOATS, shape=_conv_shape)
+@op(f"Conv3D(input: T, filter: T; {_ATTRS_3D}) -> output: T", T=FLOATS, shape=_conv_shape, lower=volume_lowering.forward)
 def _conv3d(input, filter, strides, padding, data_format, dilations):
     """3-D convolution (cross-correlation) of volumes with `filter` [depth, height, width, in, out]."""
     return _forward(input, filter, data_format, strides, padding, dilations)
@@ -270,7 +270,7 @@ def _(op, grad):
 
 
 @op(f"Conv3DBackpropInputV2(input_sizes: Tshape, filter: T, out_backprop: T; {_ATTRS_3D}) -> output: T", T=FLOATS,
-    Tshape=INDEX, shape=_backprop_input_shape)
+    Tshape=INDEX, shape=_backprop_input_shape, lower=volume_lowering.input_gradient)
 def conv3d_backprop_input(input_sizes, filter, out_backprop, strides, padding, data_format, dilations):
     """The gradient of Conv3D for an input of shape `input_sizes`."""
     return _backward_input(input_sizes, filter, out_backprop, data_format, strides, padding, dilations)
@@ -285,7 +285,7 @@ def _(op, grad):
 
 
 @op(f"Conv3DBackpropFilterV2(input: T, filter_sizes: int32, out_backprop: T; {_ATTRS_3D}) -> output: T", T=FLOATS,
-    shape=shape_rules.from_value(1))
+    shape=shape_rules.from_value(1), lower=volume_lowering.filter_gradient)
 def conv3d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, data_format, dilations):
     """The gradient of Conv3D for a filter of shape `filter_sizes`."""
     return _backward_filter(input, filter_sizes, out_backprop, data_format, strides, padding, dilations)

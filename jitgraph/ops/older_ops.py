@@ -8,7 +8,7 @@ import numpy as np
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import COMPLEX, FLOATS, INDICES, NUMBERS, TypeSet
 from jitgraph.op import lookup, op
-from jitgraph.ops import convolution, linalg, matrix_parts  # noqa: F401  (they declare what is named here)
+from jitgraph.ops import convolution, linalg, matrix_parts, volume_lowering  # noqa: F401  (the former declare what is named)
 
 _PRECISE = TypeSet(dtypes.float64, dtypes.float32)
 # of a declaration, what an older name takes over
@@ -51,7 +51,7 @@ for _kind in ("FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D"):
 _VOLUME = 'strides: list(int) >= 5, padding: string {"SAME", "VALID"}, dilations: list(int) = [1, 1, 1, 1, 1]'
 
 
-def _backprop(which: str, sized: int) -> Any:
+def _backprop(which: str, sized: int, lower: Any) -> Any:
     """The gradients of Conv3D that take the tensor whose gradient it is instead of its sizes."""
     newer = lookup(f"Conv3DBackprop{which}V2")
 
@@ -62,11 +62,11 @@ def _backprop(which: str, sized: int) -> Any:
 
     value.__doc__ = f"The gradient of Conv3D for its {which.lower()}."
     return op(f"Conv3DBackprop{which}(input: T, filter: T, out_backprop: T; {_VOLUME}) -> output: T", T=FLOATS - dtypes.bfloat16,
-              shape=shape_rules.same_as(sized))(value)
+              shape=shape_rules.same_as(sized), lower=lower)(value)
 
 
-conv3d_backprop_input = _backprop("Input", 0)
-conv3d_backprop_filter = _backprop("Filter", 1)
+conv3d_backprop_input = _backprop("Input", 0, volume_lowering.input_gradient_like)
+conv3d_backprop_filter = _backprop("Filter", 1, volume_lowering.filter_gradient_like)
 
 
 def _stacked_shape(c: Any) -> Any:

@@ -9,7 +9,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDEX, INDICES, REALS, TypeSet
 from jitgraph.op import op
-from jitgraph.ops import window_lowering, windows
+from jitgraph.ops import volume_lowering, window_lowering, windows
 from jitgraph.ops.shape import shape
 from jitgraph.ops.windows import Layout, Window
 
@@ -169,7 +169,8 @@ _POOLED = (REALS - TypeSet(dtypes.uint32, dtypes.uint64) + dtypes.qint8).with_de
 _POOLED_3D = FLOATS - dtypes.float64
 _declare_max("", _ATTRS_2D, _POOLED, REALS.with_default(dtypes.float32), REALS, window_lowering.max_pool,
              window_lowering.max_pool_gradient)
-_declare_max("3D", _ATTRS_3D, _POOLED_3D, _POOLED_3D.with_default(dtypes.float32), REALS)
+_declare_max("3D", _ATTRS_3D, _POOLED_3D, _POOLED_3D.with_default(dtypes.float32), REALS, volume_lowering.max_pool,
+             volume_lowering.max_pool_gradient)
 
 _WITH_ARGMAX = ('ksize: list(int) >= 4, strides: list(int) >= 4, Targmax: type = int64, '
                 'padding: string {"SAME", "VALID"}, include_batch_in_index: bool = false')
@@ -269,7 +270,7 @@ def _declare_avg(suffix: str, attrs: str, lower: Any = None, lower_gradient: Any
 
 
 _declare_avg("", _ATTRS_2D, window_lowering.mean_pool, window_lowering.mean_pool_gradient)
-_declare_avg("3D", _ATTRS_3D)
+_declare_avg("3D", _ATTRS_3D, volume_lowering.mean_pool, volume_lowering.mean_pool_gradient)
 
 
 # -- local response normalisation ----------------------------------------------------------------------------------

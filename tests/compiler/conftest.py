@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jitgraph import prim
-from jitgraph.compiler import Options, fuse, ir, schedule, sizes, views
+from jitgraph.compiler import Options, compile, fuse, ir, schedule, sizes, views
 from jitgraph.compiler.emit import cuda, native, simt
 from jitgraph.compiler.kernel import Kernel
 from jitgraph.graph import dtypes
@@ -224,6 +224,16 @@ def agree(tf):
         return names
 
     return compare
+
+
+@pytest.fixture
+def host_steps(tf):
+    """host_steps(fetches, feeds): what of the program for these fetches, and feeds of these shapes, is no kernel."""
+    def steps(fetches, feeds):
+        program = compile(tf.get_default_graph(), fetches, feeds={fed: value.shape for fed, value in feeds.items()})
+        return [step for step in program.layout.steps if not (isinstance(step, tuple) and isinstance(step[0], Kernel))]
+
+    return steps
 
 
 @pytest.fixture(params=[16, 32, None], ids=["16 bytes", "32 bytes", "this machine's"])
