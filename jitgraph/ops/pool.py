@@ -9,7 +9,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDEX, INDICES, REALS, TypeSet
 from jitgraph.op import op
-from jitgraph.ops import volume_lowering, window_lowering, windows
+from jitgraph.ops import lrn_lowering, volume_lowering, window_lowering, windows
 from jitgraph.ops.shape import shape
 from jitgraph.ops.windows import Layout, Window
 
@@ -287,7 +287,7 @@ _LRN_TYPES = (FLOATS - dtypes.float64).with_default(dtypes.float32)
 _LRN = "depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5"
 
 
-@op(f"LRN(input: T; {_LRN}) -> output: T", T=_LRN_TYPES, shape=shape_rules.same_as_input)
+@op(f"LRN(input: T; {_LRN}) -> output: T", T=_LRN_TYPES, shape=shape_rules.same_as_input, lower=lrn_lowering.forward)
 def _lrn(input, depth_radius, bias, alpha, beta):
     """input / (bias + alpha * sum of the squares of neighbouring channels) ** beta (Krizhevsky et al., 2012)."""
     wide = input.astype(np.float64)
@@ -301,7 +301,7 @@ def _(op, grad):
 
 
 @op(f"LRNGrad(input_grads: T, input_image: T, output_image: T; {_LRN}) -> output: T", T=_LRN_TYPES,
-    shape=shape_rules.same_as_input)
+    shape=shape_rules.same_as_input, lower=lrn_lowering.gradient)
 def lrn_grad(input_grads, input_image, output_image, depth_radius, bias, alpha, beta):
     """The gradient of LRN."""
     x, y, grad = (a.astype(np.float64) for a in (input_image, output_image, input_grads))
