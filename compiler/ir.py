@@ -26,7 +26,8 @@ A `Node` is one primitive applied to `Value`s.  Kinds, and what their attributes
     winograd_filter                      inputs: framed images, gradient; partial gradients
     pool pool_grad  op, taps, strides, before          op max or mean; see emit/windows.py for these
     depthwise depthwise_input depthwise_filter         and multiplier
-    scatter    op                        inputs: indices, updates, rows added into zeros
+    scatter    op                        inputs: indices, updates; rows added into zeros, multiplied into ones, or the
+                                         extremes of the rows of each index (add, mul, max, min; NaN is no extreme)
     update     op                        inputs: a variable, indices, rows combined with its rows in place
     bounds     limit                     inputs: indices; fails, before any state changes, if one is outside
     uniform normal                       input: seeds and position (and constants); random numbers
@@ -300,8 +301,8 @@ class Builder:
         shape = x.shape[:axis] + indices.shape + x.shape[axis + 1:]
         return self.node("gather", [x, indices], [(shape, x.dtype)], key=axis, axis=axis).out
 
-    def scatter_add(self, shape, indices: Value, updates: Value) -> Value:
-        return self.node("scatter", [indices, updates], [(tuple(shape), updates.dtype)], op="add").out
+    def scatter(self, op, shape, indices: Value, updates: Value) -> Value:
+        return self.node("scatter", [indices, updates], [(tuple(shape), updates.dtype)], op=op).out
 
     def update_rows(self, variable: Value, op, indices: Value, updates: Value) -> Node:
         """Combines rows of a variable's buffer with `updates`, one after the other (op: update add sub mul div min max)."""

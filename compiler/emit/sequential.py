@@ -5,22 +5,39 @@ number of threads.
 """
 from __future__ import annotations
 
+import numpy as np
+
 from .. import sizes
 from ..ir import Node
-from ..kernel import CODES, Kernel, memory_code
+from ..kernel import CODES, DTYPE_NAMES, Kernel, memory_code
 from .cpu import SEARCH_BLOCK
 from .kernel_text import bare_kernel
 
 BLOCK = 64      # columns of a table that one item owns
 
 
+# what a scattered table begins with, and how a row is combined with an update; NaN is not larger than anything
+SCATTERED = {"add": (lambda code: f"{code}(0)", "{y} + {u}"), "mul": (lambda code: f"{code}(1)", "{y} * {u}"),
+             "max": (lambda code: _extreme(code, "min"), "select({u} > {y}, {u}, {y})"),
+             "min": (lambda code: _extreme(code, "max"), "select({u} < {y}, {u}, {y})")}
+
+
+def _extreme(code: str, which: str) -> str:
+    """The smallest ("min") or largest finite number of a type."""
+    if code[0] == "f":
+        return f"{code}({float(getattr(np.finfo(DTYPE_NAMES[code]), which))!r})"
+    return f"{'lowest' if which == 'min' else 'highest'}_{code}()"
+
+
 def emit_scatter(node: Node) -> Kernel:
-    """out = zeros; out[indices[k]] += updates[k]."""
+    """out = what `op` begins with; out[indices[k]] combined with updates[k], for one k after the other."""
     indices, updates = node.inputs
     code, index = CODES[node.out.dtype.name], CODES[indices.dtype.name]
     rows, count = node.out.shape[0], sizes.product(indices.shape)
     width = sizes.product(node.out.shape[1:])
-    name = f"scatter_add_{index}_{code}"
+    start, combined = SCATTERED[node.attrs["op"]]
+    combined = combined.format(y="y0[row * width + c]", u="x1[k * width + c]")
+    name = f"scatter_{node.attrs['op']}_{index}_{code}"
     kernel = bare_kernel(node, name, [indices, updates], [node.out])
     kernel.sizes = [rows, count, width]
     kernel.items, kernel.cost = (width + BLOCK - 1) // BLOCK, (0.3, (rows + count) * BLOCK)
@@ -32,13 +49,13 @@ def emit_scatter(node: Node) -> Kernel:
         hi = smaller(lo + {BLOCK}, width)
         for r in range(rows):
             for c in range(lo, hi):
-                y0[r * width + c] = {code}(0)
+                y0[r * width + c] = {start(code)}
         for k in range(count):
             row = i64(x0[k])
             err |= outside(row, rows) * 1
             row = inside(row, rows)
             for c in range(lo, hi):
-                y0[row * width + c] = {code}(y0[row * width + c] + x1[k * width + c])
+                y0[row * width + c] = {code}({combined})
     return err
 """
     return kernel

@@ -75,46 +75,49 @@ def _unsorted(combine: Any, start: Callable[[np.dtype], Any]) -> Callable:
 _sum_value = _unsorted(np.add, lambda dtype: 0)
 
 
-def _lower_unsorted_sum(b: Any, data: Any, segment_ids: Any, num_segments: Any) -> Any:
-    """Added up by id in a table with a row more at its head, which takes what has a negative id and is cut off again.
+def _lowered(combination: str) -> Callable:
+    """Rows combined by id in a table with a row more at its head, which takes what has a negative id and is cut off again.
 
     The row stands first, so that an id equal to the number of segments is still found out of range.
     """
-    if num_segments.constant is None:
-        return NotImplemented
-    inner = tuple(data.shape[len(segment_ids.shape):])
-    count = shape_rules.product(segment_ids.shape)
-    rows = plain_sizes(num_segments.constant)[0]
-    ids = b.reshape(segment_ids, (count,))
-    ids = prim.max(ids, -1) + 1
-    wide = b.scatter_add((rows + 1, *inner), ids, b.reshape(data, (count, *inner)))
-    return b.slice(wide, [1] + [0] * len(inner), (rows, *inner))
+    def lower(b: Any, data: Any, segment_ids: Any, num_segments: Any) -> Any:
+        if num_segments.constant is None:
+            return NotImplemented
+        inner = tuple(data.shape[len(segment_ids.shape):])
+        count = shape_rules.product(segment_ids.shape)
+        rows = plain_sizes(num_segments.constant)[0]
+        ids = b.reshape(segment_ids, (count,))
+        ids = prim.max(ids, -1) + 1
+        wide = b.scatter(combination, (rows + 1, *inner), ids, b.reshape(data, (count, *inner)))
+        return b.slice(wide, [1] + [0] * len(inner), (rows, *inner))
+
+    return lower
 
 
 _UNSORTED = "(data: T, segment_ids: Tindices, num_segments: Tnumsegments) -> output: T"
 _UNSORTED_TYPES: dict[str, Any] = {"Tindices": INDICES, "Tnumsegments": INDEX}
 
 
-@op("UnsortedSegmentSum" + _UNSORTED, T=NUMBERS, shape=_unsorted_shape, lower=_lower_unsorted_sum, checks=True,
+@op("UnsortedSegmentSum" + _UNSORTED, T=NUMBERS, shape=_unsorted_shape, lower=_lowered("add"), checks=True,
     **_UNSORTED_TYPES)
 def unsorted_segment_sum(data, segment_ids, num_segments):
     """output[i] = sum of data[j] over the j with segment_ids[j] == i; negative ids are dropped."""
     return _sum_value(data, segment_ids, num_segments)
 
 
-@op("UnsortedSegmentProd" + _UNSORTED, T=NUMBERS, shape=_unsorted_shape, checks=True, **_UNSORTED_TYPES)
+@op("UnsortedSegmentProd" + _UNSORTED, T=NUMBERS, shape=_unsorted_shape, lower=_lowered("mul"), checks=True, **_UNSORTED_TYPES)
 def unsorted_segment_prod(data, segment_ids, num_segments):
     """output[i] = product of data[j] over the j with segment_ids[j] == i; negative ids are dropped."""
     return _prod_value(data, segment_ids, num_segments)
 
 
-@op("UnsortedSegmentMax" + _UNSORTED, T=REALS, shape=_unsorted_shape, checks=True, **_UNSORTED_TYPES)
+@op("UnsortedSegmentMax" + _UNSORTED, T=REALS, shape=_unsorted_shape, lower=_lowered("max"), checks=True, **_UNSORTED_TYPES)
 def unsorted_segment_max(data, segment_ids, num_segments):
     """output[i] = maximum of data[j] with segment_ids[j] == i; the lowest number where there is none."""
     return _max_value(data, segment_ids, num_segments)
 
 
-@op("UnsortedSegmentMin" + _UNSORTED, T=REALS, shape=_unsorted_shape, checks=True, **_UNSORTED_TYPES)
+@op("UnsortedSegmentMin" + _UNSORTED, T=REALS, shape=_unsorted_shape, lower=_lowered("min"), checks=True, **_UNSORTED_TYPES)
 def unsorted_segment_min(data, segment_ids, num_segments):
     """output[i] = minimum of data[j] with segment_ids[j] == i; the highest number where there is none."""
     return _min_value(data, segment_ids, num_segments)
@@ -182,8 +185,10 @@ def _sorted_shape(c: Any) -> Any:
     return None if data is None else (None, *data[1:])
 
 
-def _sorted(combine: Callable, empty: int = 0) -> Callable:
-    """The NumPy meaning: `combine(rows)` for each segment, `empty` where there is none with an id in between."""
+def _sorted(combine: np.ufunc, empty: int = 0, prepare: Callable = lambda data: data,
+            finish: Callable = lambda totals, counts: totals) -> Callable:
+    """The NumPy meaning: the rows of each segment, prepared, are combined, and `finish` gets that and how many they were;
+    `empty` where there is no row with an id in between."""
 
     def value(data: Any, segment_ids: Any) -> Any:
         if segment_ids.ndim != 1 or len(segment_ids) != data.shape[0]:
@@ -196,25 +201,26 @@ def _sorted(combine: Callable, empty: int = 0) -> Callable:
         rows = int(segment_ids[-1]) + 1 if len(segment_ids) else 0
         result = np.full((rows, *data.shape[1:]), empty, data.dtype)
         starts = np.flatnonzero(np.diff(segment_ids, prepend=-1))
-        for begin, end in zip(starts, [*starts[1:], len(segment_ids)]):
-            result[segment_ids[begin]] = combine(data[begin:end])
+        if len(starts):
+            totals = combine.reduceat(prepare(data), starts, 0, dtype=data.dtype)
+            counts = np.diff(starts, append=len(segment_ids)).reshape(-1, *(1,) * (data.ndim - 1))
+            result[segment_ids[starts]] = finish(totals, counts)
         return result
 
     return value
 
 
-def _mean_of(rows: np.ndarray) -> np.ndarray:
-    total = np.sum(rows, 0, dtype=rows.dtype)
-    if rows.dtype.kind in "iu":
-        return prim.trunc_div(total, np.asarray(len(rows), total.dtype))
-    return (total / len(rows)).astype(rows.dtype)
+def _mean_of(totals: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    if totals.dtype.kind in "iu":
+        return prim.trunc_div(totals, counts.astype(totals.dtype))
+    return (totals / counts).astype(totals.dtype)
 
 
-_segment_sum = _sorted(lambda rows: np.sum(rows, 0, dtype=rows.dtype))
-_segment_mean = _sorted(_mean_of)
-_segment_prod = _sorted(lambda rows: np.prod(rows, 0, dtype=rows.dtype), empty=1)
-_segment_max = _sorted(lambda rows: np.max(counted(rows, True), 0))
-_segment_min = _sorted(lambda rows: np.min(counted(rows, False), 0))
+_segment_sum = _sorted(np.add)
+_segment_mean = _sorted(np.add, finish=_mean_of)
+_segment_prod = _sorted(np.multiply, empty=1)
+_segment_max = _sorted(np.maximum, prepare=lambda data: counted(data, True))
+_segment_min = _sorted(np.minimum, prepare=lambda data: counted(data, False))
 _SORTED = "(data: T, segment_ids: Tindices) -> output: T"
 
 

@@ -152,7 +152,7 @@ def _lower_product(b: Any, indices: Any, values: Any, shape: Any, dense: Any, ad
     if adjoint_b:
         dense = b.transpose(dense, [1, 0])
     parts = b.reshape(values, (count, 1)) * b.gather(dense, columns, 0)
-    return b.scatter_add((outer, dense.shape[1]), rows, parts)
+    return b.scatter("add", (outer, dense.shape[1]), rows, parts)
 
 
 def _product_samples(rng, dtype):

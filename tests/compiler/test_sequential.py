@@ -61,3 +61,21 @@ def test_random_numbers_have_the_bits_of_the_reference(tf, name, dtype, shape):
             found.append([*runs[0], *runs[1], session.run(numbers)])
     for a, b in zip(*found):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64, np.uint8, np.int16])
+@pytest.mark.parametrize("op", ["sum", "prod", "max", "min"])
+def test_rows_combined_by_segment(tf, op, dtype):
+    """Negative ids are dropped, NaN is no extreme, and segments without rows have what the combination begins with."""
+    rows, ids = tf.placeholder(dtype, [None, 3]), tf.placeholder(tf.int32, [None])
+    given = np.array([[2, 1, 3], [1, 5, 1], [3, 1, 2], [7, 7, 7], [4, 0, 1]]).astype(dtype)
+    if np.dtype(dtype).kind == "f" and op in ("max", "min"):
+        given[0, 1] = given[3, 2] = np.nan
+    combined = getattr(tf, f"unsorted_segment_{op}")(rows, ids, 5)
+    with tf.Session(jit="off") as reference, tf.Session(jit="always") as session:
+        for feeds in ({rows: given, ids: [2, 0, 2, -1, 4]}, {rows: given[:0], ids: []}):
+            np.testing.assert_array_equal(reference.run(combined, feeds), session.run(combined, feeds))
+        kernels = [kernel.name for plan in session.plans for compiled in plan.compiled for kernel, _ in compiled.kernels]
+        assert any(name.startswith(f"scatter_{op.replace('sum', 'add').replace('prod', 'mul')}_i32") for name in kernels)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="out of range"):
+            session.run(combined, {rows: given, ids: [2, 0, 2, 5, 4]})
