@@ -1,7 +1,9 @@
 """Candidate sampling: a few classes drawn in place of all, for losses over many classes."""
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import shape_rules
 from jitgraph.op import op
-from jitgraph.ops.philox import Bits, Reader, unit_float32
+from jitgraph.ops.philox import Bits, Reader, by_element, unit_float32, unit_float64
 from jitgraph.ops.random import seeds
 
 _OUTPUTS = "sampled_candidates: int64, true_expected_count: float32, sampled_expected_count: float32"
@@ -37,37 +39,48 @@ def _expected(probability: np.ndarray, count: int, tries: int) -> np.ndarray:
         np.float32)
 
 
-def _drawn(true_classes: np.ndarray, num_true: int, count: int, unique: bool, limit: int, draw: Any,
+def _drawn(true_classes: np.ndarray, num_true: int, count: int, unique: bool, limit: int, draws: Iterator[int],
            probability: Any) -> tuple:
-    """The outputs of a sampler, given how to draw one class and the probabilities of classes."""
+    """The outputs of a sampler, given the classes that it draws one after the other and the probabilities of classes."""
     if true_classes.ndim != 2 or true_classes.shape[1] != num_true:
         raise _invalid(f"true_classes must have num_true columns, expected: {list(true_classes.shape)} was: {num_true}")
     if unique and count > limit:
         raise _invalid(f"sampler's range ({limit}) is too small to pick {count} different classes")
-    found: dict[int, None] = {}
-    sampled: list[int] = []
-    tries = 0
-    while len(sampled) < count:
-        tries += 1
-        value = draw()
-        if not unique or value not in found:
-            found[value] = None
-            sampled.append(value)
-    classes = np.array(sampled, np.int64)
+    if unique:
+        found: dict[int, None] = {}             # in order
+        tries = 0
+        while len(found) < count:
+            tries += 1
+            found[next(draws)] = None
+        classes = np.fromiter(found, np.int64, count)
+    else:
+        tries, classes = count, np.fromiter(draws, np.int64, count)
     return (classes, _expected(probability(true_classes), count, tries), _expected(probability(classes), count, tries))
 
 
-def _reader(stream: Any, seed: int, seed2: int, count: int) -> Reader:
-    return Reader(Bits.reserve(stream, seed, seed2, _BLOCKS_PER_SAMPLE * count))
+def _bits(stream: Any, seed: int, seed2: int, count: int) -> Bits:
+    return Bits.reserve(stream, seed, seed2, _BLOCKS_PER_SAMPLE * count)
+
+
+def _one_by_one(draw: Callable[[], int]) -> Iterator[int]:
+    while True:
+        yield draw()
+
+
+def _log_uniform_draws(bits: Bits, count: int, log_range: float, range_max: int) -> Iterator[int]:
+    """Classes as of the log-uniform sampler without end, each of two words; computed for `count` samples at a time."""
+    for begin in itertools.count(0, count):             # as many blocks, and twice as many draws
+        units = unit_float64(bits.blocks(np.arange(begin, begin + count, dtype=np.uint64)).reshape(-1))
+        yield from ((by_element(math.exp, units * log_range).astype(np.int64) - 1) % range_max).tolist()
 
 
 @op(f"LogUniformCandidateSampler(true_classes: int64; {_ATTRS}, {_SEEDS}) -> {_OUTPUTS}", shape=_sampler_shape,
     stateful=True, stream=True)
 def _log_uniform(true_classes, num_true, num_sampled, unique, range_max, seed, seed2, stream):
     """Classes drawn with probability (log(k + 2) - log(k + 1)) / log(range_max + 1)."""
-    reader, log_range = _reader(stream, seed, seed2, num_sampled), math.log1p(range_max)
+    bits, log_range = _bits(stream, seed, seed2, num_sampled), math.log1p(range_max)
     return _drawn(true_classes, num_true, num_sampled, unique, range_max,
-                  lambda: (int(math.exp(reader.unit() * log_range)) - 1) % range_max,
+                  _log_uniform_draws(bits, num_sampled, log_range, range_max),
                   lambda k: np.log((k + 2.0) / (k + 1.0)) / log_range)
 
 
@@ -75,8 +88,8 @@ def _log_uniform(true_classes, num_true, num_sampled, unique, range_max, seed, s
     stateful=True, stream=True)
 def _uniform(true_classes, num_true, num_sampled, unique, range_max, seed, seed2, stream):
     """Classes drawn with equal probability."""
-    reader = _reader(stream, seed, seed2, num_sampled)
-    return _drawn(true_classes, num_true, num_sampled, unique, range_max, lambda: reader.below(range_max),
+    reader = Reader(_bits(stream, seed, seed2, num_sampled), ahead=num_sampled)
+    return _drawn(true_classes, num_true, num_sampled, unique, range_max, _one_by_one(lambda: reader.below(range_max)),
                   lambda k: np.full(k.shape, 1.0 / range_max))
 
 
@@ -130,9 +143,9 @@ def _fixed_unigram(true_classes, num_true, num_sampled, unique, range_max, vocab
     weights = _weights(vocab_file, unigrams, distortion, num_reserved_ids, num_shards, shard)
     if len(weights) != range_max:
         raise _invalid(f"range_max is {range_max} but there are {len(weights)} unigrams")
-    table, reader = _Table(weights), _reader(stream, seed, seed2, num_sampled)
+    table, reader = _Table(weights), Reader(_bits(stream, seed, seed2, num_sampled), ahead=num_sampled)
     share = np.array(weights, np.float64) / table.total
-    return _drawn(true_classes, num_true, num_sampled, unique, range_max, lambda: table.draw(reader),
+    return _drawn(true_classes, num_true, num_sampled, unique, range_max, _one_by_one(lambda: table.draw(reader)),
                   lambda k: np.where((k >= 0) & (k < range_max), share[np.clip(k, 0, range_max - 1)], 0))
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-_M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
+_FACTORS = np.array([[0xD2511F53], [0xCD9E8D57]], np.uint64)
 _W0, _W1 = 0x9E3779B9, 0xBB67AE85
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
-_CHUNK = 1 << 13            # blocks computed at a time: their counters stay in the cache
+_CHUNK = 1 << 12            # blocks computed at a time: their counters stay in the cache
 RESERVED = 256              # blocks reserved per sample by the ops that fill a tensor
 
 
@@ -66,25 +66,23 @@ class Bits:
         return cls(a | b << 32, c | d << 32, 0)
 
     def _fill(self, counters: np.ndarray, out: np.ndarray) -> None:
-        c0, c1 = counters & _LOW, counters >> _HALF
-        c2 = np.full(len(counters), self.seed2 & 0xFFFFFFFF, np.uint64)
-        c3 = np.full(len(counters), self.seed2 >> 32, np.uint64)
-        k0, k1 = self.seed & 0xFFFFFFFF, self.seed >> 32
-        p0, p1 = np.empty_like(c0), np.empty_like(c0)
-        for _ in range(10):
-            np.multiply(c0, _M0, out=p0)
-            np.multiply(c2, _M1, out=p1)
-            np.right_shift(p1, _HALF, out=c0)
-            c0 ^= c1
-            c0 ^= np.uint64(k0)
-            np.bitwise_and(p1, _LOW, out=c1)
-            np.right_shift(p0, _HALF, out=c2)
-            c2 ^= c3
-            c2 ^= np.uint64(k1)
-            np.bitwise_and(p0, _LOW, out=c3)
-            k0, k1 = (k0 + _W0) & 0xFFFFFFFF, (k1 + _W1) & 0xFFFFFFFF
-        for i, c in enumerate((c0, c1, c2, c3)):
-            out[:, i] = c
+        # the words that are multiplied, and the others, as rows: half as many calls of NumPy, which count where blocks are few
+        even, odd = np.empty((2, len(counters)), np.uint64), np.empty((2, len(counters)), np.uint64)
+        even[0], even[1] = counters & _LOW, self.seed2 & 0xFFFFFFFF
+        odd[0], odd[1] = counters >> _HALF, self.seed2 >> 32
+        product = np.empty_like(even)
+        for keys in self._keys():
+            np.multiply(even, _FACTORS, out=product)
+            np.right_shift(product[::-1], _HALF, out=even)
+            even ^= odd
+            even ^= keys
+            np.bitwise_and(product[::-1], _LOW, out=odd)
+        out[:, 0::2], out[:, 1::2] = even.T, odd.T
+
+    def _keys(self) -> np.ndarray:
+        """The two keys of each round, as columns: uint64 [10, 2, 1]."""
+        keys = [[k + n * w & 0xFFFFFFFF for k, w in ((self.seed & 0xFFFFFFFF, _W0), (self.seed >> 32, _W1))] for n in range(10)]
+        return np.array(keys, np.uint64)[:, :, None]
 
     def words(self, count: int) -> np.ndarray:
         """The first `count` 32-bit outputs in order: uint32 [count]."""
@@ -94,21 +92,21 @@ class Bits:
 class Reader:
     """Takes words, and numbers made of them, one after the other: for sampling with rejection."""
 
-    def __init__(self, bits: Bits, block: int = 0):
-        self._bits, self._block = bits, block
+    def __init__(self, bits: Bits, block: int = 0, ahead: int = 4):
+        self._bits, self._block, self._ahead = bits, block, ahead
         self._words: list[int] = []
 
     def word(self) -> int:
         """The next 32 bits."""
         if not self._words:
-            # several blocks at a time, last word first
-            self._words = self._bits.blocks(np.arange(self._block, self._block + 4)).reshape(-1)[::-1].tolist()
-            self._block += 4
+            # `ahead` blocks at a time, last word first
+            self._words = self._bits.blocks(np.arange(self._block, self._block + self._ahead)).reshape(-1)[::-1].tolist()
+            self._block += self._ahead
         return self._words.pop()
 
     def unit(self) -> float:
         """The next number in [0, 1), of two words."""
-        return float(unit_float64(np.array([self.word(), self.word()], np.uint32))[0])
+        return ((self.word() & 0xFFFFF) << 32 | self.word()) * 2.0 ** -52
 
     def below(self, limit: int) -> int:
         """The next integer in [0, limit), of two words; numbers that would favour small results are drawn again."""
@@ -185,7 +183,7 @@ def _pairs_float32(words: np.ndarray) -> np.ndarray:
     return out
 
 
-def _by_element(function: Any, values: np.ndarray) -> np.ndarray:
+def by_element(function: Any, values: np.ndarray) -> np.ndarray:
     """The C library's double-precision function: NumPy's own may differ in the last bit."""
     return np.fromiter(map(function, values.tolist()), np.float64, len(values))
 
@@ -195,10 +193,10 @@ def _pairs_float64(words: np.ndarray) -> np.ndarray:
 
     units = unit_float64(words)
     first, angle = np.maximum(units[0::2], 1e-7), 2 * np.pi * units[1::2]
-    radius = np.sqrt(-2.0 * _by_element(math.log, first))
+    radius = np.sqrt(-2.0 * by_element(math.log, first))
     out = np.empty(len(units), np.float64)
-    np.multiply(_by_element(math.sin, angle), radius, out=out[0::2])
-    np.multiply(_by_element(math.cos, angle), radius, out=out[1::2])
+    np.multiply(by_element(math.sin, angle), radius, out=out[0::2])
+    np.multiply(by_element(math.cos, angle), radius, out=out[1::2])
     return out
 
 

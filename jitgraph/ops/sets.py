@@ -16,6 +16,7 @@ from jitgraph.ops.join import concat
 from jitgraph.ops.shape import reshape, shape, squeeze
 
 _OUT = INDEX.with_default(dtypes.int32)
+_TABLE = 1 << 22         # entries of the table of `first_seen`: bytes of memory beside bytes of input
 
 
 # -- where ---------------------------------------------------------------------------------------------------------
@@ -83,45 +84,46 @@ def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: int |
 
 # -- unique --------------------------------------------------------------------------------------------------------
 
-def first_seen(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The distinct elements of a vector in the order of their first occurrence, each one's place, and the counts."""
+def first_seen(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct elements of a vector in the order of their first occurrence, and each element's place among them."""
     if values.dtype == object:
         places: dict = {}
         index = np.array([places.setdefault(v, len(places)) for v in values.tolist()], np.int64)
         distinct = np.empty(len(places), object)
         distinct[:] = list(places)
-        return distinct, index, np.bincount(index, minlength=len(places))
-    found = _within_range(values) if values.dtype.kind in "iu" and values.size else None
+        return distinct, index
+    found = _by_table(values) if values.dtype.kind in "iu" and values.size else None
     if found is not None:
         return found
-    _, first, inverse, counts = np.unique(values, return_index=True, return_inverse=True, return_counts=True)
+    _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    return values[first[order]], rank[np.ravel(inverse)], counts[order]
+    return values[first[order]], rank[np.ravel(inverse)]
 
 
-def _within_range(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """The same for integers that lie close together, by a table instead of sorting; None for others."""
+def _by_table(values: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The same for integers that lie close together, by a table instead of sorting; None for others.
+
+    The table is not initialised: only what was written is read, so its size hardly matters.
+    """
     low, high = int(values.min()), int(values.max())
-    if high - low >= 2 * values.size + 1024:
+    if high - low >= max(2 * values.size, min(64 * values.size, _TABLE)) + 1024:
         return None
     shifted = (values - values.dtype.type(low)).astype(np.intp)
-    first = np.full(high - low + 1, -1, np.intp)
-    first[shifted[::-1]] = np.arange(values.size - 1, -1, -1)       # of equal indices the last one written stays
-    present = np.flatnonzero(first >= 0)
-    order = present[np.argsort(first[present])]
-    rank = np.empty(len(first), np.intp)
-    rank[order] = np.arange(len(order))
-    index = rank[shifted]
-    return values[first[order]], index, np.bincount(index, minlength=len(order))
+    places = np.arange(values.size, dtype=np.int32 if values.size < 1 << 31 else np.int64)
+    table = np.empty(high - low + 1, places.dtype)
+    table[shifted[::-1]] = places[::-1]         # of equal indices the last one written stays
+    first = np.flatnonzero(table[shifted] == places)
+    table[shifted[first]] = places[:len(first)]
+    return values[first], table[shifted]
 
 
 @op("Unique(x: T; out_idx: type = int32) -> y: T, idx: out_idx", out_idx=_OUT, dynamic=True,
     shape=lambda c: [(None,), shape_rules.with_rank(c.shapes[0], 1, "x")])
 def _unique(x, out_idx):
     """y: the distinct elements of the vector `x` in the order of their first occurrence; x[i] = y[idx[i]]."""
-    distinct, index, _ = first_seen(x)
+    distinct, index = first_seen(x)
     return distinct, index.astype(out_idx.as_numpy_dtype)
 
 
@@ -129,9 +131,9 @@ def _unique(x, out_idx):
     shape=lambda c: [(None,), shape_rules.with_rank(c.shapes[0], 1, "x"), (None,)], dynamic=True)
 def _unique_with_counts(x, out_idx):
     """As Unique; count[j] is how often y[j] occurs."""
-    distinct, index, counts = first_seen(x)
+    distinct, index = first_seen(x)
     kind = out_idx.as_numpy_dtype
-    return distinct, index.astype(kind), counts.astype(kind)
+    return distinct, index.astype(kind), np.bincount(index).astype(kind)
 
 
 def _unique_rows(x: np.ndarray, axis: Any) -> tuple:
@@ -143,7 +145,7 @@ def _unique_rows(x: np.ndarray, axis: Any) -> tuple:
     places: dict = {}
     index = np.array([places.setdefault(row.tobytes(), len(places)) for row in np.ascontiguousarray(moved)], np.int64)
     _, first = np.unique(index, return_index=True)
-    return np.moveaxis(moved[first], 0, along), index, np.bincount(index, minlength=len(places))
+    return np.moveaxis(moved[first], 0, along), index
 
 
 @op("UniqueV2(x: T, axis: Taxis; out_idx: type = int32) -> y: T, idx: out_idx", out_idx=_OUT,
@@ -151,7 +153,7 @@ def _unique_rows(x: np.ndarray, axis: Any) -> tuple:
     shape=lambda c: [None if c.shapes[0] is None else (None,) * len(c.shapes[0]), (None,)])
 def _unique_v2(x, axis, out_idx):
     """As Unique, for the slices of `x` along `axis` (a vector of at most one element)."""
-    distinct, index, _ = _unique_rows(x, axis)
+    distinct, index = _unique_rows(x, axis)
     return distinct, index.astype(out_idx.as_numpy_dtype)
 
 
@@ -160,9 +162,9 @@ def _unique_v2(x, axis, out_idx):
     shape=lambda c: [None if c.shapes[0] is None else (None,) * len(c.shapes[0]), (None,), (None,)])
 def _unique_with_counts_v2(x, axis, out_idx):
     """As UniqueWithCounts, for the slices of `x` along `axis` (a vector of at most one element)."""
-    distinct, index, counts = _unique_rows(x, axis)
+    distinct, index = _unique_rows(x, axis)
     kind = out_idx.as_numpy_dtype
-    return distinct, index.astype(kind), counts.astype(kind)
+    return distinct, index.astype(kind), np.bincount(index).astype(kind)
 
 
 def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:

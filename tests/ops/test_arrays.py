@@ -213,3 +213,15 @@ def test_gather_nd_of_pairs(tf, jit):
 def test_where_finds_what_is_not_zero(tf, run):
     for condition in (tf.constant([0, 2, 3]), tf.constant([0.0, -1.5, np.nan]), [False, True, True], [0, 1, 1]):
         assert run(tf.where(condition)).tolist() == [[1], [2]]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64, np.float32])
+@pytest.mark.parametrize("count, spread", [(1, 2), (300, 40), (3000, 120), (3000, 10 ** 9), (0, 2)])
+def test_distinct_elements_stand_in_the_order_of_their_first_occurrence(tf, count, spread, dtype):
+    x = (np.random.RandomState(3).randint(0, spread, count) - spread // 2).astype(dtype)
+    with tf.Session() as session:
+        distinct, places, counts = session.run(tf.unique_with_counts(x))
+    wanted = list(dict.fromkeys(x.tolist()))
+    assert distinct.tolist() == wanted and distinct.dtype == dtype
+    assert distinct[places].tolist() == x.tolist() and places.dtype == counts.dtype == np.int32
+    assert counts.tolist() == [x.tolist().count(v) for v in wanted]

@@ -135,3 +135,13 @@ def test_candidates_are_distinct_and_in_range(tf, run):
     sampled, true_count, count = run(tf.nn.log_uniform_candidate_sampler([[3], [1]], 1, 8, True, 20, seed=4))
     assert len(set(sampled.tolist())) == 8 and sampled.min() >= 0 and sampled.max() < 20
     assert true_count.shape == (2, 1) and count.shape == (8,) and (count > 0).all() and (count <= 1).all()
+
+
+@pytest.mark.parametrize("sampler, count, unique, classes, wanted", [
+    ("log_uniform", 6, True, 6, [[2, 5, 0, 3, 1, 4], [4, 0, 1, 3, 2, 5]]),
+    ("log_uniform", 5, False, 1000, [[89, 885, 4, 180, 47], [1, 1, 426, 475, 36]]),
+    ("uniform", 6, True, 6, [[3, 0, 5, 1, 4, 2], [0, 4, 2, 1, 3, 5]])])
+def test_candidates_are_those_of_tensorflow(tf, sampler, count, unique, classes, wanted):
+    fetched = getattr(tf.nn, f"{sampler}_candidate_sampler")([[0]], 1, count, unique, classes, seed=4)
+    with tf.Session() as session:
+        assert [session.run(fetched)[0].tolist() for _ in range(2)] == wanted
