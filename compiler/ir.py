@@ -28,7 +28,7 @@ A `Node` is one primitive applied to `Value`s.  Kinds, and what their attributes
     depthwise depthwise_input depthwise_filter         and multiplier
     scatter    op                        inputs: indices, updates; rows added into zeros, multiplied into ones, or the
                                          extremes of the rows of each index (add, mul, max, min; NaN is no extreme)
-    update     op                        inputs: a variable, indices, rows combined with its rows in place
+    update     name, step                inputs: variables, indices, what their rows are combined with in place; see `RowStep`
     bounds     limit                     inputs: indices; fails, before any state changes, if one is outside
     uniform normal                       input: seeds and position (and constants); random numbers
     top_k      k                         the k largest of each row, falling, and their places
@@ -44,6 +44,7 @@ from jitgraph import prim
 from jitgraph.graph import dtypes, errors
 
 from . import sizes, winograd
+from .kernel import CODES
 
 REDUCTIONS = ("add", "mul", "max", "min", "and", "or", "argmax", "argmin")
 VIEWS = ("reshape", "transpose", "broadcast", "slice")
@@ -304,11 +305,19 @@ class Builder:
     def scatter(self, op, shape, indices: Value, updates: Value) -> Value:
         return self.node("scatter", [indices, updates], [(tuple(shape), updates.dtype)], op=op).out
 
-    def update_rows(self, variable: Value, op, indices: Value, updates: Value) -> Node:
-        """Combines rows of a variable's buffer with `updates`, one after the other (op: update add sub mul div min max)."""
-        check = self.node("bounds", [indices], [], limit=variable.shape[0])
-        updates = self.broadcast(updates, indices.shape + variable.shape[1:])
-        node = self.node("update", [variable, indices, updates], [], op=op)
+    def update_rows(self, name, variables, indices: Value, values, expression) -> Node:
+        """The rows `indices` of variables of one shape become expression(*their rows, *values), one after the other.
+
+        `values`: scalars that count for all rows, or the shape of `indices` and then of a row.  Raises NotImplementedError
+        where there can be no such kernel.
+        """
+        shape = variables[0].shape
+        if not shape or not all(same_shape(v.shape, shape) for v in variables):
+            raise NotImplementedError
+        step = RowStep(expression, [v.dtype for v in variables], [v.dtype for v in values])
+        values = [v if not v.rank else self.broadcast(v, indices.shape + shape[1:]) for v in values]
+        check = self.node("bounds", [indices], [], limit=shape[0])
+        node = self.node("update", [*variables, indices, *values], [], name=name, step=step)
         node.after.append(check)
         return node
 
@@ -427,6 +436,30 @@ class Builder:
 
     def write(self, variable, version, x: Value) -> Value:
         return self.node("write", [x], [(x.shape, x.dtype)], variable=variable, version=version).out
+
+
+class RowStep:
+    """A scalar expression that gives the new elements of rows of variables: `inputs` (the elements of the variables, then
+    further ones), the primitives between in `nodes`, and the `results`, one for each variable.
+
+    Raises NotImplementedError for what no kernel can compute, or may fail while it writes.
+    """
+
+    def __init__(self, expression, variables, others):
+        from .emit import scalars
+        from .fuse import may_fail
+
+        builder = Builder()
+        self.inputs = [builder.node("input", [], [((), dtype)]).out for dtype in (*variables, *others)]
+        found = expression(*self.inputs)
+        found = found if isinstance(found, tuple) else (found,)
+        self.results = [builder.cast(builder.lift(value, dtype), dtype) for value, dtype in zip(found, variables)]
+        self.nodes = builder.nodes
+        codes = [CODES.get(v.dtype.name) for node in self.nodes for v in (*node.inputs, *node.outputs)]
+        if None in codes or any(may_fail(node) for node in self.nodes) or not all(
+                scalars.supported(node.attrs["prim"], CODES[node.inputs[-1].dtype.name])
+                for node in self.nodes if node.kind == "map"):
+            raise NotImplementedError
 
 
 def accumulator(op, dtype):

@@ -199,8 +199,7 @@ class _Lowering:
             and all(v.attrs["dtype"].base_dtype.name in CODES for v in refs.values())
         if fits and op.type in ASSIGNMENTS:     # what changes the shape is the host's
             fits = tuple(others[0].shape) == tuple(self.infos[refs[0].outputs[0]].shape)
-        if fits:
-            self._update(op, function, refs)
+        if fits and len(set(refs.values())) == len(refs) and self._update(op, function, refs):
             return
         results = self._host(op, others)
         node = results[0].node if results else self.b.nodes[-1]
@@ -215,18 +214,21 @@ class _Lowering:
     def _has_shape(self, variable) -> bool:
         return not is_open(variable, self.program) or self.program.variable_shapes.get(variable) is not None
 
-    def _update(self, op, function, refs):
-        """Pure expressions for the new values of the operation's variables, written in place."""
+    def _update(self, op, function, refs) -> bool:
+        """Pure expressions for the new values of the operation's variables, written in place; False if there are none."""
         inputs = [self._value(t) if k not in refs else self._read(refs[k]) for k, t in enumerate(op.inputs)]
         builder = () if function is getattr(op.opdef, "updates", None) else (self.b,)
-        new = function(*builder, *inputs, **op.opdef.arguments(function, op.attrs))
-        if isinstance(new, Node):       # rows of the one variable, written in place
-            (variable,) = refs.values()
+        try:
+            new = function(*builder, *inputs, **op.opdef.arguments(function, op.attrs))
+        except NotImplementedError:
+            return False
+        if isinstance(new, Node):       # rows of the variables, written in place
             self._before_write(new)
-            self._advance(variable, new)
+            for variable in refs.values():
+                self._advance(variable, new)
             for tensor in op.outputs:
-                self.values[tensor] = self.current[variable]
-            return
+                self.values[tensor] = self.current[refs[0]]
+            return True
         written = []
         for variable, value in zip(refs.values(), new if isinstance(new, tuple) else (new,)):
             shape = self.infos[variable.outputs[0]].shape
@@ -238,6 +240,7 @@ class _Lowering:
             written.append(self._write(variable, value))
         for tensor in op.outputs:
             self.values[tensor] = written[0]
+        return True
 
     def _write(self, variable, value) -> Value:
         version = self.versions.get(variable, 0) + 1

@@ -14,7 +14,7 @@ def bare_kernel(node: Node, name: str, inputs: list[Value], outputs: list[Value]
     is changed in place."""
     kernel = Kernel(node.kind, [], nodes=[node], name=name)
     kernel.params = [*(Param(f"x{k}", CODES[v.dtype.name], "in") for k, v in enumerate(inputs)),
-                     *(Param(f"y{k}", CODES[v.dtype.name], "inout" if v.node.kind == "read" else "out")
+                     *(Param(f"y{k}", CODES[v.dtype.name], "inout" if v.node.kind in ("read", "write") else "out")
                        for k, v in enumerate(outputs))]
     kernel.buffers = [resolve(v)[0] for v in (*inputs, *outputs)]
     return kernel

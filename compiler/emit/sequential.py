@@ -8,9 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from .. import sizes
-from ..ir import Node
-from ..kernel import CODES, DTYPE_NAMES, Kernel, memory_code
-from .cpu import SEARCH_BLOCK
+from ..ir import Node, RowStep
+from ..kernel import CODES, DTYPE_NAMES, EXPENSIVE, Kernel, Statement
+from . import scalars
+from .cpu import SEARCH_BLOCK, loaded, stored
 from .kernel_text import bare_kernel
 
 BLOCK = 64      # columns of a table that one item owns
@@ -61,32 +62,72 @@ def emit_scatter(node: Node) -> Kernel:
     return kernel
 
 
-COMBINED = {"update": "{u}", "add": "{y} + {u}", "sub": "{y} - {u}", "mul": "{y} * {u}", "div": "{y} / {u}",
-            "min": "minimum({y}, {u})", "max": "maximum({y}, {u})"}
-
-
 def emit_update(node: Node) -> Kernel:
-    """variable[indices[k]] combined with updates[k], for one k after the other; the indices have been checked."""
-    variable, indices, updates = node.inputs
-    code, index = CODES[variable.dtype.name], CODES[indices.dtype.name]
-    width = sizes.product(variable.shape[1:])
-    name = f"scatter_{node.attrs['op']}_in_place_{index}_{code}"
-    kernel = bare_kernel(node, name, [indices, updates], [variable])
+    """Rows indices[k] of variables become a function of themselves and of row k of further values, for one k after the
+    other; the indices have been checked."""
+    step = node.attrs["step"]
+    count = len(step.results)
+    variables, indices, values = node.inputs[:count], node.inputs[count], node.inputs[count + 1:]
+    by_value = {v for v in values if not v.rank and v.node.kind in ("const", "size")}
+    buffers = dict.fromkeys(v for v in values if v not in by_value)
+    place = {v: f"x{1 + k}" for k, v in enumerate(buffers)}
+    codes = [CODES[v.dtype.name] for v in (indices, *variables)]
+    name = "_".join([node.attrs["name"], "in_place", *dict.fromkeys(codes)])
+    kernel = bare_kernel(node, name, [indices, *buffers], variables)
+    width = sizes.product(variables[0].shape[1:])
     kernel.sizes = [sizes.product(indices.shape), width]
-    kernel.items, kernel.cost = (width + BLOCK - 1) // BLOCK, (0.3, sizes.product(indices.shape) * BLOCK)
-    text = COMBINED[node.attrs["op"]].format(y="y0[row * width + c]", u="x1[k * width + c]")
-    kernel.source = f"""def {name}(x0, x1, y0, sizes, begin, end):
+    names = {v: f"v{k}" for k, v in enumerate(step.inputs)}
+    once: list[str] = []        # lines before the loops
+    each: list[str] = []        # and in the innermost one
+    for k, (inner, value) in enumerate(zip(step.inputs, (*variables, *values))):
+        if value in by_value:
+            once.append(_by_value(kernel, names[inner], value))
+            continue
+        buffer = f"y{k}[row + c]" if k < count else f"{place[value]}[{'at + c' if value.rank else 0}]"
+        (each if k < count or value.rank else once).append(f"{names[inner]} = {loaded(buffer, CODES[inner.dtype.name])}")
+    each += _statements(step, names, kernel, once)
+    each += [f"y{k}[row + c] = {stored(names[v], CODES[v.dtype.name])}" for k, v in enumerate(step.results)]
+    work = sum(6 if n.attrs.get("prim") in EXPENSIVE else 1 for n in step.nodes)
+    kernel.items, kernel.cost = (width + BLOCK - 1) // BLOCK, (0.2 + 0.1 * work, sizes.product(indices.shape) * BLOCK)
+    lines = lambda depth, texts: "".join(f"{' ' * depth}{text}\n" for text in texts)
+    params = ", ".join(p.name for p in kernel.params)
+    kernel.source = f"""def {name}({params}, sizes, begin, end):
     count, width = sizes[0], sizes[1]
-    for q in range(begin, end):
+{lines(4, once)}    for q in range(begin, end):
         lo = q * {BLOCK}
         hi = smaller(lo + {BLOCK}, width)
         for k in range(count):
-            row = i64(x0[k])
+            row = i64(x0[k]) * width
+            at = k * width
             for c in range(lo, hi):
-                y0[row * width + c] = {memory_code(code)}({text})
-    return 0
+{lines(16, each)}    return 0
 """
     return kernel
+
+
+def _by_value(kernel: Kernel, name: str, value) -> str:
+    """The line that takes a number from the sizes argument."""
+    code = CODES[value.dtype.name]
+    kernel.sizes.append(("scalar", value, code))
+    return f"{name} = scalar_{code}(sizes, {len(kernel.sizes) - 1})"
+
+
+def _statements(step: RowStep, names: dict, kernel: Kernel, once: list[str]) -> list[str]:
+    """The lines that compute a step's results; its constants go to `once`."""
+    lines = []
+    types = {names[v]: CODES[v.dtype.name] for v in step.inputs}
+    for inner in step.nodes:
+        if inner.kind == "input":
+            continue
+        names[inner.out] = name = f"v{len(names)}"
+        types[name] = CODES[inner.out.dtype.name]
+        if inner.kind == "const":
+            once.append(_by_value(kernel, name, inner.out))
+            continue
+        args = tuple(names[v] for v in inner.inputs)
+        statement = Statement("op", name, inner.attrs.get("prim", "cast"), args, types[name])
+        lines.append(f"{name} = {scalars.expression(statement, types)}")
+    return lines
 
 
 def emit_top_k(node: Node) -> Kernel:

@@ -115,11 +115,12 @@ def check_indices(indices: np.ndarray, size: int) -> None:
 
 def scatter_lowering(kind: str) -> Any:
     """Rows of a variable combined in place, one after the other."""
+    combined = {"update": lambda row, new: new, "div": prim.div}.get(kind) or getattr(prim, kind)
 
     def lower(b, ref, indices, updates):
-        if kind == "div" and not ref.dtype.is_floating or not ref.shape:
+        if kind == "div" and not ref.dtype.is_floating:
             raise NotImplementedError
-        return b.update_rows(ref, kind, indices, updates)
+        return b.update_rows(f"scatter_{kind}", [ref], indices, [updates], combined)
 
     return lower
 

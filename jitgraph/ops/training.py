@@ -72,6 +72,18 @@ def _new_rows(expression: Callable, order: tuple[str, ...], dense: tuple[str, ..
     return value
 
 
+def _lower_rows(name: str, expression: Callable, order: tuple[str, ...], dense: tuple[str, ...], count: int) -> Callable:
+    """The same in place, row after row."""
+
+    @functools.wraps(expression)
+    def lower(b: Any, *inputs: Any, **attrs: Any) -> Any:
+        given = dict(zip(order, inputs))
+        return b.update_rows(name, inputs[:count], given["indices"], [given[n] for n in dense[count:]],
+                             functools.partial(expression, **attrs))
+
+    return lower
+
+
 def _check_rows(indices: np.ndarray, rows: int) -> None:
     from jitgraph.graph.errors import InvalidArgumentError
 
@@ -106,9 +118,9 @@ def update(name: str, refs: str, rest: str, attrs: str = "", sparse: str = "") -
                            shape=_variables_agree(count, count + others.index("grad")))
         if sparse:
             order = (*variables, *sparse.split())
-            _declare("SparseApply" + name, variables, list(order[count:]), attributes,
-                     _new_rows(expression, order, (*variables, *others), count), None, checks=True,
-                     shape=shape_rules.same_as_input)
+            rows = expression, order, (*variables, *others), count
+            _declare("SparseApply" + name, variables, list(order[count:]), attributes, _new_rows(*rows), None, checks=True,
+                     shape=shape_rules.same_as_input, lower=_lower_rows(expression.__name__, *rows))
         return builder
 
     return declare
@@ -258,22 +270,28 @@ def resource_apply_proximal_gradient_descent(var, alpha, l1, l2, delta):
     return _proximal(var - delta * alpha, alpha, l1, l2)
 
 
+_PROXIMAL = (lambda var, alpha, l1, l2, grad: _proximal(var - grad * alpha, alpha, l1, l2),
+             ("var", "alpha", "l1", "l2", "grad", "indices"), ("var", "alpha", "l1", "l2", "grad"), 1)
+_proximal_rows = _new_rows(*_PROXIMAL)
+_lower_proximal_rows = _lower_rows("proximal_gradient_descent", *_PROXIMAL)
+
+
 @op(f"SparseApplyProximalGradientDescent(var: &T, alpha: T, l1: T, l2: T, grad: T, indices: Tindices; {_LOCKING}) "
-    "-> out: &T", T=NUMBERS, Tindices=INDICES, stateful=True, state="write", shape=shape_rules.same_as_input, checks=True)
+    "-> out: &T", T=NUMBERS, Tindices=INDICES, stateful=True, state="write", shape=shape_rules.same_as_input, checks=True,
+    lower=_lower_proximal_rows)
 def sparse_apply_proximal_gradient_descent(var, alpha, l1, l2, grad, indices):
     """As ApplyProximalGradientDescent, for some rows."""
     return _proximal_rows(var, alpha, l1, l2, grad, indices)
 
 
 @op(f"ResourceSparseApplyProximalGradientDescent(var: resource, alpha: T, l1: T, l2: T, grad: T, indices: Tindices; "
-    f"{_LOCKING})", T=NUMBERS, Tindices=INDICES, stateful=True, state="write", shape=shape_rules.no_outputs, checks=True)
+    f"{_LOCKING})", T=NUMBERS, Tindices=INDICES, stateful=True, state="write", shape=shape_rules.no_outputs, checks=True,
+    lower=_lower_proximal_rows)
 def resource_sparse_apply_proximal_gradient_descent(var, alpha, l1, l2, grad, indices):
     """As ApplyProximalGradientDescent, for some rows of a resource variable."""
     return _proximal_rows(var, alpha, l1, l2, grad, indices)
 
 
-_proximal_rows = _new_rows(lambda var, alpha, l1, l2, grad: _proximal(var - grad * alpha, alpha, l1, l2),
-                           ("var", "alpha", "l1", "l2", "grad", "indices"), ("var", "alpha", "l1", "l2", "grad"), 1)
 
 
 @update("ProximalAdagrad", "var accum", "lr l1 l2 grad", sparse="lr l1 l2 grad indices")

@@ -79,3 +79,65 @@ def test_rows_combined_by_segment(tf, op, dtype):
         assert any(name.startswith(f"scatter_{op.replace('sum', 'add').replace('prod', 'mul')}_i32") for name in kernels)
         with pytest.raises(tf.errors.InvalidArgumentError, match="out of range"):
             session.run(combined, {rows: given, ids: [2, 0, 2, 5, 4]})
+
+
+STEPS = {       # what stands beside the variables, the gradient and the indices, and attributes
+    "Adagrad": (2, {"lr": 0.1}, {}), "Momentum": (2, {"lr": 0.1, "momentum": 0.9}, {"use_nesterov": True}),
+    "KerasMomentum": (2, {"lr": 0.1, "momentum": 0.9}, {}), "Adadelta": (3, {"lr": 0.1, "rho": 0.9, "epsilon": 0.01}, {}),
+    "RMSProp": (3, {"lr": 0.1, "rho": 0.9, "momentum": 0.5, "epsilon": 0.01}, {}),
+    "CenteredRMSProp": (4, {"lr": 0.1, "rho": 0.9, "momentum": 0.5, "epsilon": 2.0}, {}),
+    "AdagradDA": (3, {"lr": 0.1, "l1": 0.1, "l2": 0.2, "global_step": np.int64(3)}, {}),
+    "Ftrl": (3, {"lr": 0.1, "l1": 0.1, "l2": 0.2, "lr_power": -0.5}, {}),
+    "FtrlV2": (3, {"lr": 0.1, "l1": 0.1, "l2": 0.2, "l2_shrinkage": 0.1, "lr_power": -0.5}, {}),
+    "ProximalAdagrad": (2, {"lr": 0.1, "l1": 0.1, "l2": 0.2}, {}),
+    "ProximalGradientDescent": (1, {"alpha": 0.1, "l1": 0.1, "l2": 0.2}, {})}
+
+
+def _sparse_step(tf, name, rows, dtype, use_resource, ids, grad, fed):
+    """An update of some rows, and its variables; the first hyperparameter is `fed`."""
+    from jitgraph import raw_ops
+    from jitgraph.op import lookup
+
+    count, numbers, attrs = STEPS[name]
+    variables = [tf.Variable(np.full(rows, 1 + k, dtype) + np.arange(rows[0]).reshape(-1, *[1] * (len(rows) - 1)).astype(dtype),
+                             use_resource=use_resource) for k in range(count)]
+    kind = "Resource" * use_resource + "SparseApply" + name
+    given = {**{k: v if k == "global_step" else np.asarray(v, dtype) for k, v in numbers.items()}, "grad": grad, "indices": ids}
+    given[next(iter(numbers))] = fed
+    order = [arg.name for arg in lookup(kind).inputs][count:]
+    refs = [v.handle if use_resource else v._ref() for v in variables]
+    return getattr(raw_ops, kind)(*refs, *(given[n] for n in order), **attrs), variables
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+@pytest.mark.parametrize("name", list(STEPS))
+def test_rows_of_several_variables_are_updated_in_place(tf, name, use_resource):
+    rng = np.random.RandomState(5)
+    dtype, rows = (np.float64, (6,)) if name == "Ftrl" else (np.float32, (6, 70))
+    ids, grad, fed = tf.placeholder(tf.int32, [None]), tf.placeholder(dtype, [None, *rows[1:]]), tf.placeholder(dtype, [])
+    step, variables = _sparse_step(tf, name, rows, dtype, use_resource, ids, grad, fed)
+    operation = step if use_resource else step.op
+    feeds = {ids: [4, 1, 4, 0, 4], grad: rng.randn(5, *rows[1:]), fed: 0.2}
+    found = []
+    for jit in ("off", "always"):
+        with tf.Session(jit=jit) as session:
+            session.run([v.initializer for v in variables])
+            session.run(operation, feeds)
+            found.append(session.run(variables))
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[2\] = 6 is not in \[0, 6\)"):
+                session.run(operation, {**feeds, ids: [4, 1, 6, 0, 4]})
+            for before, after in zip(found[-1], session.run(variables)):
+                np.testing.assert_array_equal(before, after)
+            names = [k.name for plan in session.plans for c in plan.compiled for k, _ in c.kernels]
+    assert any("_in_place_i32" in n for n in names)
+    for wanted, value in zip(*found):
+        np.testing.assert_allclose(value, wanted, rtol=0, atol=5e-5 if dtype == np.float32 else 1e-12)
+        assert (value[[2, 3, 5]] == wanted[[2, 3, 5]]).all()
+
+
+def test_rows_that_no_kernel_combines_are_left_to_numpy(tf):
+    v = tf.Variable(np.array([7, -7, 9], np.int32))
+    step = tf.scatter_div(v, [0, 1], [2, 2])
+    with tf.Session(jit="always") as session:
+        session.run(v.initializer)
+        assert session.run(step).tolist() == [3, -3, 9]
