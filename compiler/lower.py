@@ -14,7 +14,7 @@ from jitgraph.graph.function_graph import inputs_by_value
 
 from .emit import scalars
 from .fuse import may_fail
-from .ir import VIEWS, Builder, Node, Value
+from .ir import VIEWS, Builder, Node, Value, shape_key
 from .kernel import CODES
 from .open_variables import ASSIGNMENTS, is_open
 from .order import body_variables, is_transparent, is_variable, seen_through, variable_of
@@ -167,7 +167,7 @@ class _Lowering:
 
     def _host(self, op, inputs):
         outputs = [(self.infos[t].shape if t in self.infos else None, t.dtype.base_dtype) for t in op.outputs]
-        node = self.b.node("host", inputs, [(s or (), d) for s, d in outputs], call="op")
+        node = self.b.node("host", inputs, [(s or (), d) for s, d in outputs], _host_key(op, outputs), call="op")
         node.attrs["open"] = [s is None for s, _ in outputs]
         if op.opdef.stateful or op.opdef.state or not op.outputs or op.type in ("Assert", "Print"):
             node.after.extend(self.effects)
@@ -337,6 +337,16 @@ def _flatten(results):
     if not isinstance(results, (tuple, list)):
         return [results]
     return [v for r in results for v in (r if isinstance(r, (tuple, list)) else (r,))]
+
+
+def _host_key(op, outputs):
+    """What operations have in common that give equal values for equal inputs; None for one that must run by itself."""
+    opdef = op.opdef
+    if opdef is None or not opdef.pure or any("tensor" in attr.kind or "func" in attr.kind for attr in opdef.attrs.values()):
+        return None
+    attrs = [(name, repr(op.attrs.get(name))) for name in opdef.attrs]
+    shapes = [None if s is None else shape_key(s) for s, _ in outputs]
+    return op.type, tuple(attrs), tuple(shapes), tuple(repr(t._shape) for t in op.outputs)
 
 
 def _group(opdef, inputs, attrs):

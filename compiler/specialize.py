@@ -79,8 +79,31 @@ class _Specializer:
                 program.pins = [] if known else self._pins(op)
                 end = position if program.pins else position + 1
                 program.rest, program.ops = program.ops[end:], program.ops[:end]
+                if not known and not program.pins:
+                    self._join_dynamic()
                 break
         self._find_live()
+
+    def _join_dynamic(self):
+        """Takes from the rest the dynamic operations that could run now, and what they need: else each ends a segment."""
+        program, rest = self.program, set(self.program.rest)
+        free: set = set()
+        for op in program.rest:
+            if op.opdef is not None and op.opdef.pure and all(c not in rest or c in free for c in op.control_inputs) and all(
+                    variable_of(t) is None and (t in self.infos or t.op in free and not t.op.opdef.dynamic) for t in op.inputs):
+                free.add(op)
+        wanted, waiting = set(), [op for op in free if op.opdef.dynamic]
+        while waiting:
+            op = waiting.pop()
+            if op not in wanted:
+                wanted.add(op)
+                waiting.extend(n for n in (*op.control_inputs, *(t.op for t in op.inputs)) if n in free)
+        for op in [op for op in program.rest if op in wanted]:
+            if all(t in self.infos for t in op.inputs) and all(c not in rest for c in op.control_inputs) \
+                    and (self._visit(op) or op.opdef.dynamic):
+                program.ops.append(op)
+                rest.remove(op)
+        program.rest = [op for op in program.rest if op in rest]
 
     def _pins(self, op):
         """Small integer inputs whose values would tell the shapes: the next segment is compiled for those values."""

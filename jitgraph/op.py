@@ -104,6 +104,12 @@ class OpDef:
     calls: tuple = ()                   # attributes that are functions
     has_refs: bool = False              # whether an input is a reference; the node is then placed beside its variable
 
+    @property
+    def pure(self) -> bool:
+        """Whether it gives equal values for equal inputs, at whatever time, and does nothing else."""
+        return bool(self.outputs) and not (self.stateful or self.state or self.stream or self.context or self.effect
+                                           or self.calls or self.has_refs)
+
     def attr_kind(self, name: str) -> str | None:
         """The kind of attribute `name` ("type", "list(int)", ...), or None if it is not declared."""
         attr = self.attrs.get(name)
