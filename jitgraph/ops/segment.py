@@ -36,6 +36,22 @@ def _bfloat(dtype: np.dtype) -> Any:
     return ml_dtypes.finfo(dtype)
 
 
+def segment_starts(ids: np.ndarray) -> np.ndarray:
+    """Where the runs of equal elements of a vector begin."""
+    return np.flatnonzero(np.concatenate([np.ones(min(len(ids), 1), bool), ids[1:] != ids[:-1]]))
+
+
+def combine_at(combine: np.ufunc, result: np.ndarray, ids: np.ndarray, rows: np.ndarray) -> None:
+    """As ``combine.at(result, ids, rows)``, for rows of several elements many times faster: sorted by id, then run by run."""
+    if not len(ids):
+        return
+    order = np.argsort(ids, kind="stable")
+    ids, rows = ids[order], rows[order]
+    starts = segment_starts(ids)
+    found = ids[starts]
+    result[found] = combine(result[found], combine.reduceat(rows, starts, axis=0, dtype=rows.dtype))
+
+
 # -- unsorted ------------------------------------------------------------------------------------------------------
 
 def _unsorted_shape(c: Any) -> Any:
@@ -66,7 +82,7 @@ def _unsorted(combine: Any, start: Callable[[np.dtype], Any]) -> Callable:
         kept = ids >= 0                         # negative ids are dropped
         if not kept.all():
             ids, flat = ids[kept], flat[kept]
-        combine.at(result, ids, flat)
+        combine_at(combine, result, ids, flat)
         return result
 
     return value
@@ -185,10 +201,8 @@ def _sorted_shape(c: Any) -> Any:
     return None if data is None else (None, *data[1:])
 
 
-def _sorted(combine: np.ufunc, empty: int = 0, prepare: Callable = lambda data: data,
-            finish: Callable = lambda totals, counts: totals) -> Callable:
-    """The NumPy meaning: the rows of each segment, prepared, are combined, and `finish` gets that and how many they were;
-    `empty` where there is no row with an id in between."""
+def _sorted(combine: Callable, empty: int = 0) -> Callable:
+    """The NumPy meaning: `combine(data, where the segments begin)`, `empty` where there is none with an id in between."""
 
     def value(data: Any, segment_ids: Any) -> Any:
         if segment_ids.ndim != 1 or len(segment_ids) != data.shape[0]:
@@ -200,27 +214,32 @@ def _sorted(combine: np.ufunc, empty: int = 0, prepare: Callable = lambda data: 
             raise _invalid("segment ids must be >= 0")
         rows = int(segment_ids[-1]) + 1 if len(segment_ids) else 0
         result = np.full((rows, *data.shape[1:]), empty, data.dtype)
-        starts = np.flatnonzero(np.diff(segment_ids, prepend=-1))
+        starts = segment_starts(segment_ids)
         if len(starts):
-            totals = combine.reduceat(prepare(data), starts, 0, dtype=data.dtype)
-            counts = np.diff(starts, append=len(segment_ids)).reshape(-1, *(1,) * (data.ndim - 1))
-            result[segment_ids[starts]] = finish(totals, counts)
+            result[segment_ids[starts]] = combine(data, starts)
         return result
 
     return value
 
 
-def _mean_of(totals: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    if totals.dtype.kind in "iu":
-        return prim.trunc_div(totals, counts.astype(totals.dtype))
-    return (totals / counts).astype(totals.dtype)
+def _sums(data: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    return np.add.reduceat(data, starts, axis=0, dtype=data.dtype)
 
 
-_segment_sum = _sorted(np.add)
-_segment_mean = _sorted(np.add, finish=_mean_of)
-_segment_prod = _sorted(np.multiply, empty=1)
-_segment_max = _sorted(np.maximum, prepare=lambda data: counted(data, True))
-_segment_min = _sorted(np.minimum, prepare=lambda data: counted(data, False))
+def _means(data: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    total = _sums(data, starts)
+    counts = np.diff(starts, append=len(data)).reshape(-1, *[1] * (data.ndim - 1))
+    if data.dtype.kind in "iu":         # whose counts may not fit
+        wide = np.uint64 if data.dtype.kind == "u" else np.int64
+        return prim.trunc_div(total.astype(wide), counts.astype(wide)).astype(data.dtype)
+    return total / counts.astype(data.dtype)
+
+
+_segment_sum = _sorted(_sums)
+_segment_mean = _sorted(_means)
+_segment_prod = _sorted(lambda data, starts: np.multiply.reduceat(data, starts, axis=0, dtype=data.dtype), empty=1)
+_segment_max = _sorted(lambda data, starts: np.maximum.reduceat(counted(data, True), starts, axis=0))
+_segment_min = _sorted(lambda data, starts: np.minimum.reduceat(counted(data, False), starts, axis=0))
 _SORTED = "(data: T, segment_ids: Tindices) -> output: T"
 
 

@@ -10,6 +10,7 @@ from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDEX, REALS
 from jitgraph.op import op
 from jitgraph.ops.gather import check_indices
+from jitgraph.ops.segment import combine_at
 from jitgraph.ops.shape import plain_sizes, shape
 
 _INPUTS = "data: T, indices: Tidx, segment_ids: Tsegmentids"
@@ -41,7 +42,7 @@ def _combined(kind: str, data: Any, indices: Any, segment_ids: Any, num_segments
         rows = int(num_segments)
     wide = np.float64 if data.dtype.kind == "f" else data.dtype
     result = np.zeros((rows, *data.shape[1:]), wide)
-    np.add.at(result, segment_ids, data[indices].astype(wide))
+    combine_at(np.add, result, segment_ids, data[indices].astype(wide))
     counts = np.bincount(segment_ids, minlength=rows).astype(np.float64)
     divisor = _weights(kind, counts).reshape(-1, *[1] * (data.ndim - 1))
     return (result / divisor if kind else result).astype(data.dtype)
@@ -53,7 +54,7 @@ def _distributed(kind: str, grad: Any, indices: Any, segment_ids: Any, rows: Any
     counts = np.bincount(segment_ids, minlength=grad.shape[0]).astype(np.float64)
     divisor = _weights(kind, counts).reshape(-1, *[1] * (grad.ndim - 1))
     result = np.zeros((int(rows), *grad.shape[1:]), grad.dtype)
-    np.add.at(result, indices, (grad / divisor)[segment_ids].astype(grad.dtype))
+    combine_at(np.add, result, indices, (grad / divisor).astype(grad.dtype)[segment_ids])
     return result
 
 

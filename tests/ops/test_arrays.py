@@ -225,3 +225,36 @@ def test_distinct_elements_stand_in_the_order_of_their_first_occurrence(tf, coun
     assert distinct.tolist() == wanted and distinct.dtype == dtype
     assert distinct[places].tolist() == x.tolist() and places.dtype == counts.dtype == np.int32
     assert counts.tolist() == [x.tolist().count(v) for v in wanted]
+
+
+@pytest.mark.parametrize("width", [(), (3,), (0,)])
+@pytest.mark.parametrize("dtype", [np.int8, np.float16, np.float32])
+def test_segments_combine_the_rows_of_their_id(tf, run, width, dtype):
+    rng = np.random.RandomState(2)
+    data = rng.randint(-3, 4, (260, *width)).astype(dtype)
+    ids = rng.randint(-1, 6, 260)
+    ids[ids == 2] = 5                       # a segment without rows; another with more of them than int8 has numbers
+    ids[60:200] = 4
+    lowest = np.finfo(dtype).min if dtype != np.int8 else -128
+    rows = [data[ids == k] for k in range(7)]
+    wanted = [np.array([r.max(0) if len(r) else np.full(width, lowest) for r in rows], dtype),
+              np.array([np.prod(r, 0, dtype=dtype) for r in rows])]
+    assert_same = np.testing.assert_array_equal
+    for name, value in zip(("max", "prod"), wanted):
+        assert_same(run(getattr(tf, f"unsorted_segment_{name}")(data, ids, 7)), value)
+    ids = np.sort(ids[ids >= 0])
+    data = data[:len(ids)]
+    rows = [data[ids == k] for k in range(6)]
+    sums = [np.sum(r, 0, dtype=np.int64) for r in rows]
+    assert_same(run(tf.segment_sum(data, ids)), np.array(sums).astype(dtype))
+    assert_same(run(tf.sparse_segment_sum(data[::-1], np.arange(len(ids))[::-1], ids)), np.array(sums).astype(dtype))
+    assert_same(run(tf.segment_min(data, ids)), np.array([r.min(0) if len(r) else np.zeros(width) for r in rows], dtype))
+    means = run(tf.segment_mean(data.astype(np.int32), ids))
+    assert_same(means, np.array([np.trunc(s / max(len(r), 1)) for s, r in zip(sums, rows)]).astype(np.int32))
+
+
+def test_a_segment_of_numbers_that_are_none(tf, run):
+    data = np.array([[np.nan, 1], [np.nan, np.nan], [2, np.nan]], np.float32)
+    lowest = np.finfo(np.float32).min
+    np.testing.assert_array_equal(run(tf.unsorted_segment_max(data, [1, 1, 0], 2)), [[2, lowest], [lowest, 1]])
+    assert run(tf.segment_mean(np.arange(200, dtype=np.uint8).astype(np.int8) % 2, [0] * 200)).tolist() == [0]
