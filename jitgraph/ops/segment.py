@@ -45,8 +45,9 @@ def combine_at(combine: np.ufunc, result: np.ndarray, ids: np.ndarray, rows: np.
     """As ``combine.at(result, ids, rows)``, for rows of several elements many times faster: sorted by id, then run by run."""
     if not len(ids):
         return
-    order = np.argsort(ids, kind="stable")
-    ids, rows = ids[order], rows[order]
+    if (ids[1:] < ids[:-1]).any():
+        order = np.argsort(ids, kind="stable")
+        ids, rows = ids[order], rows[order]
     starts = segment_starts(ids)
     found = ids[starts]
     result[found] = combine(result[found], combine.reduceat(rows, starts, axis=0, dtype=rows.dtype))
