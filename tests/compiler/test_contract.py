@@ -30,3 +30,15 @@ def test_products_in_narrow_vectors(tf, agree, narrow, m, k, n, turned):
     x, y = RNG.standard_normal((k, m) if turned[0] else (m, k)), RNG.standard_normal((n, k) if turned[1] else (k, n))
     a, b = tf.placeholder(tf.float32, x.shape), tf.placeholder(tf.float32, y.shape)
     agree(tf.matmul(a, b, transpose_a=turned[0], transpose_b=turned[1]), {a: x, b: y}, np.float32)
+
+
+@pytest.mark.parametrize("adjoint", [(False, False), (True, False), (False, True), (True, True)])
+@pytest.mark.parametrize("m, k, n", [(16, 8, 1), (1, 8, 16), (5, 1, 7), (1, 1, 1), (1, 9, 1), (3, 0, 1)])
+def test_many_little_products_are_multiplied_and_added_up(tf, agree, m, k, n, adjoint):
+    """With their gradients; the first factor's batch is shared by all."""
+    shapes = [(7, k, m) if adjoint[0] else (7, m, k), (3, 7, n, k) if adjoint[1] else (3, 7, k, n)]
+    x, y = (tf.placeholder(tf.float32, shape) for shape in shapes)
+    product = tf.matmul(x, y, adjoint_a=adjoint[0], adjoint_b=adjoint[1])
+    fetches = [product, *tf.gradients(tf.square(product), [x, y])]
+    kernels = agree(fetches, {fed: RNG.standard_normal(fed.shape.as_list()) for fed in (x, y)}, np.float32)
+    assert not any(name.startswith("matmul") for name in kernels)
