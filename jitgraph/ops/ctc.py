@@ -4,7 +4,7 @@ Inputs are logits [time, batch, classes]; the last class is the blank.
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,54 +55,73 @@ def _labels_of(indices: np.ndarray, values: np.ndarray, batch: int, classes: int
     return found
 
 
-def _paths(labels: list[int], blank: int, merge: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The labels with blanks around each, where a path may stay, and where it may skip the blank before."""
-    extended = np.full(2 * len(labels) + 1, blank)
-    extended[1::2] = labels
-    stays = np.full(len(extended), True) if merge else extended == blank
+class _Paths(NamedTuple):
+    """The labels of all sequences with blanks around each, [batch, states]; which states there are, where a path may stay,
+    and where it may skip the blank before."""
+
+    extended: np.ndarray
+    there: np.ndarray
+    stays: np.ndarray
+    skips: np.ndarray
+
+
+def _paths(labels: list[list[int]], blank: int, merge: bool) -> _Paths:
+    states = np.array([2 * len(of) + 1 for of in labels])
+    extended = np.full((len(labels), states.max(initial=1)), blank)
+    for row, of in zip(extended, labels):
+        row[1:2 * len(of):2] = of
+    stays = np.full(extended.shape, True) if merge else extended == blank
     skips = extended != blank
-    skips[:2] = False
+    skips[:, :2] = False
     if merge:
-        skips[2:] &= extended[2:] != extended[:-2]
-    return extended, stays, skips
+        skips[:, 2:] &= extended[:, 2:] != extended[:, :-2]
+    return _Paths(extended, np.arange(extended.shape[1]) < states[:, None], stays, skips)
 
 
-def _forward(scores: np.ndarray, stays: np.ndarray, skips: np.ndarray) -> np.ndarray:
-    """The logarithms of the probabilities of all beginnings of paths: [time, states]."""
+def _forward(scores: np.ndarray, paths: _Paths, lengths: np.ndarray) -> np.ndarray:
+    """The logarithms of the probabilities of all beginnings of paths, [time, batch, states]; after its end, a sequence keeps
+    those of its last step."""
     alpha = np.full(scores.shape, _ZERO, scores.dtype)
-    alpha[0, :2] = scores[0, :2]
+    alpha[0, :, :2] = scores[0, :, :2]
     for t in range(1, len(scores)):
         before = alpha[t - 1]
-        total = np.where(stays, before, _ZERO)
-        total[1:] = np.logaddexp(total[1:], before[:-1])
-        total[2:] = np.where(skips[2:], np.logaddexp(total[2:], before[:-2]), total[2:])
-        alpha[t] = total + scores[t]
+        total = np.where(paths.stays, before, _ZERO)
+        total[:, 1:] = np.logaddexp(total[:, 1:], before[:, :-1])
+        np.logaddexp(total[:, 2:], before[:, :-2], out=total[:, 2:], where=paths.skips[:, 2:])
+        alpha[t] = np.where(t < lengths[:, None], total + scores[t], before)
     return alpha
 
 
-def _backward(scores: np.ndarray, stays: np.ndarray, skips: np.ndarray) -> np.ndarray:
-    """The logarithms of the probabilities of all ends of paths, after each state: [time, states]."""
+def _backward(scores: np.ndarray, paths: _Paths, lengths: np.ndarray) -> np.ndarray:
+    """The logarithms of the probabilities of all ends of paths, after each state: [time, batch, states]."""
     beta = np.full(scores.shape, _ZERO, scores.dtype)
-    beta[-1, -2:] = 0
+    number = paths.there.sum(1, keepdims=True)
+    ends = np.where((np.arange(scores.shape[2]) >= number - 2) & paths.there, scores.dtype.type(0), _ZERO)
+    beta[-1] = ends
     for t in range(len(scores) - 2, -1, -1):
         after = beta[t + 1] + scores[t + 1]
-        total = np.where(stays, after, _ZERO)
-        total[:-1] = np.logaddexp(total[:-1], after[1:])
-        total[:-2] = np.where(skips[2:], np.logaddexp(total[:-2], after[2:]), total[:-2])
-        beta[t] = total
+        total = np.where(paths.stays, after, _ZERO)
+        total[:, :-1] = np.logaddexp(total[:, :-1], after[:, 1:])
+        np.logaddexp(total[:, :-2], after[:, 2:], out=total[:, :-2], where=paths.skips[:, 2:])
+        beta[t] = np.where(t < lengths[:, None] - 1, total, ends)
     return beta
 
 
-def _loss_and_gradient(logits: np.ndarray, labels: list[int], merge: bool) -> tuple[Any, np.ndarray]:
-    blank = logits.shape[1] - 1
-    extended, stays, skips = _paths(labels, blank, merge)
-    log_y = _log_softmax(logits)
-    scores = log_y[:, extended]
-    alpha, beta = _forward(scores, stays, skips), _backward(scores, stays, skips)
-    likelihood = np.logaddexp.reduce(alpha[-1, -2:])
-    occupied = np.exp(alpha + beta - likelihood) if np.isfinite(likelihood) else np.zeros_like(alpha)
+def _losses_and_gradient(logits: np.ndarray, labels: list[list[int]], lengths: np.ndarray, merge: bool) -> tuple:
+    """Of sequences that all have a step or more: losses [batch], and the gradient, 0 after a sequence's end."""
+    steps, batch, classes = logits.shape
+    paths = _paths(labels, classes - 1, merge)
+    log_y, each = _log_softmax(logits), np.arange(batch)
+    scores = np.where(paths.there, log_y[:, each[:, None], paths.extended], _ZERO).astype(logits.dtype, copy=False)
+    alpha, beta = _forward(scores, paths, lengths), _backward(scores, paths, lengths)
+    number = paths.there.sum(1)
+    likelihood = np.where(number > 1, np.logaddexp(alpha[-1, each, number - 1], alpha[-1, each, number - 2]), alpha[-1, :, 0])
+    possible = np.isfinite(likelihood)
+    occupied = np.where(possible[:, None], np.exp(alpha + beta - likelihood[:, None]), 0)
     gradient = np.exp(log_y)
-    np.add.at(gradient, (slice(None), extended), -occupied)
+    for state, label in enumerate(paths.extended.T):
+        gradient[:, each, label] -= np.where(paths.there[:, state], occupied[:, :, state], 0)
+    gradient[np.arange(steps)[:, None] >= lengths] = 0
     return -likelihood, gradient
 
 
@@ -123,17 +142,18 @@ def _ctc_loss(inputs, labels_indices, labels_values, sequence_length, preprocess
     lengths = _lengths(sequence_length, inputs)
     labels = _labels_of(labels_indices, labels_values, batch, classes, preprocess_collapse_repeated)
     loss, gradient = np.zeros(batch, inputs.dtype), np.zeros(inputs.shape, inputs.dtype)
-    with np.errstate(all="ignore"):
-        for b, (length, wanted) in enumerate(zip(lengths, labels)):
-            if not length:
-                continue
-            if len(wanted) > length:
-                if ignore_longer_outputs_than_inputs:
-                    continue
-                raise invalid(f"Not enough time for target transition sequence (required: {len(wanted)}, "
-                              f"available: {length}){b}You can turn this error into a warning by using the flag "
-                              "ignore_longer_outputs_than_inputs")
-            loss[b], gradient[:length, b] = _loss_and_gradient(inputs[:length, b], wanted, ctc_merge_repeated)
+    taken = []
+    for b, (length, wanted) in enumerate(zip(lengths, labels)):
+        if len(wanted) > length > 0 and not ignore_longer_outputs_than_inputs:
+            raise invalid(f"Not enough time for target transition sequence (required: {len(wanted)}, "
+                          f"available: {length}){b}You can turn this error into a warning by using the flag "
+                          "ignore_longer_outputs_than_inputs")
+        if 0 < length >= len(wanted):
+            taken.append(b)
+    if taken:
+        with np.errstate(all="ignore"):
+            loss[taken], gradient[:, taken] = _losses_and_gradient(
+                inputs[:, taken], [labels[b] for b in taken], np.array(lengths)[taken], ctc_merge_repeated)
     return loss, gradient
 
 
