@@ -186,6 +186,8 @@ def _large_graph(name: str, title: str, n: int, tf1: Callable[..., Any], jax_pro
 
     @building.tf1
     def _(tf: Any, n: int) -> float:
+        import numpy as np  # noqa: F401  (which is part of importing TensorFlow, and of the workload "import")
+
         begun = time.perf_counter()
         tf1(tf, n)
         return time.perf_counter() - begun

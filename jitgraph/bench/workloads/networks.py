@@ -121,6 +121,50 @@ cnn.on("jax")(cnn_jax)
 cnn.torch(cnn_torch)
 
 
+text = Workload(
+    "text-cnn",
+    "text CNN step (56 words x 128, filters over 3, 4 and 5 words, Adam), batch 64",
+    {"batch": 64, "words": 56, "width": 128, "filters": 128},
+    {"batch": 4, "words": 9, "width": 8, "filters": 6},
+    goals={"tensorflow": 1.0},
+    noise=2e-2,
+)
+TEXT_SPANS, VOCABULARY = (3, 4, 5), 1000
+
+
+def _text_data(batch: int, words: int, width: int, filters: int) -> tuple[Any, ...]:
+    """Return words [batch, words], labels [batch] and the weights: the embedding, one filter per span, the last layer."""
+    import numpy as np
+
+    generator = np.random.default_rng(0)
+    normal = lambda *shape: generator.standard_normal(shape, dtype=np.float32) * np.float32(0.1)
+    ids = generator.integers(0, VOCABULARY, (batch, words), dtype=np.int32)
+    labels = generator.integers(0, 2, batch, dtype=np.int32)
+    weights = [
+        normal(VOCABULARY, width),
+        *(normal(span, width, 1, filters) for span in TEXT_SPANS),
+        normal(filters * len(TEXT_SPANS), 2),
+    ]
+    return ids, labels, weights
+
+
+@text.tf1
+def _(tf: Any, **size: int) -> Callable[[], Any]:
+    ids, labels, values = _text_data(**size)
+    x, y = tf.placeholder(tf.int32, [None, size["words"]]), tf.placeholder(tf.int32, [None])
+    embedding, *filters, last = (tf.Variable(value) for value in values)
+    image = tf.expand_dims(tf.nn.embedding_lookup(embedding, x), -1)
+    maxima = [
+        tf.reduce_max(tf.nn.relu(tf.nn.conv2d(image, f, strides=[1, 1, 1, 1], padding="VALID")), [1, 2]) for f in filters
+    ]
+    logits = tf.matmul(tf.concat(maxima, 1), last)
+    loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits))
+    step = tf.train.AdamOptimizer(RATE).minimize(loss)
+    session = tf.Session()
+    session.run(tf.global_variables_initializer())
+    return lambda: session.run([step, loss], {x: ids, y: labels})[1]
+
+
 resnet = Workload(
     "resnet-block",
     "ResNet block 3x3, 64 channels 32x32, batch 32, forward + backward",
