@@ -74,9 +74,7 @@ def emit_forward(node: Node) -> Kernel:
     kh, kw, channels, out = w.shape
     most = PIXEL_BYTES // (PRODUCTS * WIDTH[text.code])
     tiles = min(TILES, most // channels)
-    flipped = node.attrs["flipped"]
-    text.given("first_tap", _first_tap(w.shape, flipped))
-    text.given("tap", -channels * out if flipped else channels * out)
+    _give_taps(text, node, w.shape)
     text.line(1, f"pixels = scratch_{text.code}_{PRODUCTS * most}()")
     text.line(1, f"products = scratch_{text.code}_{PRODUCTS * TILES * text.most_out}()")
     text.line(1, "for q in range(begin, end):")
@@ -112,10 +110,8 @@ def emit_weights(node: Node) -> Kernel:
     (w,) = node.inputs
     kh, kw, channels, out = w.shape
     text = TileText(node, "winograd_weights", 1)
-    flipped = node.attrs["flipped"]
     text.given("out", out)
-    text.given("first_tap", _first_tap(w.shape, flipped))
-    text.given("tap", -channels * out if flipped else channels * out)
+    _give_taps(text, node, w.shape)
     text.given("step", channels * out)
     text.line(1, "for c in range(begin, end):")
     text.line(2, f"{Form('weights', text.code, kh, kw).name}(x0, first_tap + c * out, {kw} * tap, tap, "
@@ -123,9 +119,12 @@ def emit_weights(node: Node) -> Kernel:
     return text.kernel([w], channels, (0.5, SIZE * SIZE * out))
 
 
-def _first_tap(shape: Any, flipped: bool) -> int:
+def _give_taps(text: TileText, node: Node, shape: Any):
+    """The sizes first_tap, where the filter's first tap begins, and tap, the step to the next; flipped, from its last back."""
     kh, kw, channels, out = shape
-    return (kh * kw - 1) * channels * out if flipped else 0
+    flipped = node.attrs["flipped"]
+    text.given("first_tap", (kh * kw - 1) * channels * out if flipped else 0)
+    text.given("tap", -channels * out if flipped else channels * out)
 
 
 def emit_filter_gradient(node: Node) -> Kernel:

@@ -15,7 +15,7 @@ import numpy as np
 
 from jitgraph.graph import dtypes
 from jitgraph.ops import window_lowering, windows
-from jitgraph.ops.window_lowering import _check, _known
+from jitgraph.ops.window_lowering import _channels_last, _check, _known, _restored
 from jitgraph.ops.windows import Layout, Window
 
 _PLANES = "NHWC"
@@ -135,17 +135,6 @@ def _columns(b: Any, x: Any) -> Any:
 
 
 # -- planes --------------------------------------------------------------------------------------------------------
-
-def _channels_last(b: Any, x: Any, data_format: str) -> tuple[Layout, Any]:
-    _check(x.dtype.name in ("float32", "float64"))
-    layout = Layout.of(data_format)
-    return layout, b.transpose(x, (layout.batch, *layout.spatial, layout.channel))
-
-
-def _restored(b: Any, y: Any, layout: Layout) -> Any:
-    order = (layout.batch, *layout.spatial, layout.channel)
-    return b.transpose(y, [order.index(i) for i in range(5)])
-
 
 def _planes(b: Any, x: Any) -> Any:
     """A volume [n, depth, height, width, c] as planes [n * depth, height, width, c]."""

@@ -241,14 +241,14 @@ def _known(shape: tuple) -> list[int]:
 
 
 def _channels_last(b: Any, x: Any, data_format: str) -> tuple[Layout, Any]:
-    _check(x.dtype.name in ("float32", "float64") and data_format in ("NHWC", "NCHW"))
+    _check(x.dtype.name in ("float32", "float64") and data_format in ("NHWC", "NCHW", "NDHWC", "NCDHW"))
     layout = Layout.of(data_format)
     return layout, b.transpose(x, (layout.batch, *layout.spatial, layout.channel))
 
 
 def _restored(b: Any, y: Any, layout: Layout) -> Any:
     order = (layout.batch, *layout.spatial, layout.channel)
-    return b.transpose(y, [order.index(i) for i in range(4)])
+    return b.transpose(y, [order.index(i) for i in range(len(order))])
 
 
 def _windows(size: Any, taps: Any, layout: Layout, strides: Any, padding: str, dilations: Any,
