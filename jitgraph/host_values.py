@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+_OBJECT = np.dtype(object)
+
 
 def boxed(value: Any) -> np.ndarray:
     """A host value as the 0-d object array that stands for it in a run."""
@@ -19,7 +21,7 @@ def boxed(value: Any) -> np.ndarray:
 
 def unboxed(array: Any) -> Any:
     """The host value in a 0-d object array."""
-    return array[()] if isinstance(array, np.ndarray) and array.dtype == object else array
+    return array[()] if isinstance(array, np.ndarray) and array.dtype is _OBJECT else array
 
 
 class PersistentList:

@@ -77,6 +77,25 @@ class Handle:
             value = _zeros(shape, self.dtype)
         return value
 
+    def write_rows(self, elements: Elements, indices: Any, rows: Any, replays: bool = False) -> Elements:
+        """The elements with every row at its index.  Raises what writing one by one does."""
+        if isinstance(rows, np.ndarray) and len(rows) and not self.cleared and rows.dtype == self.dtype.as_numpy_dtype \
+                and np.array_equal(indices, np.arange(elements.size)) and all(e is None for e in elements.list.items()) \
+                and (not self.identical or _fits(self._shape(elements), rows.shape[1:])):
+            return Elements(PersistentList(list(rows)), rows.shape[1:])         # a new array, all at once
+        for index, row in zip(indices, rows):
+            elements = self.write(elements, int(index), row, replays)
+        return elements
+
+    def read_rows(self, elements: Elements, indices: Any, replays: bool = False) -> list[np.ndarray]:
+        """The elements at these indices.  Raises what reading one by one does."""
+        found = list(elements.list.items())
+        if not self.cleared and np.array_equal(indices, np.arange(len(found))) and not any(e is None for e in found):
+            if self.clears and not replays:
+                self.cleared.update(range(len(found)))
+            return found
+        return [self.read(elements, int(index), replays) for index in indices]
+
     def _shape(self, elements: Elements) -> Any:
         written = elements.element_shape if self.identical else None
         return self.element_shape if written is None else written

@@ -13,7 +13,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import shape_rules
 from jitgraph.graph.errors import InvalidArgumentError
-from jitgraph.host_values import Zero, boxed, unboxed
+from jitgraph.host_values import PersistentList, Zero, boxed, unboxed
 from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.tensor_array_rows import gathered, joined, pieces, rows, scattered, split
 from jitgraph.tensor_array_values import Elements, Handle, OneElement, elements_of, gradient_of
@@ -110,12 +110,6 @@ def _(op, grad):
 
 # -- many elements: gather and scatter ---------------------------------------------------------------------------------
 
-def _written(handle: Handle, elements: Elements, indices: Any, rows: Any, replays: bool) -> np.ndarray:
-    for index, row in zip(indices, rows):
-        elements = handle.write(elements, int(index), row, replays)
-    return boxed(elements)
-
-
 def _gathered_shape(c: Any) -> Any:
     element = c.attrs["element_shape"]
     indices = c.shapes[1]
@@ -127,7 +121,7 @@ def _gathered_shape(c: Any) -> Any:
 def tensor_array_gather_v3(handle, indices, flow_in, element_shape, op):
     """The elements at `indices`, one behind the other along a new first axis."""
     shared, elements = unboxed(handle), unboxed(flow_in)
-    return gathered(shared, indices, [shared.read(elements, int(k), op.replays) for k in indices], element_shape)
+    return gathered(shared, indices, shared.read_rows(elements, indices, op.replays), element_shape)
 
 
 @tensor_array_gather_v3.gradient
@@ -139,7 +133,7 @@ def _(op, grad):
 def tensor_array_scatter_v3(handle, indices, value, flow_in, op):
     """The elements with the rows of `value` at `indices`."""
     shared, elements = unboxed(handle), unboxed(flow_in)
-    return _written(shared, elements, indices, scattered(shared, indices, value, elements.size), op.replays)
+    return boxed(shared.write_rows(elements, indices, scattered(shared, indices, value, elements.size), op.replays))
 
 
 @tensor_array_scatter_v3.gradient
@@ -164,6 +158,8 @@ def tensor_array_gradient_of_rows(flow, indices, value, op):
     """The gradient of a flow of which the rows of `value` are those of the elements at `indices`."""
     elements = elements_of(flow)
     size = 0 if isinstance(elements, Zero) else elements.size
+    if len(indices) and np.array_equal(indices, np.arange(size)):
+        return boxed(Elements(PersistentList(list(rows(np.array(value)))), value.shape[1:]))
     total: Any = Elements.missing(size)
     for k, row in zip(indices, rows(np.array(value))):
         total = OneElement(int(k), row, size) + total
@@ -199,7 +195,8 @@ def _(op, grad, _):
 def tensor_array_split_v3(handle, value, lengths, flow_in, op):
     """The elements as consecutive pieces of `value`, of these `lengths` along its first axis."""
     shared, elements = unboxed(handle), unboxed(flow_in)
-    return _written(shared, elements, range(len(lengths)), split(shared, value, lengths, elements.size), op.replays)
+    parts = split(shared, value, lengths, elements.size)
+    return boxed(shared.write_rows(elements, range(len(lengths)), parts, op.replays))
 
 
 @tensor_array_split_v3.gradient
