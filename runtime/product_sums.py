@@ -12,7 +12,9 @@ import numpy as np
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.graph import Graph
 
-TERMS = 512             # terms of a sum that are collected
+from .memory import address_of
+
+TERMS = 2048             # terms of a sum that are collected
 LEAST = 1 << 12         # elements of a total from which collecting is worth while
 
 
@@ -52,9 +54,19 @@ class ProductSum:
 
     def add(self, total, pairs):
         """`total` and the products of `pairs`, in new memory."""
-        factors = [np.concatenate(side, axis) if len(side) > 1 else np.ascontiguousarray(side[0])
-                   for side, axis in zip(zip(*pairs), self.axes)]
+        factors = [_joined(side, axis) for side, axis in zip(zip(*pairs), self.axes)]
         return self.plan.run([np.ascontiguousarray(total), *factors])[0]
+
+
+def _joined(arrays, axis) -> np.ndarray:
+    """The arrays one behind the other along an axis; where they lie so in memory already, that memory."""
+    first = arrays[0]
+    places = [address_of(a) for a in arrays]
+    if axis == 0 and first.base is not None and all(
+            a.base is first.base and a.shape == first.shape and a.flags.c_contiguous for a in arrays) and all(
+            b - a == first.nbytes for a, b in zip(places, places[1:])):
+        return np.lib.stride_tricks.as_strided(first, (len(arrays) * len(first), *first.shape[1:]), writeable=False)
+    return np.concatenate(arrays, axis) if len(arrays) > 1 else np.ascontiguousarray(first)
 
 
 class Sum:
