@@ -1,6 +1,9 @@
 """A compiled program bound to sizes: the instruction table filled in, and frames of memory to run it in."""
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from jitgraph.compiler.kernel import WIDTH
@@ -59,17 +62,32 @@ class Binding:
 
         Raises the error of `uninitialized` for a variable without a value, and what failing kernels and host calls raise.
         """
-        if not self.checked:
-            self._check_variables()
-        try:
-            frame = self.frames.pop()
-        except IndexError:
-            frame = Frame(self)
+        frame = self._take()
         try:
             return frame.run(feeds)
         finally:
-            frame.drop()
-            self.frames.append(frame)
+            self._give(frame)
+
+    @contextmanager
+    def frame(self) -> Iterator[Frame]:
+        """A frame for the caller alone.  Raises the error of `uninitialized` for a variable without a value."""
+        frame = self._take()
+        try:
+            yield frame
+        finally:
+            self._give(frame)
+
+    def _take(self) -> Frame:
+        if not self.checked:
+            self._check_variables()
+        try:
+            return self.frames.pop()
+        except IndexError:
+            return Frame(self)
+
+    def _give(self, frame: Frame):
+        frame.drop()
+        self.frames.append(frame)
 
     def _check_variables(self):
         for variable, (declaration, op) in self.compiled.reads.items():

@@ -8,10 +8,11 @@ from jitgraph.compiler.place import HostStep
 
 from . import functions, hostcall, watch
 from . import pool as pools
-from .interpreter import INTERRUPTED, POOL, ROW
+from .interpreter import ADDRESSES, CHANGED, CHANGES, INTERRUPTED, POOL, ROUNDS, ROW
 from .memory import KEPT, ResultPool, address_of, aligned_empty
 
 SMALL = 1 << 14             # feeds and results up to this many bytes are copied: cheaper than asking for an address
+BLOCKS = 64                 # of one size and number of rounds that a frame keeps
 HOLD_GIL = 20_000           # estimated nanoseconds up to which a run keeps the GIL
 SHARED = 80_000             # estimated nanoseconds from which a run, and a kernel, share their work with the pool
 
@@ -31,6 +32,8 @@ class Frame:
         self.variables = binding.compiled.variables
         self.small_outputs: dict[int, np.ndarray] = {}
         self.big_outputs: list = []
+        self.blocks: dict[tuple[int, int], ResultPool] = {}
+        self.kept = KEPT if binding.compiled.program.options.uses("result_reuse") else 0
         for k, s in enumerate(slots):
             if s.kind in ("const", "size"):
                 self.arrays[k] = binding.consts[k]
@@ -51,7 +54,8 @@ class Frame:
         """What the interpreter gets to run a stretch of rows, and where that lies; see `interpreter.TABLE` ..."""
         table, index, arguments, sizes_ = self.binding.pointers
         slots, args = self.addresses
-        words = [table + start * ROW * 8, count, slots, index, arguments, args, sizes_, 0, pools.native().poll_address]
+        words = [table + start * ROW * 8, count, slots, index, arguments, args, sizes_, 0, pools.native().poll_address,
+                 1, 0, 0, 0]
         block = np.array(words, np.int64)
         return block, address_of(block)
 
@@ -75,13 +79,13 @@ class Frame:
             self.arrays[k], self.slots[k] = array, address_of(array)
             self.small_outputs[k] = array
         else:
-            kept = KEPT if self.binding.compiled.program.options.uses("result_reuse") else 0
-            self.big_outputs.append((k, ResultPool(shape, dtype, kept)))
+            self.big_outputs.append((k, ResultPool(shape, dtype, self.kept)))
 
     def _feeds(self):
         """How each feed reaches its slot: ("copy", buffer), ("address", slot) or nothing where no kernel reads it."""
         slot_of = {s.key: k for k, s in enumerate(self.binding.layout.slots) if s.kind == "feed"}
         self.small_feeds, self.big_feeds = [], []
+        self.small_inputs: dict[int, np.ndarray] = {}
         for number, tensor in enumerate(self.binding.compiled.program.feeds):
             k = slot_of.get(tensor)
             if k is None:
@@ -94,8 +98,14 @@ class Frame:
                 buffer = buffer.reshape(self.binding.shapes[k])
                 self.arrays[k], self.slots[k] = buffer, address_of(buffer)
                 self.small_feeds.append((number, buffer))
+                self.small_inputs[k] = buffer
             else:
                 self.big_feeds.append((number, k, native))
+
+    def _small(self):
+        """Puts the frame's own buffers for small feeds and results back into their slots."""
+        for k, buffer in [*self.small_outputs.items(), *self.small_inputs.items()]:
+            self.slots[k] = address_of(buffer)
 
     def _results(self):
         """How each result is read out."""
@@ -122,6 +132,32 @@ class Frame:
             return self._run(feeds)
         finally:
             arenas.give(arena)
+
+    def block(self, slot: int, rounds: int) -> tuple[np.ndarray, int]:
+        """(array [rounds, ...], address) of memory for the values of a result in so many rounds."""
+        if (slot, rounds) not in self.blocks:
+            if len(self.blocks) > BLOCKS:
+                self.blocks.clear()
+            shape, dtype = self.binding.shapes[slot], self.binding.layout.slots[slot].dtype.as_numpy_dtype
+            self.blocks[slot, rounds] = ResultPool((rounds, *shape), dtype, self.kept)
+        return self.blocks[slot, rounds].take()
+
+    def run_rounds(self, slots: np.ndarray, addresses: np.ndarray, fixed: list[tuple[int, int]]):
+        """Executes a program of one stretch of kernels as often as `addresses` [rounds, slots] has rows, from and to the
+        memory that they say for these slots in each round, and `fixed` for others in all."""
+        (stretch, (words, address)), = self.steps
+        words[[ROUNDS, CHANGES, CHANGED, ADDRESSES]] = *addresses.shape, address_of(slots), address_of(addresses)
+        arena = self.binding.compiled.arenas.take(self.binding.arena_bytes)
+        try:
+            if self.temps and arena[1] != self.base:
+                self._use(*arena)
+            for slot, place in fixed:
+                self.slots[slot] = place
+            self._native(stretch[0], (words, address), pools.native().released)
+        finally:
+            self.binding.compiled.arenas.give(arena)
+            words[[ROUNDS, CHANGES]] = 1, 0
+            self._small()
 
     def _run(self, feeds) -> list:
         for number, buffer in self.small_feeds:
@@ -174,8 +210,9 @@ class Frame:
             return np.array(feeds[where])
         return self.arrays[where]
 
-    def _native(self, start: int, block: tuple[np.ndarray, int]):
+    def _native(self, start: int, block: tuple[np.ndarray, int], call=None):
         words, address = block
+        call = call or self.call
         if self.shares:
             words[POOL] = pools.pool(pools.thread_count()).address
         if self.variables:
@@ -183,9 +220,9 @@ class Frame:
             with state.lock:
                 if self.generation != state.generation:
                     self._find_variables()
-                code = self.call(address)
+                code = call(address)
         else:
-            code = self.call(address)
+            code = call(address)
         if code:
             if code == INTERRUPTED:
                 raise pools.native().interruption()

@@ -13,6 +13,7 @@ from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.function_graph import LOOPS, bodies, first_argument, inputs_by_value, is_state
 
 from . import watch
+from .iterations import Iterations
 from .loop_steps import LoopSteps
 from .scalar_expressions import Condition, through
 from .scalar_loops import kernel_of
@@ -136,12 +137,17 @@ class Caller:
     def run(self, plan, feeds, compiled: bool) -> list:
         """One run of a function's plan."""
         plan.runs += 1
-        if plan.jit == "always" or (plan.jit == "auto" and (compiled or plan.runs > PATIENCE)):
+        if is_compiled(plan, compiled):
             return plan.segment.run(feeds)
         if plan.jit == "auto" and plan.runs == 1:
             shapes = [a.shape for a in feeds]
             _later(lambda: plan.prepare(shapes))
         return plan.reference(feeds)
+
+
+def is_compiled(plan, compiled: bool) -> bool:
+    """Whether the present run of a function's plan is a compiled one, in a run that is `compiled` or not."""
+    return plan.jit == "always" or (plan.jit == "auto" and (compiled or plan.runs > PATIENCE))
 
 
 def _later(job):
@@ -187,13 +193,15 @@ class Loop(Caller):
         super().__init__(op, state)
         cond, body = self.functions
         needed = _needed_variables(cond, body, used if options.present().uses("loop_pruning") else None)
-        self.invariant = [t is body.inputs[k] or k not in needed for k, t in enumerate(body.outputs)]
+        self.invariant = [through(t) is body.inputs[k] or k not in needed for k, t in enumerate(body.outputs)]
         self.steps = LoopSteps(body, self.invariant, cond, state)
         changing = {k for k, invariant in enumerate(self.invariant) if not invariant}
         self.cond = Function(cond, op, state, 0, changing=changing)
         self.body = Function(body, op, state, 0, self.steps.fetches, self.steps.fed, changing, self.steps.effects)
         self.test = Condition(cond, self.invariant)
         self.fixed = Function(cond, op, state, 0, self.test.fixed)
+        self.sources = list(zip(self.body.results, self.body.direct))
+        self.ahead = Iterations(self.steps, self.test, self.invariant, self.sources)
         self.kernel = None if state.jit == "off" else kernel_of(op, state)
         kept = set(self.body.direct)
         # what is handed on as it is must not stand in memory that others write, such as that of a variable
@@ -216,25 +224,32 @@ class Loop(Caller):
         for k in numbers:
             values[k] = contiguous(values[k])
         before, after, trivial = self.steps.before, self.steps.after, not (plan.fetches or plan.targets)
-        sources, limit = list(zip(self.body.results, self.body.direct)), watch.present()
+        sources, limit = self.sources, watch.present()
         native, count = self.kernel is not None and (compiled or self.state.jit == "always"), 0
         if self.kernel is not None and not native:
             _later(self.kernel.prepare)
+        ahead = self.ahead if limit is None and not trivial and self.ahead.counters is not None else None
+        waiting: list = []              # what has been taken for the next iterations
         self.steps.begin(values)
         while True:
             if native and self.kernel.run(values):
-                return
+                break
             if limit is not None:
                 limit.check()
-            feeds = before(values)
+            if ahead is not None and not waiting and is_compiled(plan, compiled):
+                waiting, goes_on = ahead.run(values, plan, numbers, holds)
+                if goes_on is False:
+                    break
+                ahead = ahead if goes_on else None
+            feeds = waiting.pop(0) if waiting else before(values)
             feeds += [values[k] for k in numbers]
             found = () if trivial else self.run(plan, feeds, compiled)
             after(values, [values[d] if r is None else found[r] for r, d in sources])
             if not holds(values):
-                self.steps.end(values)
-                return
+                break
             count += 1
             native = native or count == PATIENCE and self.kernel is not None
+        self.steps.end(values)
 
     def _condition(self, values, compiled):
         """A function of the loop's variables."""

@@ -1,8 +1,9 @@
 """The instruction table runs in one native call: a small interpreter and a thread pool, written instruction by instruction.
 
-`run_table` walks over rows of (kernel address, first buffer argument, first size argument, items, grain, nanoseconds).
-Rows with more items than their grain are cut into chunks that the calling thread and the pool's workers claim; the cut
-depends on the sizes alone, so the number of threads never changes a result.  About every 20 ms of estimated work it calls
+`run_table` walks over rows of (kernel address, first buffer argument, first size argument, items, grain, nanoseconds), in
+as many rounds as it is told, before each of which it puts that round's addresses into slots: so a loop iterates.  Rows
+with more items than their grain are cut into chunks that the calling thread and the pool's workers claim; the cut depends
+on the sizes alone, so the number of threads never changes a result.  About every 20 ms of estimated work it calls
 Python's signal handlers, through the addresses in the `poll` block; a Ctrl-C ends the run between two chunks.
 
 The pool's memory is an array of int64 words.  A claim word packs a generation and the number of chunks left, so that a
@@ -21,7 +22,9 @@ from jitgraph.compiler.emit.words import Number, Variable, Word, forever, loop, 
 CLAIM, DONE, JOB, SLEEPERS, BUSY, STOP, SEMAPHORE, WORDS = 0, 8, 16, 24, 32, 40, 48, 64
 KERNEL, BUFFERS, SIZES, ITEMS, GRAIN, CHUNKS, FAILURE = range(JOB, JOB + 7)     # of the present job
 ROW = 6                 # words per row of the table
-TABLE, COUNT, SLOTS, INDEX, ARGUMENTS, ARGS, KERNEL_SIZES, POOL, POLL = range(9)      # of the block that says what to run
+# words of the block that says what to run
+TABLE, COUNT, SLOTS, INDEX, ARGUMENTS, ARGS, KERNEL_SIZES, POOL, POLL, ROUNDS, CHANGES, CHANGED, ADDRESSES = range(13)
+BLOCK = 13
 INTERRUPTED = -1
 POLL_NANOSECONDS = 20_000_000
 SPINS = 20000          # pauses of an idle worker before it sleeps: about the time between two kernels of one run
@@ -192,47 +195,54 @@ def share_out(w: Writer, pool: Word, row: Word, buffers: Word, sizes: Word, poll
 
 
 def run_table(w: Writer, table: Word, count: Word, slots: Word, index: Word, arguments: Word, args: Word, sizes: Word,
-              pool: Word, poll: Word) -> Word:
-    """Runs `count` rows; 0, INTERRUPTED, or the number of the row that failed (from 1) << 8 | its error code."""
+              pool: Word, poll: Word, rounds: Word, changes: Word, changed: Word, addresses: Word) -> Word:
+    """Runs `count` rows, `rounds` times; 0, INTERRUPTED, or the number of the row that failed (from 1) << 8 | its error
+    code.  Before each round its `changes` next ones of the `addresses` are put into the slots `changed`."""
     b = w.b
-    result, spent, code = Variable(b, 0), Variable(b, 0), Variable(b, 0)
+    result, spent, code, turn, number = (Variable(b, 0) for _ in range(5))
     with b.if_then(count.is_below(0)):
         w.call(work, pool, poll)
-    with loop(b, 0, arguments) as k:
-        w.put(args, k, w.get(slots, w.get(index, k)))
-    number = Variable(b, 0)
-    with forever(b) as leave:
-        with b.if_then(b.not_(number.get().is_below(count))):
-            leave()
-        row = table + number.get() * (ROW * 8)
-        number.add(1)
-        items = w.get(row, 3)
-        with b.if_then(items.is_above(0)):
-            buffers, its_sizes = args + w.get(row, 1) * 8, sizes + w.get(row, 2) * 8
-            shared = Variable(b, 0)
-            with b.if_then(b.and_(b.not_(pool.is_equal(0)), items.is_above(w.get(row, 4)))), \
-                    b.if_then(w.exchange(pool, BUSY, 0, 1)):        # another run is using the pool -> alone
-                shared.set(1)
-            with b.if_else(shared.get().is_equal(1)) as (together, alone):
-                with together:
-                    code.set(w.call(share_out, pool, row, buffers, its_sizes, poll))
-                with alone:
-                    code.set(w.call_kernel(w.get(row, 0), buffers, its_sizes, 0, items))
-            spent.add(w.get(row, 5))
-            with b.if_then(b.and_(code.get().is_equal(0), spent.get().is_above(POLL_NANOSECONDS))):
-                spent.set(0)
-                code.set(w.call(check_signals, poll))
-            with b.if_then(code.get().is_above(0)):
-                result.set((number.get() << 8) + code.get())
+    with forever(b) as stop:
+        with b.if_then(b.not_(b.and_(turn.get().is_below(rounds), result.get().is_equal(0)))):
+            stop()
+        with loop(b, 0, changes) as k:
+            w.put(slots, w.get(changed, k), w.get(addresses, turn.get() * changes + k))
+        with loop(b, 0, arguments) as k:
+            w.put(args, k, w.get(slots, w.get(index, k)))
+        turn.add(1)
+        number.set(0)
+        with forever(b) as leave:
+            with b.if_then(b.not_(number.get().is_below(count))):
                 leave()
-            with b.if_then(code.get().is_below(0)):
-                result.set(code.get())
-                leave()
+            row = table + number.get() * (ROW * 8)
+            number.add(1)
+            items = w.get(row, 3)
+            with b.if_then(items.is_above(0)):
+                buffers, its_sizes = args + w.get(row, 1) * 8, sizes + w.get(row, 2) * 8
+                shared = Variable(b, 0)
+                with b.if_then(b.and_(b.not_(pool.is_equal(0)), items.is_above(w.get(row, 4)))), \
+                        b.if_then(w.exchange(pool, BUSY, 0, 1)):        # another run is using the pool -> alone
+                    shared.set(1)
+                with b.if_else(shared.get().is_equal(1)) as (together, alone):
+                    with together:
+                        code.set(w.call(share_out, pool, row, buffers, its_sizes, poll))
+                    with alone:
+                        code.set(w.call_kernel(w.get(row, 0), buffers, its_sizes, 0, items))
+                spent.add(w.get(row, 5))
+                with b.if_then(b.and_(code.get().is_equal(0), spent.get().is_above(POLL_NANOSECONDS))):
+                    spent.set(0)
+                    code.set(w.call(check_signals, poll))
+                with b.if_then(code.get().is_above(0)):
+                    result.set((number.get() << 8) + code.get())
+                    leave()
+                with b.if_then(code.get().is_below(0)):
+                    result.set(code.get())
+                    leave()
     return result.get()
 
 
 def build(symbol: str) -> bytes:
-    """Object code for `run_table`: the address of a block of its nine arguments -> a word."""
+    """Object code for `run_table`: the address of a block of its arguments -> a word."""
     from llvmlite import ir
 
     module = ir.Module(symbol)
@@ -240,7 +250,7 @@ def build(symbol: str) -> bytes:
     function = ir.Function(module, ir.FunctionType(i64, [i64]), symbol)
     builder = ir.IRBuilder(function.append_basic_block())
     writer, block = Writer(builder), Word(builder, function.args[0])
-    builder.ret(run_table(writer, *(writer.get(block, k) for k in range(POLL + 1))).value)
+    builder.ret(run_table(writer, *(writer.get(block, k) for k in range(BLOCK))).value)
     return native.compile_module(module)
 
 

@@ -42,7 +42,12 @@ class LoopSteps:
         self.takes: list[Callable] = []             # (values, fed so far) -> the value of the next fed tensor
         self.stores: list[tuple[int, Callable]] = []        # (variable, (values, found) -> its next value)
         self.changes: list[Callable] = []           # (values, found): what changes arrays and stacks in place
+        self.lists: set[int] = set()                # lists: without their boxes while the loop runs
         self.sums: dict[int, ProductSum] = {}       # variables to which every iteration adds a product
+        self.looked_at: set[int] = set()            # variables that say what is taken
+        self.stored_variables: set[int] = set()     # whose values in all iterations are stored ...
+        self.stored_fetches: set[int] = set()       # ... and numbers of such fetches
+        self.in_place = False                       # whether arrays or stacks are changed in place
         self.places = {t: k for k, t in enumerate(body.inputs)}
         self.waited = {c for op in body.get_operations() for c in op.control_inputs}
         self.expressions = Expressions(body)
@@ -61,14 +66,19 @@ class LoopSteps:
             if make is not None:
                 self.stores.append((k, make(self)))
         self.changes += [make() for make in changing.values()]
+        self.in_place |= bool(self.changes)
 
     def begin(self, values):
         """Makes the loop's variables ready for the first iteration."""
+        for k in self.lists:
+            values[k] = unboxed(values[k])
         for k, product in self.sums.items():
             values[k] = Sum(product, values[k])
 
     def end(self, values):
         """Makes the loop's variables final values after the last iteration."""
+        for k in self.lists:
+            values[k] = boxed(values[k])
         for k in self.sums:
             values[k] = values[k].value()
 
@@ -93,15 +103,15 @@ class LoopSteps:
     def _pop(self, k, output) -> bool:
         """The last element of a list that is a loop variable, and the list without it."""
         op = output.op
-        if op.type != "TensorListPopBack" or output.value_index or not self._alone(k, output, 0):
+        if op.type != "TensorListPopBack" or output.value_index or not self._alone(k, output, 0) or not self._unseen(k):
             return False
 
         def take(values, fed):
-            rest, value = unboxed(values[k]).pop()
-            values[k] = boxed(rest)
+            values[k], value = values[k].pop()
             return value
 
-        self._feed(op.outputs[1], take)
+        self.lists.add(k)
+        self._feed(op.outputs[1], take, ())
         return True
 
     def _reads(self):
@@ -127,7 +137,7 @@ class LoopSteps:
             except OpError as error:
                 raise located(error, op) from None
 
-        self._feed(op.outputs[0], take)
+        self._feed(op.outputs[0], take, {handle, flow, *self.expressions.variables(op.inputs[1])})
 
     def _read_gradient(self, op):
         flow, shape = self._place(op.inputs[0]), op.inputs[2]._shape
@@ -141,9 +151,12 @@ class LoopSteps:
             value = None if isinstance(gradient, Zero) else gradient.get(int(index(values, fed)))
             return zeros if value is None else value
 
-        self._feed(op.outputs[0], take)
+        self._feed(op.outputs[0], take, {flow, *self.expressions.variables(op.inputs[1])})
 
-    def _feed(self, tensor, take):
+    def _feed(self, tensor, take, looked_at=None):
+        """Has `take` give a tensor's value, by looking at these variables (None: at what changes in place)."""
+        self.in_place |= looked_at is None
+        self.looked_at.update(looked_at or ())
         self.expressions.add_fed(tensor, len(self.fed))
         self.fed.append(tensor)
         self.takes.append(take)
@@ -152,7 +165,8 @@ class LoopSteps:
     def _storing(self, k, output):
         """How the next value of variable `k` comes about without the plan: a function that makes the step, or None."""
         op = output.op
-        if op.type == "TensorListPushBack" and self._alone(k, output, 0):
+        if op.type == "TensorListPushBack" and self._alone(k, output, 0) and self._unseen(k):
+            self.lists.add(k)
             return lambda steps: _pushing(k, steps.operand(op.inputs[1]))
         if op.type == "TensorArrayWriteV3" and not is_in_place(op) and self._alone(k, output, 3) \
                 and self._place(op.inputs[0]) is not None:
@@ -163,8 +177,7 @@ class LoopSteps:
             return lambda steps: _adding(k, self._place(one.inputs[0]), steps.operand(one.inputs[1]),
                                          steps.operand(one.inputs[2]))
         product = product_in(output, self.body.inputs[k]) if self.collects else None
-        if product is not None and self._alone(k, output, 0) and self._apart(product) \
-                and not self.cond.inputs[k]._consumers and self.cond.inputs[k] not in self.cond.outputs:
+        if product is not None and self._alone(k, output, 0) and self._apart(product) and self._unseen(k):
             self.sums[k] = ProductSum(product, self.state)
             return lambda steps: _collecting(k, steps.operand(product.inputs[0]), steps.operand(product.inputs[1]))
         return None
@@ -178,12 +191,14 @@ class LoopSteps:
         """(values, found) -> the value of a tensor after the iteration, in memory that nobody writes."""
         k = self._place(tensor)
         if k is not None:
+            self.stored_variables.add(k)
             return (lambda values, found: np.array(values[k])) if self.invariant[k] else lambda values, found: values[k]
         if tensor in self.fetches:
             number = self.fetches.index(tensor)
         else:
             number = len(self.fetches)
             self.fetches.append(tensor)
+        self.stored_fetches.add(number)
         return lambda values, found: found[number]
 
     def _place(self, tensor):
@@ -294,6 +309,10 @@ class LoopSteps:
         """Whether nothing but data says when an operation is to run."""
         return not op.control_inputs and op not in self.waited
 
+    def _unseen(self, k) -> bool:
+        """Whether the loop's condition does not look at a variable."""
+        return not self.cond.inputs[k]._consumers and self.cond.inputs[k] not in self.cond.outputs
+
     def _alone(self, k, output, position) -> bool:
         """Whether an operation is the only one that uses variable `k` (its input `position`), and only for `output`."""
         into = self.body.inputs[k]
@@ -302,7 +321,7 @@ class LoopSteps:
 
 
 def _pushing(k, value) -> Callable:
-    return lambda values, found: boxed(unboxed(values[k]).push(value(values, found)))
+    return lambda values, found: values[k].push(value(values, found))
 
 
 def _writing(op, k, handle, index, value) -> Callable:

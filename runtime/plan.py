@@ -205,6 +205,10 @@ class Segment:
         with self.lock:
             return self.next.setdefault(compiled, Segment(self.plan, compiled.program))
 
+    def binding(self, shapes):
+        """The binding for feeds of these shapes."""
+        return self._start(shapes, ())
+
     # choosing and compiling ------------------------------------------------------------------------------------
     def _start(self, shapes, pins):
         """The binding for these shapes and pinned values."""

@@ -79,7 +79,7 @@ class Pool:
         self.semaphore = base + 8 * interpreter.SEMAPHORE
         if libc.sem_init(ctypes.c_void_p(self.semaphore), 0, 0) != 0:
             return
-        self.life = np.zeros(interpreter.POLL + 1, np.int64)
+        self.life = np.zeros(interpreter.BLOCK, np.int64)
         self.life[[interpreter.COUNT, interpreter.POOL]] = -1, base     # a negative count of rows is a worker's life
         work = native().released
         for k in range(threads - 1):

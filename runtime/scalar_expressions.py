@@ -21,6 +21,7 @@ class Condition:
         self._invariant = {t for t, constant in zip(graph.inputs, invariant) if constant and not is_state(t)}
         self._expressions = Expressions(graph, self._fix)
         self.test = None if graph.control_outputs else self._expressions.function(graph.outputs[0])
+        self.variables = set() if self.test is None else self._expressions.variables(graph.outputs[0])
 
     def _fix(self, tensor):
         if tensor.op.type == "Placeholder" or tensor in self._expressions.names or not self._is_fixed(tensor):
@@ -57,7 +58,8 @@ class Expressions:
     """Scalars of a function's graph as functions (variables, fed tensors) -> value."""
 
     def __init__(self, graph, fix=lambda tensor: False):
-        self.names = {t: f"v[{k}]" for k, t in enumerate(graph.inputs) if not is_state(t)}
+        self.places = {t: k for k, t in enumerate(graph.inputs) if not is_state(t)}
+        self.names = {t: f"v[{k}]" for t, k in self.places.items()}
         self.scope: dict = {}
         self.fix = fix              # a way out for what is not an expression: whether it gave the tensor a name
 
@@ -69,6 +71,13 @@ class Expressions:
         """The function for a tensor; None if it is not such an expression."""
         text = self._text(tensor, [0])
         return None if text is None else eval(compile(f"lambda v, f: {text}", "<scalar of a loop>", "eval"), self.scope)
+
+    def variables(self, tensor) -> set[int]:
+        """The numbers of the variables that a tensor's function looks at."""
+        tensor = through(tensor)
+        if tensor in self.names:
+            return {self.places[tensor]} if tensor in self.places else set()
+        return set().union(*(self.variables(t) for t in tensor.op.inputs))
 
     def _text(self, tensor, count):
         count[0] += 1

@@ -116,7 +116,8 @@ def pools_of(session):
 
 
 def test_all_optimisations_are_tested():
-    assert set(PROGRAMS) | {"translation", "scalar_loops", "loop_pruning", "product_sums", "result_reuse"} == set(OPTIMISATIONS)
+    assert set(PROGRAMS) | {"translation", "scalar_loops", "native_iterations", "loop_pruning", "product_sums",
+                             "result_reuse"} == set(OPTIMISATIONS)
 
 
 def test_names_come_from_the_environment(monkeypatch):

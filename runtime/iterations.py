@@ -1,0 +1,195 @@
+"""Many iterations of a loop in one native call.
+
+Where a loop counts, it is known ahead how often it runs and which elements of TensorArrays and lists it takes.  The next
+iterations are then gone through three times: first what they take, and the counters; then the plan of the body, by the
+interpreter, which is told where each iteration reads and writes; then what they store.  Python's part is the same work
+as one iteration at a time, but its instructions and objects stay in the cache, which a body's kernels sweep clean.
+"""
+from __future__ import annotations
+
+from itertools import islice, repeat
+
+import numpy as np
+
+from jitgraph.compiler import options
+from jitgraph.compiler.fuse import may_fail
+from jitgraph.compiler.kernel import CODES
+from jitgraph.compiler.place import HostStep
+
+from .memory import address_of
+
+LONGEST = 256           # iterations in one call
+LEAST = 3               # fewer are not worth a table
+MEMORY = 1 << 24        # bytes that the iterations of one call may leave behind
+
+
+class Iterations:
+    """The iterations of one loop.  `counters`: (variable, function that gives its next value) for the variables that say
+    when the loop ends and what it takes; None where these are not mere scalar arithmetic, or something is in place."""
+
+    def __init__(self, steps, test, invariant, sources):
+        self.steps, self.test, self.invariant, self.sources = steps, test, invariant, sources
+        wanted = (options.present().uses("native_iterations") and test.test is not None and not steps.in_place
+                  and all(d is None or invariant[d] for _, d in sources))
+        self.counters = self._counters() if wanted else None
+        self.tables: dict = {}
+
+    def _counters(self):
+        steps = self.steps
+        wanted, found = self._changing(steps.looked_at | self.test.variables), {}
+        while wanted - found.keys():
+            k = min(wanted - found.keys())
+            tensor = steps.body.outputs[k]
+            found[k] = steps.expressions.function(tensor)
+            if found[k] is None:
+                return None
+            wanted |= self._changing(steps.expressions.variables(tensor))
+        return list(found.items())
+
+    def is_stored(self, number: int) -> bool:
+        """Whether the values of the fetch `number` of the steps are stored in every iteration."""
+        steps = self.steps
+        return number in steps.stored_fetches or (
+            number < len(steps.targets) and steps.targets[number] in steps.stored_variables)
+
+    def _changing(self, variables) -> set:
+        return {k for k in variables if not self.invariant[k]}
+
+    def run(self, values, plan, numbers, holds) -> tuple[list, bool | None]:
+        """Iterates on the loop's variables `values` as long as that is possible natively: ([], False) when the loop has
+        ended, (what was taken for the iterations that come next, True) when others must run these, (the same, None)
+        if they must run all.  `plan`, `numbers`: the body's, and the variables that feed it."""
+        before = self.steps.before
+        while True:
+            fed = before(values)
+            shapes = tuple([np.shape(a) for a in (*fed, *(values[k] for k in numbers))])
+            binding = plan.segment.binding(shapes)
+            if binding not in self.tables:
+                self.tables[binding] = Table.of(binding, plan, self, numbers)
+            table = self.tables[binding]
+            if table is None:
+                return [fed], None
+            start = [(k, values[k]) for k, _ in self.counters]
+            taken, left, ended = self._take(values, fed, shapes, table.limit, holds)
+            for k, value in start:
+                values[k] = value
+            if len(taken) < LEAST:
+                return taken + left, True
+            plan.runs += len(taken)
+            results = table.execute(values, taken)
+            self._store(values, [repeat(values[d]) if r is None else results[r] for r, d in self.sources], len(taken))
+            if ended:
+                return [], False
+            if left:
+                return left, True
+
+    def _take(self, values, fed, shapes, limit, holds) -> tuple[list, list, bool]:
+        """(what the next iterations take, what one of other shapes takes, whether the loop has ended after these)."""
+        taken, before, counters = [fed], self.steps.before, self.counters
+        with np.errstate(all="ignore"):
+            while True:
+                new = [step(values, fed) for _, step in counters]
+                for (k, _), value in zip(counters, new):
+                    values[k] = value
+                if not holds(values):
+                    return taken, [], True
+                if len(taken) == limit:
+                    return taken, [], False
+                fed = before(values)
+                if any(np.shape(a) != shape for a, shape in zip(fed, shapes)):
+                    return taken, [fed], False
+                taken.append(fed)
+
+    def _store(self, values, columns, count):
+        after = self.steps.after
+        for found in islice(zip(*columns), count) if columns else repeat((), count):
+            after(values, found)
+        for k in self.steps.targets:
+            if getattr(values[k], "base", None) is not None:
+                values[k] = np.array(values[k])         # not the memory of all iterations for the sake of the last
+
+
+class Table:
+    """Where each iteration of a body finds its inputs and leaves its results.
+
+    `outputs`: {slot: whether the values of all iterations are wanted}; `taken`: {slot: number of the fed tensor};
+    `states`: (slot, variable, slot in which the iteration before has its value); `fixed`: (slot, variable); `results`:
+    the slots of the plan's fetches.
+    """
+
+    def __init__(self, binding, outputs, taken, states, fixed, results):
+        self.binding, self.outputs, self.taken, self.states, self.fixed = binding, outputs, taken, states, fixed
+        self.results = results
+        self.slots = np.array([*outputs, *taken, *(slot for slot, *_ in states)], np.int64)
+        left = sum(self._nbytes(slot) for slot, kept in outputs.items() if kept)
+        self.limit = max(1, min(LONGEST, MEMORY // max(left, 1)))
+
+    @staticmethod
+    def of(binding, plan, iterations, numbers) -> Table | None:
+        """The table of a body that consists of kernels which cannot fail and write no variable; None for others."""
+        slots, feeds = binding.layout.slots, list(binding.compiled.program.feeds)
+        if not _is_native(binding) or any(s.kind == "feed" and s.dtype.name not in CODES for s in slots):
+            return None
+        results = [binding.layout.results[tensor][0] for tensor in plan.fetches]
+        outputs = {k: False for k in results if slots[k].kind == "output"}
+        for j, (r, _) in enumerate(iterations.sources):
+            if r is not None and results[r] in outputs:
+                outputs[results[r]] |= iterations.is_stored(j)
+        taken: dict = {}
+        states: list = []
+        fixed: list = []
+        following = {k: results[r] for k, (r, _) in zip(iterations.steps.targets, iterations.sources) if r is not None}
+        for k, s in enumerate(slots):
+            if s.kind == "feed":
+                number = feeds.index(s.key) - len(iterations.steps.fed)
+                if number < 0:
+                    taken[k] = feeds.index(s.key)
+                elif iterations.invariant[numbers[number]]:
+                    fixed.append((k, numbers[number]))
+                else:
+                    states.append((k, numbers[number], following.get(numbers[number])))
+        known = {*outputs, *taken}
+        shapes = binding.shapes
+        if not known.issuperset(results) or any(s not in known or shapes[s] != shapes[k] for k, _, s in states):
+            return None
+        return Table(binding, outputs, taken, states, fixed, results)
+
+    def execute(self, values, taken) -> list:
+        """Runs an iteration for each of `taken`; the values of every fetch, iteration by iteration.  Of an output that
+        nobody stores, they are None but for the last."""
+        count = len(taken)
+        with self.binding.frame() as frame:
+            blocks = {k: frame.block(k, count if kept else 2) for k, kept in self.outputs.items()}
+            arrays = {k: [np.asarray(fed[number], order="C") for fed in taken] for k, number in self.taken.items()}
+            first = [self._array(k, values[variable]) for k, variable, _ in self.states]
+            constant = [(k, self._array(k, values[variable])) for k, variable in self.fixed]
+            places: dict = {k: address + np.arange(count) % len(block) * self._nbytes(k)
+                            for k, (block, address) in blocks.items()}
+            places.update((k, [address_of(a) for a in found]) for k, found in arrays.items())
+            places.update((k, [address_of(array), *places[source][:-1]])
+                          for array, (k, _, source) in zip(first, self.states))
+            addresses = np.array(list(places.values()), np.int64).reshape(-1, count).T.copy()
+            frame.run_rounds(self.slots, addresses, [(k, address_of(array)) for k, array in constant])
+            return [self._values(k, arrays.get(k), blocks.get(k), count) for k in self.results]
+
+    def _array(self, slot, value) -> np.ndarray:
+        return np.asarray(value, self.binding.layout.slots[slot].dtype.as_numpy_dtype, order="C")
+
+    def _values(self, slot, arrays, block, count) -> list:
+        if arrays is not None:
+            return [np.array(a) for a in arrays]
+        if self.outputs[slot]:
+            return list(block[0])
+        return [None] * (count - 1) + [np.array(block[0][(count - 1) % 2])[()]]
+
+    def _nbytes(self, slot) -> int:
+        size = int(np.prod(self.binding.shapes[slot], dtype=np.int64))
+        return size * np.dtype(self.binding.layout.slots[slot].dtype.as_numpy_dtype).itemsize
+
+
+def _is_native(binding) -> bool:
+    """Whether a program is one stretch of kernels which cannot fail and write no variable."""
+    compiled, stretches = binding.compiled, binding.stretches
+    return (not compiled.program.rest and not compiled.writes and len(stretches) == 1
+            and not isinstance(stretches[0][0], HostStep)
+            and not any(may_fail(node) for kernel, _ in compiled.kernels for node in kernel.nodes))
