@@ -302,8 +302,10 @@ class Builder:
         shape = x.shape[:axis] + indices.shape + x.shape[axis + 1:]
         return self.node("gather", [x, indices], [(shape, x.dtype)], key=axis, axis=axis).out
 
-    def scatter(self, op, shape, indices: Value, updates: Value) -> Value:
-        return self.node("scatter", [indices, updates], [(tuple(shape), updates.dtype)], op=op).out
+    def scatter(self, op, shape, indices: Value, updates: Value, drops: bool = False) -> Value:
+        """A table of `shape` of what `op` begins with, its rows `indices` combined with those of `updates`.  An index out of
+        range raises InvalidArgumentError at run time; with `drops` negative ones are left out."""
+        return self.node("scatter", [indices, updates], [(tuple(shape), updates.dtype)], key=drops, op=op, drops=drops).out
 
     def update_rows(self, name, variables, indices: Value, values, expression) -> Node:
         """The rows `indices` of variables of one shape become expression(*their rows, *values), one after the other.

@@ -31,14 +31,17 @@ def _extreme(code: str, which: str) -> str:
 
 
 def emit_scatter(node: Node) -> Kernel:
-    """out = what `op` begins with; out[indices[k]] combined with updates[k], for one k after the other."""
+    """out = what `op` begins with; out[indices[k]] combined with updates[k], for one k after the other.  Where it `drops`
+    negative indices, their rows have no columns."""
     indices, updates = node.inputs
     code, index = CODES[node.out.dtype.name], CODES[indices.dtype.name]
     rows, count = node.out.shape[0], sizes.product(indices.shape)
     width = sizes.product(node.out.shape[1:])
     start, combined = SCATTERED[node.attrs["op"]]
     combined = combined.format(y="y0[row * width + c]", u="x1[k * width + c]")
-    name = f"scatter_{node.attrs['op']}_{index}_{code}"
+    drops = node.attrs["drops"]
+    name = f"scatter_{node.attrs['op']}_{index}_{code}{'_kept' * drops}"
+    wrong, stop = ("select(row < 0, 0, outside(row, rows))", "select(row < 0, lo, hi)") if drops else ("outside(row, rows)", "hi")
     kernel = bare_kernel(node, name, [indices, updates], [node.out])
     kernel.sizes = [rows, count, width]
     kernel.items, kernel.cost = (width + BLOCK - 1) // BLOCK, (0.3, (rows + count) * BLOCK)
@@ -53,9 +56,10 @@ def emit_scatter(node: Node) -> Kernel:
                 y0[r * width + c] = {start(code)}
         for k in range(count):
             row = i64(x0[k])
-            err |= outside(row, rows) * 1
+            err |= {wrong} * 1
+            stop = {stop}
             row = inside(row, rows)
-            for c in range(lo, hi):
+            for c in range(lo, stop):
                 y0[row * width + c] = {code}({combined})
     return err
 """

@@ -93,10 +93,7 @@ _sum_value = _unsorted(np.add, lambda dtype: 0)
 
 
 def _lowered(combination: str) -> Callable:
-    """Rows combined by id in a table with a row more at its head, which takes what has a negative id and is cut off again.
-
-    The row stands first, so that an id equal to the number of segments is still found out of range.
-    """
+    """Rows combined by id."""
     def lower(b: Any, data: Any, segment_ids: Any, num_segments: Any) -> Any:
         if num_segments.constant is None:
             return NotImplemented
@@ -104,9 +101,7 @@ def _lowered(combination: str) -> Callable:
         count = shape_rules.product(segment_ids.shape)
         rows = plain_sizes(num_segments.constant)[0]
         ids = b.reshape(segment_ids, (count,))
-        ids = prim.max(ids, -1) + 1
-        wide = b.scatter(combination, (rows + 1, *inner), ids, b.reshape(data, (count, *inner)))
-        return b.slice(wide, [1] + [0] * len(inner), (rows, *inner))
+        return b.scatter(combination, (rows, *inner), ids, b.reshape(data, (count, *inner)), drops=True)
 
     return lower
 

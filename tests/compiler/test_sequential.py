@@ -79,6 +79,10 @@ def test_rows_combined_by_segment(tf, op, dtype):
         assert any(name.startswith(f"scatter_{op.replace('sum', 'add').replace('prod', 'mul')}_i32") for name in kernels)
         with pytest.raises(tf.errors.InvalidArgumentError, match="out of range"):
             session.run(combined, {rows: given, ids: [2, 0, 2, 5, 4]})
+        nothing = getattr(tf, f"unsorted_segment_{op}")(rows, ids, 0)
+        assert session.run(nothing, {rows: given[:2], ids: [-1, -7]}).shape == (0, 3)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="out of range"):
+            session.run(nothing, {rows: given[:1], ids: [0]})
 
 
 STEPS = {       # what stands beside the variables, the gradient and the indices, and attributes
