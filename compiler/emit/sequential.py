@@ -1,6 +1,6 @@
 """Kernels whose inner order matters: rows added into a table, running sums and products.
 
-Each item owns columns (or lines) of its own and goes through its elements in order, so results are the same for any
+Each item owns columns, rows or lines of its own and goes through its elements in order, so results are the same for any
 number of threads.
 """
 from __future__ import annotations
@@ -14,7 +14,9 @@ from . import scalars
 from .cpu import SEARCH_BLOCK, loaded, stored
 from .kernel_text import bare_kernel
 
-BLOCK = 64      # columns of a table that one item owns
+BLOCK = 64      # columns of a table that one item updates
+WIDE = 128      # columns of a table that one item adds to, in every other group of rows ...
+GROUP = 128     # ... of so many, where there are enough: then it writes long stretches of memory
 
 
 # what a scattered table begins with, and how a row is combined with an update; NaN is not larger than anything
@@ -31,34 +33,40 @@ def _extreme(code: str, which: str) -> str:
 
 
 def emit_scatter(node: Node) -> Kernel:
-    """out = what `op` begins with; out[indices[k]] combined with updates[k], for one k after the other.  Where it `drops`
-    negative indices, their rows have no columns."""
+    """out = what `op` begins with; out[indices[k]] combined with updates[k], for one k after the other.
+
+    An item goes through all indices and takes those of its rows; of others, as of negative ones where it `drops` these, it
+    takes no columns."""
     indices, updates = node.inputs
     code, index = CODES[node.out.dtype.name], CODES[indices.dtype.name]
     rows, count = node.out.shape[0], sizes.product(indices.shape)
     width = sizes.product(node.out.shape[1:])
     start, combined = SCATTERED[node.attrs["op"]]
     combined = combined.format(y="y0[row * width + c]", u="x1[k * width + c]")
-    drops = node.attrs["drops"]
-    name = f"scatter_{node.attrs['op']}_{index}_{code}{'_kept' * drops}"
-    wrong, stop = ("select(row < 0, 0, outside(row, rows))", "select(row < 0, lo, hi)") if drops else ("outside(row, rows)", "hi")
+    drops, group = node.attrs["drops"], GROUP if sizes.hint_of(rows) >= 4 * GROUP else 1
+    name = f"scatter_{node.attrs['op']}_{index}_{code}{'_kept' * drops}{'_large' * (group > 1)}"
+    wrong, last = ("select(row < 0, 0, outside(row, rows))", "select(row < 0, lo, hi)") if drops else ("outside(row, rows)", "hi")
     kernel = bare_kernel(node, name, [indices, updates], [node.out])
     kernel.sizes = [rows, count, width]
-    kernel.items, kernel.cost = (width + BLOCK - 1) // BLOCK, (0.3, (rows + count) * BLOCK)
+    kernel.items, kernel.cost = 2 * ((width + WIDE - 1) // WIDE), (0.3, (rows + count) * WIDE // 2)
     kernel.source = f"""def {name}(x0, x1, y0, sizes, begin, end):
     rows, count, width = sizes[0], sizes[1], sizes[2]
     err = 0
     for q in range(begin, end):
-        lo = q * {BLOCK}
-        hi = smaller(lo + {BLOCK}, width)
-        for r in range(rows):
-            for c in range(lo, hi):
-                y0[r * width + c] = {start(code)}
+        mine = q % 2
+        lo = q // 2 * {WIDE}
+        hi = smaller(lo + {WIDE}, width)
+        for g in range((rows + {2 * group - 1}) // {2 * group}):
+            first = (g * 2 + mine) * {group}
+            for r in range(first, smaller(first + {group}, rows)):
+                for c in range(lo, hi):
+                    y0[r * width + c] = {start(code)}
         for k in range(count):
             row = i64(x0[k])
             err |= {wrong} * 1
-            stop = {stop}
+            last = {last}
             row = inside(row, rows)
+            stop = select(row // {group} % 2 == mine, last, lo)
             for c in range(lo, stop):
                 y0[row * width + c] = {code}({combined})
     return err

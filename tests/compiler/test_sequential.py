@@ -85,6 +85,16 @@ def test_rows_combined_by_segment(tf, op, dtype):
             session.run(nothing, {rows: given[:1], ids: [0]})
 
 
+def test_rows_of_a_large_table_are_shared_out(tf):
+    """Groups of rows, a last one that is not full, columns beyond the first block; each row's terms keep their order."""
+    rng = np.random.RandomState(0)
+    rows, ids = rng.randint(-9, 9, (5000, 131)).astype(np.float32), rng.randint(-3, 1000, 5000).astype(np.int32)
+    x, i = tf.placeholder(tf.float32, rows.shape), tf.placeholder(tf.int32, ids.shape)
+    total = tf.unsorted_segment_sum(x, i, 1000)
+    with tf.Session(jit="off") as reference, tf.Session(jit="always") as session:
+        np.testing.assert_array_equal(reference.run(total, {x: rows, i: ids}), session.run(total, {x: rows, i: ids}))
+
+
 STEPS = {       # what stands beside the variables, the gradient and the indices, and attributes
     "Adagrad": (2, {"lr": 0.1}, {}), "Momentum": (2, {"lr": 0.1, "momentum": 0.9}, {"use_nesterov": True}),
     "KerasMomentum": (2, {"lr": 0.1, "momentum": 0.9}, {}), "Adadelta": (3, {"lr": 0.1, "rho": 0.9, "epsilon": 0.01}, {}),
