@@ -182,7 +182,10 @@ class SliceSpec:
 def _stack(values: list) -> Tensor:
     values = [int(v) if not isinstance(v, Tensor) and not hasattr(v, "_as_graph_element") else v for v in values]
     if all(isinstance(v, int) for v in values):
-        return convert_to_tensor(values, name="stack")
+        from jitgraph.ops.constant import constant_node  # straight to the node: programs slice a lot
+
+        dtype = dtypes.int32 if all(dtypes.int32.min <= v <= dtypes.int32.max for v in values) else dtypes.int64
+        return constant_node(np.array(values, dtype.as_numpy_dtype), dtype, "stack")
     return _function("stack")(values, name="stack")
 
 
