@@ -28,7 +28,7 @@ A `Node` is one primitive applied to `Value`s.  Kinds, and what their attributes
     depthwise depthwise_input depthwise_filter         and multiplier
     scatter    op                        inputs: indices, updates; rows added into zeros, multiplied into ones, or the
                                          extremes of the rows of each index (add, mul, max, min; NaN is no extreme)
-    update     name, step                inputs: variables, indices, what their rows are combined with in place; see `RowStep`
+    update     name, step                inputs: variables, indices, what their rows are combined with in place; see `emit.row_step`
     bounds     limit                     inputs: indices; fails, before any state changes, if one is outside
     uniform normal                       input: seeds and position (and constants); random numbers
     top_k      k                         the k largest of each row, falling, and their places
@@ -44,7 +44,6 @@ from jitgraph import prim
 from jitgraph.graph import dtypes, errors
 
 from . import sizes, winograd
-from .kernel import CODES
 
 REDUCTIONS = ("add", "mul", "max", "min", "and", "or", "argmax", "argmin")
 VIEWS = ("reshape", "transpose", "broadcast", "slice")
@@ -313,6 +312,8 @@ class Builder:
         `values`: scalars that count for all rows, or the shape of `indices` and then of a row.  Raises NotImplementedError
         where there can be no such kernel.
         """
+        from .emit.row_step import RowStep  # which has a Builder of its own
+
         shape = variables[0].shape
         if not shape or not all(same_shape(v.shape, shape) for v in variables):
             raise NotImplementedError
@@ -402,10 +403,7 @@ class Builder:
     def pad(self, x: Value, before, after, value=0) -> Value:
         shape = tuple(lo + d + hi for d, lo, hi in zip(x.shape, before, after))
         fill = self.lift(value, x.dtype)
-        key = ("pad", x, fill, shape_key(before), shape_key(after))
-        if key not in self._known or "common_subexpressions" in self.off:
-            self._known[key] = self.assemble(shape, [(x, tuple(before))], fill)
-        return self._known[key]
+        return self.assemble(shape, [(x, tuple(before))], fill)
 
     def pad_images(self, x: Value, around) -> Value:
         """Images [n, h, w, c] with zeros around them: ((before, after), ...) rows and columns."""
@@ -416,6 +414,9 @@ class Builder:
 
     def assemble(self, shape, parts, fill) -> Value:
         """A tensor of `shape` put together from (value, offset) parts; `fill` covers what they leave, None if nothing."""
+        key = ("assemble", shape_key(shape), fill, *((x, shape_key(offset)) for x, offset in parts))
+        if key in self._known and "common_subexpressions" not in self.off:
+            return self._known[key]
         like = parts[0][0]
         if fill is not None:
             parts = [(self.broadcast(fill, shape), (0,) * len(shape))] + parts
@@ -430,6 +431,7 @@ class Builder:
         self.nodes.remove(out.node)         # nodes stand in the order in which they can run
         self.nodes.append(out.node)
         out.node.id, self._count = self._count, self._count + 1
+        self._known[key] = out
         return out
 
     def read(self, variable, version, shape, dtype) -> Value:
@@ -438,30 +440,6 @@ class Builder:
 
     def write(self, variable, version, x: Value) -> Value:
         return self.node("write", [x], [(x.shape, x.dtype)], variable=variable, version=version).out
-
-
-class RowStep:
-    """A scalar expression that gives the new elements of rows of variables: `inputs` (the elements of the variables, then
-    further ones), the primitives between in `nodes`, and the `results`, one for each variable.
-
-    Raises NotImplementedError for what no kernel can compute, or may fail while it writes.
-    """
-
-    def __init__(self, expression, variables, others):
-        from .emit import scalars
-        from .fuse import may_fail
-
-        builder = Builder()
-        self.inputs = [builder.node("input", [], [((), dtype)]).out for dtype in (*variables, *others)]
-        found = expression(*self.inputs)
-        found = found if isinstance(found, tuple) else (found,)
-        self.results = [builder.cast(builder.lift(value, dtype), dtype) for value, dtype in zip(found, variables)]
-        self.nodes = builder.nodes
-        codes = [CODES.get(v.dtype.name) for node in self.nodes for v in (*node.inputs, *node.outputs)]
-        if None in codes or any(may_fail(node) for node in self.nodes) or not all(
-                scalars.supported(node.attrs["prim"], CODES[node.inputs[-1].dtype.name])
-                for node in self.nodes if node.kind == "map"):
-            raise NotImplementedError
 
 
 def accumulator(op, dtype):

@@ -8,15 +8,17 @@ from __future__ import annotations
 import numpy as np
 
 from .. import sizes
-from ..ir import Node, RowStep
+from ..ir import Node
 from ..kernel import CODES, DTYPE_NAMES, EXPENSIVE, Kernel, Statement
 from . import scalars
 from .cpu import SEARCH_BLOCK, loaded, stored
 from .kernel_text import bare_kernel
+from .row_step import RowStep
 
-BLOCK = 64      # columns of a table that one item updates
-WIDE = 128      # columns of a table that one item adds to, in every other group of rows ...
-GROUP = 128     # ... of so many, where there are enough: then it writes long stretches of memory
+BLOCK = 64      # columns of a table that one item owns
+LARGE = 512     # rows of a table that lies in memory rather than in the cache: of that, an item has ...
+WIDE, PARTS = 128, 2    # ... so many columns of one part of the rows, so that it writes longer stretches
+GROUP = 128     # neighbouring rows in the same part
 
 
 # what a scattered table begins with, and how a row is combined with an update; NaN is not larger than anything
@@ -43,30 +45,32 @@ def emit_scatter(node: Node) -> Kernel:
     width = sizes.product(node.out.shape[1:])
     start, combined = SCATTERED[node.attrs["op"]]
     combined = combined.format(y="y0[row * width + c]", u="x1[k * width + c]")
-    drops, group = node.attrs["drops"], GROUP if sizes.hint_of(rows) >= 4 * GROUP else 1
-    name = f"scatter_{node.attrs['op']}_{index}_{code}{'_kept' * drops}{'_large' * (group > 1)}"
-    wrong, last = ("select(row < 0, 0, outside(row, rows))", "select(row < 0, lo, hi)") if drops else ("outside(row, rows)", "hi")
+    drops, large = node.attrs["drops"], sizes.hint_of(rows) >= LARGE
+    parts, columns = (PARTS, WIDE) if large else (1, BLOCK)
+    name = f"scatter_{node.attrs['op']}_{index}_{code}{'_kept' * drops}{'_large' * large}"
+    wrong, stop = ("select(row < 0, 0, outside(row, rows))", "select(row < 0, lo, hi)") if drops else ("outside(row, rows)", "hi")
+    if large:
+        stop = f"select(row // {GROUP} % {parts} == part, {stop}, lo)"
     kernel = bare_kernel(node, name, [indices, updates], [node.out])
     kernel.sizes = [rows, count, width]
-    kernel.items, kernel.cost = 2 * ((width + WIDE - 1) // WIDE), (0.3, (rows + count) * WIDE // 2)
+    kernel.items, kernel.cost = parts * ((width + columns - 1) // columns), (0.3, (rows + count) * BLOCK)
     kernel.source = f"""def {name}(x0, x1, y0, sizes, begin, end):
     rows, count, width = sizes[0], sizes[1], sizes[2]
     err = 0
     for q in range(begin, end):
-        mine = q % 2
-        lo = q // 2 * {WIDE}
-        hi = smaller(lo + {WIDE}, width)
-        for g in range((rows + {2 * group - 1}) // {2 * group}):
-            first = (g * 2 + mine) * {group}
-            for r in range(first, smaller(first + {group}, rows)):
+        part = q % {parts}
+        lo = q // {parts} * {columns}
+        hi = smaller(lo + {columns}, width)
+        for g in range((rows + {parts * GROUP - 1}) // {parts * GROUP}):
+            first = (g * {parts} + part) * {GROUP}
+            for r in range(first, smaller(first + {GROUP}, rows)):
                 for c in range(lo, hi):
                     y0[r * width + c] = {start(code)}
         for k in range(count):
             row = i64(x0[k])
             err |= {wrong} * 1
-            last = {last}
+            stop = {stop}
             row = inside(row, rows)
-            stop = select(row // {group} % 2 == mine, last, lo)
             for c in range(lo, stop):
                 y0[row * width + c] = {code}({combined})
     return err
