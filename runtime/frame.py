@@ -12,7 +12,6 @@ from .interpreter import ADDRESSES, CHANGED, CHANGES, INTERRUPTED, POOL, ROUNDS,
 from .memory import KEPT, ResultPool, address_of, aligned_empty
 
 SMALL = 1 << 14             # feeds and results up to this many bytes are copied: cheaper than asking for an address
-BLOCKS = 64                 # of one size and number of rounds that a frame keeps
 HOLD_GIL = 20_000           # estimated nanoseconds up to which a run keeps the GIL
 SHARED = 80_000             # estimated nanoseconds from which a run, and a kernel, share their work with the pool
 
@@ -32,7 +31,7 @@ class Frame:
         self.variables = binding.compiled.variables
         self.small_outputs: dict[int, np.ndarray] = {}
         self.big_outputs: list = []
-        self.blocks: dict[tuple[int, int], ResultPool] = {}
+        self.blocks: dict[int, ResultPool] = {}
         self.kept = KEPT if binding.compiled.program.options.uses("result_reuse") else 0
         for k, s in enumerate(slots):
             if s.kind in ("const", "size"):
@@ -135,12 +134,12 @@ class Frame:
 
     def block(self, slot: int, rounds: int) -> tuple[np.ndarray, int]:
         """(array [rounds, ...], address) of memory for the values of a result in so many rounds."""
-        if (slot, rounds) not in self.blocks:
-            if len(self.blocks) > BLOCKS:
-                self.blocks.clear()
+        pool = self.blocks.get(slot)
+        if pool is None or pool.shape[0] < rounds:
             shape, dtype = self.binding.shapes[slot], self.binding.layout.slots[slot].dtype.as_numpy_dtype
-            self.blocks[slot, rounds] = ResultPool((rounds, *shape), dtype, self.kept)
-        return self.blocks[slot, rounds].take()
+            pool = self.blocks[slot] = ResultPool((1 << (rounds - 1).bit_length(), *shape), dtype, self.kept)
+        array, address = pool.take()
+        return array[:rounds], address
 
     def run_rounds(self, slots: np.ndarray, addresses: np.ndarray, fixed: list[tuple[int, int]]):
         """Executes a program of one stretch of kernels as often as `addresses` [rounds, slots] has rows, from and to the
