@@ -22,6 +22,7 @@ from typing import Any
 MODULES = {
     "jitgraph": "jitgraph",
     "copy": "numpy",
+    "gemm": "numpy",
     "numpy": "numpy",
     "jax": "jax",
     "tensorflow": "tensorflow",
@@ -30,7 +31,8 @@ MODULES = {
     "torch-compile": "torch",
     "pytensor": "pytensor",
 }
-"""{peer: the module whose presence means that it is installed}; `copy` is NumPy copying as many bytes."""
+"""{peer: the module whose presence means that it is installed}; `copy` is NumPy copying as many bytes, `gemm` NumPy
+multiplying matrices with as many operations: what memory and arithmetic allow."""
 
 REGISTRY: dict[str, Workload] = {}
 """All workloads of the modules loaded so far, by name, in the order of their declaration."""
@@ -90,9 +92,28 @@ class Workload:
         self.functions["torch-compile"] = lambda **size: run(True, **size)
         return function
 
+    def arithmetic(self, operations: Callable[..., float]) -> None:
+        """Declare how many multiplications and additions it takes, operations(**size), for peer `gemm`."""
+        self.functions["gemm"] = lambda **size: _product(operations(**size))
+
     def prepare(self, peer: str, small: bool = False) -> Any:
         """Return the call to be timed on a peer (kind "steady"), or the seconds measured (kind "once")."""
         return self.functions[peer](**(self.small if small else self.full))
+
+
+def _product(operations: float) -> Callable[[], None]:
+    """Return the call of a product of matrices that takes so many operations."""
+    import numpy as np
+
+    terms = 1024
+    side = max(round((operations / 2 / terms) ** 0.5), 1)
+    left, right = np.ones((side, terms), np.float32), np.ones((terms, side), np.float32)
+    target = np.empty((side, side), np.float32)
+
+    def call() -> None:
+        np.matmul(left, right, out=target)
+
+    return call
 
 
 def _declaring_module() -> str:

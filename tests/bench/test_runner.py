@@ -151,7 +151,7 @@ def test_digests_alike():
 
 
 def test_peers_are_found():
-    assert list(peers.find([]))[:3] == ["jitgraph", "copy", "numpy"]
+    assert list(peers.find([]))[:4] == ["jitgraph", "copy", "gemm", "numpy"]
     assert peers.find(["numpy"]) == {"jitgraph": sys.executable, "numpy": sys.executable}
     assert peers.find([f"numpy={sys.executable}"])["numpy"] == sys.executable
     # A link to the interpreter is another interpreter, that is asked.

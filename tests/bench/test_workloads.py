@@ -16,7 +16,7 @@ _spec.loader.exec_module(worker)
 
 WORKLOADS = runner.workloads()
 STEADY = [name for name, workload in WORKLOADS.items() if workload.kind == "steady"]
-IN_PROCESS = ("numpy", "copy")
+IN_PROCESS = ("numpy", "copy", "gemm")
 
 
 def test_names_are_those_of_the_table():

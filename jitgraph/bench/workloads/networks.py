@@ -20,6 +20,14 @@ cnn = Workload(
 CNN_SHAPES = ((5, 5, 1, 32), (5, 5, 32, 64), (3136, 1024), (1024, 10))
 
 
+@cnn.arithmetic
+def _(batch: int) -> float:
+    first, second = 28 * 28 * 25 * 32, 14 * 14 * 25 * 32 * 64 * 36 / 100     # Winograd multiplies 36 times instead of 100
+    dense = 3136 * 1024 + 1024 * 10
+    return 2 * batch * (2 * first + 3 * second + 3 * dense)     # no gradient of the images
+
+
+
 def _cnn_data(batch: int) -> tuple[Any, ...]:
     """Return images [batch, 28, 28, 1], digits [batch] and the list of weights."""
     import numpy as np
@@ -175,6 +183,11 @@ resnet = Workload(
 )
 
 
+@resnet.arithmetic
+def _(batch: int, side: int, channels: int) -> float:
+    return 2 * 3 * 2 * batch * side**2 * 9 * channels**2 * 36 / 144      # Winograd multiplies 36 times instead of 144
+
+
 def _resnet_data(batch: int, side: int, channels: int) -> tuple[Any, ...]:
     """Return an image batch in NHWC and two 3x3 filters in HWIO."""
     import numpy as np
@@ -242,6 +255,12 @@ lstm = Workload(
     goals={"jax": 0.7},
     noise=1e-2,
 )
+
+
+@lstm.arithmetic
+def _(steps: int, batch: int, hidden: int) -> float:
+    forward, state = 2 * hidden * 4 * hidden, hidden * 4 * hidden
+    return 2 * steps * batch * (2 * forward + state)        # no gradient of the inputs
 
 
 def _lstm_data(steps: int, batch: int, hidden: int) -> tuple[Any, Any]:
