@@ -2,18 +2,27 @@
 from __future__ import annotations
 
 from . import sizes, winograd
-from .kernel import WIDTH, Kernel
+from .kernel import WIDTH, Access, Kernel
 
 
 def moved(kernel: Kernel) -> sizes.Dim:
-    """Bytes read once and written once.  Of a tensor from which rows are picked, as much as is picked."""
+    """Bytes read once and written once; of a tensor of which a part is touched, no more than that part."""
     total: sizes.Dim = 0
-    picked = {s.access.param for s in kernel.body if s.kind == "gather" and s.access is not None}
-    picked -= {s.access.param for s in kernel.body if s.kind == "load" and s.access is not None}
     for k, (param, value) in enumerate(zip(kernel.params, kernel.buffers)):
-        count = _points(kernel) if k in picked else sizes.product(value.shape)
+        count = min(_touched(kernel, k), sizes.product(value.shape), key=sizes.hint_of)
         total = total + count * WIDTH[param.dtype] * (2 if param.use == "inout" else 1)
     return total
+
+
+def _touched(kernel: Kernel, number: int) -> sizes.Dim:
+    """At most how many elements of a buffer a kernel touches."""
+    node = kernel.nodes[0]
+    if node.kind == "update" and kernel.params[number].use == "inout":      # the picked rows of a variable
+        indices = node.inputs[len(node.attrs["step"].results)]
+        return sizes.product(indices.shape) * sizes.product(node.inputs[0].shape[1:])
+    touched = [_points(kernel) if s.kind == "gather" else _elements(kernel, s.access)
+               for s in kernel.body if s.access is not None and s.access.param == number]
+    return sum(touched) if touched else sizes.product(kernel.buffers[number].shape)
 
 
 def operations(kernel: Kernel) -> sizes.Dim:
@@ -44,6 +53,12 @@ def operations(kernel: Kernel) -> sizes.Dim:
     row = sum(1 for s in kernel.body if s.kind == "op" and s.level != "full")
     kept = sizes.product(loop.size for loop in kernel.loops if loop.role != "reduce")
     return _points(kernel) * full + kept * row
+
+
+def _elements(kernel: Kernel, access: Access) -> sizes.Dim:
+    """How many elements lie behind an access."""
+    loops, strides = (x[int(kernel.parts):] for x in (kernel.loops, access.strides))
+    return sizes.product(loop.size for loop, stride in zip(loops, strides) if isinstance(stride, sizes.Size) or stride)
 
 
 def _points(kernel: Kernel) -> sizes.Dim:
