@@ -20,6 +20,7 @@ from .memory import address_of
 
 LONGEST = 256           # iterations in one call
 LEAST = 3               # fewer are not worth a table
+TABLES = 64             # bindings of a body, for as many combinations of shapes, whose tables are kept
 MEMORY = 1 << 24        # bytes that the iterations of one call may leave behind
 
 
@@ -65,6 +66,8 @@ class Iterations:
             shapes = tuple([np.shape(a) for a in (*fed, *(values[k] for k in numbers))])
             binding = plan.segment.binding(shapes)
             if binding not in self.tables:
+                if len(self.tables) >= TABLES:
+                    self.tables.clear()
                 self.tables[binding] = Table.of(binding, plan, self, numbers)
             table = self.tables[binding]
             if table is None:

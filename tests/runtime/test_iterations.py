@@ -178,6 +178,20 @@ def test_results_stay_when_the_loop_runs_again(tf, calls):
         assert [set(last), set(early), set(late)] == [{300.0 * k}, {2.0 * k}, {290.0 * k}]
 
 
+def test_loops_of_many_lengths_share_their_memory(tf, calls):
+    n = tf.placeholder(tf.int32, [])
+    out = tf.TensorArray(tf.float32, n)
+    out = tf.while_loop(lambda i, *_: i < n, lambda i, y, a: (i + 1, y + 1.0, a.write(i, y)), (0, tf.zeros([1000]), out))[2]
+    with tf.Session(jit="always") as session:
+        rows = out.stack()
+        for count in (5, 100, 77, 3, 128, 64):
+            assert session.run(rows, {n: count})[:, 7].tolist() == list(range(count))
+        loops = [caller for caller in session._state.functions.values() if hasattr(caller, "ahead")]
+        pools = [pool for loop in loops for table in loop.ahead.tables.values() if table
+                 for frame in table.binding.frames for pool in frame.blocks.values() if pool.shape[1:] == (1000,)]
+    assert [pool.shape[0] for pool in pools] == [128] and len(pools[0].blocks) <= 2
+
+
 def test_threads_run_one_loop_side_by_side(tf, calls):
     x = tf.placeholder(tf.float32, [12, 4, 8])
     fetches = network(tf, x)
