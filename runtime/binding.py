@@ -66,7 +66,8 @@ class Binding:
         try:
             return frame.run(feeds)
         finally:
-            self._give(frame)
+            frame.drop()
+            self.frames.append(frame)
 
     @contextmanager
     def frame(self) -> Iterator[Frame]:
@@ -75,7 +76,8 @@ class Binding:
         try:
             yield frame
         finally:
-            self._give(frame)
+            frame.drop()
+            self.frames.append(frame)
 
     def _take(self) -> Frame:
         if not self.checked:
@@ -84,10 +86,6 @@ class Binding:
             return self.frames.pop()
         except IndexError:
             return Frame(self)
-
-    def _give(self, frame: Frame):
-        frame.drop()
-        self.frames.append(frame)
 
     def _check_variables(self):
         for variable, (declaration, op) in self.compiled.reads.items():
