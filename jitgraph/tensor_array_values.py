@@ -80,7 +80,7 @@ class Handle:
     def write_rows(self, elements: Elements, indices: Any, rows: Any, replays: bool = False) -> Elements:
         """The elements with every row at its index.  Raises what writing one by one does."""
         if isinstance(rows, np.ndarray) and len(rows) and not self.cleared and rows.dtype == self.dtype.as_numpy_dtype \
-                and np.array_equal(indices, np.arange(elements.size)) and all(e is None for e in elements.list.items()) \
+                and is_whole(indices, elements.size) and all(e is None for e in elements.list.items()) \
                 and (not self.identical or _fits(self._shape(elements), rows.shape[1:])):
             return Elements(PersistentList(list(rows)), rows.shape[1:])         # a new array, all at once
         for index, row in zip(indices, rows):
@@ -90,7 +90,7 @@ class Handle:
     def read_rows(self, elements: Elements, indices: Any, replays: bool = False) -> list[np.ndarray]:
         """The elements at these indices.  Raises what reading one by one does."""
         found = list(elements.list.items())
-        if not self.cleared and np.array_equal(indices, np.arange(len(found))) and not any(e is None for e in found):
+        if not self.cleared and is_whole(indices, len(found)) and not any(e is None for e in found):
             if self.clears and not replays:
                 self.cleared.update(range(len(found)))
             return found
@@ -99,6 +99,11 @@ class Handle:
     def _shape(self, elements: Elements) -> Any:
         written = elements.element_shape if self.identical else None
         return self.element_shape if written is None else written
+
+
+def is_whole(indices: Any, size: int) -> bool:
+    """Whether indices are those of all elements of an array, in their order."""
+    return np.array_equal(indices, np.arange(size))
 
 
 def _fits(stated: Any, shape: tuple) -> bool:

@@ -1,9 +1,6 @@
 """A compiled program bound to sizes: the instruction table filled in, and frames of memory to run it in."""
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 
 from jitgraph.compiler.kernel import WIDTH
@@ -57,35 +54,23 @@ class Binding:
         self.pointers = (address_of(self.table), address_of(self.index), len(compiled.index), address_of(self.sizes))
 
     # running ---------------------------------------------------------------------------------------------------
-    def run(self, feeds) -> list:
-        """Executes the program on feed arrays (contiguous, of the declared dtypes); returns its results in order.
+    def run(self, given, work=Frame.run):
+        """Executes the program on feed arrays (contiguous, of the declared dtypes); returns its results in order.  Or gives
+        the result of other `work(frame, given)` on a frame that is the caller's alone.
 
         Raises the error of `uninitialized` for a variable without a value, and what failing kernels and host calls raise.
         """
-        frame = self._take()
-        try:
-            return frame.run(feeds)
-        finally:
-            frame.drop()
-            self.frames.append(frame)
-
-    @contextmanager
-    def frame(self) -> Iterator[Frame]:
-        """A frame for the caller alone.  Raises the error of `uninitialized` for a variable without a value."""
-        frame = self._take()
-        try:
-            yield frame
-        finally:
-            frame.drop()
-            self.frames.append(frame)
-
-    def _take(self) -> Frame:
         if not self.checked:
             self._check_variables()
         try:
-            return self.frames.pop()
+            frame = self.frames.pop()
         except IndexError:
-            return Frame(self)
+            frame = Frame(self)
+        try:
+            return work(frame, given)
+        finally:
+            frame.drop()
+            self.frames.append(frame)
 
     def _check_variables(self):
         for variable, (declaration, op) in self.compiled.reads.items():

@@ -84,7 +84,6 @@ class Frame:
         """How each feed reaches its slot: ("copy", buffer), ("address", slot) or nothing where no kernel reads it."""
         slot_of = {s.key: k for k, s in enumerate(self.binding.layout.slots) if s.kind == "feed"}
         self.small_feeds, self.big_feeds = [], []
-        self.small_inputs: dict[int, np.ndarray] = {}
         for number, tensor in enumerate(self.binding.compiled.program.feeds):
             k = slot_of.get(tensor)
             if k is None:
@@ -97,14 +96,8 @@ class Frame:
                 buffer = buffer.reshape(self.binding.shapes[k])
                 self.arrays[k], self.slots[k] = buffer, address_of(buffer)
                 self.small_feeds.append((number, buffer))
-                self.small_inputs[k] = buffer
             else:
                 self.big_feeds.append((number, k, native))
-
-    def _small(self):
-        """Puts the frame's own buffers for small feeds and results back into their slots."""
-        for k, buffer in [*self.small_outputs.items(), *self.small_inputs.items()]:
-            self.slots[k] = address_of(buffer)
 
     def _results(self):
         """How each result is read out."""
@@ -121,14 +114,17 @@ class Frame:
                 self.readers.append(("copy" if kind in ("const", "size") else "given", slot))
 
     def run(self, feeds) -> list:
-        if not self.temps:
-            return self._run(feeds)
+        """The program's results for feed arrays."""
+        return self._with_temps(self._run, feeds) if self.temps else self._run(feeds)
+
+    def _with_temps(self, work, *given):
+        """work(*given), with memory for the temporaries."""
         arenas = self.binding.compiled.arenas
         arena = arenas.take(self.binding.arena_bytes)
         if arena[1] != self.base:
             self._use(*arena)
         try:
-            return self._run(feeds)
+            return work(*given)
         finally:
             arenas.give(arena)
 
@@ -141,22 +137,20 @@ class Frame:
         array, address = pool.take()
         return array[:rounds], address
 
-    def run_rounds(self, slots: np.ndarray, addresses: np.ndarray, fixed: list[tuple[int, int]]):
+    def run_rounds(self, slots: np.ndarray, addresses: np.ndarray):
         """Executes a program of one stretch of kernels as often as `addresses` [rounds, slots] has rows, from and to the
-        memory that they say for these slots in each round, and `fixed` for others in all."""
+        memory that they say for these slots in each round."""
+        self._with_temps(self._run_rounds, slots, addresses)
+
+    def _run_rounds(self, slots, addresses):
         (stretch, (words, address)), = self.steps
+        before = self.slots[slots]
         words[[ROUNDS, CHANGES, CHANGED, ADDRESSES]] = *addresses.shape, address_of(slots), address_of(addresses)
-        arena = self.binding.compiled.arenas.take(self.binding.arena_bytes)
         try:
-            if self.temps and arena[1] != self.base:
-                self._use(*arena)
-            for slot, place in fixed:
-                self.slots[slot] = place
             self._native(stretch[0], (words, address), pools.native().released)
         finally:
-            self.binding.compiled.arenas.give(arena)
             words[[ROUNDS, CHANGES]] = 1, 0
-            self._small()
+            self.slots[slots] = before
 
     def _run(self, feeds) -> list:
         for number, buffer in self.small_feeds:

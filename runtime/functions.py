@@ -237,10 +237,9 @@ class Loop(Caller):
             if limit is not None:
                 limit.check()
             if ahead is not None and not waiting and is_compiled(plan, compiled):
-                waiting, goes_on = ahead.run(values, plan, numbers, holds)
-                if goes_on is False:
+                waiting, ahead = ahead.run(values, plan, numbers, holds)
+                if not waiting:
                     break
-                ahead = ahead if goes_on else None
             feeds = waiting.pop(0) if waiting else before(values)
             feeds += [values[k] for k in numbers]
             found = () if trivial else self.run(plan, feeds, compiled)

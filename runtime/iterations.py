@@ -56,13 +56,12 @@ class Iterations:
     def _changing(self, variables) -> set:
         return {k for k in variables if not self.invariant[k]}
 
-    def run(self, values, plan, numbers, holds) -> tuple[list, bool | None]:
-        """Iterates on the loop's variables `values` as long as that is possible natively: ([], False) when the loop has
-        ended, (what was taken for the iterations that come next, True) when others must run these, (the same, None)
-        if they must run all.  `plan`, `numbers`: the body's, and the variables that feed it."""
-        before = self.steps.before
+    def run(self, values, plan, numbers, holds) -> tuple[list, Iterations | None]:
+        """Iterates on the loop's variables `values` as long as that is possible natively: (what has been taken for the next
+        iterations, which others must run; nothing if the loop has ended, who runs those after them: this, or None if it
+        can run none).  `plan`, `numbers`: the body's, and the variables that feed it."""
         while True:
-            fed = before(values)
+            fed = self.steps.before(values)
             shapes = tuple([np.shape(a) for a in (*fed, *(values[k] for k in numbers))])
             binding = plan.segment.binding(shapes)
             if binding not in self.tables:
@@ -77,14 +76,12 @@ class Iterations:
             for k, value in start:
                 values[k] = value
             if len(taken) < LEAST:
-                return taken + left, True
+                return taken + left, self
             plan.runs += len(taken)
             results = table.execute(values, taken)
             self._store(values, [repeat(values[d]) if r is None else results[r] for r, d in self.sources], len(taken))
-            if ended:
-                return [], False
-            if left:
-                return left, True
+            if ended or left:
+                return left, self
 
     def _take(self, values, fed, shapes, limit, holds) -> tuple[list, list, bool]:
         """(what the next iterations take, what one of other shapes takes, whether the loop has ended after these)."""
@@ -116,14 +113,13 @@ class Table:
     """Where each iteration of a body finds its inputs and leaves its results.
 
     `outputs`: {slot: whether the values of all iterations are wanted}; `taken`: {slot: number of the fed tensor};
-    `states`: (slot, variable, slot in which the iteration before has its value); `fixed`: (slot, variable); `results`:
+    `states`: {slot: (variable, slot in which the iteration before has its value, None if none changes it)}; `results`:
     the slots of the plan's fetches.
     """
 
-    def __init__(self, binding, outputs, taken, states, fixed, results):
-        self.binding, self.outputs, self.taken, self.states, self.fixed = binding, outputs, taken, states, fixed
-        self.results = results
-        self.slots = np.array([*outputs, *taken, *(slot for slot, *_ in states)], np.int64)
+    def __init__(self, binding, outputs, taken, states, results):
+        self.binding, self.outputs, self.taken, self.states, self.results = binding, outputs, taken, states, results
+        self.slots = np.array([*outputs, *taken, *states], np.int64)
         left = sum(self._nbytes(slot) for slot, kept in outputs.items() if kept)
         self.limit = max(1, min(LONGEST, MEMORY // max(left, 1)))
 
@@ -139,41 +135,41 @@ class Table:
             if r is not None and results[r] in outputs:
                 outputs[results[r]] |= iterations.is_stored(j)
         taken: dict = {}
-        states: list = []
-        fixed: list = []
+        states: dict = {}
         following = {k: results[r] for k, (r, _) in zip(iterations.steps.targets, iterations.sources) if r is not None}
         for k, s in enumerate(slots):
             if s.kind == "feed":
-                number = feeds.index(s.key) - len(iterations.steps.fed)
-                if number < 0:
-                    taken[k] = feeds.index(s.key)
-                elif iterations.invariant[numbers[number]]:
-                    fixed.append((k, numbers[number]))
-                else:
-                    states.append((k, numbers[number], following.get(numbers[number])))
-        known = {*outputs, *taken}
-        shapes = binding.shapes
-        if not known.issuperset(results) or any(s not in known or shapes[s] != shapes[k] for k, _, s in states):
+                number = feeds.index(s.key)
+                if number < len(iterations.steps.fed):
+                    taken[k] = number
+                    continue
+                variable = numbers[number - len(iterations.steps.fed)]
+                source = None if iterations.invariant[variable] else following.get(variable, k)
+                states[k] = variable, source
+        known, shapes = {*outputs, *taken}, binding.shapes
+        if not known.issuperset(results) or any(s is not None and (s not in known or shapes[s] != shapes[k])
+                                                for k, (_, s) in states.items()):
             return None
-        return Table(binding, outputs, taken, states, fixed, results)
+        return Table(binding, outputs, taken, states, results)
 
     def execute(self, values, taken) -> list:
         """Runs an iteration for each of `taken`; the values of every fetch, iteration by iteration.  Of an output that
         nobody stores, they are None but for the last."""
+        return self.binding.run((values, taken), self._execute)
+
+    def _execute(self, frame, given) -> list:
+        values, taken = given
         count = len(taken)
-        with self.binding.frame() as frame:
-            blocks = {k: frame.block(k, count if kept else 2) for k, kept in self.outputs.items()}
-            arrays = {k: [np.asarray(fed[number], order="C") for fed in taken] for k, number in self.taken.items()}
-            first = [self._array(k, values[variable]) for k, variable, _ in self.states]
-            constant = [(k, self._array(k, values[variable])) for k, variable in self.fixed]
-            places: dict = {k: address + np.arange(count) % len(block) * self._nbytes(k)
-                            for k, (block, address) in blocks.items()}
-            places.update((k, [address_of(a) for a in found]) for k, found in arrays.items())
-            places.update((k, [address_of(array), *places[source][:-1]])
-                          for array, (k, _, source) in zip(first, self.states))
-            addresses = np.array(list(places.values()), np.int64).reshape(-1, count).T.copy()
-            frame.run_rounds(self.slots, addresses, [(k, address_of(array)) for k, array in constant])
-            return [self._values(k, arrays.get(k), blocks.get(k), count) for k in self.results]
+        blocks = {k: frame.block(k, count if kept else 2) for k, kept in self.outputs.items()}
+        arrays = {k: [np.asarray(fed[number], order="C") for fed in taken] for k, number in self.taken.items()}
+        first = {k: self._array(k, values[variable]) for k, (variable, _) in self.states.items()}
+        places: dict = {k: address + np.arange(count) % len(block) * self._nbytes(k) for k, (block, address) in blocks.items()}
+        places.update((k, [address_of(a) for a in found]) for k, found in arrays.items())
+        for k, (_, source) in self.states.items():
+            start = address_of(first[k])
+            places[k] = [start] * count if source is None else [start, *places[source][:-1]]
+        frame.run_rounds(self.slots, np.array(list(places.values()), np.int64).reshape(-1, count).T.copy())
+        return [self._values(k, arrays.get(k), blocks.get(k), count) for k in self.results]
 
     def _array(self, slot, value) -> np.ndarray:
         return np.asarray(value, self.binding.layout.slots[slot].dtype.as_numpy_dtype, order="C")
@@ -186,8 +182,7 @@ class Table:
         return [None] * (count - 1) + [np.array(block[0][(count - 1) % 2])[()]]
 
     def _nbytes(self, slot) -> int:
-        size = int(np.prod(self.binding.shapes[slot], dtype=np.int64))
-        return size * np.dtype(self.binding.layout.slots[slot].dtype.as_numpy_dtype).itemsize
+        return self.binding.numbers[self.binding.compiled.slot_bytes[slot]]
 
 
 def _is_native(binding) -> bool:

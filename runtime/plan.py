@@ -168,7 +168,7 @@ class Segment:
         self.lock = threading.Lock()
 
     def run(self, feeds) -> list:
-        binding = self._start(tuple([a.shape for a in feeds]), ())
+        binding = self.binding(tuple([a.shape for a in feeds]))
         results = self._execute(binding, feeds, feeds)
         if binding.plain:
             return results
@@ -195,7 +195,7 @@ class Segment:
             segment = segment._after(compiled)
             arrays = [_contiguous(values[t]) for t in _handed_on(program)]
             pins = tuple((t, np.asarray(values[t])) for t in program.pins)
-            binding = segment._start(tuple(a.shape for a in arrays), pins)
+            binding = segment.binding(tuple(a.shape for a in arrays), pins)
             results = segment._execute(binding, arrays, feeds)
             found = dict(zip(binding.layout.results, results))
             values.update(found)
@@ -205,12 +205,8 @@ class Segment:
         with self.lock:
             return self.next.setdefault(compiled, Segment(self.plan, compiled.program))
 
-    def binding(self, shapes):
-        """The binding for feeds of these shapes."""
-        return self._start(shapes, ())
-
     # choosing and compiling ------------------------------------------------------------------------------------
-    def _start(self, shapes, pins):
+    def binding(self, shapes, pins=()):
         """The binding for these shapes and pinned values."""
         key = shapes
         if pins or self.plan.open_variables:

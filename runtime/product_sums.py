@@ -14,7 +14,7 @@ from jitgraph.graph.graph import Graph
 
 from .memory import address_of
 
-TERMS = 2048             # terms of a sum that are collected
+TERMS = 2048            # terms of a sum that are collected
 LEAST = 1 << 12         # elements of a total from which collecting is worth while
 
 

@@ -1,7 +1,10 @@
 """What all tests share: a fresh default graph, a store of their own, golden files, and how hard hypothesis searches."""
 
+import _thread
 import difflib
 import os
+import threading
+import time
 from pathlib import Path
 
 import hypothesis
@@ -55,6 +58,22 @@ def run(tf):
             return session.run(fetches, feed_dict)
 
     return _run
+
+
+@pytest.fixture
+def interrupt():
+    """interrupt(call): a Ctrl-C while `call` runs, which ends it soon."""
+
+    def _interrupt(call):
+        timer = threading.Timer(0.7, _thread.interrupt_main)
+        timer.start()
+        start = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            call()
+        assert time.monotonic() - start < 20
+        timer.join()
+
+    return _interrupt
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ def version(peer):
     """Return the version of a peer's distribution."""
     from importlib import metadata
 
-    name = {"copy": "numpy", "gemm": "numpy", "tensorflow-xla": "tensorflow", "torch-compile": "torch"}.get(peer, peer)
+    name = importlib.import_module("bench.workload").MODULES[peer]
     for distribution in (name, name + "-cpu"):
         try:
             return metadata.version(distribution)

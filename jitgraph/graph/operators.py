@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph import names
-from jitgraph.graph import dtypes
+from jitgraph.graph import dtypes, literals
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import name_scope
@@ -184,8 +184,8 @@ def _stack(values: list) -> Tensor:
     if all(isinstance(v, int) for v in values):
         from jitgraph.ops.constant import constant_node  # straight to the node: programs slice a lot
 
-        dtype = dtypes.int32 if all(dtypes.int32.min <= v <= dtypes.int32.max for v in values) else dtypes.int64
-        return constant_node(np.array(values, dtype.as_numpy_dtype), dtype, "stack")
+        array = literals.to_array(values)
+        return constant_node(array, dtypes.as_dtype(array.dtype), "stack")
     return _function("stack")(values, name="stack")
 
 

@@ -16,7 +16,7 @@ from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.host_values import PersistentList, Zero, boxed, unboxed
 from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.tensor_array_rows import gathered, joined, pieces, rows, scattered, split
-from jitgraph.tensor_array_values import Elements, Handle, OneElement, elements_of, gradient_of
+from jitgraph.tensor_array_values import Elements, Handle, OneElement, elements_of, gradient_of, is_whole
 
 # `context`: values of the host are never folded into the graph
 _HOST: dict[str, Any] = {"host": True, "context": ("op",)}
@@ -158,7 +158,7 @@ def tensor_array_gradient_of_rows(flow, indices, value, op):
     """The gradient of a flow of which the rows of `value` are those of the elements at `indices`."""
     elements = elements_of(flow)
     size = 0 if isinstance(elements, Zero) else elements.size
-    if len(indices) and np.array_equal(indices, np.arange(size)):
+    if size and is_whole(indices, size):
         return boxed(Elements(PersistentList(list(rows(np.array(value)))), value.shape[1:]))
     total: Any = Elements.missing(size)
     for k, row in zip(indices, rows(np.array(value))):
@@ -183,7 +183,7 @@ def _joined_shape(c: Any) -> list:
 def tensor_array_concat_v3(handle, flow_in, element_shape_except0, op):
     """All elements one behind the other along their first axis, and their lengths along it."""
     shared, elements = unboxed(handle), unboxed(flow_in)
-    return joined(shared, [shared.read(elements, k, op.replays) for k in range(elements.size)], element_shape_except0)
+    return joined(shared, shared.read_rows(elements, range(elements.size), op.replays), element_shape_except0)
 
 
 @tensor_array_concat_v3.gradient
