@@ -22,10 +22,8 @@ import collections
 import functools
 import importlib
 import inspect
-import pkgutil
+import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,7 +56,9 @@ def NOT_DIFFERENTIABLE(op: Any, *grads: Any) -> None:
     """The gradient of an op through which nothing flows: ``grad=NOT_DIFFERENTIABLE``."""
 
 
-@dataclass(slots=True, eq=False)
+_PARTS = frozenset(("inputs", "outputs", "attrs", "given", "calls", "has_refs"))
+
+
 class OpDef:
     """Everything that is known about an op type; each field is an argument of ``@op`` or part of the signature.
 
@@ -74,12 +74,11 @@ class OpDef:
     ``context``: keywords that its NumPy meaning takes besides, "state" (the session's, see ``jitgraph.runtime.state``)
     and "op" (the node): for ops on queues, tables and other things of the host.  ``effect``: it runs also where nobody
     uses its value, like an op that is stateful, but may be repeated and folded.
+
+    `parse` gives the signature.  It is called when one of its parts is first asked for: of the ops that are imported,
+    most programs use few.
     """
 
-    type: str
-    inputs: list[signatures.Arg]
-    outputs: list[signatures.Arg]
-    attrs: dict[str, signatures.Attr]
     value: Callable | None = None
     scalar: Callable | None = None
     shape: Callable | None = None
@@ -96,13 +95,34 @@ class OpDef:
     stream: bool = False
     context: tuple[str, ...] = ()
     effect: bool = False
-    doc: str = ""
     builder: Any = None
     result_type: Any = None             # namedtuple of the outputs, made at first use
-    positional: tuple = ()              # attributes that callers give, in order
-    given: tuple = ()                   # all attributes that callers may give
-    calls: tuple = ()                   # attributes that are functions
-    has_refs: bool = False              # whether an input is a reference; the node is then placed beside its variable
+
+    # parts of the signature
+    inputs: list[signatures.Arg]
+    outputs: list[signatures.Arg]
+    attrs: dict[str, signatures.Attr]
+    given: tuple[str, ...]              # attributes that callers may give, in order
+    calls: tuple[str, ...]              # attributes that are functions
+    has_refs: bool                      # whether an input is a reference; the node is then placed beside its variable
+
+    def __init__(self, type: str, parse: Callable[[], signatures.Signature], **fields: Any):
+        self.type = type
+        self._parse = parse
+        self.__dict__.update(fields)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _PARTS:
+            raise AttributeError(f"OpDef has no attribute {name!r}")
+        parsed = self._parse()
+        self.inputs, self.outputs, self.attrs = parsed.inputs, parsed.outputs, parsed.attrs
+        self.given = tuple(attr.name for attr in parsed.attrs.values() if not attr.implied)
+        self.calls = tuple(attr.name for attr in parsed.attrs.values() if attr.kind in ("func", "list(func)"))
+        self.has_refs = any(arg.is_ref for arg in parsed.inputs)
+        return self.__dict__[name]
+
+    def __repr__(self) -> str:
+        return f"<OpDef {self.type}>"
 
     @property
     def pure(self) -> bool:
@@ -147,6 +167,10 @@ _named_cache: dict[Any, tuple[str, ...]] = {}
 def _attrs_named(function: Callable, opdef: OpDef) -> tuple[str, ...]:
     key = (function, opdef.type)
     found = _named_cache.get(key)
+    if found is None and opdef.scalar is not None and function is opdef.value:
+        # what its expression names, and what decides the dtype of a result
+        deciding = (arg.type_attr for arg in opdef.outputs if arg.type_attr and not opdef.attrs[arg.type_attr].implied)
+        found = _named_cache[key] = tuple(dict.fromkeys([*_attrs_named(opdef.scalar, opdef), *deciding]))
     if found is None:
         parameters = inspect.signature(function).parameters.values()
         if any(p.kind is p.VAR_KEYWORD for p in parameters):
@@ -165,6 +189,8 @@ def load_all() -> dict[str, OpDef]:
     """Imports every module of ``jitgraph.ops`` and returns the registry."""
     global _all_loaded
     if not _all_loaded:
+        import pkgutil
+
         import jitgraph.ops
 
         for module in sorted(m.name for m in pkgutil.iter_modules(jitgraph.ops.__path__)):
@@ -174,21 +200,24 @@ def load_all() -> dict[str, OpDef]:
 
 
 @functools.cache
-def _sources() -> dict[str, str]:
+def _sources() -> dict[str, bytes]:
     """The text of every module of ``jitgraph.ops``: what a module declares is found without importing all of them."""
     import jitgraph.ops
 
     texts = {}
     for directory in jitgraph.ops.__path__:
-        for path in sorted(Path(directory).glob("*.py")):
-            texts[path.stem] = path.read_text(encoding="utf-8")
+        for name in sorted(os.listdir(directory)):
+            if name.endswith(".py"):
+                with open(os.path.join(directory, name), "rb", buffering=0) as file:
+                    texts[name[:-3]] = file.read()
     return texts
 
 
 def _load_declaring(op_type: str) -> None:
     """Imports the module whose text declares `op_type`, if one does so literally."""
+    declarations = f'"{op_type}('.encode(), f"'{op_type}(".encode()
     for module, text in _sources().items():
-        if f'"{op_type}(' in text or f"'{op_type}(" in text:
+        if any(d in text for d in declarations):
             importlib.import_module("jitgraph.ops." + module)
 
 
@@ -267,18 +296,13 @@ def elementwise(signature: str, *, shape: Callable | None = None, grad: Callable
 
 
 def _register(signature: str, type_sets: dict[str, Any], body: Callable, **fields: Any) -> OpBuilder:
-    parsed = signatures.parse(signature, type_sets)
-    if parsed.type in REGISTRY and REGISTRY[parsed.type].builder.__module__ != body.__module__:
-        raise ValueError(f"op {parsed.type} is declared twice: in {REGISTRY[parsed.type].builder.__module__} and in "
+    op_type = signatures.op_type(signature)
+    if op_type in REGISTRY and REGISTRY[op_type].builder.__module__ != body.__module__:
+        raise ValueError(f"op {op_type} is declared twice: in {REGISTRY[op_type].builder.__module__} and in "
                          f"{body.__module__}")
-    opdef = OpDef(parsed.type, parsed.inputs, parsed.outputs, parsed.attrs,
-                  doc=inspect.cleandoc(body.__doc__ or ""), **fields)
-    opdef.given = tuple(attr.name for attr in parsed.attrs.values() if not attr.implied)
-    opdef.positional = opdef.given
-    opdef.calls = tuple(attr.name for attr in parsed.attrs.values() if attr.kind in ("func", "list(func)"))
-    opdef.has_refs = any(arg.is_ref for arg in parsed.inputs)
+    opdef = OpDef(op_type, functools.partial(signatures.parse, signature, type_sets), **fields)
     opdef.builder = OpBuilder(opdef, body)
-    REGISTRY[parsed.type] = opdef
+    REGISTRY[op_type] = opdef
     return opdef.builder
 
 
@@ -286,13 +310,11 @@ def _scalar_value(opdef: OpDef) -> Callable:
     """The NumPy meaning of an elementwise op: its expression on whole arrays, broadcast, in the declared dtypes."""
     scalar = opdef.scalar
     assert scalar is not None
-    names = _attrs_named(scalar, opdef)
-    dtype_names = tuple(arg.type_attr for arg in opdef.outputs if arg.type_attr)
 
     def value(*arrays: Any, **attrs: Any) -> Any:
         flat = [np.asarray(a) for part in arrays for a in (part if isinstance(part, (list, tuple)) else (part,))]
         with np.errstate(all="ignore"):
-            results = scalar(*arrays, **{name: attrs[name] for name in names if name in attrs})
+            results = scalar(*arrays, **opdef.arguments(scalar, attrs))
         full = np.broadcast_shapes(*(a.shape for a in flat)) if len(flat) > 1 else flat[0].shape
         several = isinstance(results, tuple)
         finished = []
@@ -301,9 +323,6 @@ def _scalar_value(opdef: OpDef) -> Callable:
             finished.append(result if result.shape == full else np.broadcast_to(result, full).copy())
         return tuple(finished) if several else finished[0]
 
-    # `arguments` asks for the attributes of `scalar`, and for those that decide the dtype of a result
-    _named_cache[(value, opdef.type)] = tuple(dict.fromkeys([
-        *names, *(n for n in dtype_names if not opdef.attrs[n].implied)]))
     return value
 
 

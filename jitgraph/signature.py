@@ -60,9 +60,17 @@ class Signature:
     attrs: dict[str, Attr] = field(default_factory=dict)
 
 
-_HEAD = re.compile(r"\s*(\w+)\s*\(")
 _ARG = re.compile(r"(\w+)\s*:\s*(&?)\s*(?:(\w+)\s*\*\s*)?(&?)\s*(\[?)\s*(\w+)\s*(\]?)$")
 _ATTR = re.compile(r"(\w+)\s*:\s*(list\(\w+\)|\w+)\s*(?:>=\s*(-?\d+))?\s*(\{[^}]*\})?\s*(?:=\s*(.+))?$", re.DOTALL)
+
+
+def op_type(text: str) -> str:
+    """The name before the parenthesis.  Raises ValueError if there is none."""
+    name, parenthesis, _ = text.partition("(")
+    name = name.strip()
+    if not parenthesis or not name.isidentifier():
+        raise ValueError(f"{text!r} is not an op signature: expected Name(inputs; attrs) -> outputs")
+    return name
 
 
 def parse(text: str, type_sets: dict[str, Any]) -> Signature:
@@ -70,11 +78,8 @@ def parse(text: str, type_sets: dict[str, Any]) -> Signature:
 
     Raises ValueError, naming the op and the part, for text that is not a signature.
     """
-    head = _HEAD.match(text)
-    if not head:
-        raise ValueError(f"{text!r} is not an op signature: expected Name(inputs; attrs) -> outputs")
-    signature = Signature(head.group(1))
-    inside, rest = _inside(text, head.end())
+    signature = Signature(op_type(text))
+    inside, rest = _inside(text, text.index("(") + 1)
     inputs, _, attrs = _partition(inside, ";")
     for part in _split(attrs):
         attr = _attr(part, signature.type)

@@ -5,7 +5,7 @@ from typing import Any
 
 from jitgraph.formats import attr_value, messages
 from jitgraph.graph.dtypes import TypeSet, as_dtype
-from jitgraph.signature import REQUIRED, Arg, Attr
+from jitgraph.signature import REQUIRED, Arg, Attr, Signature
 
 
 def op_def_proto(opdef: Any) -> Any:
@@ -48,12 +48,10 @@ def declaration(proto: Any) -> Any:
             for name in (arg.type_attr, arg.number_attr, arg.list_attr):
                 if name is not None:
                     attrs[name].implied = True
-        opdef = OpDef(proto.name, inputs, [_arg(arg) for arg in proto.output_arg], attrs, stateful=proto.is_stateful)
+        signature = Signature(proto.name, inputs, [_arg(arg) for arg in proto.output_arg], attrs)
     except (KeyError, TypeError) as error:
         raise ValueError(f"the OpDef of {proto.name} is not consistent: {error}") from None
-    opdef.given = opdef.positional = tuple(name for name, attr in attrs.items() if not attr.implied)
-    opdef.has_refs = any(arg.is_ref for arg in inputs)
-    return opdef
+    return OpDef(proto.name, lambda: signature, stateful=proto.is_stateful)
 
 
 def _arg(proto: Any) -> Arg:

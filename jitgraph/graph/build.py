@@ -61,10 +61,10 @@ def _bind(opdef: Any, args: tuple, kwargs: dict[str, Any]) -> list:
         return list(args)
     if len(args) > count:
         extra = args[count:]
-        if len(extra) > len(opdef.positional) + 1:
-            raise TypeError(f"{opdef.type} takes {count} inputs, {len(opdef.positional)} attributes and a name, got "
+        if len(extra) > len(opdef.given) + 1:
+            raise TypeError(f"{opdef.type} takes {count} inputs, {len(opdef.given)} attributes and a name, got "
                             f"{len(args)} positional arguments.")
-        for name, value in zip((*opdef.positional, "name"), extra):
+        for name, value in zip((*opdef.given, "name"), extra):
             if name in kwargs:
                 raise TypeError(f"{opdef.type} got attribute {name} twice.")
             kwargs[name] = value
