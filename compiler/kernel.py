@@ -15,15 +15,14 @@ The first loop of a "cols" kernel in parts is an outer one over the parts of its
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from .sizes import Dim
 
 COLUMNS = 4096          # columns per item of a "cols" kernel: long stretches of a row suit the memory
 
 
-@dataclass
-class Loop:
+class Loop(NamedTuple):
     size: Dim
     role: str               # outer | reduce | inner
 
@@ -37,8 +36,7 @@ class Param:
     use: str
 
 
-@dataclass
-class Access:
+class Access(NamedTuple):
     """Where an element lies: param[offset + sum(strides[k] * loop[k])], strides in elements."""
 
     param: int

@@ -1,7 +1,6 @@
 """Keys of object code: named parts, so that a miss can say which part differed."""
 from __future__ import annotations
 
-import hashlib
 import json
 
 from .emit import native
@@ -16,7 +15,7 @@ def kernel_parts(kernel: Kernel) -> dict[str, str]:
 
 def digest(parts: dict[str, str]) -> str:
     """The content address of object code."""
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:40]
+    return native.digest(json.dumps(parts, sort_keys=True).encode())[:40]
 
 
 def difference(parts: dict[str, str], others) -> str:

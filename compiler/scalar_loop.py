@@ -8,7 +8,7 @@ Where a few iterations bring integers into a range in which a remainder needs no
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,8 +39,7 @@ class NotScalar(Exception):
     """The loop holds something that is no elementwise operation on scalars."""
 
 
-@dataclass
-class ScalarLoop:
+class ScalarLoop(NamedTuple):
     """The text of a kernel `scalar_loop(*buffers, sizes, begin, end)` and the dtype code of every buffer.
 
     Buffers: one per input of the While (variables are updated in place), then one per entry of `constants`.
@@ -48,7 +47,7 @@ class ScalarLoop:
 
     source: str
     codes: list
-    constants: list = field(default_factory=list)
+    constants: list
 
 
 def scalar_loop(op) -> ScalarLoop | None:

@@ -204,7 +204,7 @@ class _KernelBuilder:
         self.kernel.loops = [Loop(domain[d], role) for d, role in order]
         for statement in self.body:
             if statement.access is not None:
-                statement.access.strides = [statement.access.strides[d] for d, _ in order]
+                statement.access.strides[:] = [statement.access.strides[d] for d, _ in order]
 
 
     def _share_out(self):

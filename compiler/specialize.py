@@ -6,8 +6,7 @@ will tell, the program ends; the operations after that point are left to the nex
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +25,7 @@ SYMBOLIC = {"Pack", "ConcatV2", "Concat", "StridedSlice", "Slice", "Gather", "Ga
 FROM_SHAPES = {"Shape", "ShapeN", "Size", "Rank"}
 
 
-@dataclass(slots=True)
-class Info:
+class Info(NamedTuple):
     """What is known of a tensor before the run: dtype, shape (int or Size per dimension), perhaps its value."""
 
     dtype: Any

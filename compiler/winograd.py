@@ -16,50 +16,16 @@ Neural Networks (2016); B. Barabasz et al., Error Analysis and Improving the Acc
 """
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 from . import sizes
 
 SIZE = 6                # products along an axis, and pixels that a tile sees
-POINTS = (Fraction(0), Fraction(3, 4), Fraction(-3, 4), Fraction(3, 2), Fraction(-3, 2))        # and infinity
 LEAST_TAPS, MOST_TAPS = 3, 5
 CHANNELS, MOST_CHANNELS = 16, 512       # channels of both sides are a multiple of the one, up to the other
 MOST_WEIGHTS = 1 << 22  # numbers that the transformed filter may have: it is read for every few tiles
 WORTH = 0.7             # of the cost of adding up term by term
 ONCE = 300              # what transforming a filter costs, in products per input and output channel
-
-Matrix = list[list[Fraction]]
-
-
-def pixels() -> Matrix:
-    """[SIZE, SIZE], for the pixels that a tile sees: in row k, the product of all (x - point) but the k-th."""
-    rows = [_expanded([q for q in POINTS if q != p]) + [Fraction(0)] for p in POINTS]
-    return [*rows, _expanded(POINTS)]
-
-
-def _expanded(roots: Any) -> list[Fraction]:
-    """The coefficients of the product of all (x - root), those of low powers first."""
-    found = [Fraction(1)]
-    for root in roots:
-        found = [high - root * low for high, low in zip([Fraction(0), *found], [*found, Fraction(0)])]
-    return found
-
-
-def weights(taps: int) -> Matrix:
-    """[SIZE, taps], for a filter: its polynomial's values at the points, over what `pixels` leaves there."""
-    rows = []
-    for p in POINTS:
-        scale = Fraction(1)
-        for q in POINTS:
-            scale *= p - q if q != p else 1
-        rows.append([p ** k / scale for k in range(taps)])
-    return [*rows, [Fraction(int(k == taps - 1)) for k in range(taps)]]
-
-
-def result(count: int) -> Matrix:
-    """[count, SIZE]: results from products."""
-    return [[p ** k for p in POINTS] + [Fraction(int(k == count - 1))] for k in range(count)]
 
 
 def suits(b: Any, batch: Any, size: Any, shape: Any, strides: Any, dilations: Any) -> bool:

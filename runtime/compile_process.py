@@ -7,13 +7,15 @@ wrong with it, this process compiles what is left.  JITGRAPH_COMPILE_PROCESS=0 d
 from __future__ import annotations
 
 import atexit
-import base64
 import json
 import os
-import subprocess
 import sys
 import threading
 from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 LEAST = 4               # kernels for which another process is worth starting
 IDLE_SECONDS = 15.0
@@ -32,7 +34,7 @@ class Helper:
     """The other process, from this side.  One batch of jobs at a time."""
 
     def __init__(self):
-        self.process: subprocess.Popen | None = None
+        self.process: Popen | None = None
         self.ready = False              # whether it has loaded what it needs
         self.timer: threading.Timer | None = None
         self.busy = threading.Lock()
@@ -91,12 +93,14 @@ class Helper:
         self.busy.release()
 
     def _spawn(self):
+        import subprocess  # few programs compile
+
         self.process = subprocess.Popen([sys.executable, "-c", _CODE], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, cwd=os.path.abspath(os.sep))
         self.ready = False
         atexit.register(self._end)
 
-    def _running(self) -> subprocess.Popen | None:
+    def _running(self) -> Popen | None:
         """The process, once it has loaded what it needs."""
         if self.process is None or self.process.poll() is not None:
             self._spawn()
@@ -107,7 +111,7 @@ class Helper:
                 self._end()
         return self.process
 
-    def _ask(self, process: subprocess.Popen, job: dict):
+    def _ask(self, process: Popen, job: dict):
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write(json.dumps(job).encode() + b"\n")
         process.stdin.flush()
@@ -115,7 +119,7 @@ class Helper:
         if not line:
             return None
         answer = json.loads(line)
-        return (base64.b64decode(answer["code"]), answer["seconds"]) if "code" in answer else None
+        return (bytes.fromhex(answer["code"]), answer["seconds"]) if "code" in answer else None
 
     def _end_if_idle(self):
         if self.busy.acquire(blocking=False):
@@ -164,7 +168,7 @@ def serve():
         begin = time.perf_counter()
         try:
             code = native.compile_function(job["source"], job["name"], job["codes"], job["symbol"])
-            answer = {"code": base64.b64encode(code).decode(), "seconds": time.perf_counter() - begin}
+            answer = {"code": code.hex(), "seconds": time.perf_counter() - begin}
         except Exception:
             answer = {}                 # the program compiles it again, and reports what is wrong
         print(json.dumps(answer), file=out, flush=True)

@@ -1,7 +1,6 @@
 """Where the time of runs goes: per kernel and host step, beside what this machine can do at best.
 
-`Session.explain` runs something a few times and tells; `record` and `recorded` do so for all runs of a program, for
-`jitgraph inspect --times`.
+`Session.explain` runs something a few times and tells; `recording` does so for all runs of a program.
 """
 from __future__ import annotations
 
@@ -14,8 +13,6 @@ from jitgraph.compiler import sizes, work
 
 from .profile import Trace
 from .watch import watching
-
-_recording: dict | None = None
 
 
 @dataclass
@@ -146,37 +143,3 @@ def explain(session, fetches, feed_dict, runs: int) -> Explanation:
             session.run(fetches, feed_dict)
     seconds = time.perf_counter() - begin
     return Explanation("run", list(tally.lines.values()), runs, seconds, limits())
-
-
-# all runs of a program ---------------------------------------------------------------------------------------------
-def record():
-    """Tallies every run of the sessions that are made from now on."""
-    global _recording
-    _recording = {}
-
-
-def recording() -> bool:
-    return _recording is not None
-
-
-def tallied(plan, run) -> list:
-    """Calls `run`, a run of `plan`, and adds it to the record."""
-    assert _recording is not None
-    found = _recording.setdefault(plan, (Tally(), []))
-    begin = time.perf_counter()
-    with watching(0, found[0]):
-        results = run()
-    found[1].append(time.perf_counter() - begin)
-    return results
-
-
-def recorded() -> list[Explanation]:
-    """One explanation for each distinct run since `record`, the one that took longest first."""
-    global _recording
-    found, _recording = _recording or {}, None
-    listed = []
-    for plan, (tally, times) in found.items():
-        names = [t.op.name for t in plan.fetches] + [op.name for op in plan.targets]
-        title = "run " + ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
-        listed.append(Explanation(title, list(tally.lines.values()), len(times), sum(times), limits()))
-    return sorted(listed, key=lambda e: -e.seconds)

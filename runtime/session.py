@@ -11,8 +11,8 @@ import numpy as np
 from jitgraph.graph.stack import default_session, get_default_graph
 from jitgraph.graph.tensor import Tensor
 
-from . import explain as explaining
 from . import feed as feeding
+from . import recording
 from .fetch import Fetches, flat_key
 from .plan import Plan
 from .state import State
@@ -56,7 +56,7 @@ class BaseSession:
         self._target, self._config = target or "", config
         self._jit = jit_mode(config, jit)
         self._timeout = 0 if config is None else config.operation_timeout_in_ms
-        self._watched = bool(self._timeout) or explaining.recording()      # whether runs take the longer way
+        self._watched = bool(self._timeout) or recording.active()      # whether runs take the longer way
         self._state = State(self._jit)
         self._plans: dict = {}
         self._mutations = self._graph.mutations
@@ -121,8 +121,8 @@ class BaseSession:
     def _execute(self, plan, arrays, options, run_metadata) -> list:
         if run_metadata is None and options is None and not self._watched:
             return plan.run(arrays)
-        if explaining.recording() and run_metadata is None and options is None:
-            return explaining.tallied(plan, lambda: plan.run(arrays))
+        if recording.active() and run_metadata is None and options is None:
+            return recording.tallied(plan, lambda: plan.run(arrays))
         from .profile import traced
 
         return traced(plan, arrays, options, run_metadata, self._timeout)
@@ -152,7 +152,9 @@ class BaseSession:
 
         Really runs it, `runs` + 2 times: variables change as they do in runs.  See ``explain.Explanation`` for its parts.
         """
-        return explaining.explain(self, fetches, feed_dict, runs)
+        from .explain import explain
+
+        return explain(self, fetches, feed_dict, runs)
 
     def partial_run_setup(self, fetches, feeds=None) -> str:
         """A handle for a run in several calls of `partial_run`: all they will fetch and feed is named here.

@@ -7,20 +7,19 @@ No error of the file system ever reaches a run: a directory that cannot be writt
 """
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
-import tempfile
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
+
+from jitgraph.compiler.emit.native import digest
 
 MAGIC = b"jitgraph object 1\n"
 SUFFIX = ".jgo"
 
 
-@dataclass
-class Entry:
+class Entry(NamedTuple):
     """One stored kernel: its address, the named parts of its key, when it was made and how big it is."""
 
     key: str
@@ -68,15 +67,17 @@ def _parse(data: bytes) -> tuple[dict, bytes] | None:
         fields = json.loads(header)
     except ValueError:
         return None
-    if hashlib.sha256(header + code).hexdigest().encode() != checksum or "symbol" not in fields:
+    if digest(header + code).encode() != checksum or "symbol" not in fields:
         return None
     return fields, code
 
 
 def save(key: str, parts: dict, symbol: str, code: bytes, seconds: float) -> bool:
     """Stores object code; True if it is on disk now."""
+    import tempfile
+
     header = json.dumps({"parts": parts, "symbol": symbol, "seconds": round(seconds, 4)}).encode()
-    data = MAGIC + header + b"\n" + hashlib.sha256(header + code).hexdigest().encode() + b"\n" + code
+    data = MAGIC + header + b"\n" + digest(header + code).encode() + b"\n" + code
     where, temporary = directory(), None
     try:
         where.mkdir(mode=0o700, parents=True, exist_ok=True)

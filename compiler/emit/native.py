@@ -10,7 +10,6 @@ distinct.  A shell around it has the one signature that all kernels share:
 from __future__ import annotations
 
 import functools
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -61,18 +60,20 @@ def has_ldexp() -> bool:
 
 def target_key() -> dict[str, str]:
     """What object code depends on besides the kernel's text, as named parts."""
-    return {**_fixed_key(), "translation": str(options.present().uses("translation"))}
+    if options.present().uses("translation"):
+        return _fixed_key()
+    from importlib import metadata  # takes ten milliseconds to import
+
+    return {**_fixed_key(), "numba": metadata.version("numba")}
 
 
 @functools.cache
 def _fixed_key() -> dict[str, str]:
-    from importlib import metadata
-
     import llvmlite
 
     name, features = target_features()
-    return {"cpu": name, "features": hashlib.sha256(features.encode()).hexdigest()[:16],
-            "llvmlite": llvmlite.__version__, "numba": metadata.version("numba"), "emitter": _emitter_version()}
+    return {"cpu": name, "features": digest(features.encode())[:16], "llvmlite": llvmlite.__version__,
+            "emitter": _emitter_version()}
 
 
 @functools.cache
@@ -83,16 +84,20 @@ def _emitter_version() -> str:
              "product_code", "winograd_code", "instruction", "translate")
     files = [*(here / f"{name}.py" for name in names),
              *sorted(here.parent.glob("elementary*.py")), *sorted(here.parent.glob("machine*.py")),
-             here.parent / "winograd.py"]
+             here.parent / "winograd.py", here.parent / "winograd_matrices.py"]
     return source_digest(*files)
 
 
 def source_digest(*files: Path) -> str:
     """A hash of source files."""
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
+    return digest(b"".join(file.read_bytes() for file in files))[:16]
+
+
+def digest(data: bytes) -> str:
+    """The SHA-256 hash of `data`, as hexadecimal digits."""
+    import hashlib  # brings OpenSSL; a program that only builds graphs does without
+
+    return hashlib.sha256(data).hexdigest()
 
 
 def target_machine(**options: Any) -> Any:

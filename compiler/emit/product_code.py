@@ -5,8 +5,7 @@ It is written instruction by instruction: from loops in a kernel's text, LLVM wo
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..kernel import WIDTH
 from . import blocks, tile, turn
@@ -29,8 +28,7 @@ FAR = 256               # rows of a transposed L that lie a multiple of this apa
 SPREAD = DEPTH + 16     # between the copied rows of L: not a power of two, which would fall on one set of the cache
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(NamedTuple):
     """C[rows, columns] = L @ R in tiles of `tall` rows and two vectors of `lanes` elements."""
 
     code: str

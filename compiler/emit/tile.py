@@ -12,8 +12,7 @@ vectors of 16 float32, the last with 5 valid columns, loops 3 deep, and adds to 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import native
 from .instruction import Instruction, fixed
@@ -24,8 +23,7 @@ PATTERN = re.compile(r"\btile_(f32|f64)x(\d+)_(\d+)x(\d+)x(\d+)(_add)?(?:_rest(\
 LATENCY = 4             # cycles of a fused multiply-add: fewer accumulators than twice that many leave the unit waiting
 
 
-@dataclass(frozen=True)
-class Tile:
+class Tile(NamedTuple):
     """The form of a tile; `rest` columns of the last vector are valid (0: all), `rare` ones are compiled for size."""
 
     code: str

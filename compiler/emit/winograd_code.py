@@ -8,9 +8,7 @@ products are made of, and `winograd_result_f32x16_4x4` gives 4 x 4 results.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import winograd
 from .instruction import Instruction, fixed, llvm_type
@@ -18,11 +16,15 @@ from .outline import call_outlined, declared
 from .vectors import Vectors, lane_count
 from .words import Word, loop
 
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from ..winograd_matrices import Matrix
+
 PATTERN = re.compile(r"\bwinograd_(pixels|weights|result)_(f32|f64)x(\d+)_(\d)x(\d)\b")
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(NamedTuple):
     """`kind`: which of the matrices of `winograd`; `down`, `across`: rows and columns outside of the transformed tile."""
 
     kind: str
@@ -91,22 +93,24 @@ class _Writer:
 
     def _along(self, size: int, values: list) -> list:
         """The transformation along one axis; `size`: rows or columns outside of the transformed tile."""
-        if self.form.kind == "result":
-            return self._gathered(winograd.result(size), values)
-        return self._spread(winograd.pixels() if self.form.kind == "pixels" else winograd.weights(size), values)
+        from .. import winograd_matrices as matrices  # few programs need fractions
 
-    def _spread(self, matrix: winograd.Matrix, values: list) -> list:
+        if self.form.kind == "result":
+            return self._gathered(matrices.result(size), values)
+        return self._spread(matrices.pixels() if self.form.kind == "pixels" else matrices.weights(size), values)
+
+    def _spread(self, matrix: Matrix, values: list) -> list:
         """matrix @ values, SIZE results: those for points q and -q are sum and difference of even and odd powers."""
         found = [self._sum(zip(matrix[0], values))]
         for k in (1, 3):
             even, odd = ([(f, v) for f, g, v in zip(matrix[k], matrix[k + 1], values) if f and f == sign * g]
                          for sign in (1, -1))
-            one, factor = Fraction(1), odd[-1][0]
+            factor = odd[-1][0]
             base, other = self._sum(even), self._sum((f / factor, v) for f, v in odd)
-            found += [self._sum([(one, base), (sign * factor, other)]) for sign in (1, -1)]
+            found += [self._sum([(1, base), (sign * factor, other)]) for sign in (1, -1)]
         return [*found, self._sum(zip(matrix[5], values))]
 
-    def _gathered(self, matrix: winograd.Matrix, values: list) -> list:
+    def _gathered(self, matrix: Matrix, values: list) -> list:
         """matrix @ values, of SIZE values: those for points q and -q are needed as their sum and their difference."""
         b, (first, p, minus_p, q, minus_q, last) = self.b, values
         pairs = [(b.fadd(p, minus_p), b.fadd(q, minus_q)), (b.fsub(p, minus_p), b.fsub(q, minus_q))]

@@ -81,9 +81,9 @@ def _recorder() -> Any:
 
 def _timer() -> Any:
     """Return what tallies all runs: record() begins, recorded() gives a list of explanations."""
-    from jitgraph.runtime import explain
+    from jitgraph.runtime import recording
 
-    return explain
+    return recording
 
 
 def _print_times(explanations: list[Any], only: str | None) -> int:

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from jitgraph.compiler import winograd
+from jitgraph.compiler import winograd_matrices as matrices
 
 RNG = np.random.RandomState(0)
 
@@ -48,8 +49,8 @@ def test_the_matrices_give_exactly_what_adding_up_gives(taps):
     x = [Fraction(k * k - 7, 3) for k in range(winograd.SIZE)]
     w = [Fraction(5 - 3 * k, 7) for k in range(taps)]
     times = lambda matrix, vector: [sum(a * b for a, b in zip(row, vector)) for row in matrix]
-    products = [a * b for a, b in zip(times(winograd.weights(taps), w), times(winograd.pixels(), x))]
-    assert times(winograd.result(count), products) == [sum(x[i + k] * w[k] for k in range(taps)) for i in range(count)]
+    products = [a * b for a, b in zip(times(matrices.weights(taps), w), times(matrices.pixels(), x))]
+    assert times(matrices.result(count), products) == [sum(x[i + k] * w[k] for k in range(taps)) for i in range(count)]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from jitgraph.runtime import explain
+from jitgraph.runtime import explain, recording
 
 
 def test_a_product_and_a_map(tf):
@@ -38,12 +38,12 @@ def test_limits_are_measured_once():
 
 @pytest.mark.parametrize("jit", ["always", "off"])
 def test_all_runs_of_a_program(tf, jit):
-    explain.record()
+    recording.record()
     v = tf.Variable(tf.zeros([100]))
     step = v.assign_add(tf.ones([100]))
     with tf.Session(jit=jit) as session:
         session.run(v.initializer)
         for _ in range(4):
             session.run(step)
-    found = {one.title: one for one in explain.recorded()}
-    assert found["run AssignAdd"].runs == 4 and not explain.recording()
+    found = {one.title: one for one in recording.recorded()}
+    assert found["run AssignAdd"].runs == 4 and not recording.active()

@@ -1,0 +1,50 @@
+"""Where the time of all runs of a program goes, for `jitgraph inspect --times`."""
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from .watch import watching
+
+if TYPE_CHECKING:
+    from .explain import Explanation
+
+_recording: dict | None = None
+
+
+def record():
+    """Tallies every run of the sessions that are made from now on."""
+    global _recording
+    _recording = {}
+
+
+def active() -> bool:
+    """Whether `record` was called, and `recorded` not yet."""
+    return _recording is not None
+
+
+def tallied(plan, run) -> list:
+    """Calls `run`, a run of `plan`, and adds it to the record."""
+    from .explain import Tally
+
+    assert _recording is not None
+    found = _recording.setdefault(plan, (Tally(), []))
+    begin = time.perf_counter()
+    with watching(0, found[0]):
+        results = run()
+    found[1].append(time.perf_counter() - begin)
+    return results
+
+
+def recorded() -> list[Explanation]:
+    """One explanation for each distinct run since `record`, the one that took longest first."""
+    from .explain import Explanation, limits
+
+    global _recording
+    found, _recording = _recording or {}, None
+    listed = []
+    for plan, (tally, times) in found.items():
+        names = [t.op.name for t in plan.fetches] + [op.name for op in plan.targets]
+        title = "run " + ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
+        listed.append(Explanation(title, list(tally.lines.values()), len(times), sum(times), limits()))
+    return sorted(listed, key=lambda e: -e.seconds)
