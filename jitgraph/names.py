@@ -406,8 +406,9 @@ def namespaces() -> dict[str, frozenset[str]]:
     for name in table():
         while name:
             outer, _, last = name.rpartition(".")
-            members.setdefault(outer, set()).add(last)
-            name = outer
+            inside = members.setdefault(outer, set())
+            name = "" if last in inside else outer
+            inside.add(last)
     return {prefix: frozenset(names) for prefix, names in members.items()}
 
 

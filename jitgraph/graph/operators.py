@@ -17,9 +17,9 @@ from jitgraph.graph.tensor import Tensor
 
 def _sum(x: Any, y: Any, name: str) -> Any:
     """``x + y`` is AddV2, except for strings."""
-    from jitgraph.op import lookup
+    from jitgraph.ops.math import add, add_v2
 
-    return lookup("Add" if x.dtype.base_dtype is dtypes.string else "AddV2").builder(x, y, name=name)
+    return (add if x.dtype.base_dtype is dtypes.string else add_v2)(x, y, name=name)
 
 
 # operator -> (name of the node it makes, public function); a number beside a tensor takes the tensor's dtype
@@ -184,8 +184,11 @@ def _stack(values: list) -> Tensor:
     if all(isinstance(v, int) for v in values):
         from jitgraph.ops.constant import constant_node  # straight to the node: programs slice a lot
 
-        array = literals.to_array(values)
-        return constant_node(array, dtypes.as_dtype(array.dtype), "stack")
+        try:
+            return constant_node(np.array(values, np.int32), dtypes.int32, "stack")
+        except OverflowError:
+            array = literals.to_array(values)
+            return constant_node(array, dtypes.as_dtype(array.dtype), "stack")
     return _function("stack")(values, name="stack")
 
 
@@ -205,10 +208,10 @@ def getitem(tensor: Tensor, spec: Any, var: Any = None) -> Tensor:
     parsed = SliceSpec(spec)
     values = [tensor, *(v for v in parsed.begin + parsed.end + parsed.strides if isinstance(v, Tensor))]
     with name_scope(None, "strided_slice", values) as scope:
-        from jitgraph.op import lookup
+        from jitgraph.ops.slicing import strided_slice_by_masks
 
         begin, end, strides = parsed.packed()
-        result = lookup("StridedSlice").builder(tensor, begin, end, strides, name=scope, **parsed.masks)
+        result = strided_slice_by_masks(tensor, begin, end, strides, name=scope, **parsed.masks)
     if var is not None:
         result.assign = functools.partial(_assign_slice, var, parsed, result)   # v[1:3].assign(...)
     return result

@@ -94,7 +94,10 @@ def reshaped(shape: Any, wanted: Any) -> Any:
 
 def plain_sizes(value: Any) -> list:
     """The elements of a vector of sizes as Python ints, symbolic sizes or None."""
-    return [v.item() if isinstance(v, np.generic) else v for v in np.ravel(value)]
+    sizes = np.ravel(value)
+    if sizes.dtype != object:
+        return sizes.tolist()
+    return [v.item() if isinstance(v, np.generic) else v for v in sizes]
 
 
 def _reshape_shape(c: Any) -> Any:

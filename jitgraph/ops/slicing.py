@@ -246,7 +246,7 @@ def _index_of(cuts: list) -> tuple:
 
 @op(f"StridedSlice(input: T, begin: Index, end: Index, strides: Index; {_MASKS}) -> output: T", Index=_BOUNDS,
     shape=_strided_slice_shape, lower=_lower_strided_slice)
-def _strided_slice(input, begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
+def strided_slice_by_masks(input, begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
     """``input[begin:end:strides]`` with Python's rules.
 
     Bit i of the masks says of position i: begin_mask, end_mask: open; ellipsis_mask: ``...``; new_axis_mask: a new
@@ -257,7 +257,7 @@ def _strided_slice(input, begin, end, strides, begin_mask, end_mask, ellipsis_ma
         shrink_axis_mask=shrink_axis_mask))
 
 
-@_strided_slice.gradient
+@strided_slice_by_masks.gradient
 def _(op, grad):
     value, begin, end, strides = op.inputs
     size = shape(value, out_type=begin.dtype.base_dtype)
@@ -310,7 +310,7 @@ def _strided_slice_grad(shape, begin, end, strides, dy, begin_mask, end_mask, el
 @_strided_slice_grad.gradient
 def _(op, grad):
     begin, end, strides = op.inputs[1:4]
-    return [None, None, None, None, _strided_slice(grad, begin, end, strides, **_masks(op.attrs))]
+    return [None, None, None, None, strided_slice_by_masks(grad, begin, end, strides, **_masks(op.attrs))]
 
 
 def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0, end_mask: int = 0,
@@ -324,7 +324,7 @@ def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, begin_
         strides = ones_like(begin)
     masks = dict(begin_mask=begin_mask, end_mask=end_mask, ellipsis_mask=ellipsis_mask, new_axis_mask=new_axis_mask,
                  shrink_axis_mask=shrink_axis_mask)
-    result = _strided_slice(input_, begin, end, strides, name=name, **masks)
+    result = strided_slice_by_masks(input_, begin, end, strides, name=name, **masks)
     if var is not None:
         def assign(value: Any, name: str | None = None) -> Any:
             return raw.StridedSliceAssign(var._ref(), begin, end, strides, value, name=name, **masks)
