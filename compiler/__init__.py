@@ -11,6 +11,7 @@ can be done without stands in `options.OPTIMISATIONS`.
     lower       operations become primitives
     simplify    rewrite rules on primitives
     fuse        primitives become groups, one kernel each
+    sink        cheap values move into the groups that use them
     schedule    groups become loop nests
     place       values get buffers; the instruction table
     emit        loop nests become Python source, a subset that Numba knows too
@@ -22,7 +23,7 @@ from __future__ import annotations
 
 import time
 
-from . import emit, fuse, lower, order, place, prune, raise_frames, schedule, simplify, specialize
+from . import emit, fuse, lower, order, place, prune, raise_frames, schedule, simplify, sink, specialize
 from .options import Options
 from .program import Program
 from .verify import VerifyError, verify
@@ -30,7 +31,7 @@ from .verify import VerifyError, verify
 __all__ = ["Options", "PASSES", "Program", "VerifyError", "compile", "compile_ops"]
 
 PASSES = [prune.prune, raise_frames.raise_frames, order.order, specialize.specialize, lower.lower, simplify.simplify,
-          fuse.fuse, schedule.schedule, place.place, emit.emit]
+          fuse.fuse, sink.sink, schedule.schedule, place.place, emit.emit]
 
 
 def compile(graph, fetches, targets=(), feeds=None, *, until: str | None = None, show=None, **fields) -> Program:

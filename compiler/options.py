@@ -18,6 +18,7 @@ OPTIMISATIONS = {
     "narrow_products": "of a matrix product of which only a slice is used, only that is computed",
     "repeat_cheap": "a cheap value of a large tensor in memory is computed again by every user instead of being written",
     "fusion": "primitives share a kernel instead of having one each",
+    "late_values": "a cheap value that only later kernels use is computed by them, not written by the one that could make it",
     "merged_loops": "neighbouring loops that every access runs through as one become one",
     "column_kernels": "reductions that keep the innermost dimension go along the rows, a block of columns at a time",
     "memory_reuse": "temporaries that are not alive at the same time share memory",

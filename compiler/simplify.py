@@ -106,7 +106,7 @@ def _narrow_products(program):
                 axis = factor.rank - (1 if node.attrs[flag] == (k == 0) else 2)
                 at, size = [*begin[:-2], 0, 0], [*shape[:-2], *factor.shape[-2:]]
                 at[axis], size[axis] = begin[k - 2], shape[k - 2]
-                node.inputs[k] = _inserted("slice", [factor], factor, nodes, node, tuple(size), begin=tuple(at),
+                node.inputs[k] = inserted("slice", [factor], factor, nodes, node, tuple(size), begin=tuple(at),
                                            strides=(1,) * factor.rank)
             node.out.shape, view.attrs["begin"] = shape, (0,) * len(shape)      # others may wait for this node
         nodes.append(node)
@@ -130,7 +130,7 @@ def _repeat_cheap(program):
         for value in dict.fromkeys(node.inputs if node.kind in ("map", "cast", "reduce") else ()):
             if users[value] > 1 and value not in outputs and _is_cheap(value):
                 if value in taken:
-                    again = _inserted(value.node.kind, value.node.inputs, value, nodes, node, **value.node.attrs)
+                    again = inserted(value.node.kind, value.node.inputs, value, nodes, node, **value.node.attrs)
                     node.inputs = [again if v is value else v for v in node.inputs]
                 taken.add(value)
         nodes.append(node)
@@ -155,7 +155,7 @@ def _source(value: Value) -> Node:
     return value.node
 
 
-def _inserted(kind: str, inputs: list[Value], like: Value, nodes, user: Node, shape: tuple | None = None, **attrs) -> Value:
+def inserted(kind: str, inputs: list[Value], like: Value, nodes, user: Node, shape: tuple | None = None, **attrs) -> Value:
     """The value of a new node, in the shape and dtype of `like` unless `shape` says otherwise, that runs right before
     `user`."""
     builder = like.builder
@@ -210,7 +210,7 @@ def _rearranges(value: Value, variable) -> bool:
 
 
 def _copied(value: Value, nodes, user: Node) -> Value:
-    return _inserted("cast", [value], value, nodes, user)
+    return inserted("cast", [value], value, nodes, user)
 
 
 def blas_view(value: Value):

@@ -92,4 +92,5 @@ def _place(program):
     return "a temporary ends before it begins" if any(a > b for a, b in spans) else None
 
 
-CHECKS = {"order": _order, "lower": _lower, "simplify": _simplify, "fuse": _fuse, "schedule": _schedule, "place": _place}
+CHECKS = {"order": _order, "lower": _lower, "simplify": _simplify, "fuse": _fuse, "sink": _fuse,
+          "schedule": _schedule, "place": _place}

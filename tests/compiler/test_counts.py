@@ -104,7 +104,7 @@ PROGRAMS = {
     "attention": (attention, Counts(3, 2, 576)),
     "dense": (perceptron, Counts(8, 8, 64)),
     "dense, step of Adam": (lambda: adam(perceptron()), Counts(17, 12, 826)),
-    "convolutional, step of Adam": (lambda: adam(convolutional()), Counts(44, 29, 18637)),
+    "convolutional, step of Adam": (lambda: adam(convolutional()), Counts(44, 30, 15109)),
     "recurrent, step of descent": (lambda: descent(recurrent()), Counts(27, 16, 472)),
     "embedding, step of descent": (lambda: descent(embedded()), Counts(6, 6, 192)),
 }

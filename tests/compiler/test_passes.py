@@ -23,7 +23,7 @@ def kernels(program):
 
 def test_every_pass_has_a_line_that_says_what_it_does():
     assert [p.__name__ for p in PASSES] == ["prune", "raise_frames", "order", "specialize", "lower", "simplify", "fuse",
-                                           "schedule", "place", "emit"]
+                                           "sink", "schedule", "place", "emit"]
     assert all(p.__doc__ for p in PASSES)
 
 

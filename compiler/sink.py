@@ -1,0 +1,168 @@
+"""sink: move a cheap value out of the kernel that makes it into those that use it.
+
+Fusing is eager: where a ReLU is made, so is `x > 0`, which only its gradient uses, a long time later.  What that mask is
+made of lies in memory in any case; so its user computes it, and it is neither written nor kept.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from . import sizes
+from .fuse import Group, may_fail, operands, weight
+from .ir import VIEWS, Node, Value
+from .kernel import CODES, WIDTH
+from .simplify import LARGE, QUICK, inserted
+from .views import resolve, trace
+
+CHEAP = (*QUICK, "lt", "le", "gt", "ge", "eq", "ne", "logical_and", "logical_or", "logical_not", "select", "abs", "floor")
+
+
+def sink(program):
+    """Moves values among program.units where that saves memory traffic; units that are left empty go."""
+    if program.options.uses("late_values"):
+        _Sinker(program).run()
+
+
+class _Sinker:
+    def __init__(self, program):
+        self.program = program
+        self.outputs = {resolve(v)[0] for v in program.outputs}
+        self.unit_of = {n: u for u in program.units for n in (u.members if isinstance(u, Group) else [u])}
+        self.users: dict[Value, list[Node]] = {}
+        for node in program.nodes:
+            for value in dict.fromkeys(node.inputs):
+                self.users.setdefault(value, []).append(node)
+
+    def run(self):
+        for unit in reversed(self.program.units):
+            if isinstance(unit, Group):
+                for node in reversed(unit.members[:]):
+                    if node in unit.dims:
+                        self._move(unit, node)
+        self.program.units = [u for u in self.program.units if not isinstance(u, Group) or u.members]
+
+    def _move(self, home: Group, node: Node):
+        """Moves `node`, with what it needs, to its users, if it is worth it and they can take it."""
+        if not _is_cheap(node) or node.out in self.outputs or sizes.hint_of(sizes.product(node.out.shape)) <= LARGE:
+            return
+        users = self.users.get(node.out, ())
+        homes = list(dict.fromkeys(self.unit_of.get(user) for user in users))
+        if not homes or home in homes or not all(isinstance(h, Group) for h in homes):
+            return
+        chain: list[Node] = [node]
+        sources: dict[Value, Any] = {}         # value in memory -> how many elements of it are read
+        if not self._gather(home, node, chain, sources) or not self._pays(node.out, homes, sources):
+            return
+        chain.sort(key=home.members.index)
+        trials = [self._joined(h, node.out, chain) for h in homes]
+        if None in trials:
+            return
+        for target, trial in zip(homes, trials):
+            assert trial is not None
+            target.members, target.dims = trial.members, trial.dims
+            self._exchange(target, chain)
+        for n in reversed(chain):
+            if not self.users[n.out]:
+                self._remove(home, n)
+
+    def _gather(self, home: Group, node: Node, chain: list, sources: dict) -> bool:
+        """Adds to `chain` what of `home` it needs, and to `sources` what that is made of and lies in memory in any case."""
+        for value in node.inputs:
+            base = resolve(value)[0]
+            if base.node.kind in ("const", "size") or value.node in chain:
+                continue
+            if base.node.kind in ("read", "write", "iota"):
+                return False
+            if value.node in home.dims and not self._is_kept(home, value, chain):
+                if not _is_cheap(value.node) or not _same(value.shape, node.out.shape):
+                    return False
+                chain.append(value.node)
+                if not self._gather(home, value.node, chain, sources):
+                    return False
+            elif value.node not in home.dims and trace(value)[0].node in home.dims:
+                return False
+            else:
+                sources[base] = sizes.hint_of(sizes.product(value.shape))
+        return True
+
+    def _is_kept(self, home: Group, value: Value, chain: list) -> bool:
+        """Whether a value made in `home` is written there in any case."""
+        if value in self.outputs:
+            return True
+        users = list(self.users.get(value, ()))
+        while users:
+            user = users.pop()
+            if user.kind in VIEWS:
+                users += self.users.get(user.out, ())
+            elif self.unit_of.get(user) is not home and user not in chain:
+                return True
+        return False
+
+    def _pays(self, value: Value, homes: list, sources: dict) -> bool:
+        """Whether reading the sources takes fewer bytes than writing and reading the value."""
+        count = sizes.hint_of(sizes.product(value.shape))
+        now, then = count * _width(value) * (1 + len(homes)), 0
+        for home in homes:
+            read = {resolve(v)[0] for n in home.members for v in n.inputs}
+            then += sum(size * _width(source) for source, size in sources.items() if source not in read)
+        return then < now
+
+    def _joined(self, target: Group, value: Value, chain: list) -> Group | None:
+        """`target` with the nodes that make `value` before its first user; None if that cannot be."""
+        seen = set()
+        for user in self.users[value]:
+            if self.unit_of[user] is target:
+                if user.kind not in ("map", "cast", "reduce", "partial"):
+                    return None
+                seen |= {dims for v, dims in operands(target, user) if v is value}
+        if len(seen) != 1 or target.weight() + sum(map(weight, chain)) > self.program.options.max_weight:
+            return None
+        dims, = seen
+        if target.covers(dims) != "full":
+            return None
+        trial = Group(target.unit, target.domain)
+        trial.reduced, trial.partial = target.reduced, target.partial
+        first = min(k for k, n in enumerate(target.members) if value in n.inputs)
+        trial.members = [*target.members[:first], *chain, *target.members[first:]]
+        trial.dims = {**target.dims, **dict.fromkeys(chain, dims)}
+        return trial if trial.admits() else None
+
+    def _exchange(self, target: Group, chain: list):
+        """Puts copies of `chain`, among the members of `target`, in its place."""
+        copies: dict[Node, Node] = {}
+        for node in chain:
+            nodes: list[Node] = []
+            inputs = [copies[v.node].out if v.node in copies else v for v in node.inputs]
+            copies[node] = inserted(node.kind, inputs, node.out, nodes, node, **node.attrs).node
+            at = self.program.nodes.index(node) + 1
+            self.program.nodes[at:at] = nodes
+            self.unit_of[copies[node]] = target
+            for value in dict.fromkeys(inputs):
+                self.users.setdefault(value, []).append(copies[node])
+        value, copy = node.out, copies[node].out
+        for user in [u for u in self.users[value] if u in target.dims and u not in copies]:
+            user.inputs = [copy if v is value else v for v in user.inputs]
+            self.users[value].remove(user)
+            self.users.setdefault(copy, []).append(user)
+        target.members = [copies.get(n, n) for n in target.members]
+        target.dims = {copies.get(n, n): dims for n, dims in target.dims.items()}
+
+    def _remove(self, home: Group, node: Node):
+        home.members.remove(node)
+        self.program.nodes.remove(node)
+        del home.dims[node], self.unit_of[node]
+        for value in dict.fromkeys(node.inputs):
+            self.users[value].remove(node)
+
+
+def _is_cheap(node: Node) -> bool:
+    """Whether computing it takes less than writing it, and does nothing else."""
+    return (node.kind == "cast" or node.kind == "map" and node.attrs["prim"] in CHEAP) and not may_fail(node)
+
+
+def _same(a: tuple, b: tuple) -> bool:
+    return len(a) == len(b) and all(map(sizes.same, a, b))
+
+
+def _width(value: Value) -> int:
+    return WIDTH[CODES[value.dtype.name]]

@@ -1,0 +1,72 @@
+"""Cheap values are computed where they are used, if what they are made of is in memory anyway."""
+import numpy as np
+import pytest
+
+from jitgraph import compiler
+from jitgraph.compiler import Options
+
+SHAPE = (160, 200)
+
+
+def kernels(tf, fetches, feeds, **fields):
+    """For each kernel, its name and the bytes of the tensors that it writes."""
+    program = compiler.compile(tf.get_default_graph(), fetches, [], dict.fromkeys(feeds, SHAPE), **fields)
+    steps = [step[0] for step in program.layout.steps]
+    return [(k.name, [str(b.dtype.name) for b, p in zip(k.buffers, k.params) if p.use != "in"]) for k in steps]
+
+
+def drawn(seed=0):
+    return np.random.RandomState(seed).standard_normal(SHAPE).astype(np.float32)
+
+
+def test_the_mask_of_a_relu_belongs_to_its_gradient(tf, agree):
+    x, w = tf.placeholder(tf.float32, SHAPE), tf.constant(drawn(1).T)
+    y = tf.nn.relu(tf.matmul(x, w))
+    gradient = tf.gradients(tf.square(tf.matmul(y, tf.constant(drawn(2).T[:160, :160]))), x)[0]
+    found = kernels(tf, [gradient], [x])
+    assert ("map_max", ["float32"]) in found and any("gt_mul" in name for name, _ in found)
+    off = kernels(tf, [gradient], [x], options=Options(off=frozenset({"late_values"})))
+    assert ("map_max_gt", ["float32", "float32"]) in off
+    agree([gradient], {x: drawn()}, np.float32)
+
+
+def test_a_part_of_the_chain_may_be_needed_in_both_kernels(tf, agree):
+    """A mask of a product, of which sums are taken along both axes, which is two kernels."""
+    x = tf.placeholder(tf.float32, SHAPE)
+    product = tf.matmul(x, tf.constant(drawn(1)), transpose_b=True)
+    mask = tf.cast(product > 0.5, tf.float32)
+    fetches = [tf.reduce_sum(mask * product, 0), tf.reduce_sum(mask + product, 1)]
+    assert [writes for _, writes in kernels(tf, fetches, [x])] == [["float32"]] * 3
+    agree(fetches, {x: drawn()}, np.float32)
+
+
+def test_a_mask_of_one_byte_is_written(tf, agree):
+    """Reading it again takes a quarter of what reading the numbers that it came from takes."""
+    x, other = tf.placeholder(tf.float32, SHAPE), tf.placeholder(tf.bool, SHAPE)
+    mask = tf.less(x, 0.0)
+    square = tf.matmul(tf.tanh(x), tf.tanh(x), transpose_b=True)
+    fetches = [square, tf.logical_and(mask, tf.logical_xor(other, square[0, 0] > 0))]
+    agree(fetches, {x: drawn(), other: drawn(1) > 0}, np.float32)
+
+
+def test_a_value_that_is_fetched_stays(tf, agree):
+    x = tf.placeholder(tf.float32, SHAPE)
+    y = tf.nn.relu(x)
+    mask = tf.cast(y > 0, tf.float32)
+    fetches = [mask, tf.matmul(y, y, transpose_b=True), tf.reduce_sum(mask * y[::-1], 0)]
+    agree(fetches, {x: drawn()}, np.float32)
+
+
+@pytest.mark.parametrize("jit", ["always", "off"])
+def test_a_variable_is_read_before_it_changes(tf, jit):
+    """`v + 1` may not wait for its user, which runs after `v` has another value."""
+    v = tf.Variable(drawn(), use_resource=True)
+    later = v.read_value() + 1.0
+    with tf.control_dependencies([later]):
+        changed = v.assign(tf.zeros(SHAPE))
+    with tf.control_dependencies([changed]):
+        result = tf.reduce_sum(later * tf.matmul(tf.ones([160, 160]), tf.ones(SHAPE)))
+    with tf.Session(jit=jit) as session:
+        session.run(v.initializer)
+        np.testing.assert_allclose(session.run(result), (drawn() + 1.0).sum(dtype=np.float64) * 160, rtol=1e-4)
+        assert not session.run(v).any()
