@@ -15,6 +15,7 @@ from .kernel import EXPENSIVE
 from .views import is_one, resolve, trace
 
 GROUPED = ("map", "cast", "reduce", "partial", "gather", "write", "place")
+FEW = 64        # elements of what is computed ahead of its turn
 HEAVY = 6       # an elementary function is some thirty instructions, of which LLVM makes several vectors
 LEAVES = ("const", "size", "input", "read", "iota")
 
@@ -126,6 +127,11 @@ def may_fail(node: Node) -> bool:
 CHECKED = ("floor_div", "floor_mod", "trunc_div", "trunc_mod", "pow")
 
 
+def _is_small(domain: list) -> bool:
+    """Whether it has few elements, whatever the sizes of the feeds."""
+    return not any(isinstance(d, sizes.Size) for d in domain) and sizes.product(domain) <= FEW
+
+
 def input_shape(node: Node) -> tuple:
     return node.inputs[0].shape if node.kind in ("reduce", "partial", "place") else node.out.shape
 
@@ -150,7 +156,7 @@ def fuse(program):
 
 class _Fuser:
     def __init__(self, program):
-        self.nodes = program.nodes
+        self.nodes, self.outputs = program.nodes, program.outputs
         self.place_of = {node: k for k, node in enumerate(self.nodes)}
         self.max_weight = program.options.max_weight if program.options.uses("fusion") else 0
         self.unit_of: dict[Node, int] = {}
@@ -394,12 +400,15 @@ class _Fuser:
 
     # result ----------------------------------------------------------------------------------------------------
     def _ordered(self):
-        """Units in an order that respects all dependencies, earliest graph position first."""
+        """Units in an order that respects all dependencies: what changes variables as soon as it can be, then earliest graph
+        position first."""
         import heapq
+
+        urgent = self._urgent()
 
         def first(unit):
             u = self.units[unit]
-            return min(self.place_of[n] for n in (u.members if isinstance(u, Group) else [u]))
+            return unit not in urgent, min(self.place_of[n] for n in (u.members if isinstance(u, Group) else [u]))
 
         waiting = {u: {n for n in self.needs[u] if n != u} for u in self.units}
         users: dict[int, list] = {u: [] for u in self.units}
@@ -418,3 +427,21 @@ class _Fuser:
                     heapq.heappush(ready, (first(other), other))
         assert len(order) == len(self.units), "the fused units form a cycle"
         return order
+
+    def _urgent(self) -> set:
+        """Units that only change variables, as optimizers' do: run at once, they find the gradient in the cache, and it need
+        not be kept.  And the few numbers that they wait for."""
+        used = {resolve(v)[0].node for n in self.nodes if n in self.unit_of for v in n.inputs
+                if self.unit_of.get(resolve(v)[0].node) != self.unit_of[n]}
+        used |= {resolve(v)[0].node for v in self.outputs}
+        urgent = {number for number, unit in self.units.items() if isinstance(unit, Group) and any(
+            n.kind == "write" for n in unit.members) and all(n.kind == "write" for n in unit.members if n in used)}
+        waiting = list(urgent)
+        while waiting:
+            for number in self.needs[waiting.pop()] - urgent:
+                unit = self.units[number]
+                if isinstance(unit, Group) and _is_small(unit.domain) and not any(
+                        may_fail(n) or n.kind == "write" for n in unit.members):
+                    urgent.add(number)
+                    waiting.append(number)
+        return urgent
