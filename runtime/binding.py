@@ -69,7 +69,8 @@ class Binding:
         try:
             return work(frame, given)
         finally:
-            frame.drop()
+            if frame.holds:
+                frame.drop()
             self.frames.append(frame)
 
     def _check_variables(self):

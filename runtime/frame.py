@@ -48,6 +48,7 @@ class Frame:
         self.generation = -1
         self._feeds()
         self._results()
+        self.holds = bool(self.big_feeds or self.big_outputs)      # whether runs leave anything of the caller's here
 
     def _block(self, start: int, count: int) -> tuple[np.ndarray, int]:
         """What the interpreter gets to run a stretch of rows, and where that lies; see `interpreter.TABLE` ..."""

@@ -168,8 +168,12 @@ class Segment:
         self.lock = threading.Lock()
 
     def run(self, feeds) -> list:
-        binding = self.binding(tuple([a.shape for a in feeds]))
-        results = self._execute(binding, feeds, feeds)
+        shapes = tuple([a.shape for a in feeds])
+        binding = self.bindings.get(shapes) or self.binding(shapes)         # a key that says more is never found so
+        try:
+            results = binding.run(feeds)
+        except KernelFailure as failure:
+            raise self.plan.explain(failure, feeds) from None
         if binding.plain:
             return results
         program = binding.compiled.program
@@ -178,12 +182,6 @@ class Segment:
             return [found[t] for t in self.plan.fetches]
         found = dict(zip(binding.layout.results, results))
         return self._continue(binding, found, dict(zip(self.plan.feeds, feeds)), feeds)
-
-    def _execute(self, binding, arrays, feeds):
-        try:
-            return binding.run(arrays)
-        except KernelFailure as failure:
-            raise self.plan.explain(failure, feeds) from None
 
     def _continue(self, binding, found, fed, feeds) -> list:
         """Runs the segments after this one."""
@@ -196,7 +194,10 @@ class Segment:
             arrays = [_contiguous(values[t]) for t in _handed_on(program)]
             pins = tuple((t, np.asarray(values[t])) for t in program.pins)
             binding = segment.binding(tuple(a.shape for a in arrays), pins)
-            results = segment._execute(binding, arrays, feeds)
+            try:
+                results = binding.run(arrays)
+            except KernelFailure as failure:
+                raise self.plan.explain(failure, feeds) from None
             found = dict(zip(binding.layout.results, results))
             values.update(found)
         return [values[t] for t in self.plan.fetches]

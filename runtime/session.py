@@ -183,13 +183,15 @@ class BaseSession:
         taken = Fetches(self._graph, fetches, self)
         tensors = [self._graph.as_graph_element(t, allow_tensor=True, allow_operation=False) for t in feed_list or ()]
         plan = self._plan(taken.tensors, taken.targets, tensors)
-        build, convert = taken.build, feeding.converter(tensors)
+        build, convert, count = taken.build, feeding.converter(tensors), len(tensors)
 
         def call(*values, options=None, run_metadata=None):
             if self._closed:
                 raise RuntimeError("Attempted to use a closed Session.")
-            if len(values) != len(tensors):
-                raise TypeError(f"the callable takes {len(tensors)} feed values, got {len(values)}")
+            if len(values) != count:
+                raise TypeError(f"the callable takes {count} feed values, got {len(values)}")
+            if options is None and run_metadata is None and not self._watched:
+                return build(_unwrapped(plan.run(convert(values))))
             return build(_unwrapped(self._execute(plan, convert(values), options, run_metadata)))
 
         return call
