@@ -17,7 +17,7 @@ from . import scalars, turn
 from .loops import Emitter, kernel_name
 
 SUM_BLOCK = 4096        # float32 terms that are added up in float32
-SEARCH_BLOCK = 128      # elements whose extreme is found before they are looked through for it
+SEARCH_BLOCK = 512      # elements whose extreme is found before they are looked through for it
 STRETCH = 64            # rows of float32 columns that are added up in float32
 
 
@@ -135,11 +135,11 @@ class CPUEmitter(Emitter):
         reductions = self._reductions(p)
         for s in reductions:
             self._start(s)
-        searches = len(reductions) == 1 and len(reductions[0].args) > 1
+        short = self.extent(self._loops("reduce")[-1], inner=True).isdigit()
+        searches = len(reductions) == 1 and len(reductions[0].args) > 1 and not short
         if searches and len(self._loops("reduce")) == 1 and not stores.get(p) and self.options.uses("search_blocks"):
             self._search(p, reductions[0], stores, spills)
             return
-        short = self.extent(self._loops("reduce")[-1], inner=True).isdigit()
         blocked = [s for s in reductions if self._in_float32(s) and not short]
         alone = len(reductions) == 1 and not stores.get(p) and all(at != p for at, _ in spills.values())
 
@@ -155,11 +155,11 @@ class CPUEmitter(Emitter):
             self._finish(s)
 
     def _search(self, p, s, stores, spills):
-        """An argmax or argmin: LLVM vectorises the extreme of a block, and only blocks with a better one (or a NaN) are
-        looked through."""
+        """An argmax or argmin: LLVM vectorises the extreme of a block, and only the first block with the best one is looked
+        through."""
         (k,) = self._loops("reduce")
         n, code = self.extent(k, inner=True), self.types[s.args[0]]
-        extreme, worse = ("max", "<=") if s.prim == "argmax" else ("min", ">=")
+        extreme, better = ("max", ">") if s.prim == "argmax" else ("min", "<")
         start, step = scalars.reduction(extreme, code)
         body = lambda then: self._pass_body(p, stores, spills, then)
         with self.text.block(f"for b{k} in range(0, {n}, {SEARCH_BLOCK}):"):
@@ -167,9 +167,17 @@ class CPUEmitter(Emitter):
             self.text.line(f"{s.name}_best = {start}")
             with self.text.block(f"for i{k} in range(b{k}, e{k}):"):
                 body(lambda s: self.text.line(f"{s.name}_best = " + step.format(acc=f"{s.name}_best", x=s.args[0])))
-            with self.text.block(f"if not_({s.name}_best {worse} {s.name}_acc):"):
-                with self.text.block(f"for i{k} in range(b{k}, e{k}):"):
-                    body(self._step)
+            self.text.line(f"{s.name}_new = {s.name}_best {better} {s.name}_acc")
+            self.text.line(f"{s.name}_at = select({s.name}_new, b{k}, {s.name}_at)")
+            self.text.line(f"{s.name}_acc = select({s.name}_new, {s.name}_best, {s.name}_acc)")
+        self.text.line(f"{s.name}_from = {s.name}_at")
+        self.text.line(f"{s.name}_to = smaller({s.name}_at + {SEARCH_BLOCK}, {n})")
+        self.text.line(f"{s.name}_at = {s.name}_to")
+        with self.text.block(f"for i{k} in range({s.name}_from, {s.name}_to):"):
+            body(lambda s: self.text.line(f"{s.name}_at = smaller({s.name}_at, select({s.args[0]} == {s.name}_acc, "
+                                          f"{s.args[1]}, {s.name}_to))"))
+        # of nothing but NaN and the start value the first element, as where one is compared after the other
+        self.text.line(f"{s.name}_at = select({s.name}_acc == {start}, 0, {s.name}_at)")
         self._finish(s)
 
     @contextlib.contextmanager

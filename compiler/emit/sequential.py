@@ -11,10 +11,11 @@ from .. import sizes
 from ..ir import Node
 from ..kernel import CODES, DTYPE_NAMES, EXPENSIVE, Kernel, Statement
 from . import scalars
-from .cpu import SEARCH_BLOCK, loaded, stored
+from .cpu import loaded, stored
 from .kernel_text import bare_kernel
 from .row_step import RowStep
 
+SEARCH_BLOCK = 128      # elements whose extreme is found before they are looked through
 BLOCK = 64      # columns of a table that one item owns
 LARGE = 512     # rows of a table that lies in memory rather than in the cache: of that, an item has ...
 WIDE, PARTS = 128, 2    # ... so many columns of one part of the rows, so that it writes longer stretches
