@@ -49,6 +49,7 @@ REDUCTIONS = ("add", "mul", "max", "min", "and", "or", "argmax", "argmin")
 VIEWS = ("reshape", "transpose", "broadcast", "slice")
 PARTIALS = 64
 COLUMN_PARTS = 16
+LARGE = 1 << 14         # elements from which writing a value, or computing it again, is worth avoiding
 PARTED = 1 << 17        # elements from which a reduction of columns is shared out by rows
 CHUNKS, CHUNK_BYTES = 16, 1 << 22       # parts of a batch with a filter gradient of their own: how many, and their size
 FOLDED = ("add", "sub", "mul", "div", "neg", "sqrt", "max", "min", "eq", "ne", "lt", "le", "gt", "ge")
@@ -171,6 +172,11 @@ class Builder:
         if folded is not None:
             return folded
         shape = broadcast_shapes([a.shape for a in args])
+        if any(a.node.kind == "broadcast" for a in args) and "late_broadcasts" not in self.off:
+            sources = [a.node.inputs[0] if a.node.kind == "broadcast" else a for a in args]
+            least = broadcast_shapes([a.shape for a in sources])
+            if not same_shape(least, shape) and sizes.hint_of(sizes.product(shape)) > LARGE:
+                return self.broadcast(self.map(name, sources), shape)
         return self.node("map", args, [(shape, dtype)], key=(name, dtype.name), prim=name).out
 
     def _folded(self, name, args, dtype):

@@ -13,6 +13,7 @@ from . import simplify
 OPTIMISATIONS = {
     "common_subexpressions": "structurally equal primitives are computed once",
     "constant_folding": "arithmetic on numbers that are known is done by the compiler",
+    "late_broadcasts": "arithmetic on what is repeated along an axis is done once, and its result repeated",
     "partial_sums": "a long reduction over all axes, or over the first, is shared out in parts that are combined afterwards",
     **{rule.__name__: " ".join((rule.__doc__ or "").split()) for rule in simplify.RULES},
     "narrow_products": "of a matrix product of which only a slice is used, only that is computed",

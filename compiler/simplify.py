@@ -6,12 +6,11 @@ rule changes a result in any bit (x + 0 is not x for x = -0).
 from __future__ import annotations
 
 from . import sizes
-from .ir import VIEWS, Node, Value
+from .ir import LARGE, VIEWS, Node, Value
 from .views import is_contiguous, resolve, unit_reshape
 
 QUICK = ("add", "sub", "mul", "max", "min", "neg")      # operations that cost less than writing their result
 MADE_ALONE = ("input", "const", "matmul", "conv", "conv_input", "winograd", "host")     # what lies in memory in any case
-LARGE = 1 << 14                                         # elements from which writing a value is worth avoiding
 
 
 def simplify(program):

@@ -9,11 +9,13 @@ from typing import Any
 
 from . import sizes
 from .fuse import Group, may_fail, operands, weight
-from .ir import VIEWS, Node, Value
+from .ir import LARGE, VIEWS, Node, Value
 from .kernel import CODES, WIDTH
-from .simplify import LARGE, QUICK, inserted
+from .simplify import QUICK, inserted
 from .views import resolve, trace
 
+SHORT = 3               # operations that are cheaper than writing and reading a value in the cache
+CACHED = 1 << 20        # elements up to which a value stays in the cache until it is read
 CHEAP = (*QUICK, "lt", "le", "gt", "ge", "eq", "ne", "logical_and", "logical_or", "logical_not", "select", "abs", "floor")
 
 
@@ -45,13 +47,12 @@ class _Sinker:
         """Moves `node`, with what it needs, to its users, if it is worth it and they can take it."""
         if not _is_cheap(node) or node.out in self.outputs or sizes.hint_of(sizes.product(node.out.shape)) <= LARGE:
             return
-        users = self.users.get(node.out, ())
-        homes = list(dict.fromkeys(self.unit_of.get(user) for user in users))
-        if not homes or home in homes or not all(isinstance(h, Group) for h in homes):
+        homes = [u for u in dict.fromkeys(map(self.unit_of.get, self.users.get(node.out, ()))) if u is not home]
+        if not homes or not all(isinstance(u, Group) for u in homes):
             return
         chain: list[Node] = [node]
         sources: dict[Value, Any] = {}         # value in memory -> how many elements of it are read
-        if not self._gather(home, node, chain, sources) or not self._pays(node.out, homes, sources):
+        if not self._gather(home, node, chain, sources) or not self._pays(chain, homes, sources):
             return
         chain.sort(key=home.members.index)
         trials = [self._joined(h, node.out, chain) for h in homes]
@@ -82,7 +83,7 @@ class _Sinker:
             elif value.node not in home.dims and trace(value)[0].node in home.dims:
                 return False
             else:
-                sources[base] = sizes.hint_of(sizes.product(value.shape))
+                sources[base] = min(sizes.hint_of(sizes.product(v.shape)) for v in (base, value))
         return True
 
     def _is_kept(self, home: Group, value: Value, chain: list) -> bool:
@@ -98,10 +99,14 @@ class _Sinker:
                 return True
         return False
 
-    def _pays(self, value: Value, homes: list, sources: dict) -> bool:
-        """Whether reading the sources takes fewer bytes than writing and reading the value."""
+    def _pays(self, chain: list, homes: list, sources: dict) -> bool:
+        """Whether reading the sources moves fewer bytes than writing the value of chain[0], for which a line of the cache is
+        read and written, and reading it; where all that stays in the cache, a few instructions are more than that saves."""
+        value = chain[0].out
         count = sizes.hint_of(sizes.product(value.shape))
-        now, then = count * _width(value) * (1 + len(homes)), 0
+        if len(chain) > SHORT and count <= CACHED:
+            return False
+        now, then = count * _width(value) * (2 + len(homes)), 0
         for home in homes:
             read = {resolve(v)[0] for n in home.members for v in n.inputs}
             then += sum(size * _width(source) for source, size in sources.items() if source not in read)

@@ -20,7 +20,7 @@ def written(program):
 @pytest.mark.parametrize("optimizer", ["GradientDescentOptimizer", "AdamOptimizer"])
 def test_the_last_layer_is_updated_before_the_first_has_its_gradient(tf, optimizer):
     x = tf.placeholder(tf.float32, [None, 30])
-    loss, first, second = layers(tf, x)
+    loss, _, _ = layers(tf, x)
     step = getattr(tf.train, optimizer)(0.1).minimize(loss)
     program = compiler.compile(tf.get_default_graph(), [loss], [step], {x: (20, 30)})
     names = [s[0].name for s in program.layout.steps]

@@ -42,6 +42,7 @@ def counted(tf, x):
 PROGRAMS = {
     "common_subexpressions": lambda tf, x: tf.exp(x) * 2.0 + tf.exp(x),
     "constant_folding": spaced,
+    "late_broadcasts": lambda tf, x: tf.exp(tf.broadcast_to(x[:1], [ROWS, COLUMNS])) + x,
     "partial_sums": lambda tf, x: tf.reduce_sum(x),
     "multiply_by_one": lambda tf, x: tf.exp(x * 1.0),
     "select_constant": lambda tf, x: tf.where(tf.constant(True), tf.exp(x), x),

@@ -70,3 +70,20 @@ def test_a_variable_is_read_before_it_changes(tf, jit):
         session.run(v.initializer)
         np.testing.assert_allclose(session.run(result), (drawn() + 1.0).sum(dtype=np.float64) * 160, rtol=1e-4)
         assert not session.run(v).any()
+
+
+def test_a_large_value_is_computed_in_both_kernels(tf):
+    """A sum along the columns, and its addend used with the sum: neither kernel writes the addend for the other."""
+    shape = (2048, 1024)
+    x, y = (tf.placeholder(tf.float32, shape) for _ in range(2))
+    addend = x * 2.0 + y * 3.0
+    result = addend - tf.reduce_sum(addend, 0)
+    temporaries = {}
+    for off in ((), ("late_values",)):
+        program = compiler.compile(tf.get_default_graph(), [result], [], {x: shape, y: shape}, options=Options(off=frozenset(off)))
+        temporaries[off] = {s.shape for s in program.layout.slots if s.kind == "temp"}
+    assert shape in temporaries["late_values",] and shape not in temporaries[()]
+    feeds = {t: np.random.RandomState(k).standard_normal(shape).astype(np.float32) for k, t in enumerate((x, y))}
+    with tf.Session(jit="always") as session:
+        whole = feeds[x].astype(np.float64) * 2 + feeds[y] * 3.0
+        np.testing.assert_allclose(session.run(result, feeds), whole - whole.sum(0), rtol=1e-4, atol=1e-3)
