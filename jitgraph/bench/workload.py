@@ -34,6 +34,15 @@ MODULES = {
 """{peer: the module whose presence means that it is installed}; `copy` is NumPy copying as many bytes, `gemm` NumPy
 multiplying matrices with as many operations: what memory and arithmetic allow."""
 
+# Lazy modules give an empty shell at once; what counts is when a program can begin.
+FIRST_NAMES = {
+    "jitgraph": ("placeholder", "Variable", "matmul", "Session"),
+    "tensorflow": ("compat.v1.placeholder", "compat.v1.Session"),
+    "jax": ("jit", "numpy.matmul"),
+    "numpy": ("matmul",),
+    "torch": ("matmul", "compile"),
+    "pytensor": ("function", "shared"),
+}
 REGISTRY: dict[str, Workload] = {}
 """All workloads of the modules loaded so far, by name, in the order of their declaration."""
 

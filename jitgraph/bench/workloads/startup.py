@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ..workload import MODULES, Workload
+from ..workload import FIRST_NAMES, MODULES, Workload
 
 _FILLED = "JITGRAPH_BENCH_FILLED_STORE"
 
@@ -19,22 +19,12 @@ import_ = Workload(
     "import", "import, with the names a program begins with", kind="once", goals={"tensorflow": 0.05, "jax": 0.2}
 )
 
-# Lazy modules give an empty shell at once; what counts is when a program can begin.
-_FIRST_NAMES = {
-    "jitgraph": ("placeholder", "Variable", "matmul", "Session"),
-    "tensorflow": ("compat.v1.placeholder", "compat.v1.Session"),
-    "jax": ("jit", "numpy.matmul"),
-    "numpy": ("matmul",),
-    "torch": ("matmul", "compile"),
-    "pytensor": ("function", "shared"),
-}
-
 
 def _import(module: str) -> float:
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     begun = time.perf_counter()
     imported = __import__(module)
-    for name in _FIRST_NAMES[module]:
+    for name in FIRST_NAMES[module]:
         operator.attrgetter(name)(imported)
     return time.perf_counter() - begun
 
