@@ -305,7 +305,8 @@ class CPUEmitter(Emitter):
             for s in reductions:
                 value = scalars.cast(loaded(f"{s.name}_acc[i{inner} - lo]", codes[s.name]), codes[s.name], s.dtype)
                 self.text.line(f"{s.name} = {value}")
-            wanted = lambda n: self.varies(n)
+            # what is made of sums is not there earlier, also where all columns are equal
+            wanted = lambda n: self.varies(n) or self.avail[n] > 0 and self.by_name[n].kind != "reduce"
             for s in self.closure([s.args[0] for s in stores], wanted):
                 self.statement(s)
             for s in stores:

@@ -87,3 +87,11 @@ def test_parts_on_a_gpu(scheduled, monkeypatch, shape):
     total, largest = run.results()
     np.testing.assert_allclose(total, (x.astype(np.float64) ** 2).sum(tuple(axes)), rtol=1e-5)
     np.testing.assert_array_equal(largest, x.max(tuple(axes)))
+
+
+@pytest.mark.parametrize("rows", [0, 5, 3000])
+def test_what_is_made_of_reductions_that_are_equal_in_all_columns(tf, agree, rows):
+    x, y = tf.placeholder(tf.float32, [None, 1]), tf.placeholder(tf.float32, [None, 70])
+    largest = tf.reduce_max(tf.tanh(tf.broadcast_to(x, tf.shape(y))), 0)
+    values = np.random.RandomState(0).standard_normal((rows, 1)).astype(np.float32)
+    agree([largest * 2.0 + 1.0, tf.exp(largest)], {x: values, y: np.zeros((rows, 70), np.float32)}, np.float32)
