@@ -149,6 +149,21 @@ def operands(group: Group, node: Node):
             yield value, tuple(-1 if is_one(d) else dims[k + shift] for k, d in enumerate(value.shape))
 
 
+def stored_values(units, outputs) -> set:
+    """Computed values that need a buffer: program outputs, and what a unit other than the maker's uses."""
+    unit_of = {n: u for u in units if isinstance(u, Group) for n in u.members}
+    stored = {resolve(v)[0] for v in outputs}
+    for unit in units:
+        members = unit.members if isinstance(unit, Group) else [unit]
+        for node in members:
+            for k, value in enumerate(node.inputs):
+                source = trace(value)[0]
+                inline = unit_of.get(source.node) is unit and not (node.kind == "gather" and k == 0)
+                if not inline:
+                    stored.add(resolve(value)[0])
+    return stored
+
+
 def fuse(program):
     """Groups of primitives that become one kernel each; what cannot be grouped (matmul, host calls) stays alone."""
     program.units = _Fuser(program).run()
@@ -431,9 +446,7 @@ class _Fuser:
     def _urgent(self) -> set:
         """Units that only change variables, as optimizers' do: run at once, they find the gradient in the cache, and it need
         not be kept.  And the few numbers that they wait for."""
-        used = {resolve(v)[0].node for n in self.nodes if n in self.unit_of for v in n.inputs
-                if self.unit_of.get(resolve(v)[0].node) != self.unit_of[n]}
-        used |= {resolve(v)[0].node for v in self.outputs}
+        used = {v.node for v in stored_values(self.units.values(), self.outputs)}
         urgent = {number for number, unit in self.units.items() if isinstance(unit, Group) and any(
             n.kind == "write" for n in unit.members) and all(n.kind == "write" for n in unit.members if n in used)}
         waiting = list(urgent)

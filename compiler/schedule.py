@@ -6,7 +6,7 @@ each member its statements.  Which buffer a value lives in is decided later (`pl
 from __future__ import annotations
 
 from . import sizes
-from .fuse import Group, operands
+from .fuse import Group, operands, stored_values
 from .ir import COLUMN_PARTS, PARTIALS, Node, Value
 from .kernel import CODES, COLUMNS, EXPENSIVE, Access, Kernel, Loop, Param, Statement
 from .options import Options
@@ -15,23 +15,8 @@ from .views import contiguous, resolve, trace
 
 def schedule(program):
     """Loop nests for groups; the order of units is the order of execution."""
-    stored = _stored_values(program)
+    stored = stored_values(program.units, program.outputs)
     program.steps = [_KernelBuilder(u, stored, program.options).build() if isinstance(u, Group) else u for u in program.units]
-
-
-def _stored_values(program) -> set:
-    """Computed values that need a buffer: program outputs, and what a unit other than the maker's uses."""
-    unit_of = {n: u for u in program.units if isinstance(u, Group) for n in u.members}
-    stored = {resolve(v)[0] for v in program.outputs}
-    for unit in program.units:
-        members = unit.members if isinstance(unit, Group) else [unit]
-        for node in members:
-            for k, value in enumerate(node.inputs):
-                source = trace(value)[0]
-                inline = unit_of.get(source.node) is unit and not (node.kind == "gather" and k == 0)
-                if not inline:
-                    stored.add(resolve(value)[0])
-    return stored
 
 
 class _KernelBuilder:

@@ -106,7 +106,7 @@ def _narrow_products(program):
                 at, size = [*begin[:-2], 0, 0], [*shape[:-2], *factor.shape[-2:]]
                 at[axis], size[axis] = begin[k - 2], shape[k - 2]
                 node.inputs[k] = inserted("slice", [factor], factor, nodes, node, tuple(size), begin=tuple(at),
-                                           strides=(1,) * factor.rank)
+                                          strides=(1,) * factor.rank)
             node.out.shape, view.attrs["begin"] = shape, (0,) * len(shape)      # others may wait for this node
         nodes.append(node)
     program.nodes = nodes

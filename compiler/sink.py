@@ -9,7 +9,7 @@ from typing import Any
 
 from . import sizes
 from .fuse import Group, may_fail, operands, weight
-from .ir import LARGE, VIEWS, Node, Value
+from .ir import LARGE, VIEWS, Node, Value, same_shape
 from .kernel import CODES, WIDTH
 from .simplify import QUICK, inserted
 from .views import resolve, trace
@@ -45,7 +45,7 @@ class _Sinker:
 
     def _move(self, home: Group, node: Node):
         """Moves `node`, with what it needs, to its users, if it is worth it and they can take it."""
-        if not _is_cheap(node) or node.out in self.outputs or sizes.hint_of(sizes.product(node.out.shape)) <= LARGE:
+        if not _is_cheap(node) or node.out in self.outputs or _count(node.out) <= LARGE:
             return
         homes = [u for u in dict.fromkeys(map(self.unit_of.get, self.users.get(node.out, ()))) if u is not home]
         if not homes or not all(isinstance(u, Group) for u in homes):
@@ -75,7 +75,7 @@ class _Sinker:
             if base.node.kind in ("read", "write", "iota"):
                 return False
             if value.node in home.dims and not self._is_kept(home, value, chain):
-                if not _is_cheap(value.node) or not _same(value.shape, node.out.shape):
+                if not _is_cheap(value.node) or not same_shape(value.shape, node.out.shape):
                     return False
                 chain.append(value.node)
                 if not self._gather(home, value.node, chain, sources):
@@ -83,7 +83,7 @@ class _Sinker:
             elif value.node not in home.dims and trace(value)[0].node in home.dims:
                 return False
             else:
-                sources[base] = min(sizes.hint_of(sizes.product(v.shape)) for v in (base, value))
+                sources[base] = min(_count(base), _count(value))
         return True
 
     def _is_kept(self, home: Group, value: Value, chain: list) -> bool:
@@ -103,7 +103,7 @@ class _Sinker:
         """Whether reading the sources moves fewer bytes than writing the value of chain[0], for which a line of the cache is
         read and written, and reading it; where all that stays in the cache, a few instructions are more than that saves."""
         value = chain[0].out
-        count = sizes.hint_of(sizes.product(value.shape))
+        count = _count(value)
         if len(chain) > SHORT and count <= CACHED:
             return False
         now, then = count * _width(value) * (2 + len(homes)), 0
@@ -165,8 +165,8 @@ def _is_cheap(node: Node) -> bool:
     return (node.kind == "cast" or node.kind == "map" and node.attrs["prim"] in CHEAP) and not may_fail(node)
 
 
-def _same(a: tuple, b: tuple) -> bool:
-    return len(a) == len(b) and all(map(sizes.same, a, b))
+def _count(value: Value) -> int:
+    return sizes.hint_of(sizes.product(value.shape))
 
 
 def _width(value: Value) -> int:

@@ -172,18 +172,16 @@ class Segment:
         binding = self.bindings.get(shapes) or self.binding(shapes)         # a key that says more is never found so
         try:
             results = binding.run(feeds)
+            if binding.plain:
+                return results
+            found = dict(zip(binding.layout.results, results))
+            if not binding.compiled.program.rest:
+                return [found[t] for t in self.plan.fetches]
+            return self._continue(binding, found, dict(zip(self.plan.feeds, feeds)))
         except KernelFailure as failure:
             raise self.plan.explain(failure, feeds) from None
-        if binding.plain:
-            return results
-        program = binding.compiled.program
-        if not program.rest:
-            found = dict(zip(binding.layout.results, results))
-            return [found[t] for t in self.plan.fetches]
-        found = dict(zip(binding.layout.results, results))
-        return self._continue(binding, found, dict(zip(self.plan.feeds, feeds)), feeds)
 
-    def _continue(self, binding, found, fed, feeds) -> list:
+    def _continue(self, binding, found, fed) -> list:
         """Runs the segments after this one."""
         segment, values = self, dict(fed)
         while binding.compiled.program.rest:
@@ -194,11 +192,7 @@ class Segment:
             arrays = [_contiguous(values[t]) for t in _handed_on(program)]
             pins = tuple((t, np.asarray(values[t])) for t in program.pins)
             binding = segment.binding(tuple(a.shape for a in arrays), pins)
-            try:
-                results = binding.run(arrays)
-            except KernelFailure as failure:
-                raise self.plan.explain(failure, feeds) from None
-            found = dict(zip(binding.layout.results, results))
+            found = dict(zip(binding.layout.results, binding.run(arrays)))
             values.update(found)
         return [values[t] for t in self.plan.fetches]
 
