@@ -72,13 +72,14 @@ class NameTable:
 
         None and "" mean the root; a name that ends in "/" is re-entered as it stands; others are made unique.
         """
+        current = self._current
         if not name:
-            self.scope = ""
+            current.scope = ""
             return ""
         if not isinstance(name, str):
             raise TypeError(f"A name scope is a string, not {name!r}.")
-        valid = _VALID_SCOPE_NAME(name) if self.scope else _VALID_FIRST_SCOPE_NAME(name)
+        valid = _VALID_SCOPE_NAME(name) if current.scope else _VALID_FIRST_SCOPE_NAME(name)
         if not valid:
             raise ValueError(f"'{name}' is not a valid scope name")
-        self.scope = name[:-1] if name[-1] == "/" else self.unique(name)
-        return self.scope
+        scope = current.scope = name[:-1] if name[-1] == "/" else self.unique(name)
+        return scope

@@ -14,11 +14,37 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 
+# The modules of ops import this one: what they declare is fetched at the first use, and once.
+
+@functools.cache
+def _function(function: Any) -> Callable:
+    return function if callable(function) else names.resolve(function)
+
+
+@functools.cache
+def _additions() -> tuple[Callable, Callable]:
+    from jitgraph.ops.math import add, add_v2
+
+    return add, add_v2
+
+
+@functools.cache
+def _constant_node() -> Callable:
+    from jitgraph.ops.constant import constant_node
+
+    return constant_node
+
+
+@functools.cache
+def _strided_slice() -> Callable:
+    from jitgraph.ops.slicing import strided_slice_by_masks
+
+    return strided_slice_by_masks
+
 
 def _sum(x: Any, y: Any, name: str) -> Any:
     """``x + y`` is AddV2, except for strings."""
-    from jitgraph.ops.math import add, add_v2
-
+    add, add_v2 = _additions()
     return (add if x.dtype.base_dtype is dtypes.string else add_v2)(x, y, name=name)
 
 
@@ -34,10 +60,6 @@ DIRECT: dict[str, str] = {
     "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "invert": "logical_not",
     "neg": "negative", "abs": "abs",
 }
-
-@functools.cache
-def _function(function: Any) -> Callable:
-    return function if callable(function) else names.resolve(function)
 
 
 def _binary(operator: str) -> Callable:
@@ -96,15 +118,17 @@ def _direct(operator: str) -> Callable:
 
 # -- x[...] ------------------------------------------------------------------------------------------------------
 
-def _check_index(index: Any) -> None:
-    """Raises TensorFlow's TypeError for what cannot be an index."""
+def _index(index: Any) -> Any:
+    """An index as an int, or as the tensor (or variable) that it is.  Raises TensorFlow's TypeError for other things."""
+    if type(index) is int:
+        return index
     if isinstance(index, Tensor) or hasattr(index, "_as_graph_element"):
-        fits = index.dtype.base_dtype in (dtypes.int16, dtypes.int32, dtypes.int64) and not index.shape.ndims
-    else:
-        fits = hasattr(index, "__index__") and (not isinstance(index, np.ndarray) or index.ndim == 0)
-    if not fits:
-        raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
-                        f"tf.int32/tf.int64 tensors are valid indices, got {index!r}")
+        if index.dtype.base_dtype in (dtypes.int16, dtypes.int32, dtypes.int64) and not index.shape.ndims:
+            return index
+    elif hasattr(index, "__index__") and (not isinstance(index, np.ndarray) or index.ndim == 0):
+        return index.__index__()
+    raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
+                    f"tf.int32/tf.int64 tensors are valid indices, got {index!r}")
 
 
 class SliceSpec:
@@ -136,11 +160,9 @@ class SliceSpec:
             self.new_axis_mask |= bit
             bounds = (0, 0)
         else:
-            _check_index(item)
-            if not isinstance(item, Tensor) and hasattr(item, "_as_graph_element"):
+            item = _index(item)
+            if not isinstance(item, (int, Tensor)):
                 item = convert_to_tensor(item)
-            elif not isinstance(item, Tensor):
-                item = item.__index__()
             self.shrink_axis_mask |= bit
             bounds = (item, item + 1)
         self.begin.append(bounds[0])
@@ -150,23 +172,17 @@ class SliceSpec:
     def _add_slice(self, item: slice, bit: int) -> None:
         if item.start is None:
             self.begin_mask |= bit
-        else:
-            _check_index(item.start)
         if item.stop is None:
             self.end_mask |= bit
-        else:
-            _check_index(item.stop)
-        if item.step is not None:
-            _check_index(item.step)
-        self.begin.append(0 if item.start is None else item.start)
-        self.end.append(0 if item.stop is None else item.stop)
-        self.strides.append(1 if item.step is None else item.step)
+        self.begin.append(0 if item.start is None else _index(item.start))
+        self.end.append(0 if item.stop is None else _index(item.stop))
+        self.strides.append(1 if item.step is None else _index(item.step))
 
     @property
     def masks(self) -> dict[str, int]:
         """The masks as attributes."""
-        return {name: getattr(self, name) for name in
-                ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")}
+        return {"begin_mask": self.begin_mask, "end_mask": self.end_mask, "ellipsis_mask": self.ellipsis_mask,
+                "new_axis_mask": self.new_axis_mask, "shrink_axis_mask": self.shrink_axis_mask}
 
     def packed(self) -> tuple[Tensor, Tensor, Tensor]:
         """begin, end and strides as 1-D tensors, named ``stack``, ``stack_1``, ``stack_2``."""
@@ -180,16 +196,13 @@ class SliceSpec:
 
 
 def _stack(values: list) -> Tensor:
-    values = [int(v) if not isinstance(v, Tensor) and not hasattr(v, "_as_graph_element") else v for v in values]
-    if all(isinstance(v, int) for v in values):
-        from jitgraph.ops.constant import constant_node  # straight to the node: programs slice a lot
-
-        try:
-            return constant_node(np.array(values, np.int32), dtypes.int32, "stack")
-        except OverflowError:
-            array = literals.to_array(values)
-            return constant_node(array, dtypes.as_dtype(array.dtype), "stack")
-    return _function("stack")(values, name="stack")
+    if not all(isinstance(value, int) for value in values):
+        return _function("stack")(values, name="stack")
+    try:                        # straight to the node: programs slice a lot
+        return _constant_node()(np.array(values, np.int32), dtypes.int32, "stack")
+    except OverflowError:
+        array = literals.to_array(values)
+        return _constant_node()(array, dtypes.as_dtype(array.dtype), "stack")
 
 
 def _is_mask(index: Any) -> bool:
@@ -208,10 +221,8 @@ def getitem(tensor: Tensor, spec: Any, var: Any = None) -> Tensor:
     parsed = SliceSpec(spec)
     values = [tensor, *(v for v in parsed.begin + parsed.end + parsed.strides if isinstance(v, Tensor))]
     with name_scope(None, "strided_slice", values) as scope:
-        from jitgraph.ops.slicing import strided_slice_by_masks
-
         begin, end, strides = parsed.packed()
-        result = strided_slice_by_masks(tensor, begin, end, strides, name=scope, **parsed.masks)
+        result = _strided_slice()(tensor, begin, end, strides, name=scope, **parsed.masks)
     if var is not None:
         result.assign = functools.partial(_assign_slice, var, parsed, result)   # v[1:3].assign(...)
     return result

@@ -94,7 +94,7 @@ def reshaped(shape: Any, wanted: Any) -> Any:
 
 def plain_sizes(value: Any) -> list:
     """The elements of a vector of sizes as Python ints, symbolic sizes or None."""
-    sizes = np.ravel(value)
+    sizes = np.asarray(value).ravel()
     if sizes.dtype != object:
         return sizes.tolist()
     return [v.item() if isinstance(v, np.generic) else v for v in sizes]

@@ -108,6 +108,8 @@ def _entries(length: int, rank: int, ellipsis_mask: int, new_axis_mask: int) -> 
 
     A bound of None is a dimension taken whole; a dimension of None is a new one.
     """
+    if not ellipsis_mask and not new_axis_mask and length <= rank:      # as nearly always
+        return [(i if i < length else None, i) for i in range(rank)]
     bits = [1 << i for i in range(length)]
     used = sum(1 for bit in bits if not ellipsis_mask & bit and not new_axis_mask & bit)
     if used > rank:
@@ -148,8 +150,6 @@ def _cut(d: Any, begin: Any, end: Any, stride: Any) -> Cut:
     step = abs(stride)
     count = length if step == 1 else (length + step - 1) // step
     return Cut(first, count if length > 0 else 0, stride)
-
-
 
 
 def resolve(size: Any, bounds: list, masks: dict) -> tuple[list, tuple]:
@@ -201,22 +201,21 @@ def _masks(attrs: dict) -> dict:
                                            "shrink_axis_mask")}
 
 
-def _elements_of(value: Any, length: Any) -> Any:
-    if value is not None:
-        return plain_sizes(value)
-    return None if length is None else [None] * length
-
-
 def _strided_slice_shape(c: Any, size: Any = None, first: int = 1) -> Any:
     size = c.shapes[0] if size is None else size
-    length = next((s[0] for s in c.shapes[first:first + 3] if s is not None and s[0] is not None), None)
-    bounds = [_elements_of(c.constant(i), length) for i in range(first, first + 3)]
-    if size is None or any(b is None for b in bounds):
+    values = [c.constant(i) for i in range(first, first + 3)]
+    bounds = [None if value is None else plain_sizes(value) for value in values]
+    if None in bounds:
+        length = next((s[0] for s in c.shapes[first:first + 3] if s is not None and s[0] is not None), None)
+        if length is None:
+            return None
+        bounds = [[None] * length if b is None else b for b in bounds]
+    if size is None:
         return None
-    if len({len(b) for b in bounds}) > 1:
+    if not len(bounds[0]) == len(bounds[1]) == len(bounds[2]):
         raise ValueError("Expected begin, end, and strides to be 1D equal size tensors, but got lengths "
                          + ", ".join(str(len(b)) for b in bounds))
-    return resolve(size, bounds, _masks(c.attrs))[1]
+    return resolve(size, bounds, c.attrs)[1]
 
 
 def _lower_strided_slice(b: Any, x: Any, begin: Any, end: Any, strides: Any, **masks: int) -> Any:
