@@ -389,6 +389,6 @@ def _live_nodes(nodes, results):
 
 def _has_effect(node) -> bool:
     opdef = node.op.opdef if node.op is not None and node.attrs.get("call") in ("op", "stream") else None
-    return opdef is not None and (opdef.stateful or opdef.effect or opdef.state == "write")
+    return opdef is not None and opdef.has_effect
 
 

@@ -16,3 +16,18 @@ def prune(program):
         stack.extend(t.op for t in sources_of(op) if t not in feeds)
         stack.extend(op.control_inputs)
     program.ops = sorted(needed, key=lambda op: op._id)
+
+
+def noticed(ops, fetches):
+    """Of ordered operations those whose doing can be noticed: what has an effect, is fetched, or gives these its values.
+
+    What only control edges ask for and has no effect is none of them, as for TensorFlow, whose optimizer removes it.
+    A placeholder is one, since it must be fed.
+    """
+    needed, found = {t.op for t in fetches}, []
+    for op in reversed(ops):
+        opdef = op.opdef
+        if op in needed or opdef is None or opdef.has_effect or opdef.calls or op.type == "Placeholder":
+            found.append(op)
+            needed.update(t.op for t in op.inputs)
+    return found[::-1]

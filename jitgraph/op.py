@@ -125,6 +125,11 @@ class OpDef:
         return f"<OpDef {self.type}>"
 
     @property
+    def has_effect(self) -> bool:
+        """Whether doing it can be noticed, even if nobody uses its values."""
+        return self.stateful or self.effect or self.state == "write" or not self.outputs
+
+    @property
     def pure(self) -> bool:
         """Whether it gives equal values for equal inputs, at whatever time, and does nothing else."""
         return bool(self.outputs) and not (self.stateful or self.state or self.stream or self.context or self.effect

@@ -120,3 +120,39 @@ def test_the_mode_is_checked(monkeypatch):
     monkeypatch.setenv("JITGRAPH_JIT", "maybe")
     with pytest.raises(ValueError, match="JITGRAPH_JIT"):
         tf.Session()
+
+
+def _failing_pick(x):
+    return tf.gather(tf.constant([1, 2]), x)
+
+
+@pytest.mark.parametrize("mode", ["off", "auto", "always"])
+def test_what_only_control_edges_ask_for_is_left_out_in_every_run(mode):
+    x = tf.placeholder(tf.int32, [])
+    with tf.control_dependencies([_failing_pick(x)]):
+        y = tf.constant(3)
+    with tf.Session(jit=mode) as session:
+        assert [session.run(y, {x: 7}) for _ in range(3)] == [3, 3, 3]
+        with pytest.raises(tf.errors.InvalidArgumentError):     # a placeholder must be fed all the same
+            session.run(y)
+
+
+@pytest.mark.parametrize("mode", ["off", "auto", "always"])
+def test_what_an_operation_without_effects_waits_for_is_done(mode):
+    v = tf.Variable(1)
+    with tf.control_dependencies([tf.negative(v.assign_add(1))]):
+        y = tf.constant(3)
+    with tf.Session(jit=mode) as session:
+        session.run(v.initializer)
+        assert [session.run([y, v])[0] for _ in range(3)] == [3, 3, 3] and session.run(v) == 4
+
+
+@pytest.mark.parametrize("mode", ["off", "auto", "always"])
+def test_an_operation_that_is_run_for_itself_fails_in_every_run(mode):
+    x = tf.placeholder(tf.int32, [])
+    picked = _failing_pick(x)
+    with tf.Session(jit=mode) as session:
+        for _ in range(3):
+            assert session.run([picked.op, x], {x: 1}) == [None, 1]
+            with pytest.raises(tf.errors.InvalidArgumentError, match="indices = 7 is not in"):
+                session.run(picked.op, {x: 7})
