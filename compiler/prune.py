@@ -29,5 +29,5 @@ def noticed(ops, fetches):
         opdef = op.opdef
         if op in needed or opdef is None or opdef.has_effect or opdef.calls or op.type == "Placeholder":
             found.append(op)
-            needed.update(t.op for t in op.inputs)
+            needed.update(t.op for t in sources_of(op))
     return found[::-1]

@@ -44,7 +44,7 @@ def recorded() -> list[Explanation]:
     found, _recording = _recording or {}, None
     listed = []
     for plan, (tally, times) in found.items():
-        names = [t.op.name for t in plan.fetches] + [op.name for op in plan.targets]
+        names = list(dict.fromkeys([*(t.op.name for t in plan.fetches), *(op.name for op in plan.targets)]))
         title = "run " + ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
         listed.append(Explanation(title, list(tally.lines.values()), len(times), sum(times), limits()))
     return sorted(listed, key=lambda e: -e.seconds)
