@@ -11,6 +11,7 @@ import threading
 import numpy as np
 
 from jitgraph.compiler import compile
+from jitgraph.compiler.prune import noticed
 from jitgraph.graph.errors import InvalidArgumentError
 
 from . import feed as feeding
@@ -34,7 +35,7 @@ class PartialRun:
         # what stands for feeds and fetches in the graph that this one was raised to, if it was
         self.fed = dict(zip(self.feeds, ordered.feeds))
         self.found = dict(zip(self.fetches, ordered.fetches))
-        self.ops, self.done = list(ordered.ops), set()
+        self.ops, self.done = noticed(ordered.ops, ordered.fetches), set()
         self.steps = Steps({}, session._state)
         self.unfed, self.unfetched = set(self.feeds), set(self.fetches)
         self.lock = threading.Lock()

@@ -64,3 +64,11 @@ def test_setup_needs_something_to_fetch(tf, program):
         handle = session.partial_run_setup([r1], [a])
         with pytest.raises(tf.errors.InvalidArgumentError, match="The feed b:0 was not specified"):
             session.partial_run(handle, r1, {a: 1, b: 2})
+
+
+def test_what_only_control_edges_ask_for_is_left_out(tf):
+    a = tf.placeholder(tf.int32, [])
+    with tf.control_dependencies([tf.gather(tf.constant([1, 2]), a)]):
+        y = a + 1
+    with tf.Session() as session:
+        assert session.partial_run(session.partial_run_setup([y], [a]), y, {a: 7}) == 8
