@@ -46,8 +46,9 @@ class Grower:
             self.pool.append(made)
 
     def make(self, kind, a, b):
+        # not too near 0, where a rounding (NumPy's tanh(9.8) is one off) would become a difference that can be seen
         simple = {"exp_small": lambda: tf.exp(tf.minimum(a, 3.0)), "log_abs": lambda: tf.log(tf.abs(a) + 0.1),
-                  "sqrt_abs": lambda: tf.sqrt(tf.abs(a)), "rsqrt_abs": lambda: tf.rsqrt(tf.abs(a) + 0.5),
+                  "sqrt_abs": lambda: tf.sqrt(tf.abs(a) + 0.01), "rsqrt_abs": lambda: tf.rsqrt(tf.abs(a) + 0.5),
                   "relu": lambda: tf.nn.relu(a), "mean": lambda: a - tf.reduce_mean(a, 1, keepdims=True),
                   "sum0": lambda: a * 0.1 + tf.reduce_sum(a, 0, keepdims=True),
                   "sum1": lambda: a + 0.1 * tf.reduce_sum(a, 1, keepdims=True),
