@@ -175,7 +175,7 @@ class Builder:
         if any(a.node.kind == "broadcast" for a in args) and "late_broadcasts" not in self.off:
             sources = [a.node.inputs[0] if a.node.kind == "broadcast" else a for a in args]
             least = broadcast_shapes([a.shape for a in sources])
-            if not same_shape(least, shape) and sizes.hint_of(sizes.product(shape)) > LARGE:
+            if not same_shape(least, shape) and sizes.count(shape) > LARGE:
                 return self.broadcast(self.map(name, sources), shape)
         return self.node("map", args, [(shape, dtype)], key=(name, dtype.name), prim=name).out
 
@@ -297,8 +297,8 @@ class Builder:
             return 0
         if len(axes) == x.rank:
             return PARTIALS
-        rows = sizes.hint_of(sizes.product(x.shape[:len(axes)]))
-        every = rows * sizes.hint_of(sizes.product(x.shape[len(axes):]))
+        rows = sizes.count(x.shape[:len(axes)])
+        every = rows * sizes.count(x.shape[len(axes):])
         first = axes == tuple(range(len(axes)))
         return COLUMN_PARTS if first and every >= PARTED and rows >= 4 * COLUMN_PARTS else 0
 

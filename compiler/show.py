@@ -84,7 +84,7 @@ def _node(program, op) -> dict:
 
 
 def _bytes(value) -> int:
-    return sizes.hint_of(sizes.product(value.shape)) * WIDTH.get(CODES.get(value.dtype.name, "f64"), 8)
+    return sizes.count(value.shape) * WIDTH.get(CODES.get(value.dtype.name, "f64"), 8)
 
 
 def _peak(program) -> int:

@@ -141,8 +141,8 @@ def _is_cheap(value: Value) -> bool:
     node = value.node
     if node.kind != "map" or node.attrs["prim"] not in QUICK:
         return False
-    size = sizes.hint_of(sizes.product(value.shape))
-    large = [v for v in node.inputs if sizes.hint_of(sizes.product(v.shape)) * 16 > size]
+    size = sizes.count(value.shape)
+    large = [v for v in node.inputs if sizes.count(v.shape) * 16 > size]
     return size > LARGE and len(large) == 1 and _source(large[0]).kind in MADE_ALONE and all(
         _source(v).kind not in ("read", "write") for v in node.inputs)
 

@@ -45,7 +45,7 @@ class _Sinker:
 
     def _move(self, home: Group, node: Node):
         """Moves `node`, with what it needs, to its users, if it is worth it and they can take it."""
-        if not _is_cheap(node) or node.out in self.outputs or _count(node.out) <= LARGE:
+        if not _is_cheap(node) or node.out in self.outputs or sizes.count(node.out.shape) <= LARGE:
             return
         homes = [u for u in dict.fromkeys(map(self.unit_of.get, self.users.get(node.out, ()))) if u is not home]
         if not homes or not all(isinstance(u, Group) for u in homes):
@@ -83,7 +83,7 @@ class _Sinker:
             elif value.node not in home.dims and trace(value)[0].node in home.dims:
                 return False
             else:
-                sources[base] = min(_count(base), _count(value))
+                sources[base] = min(sizes.count(base.shape), sizes.count(value.shape))
         return True
 
     def _is_kept(self, home: Group, value: Value, chain: list) -> bool:
@@ -103,7 +103,7 @@ class _Sinker:
         """Whether reading the sources moves fewer bytes than writing the value of chain[0], for which a line of the cache is
         read and written, and reading it; where all that stays in the cache, a few instructions are more than that saves."""
         value = chain[0].out
-        count = _count(value)
+        count = sizes.count(value.shape)
         if len(chain) > SHORT and count <= CACHED:
             return False
         now, then = count * _width(value) * (2 + len(homes)), 0
@@ -163,10 +163,6 @@ class _Sinker:
 def _is_cheap(node: Node) -> bool:
     """Whether computing it takes less than writing it, and does nothing else."""
     return (node.kind == "cast" or node.kind == "map" and node.attrs["prim"] in CHEAP) and not may_fail(node)
-
-
-def _count(value: Value) -> int:
-    return sizes.hint_of(sizes.product(value.shape))
 
 
 def _width(value: Value) -> int:

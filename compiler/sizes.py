@@ -247,6 +247,11 @@ def product(dims) -> Dim:
     return total
 
 
+def count(shape) -> int:
+    """The number of elements that a shape has right now."""
+    return hint_of(product(shape))
+
+
 def maximum(a: Dim, b: Dim) -> Dim:
     return a if a >= b else b
 

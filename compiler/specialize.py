@@ -109,7 +109,7 @@ class _Specializer:
             return []
         unknown = [t for t in op.inputs if t in self.infos and self.infos[t].value is None]
         return [t for t in unknown if self.infos[t].dtype.is_integer
-                and sizes.hint_of(sizes.product(self.infos[t].shape)) <= PIN_LIMIT]
+                and sizes.count(self.infos[t].shape) <= PIN_LIMIT]
 
     def _find_live(self):
         """Tensors that a later segment, or a fetch in it, takes from this one."""
@@ -272,7 +272,7 @@ class _Specializer:
         if op.opdef.host or op.opdef.dynamic:
             return all(i.dtype.is_integer for i in inputs)
         shapes = self._infer(op, inputs)
-        return all(s is not None and all(d is not None for d in s) and sizes.hint_of(sizes.product(s)) <= 64
+        return all(s is not None and all(d is not None for d in s) and sizes.count(s) <= 64
                    or t.dtype.is_integer for s, t in zip(shapes, op.outputs))
 
 

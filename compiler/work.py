@@ -45,7 +45,7 @@ def operations(kernel: Kernel) -> sizes.Dim:
         batch, *covered, out = node.inputs[1].shape
         return 2 * batch * winograd.products(covered, node.out.shape[1:]) * (node.out.shape[3] * out)
     if "taps" in node.attrs:
-        small = min((*node.inputs, node.out), key=lambda v: sizes.hint_of(sizes.product(v.shape)))
+        small = min((*node.inputs, node.out), key=lambda v: sizes.count(v.shape))
         return 2 * sizes.product(small.shape) * (node.attrs["taps"][0] * node.attrs["taps"][1])
     if not kernel.body:
         return sizes.product(node.inputs[-1].shape) if node.inputs else 0
