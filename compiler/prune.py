@@ -18,16 +18,20 @@ def prune(program):
     program.ops = sorted(needed, key=lambda op: op._id)
 
 
-def noticed(ops, fetches):
-    """Of ordered operations those whose doing can be noticed: what has an effect, is fetched, or gives these its values.
+def has_effect(op) -> bool:
+    """Whether a run notices that it does an operation, even if nobody uses its values.
 
-    What only control edges ask for and has no effect is none of them, as for TensorFlow, whose optimizer removes it.
-    A placeholder is one, since it must be fed.
+    What only control edges ask for and has no effect is left out, as by TensorFlow's optimizer.  A placeholder stays,
+    since it must be fed.
     """
+    return op.opdef is None or op.opdef.has_effect or bool(op.opdef.calls) or op.type == "Placeholder"
+
+
+def noticed(ops, fetches):
+    """Of ordered operations those whose doing is noticed: what has an effect, is fetched, or gives these its values."""
     needed, found = {t.op for t in fetches}, []
     for op in reversed(ops):
-        opdef = op.opdef
-        if op in needed or opdef is None or opdef.has_effect or opdef.calls or op.type == "Placeholder":
+        if op in needed or has_effect(op):
             found.append(op)
             needed.update(t.op for t in sources_of(op))
     return found[::-1]

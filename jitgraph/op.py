@@ -132,8 +132,7 @@ class OpDef:
     @property
     def pure(self) -> bool:
         """Whether it gives equal values for equal inputs, at whatever time, and does nothing else."""
-        return bool(self.outputs) and not (self.stateful or self.state or self.stream or self.context or self.effect
-                                           or self.calls or self.has_refs)
+        return not (self.has_effect or self.state or self.stream or self.context or self.calls or self.has_refs)
 
     def attr_kind(self, name: str) -> str | None:
         """The kind of attribute `name` ("type", "list(int)", ...), or None if it is not declared."""

@@ -17,7 +17,7 @@ from jitgraph.compiler import Program, compile, compile_ops, options
 from jitgraph.compiler.lower import state_inputs
 from jitgraph.compiler.open_variables import is_closed
 from jitgraph.compiler.order import is_variable, variable_of
-from jitgraph.compiler.prune import noticed, prune
+from jitgraph.compiler.prune import has_effect, noticed, prune
 from jitgraph.graph.errors import InvalidArgumentError
 
 from . import check, hostcall, reference
@@ -45,9 +45,8 @@ class Plan:
         # of the graph, or what stands for it in the graph that it was raised to
         self.graph, self.fetches, self.targets, self.ops = ordered.graph, ordered.fetches, ordered.targets, ordered.ops
         # a target without effects is executed as well, for it may fail: its values follow those that were asked for
-        idle = set(self.targets).difference(noticed(self.ops, self.fetches))
-        self.fetches += [t for op in self.targets if op in idle for t in op.outputs if t not in ordered.feeds]
-        self.noticed = noticed(self.ops, self.fetches)
+        self.fetches += [t for op in self.targets if not has_effect(op) for t in op.outputs
+                         if t not in ordered.feeds and t not in self.fetches]
         given = list(ordered.feeds)
         self.feeds, self.known = given[:len(feeds)], dict(zip(given[len(feeds):], (known or {}).values()))
         self.open_variables = list(dict.fromkeys(
@@ -75,8 +74,13 @@ class Plan:
 
     def reference(self, feeds) -> list:
         """One run by the reference."""
-        found = reference.run(self.noticed, {**dict(zip(self.feeds, feeds)), **self.known}, self.fetches, self.state)
+        found = reference.run(self.executed, {**dict(zip(self.feeds, feeds)), **self.known}, self.fetches, self.state)
         return [found[t] for t in self.fetches]
+
+    @functools.cached_property
+    def executed(self) -> list:
+        """The operations that the reference executes."""
+        return noticed(self.ops, self.fetches)
 
     def _by_reference(self, feeds) -> bool:
         """Whether this run is the reference's: all with jit="off"; the first otherwise, before the kernels compile."""
