@@ -16,8 +16,6 @@ from jitgraph.graph.shapes import raw_shape
 def check_attr(op_type: str, attr: Any, value: Any) -> Any:
     """`value` in the kept form.  Raises TypeError for a wrong kind, ValueError for a value that is not allowed."""
     kind = attr.kind
-    if type(value) is int and kind == "int" and attr.minimum is None:       # what is given most
-        return value
     if kind.startswith("list("):
         if not isinstance(value, (list, tuple)) and not hasattr(value, "__iter__") or isinstance(value, (str, bytes)):
             raise TypeError(f"Expected list for attr {attr.name} of op {op_type}, got {value!r}.")

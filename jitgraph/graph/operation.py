@@ -39,11 +39,7 @@ class Operation:
         self._id = -1
         self._frames = frames
         self._gradient_function = None
-        if len(output_dtypes) == 1:     # nearly all have one output, and programs make very many
-            self.outputs = [Tensor(self, 0, output_dtypes[0], output_shapes[0])]
-        else:
-            self.outputs = [Tensor(self, i, dtype, shape)
-                            for i, (dtype, shape) in enumerate(zip(output_dtypes, output_shapes))]
+        self.outputs = [Tensor(self, i, output_dtypes[i], output_shapes[i]) for i in range(len(output_dtypes))]
         for tensor in inputs:
             tensor._consumers.append(self)
 

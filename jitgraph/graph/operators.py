@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,6 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 
-# The modules of ops import this one: what they declare is fetched at the first use, and once.
 
 @functools.cache
 def _function(function: Any) -> Callable:
@@ -22,30 +22,14 @@ def _function(function: Any) -> Callable:
 
 
 @functools.cache
-def _additions() -> tuple[Callable, Callable]:
-    from jitgraph.ops.math import add, add_v2
-
-    return add, add_v2
-
-
-@functools.cache
-def _constant_node() -> Callable:
-    from jitgraph.ops.constant import constant_node
-
-    return constant_node
-
-
-@functools.cache
-def _strided_slice() -> Callable:
-    from jitgraph.ops.slicing import strided_slice_by_masks
-
-    return strided_slice_by_masks
+def _declared(module: str, name: str) -> Callable:
+    """What a module of ops defines.  They import this one, so it is fetched at the first use, and once."""
+    return getattr(importlib.import_module(f"jitgraph.ops.{module}"), name)
 
 
 def _sum(x: Any, y: Any, name: str) -> Any:
     """``x + y`` is AddV2, except for strings."""
-    add, add_v2 = _additions()
-    return (add if x.dtype.base_dtype is dtypes.string else add_v2)(x, y, name=name)
+    return _declared("math", "add" if x.dtype.base_dtype is dtypes.string else "add_v2")(x, y, name=name)
 
 
 # operator -> (name of the node it makes, public function); a number beside a tensor takes the tensor's dtype
@@ -180,9 +164,9 @@ class SliceSpec:
 
     @property
     def masks(self) -> dict[str, int]:
-        """The masks as attributes."""
-        return {"begin_mask": self.begin_mask, "end_mask": self.end_mask, "ellipsis_mask": self.ellipsis_mask,
-                "new_axis_mask": self.new_axis_mask, "shrink_axis_mask": self.shrink_axis_mask}
+        """The masks as attributes; one that is 0, as it is by default, is not named."""
+        return {name: mask for name in ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+                if (mask := getattr(self, name))}
 
     def packed(self) -> tuple[Tensor, Tensor, Tensor]:
         """begin, end and strides as 1-D tensors, named ``stack``, ``stack_1``, ``stack_2``."""
@@ -199,10 +183,10 @@ def _stack(values: list) -> Tensor:
     if not all(isinstance(value, int) for value in values):
         return _function("stack")(values, name="stack")
     try:                        # straight to the node: programs slice a lot
-        return _constant_node()(np.array(values, np.int32), dtypes.int32, "stack")
+        return _declared("constant", "constant_node")(np.array(values, np.int32), dtypes.int32, "stack")
     except OverflowError:
         array = literals.to_array(values)
-        return _constant_node()(array, dtypes.as_dtype(array.dtype), "stack")
+        return _declared("constant", "constant_node")(array, dtypes.as_dtype(array.dtype), "stack")
 
 
 def _is_mask(index: Any) -> bool:
@@ -222,7 +206,7 @@ def getitem(tensor: Tensor, spec: Any, var: Any = None) -> Tensor:
     values = [tensor, *(v for v in parsed.begin + parsed.end + parsed.strides if isinstance(v, Tensor))]
     with name_scope(None, "strided_slice", values) as scope:
         begin, end, strides = parsed.packed()
-        result = _strided_slice()(tensor, begin, end, strides, name=scope, **parsed.masks)
+        result = _declared("slicing", "strided_slice_by_masks")(tensor, begin, end, strides, name=scope, **parsed.masks)
     if var is not None:
         result.assign = functools.partial(_assign_slice, var, parsed, result)   # v[1:3].assign(...)
     return result

@@ -181,7 +181,7 @@ class name_scope:
     A name that ends in "/" is entered as it stands; others are made unique; "" and None go to the root.
     """
 
-    __slots__ = ("_name", "_default_name", "_values", "_names", "_before", "_graph_context")
+    __slots__ = ("_name", "_default_name", "_values", "_scope", "_graph_context")
 
     def __init__(self, name: str | None, default_name: str | None = None, values: Any = None):
         if not (default_name is None or isinstance(default_name, str)):
@@ -205,18 +205,16 @@ class name_scope:
         if graph is not current:
             self._graph_context = DefaultGraph(graph)
             self._graph_context.__enter__()
-        self._names = graph._names
-        self._before = self._names.scope
+        self._scope = NameScope(graph, self._name)
         try:
-            scope = self._names.enter(self._name)
+            return self._scope.__enter__()
         except Exception:
             if self._graph_context is not None:
                 self._graph_context.__exit__(None, None, None)
             raise
-        return scope + "/" if scope else ""
 
     def __exit__(self, *exc: Any) -> None:
-        self._names.scope = self._before
+        self._scope.__exit__(*exc)
         if self._graph_context is not None:
             self._graph_context.__exit__(*exc)
 

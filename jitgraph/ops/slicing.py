@@ -108,8 +108,6 @@ def _entries(length: int, rank: int, ellipsis_mask: int, new_axis_mask: int) -> 
 
     A bound of None is a dimension taken whole; a dimension of None is a new one.
     """
-    if not ellipsis_mask and not new_axis_mask and length <= rank:      # as nearly always
-        return [(i if i < length else None, i) for i in range(rank)]
     bits = [1 << i for i in range(length)]
     used = sum(1 for bit in bits if not ellipsis_mask & bit and not new_axis_mask & bit)
     if used > rank:
