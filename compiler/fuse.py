@@ -401,17 +401,16 @@ class _Fuser:
         for node, unit in self.unit_of.items():
             if unit == b:
                 self.unit_of[node] = a
-        needs = (self.needs[a] | self.needs[b]) - {a, b}
         del self.units[b]
+        self.needs[a] = (self.needs[a] | self.needs[b]) - {a, b}
+        before = (self.before[a] | self.before[b]) & ~(bit_a | bit_b)
         for unit in self.units:
             if b in self.needs[unit]:
                 self.needs[unit].discard(b)
                 self.needs[unit].add(a)
-            if self.before[unit] & bit_b:
-                self.before[unit] = self.before[unit] & ~bit_b | bit_a
-        self.before[a] &= ~bit_a
-        self.needs[a] = set()
-        self._depend(a, needs)
+            if self.before[unit] & (bit_a | bit_b):     # it came after one of them, and comes now after what either needs
+                self.before[unit] = self.before[unit] & ~bit_b | bit_a | before
+        self.before[a] = before
 
     # result ----------------------------------------------------------------------------------------------------
     def _ordered(self):

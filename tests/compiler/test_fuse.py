@@ -54,3 +54,19 @@ def test_a_check_that_comes_first_still_comes_first(tf):
         with pytest.raises(tf.errors.InvalidArgumentError):
             session.run(update.op, {index: [5]})
         assert not session.run(v).any()
+
+
+def test_units_that_met_wait_for_what_either_waited_for(tf):
+    """The kernel that reads v first also needs -x; so -x cannot share a kernel with the second assignment to v."""
+    x, v = tf.placeholder(tf.float32, [3, 1]), tf.Variable([0.5])
+    negative, read = -x, x * tf.identity(v)
+    first = tf.assign(v, tf.reduce_sum(tf.tanh(x), 0))
+    both = read + (negative + tf.reduce_sum(negative[:, ::2], 1, keepdims=True) * 0.1)
+    second = tf.assign(v, tf.reduce_sum(tf.tanh(negative), 0))
+    found = {}
+    for jit in ("off", "always"):
+        with tf.Session(jit=jit) as session:
+            session.run(v.initializer)
+            found[jit] = session.run([negative, read, both, first, second, v], {x: [[1.0], [-2.0], [0.25]]})
+    for want, have in zip(found["off"], found["always"]):
+        np.testing.assert_allclose(have, want, rtol=1e-6)
