@@ -162,7 +162,9 @@ def _backward_input(sizes: Any, filters: np.ndarray, grad: np.ndarray, data_form
     size = [sizes[layout.batch], *layout.pick(sizes), sizes[layout.channel]]
     wins = _windows(size[1:-1], filters.shape[:-2], layout, *geometry)
     grad = layout.channels_last(grad)
-    _check_output(grad, wins)
+    if filters.shape[-2] == 0 or size[-1] % filters.shape[-2]:
+        raise _invalid(f"input depth must be evenly divisible by filter depth: {size[-1]} vs {filters.shape[-2]}")
+    _check_output(grad, size[0], wins, filters.shape[-1])
     return layout.restore(_input_gradient(size, filters, np.ascontiguousarray(grad), wins))
 
 
@@ -171,15 +173,17 @@ def _backward_filter(x: np.ndarray, sizes: Any, grad: np.ndarray, data_format: s
     x, grad = layout.channels_last(x), layout.channels_last(grad)
     size = [int(d) for d in sizes]
     wins = _windows(x.shape[1:-1], size[:-2], layout, *geometry)
-    _check_output(grad, wins)
+    if size[-2] == 0 or x.shape[-1] % size[-2]:
+        raise _invalid(f"input depth must be evenly divisible by filter depth: {x.shape[-1]} vs {size[-2]}")
+    _check_output(grad, x.shape[0], wins, size[-1])
     return _filter_gradient(x, size, np.ascontiguousarray(grad), wins)
 
 
-def _check_output(grad: np.ndarray, wins: list[Window]) -> None:
-    expected = [w.output for w in wins]
-    if list(grad.shape[1:-1]) != expected:
-        raise _invalid(f"Size of out_backprop doesn't match computed: actual = {list(grad.shape[1:-1])}, computed = "
-                       f"{expected}")
+def _check_output(grad: np.ndarray, batch: int, wins: list[Window], channels: int) -> None:
+    """That `grad` [batch, spatial..., channels] is one of the output that the other operands give."""
+    expected = (batch, *(w.output for w in wins), channels)
+    if grad.shape != expected:
+        raise _invalid(f"Size of out_backprop doesn't match computed: actual = {list(grad.shape)}, computed = {list(expected)}")
 
 
 # -- 2-D -----------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDEX, INDICES, REALS, TypeSet
 from jitgraph.op import op
 from jitgraph.ops import lrn_lowering, volume_lowering, window_lowering, windows
+from jitgraph.ops.invalid import invalid
 from jitgraph.ops.shape import shape
 from jitgraph.ops.windows import Layout, Window
 
@@ -70,9 +71,14 @@ class _Pool:
         return enumerate(windows.tap_slices(self.wins, tap) for tap in np.ndindex(*self.taps))
 
     def inner(self, x: np.ndarray) -> np.ndarray:
-        """x, in the layout of the user, as the results of this pooling are inside."""
+        """x, in the layout of the user, as the results of this pooling are inside.  Raises InvalidArgumentError if it has
+        not the shape of a result."""
         last = self.layout.channels_last(x)
-        return last[..., None] if self.depth else last
+        last = last[..., None] if self.depth else last
+        expected = (self.data.shape[0], *(w.output for w in self.wins), self.data.shape[-1])
+        if last.shape != expected:
+            raise invalid(f"Expected the shape of a pooled tensor, {self.outer(np.empty(expected)).shape}, but got {x.shape}")
+        return last
 
     def outer(self, x: np.ndarray) -> np.ndarray:
         """A result in the layout of the user."""
@@ -115,6 +121,8 @@ def _max_pool_grad(x: np.ndarray, y: np.ndarray, grad: np.ndarray, ksize: Any, s
 def _max_pool_grad_grad(x: np.ndarray, y: np.ndarray, grad: np.ndarray, ksize: Any, strides: Any, padding: str,
                         data_format: str) -> np.ndarray:
     """The elements of `grad` at the places where the maxima were."""
+    if grad.shape != x.shape:
+        raise invalid(f"Expected grad to have the shape of orig_input, {x.shape}, but got {grad.shape}")
     pool = _Pool(x, ksize, strides, padding, data_format, _lowest(x.dtype))
     top = pool.inner(y)
     values = _Pool(grad, ksize, strides, padding, data_format, 0)

@@ -37,7 +37,10 @@ def input_gradient(b: Any, input_sizes: Any, w: Any, dy: Any, strides: Any, padd
     taps, *plane_taps, channels, out = _known(w.shape)
     _check(input_sizes.constant is not None)
     wanted = input_sizes.constant.tolist()
-    size = wanted if len(wanted) == 3 else layout.pick(wanted)
+    if len(wanted) == 3:        # only the spatial sizes are given
+        wanted = layout.shape(dy.shape[0], wanted, channels)
+    _check(wanted[layout.channel] == channels and wanted[layout.batch] == dy.shape[0])
+    size = layout.pick(wanted)
     win = _along_depth(size[0], taps, layout, strides, padding, dilations)
     _check(dy.shape[1] == win.output)
     missing = size[0] + win.before - win.output * win.stride

@@ -44,14 +44,17 @@ def input_gradient(b: Any, input_sizes: Any, w: Any, dy: Any, strides: Any, padd
                    data_format: str, dilations: Any) -> Any:
     """Conv2DBackpropInput."""
     layout, dy = _channels_last(b, dy, data_format)
-    kh, kw, _, out = _known(w.shape)
+    kh, kw, channels, out = _known(w.shape)
     wanted = input_sizes.constant
     _check(wanted is not None and out == dy.shape[3])
     sizes = wanted.tolist()
-    size = sizes if len(sizes) == 2 else layout.pick(sizes)
+    if len(sizes) == 2:         # only the spatial sizes are given
+        sizes = layout.shape(dy.shape[0], sizes, channels)
+    _check(sizes[layout.channel] == channels)       # otherwise the filter is one of groups of channels
+    size = layout.pick(sizes)
     wins = _windows(size, (kh, kw), layout, strides, padding, dilations, explicit_paddings)
     _check(all(win.stride == 1 or win.dilation == 1 for win in wins))
-    _check(all(d == win.output for d, win in zip(dy.shape[1:3], wins)))
+    _check_output(dy, sizes[layout.batch], wins, out)
     return _restored(b, _input_gradient(b, size, w, dy, wins), layout)
 
 
@@ -85,9 +88,9 @@ def filter_gradient(b: Any, x: Any, filter_sizes: Any, dy: Any, strides: Any, pa
     wanted = filter_sizes.constant
     _check(wanted is not None)
     shape = _known(tuple(wanted.tolist()))
-    _check(x.shape[3] == shape[2] and dy.shape[3] == shape[3])
+    _check(x.shape[3] == shape[2])
     wins = _windows(x.shape[1:3], shape[:2], layout, strides, padding, dilations, explicit_paddings)
-    _check(all(d == win.output for d, win in zip(dy.shape[1:3], wins)))
+    _check_output(dy, x.shape[0], wins, shape[3])
     return _filter_gradient(b, x, shape, dy, wins)
 
 
@@ -150,6 +153,8 @@ def max_pool_gradient(b: Any, x: Any, y: Any, dy: Any, ksize: Any, strides: Any,
     layout, x = _channels_last(b, x, data_format)
     y, dy = (_channels_last(b, v, data_format)[1] for v in (y, dy))
     wins = _pool_windows(x.shape[1:3], layout, ksize, strides, padding)
+    for output in (y, dy):
+        _check_output(output, x.shape[0], wins, x.shape[3])
     dx = b.window("pool_grad", [x, y, dy], x.shape, op="max", **_attrs(layout.pick(ksize), wins))
     return _restored(b, dx, layout)
 
@@ -160,9 +165,11 @@ def mean_pool_gradient(b: Any, sizes: Any, dy: Any, ksize: Any, strides: Any, pa
     layout, dy = _channels_last(b, dy, data_format)
     shape = [sizes.constant.tolist()[i] for i in (layout.batch, *layout.spatial, layout.channel)]
     if _is_whole(shape, layout, ksize, padding):
+        _check_output(dy, shape[0], [POINT, POINT], shape[3])
         count = int(shape[1] * shape[2])
         return _restored(b, b.broadcast(dy / count, shape), layout)
     wins = _pool_windows(shape[1:3], layout, ksize, strides, padding)
+    _check_output(dy, shape[0], wins, shape[3])
     dx = b.window("pool_grad", [dy], tuple(shape), op="mean", **_attrs(layout.pick(ksize), wins))
     return _restored(b, dx, layout)
 
@@ -193,6 +200,7 @@ def depthwise(b: Any, x: Any, w: Any, strides: Any, padding: str, data_format: s
     """DepthwiseConv2dNative."""
     layout, x = _channels_last(b, x, data_format)
     wins, attrs = _depthwise_attrs(w.shape, x.shape[1:3], layout, strides, padding, dilations)
+    _check(x.shape[3] == w.shape[2])
     y = b.window("depthwise", [x, w], (x.shape[0], *(win.output for win in wins), w.shape[2] * w.shape[3]), **attrs)
     return _restored(b, y, layout)
 
@@ -203,7 +211,9 @@ def depthwise_input_gradient(b: Any, sizes: Any, w: Any, dy: Any, strides: Any, 
     _check(sizes.constant is not None)
     layout, dy = _channels_last(b, dy, data_format)
     shape = [sizes.constant.tolist()[i] for i in (layout.batch, *layout.spatial, layout.channel)]
-    _, attrs = _depthwise_attrs(w.shape, shape[1:3], layout, strides, padding, dilations)
+    wins, attrs = _depthwise_attrs(w.shape, shape[1:3], layout, strides, padding, dilations)
+    _check(shape[3] == w.shape[2])
+    _check_output(dy, shape[0], wins, w.shape[2] * w.shape[3])
     return _restored(b, b.window("depthwise_input", [dy, w], tuple(shape), **attrs), layout)
 
 
@@ -214,7 +224,9 @@ def depthwise_filter_gradient(b: Any, x: Any, sizes: Any, dy: Any, strides: Any,
     layout, x = _channels_last(b, x, data_format)
     dy = _channels_last(b, dy, data_format)[1]
     shape = tuple(sizes.constant.tolist())
-    _, attrs = _depthwise_attrs(shape, x.shape[1:3], layout, strides, padding, dilations)
+    wins, attrs = _depthwise_attrs(shape, x.shape[1:3], layout, strides, padding, dilations)
+    _check(x.shape[3] == shape[2])
+    _check_output(dy, x.shape[0], wins, shape[2] * shape[3])
     parts = b.window("depthwise_filter", [x, dy], (b.chunks, *shape), **attrs)
     return b.reduce("add", parts, [0])
 
@@ -230,6 +242,11 @@ def _depthwise_attrs(filter_shape: Any, size: Any, layout: Layout, strides: Any,
 def _check(holds: Any) -> None:
     if not holds:
         raise NotImplementedError
+
+
+def _check_output(dy: Any, batch: Any, wins: list[Window], channels: Any) -> None:
+    """That `dy` [n, h, w, c] has the shape that the windows give; the NumPy meaning says what is wrong otherwise."""
+    _check(all(d == wanted for d, wanted in zip(dy.shape, (batch, *(win.output for win in wins), channels))))
 
 
 def _known(shape: tuple) -> list[int]:

@@ -122,3 +122,58 @@ def test_batch_norm_of_a_batch_and_of_moving_moments(tf, run, rng):
     np.testing.assert_allclose(still, (x - scale) / np.sqrt(offset + 1e-3) * scale + offset, rtol=1e-4, atol=1e-5)
     with pytest.raises(ValueError, match="must be None"):
         tf.nn.fused_batch_norm(x, scale, offset, scale, offset)
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+@pytest.mark.parametrize("sizes", ["known", "unknown"])
+def test_gradients_of_a_convolution_of_groups(tf, rng, jit, sizes):
+    """Each group of input channels has filters of its own: as many convolutions side by side."""
+    x = tf.placeholder(tf.float64, [1, 5, 5, 4] if sizes == "known" else [None] * 4)
+    w = tf.placeholder(tf.float64, [3, 3, 2, 6])
+    grouped = tf.nn.conv2d(x, w, 1, "SAME")
+    apart = tf.concat([tf.nn.conv2d(x[..., :2], w[..., :3], 1, "SAME"), tf.nn.conv2d(x[..., 2:], w[..., 3:], 1, "SAME")], 3)
+    feeds = {x: rng.randn(1, 5, 5, 4), w: rng.randn(3, 3, 2, 6)}
+    with tf.Session(jit=jit) as session:
+        for got, wanted in zip(*session.run([[y, *tf.gradients(y * y, [x, w])] for y in (grouped, apart)], feeds)):
+            np.testing.assert_allclose(got, wanted, rtol=1e-10)
+
+
+# operands of a gradient, and the attributes beside them; the filter's sizes are known, the others come with the run
+_STEP, _WINDOW = dict(strides=[1, 1, 1, 1], padding="SAME"), dict(ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="SAME")
+_WHOLE = dict(ksize=[1, 5, 5, 1], strides=[1, 1, 1, 1], padding="VALID")
+_STEP3 = dict(strides=[1] * 5, padding="SAME")
+_IMAGES, _VOLUME, _HALF = (2, 5, 5, 4), (2, 4, 5, 5, 4), (2, 3, 3, 4)
+OF_WINDOWS = [
+    ("Conv2DBackpropInput", dict(input_sizes=_IMAGES, **_STEP), dict(filter=(3, 3, 4, 6), out_backprop=(2, 5, 5, 6))),
+    ("Conv2DBackpropFilter", dict(filter_sizes=(3, 3, 4, 6), **_STEP), dict(input=_IMAGES, out_backprop=(2, 5, 5, 6))),
+    ("DepthwiseConv2dNativeBackpropInput", dict(input_sizes=_IMAGES, **_STEP),
+     dict(filter=(3, 3, 4, 2), out_backprop=(2, 5, 5, 8))),
+    ("DepthwiseConv2dNativeBackpropFilter", dict(filter_sizes=(3, 3, 4, 2), **_STEP),
+     dict(input=_IMAGES, out_backprop=(2, 5, 5, 8))),
+    ("MaxPoolGrad", _WINDOW, dict(orig_input=_IMAGES, orig_output=_HALF, grad=_HALF)),
+    ("MaxPoolGradGrad", _WINDOW, dict(orig_input=_IMAGES, orig_output=_HALF, grad=_IMAGES)),
+    ("AvgPoolGrad", dict(orig_input_shape=_IMAGES, **_WINDOW), dict(grad=_HALF)),
+    ("AvgPoolGrad", dict(orig_input_shape=_IMAGES, **_WHOLE), dict(grad=(2, 1, 1, 4))),
+    ("Conv3DBackpropInputV2", dict(input_sizes=_VOLUME, **_STEP3), dict(filter=(3, 3, 3, 4, 6), out_backprop=(2, 4, 5, 5, 6))),
+    ("Conv3DBackpropFilterV2", dict(filter_sizes=(3, 3, 3, 4, 6), **_STEP3), dict(input=_VOLUME, out_backprop=(2, 4, 5, 5, 6))),
+]
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+@pytest.mark.parametrize("name, attrs, operands", OF_WINDOWS)
+def test_operands_that_do_not_go_together_are_refused(tf, name, attrs, operands, jit):
+    """A kernel that takes the sizes of one operand for those of another would read beyond it."""
+    for which, shape in operands.items():
+        for axis in range(len(shape)):
+            tf.reset_default_graph()
+            wrong = {k: tuple(d + (k == which and i == axis) for i, d in enumerate(s)) for k, s in operands.items()}
+            feeds = {tf.placeholder(tf.float32, s if k == "filter" else [None] * len(s)): np.ones(s) for k, s in wrong.items()}
+            with tf.Session(jit=jit) as session:
+                try:
+                    y = getattr(tf.raw_ops, name)(**dict(zip(operands, feeds)), **attrs)
+                    result = session.run(y, feeds)
+                except (ValueError, tf.errors.InvalidArgumentError):
+                    continue
+                # what remains goes together: a tap more, or a row more that is no further window
+                spatial = {"filter": range(len(shape) - 2), "orig_input": range(1, len(shape) - 1)}
+                assert axis in spatial.get(which, ()), (name, which, axis, result.shape)
