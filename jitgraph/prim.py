@@ -73,8 +73,13 @@ def _is_integer(*values) -> bool:
     return np.result_type(*values).kind in "iu"
 
 
+def _meets(holds, x) -> bool:
+    """Whether any element of a result is made of a y that `holds`: none is where x, broadcast with it, has no elements."""
+    return bool(np.any(holds)) and np.broadcast(holds, x).size > 0
+
+
 def _refuse_zero(x, y) -> None:
-    if _is_integer(x, y) and np.any(np.equal(y, 0)):
+    if _is_integer(x, y) and _meets(np.equal(y, 0), x):
         _raise_invalid("Integer division by zero")
 
 
@@ -106,7 +111,7 @@ def _trunc_mod(x, y):
 
 
 def _pow(x, y):
-    if _is_integer(x, y) and np.any(np.less(y, 0)):
+    if _is_integer(x, y) and _meets(np.less(y, 0), x):
         _raise_invalid("Integers to negative integer powers are not allowed")
     return np.power(x, y)
 
