@@ -127,14 +127,15 @@ def _contract(x: Tensor, of_x: str, y: Tensor, of_y: str, kept: set) -> tuple[Te
     sizes = {**_sizes(y, of_y), **_sizes(x, of_x)}
     left = _arranged(x, of_x, batch + rows + summed)
     right = _arranged(y, of_y, batch + summed + columns)
+    of_left, of_right = [*batch, *rows, *summed], [*batch, *summed, *columns]
     if not summed:
-        left = _reshaped(left, [*batch, *rows, *([None] * len(columns))], sizes) if columns else left
-        right = _reshaped(right, [*batch, *([None] * len(rows)), *columns], sizes) if rows and batch else right
+        left = _regrouped(left, of_left, [*batch, *rows, *([""] * len(columns))], sizes) if columns else left
+        right = _regrouped(right, of_right, [*batch, *([""] * len(rows)), *columns], sizes) if rows and batch else right
         return raw.Mul(left, right), batch + rows + columns
-    left = _reshaped(left, [*batch, rows, summed], sizes)
-    right = _reshaped(right, [*batch, summed, columns], sizes)
+    left = _regrouped(left, of_left, [*batch, rows, summed], sizes)
+    right = _regrouped(right, of_right, [*batch, summed, columns], sizes)
     product = raw.BatchMatMulV2(left, right) if batch else raw.MatMul(left, right)
-    return _reshaped(product, [*batch, *rows, *columns], sizes), batch + rows + columns
+    return _regrouped(product, [*batch, rows, columns], [*batch, *rows, *columns], sizes), batch + rows + columns
 
 
 def _sizes(x: Tensor, labels: str) -> dict[str, Any]:
@@ -150,13 +151,13 @@ def _sizes(x: Tensor, labels: str) -> dict[str, Any]:
     return {a: (lambda i=i: at_run_time(i)) if known[i] is None else known[i] for i, a in enumerate(labels)}
 
 
-def _reshaped(x: Tensor, groups: list, sizes: dict[str, Any]) -> Tensor:
-    """x with each group of indices as one dimension; None stands for a dimension of size 1."""
-    if x._shape is not None and len(groups) == len(x._shape) and all(g is not None and len(g) == 1 for g in groups):
+def _regrouped(x: Tensor, groups: list, wanted_groups: list, sizes: dict[str, Any]) -> Tensor:
+    """x, each dimension of which holds a group of indices, with other groups; an empty group is a dimension of size 1."""
+    if groups == wanted_groups:
         return x
     wanted: list = []
-    for group in groups:
-        parts = [sizes[a]() if callable(sizes[a]) else sizes[a] for a in group or ""]
+    for group in wanted_groups:
+        parts = [sizes[a]() if callable(sizes[a]) else sizes[a] for a in group]
         total = int(np.prod([p for p in parts if not isinstance(p, Tensor)], dtype=np.int64))
         for part in parts:
             if isinstance(part, Tensor):
