@@ -18,6 +18,7 @@ from jitgraph.ops.complex_numbers import conj
 from jitgraph.ops.constant import constant
 from jitgraph.ops.elementary import exp, log, reciprocal
 from jitgraph.ops.fill import zeros_like
+from jitgraph.ops.incomplete_gamma import lower_slope
 from jitgraph.ops.math import negative, not_equal, square
 from jitgraph.samples import between, draw
 
@@ -164,19 +165,8 @@ def igammac(a, x):
     samples=between(0.5, 4, 2))
 def _igamma_grad_a(a, x):
     """The derivative of igamma with respect to a."""
-    dtype = np.result_type(a, x)
-    a, x = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(x, np.float64))
-    if not x.size:
-        return np.zeros(x.shape, dtype)
-    lgamma_, psi = _scipy("gammaln"), _scipy("psi")
-    largest = np.max(np.where(np.isfinite(x), x, 0))
-    total = np.zeros(x.shape)
-    with np.errstate(all="ignore"):
-        log_x = np.log(x)
-        # igamma is the sum over n of x ** (a + n) exp(-x) / gamma(a + n + 1); the terms are small beyond n of about x
-        for n in range(int(largest + 12 * np.sqrt(largest)) + 60):
-            total += np.exp((a + n) * log_x - x - lgamma_(a + n + 1)) * (log_x - psi(a + n + 1))
-    return np.asarray(np.where(x == 0, 0.0, total), dtype)
+    wide = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(x, np.float64))
+    return np.asarray(lower_slope(*wide), np.result_type(a, x))
 
 
 def _igamma_gradient(sign: int) -> Any:
