@@ -138,7 +138,6 @@ class BaseSaverBuilder:
             else:
                 saved = self._add_save_ops(prefix, found)
                 restored = self._add_restore_ops(prefix, found, restore_sequentially, reshape)
-        assert restored.name.endswith("restore_all"), restored.name
         return messages.SaverDef(
             filename_tensor_name=prefix.name, save_tensor_name=saved.name, restore_op_name=restored.name,
             max_to_keep=max_to_keep, sharded=sharded, keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
