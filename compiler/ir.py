@@ -216,9 +216,10 @@ class Builder:
         if x.dtype == dtype:
             return x
         if x.constant is not None and not x.rank and x.dtype.is_integer and dtype.name in NUMERIC:
-            if x.node.kind == "size":
+            if x.node.kind != "size":
+                return self.const(prim.cast(x.constant, dtype), dtype)
+            if dtype.is_floating or dtype.size >= x.dtype.size and not dtype.is_unsigned:
                 return self.size(x.constant, dtype)
-            return self.const(prim.cast(x.constant, dtype), dtype)
         return self.node("cast", [x], [(x.shape, dtype)], key=dtype.name).out
 
     def iota(self, shape, axis, dtype) -> Value:
@@ -236,6 +237,9 @@ class Builder:
         shape = tuple(shape)
         if same_shape(shape, x.shape):
             return x
+        if sizes.product(shape) != sizes.product(x.shape):
+            raise ValueError(f"Cannot reshape a tensor with {sizes.count(x.shape)} elements to shape {numbers(shape)} "
+                             f"({sizes.count(shape)} elements)")
         if x.node.kind == "reshape":
             return self.reshape(x.node.inputs[0], shape)
         return self.node("reshape", [x], [(shape, x.dtype)], key=shape_key(shape)).out
@@ -469,6 +473,11 @@ def result_dtype(name, rule, args):
 
 def shape_key(shape) -> tuple:
     return tuple(d.terms if isinstance(d, sizes.Size) else int(d) for d in shape)
+
+
+def numbers(shape) -> list[int]:
+    """The sizes of a shape as they are now, for messages."""
+    return [sizes.hint_of(d) for d in shape]
 
 
 def same_shape(a, b) -> bool:

@@ -146,6 +146,10 @@ class Size:
     def __rmod__(self, other):
         return other - (other // self) * self
 
+    def is_plain(self) -> bool:
+        """Whether this is little else than the sizes of arrays in memory, which every signed index type holds."""
+        return all(len(m) == 1 and abs(c) == 1 if m else abs(c) < 1 << 20 for m, c in self.terms)
+
     # questions -------------------------------------------------------------------------------------------------
     def _compare(self, other, kind: str, test):
         if not isinstance(other, (int, Size)):

@@ -205,11 +205,7 @@ class _Specializer:
         if op.opdef.dynamic or op.opdef.shape is None or op.opdef.calls and self.reshaped:
             stated = not op.opdef.dynamic and not self.reshaped
             return [t._shape if stated else None for t in op.outputs]
-        try:
-            result = op.opdef.shape(_Context(op, infos))
-        except ValueError as error:
-            raise shape_error(op, infos, error) from None
-        result = result if type(result) is list else [result] * len(op.outputs)
+        result = apply_rule(op, infos)
         return [_merged(s, t._shape) for s, t in zip(result, op.outputs)]
 
     # folding ---------------------------------------------------------------------------------------------------
@@ -226,6 +222,8 @@ class _Specializer:
     def _know(self, tensor, value):
         """Records a known value, as plain numbers where no symbolic size is left in it."""
         dtype = tensor.dtype.base_dtype
+        if value.dtype == object and dtype.is_integer:
+            value = _wrapped(value, np.iinfo(dtype.as_numpy_dtype))
         if value.dtype == object and dtype.name != "string" and not any(
                 isinstance(x, sizes.Size) for x in value.ravel()):
             value = value.astype(dtype.as_numpy_dtype)
@@ -246,7 +244,7 @@ class _Specializer:
         if symbolic and op.type not in SYMBOLIC:
             return False
         if symbolic and op.type == "Cast":
-            self.infos[op.outputs[0]] = Info(op.outputs[0].dtype.base_dtype, inputs[0].shape, inputs[0].value)
+            self._know(op.outputs[0], inputs[0].value)
             return True
         if not symbolic and not self._cheap(op, inputs):
             return False
@@ -276,6 +274,15 @@ class _Specializer:
                    or t.dtype.is_integer for s, t in zip(shapes, op.outputs))
 
 
+def apply_rule(op, infos) -> list:
+    """The shapes of an operation's outputs by its shape rule, from the `Info` of its inputs.  Raises InvalidArgumentError."""
+    try:
+        result = op.opdef.shape(_Context(op, infos))
+    except ValueError as error:
+        raise shape_error(op, infos, error) from None
+    return result if type(result) is list else [result] * len(op.outputs)
+
+
 def _merged(shape, static):
     """A rule's answer, completed by what the graph knows (set_shape)."""
     if shape is None:
@@ -283,6 +290,20 @@ def _merged(shape, static):
     if static is None or len(static) != len(shape):
         return shape
     return tuple(s if d is None else d for d, s in zip(shape, static))
+
+
+def _wrapped(value, limits) -> np.ndarray:
+    """Sizes as numbers of an integer dtype with these `limits`: those that leave them wrap around, as in any arithmetic.
+
+    A size that stays within them stays symbolic; the plan holds for other sizes only if they stay there, too.
+    """
+    wrapped = np.empty(value.shape, object)
+    for place, x in np.ndenumerate(value):
+        plain = isinstance(x, sizes.Size) and x.is_plain() and limits.bits >= 32 and limits.min < 0
+        if not plain and not limits.min <= x <= limits.max:
+            x = (int(x) - limits.min) % (1 << limits.bits) + limits.min
+        wrapped[place] = x
+    return wrapped
 
 
 def _object_array(items) -> np.ndarray:

@@ -33,7 +33,8 @@ class Binding:
     def _size(self, k, found):
         """The array of a slot whose elements are sizes."""
         values = [self.numbers[n] if isinstance(n, int) else n for n in found]
-        return np.array(values, dtype=self.layout.slots[k].dtype.as_numpy_dtype).reshape(self.shapes[k])
+        with np.errstate(over="ignore"):        # as a float16, a size may be infinite
+            return np.array(values, dtype=self.layout.slots[k].dtype.as_numpy_dtype).reshape(self.shapes[k])
 
     def _table(self):
         """Rows of the interpreter's table, and the sizes that they point to."""
