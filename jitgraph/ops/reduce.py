@@ -85,26 +85,27 @@ def _lower_mean(b: Any, x: Any, axes: Any, keep_dims: bool) -> Any:
     if not axes:
         return x
     count = shape_rules.product(x.shape[axis] for axis in axes)
+    total = b.reduce("add", x, axes, keep_dims)
+    divisor = b.cast(b.const(count, dtypes.int64), x.dtype)
     if not x.dtype.is_integer:
-        return b.reduce("add", x, axes, keep_dims) / b.cast(b.const(count, dtypes.int64), x.dtype)
-    if count == 0:
-        return b.reduce("add", x, axes, keep_dims)
-    total = b.reduce("add", b.cast(x, dtypes.int64), axes, keep_dims)
-    return b.cast(prim.trunc_div(total, b.const(count, dtypes.int64)), x.dtype)
+        return total / divisor
+    return prim.trunc_div(total, divisor) if count != 0 else total
 
 
 @op("Mean" + _REDUCTION, T=NUMBERS, Tidx=INDEX, shape=shape_rules.reduced, lower=_lower_mean,
     samples=reduction_samples)
 def _mean(x, reduction_indices, keep_dims):
-    """The mean over the axes `reduction_indices`; NaN over nothing.  Integers are rounded towards zero."""
+    """The mean over the axes `reduction_indices`; NaN over nothing.
+
+    Integers are rounded towards zero.  Their sum and their number wrap around, as TensorFlow's do.
+    """
     axes = _axes(reduction_indices, x.ndim)
     wide = _wide(x)
     total = np.sum(wide, axis=axes, keepdims=keep_dims, dtype=wide.dtype)
     count = np.asarray(shape_rules.product(x.shape[axis] for axis in axes))
     with np.errstate(all="ignore"):
         if x.dtype.kind in "iu":
-            quotient = prim.trunc_div(np.asarray(total, np.int64), count) if count else np.zeros_like(total)
-            return np.asarray(quotient, x.dtype)
+            return np.asarray(prim.trunc_div(total, count.astype(x.dtype)) if count else total)
         return np.asarray(total / count.astype(wide.dtype), x.dtype)
 
 
@@ -227,7 +228,10 @@ def _lower_place(kind: str) -> Any:
     def lower(b, x, dimension, output_type):
         if dimension.constant is None:
             return NotImplemented
-        place = b.reduce(kind, x, _axes(dimension.constant, len(x.shape)), False)
+        axis, = _axes(dimension.constant, len(x.shape))
+        if x.shape[axis] == 0:
+            return NotImplemented       # the NumPy meaning says so
+        place = b.reduce(kind, x, (axis,), False)
         return place if output_type is dtypes.int64 else b.cast(place, output_type)
 
     return lower
@@ -240,7 +244,7 @@ def _place(function: Any, x: Any, dimension: Any, output_type: Any) -> Any:
         raise InvalidArgumentError(None, None, f"Expected dimension in the range [{-x.ndim}, {x.ndim}), but got "
                                                f"{int(dimension)}")
     if x.shape[int(dimension)] == 0:
-        raise InvalidArgumentError(None, None, f"Reduction axis {int(dimension)} is empty in shape {list(x.shape)}")
+        raise InvalidArgumentError(None, None, f"Reduction axis {int(dimension)} is empty in shape {shape_rules.brackets(x.shape)}")
     if x.dtype.kind != "c":
         x = counted(x, function is np.argmax)
     return np.asarray(function(x, axis=int(dimension)), output_type.as_numpy_dtype)
