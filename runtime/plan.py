@@ -134,25 +134,34 @@ class Plan:
             pass
 
     def explain(self, failure: KernelFailure, feeds) -> Exception:
-        """The operation's own error for a failed check: its ancestors run once more by the reference."""
+        """The operation's own error for a failed check."""
         ops = [n.op for n in failure.kernel.nodes if n.op is not None]
-        for op in dict.fromkeys(ops):
+        what = {1: "an index is out of range", 2: "Integer division by zero",
+                4: "Integers to negative integer powers are not allowed"}.get(failure.code, "a check failed")
+        return self._own_error(dict.fromkeys(ops), feeds) or InvalidArgumentError(None, ops[0] if ops else None, what)
+
+    def reworded(self, refusal: InvalidArgumentError, feeds) -> Exception:
+        """What the operation itself says of operands that the compiler refused, as it would in a first run."""
+        return refusal.op is not None and self._own_error([refusal.op], feeds) or refusal
+
+    def _own_error(self, failed, feeds) -> Exception | None:
+        """The error of the first of the `failed` operations that fails when its ancestors run by the reference.  None if none
+        does, or if one of the ancestors would notice that it runs once more."""
+        for op in failed:
             program = Program(self.graph, [], [op], dict.fromkeys(self.feeds, ()))
             prune(program)
             order = {o: i for i, o in enumerate(self.ops)}
             mine = sorted((o for o in program.ops if o in order), key=lambda o: order[o])
             mine = [o for o in mine if not (o.opdef and o.opdef.state == "write")]
+            if any(has_effect(o) for o in mine if o is not op and not is_variable(o)):
+                continue
             try:
                 self._refer(mine, op, feeds)
             except InvalidArgumentError as error:
                 return error
             except Exception:
                 continue
-        op = ops[0] if ops else None
-        what = {1: "an index is out of range", 2: "Integer division by zero",
-                4: "Integers to negative integer powers are not allowed"}.get(failure.code, "a check failed")
-        return InvalidArgumentError(None, op, what)
-
+        return None
 
     def _refer(self, ops, failed, feeds):
         """Runs `ops` by the reference and, of a failed operation that writes state, the checks of its arguments."""
@@ -162,6 +171,14 @@ class Plan:
         if refs:
             values = [self.state.read(refs[k]) if k in refs else found[t] for k, t in enumerate(failed.inputs)]
             hostcall.check(failed, values)
+
+
+class Refusal(Exception):
+    """The compiler found that operands of an operation do not go together; the plan words it as the operation does."""
+
+    def __init__(self, error: InvalidArgumentError):
+        super().__init__(error)
+        self.error = error
 
 
 class Segment:
@@ -177,8 +194,8 @@ class Segment:
 
     def run(self, feeds) -> list:
         shapes = tuple([a.shape for a in feeds])
-        binding = self.bindings.get(shapes) or self.binding(shapes)         # a key that says more is never found so
         try:
+            binding = self.bindings.get(shapes) or self.binding(shapes)         # a key that says more is never found so
             results = binding.run(feeds)
             if binding.plain:
                 return results
@@ -188,6 +205,8 @@ class Segment:
             return self._continue(binding, found, dict(zip(self.plan.feeds, feeds)))
         except KernelFailure as failure:
             raise self.plan.explain(failure, feeds) from None
+        except Refusal as refusal:
+            raise self.plan.reworded(refusal.error, feeds) from None
 
     def _continue(self, binding, found, fed) -> list:
         """Runs the segments after this one."""
@@ -236,7 +255,10 @@ class Segment:
                 binding = compiled.bind(shapes)
                 if binding is not None:
                     return self._plain(binding)
-            program = self._compile(shapes, pins)
+            try:
+                program = self._compile(shapes, pins)
+            except InvalidArgumentError as error:
+                raise Refusal(error) from None
             compiled = Compiled(program, self.plan.state)
             known.append(compiled)
             if len(self.variants) > MAX_VARIANTS:

@@ -5,6 +5,7 @@ import numpy as np
 
 from jitgraph.compiler.lower import PASS_THROUGH, missing_feed, state_inputs
 from jitgraph.compiler.order import is_transparent, is_variable, seen_through, variable_of
+from jitgraph.compiler.specialize import Info, apply_rule
 from jitgraph.graph.function_graph import inputs_by_value
 
 from . import functions, hostcall, watch
@@ -51,12 +52,28 @@ class Steps:
         if refs:
             others = [self.value(t) for k, t in enumerate(op.inputs) if k not in refs]
             results = hostcall.call_on_state(op, refs, others, self.state)
-        elif op.type in PASS_THROUGH or op.type == "ReadVariableOp":
-            value = self.value(op.inputs[0])
-            results = (np.array(value) if variable_of(op.inputs[0]) is not None else value,)
+        elif op.type == "ReadVariableOp":
+            results = (np.array(self.value(op.inputs[0])),)
         else:
-            results = hostcall.call(op, [self.value(t) for t in op.inputs], self.state)
+            arrays = [self.value(t) for t in op.inputs]
+            if op.type in PASS_THROUGH:
+                results = (np.array(arrays[0]) if variable_of(op.inputs[0]) is not None else arrays[0],)
+            else:
+                results = hostcall.call(op, arrays, self.state)
+            _check_shapes(op, arrays)       # last: what the operation itself says of its operands is more to the point
         self.values.update(zip(op.outputs, results))
+
+
+def _check_shapes(op, arrays):
+    """Applies the shape rule to sizes that only the run tells, as the compiler does: NumPy would broadcast some of them."""
+    if op.opdef is None or op.opdef.shape is None or op.opdef.dynamic or _sizes_are_stated(op):
+        return
+    apply_rule(op, [Info(t.dtype.base_dtype, np.shape(a), np.asarray(a)) for t, a in zip(op.inputs, arrays)])
+
+
+def _sizes_are_stated(op) -> bool:
+    return all(t._shape is not None and None not in t._shape for t in (*op.inputs, *op.outputs))
+
 
 class _Run(Steps):
     """All operations of a run; values are dropped after their last use."""

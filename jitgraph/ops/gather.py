@@ -228,7 +228,10 @@ def _scatter_nd_shape(c: Any) -> Any:
 def _lower_scatter_nd(b: Any, indices: Any, updates: Any, size: Any) -> Any:
     if size.constant is None or indices.shape[-1] != 1 or updates.dtype.is_bool:
         return NotImplemented
-    return b.scatter("add", plain_sizes(size.constant), b.reshape(indices, indices.shape[:-1]), updates)
+    table = plain_sizes(size.constant)
+    if list(updates.shape) != [*indices.shape[:-1], *table[1:]]:
+        return NotImplemented           # the NumPy meaning says what is wrong
+    return b.scatter("add", table, b.reshape(indices, indices.shape[:-1]), updates)
 
 
 @op("ScatterNd(indices: Tindices, updates: T, shape: Tindices) -> output: T", Tindices=_INDICES,

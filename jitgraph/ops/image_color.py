@@ -63,6 +63,8 @@ def _planes(b: Any, x: Any) -> list:
 
 def _lower_with(function: Any) -> Any:
     def lower(b: Any, x: Any) -> Any:
+        if x.shape[-1] != 3:
+            return NotImplemented       # the NumPy meaning says so
         return b.concat(list(function(*_planes(b, x))), len(x.shape) - 1)
 
     return lower

@@ -353,7 +353,16 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
     return _split_v(value, sizes, axis, num_split=num, name=name)
 
 
-@op("ParallelConcat(values: N*T; shape: shape) -> output: T", shape=shape_rules.from_attr("shape"),
+def _parallel_concat_shape(c: Any) -> Any:
+    whole = c.attrs["shape"]
+    if whole is None:
+        return None
+    for value in c.shapes:
+        shape_rules.merge(value, (1, *whole[1:]))
+    return (shape_rules.merge_sizes(whole[0], len(c.shapes)), *whole[1:])
+
+
+@op("ParallelConcat(values: N*T; shape: shape) -> output: T", shape=_parallel_concat_shape,
     lower=lambda b, values, shape: b.concat(values, 0))
 def _parallel_concat(values):
     """The `values`, each of size 1 in the first dimension, end to end; `shape` is the shape of the result."""

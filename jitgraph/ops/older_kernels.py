@@ -31,8 +31,15 @@ def tile_grad(input, multiples):
 _NORMALIZATION = "variance_epsilon: float, scale_after_normalization: bool"
 
 
+def _normalized_shape(c: Any) -> Any:
+    value = shape_rules.with_rank(c.shapes[0], 4, "t")
+    for of_channels in c.shapes[1:]:
+        value = (*value[:3], shape_rules.merge_sizes(value[3], shape_rules.with_rank(of_channels, 1)[0]))
+    return value
+
+
 @elementwise(f"BatchNormWithGlobalNormalization(t: T, m: T, v: T, beta: T, gamma: T; {_NORMALIZATION}) -> result: T", T=FLOATS,
-             shape=shape_rules.same_as_input)
+             shape=_normalized_shape)
 def batch_norm_with_global_normalization(t, m, v, beta, gamma, variance_epsilon, scale_after_normalization):
     """``(t - m) / sqrt(v + variance_epsilon)``, times `gamma` if asked for, plus `beta`; along the last axis."""
     unit = (t - m) * prim.rsqrt(v + variance_epsilon)

@@ -81,6 +81,8 @@ def _cross_entropy_shape(c: Any) -> Any:
 
 
 def _lower_cross_entropy(b: Any, features: Any, labels: Any) -> Any:
+    shape = b.common_shape([features, labels])
+    features, labels = b.broadcast(features, shape), b.broadcast(labels, shape)
     shifted = features - b.reduce("max", features, [-1], True)
     weights = prim.exp(shifted)
     total = b.reduce("add", weights, [-1], True)
