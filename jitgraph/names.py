@@ -53,7 +53,7 @@ TABLE: dict[str, str] = {
     "graph.gradient_registry": """
         RegisterGradient NotDifferentiable=not_differentiable NoGradient=not_differentiable
         no_gradient=not_differentiable""",
-    "graph.constant_value": "get_static_value=constant_value contrib.util.constant_value",
+    "graph.constant_value": "get_static_value=static_value contrib.util.constant_value=static_value",
     "formats.tensor_proto": "make_tensor_proto make_ndarray contrib.util.make_tensor_proto contrib.util.make_ndarray",
     "formats.messages": """
         GraphDef NodeDef AttrValue NameAttrList MetaGraphDef OpDef TensorProto=TensorProto VariableDef

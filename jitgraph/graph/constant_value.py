@@ -36,6 +36,28 @@ def constant_value(tensor: Any, partial: bool = False) -> Any:
     return value if value.dtype != object or tensor.dtype.base_dtype.name == "string" else None
 
 
+# the ops that TensorFlow 1.15's Python folds; shape inference follows many more
+_STATIC = {"Const", "Shape", "Size", "Rank", "Range", "Cast", "Concat", "ConcatV2", "ConcatOffset", "Pack", "Fill", "Equal",
+           "NotEqual"}
+
+
+def static_value(tensor: Any, partial: bool = False) -> Any:
+    """``tf.get_static_value``: as ``constant_value``, but where TensorFlow's Python does not fold the value, None.
+
+    A program sees the difference: of a condition with a static value, assertions raise while the graph is built; of any other,
+    when the graph runs, and then only in the branch that is taken.
+    """
+    if isinstance(tensor, Tensor) and not partial and not _folds(tensor.op):
+        return None
+    return constant_value(tensor, partial)
+
+
+def _folds(op: Any, depth: int = 0) -> bool:
+    if op.type not in _STATIC or depth > _DEEPEST:
+        return False
+    return op.type in ("Shape", "Size", "Rank") or all(_folds(t.op, depth + 1) for t in op.inputs)
+
+
 def partial_value(tensor: Tensor, depth: int = 0) -> Any:
     """The value of `tensor` as an ndarray; unknown elements are None in an object array; None if nothing is known."""
     op = tensor.op

@@ -12,7 +12,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph import composite, dtypes
-from jitgraph.graph.constant_value import constant_value
+from jitgraph.graph.constant_value import static_value
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import DType, as_dtype
 from jitgraph.graph.operation import Operation
@@ -86,7 +86,7 @@ def assert_proper_iterable(values: Any) -> None:
 
 def _static_rank(rank: Tensor) -> int | None:
     """The value of a rank if it is known.  Raises ValueError if it is no scalar."""
-    value = constant_value(rank)
+    value = static_value(rank)
     if rank._shape not in ((), None) or value is not None and value.ndim:
         raise ValueError("Rank must be a scalar.")
     return None if value is None else int(value)

@@ -13,7 +13,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph import errors
-from jitgraph.graph.constant_value import constant_value
+from jitgraph.graph.constant_value import static_value
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import name_scope
@@ -27,7 +27,7 @@ from jitgraph.ops.shape import reshape
 
 def _refuse(data: list) -> None:
     """Raises the error of a check that cannot hold; `data` as far as it is known."""
-    parts = [constant_value(part) if isinstance(part, Tensor) else part for part in data]
+    parts = [static_value(part) if isinstance(part, Tensor) else part for part in data]
     raise errors.InvalidArgumentError(None, None, "\n".join(_shown(part) for part in parts))
 
 
@@ -45,7 +45,7 @@ def _compared(symbol: str, own_name: str, builder: str, static: Callable, x: Any
             if message is not None:
                 data = [message, *data]
         holds = reduce_all(getattr(raw, builder)(x, y))
-        left, right = constant_value(x), constant_value(y)
+        left, right = static_value(x), static_value(y)
         if left is not None and right is not None and not np.all(static(left, right)):
             _refuse(data)
         return Assert(holds, data, summarize=summarize)
