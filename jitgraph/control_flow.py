@@ -10,6 +10,7 @@ from jitgraph.graph import dtypes
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.function_graph import FunctionGraph
+from jitgraph.graph.ids import count_nodes, counted_as
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import control_dependencies, name_scope
 from jitgraph.graph.tensor import Tensor
@@ -37,6 +38,7 @@ def cond(pred: Any, true_fn: Callable | None = None, false_fn: Callable | None =
         if isinstance(pred, bool):
             raise TypeError("pred must not be a Python bool")
         pred = _predicate(pred)
+        count_nodes(4)          # Switch, switch_t, switch_f and pred_id
         branches = [Branch(function, what, strict) for function, what in ((true_fn, "true_fn"), (false_fn, "false_fn"))]
         return merged(pred, branches, "If")
 
@@ -67,7 +69,7 @@ class Branch:
     """One function of a ``cond``, called in a graph of its own: what it returned, and the tensors in that."""
 
     def __init__(self, function: Callable, what: str, strict: bool = True):
-        self.graph = FunctionGraph(what)
+        self.graph = FunctionGraph(what).count_inline()
         self.what = what
         with self.graph.as_default():
             result = function()
@@ -82,11 +84,12 @@ class Branch:
 
     def _tensor(self, value: Any) -> Tensor:
         if isinstance(value, Operation):
-            with control_dependencies([value]):
+            with control_dependencies([value]), counted_as(1):
                 return lookup("Identity").builder(convert_to_tensor(self.what != "false_fn"), name="done")
         tensor = convert_to_tensor(value)
         if tensor.dtype._is_ref_dtype:
-            return lookup("Identity").builder(tensor)
+            with counted_as(0):
+                return lookup("Identity").builder(tensor)
         return self.graph.capture(tensor)
 
 
@@ -110,10 +113,11 @@ def merged(index: Tensor, branches: list[Branch], name: str) -> Any:
     if not first.graph.outputs:
         names = " and ".join(branch.what for branch in branches)
         raise ValueError(f"{names} must return at least one result.")
-    node = make_branching(index, [branch.graph for branch in branches], name)
-    identity = lookup("Identity").builder
-    plain = "Merge" if name == "If" else "Identity"
-    outputs = iter([identity(tensor, name=plain) for tensor in node.outputs[:len(first.graph.outputs)]])
+    with counted_as(len(first.graph.outputs)):
+        node = make_branching(index, [branch.graph for branch in branches], name)
+        identity = lookup("Identity").builder
+        plain = "Merge" if name == "If" else "Identity"
+        outputs = iter([identity(tensor, name=plain) for tensor in node.outputs[:len(first.graph.outputs)]])
     leaves = [_leaf_like(leaf, [next(outputs) for _ in parts]) for leaf, parts in zip(first.leaves, first.tensors)]
     return nest.pack_sequence_as(first.result, leaves) if nest.is_nested(first.result) else leaves[0]
 

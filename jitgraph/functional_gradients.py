@@ -15,12 +15,16 @@ from jitgraph.graph import dtypes
 from jitgraph.graph.composite import IndexedSlices
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.function_graph import LOOPS, FunctionGraph, bodies, first_argument, is_state, notes
+from jitgraph.graph.ids import counted_as
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.functional import make_branching, make_call, make_while
 from jitgraph.ops.tensor_list import flows, popped
 from jitgraph.replay import Replay, accumulate, counter, expose, record_of, replayed
 
+# gradients of what loops do with TensorArrays: the input that TensorFlow's have not, which take the handle instead
+ARRAY_GRADIENTS = {"TensorArrayElementGradient": 2, "TensorArrayRowsGradient": 2, "TensorArrayPiecesGradient": 1,
+                   "TensorArrayGradientOfElement": None, "TensorArrayGradientOfRows": None, "TensorArrayGradientOfPieces": None}
 COSTLY = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D", "Conv3D", "DepthwiseConv2dNative")
 
 
@@ -30,7 +34,11 @@ def gradient(op: Operation, grads: tuple) -> list:
         return _of_branches(op, grads)
     if not notes(op).back_prop:
         return [None] * len(op.inputs)
-    return _LoopGradient(op, grads).build()
+    loop = _LoopGradient(op, grads)
+    with counted_as(0) as block:
+        answer = loop.build()
+        block.nodes = loop.nodes
+    return answer
 
 
 def _takes_gradient(tensor: Tensor) -> bool:
@@ -60,11 +68,24 @@ def _of_branches(op: Operation, grads: tuple) -> list:
     inputs, record = list(op.inputs[offset:]), expose(op)
     wanted = [k for k, tensor in enumerate(inputs) if _takes_gradient(tensor)]
     given = {k: _dense(grad) for k, grad in enumerate(grads) if grad is not None and flows(op.outputs[k])}
+    with counted_as(0) as block:
+        answer, block.nodes = _branch_gradients(op, inputs, record, wanted, given)
+    return answer
+
+
+def _branch_gradients(op: Operation, inputs: list, record: Tensor | None, wanted: list, given: dict) -> tuple[list, int]:
+    """The gradients of the inputs of `op`, and how many nodes TensorFlow makes for them."""
+    offset = first_argument(op)
     made = [_branch_gradient(function, op, inputs, record, wanted, given) for function in bodies(op)]
     reached = [k for i, k in enumerate(wanted) if any(results[i] is not None for _, results in made)]
     answer: list = [None] * len(op.inputs)
     if not reached:
-        return answer
+        return answer, 0
+    # a Switch of each gradient; for each input of a branch a Merge with zeros (five nodes); a sum where both branches have it
+    nodes = len(given) + sum(graph._ids.last for graph, _ in made)
+    for i in range(len(wanted)):
+        count = sum(results[i] is not None for _, results in made)
+        nodes += 6 * count + (count > 1)
     graphs = [graph for graph, _ in made]
     sparse = [k for k in reached if all(isinstance(dict(zip(wanted, found))[k], (IndexedSlices, type(None)))
                                         for _, found in made)]
@@ -77,7 +98,7 @@ def _of_branches(op: Operation, grads: tuple) -> list:
     outputs = iter(node.outputs)
     for k in reached:
         answer[k + offset] = IndexedSlices(next(outputs), next(outputs), next(outputs)) if k in sparse else next(outputs)
-    return answer
+    return answer, nodes
 
 
 def _result(grad: Any, x: Tensor, sparse: bool) -> tuple:
@@ -103,7 +124,9 @@ def _branch_gradient(function: FunctionGraph, op: Operation, inputs: list, recor
         replay = Replay(function, graph, known)
         ys = [replay(function.outputs[k]) for k in given]
         xs = [known[function.inputs[k]] for k in wanted]
-        results = gradients(ys, xs, [graph.capture(grad) for grad in given.values()], stop_gradients=xs)
+        arrived = [graph.capture(grad) for grad in given.values()]
+        graph._ids.last = -len(arrived)         # not counting the Identity of each
+        results = gradients(ys, xs, arrived, stop_gradients=xs)
         return graph, results
 
 
@@ -118,6 +141,7 @@ class _LoopGradient:
         self.changes = [out is not into for out, into in zip(self.body.outputs, self.body.inputs)]
         self.given = {k: _dense(g) for k, g in enumerate(grads) if g is not None and flows(op.outputs[k])}
         self.graph = FunctionGraph("body_grad")
+        self.nodes = 0              # how many nodes TensorFlow makes, see jitgraph.graph.ids
         self.variables, self.captures = self._reached()
 
     def _reached(self) -> tuple[list[int], list[int]]:
@@ -156,6 +180,7 @@ class _LoopGradient:
         if self.variables:
             self._inside()
             node = self._make()
+            self.nodes += 7 * len(self.captures)            # the loop that adds up a gradient of what it only reads
             for k, output in zip([*self.variables, *self.captures], node.outputs[1:]):
                 result = raw.Identity(output)
                 answer[k] = result if answer[k] is None else raw.AddN([answer[k], result])
@@ -177,7 +202,9 @@ class _LoopGradient:
             replay = Replay(body, graph, known)
             ys = [replay(body.outputs[k]) for k in self.variables]
             xs = [known[body.inputs[k]] for k in [*self.variables, *self.captures]]
+            graph._ids.last, before = -len(self.arriving), graph.version       # not counting the Identity of each
             found = [_dense(grad) for grad in gradients(ys, xs, self.arriving, stop_gradients=xs)]
+            self._count(replay, graph.get_operations()[before:])
             self._save_products(replay)
             count = len(self.variables)
             self.leaving = [_zeros(x) if grad is None else grad for x, grad in zip(xs, found[:count])]
@@ -185,6 +212,18 @@ class _LoopGradient:
             self.totals = [graph._placeholder(grad.dtype, grad._shape, "total") for grad in arrived]
             self.next_totals = [raw.AddN([total, grad]) for total, grad in zip(self.totals, arrived)]
             self.next_count = self.count - 1
+
+    def _count(self, replay: Replay, made: list[Operation]) -> None:
+        """Counts what TensorFlow makes: 8 nodes that count iterations forwards and 10 backwards, 5 for each variable, and what
+        the gradient takes of the forward loop: a constant or an invariant once more, anything else from a stack."""
+        theirs = {mine: tensor for tensor, mine in replay.known.items()}
+        copies = set(replay.copies.values())
+        made = [op for op in made if op not in copies]
+        taken = {theirs[t] for op in made for k, t in enumerate(op.inputs) if t in theirs and ARRAY_GRADIENTS.get(op.type) != k}
+        invariant = {t for t, changes in zip(self.body.inputs, self.changes) if not changes}
+        stacks = sum(t not in invariant and t.op.type != "Const" for t in taken)
+        self.nodes = 18 + 5 * len(self.variables) + self.graph._ids.last + (len(taken) - stacks) + 6 * stacks + (stacks > 0)
+        self.nodes += sum(op.type in ARRAY_GRADIENTS for op in made) + sum(k not in self.given for k in self.variables)
 
     def _save_products(self, replay: Replay) -> None:
         """What is computed from costly products takes them from the forward loop.  (Their copies are there all the same:

@@ -44,10 +44,12 @@ class Replay:
         """The tensor of the target that has the value of `tensor`."""
         found = self.known.get(tensor)
         if found is None:
+            count = self.target._ids.last           # TensorFlow's gradients take the values themselves
             for op in _ancestors(tensor.op, self.known, self.copies):
                 self.copies[op] = self._copy(op)
                 for mine, theirs in zip(self.copies[op].outputs, op.outputs):
                     self.known.setdefault(theirs, mine)
+            self.target._ids.last = count
             found = self.known[tensor]
         return found
 

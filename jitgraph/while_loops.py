@@ -9,6 +9,7 @@ from jitgraph.graph import dtypes, shapes
 from jitgraph.graph.composite import IndexedSlices, SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.function_graph import FunctionGraph, notes
+from jitgraph.graph.ids import counted_as
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.graph.tensor import Tensor
@@ -110,12 +111,17 @@ class _Loop:
 
     def build(self, cond: Callable, body: Callable) -> None:
         """Calls the functions, each in a graph of its own."""
-        self.cond, self.body = FunctionGraph("cond"), FunctionGraph("body")
+        self.cond = FunctionGraph("cond").count_inline()
+        self.body = FunctionGraph("body").count_inline(self.cond)
+        count = len(self.first)
         with self.cond.as_default():
-            holds = convert_to_tensor(cond(*_positional(self._arguments(self.cond))))
+            with counted_as(2 * count):             # an Enter and a Merge each
+                arguments = self._arguments(self.cond)
+            holds = convert_to_tensor(cond(*_positional(arguments)))
             self.cond.outputs = [_checked_condition(self.cond.capture(holds))]
         with self.body.as_default():
-            arguments = self._arguments(self.body)
+            with counted_as(1 + 2 * count):         # LoopCond, a Switch and an Identity each
+                arguments = self._arguments(self.body)
             result = body(*_positional(arguments))
             if not nest.is_nested(result):
                 result = [result]
@@ -140,10 +146,11 @@ class _Loop:
 
     def make(self, parallel_iterations: int, back_prop: bool) -> Any:
         """The node, and its results in the structure of what the body returned."""
-        node = make_while(self.first, self.cond, self.body, "While", parallel_iterations)
-        notes(node).back_prop = back_prop
-        identity = lookup("Identity").builder
-        tensors = iter([identity(t, name="Exit") for t in node.outputs[:len(self.first)]])
+        with counted_as(2 * len(self.first)):       # a NextIteration and an Exit each
+            node = make_while(self.first, self.cond, self.body, "While", parallel_iterations)
+            notes(node).back_prop = back_prop
+            identity = lookup("Identity").builder
+            tensors = iter([identity(t, name="Exit") for t in node.outputs[:len(self.first)]])
         leaves = [_leaf_of(leaf, [next(tensors) for _ in _tensors_of(leaf)]) for leaf in nest.flatten(self.result)]
         return nest.pack_sequence_as(self.result, leaves)
 

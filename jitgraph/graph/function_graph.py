@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jitgraph.graph.graph import Graph
+from jitgraph.graph.ids import Ids
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
@@ -50,6 +51,8 @@ class FunctionGraph(Graph):
         self.recorded: list[Tensor] | None = None       # see jitgraph.replay: None until somebody asks
         self.record: Tensor | None = None
         self._aliases: dict[Tensor, Tensor] = {}
+        self._ids = Ids(outer._ids.shapes)
+        self._entered: set[Tensor] | None = None    # what was captured, if that counts, see count_inline
         self._names.scope = outer._names.scope
         self._seed = outer._seed
         self._collections = outer._collections
@@ -60,6 +63,13 @@ class FunctionGraph(Graph):
         self._attribute_scope = outer._attribute_scope
         self._gradient_overrides = outer._gradient_overrides
         self._container = outer._container
+
+    def count_inline(self, sibling: FunctionGraph | None = None) -> FunctionGraph:
+        """Lets nodes made here count as nodes of the graph around, where TensorFlow 1.15 makes those of a conditional or a
+        loop; returns this graph.  What `sibling`, another function of the same loop, captures counts once for both."""
+        self._ids = self.outer_graph._ids
+        self._entered = set() if sibling is None else sibling._entered
+        return self
 
     @property
     def parameters(self) -> list[Tensor]:
@@ -100,7 +110,12 @@ class FunctionGraph(Graph):
             outer = tensor if tensor.op.graph is self.outer_graph else self.outer_graph.capture(tensor)
             found = self.captures.get(outer)
             if found is None:
+                count = self._ids.last
                 found = self.captures[outer] = self._state(outer) if is_state(outer) else self._by_value(outer)
+                self._ids.last = count
+                if self._entered is not None and outer not in self._entered:
+                    self._entered.add(outer)
+                    self._ids.last += 1             # a Switch or an Enter of TensorFlow's
                 self.inputs.append(found)
             self._aliases[tensor] = found
         return found

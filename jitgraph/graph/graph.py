@@ -9,6 +9,7 @@ from jitgraph.graph import sites
 from jitgraph.graph.collections import Collections
 from jitgraph.graph.control import ControlDependencies, ControlStack
 from jitgraph.graph.devices import DeviceStack
+from jitgraph.graph.ids import Ids
 from jitgraph.graph.lookup import as_graph_element, operation_named, tensor_named
 from jitgraph.graph.names import NameTable, check_op_name
 from jitgraph.graph.operation import Operation
@@ -30,6 +31,7 @@ class Graph:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._nodes_by_id: list[Operation] = []
+        self._ids = Ids()
         self._nodes_by_name: dict[str, Operation] = {}
         self.mutations = 0              # counts changes to nodes that exist; plans made before are then stale
         self._names = NameTable()
@@ -56,6 +58,11 @@ class Graph:
     def version(self) -> int:
         """The number of operations created so far."""
         return len(self._nodes_by_id)
+
+    @property
+    def _last_id(self) -> int:
+        """How many operations TensorFlow would have made so far, see ``jitgraph.graph.ids``."""
+        return self._ids.last
 
     def get_operations(self) -> list[Operation]:
         """All operations in the order of creation."""
@@ -123,6 +130,7 @@ class Graph:
             self._apply_scopes(op, colocate_with)
             op._id = len(self._nodes_by_id)
             self._nodes_by_id.append(op)
+            self._ids.last += 1
             self._nodes_by_name[name] = op
             if waits and self._control.blocks:
                 self._control.record(op)

@@ -1,8 +1,6 @@
 """Random seeds: how the seed of a graph and the seed of an op become the attributes ``seed`` and ``seed2``."""
 from __future__ import annotations
 
-from typing import Any
-
 from jitgraph.graph.stack import get_default_graph
 
 DEFAULT_GRAPH_SEED = 87654321
@@ -26,7 +24,7 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
     graph = get_default_graph()
     if graph.seed is not None:
         if op_seed is None:
-            op_seed = _operations_so_far(graph)
+            op_seed = graph._last_id
         pair = graph.seed, op_seed
     elif op_seed is not None:
         pair = DEFAULT_GRAPH_SEED, op_seed
@@ -34,8 +32,3 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
         return None, None
     first, second = int(pair[0]) % _MAXIMUM, int(pair[1]) % _MAXIMUM
     return (0, _MAXIMUM) if (first, second) == (0, 0) else (first, second)
-
-
-def _operations_so_far(graph: Any) -> int:
-    """In the body of a loop or a branch, the operations around it count too."""
-    return graph.version + (_operations_so_far(graph.outer_graph) if graph.outer_graph is not None else 0)

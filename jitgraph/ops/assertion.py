@@ -7,6 +7,7 @@ import numpy as np
 
 from jitgraph.graph import dtypes, errors, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.ids import count_nodes
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import colocate_with, control_dependencies, name_scope
 from jitgraph.graph.stack import get_default_graph
@@ -50,6 +51,8 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
             return _assert(condition, data, name="Assert", **limit)
         condition = convert_to_tensor(condition, name="Condition")
         with name_scope("AssertGuard"):     # TensorFlow puts a conditional there, so these are the names in its graphs
+            outside = {item for item in data if isinstance(item, Tensor)}
+            count_nodes(8 + len(outside))   # its nodes; a Switch of each tensor
             checked = _assert(condition, data, name="Assert", **limit)
             with control_dependencies([checked]):
                 return lookup("Identity").builder(condition, name="Merge").op

@@ -7,6 +7,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.ids import counted_as, first_of
 from jitgraph.op import INDEX, NOT_DIFFERENTIABLE, op
 
 
@@ -90,6 +91,27 @@ class Unbroadcast:
         self._tensors = x, y
         self._inner = inner
         self._found: Any = None
+        with counted_as(self._nodes_of_axes()):
+            self._look()
+
+    def _nodes_of_axes(self) -> int:
+        """Two shapes and BroadcastGradientArgs; for shapes that are known, once in a graph."""
+        shapes = tuple(t._shape for t in self._tensors)
+        if self._agree():
+            return 0
+        if self._inner:
+            return 11                   # with the outer part of each shape
+        return 0 if self._are_known() and not first_of(("broadcast", *shapes)) else 3
+
+    def _are_known(self) -> bool:
+        return all(t._shape is not None and None not in t._shape for t in self._tensors)
+
+    def _agree(self) -> bool:
+        first, second = (t._shape for t in self._tensors)
+        return first is not None and first == second and None not in first
+
+    def _look(self) -> None:
+        x, y, inner = *self._tensors, self._inner
         if any(self._axes(which) is None for which in (0, 1)):
             shapes = raw.Shape(x), raw.Shape(y)
             outer = [shape[:-inner] for shape in shapes] if inner else shapes
@@ -100,6 +122,18 @@ class Unbroadcast:
         return _stretched_axes(shapes[which], shapes[1 - which])
 
     def _back(self, grad: Any, which: int) -> Any:
+        with counted_as(self._nodes(which)):
+            return self._summed(grad, which)
+
+    def _nodes(self, which: int) -> int:
+        """A Sum and a Reshape unless the static shapes say that there is nothing to sum; with their constants if they do."""
+        if self._agree():
+            return 0
+        if self._inner or not self._are_known():
+            return 2
+        return 4 if self._axes(which) else 0
+
+    def _summed(self, grad: Any, which: int) -> Any:
         axes = self._axes(which)
         if axes is None:
             shapes, found = self._found

@@ -8,6 +8,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.ids import count_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.deprecated import renamed
 from jitgraph.ops.shape import expand_dims, squeeze
@@ -204,6 +205,7 @@ def depthwise_conv2d(input: Any, filter: Any, strides: Any, padding: str, rate: 
 def _depthwise(input: Any, filter: Any, strides: Any, padding: str, rate: Any, data_format: str | None,
                name: str | None) -> Any:
     data_format = data_format or "NHWC"
+    count_nodes(2)          # TensorFlow keeps the filter's shape and the dilation
     return raw.DepthwiseConv2dNative(input, filter, strides=strides, padding=padding, data_format=data_format,
                                      dilations=_per_axis(rate, 2, data_format, "rate"), name=name)
 

@@ -14,6 +14,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.composite import IndexedSlices, SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.ids import gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import COMPLEX, FLOATS, NOT_DIFFERENTIABLE, TypeSet, elementwise, op
@@ -323,6 +324,7 @@ def _(op, grad):
 def _choice_gradient(compare):
     """Ties go to x, as in TensorFlow."""
 
+    @gradient_of_nodes(13)
     def gradient(op, grad):
         x, y = op.inputs
         back = Unbroadcast(x, y)

@@ -9,6 +9,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.ids import count_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import REALS, op
@@ -102,6 +103,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
         if isinstance(sizes_a, list) and isinstance(sizes_b, list):
             sizes: Any = np.array(sizes_a + sizes_b, np.int32)
         else:
+            count_nodes(1)          # TensorFlow keeps the free and the summed axes
             sizes = raw.ConcatV2([convert_to_tensor(s, dtypes.int32) for s in (sizes_a, sizes_b)], 0)
         result = raw.Reshape(product, sizes, name=scope)
         if static_a is not None and static_b is not None:

@@ -9,6 +9,7 @@ from jitgraph import prim
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.ids import gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import INDEX, NOT_DIFFERENTIABLE, NUMBERS, REALS, op
@@ -18,7 +19,7 @@ from jitgraph.ops.constant import constant
 from jitgraph.ops.deprecated import renamed
 from jitgraph.ops.fill import zeros_like
 from jitgraph.ops.math import equal, square
-from jitgraph.ops.reduce_gradient import kept, reduced_count, spread
+from jitgraph.ops.reduce_gradient import kept, nodes_of_mean, reduced_count, spread
 from jitgraph.ops.shape import rank
 from jitgraph.samples import draw
 
@@ -110,6 +111,7 @@ def _mean(x, reduction_indices, keep_dims):
 
 
 @_mean.gradient
+@gradient_of_nodes(nodes_of_mean)
 def _(op, grad):
     total = spread(op, grad)
     count = reduced_count(op)
@@ -129,6 +131,7 @@ def _prod(x, reduction_indices, keep_dims):
 
 
 @_prod.gradient
+@gradient_of_nodes(49)
 def _(op, grad):
     from jitgraph.ops.reduce_gradient import others_product
 
@@ -160,6 +163,7 @@ def _extreme_value(function: Any, largest: bool) -> Any:
     return value
 
 
+@gradient_of_nodes(19)
 def _extreme_gradient(op: Any, grad: Any) -> list:
     """The gradient is shared equally among the elements that attain the extreme."""
     x, axes = op.inputs

@@ -7,6 +7,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph.constant_value import constant_value
+from jitgraph.graph.ids import counted_as, first_of
 from jitgraph.graph.tensor import Tensor
 
 
@@ -43,8 +44,29 @@ def kept(op: Any, reduced: Tensor) -> Tensor:
     return reduced
 
 
+def _nodes_of_spread(op: Any) -> int:
+    """How many nodes TensorFlow makes of it: what it computes of shapes that are known it keeps for the whole graph."""
+    shape, axes = op.inputs[0]._shape, constant_value(op.inputs[1])
+    if shape is None or axes is None:
+        return 16
+    if np.array_equal(axes, np.arange(len(shape))):
+        return 4
+    return 16 if None in shape else 21 if first_of(("reduced", shape, tuple(np.ravel(axes)))) else 4
+
+
+def nodes_of_mean(op: Any) -> int:
+    """As above, for the gradient of a mean, which is divided by the number of elements."""
+    sizes = [t._shape is not None and None not in t._shape for t in (op.inputs[0], op.outputs[0])]
+    return _nodes_of_spread(op) + (2 if all(sizes) else 11)
+
+
 def spread(op: Any, grad: Tensor) -> Tensor:
     """A gradient of the reduction's result, repeated to the shape of its input."""
+    with counted_as(_nodes_of_spread(op)):
+        return _spread(op, grad)
+
+
+def _spread(op: Any, grad: Tensor) -> Tensor:
     x = op.inputs[0]
     shape, axes = _static(op)
     if axes == ():

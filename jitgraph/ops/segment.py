@@ -10,6 +10,7 @@ from jitgraph import prim
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import INDEX, INDICES, NUMBERS, REALS
+from jitgraph.graph.ids import gradient_of_nodes
 from jitgraph.op import op
 from jitgraph.ops.complex_numbers import conj
 from jitgraph.ops.reduce import counted
@@ -155,6 +156,7 @@ def _gather_drop_negatives(params: Any, ids: Any, zero_clipped: Any = None, is_p
 
 
 @unsorted_segment_sum.gradient
+@gradient_of_nodes(14)
 def _(op, grad):
     return [_gather_drop_negatives(grad, op.inputs[1])[0], None, None]
 

@@ -13,6 +13,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import shape_rules
 from jitgraph.graph.errors import InvalidArgumentError
+from jitgraph.graph.ids import gradient_of_nodes
 from jitgraph.host_values import PersistentList, Zero, boxed, unboxed
 from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.tensor_array_rows import gathered, joined, pieces, rows, scattered, split
@@ -68,6 +69,7 @@ def tensor_array_write_v3(handle, index, value, flow_in, op):
 
 
 @tensor_array_write_v3.gradient
+@gradient_of_nodes(3)
 def _(op, grad):
     _handle, index, value, _ = op.inputs
     return [None, None, raw.TensorArrayElementGradient(grad, index, value), grad]
@@ -80,6 +82,7 @@ def tensor_array_read_v3(handle, index, flow_in, op):
 
 
 @tensor_array_read_v3.gradient
+@gradient_of_nodes(3)
 def _(op, grad):
     return [None, None, raw.TensorArrayGradientOfElement(op.inputs[2], op.inputs[1], grad)]
 
@@ -125,6 +128,7 @@ def tensor_array_gather_v3(handle, indices, flow_in, element_shape, op):
 
 
 @tensor_array_gather_v3.gradient
+@gradient_of_nodes(3)
 def _(op, grad):
     return [None, None, raw.TensorArrayGradientOfRows(op.inputs[2], op.inputs[1], grad)]
 
@@ -137,6 +141,7 @@ def tensor_array_scatter_v3(handle, indices, value, flow_in, op):
 
 
 @tensor_array_scatter_v3.gradient
+@gradient_of_nodes(3)
 def _(op, grad):
     return [None, None, raw.TensorArrayRowsGradient(grad, op.inputs[1], op.inputs[2]), grad]
 
@@ -187,6 +192,7 @@ def tensor_array_concat_v3(handle, flow_in, element_shape_except0, op):
 
 
 @tensor_array_concat_v3.gradient
+@gradient_of_nodes(3)
 def _(op, grad, _):
     return [None, raw.TensorArrayGradientOfPieces(op.inputs[1], grad, op.outputs[1])]
 
@@ -200,6 +206,7 @@ def tensor_array_split_v3(handle, value, lengths, flow_in, op):
 
 
 @tensor_array_split_v3.gradient
+@gradient_of_nodes(3)
 def _(op, grad):
     return [None, raw.TensorArrayPiecesGradient(grad, op.inputs[1], op.inputs[2]), None, grad]
 

@@ -8,6 +8,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import INDEX, REALS
+from jitgraph.graph.ids import gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.op import op
 from jitgraph.ops.shape import expand_dims, plain_sizes, reshape, shape
@@ -76,6 +77,7 @@ def _top_k_v1(input, k):
     return _top_k_value(input, k)
 
 
+@gradient_of_nodes(43)
 def _top_k_gradient(op, grad, _):
     """The gradient goes to the places the values came from."""
     value, indices = op.inputs[0], op.outputs[1]

@@ -1,4 +1,8 @@
 """Seeds of random ops, by the rule of TensorFlow 1.x."""
+import importlib.util
+import json
+from pathlib import Path
+
 import pytest
 
 from jitgraph.graph.seeds import get_seed
@@ -24,3 +28,16 @@ def test_seeds_belong_to_a_graph(tf):
     tf.set_random_seed(1)
     with tf.Graph().as_default():
         assert get_seed(None) == (None, None)
+
+
+_HERE = Path(__file__).parent
+_spec = importlib.util.spec_from_file_location("seed_programs", _HERE / "seed_programs.py")
+seed_programs = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(seed_programs)
+OF_TENSORFLOW = json.loads((_HERE / "data" / "tf115_default_seeds.json").read_text())
+
+
+@pytest.mark.parametrize("name", sorted(OF_TENSORFLOW))
+def test_the_default_seed_is_tensorflows(tf, name):
+    """Gradients, conditionals and loops count as the nodes that TensorFlow makes of them."""
+    assert seed_programs.default_seed(tf, seed_programs.programs(tf)[name]) == OF_TENSORFLOW[name]

@@ -1,0 +1,119 @@
+"""Small programs, after each of which the default seed of a random op is the number of operations that TensorFlow made.
+
+``python seed_programs.py`` under a Python with TensorFlow 1.15 prints what stands in data/tf115_default_seeds.json.
+"""
+import json
+
+UNARY = """
+x*2 | x+1 | x-1 | x/2 | x*x | x**2 | -x | tf.square(x) | tf.exp(x) | tf.log(x) | tf.sqrt(x) | tf.tanh(x) | tf.sigmoid(x)
+tf.nn.relu(x) | tf.nn.softplus(x) | tf.abs(x) | tf.reduce_sum(x) | tf.reduce_mean(x) | tf.reduce_sum(x, 0)
+tf.reduce_mean(x, 0) | tf.reduce_mean(x, 1) | tf.reduce_sum(x, 0) + tf.reduce_sum(x * 3, 0) | tf.reduce_max(x, 0)
+tf.reduce_max(x) | tf.reduce_min(x, 1) | tf.reduce_prod(x) | tf.matmul(x, tf.ones([3, 2])) | tf.matmul(x, x, transpose_b=True)
+tf.nn.softmax(x) | tf.nn.log_softmax(x) | tf.nn.softmax_cross_entropy_with_logits_v2(logits=x, labels=tf.ones([2, 3]))
+tf.nn.sparse_softmax_cross_entropy_with_logits(logits=x, labels=[0, 1])
+tf.nn.sigmoid_cross_entropy_with_logits(logits=x, labels=tf.ones([2, 3])) | tf.nn.l2_loss(x) | tf.reshape(x, [-1])
+tf.transpose(x) | tf.concat([x, x], 0) | tf.stack([x, x]) | tf.split(x, 3, 1) | tf.unstack(x, 2) | x[0] | x[:, 1:2]
+tf.gather(x, [0]) | tf.tile(x, [2, 1]) | tf.pad(x, [[1, 1], [0, 0]]) | tf.expand_dims(x, 0) | tf.where(x > 0, x, -x)
+tf.maximum(x, 0.) | tf.minimum(x, x * 2) | tf.clip_by_value(x, 0., 1.) | tf.cast(x, tf.float64) | tf.nn.dropout(x, 0.5)
+tf.nn.bias_add(x, [1., 2., 3.]) | tf.nn.moments(x, [0])[0] | tf.nn.l2_normalize(x, 1) | tf.stop_gradient(x) * x | tf.cumsum(x)
+tf.one_hot([0, 1], 3) * x | tf.reduce_logsumexp(x) | tf.norm(x) | tf.div_no_nan(x, 2.) | tf.nn.leaky_relu(x) | tf.nn.elu(x)
+tf.matmul(tf.expand_dims(x, 0), tf.ones([1, 3, 2])) | tf.nn.top_k(x, 1)[0] | tf.broadcast_to(x, [4, 2, 3]) | tf.identity(x)
+tf.where([True, False], x, x) | tf.tensordot(x, tf.ones([3, 2]), 1) | tf.add_n([x, x]) | tf.reverse(x, [0])
+tf.squared_difference(x, 1.) | tf.unsorted_segment_sum(x, [0, 1], 2) | x * 2 + x * 3 | (x + 1) * (x + 1) | x * [1., 2., 3.]
+"""
+IMAGES = """
+tf.nn.conv2d(x, tf.ones([3, 3, 3, 4]), [1, 1, 1, 1], "SAME") | tf.nn.max_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "SAME")
+tf.nn.avg_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "SAME") | tf.nn.fused_batch_norm(x, [1.] * 3, [0.] * 3)[0] | tf.nn.lrn(x)
+tf.nn.depthwise_conv2d(x, tf.ones([3, 3, 3, 1]), [1, 1, 1, 1], "SAME") | tf.image.resize_bilinear(x, [4, 4])
+tf.nn.conv2d_transpose(x, tf.ones([3, 3, 4, 3]), [2, 16, 16, 4], [1, 2, 2, 1])
+"""
+CONTROL = """
+tf.cond(p, lambda: tf.constant(1.), lambda: tf.constant(2.)) | tf.cond(p, lambda: x * 2, lambda: x + 1)
+tf.cond(p, lambda: (x * 2, x), lambda: (x + 1, x * 3.)) | tf.cond(p, lambda: tf.cond(p, lambda: x, lambda: x + 1), lambda: x * 2)
+tf.cond(p, lambda: tf.assign(v, [2., 1.]), lambda: tf.identity(v)) | tf.cond(p, lambda: tf.no_op(), lambda: tf.no_op())
+tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0]) | tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), [0, x])
+tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0], maximum_iterations=5) | tf.map_fn(lambda e: e * 2, x)
+tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.cond(i > 1, lambda: a, lambda: a + 1)), [0, x])
+tf.while_loop(lambda i, a: tf.reduce_sum(a) < tf.reduce_sum(x), lambda i, a: (i + 1, a + x), [0, x])
+tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.random_uniform([2]) + a), [0, x])
+tf.scan(lambda a, e: a + e, x) | tf.foldl(lambda a, e: a + e, x)
+tf.case([(x[0] > 1, lambda: x), (x[0] > 0, lambda: x * 2)], default=lambda: x * 3) | tf.assert_positive(x)
+"""
+GRADIENTS = """
+tf.cond(p, lambda: x * 2, lambda: x + 1) | tf.cond(p, lambda: tf.tanh(x), lambda: x)
+tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), [0, x])[1] | tf.map_fn(lambda e: e * 2, x)
+tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.tanh(a)), [0, x])[1] | tf.scan(lambda a, e: a + e, x)
+tf.TensorArray(tf.float32, 3, clear_after_read=False).write(0, x).read(0) | tf.gradients(tf.reduce_sum(x * x * x), x)[0]
+"""
+OTHERS = """
+tf.Variable(1.) | tf.get_variable("a", [2, 3]) | tf.Variable(1., use_resource=True) | tf.get_variable("a", [2], use_resource=True)
+tf.random_normal([2]) + tf.random_uniform([2]) + tf.truncated_normal([2]) + tf.random_shuffle([1., 2.])
+tf.group(tf.constant(1.), p)
+tf.clip_by_global_norm([x, x * 2], 1.) | tf.train.exponential_decay(.1, tf.Variable(0, trainable=False), 10, .9)
+tf.gradients(x * 2, x, grad_ys=[tf.ones([2])]) | tf.gradients([x * 2, x * 3], [x]) | tf.dynamic_partition(x, [0, 1], 2)
+tf.gradients(tf.nn.embedding_lookup(v, [0, 1]), v) | (v.initializer, tf.train.Saver()) | (v, tf.global_variables_initializer())
+"""
+OPTIMIZERS = ("GradientDescentOptimizer(.1)", "AdamOptimizer()", "MomentumOptimizer(.1, .9)", "RMSPropOptimizer(.1)",
+              "AdagradOptimizer(.1)", "FtrlOptimizer(.1)", "AdadeltaOptimizer()")
+
+
+def _texts(table):
+    return [text.strip() for line in table.strip().splitlines() for text in line.split(" | ")]
+
+
+def _of(tf, text, gradient, shape):
+    x = tf.placeholder(tf.float32, shape)
+    y = eval(text, {"tf": tf, "x": x})
+    if gradient:
+        tf.gradients(y, x)
+
+
+def _control(tf, text, gradient):
+    x, p = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.bool, [])
+    v = tf.Variable([1., 2.])
+    y = eval(text, {"tf": tf, "x": x, "p": p, "v": v})
+    if gradient:
+        tf.gradients(y, x)
+
+
+def _training(tf, text):
+    w, b = tf.Variable(tf.ones([3, 2])), tf.Variable(tf.zeros([2]))
+    x = tf.placeholder(tf.float32, [None, 3])
+    eval("tf.train." + text, {"tf": tf}).minimize(tf.reduce_mean(tf.square(tf.matmul(x, w) + b)))
+
+
+def programs(tf):
+    """{name: function that builds the program in the default graph}"""
+    found = {}
+
+    def add(name, build, *args):
+        found[name] = lambda: build(tf, *args)
+
+    for text in _texts(UNARY):
+        for shape in ([2, 3], [None, 3]):
+            for gradient in (False, True):
+                add("{} of {}{}".format(text, shape, ", gradient" * gradient), _of, text, gradient, shape)
+    for text in _texts(IMAGES):
+        add("gradient of " + text, _of, text, True, [2, 8, 8, 3])
+    for text in _texts(CONTROL) + _texts(OTHERS):
+        add(text, _control, text, False)
+    for text in _texts(GRADIENTS):
+        add("gradient of " + text, _control, text, True)
+    for text in OPTIMIZERS:
+        add(text, _training, text)
+    return found
+
+
+def default_seed(tf, build):
+    """The default op seed after a program."""
+    tf.reset_default_graph()
+    tf.set_random_seed(1)
+    build()
+    return tf.get_seed(None)[1]
+
+
+if __name__ == "__main__":
+    import tensorflow
+
+    seeds = {name: default_seed(tensorflow, build) for name, build in programs(tensorflow).items()}
+    print(json.dumps(seeds, indent=0, sort_keys=True))
