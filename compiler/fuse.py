@@ -78,12 +78,14 @@ class Group:
     def admits(self, newest: Node | None = None) -> bool:
         """Whether the members may share a kernel; where only `newest` was added to ones that may, it alone is looked at.
 
-        Sums of columns are finished before anything uses them: only rows stay in the cache for a second pass.  A value
+        Sums of columns are finished before anything uses them: only rows stay in the cache for a second pass.  Parts of
+        a reduction are kept apart along the columns, so the innermost dimension is one of those (a reduction of what is
+        made transposed has it the other way round).  A value
         made here is used here only at the element where it is made (else its buffer would be read while it is written).
         No kernel both may fail and writes state: a failed run leaves variables alone.  A variable that is written here is
         read here only at the element being written.
         """
-        if self.sums_columns and self.goes_back:
+        if self.sums_columns and self.goes_back or self.partial and self.kept and not self.sums_columns:
             return False
         written = {n.attrs["variable"]: n for n in self.members if n.kind == "write"}
         if written and any(may_fail(n) for n in self.members):
@@ -378,7 +380,7 @@ class _Fuser:
                 any(d != b and self._is_before(b, d) for d in self.needs[a]):
             return False
         trial = Group(a, group.domain)
-        trial.reduced = group.reduced if reduced is None else reduced
+        trial.reduced, trial.partial = group.reduced if reduced is None else reduced, group.partial
         trial.dims = dict(group.dims)
         trial.dims.update({m: tuple(-1 if d < 0 else into[d] for d in other.dims[m]) for m in other.members})
         trial.members = sorted(group.members + other.members, key=self.place_of.__getitem__)

@@ -50,7 +50,8 @@ VIEWS = ("reshape", "transpose", "broadcast", "slice")
 PARTIALS = 64
 COLUMN_PARTS = 16
 LARGE = 1 << 14         # elements from which writing a value, or computing it again, is worth avoiding
-PARTED = 1 << 17        # elements from which a reduction of columns is shared out by rows
+PARTED = 1 << 17        # elements from which a reduction of columns is shared out by rows ...
+PARTED_ROWS = 4 * COLUMN_PARTS      # ... if it has so many of them
 CHUNKS, CHUNK_BYTES = 16, 1 << 22       # parts of a batch with a filter gradient of their own: how many, and their size
 FOLDED = ("add", "sub", "mul", "div", "neg", "sqrt", "max", "min", "eq", "ne", "lt", "le", "gt", "ge")
 NUMERIC = ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -295,16 +296,19 @@ class Builder:
         return out
 
     def _parts(self, op, x: Value, axes) -> int:
-        """In how many parts a reduction is shared out, 0 for none: all that is reduced, or the first axes where they are
-        long and the rows few bytes of the whole."""
+        """In how many parts a reduction is shared out, 0 for none: all that is reduced, or the axes that come first in
+        memory where they are long and the rows few bytes of the whole."""
         if op in ("argmax", "argmin") or "partial_sums" in self.off:
             return 0
-        if len(axes) == x.rank:
+        kept = [i for i, d in enumerate(x.shape) if i not in axes and not sizes.same(d, 1)]
+        if not kept:                # along axes of size 1 there is nothing to keep apart
             return PARTIALS
-        rows = sizes.count(x.shape[:len(axes)])
-        every = rows * sizes.count(x.shape[len(axes):])
-        first = axes == tuple(range(len(axes)))
-        return COLUMN_PARTS if first and every >= PARTED and rows >= 4 * COLUMN_PARTS else 0
+        reduced = [i for i in axes if not sizes.same(x.shape[i], 1)]
+        place = x.node.attrs["perm"] if x.node.kind == "transpose" else range(x.rank)
+        first = all(i < kept[0] and place[i] < min(place[k] for k in kept) for i in reduced)
+        rows = sizes.count([x.shape[i] for i in axes])
+        long = rows >= PARTED_ROWS and sizes.count(x.shape) >= PARTED
+        return COLUMN_PARTS if first and long and "column_kernels" not in self.off else 0
 
     def gather(self, x: Value, indices: Value, axis=0) -> Value:
         """Slices of x along `axis`; an index out of range raises InvalidArgumentError at run time."""

@@ -8,9 +8,10 @@ accumulate; `inner` is the one kept loop inside the reduction of a "cols" kernel
     map      outer loops only; the last one is the innermost (an item is one run of it, or one element if alone)
     rows     for each item: a pass over the reduce loops for every phase of reductions, then a pass that stores
     cols     for each item (a block of inner columns): one pass that accumulates every column, then one that stores
-    partial  items are PARTIALS chunks of the outermost reduce loop; each stores its own partial result
+    partial  items are the `parts` chunks of the outermost reduce loop; each stores its own partial result
 
 The first loop of a "cols" kernel in parts is an outer one over the parts of its rows: each of them has its own results.
+In both, how many parts there are is what their partial results have room for.
 """
 from __future__ import annotations
 
@@ -76,13 +77,18 @@ class Kernel:
     scalars: list = field(default_factory=list)     # values passed by value, see Statement "scalar"
     buffers: list = field(default_factory=list)     # the lowered value (or target) behind each param
     nodes: list = field(default_factory=list)
-    parts: bool = False
+    parts: int = 0                                  # how many partial results each reduction has, 0 for one that is whole
     # filled in by emit
     name: str = ""
     source: str = ""
     sizes: list = field(default_factory=list)       # Dim or ("scalar", value) for each slot of the sizes argument
     items: Dim = 1
     cost: tuple = (1.0, 1)                          # rough nanoseconds of one step, and steps per item
+
+    @property
+    def parts_of_columns(self) -> int:
+        """The number of parts that the first loop is over, 0 where there is no such loop."""
+        return self.parts if self.kind == "cols" else 0
 
 
 CODES = {"float32": "f32", "float64": "f64", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",

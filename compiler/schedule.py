@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from . import sizes
 from .fuse import Group, operands, stored_values
-from .ir import COLUMN_PARTS, PARTIALS, Node, Value
+from .ir import Node, Value
 from .kernel import CODES, COLUMNS, EXPENSIVE, Access, Kernel, Loop, Param, Statement
 from .options import Options
 from .views import contiguous, resolve, trace
@@ -35,7 +35,8 @@ class _KernelBuilder:
                 self._store(node, node.out)
         self._reorder(_loop_order(self.group, self.kernel.kind))
         self.kernel.body = self.body
-        if self.kernel.kind == "cols" and self.group.partial:
+        self.kernel.parts = next((n.out.shape[0] for n in self.group.members if n.kind == "partial"), 0)
+        if self.kernel.parts_of_columns:
             self._share_out()
         if self.options.uses("merged_loops"):
             _merge_loops(self.kernel)
@@ -194,8 +195,7 @@ class _KernelBuilder:
 
     def _share_out(self):
         """Adds the loop over parts of the rows, along which only the partial results lie."""
-        self.kernel.parts = True
-        self.kernel.loops.insert(0, Loop(COLUMN_PARTS, "outer"))
+        self.kernel.loops.insert(0, Loop(self.kernel.parts, "outer"))
         for s in self.body:
             if s.access is not None:
                 partial = s.kind == "store" and s.node.kind == "partial"
@@ -237,7 +237,7 @@ def _merge_loops(kernel: Kernel):
     k = 0
     while k + 1 < len(kernel.loops):
         a, b = kernel.loops[k], kernel.loops[k + 1]
-        even = a.role == b.role and not (kernel.parts and k == 0) and all(
+        even = a.role == b.role and not (kernel.parts_of_columns and k == 0) and all(
             sizes.same(x.strides[k], x.strides[k + 1] * b.size) for x in accesses)
         if even:
             kernel.loops[k:k + 2] = [Loop(a.size * b.size, a.role)]
@@ -267,13 +267,13 @@ def _items(kernel: Kernel):
             per_item = outer.pop()
         items = sizes.product(outer)
     elif kernel.kind == "partial":
-        items = PARTIALS
-        per_item = sizes.product(loop.size for loop in kernel.loops) // PARTIALS + 1
+        items = kernel.parts
+        per_item = sizes.product(loop.size for loop in kernel.loops) // kernel.parts + 1
     else:
         per_item = sizes.product(loop.size for loop in kernel.loops if loop.role == "reduce")
         items = sizes.product(outer)
         if kernel.parts:
-            per_item = (per_item + COLUMN_PARTS - 1) // COLUMN_PARTS
+            per_item = (per_item + kernel.parts - 1) // kernel.parts
         if kernel.kind == "cols":
             inner = kernel.loops[-1].size
             items = items * ((inner + COLUMNS - 1) // COLUMNS)

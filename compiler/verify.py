@@ -84,6 +84,9 @@ def _schedule(program):
             for s in step.body:
                 if s.access is not None and len(s.access.strides) != len(step.loops):
                     return f"{s} has {len(s.access.strides)} strides for {len(step.loops)} loops"
+            for node in step.nodes:
+                if node.kind == "partial" and (node.out.shape[0] != step.parts or step.kind not in ("cols", "partial")):
+                    return f"a {step.kind} kernel makes {step.parts} parts of {node}"
     return None
 
 

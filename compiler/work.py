@@ -57,9 +57,9 @@ def operations(kernel: Kernel) -> sizes.Dim:
 
 def _elements(kernel: Kernel, access: Access) -> sizes.Dim:
     """How many elements lie behind an access."""
-    loops, strides = (x[int(kernel.parts):] for x in (kernel.loops, access.strides))
+    loops, strides = (x[bool(kernel.parts_of_columns):] for x in (kernel.loops, access.strides))
     return sizes.product(loop.size for loop, stride in zip(loops, strides) if isinstance(stride, sizes.Size) or stride)
 
 
 def _points(kernel: Kernel) -> sizes.Dim:
-    return sizes.product(loop.size for loop in kernel.loops[int(kernel.parts):])
+    return sizes.product(loop.size for loop in kernel.loops[bool(kernel.parts_of_columns):])

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 
 from .. import sizes
-from ..ir import PARTIALS
 from ..kernel import COLUMNS, Kernel, memory_code
 from ..options import STANDARD, Options
 from . import scalars, turn
@@ -206,14 +205,15 @@ class CPUEmitter(Emitter):
         self.text.depth = depth
 
     def loop_range(self, k, first, inner) -> str:
-        if first and self.kernel.parts:
+        if first and self.kernel.parts_of_columns:
             return "first, last"
         return "lo, hi" if first and self.kernel.kind == "partial" else self.extent(k, inner=inner)
 
     def _partial(self):
         first = self._loops("reduce")[0]
         n = self.extent(first)
-        self.text.line(f"step = quotient({n} + {PARTIALS - 1}, {PARTIALS})")
+        parts = self.kernel.parts
+        self.text.line(f"step = quotient({n} + {parts - 1}, {parts})")
         _passes, stores, _spills = self.plan_passes()
         with self.text.block("for q in range(begin, end):"):
             self.text.line(f"lo = smaller(q * step, {n})")

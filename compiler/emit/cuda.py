@@ -24,7 +24,6 @@ import contextlib
 from dataclasses import dataclass
 
 from .. import sizes
-from ..ir import COLUMN_PARTS, PARTIALS
 from ..kernel import Kernel
 from ..sizes import Dim
 from . import scalars
@@ -52,9 +51,9 @@ def launch(kernel: Kernel) -> Launch:
     if kernel.kind == "map":
         return Launch((outer + MAP_THREADS - 1) // MAP_THREADS, MAP_THREADS * PER_THREAD)
     if kernel.kind == "partial":
-        return Launch(PARTIALS, (reduced + PARTIALS - 1) // PARTIALS)
+        return Launch(kernel.parts, (reduced + kernel.parts - 1) // kernel.parts)
     if kernel.kind == "cols":
-        rows = (reduced + COLUMN_PARTS - 1) // COLUMN_PARTS if kernel.parts else reduced
+        rows = (reduced + kernel.parts - 1) // kernel.parts if kernel.parts else reduced
         return Launch(outer * ((kernel.loops[-1].size + WARP - 1) // WARP), rows * WARP)
     return Launch(outer, reduced)
 
@@ -145,8 +144,9 @@ class CUDAEmitter(Emitter):
         _, stores, _ = self.plan_passes()
         self._prepare_block(WARP)
         n = self._count(self._loops("reduce"))
-        self.text.line(f"chunk = quotient({n} + {PARTIALS - 1}, {PARTIALS})")
-        with self._strided("q", "block_index()", str(PARTIALS), "block_count()"):
+        parts = self.kernel.parts
+        self.text.line(f"chunk = quotient({n} + {parts - 1}, {parts})")
+        with self._strided("q", "block_index()", str(parts), "block_count()"):
             self.text.line(f"lo = smaller(q * chunk, {n})")
             self.text.line(f"hi = smaller(lo + chunk, {n})")
             self._row_statements(0)

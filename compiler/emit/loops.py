@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from .. import sizes
 from ..fuse import CHECKED
-from ..ir import COLUMN_PARTS
 from ..kernel import CHECK_DIVISION, CHECK_INDEX, CHECK_POWER, EXPENSIVE, Kernel, Statement
 from ..options import STANDARD, Options
 from . import scalars
@@ -133,7 +132,8 @@ class Emitter:
 
     def part_lines(self, count: str):
         """Lines that find the rows of a part, `first` to `last` of `count`; see Kernel."""
-        self.text.line(f"step = quotient({count} + {COLUMN_PARTS - 1}, {COLUMN_PARTS})")
+        parts = self.kernel.parts
+        self.text.line(f"step = quotient({count} + {parts - 1}, {parts})")
         self.text.line(f"first = smaller(i0 * step, {count})")
         self.text.line(f"last = smaller(first + step, {count})")
 

@@ -46,7 +46,7 @@ def test_what_is_computed_on_the_way_is_stored_and_memory_read_once(tf, agree):
     fetches = [masked, tf.reduce_sum(masked, 0), tf.reduce_sum(g * h, 0), tf.reduce_max(tf.abs(g), 0)]
     random = np.random.RandomState(2)
     feeds = {t: random.standard_normal((1500, 200)).astype(np.float32) for t in (g, h)}
-    assert sum(k.parts for k in kernels(tf, fetches, feeds)) == 1
+    assert sum(k.parts > 0 for k in kernels(tf, fetches, feeds)) == 1
     agree(fetches, feeds, np.float32)
 
 
