@@ -127,7 +127,7 @@ class _Sinker:
             return None
         trial = Group(target.unit, target.domain)
         trial.reduced, trial.partial = target.reduced, target.partial
-        first = min(k for k, n in enumerate(target.members) if value in n.inputs)
+        first = min(k for k, n in enumerate(target.members) if any(v is value for v in n.inputs))
         trial.members = [*target.members[:first], *chain, *target.members[first:]]
         trial.dims = {**target.dims, **dict.fromkeys(chain, dims)}
         return trial if trial.admits() else None

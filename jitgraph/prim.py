@@ -236,3 +236,8 @@ class Operators:
     __lt__, __le__, __gt__, __ge__ = _binary("lt"), _binary("le"), _binary("gt"), _binary("ge")
     __eq__, __ne__ = _binary("eq"), _binary("ne")   # type: ignore[assignment]
     __hash__ = object.__hash__
+
+    def __bool__(self):
+        """A comparison that is still to be computed is neither true nor false: what looks for a value in a list by `in`,
+        which asks ``==``, would find whichever stands first."""
+        raise TypeError("a traced value has no truth before the run; compare values by `is`, and choose by prim.select")

@@ -87,3 +87,10 @@ def test_a_large_value_is_computed_in_both_kernels(tf):
     with tf.Session(jit="always") as session:
         whole = feeds[x].astype(np.float64) * 2 + feeds[y] * 3.0
         np.testing.assert_allclose(session.run(result, feeds), whole - whole.sum(0), rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("shape", [(192, 257, 2), (257, 192), (70, 3, 300)])
+def test_a_reduction_that_stands_first_and_does_not_use_the_value(tf, agree, shape):
+    x = tf.placeholder(tf.float32, [None] * len(shape))
+    fetches = [tf.reduce_logsumexp(tf.abs(x), 1), *tf.nn.moments(tf.square(x), [1])]
+    agree(fetches, {x: np.random.RandomState(0).standard_normal(shape).astype(np.float32)}, np.float32)

@@ -88,3 +88,11 @@ def test_traced_values_take_over():
 def test_a_name_outside_the_vocabulary():
     with pytest.raises(AttributeError, match="there is no prim 'gamma'; the vocabulary is neg abs"):
         prim.gamma
+
+
+def test_a_traced_comparison_is_neither_true_nor_false():
+    """So that `in`, which asks `==`, does not take one value for another."""
+    x, y = Traced("x"), Traced("y")
+    with pytest.raises(TypeError, match="by `is`"):
+        [x].index(y)
+    assert x in [x]
