@@ -54,6 +54,9 @@ PARTED = 1 << 17        # elements from which a reduction of columns is shared o
 PARTED_ROWS = 4 * COLUMN_PARTS      # ... if it has so many of them
 CHUNKS, CHUNK_BYTES = 16, 1 << 22       # parts of a batch with a filter gradient of their own: how many, and their size
 FOLDED = ("add", "sub", "mul", "div", "neg", "sqrt", "max", "min", "eq", "ne", "lt", "le", "gt", "ge")
+COMPARED = 64           # elements of a constant up to which it is compared with others
+# kinds of which no two are one: what comes from outside, has effects, or gives other numbers every time
+ALONE = ("input", "write", "update", "bounds", "assemble", "place", "uniform", "normal")
 NUMERIC = ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 
 
@@ -138,12 +141,12 @@ class Builder:
         self.position = 0
 
     # making nodes ----------------------------------------------------------------------------------------------
-    def node(self, kind, inputs, outputs, key=None, **attrs) -> Node:
-        """A new node with outputs [(shape, dtype), ...]; `key` (hashable attributes) lets equal nodes be merged."""
-        if "common_subexpressions" in self.off:
-            key = None
-        if key is not None:
-            key = (kind, tuple((v.node.id, v.index) for v in inputs), key)
+    def node(self, kind, inputs, outputs, alone=False, **attrs) -> Node:
+        """A node with outputs [(shape, dtype), ...]: the one that is there already, if it is equal in all that the result
+        depends on.  `alone`: a new one in any case, as one always is whose kind is in ALONE."""
+        key = None
+        if not alone and kind not in ALONE and "common_subexpressions" not in self.off:
+            key = (kind, tuple((v.node.id, v.index) for v in inputs), _key(outputs), _key(sorted(attrs.items())))
             found = self._known.get(key)
             if found is not None:
                 return found
@@ -178,7 +181,7 @@ class Builder:
             least = broadcast_shapes([a.shape for a in sources])
             if not same_shape(least, shape) and sizes.count(shape) > LARGE:
                 return self.broadcast(self.map(name, sources), shape)
-        return self.node("map", args, [(shape, dtype)], key=(name, dtype.name), prim=name).out
+        return self.node("map", args, [(shape, dtype)], prim=name).out
 
     def _folded(self, name, args, dtype):
         """Arithmetic on numbers that are known now, which IEEE rounds the same way everywhere."""
@@ -204,13 +207,11 @@ class Builder:
         else:
             array = np.asarray(value)
             dtype = dtypes.as_dtype(array.dtype)
-        key = (dtype.name, array.shape, array.tobytes()) if array.dtype != object and array.size <= 64 else None
-        return self.node("const", [], [(array.shape, dtype)], key=key, array=array).out
+        return self.node("const", [], [(array.shape, dtype)], alone=array.dtype == object or array.size > COMPARED, array=array).out
 
     def size(self, array, dtype) -> Value:
         """A constant that holds symbolic sizes (an object array); its numbers are filled in when sizes are bound."""
-        key = (tuple(sizes.source(x) for x in array.ravel()), dtype.name, array.shape)
-        return self.node("size", [], [(array.shape, dtype)], key=key, array=array).out
+        return self.node("size", [], [(array.shape, dtype)], array=array).out
 
     def cast(self, x: Value, dtype) -> Value:
         dtype = dtypes.as_dtype(dtype)
@@ -221,11 +222,10 @@ class Builder:
                 return self.const(prim.cast(x.constant, dtype), dtype)
             if dtype.is_floating or dtype.size >= x.dtype.size and not dtype.is_unsigned:
                 return self.size(x.constant, dtype)
-        return self.node("cast", [x], [(x.shape, dtype)], key=dtype.name).out
+        return self.node("cast", [x], [(x.shape, dtype)]).out
 
     def iota(self, shape, axis, dtype) -> Value:
-        return self.node("iota", [], [(tuple(shape), dtypes.as_dtype(dtype))],
-                         key=(axis, dtypes.as_dtype(dtype).name, shape_key(shape)), axis=axis).out
+        return self.node("iota", [], [(tuple(shape), dtypes.as_dtype(dtype))], axis=axis).out
 
     # views -----------------------------------------------------------------------------------------------------
     def reshape(self, x: Value, shape) -> Value:
@@ -243,7 +243,7 @@ class Builder:
                              f"({sizes.count(shape)} elements)")
         if x.node.kind == "reshape":
             return self.reshape(x.node.inputs[0], shape)
-        return self.node("reshape", [x], [(shape, x.dtype)], key=shape_key(shape)).out
+        return self.node("reshape", [x], [(shape, x.dtype)]).out
 
     def transpose(self, x: Value, perm) -> Value:
         perm = tuple(int(p) for p in perm)
@@ -252,7 +252,7 @@ class Builder:
         if x.node.kind == "transpose":
             inner = x.node.attrs["perm"]
             return self.transpose(x.node.inputs[0], [inner[p] for p in perm])
-        return self.node("transpose", [x], [(tuple(x.shape[p] for p in perm), x.dtype)], key=perm, perm=perm).out
+        return self.node("transpose", [x], [(tuple(x.shape[p] for p in perm), x.dtype)], perm=perm).out
 
     def common_shape(self, values) -> tuple:
         """The shape of an element-by-element function of these values."""
@@ -262,7 +262,7 @@ class Builder:
         shape = tuple(shape)
         if same_shape(shape, x.shape):
             return x
-        return self.node("broadcast", [x], [(shape, x.dtype)], key=shape_key(shape)).out
+        return self.node("broadcast", [x], [(shape, x.dtype)]).out
 
     def slice(self, x: Value, begin, size, strides=None) -> Value:
         """x[begin : begin + size*stride : stride] on every axis; strides may be negative."""
@@ -270,8 +270,7 @@ class Builder:
         begin, size = tuple(begin), tuple(size)
         if same_shape(size, x.shape) and all(s == 1 for s in strides):
             return x
-        return self.node("slice", [x], [(size, x.dtype)], key=(shape_key(begin), shape_key(size), strides),
-                         begin=begin, strides=strides).out
+        return self.node("slice", [x], [(size, x.dtype)], begin=begin, strides=strides).out
 
     def reverse(self, x: Value, axes) -> Value:
         axes = {a % x.rank for a in axes}
@@ -287,10 +286,10 @@ class Builder:
         dtype = dtypes.int64 if op in ("argmax", "argmin") else x.dtype
         count = self._parts(op, x, axes)
         if count:
-            parts = self.node("partial", [x], [((count, *shape), accumulator(op, dtype))], key=(op, axes), op=op, axes=axes).out
-            out = self.node("reduce", [parts], [(shape, dtype)], key=(op, (0,), dtype.name), op=op, axes=(0,)).out
+            parts = self.node("partial", [x], [((count, *shape), accumulator(op, dtype))], op=op, axes=axes).out
+            out = self.node("reduce", [parts], [(shape, dtype)], op=op, axes=(0,)).out
         else:
-            out = self.node("reduce", [x], [(shape, dtype)], key=(op, axes), op=op, axes=axes).out
+            out = self.node("reduce", [x], [(shape, dtype)], op=op, axes=axes).out
         if keep_dims:
             out = self.reshape(out, [1 if i in axes else d for i, d in enumerate(x.shape)])
         return out
@@ -313,12 +312,12 @@ class Builder:
     def gather(self, x: Value, indices: Value, axis=0) -> Value:
         """Slices of x along `axis`; an index out of range raises InvalidArgumentError at run time."""
         shape = x.shape[:axis] + indices.shape + x.shape[axis + 1:]
-        return self.node("gather", [x, indices], [(shape, x.dtype)], key=axis, axis=axis).out
+        return self.node("gather", [x, indices], [(shape, x.dtype)], axis=axis).out
 
     def scatter(self, op, shape, indices: Value, updates: Value, drops: bool = False) -> Value:
         """A table of `shape` of what `op` begins with, its rows `indices` combined with those of `updates`.  An index out of
         range raises InvalidArgumentError at run time; with `drops` negative ones are left out."""
-        return self.node("scatter", [indices, updates], [(tuple(shape), updates.dtype)], key=drops, op=op, drops=drops).out
+        return self.node("scatter", [indices, updates], [(tuple(shape), updates.dtype)], op=op, drops=drops).out
 
     def update_rows(self, name, variables, indices: Value, values, expression) -> Node:
         """The rows `indices` of variables of one shape become expression(*their rows, *values), one after the other.
@@ -342,18 +341,18 @@ class Builder:
         """Random numbers, uniform in [0, 1) or normal; reserve(stream, count) gives the seeds and the first block of a run
         as int64 [3]."""
         count = self.const(sizes.product(shape), dtypes.int64)
-        bits = self.node("host", [count], [((3,), dtypes.int64)], call="stream", function=reserve).out
+        bits = self.node("host", [count], [((3,), dtypes.int64)], alone=True, call="stream", function=reserve).out
         inputs = [bits] if constants is None else [bits, self.const(constants)]
         return self.node(kind, inputs, [(tuple(shape), dtypes.as_dtype(dtype))]).out
 
     def top_k(self, x: Value, k) -> list[Value]:
         """The k largest elements along the last axis in falling order, and their places (int32)."""
         shape = (*x.shape[:-1], k)
-        return self.node("top_k", [x], [(shape, x.dtype), (shape, dtypes.int32)], key=k, k=k).outputs
+        return self.node("top_k", [x], [(shape, x.dtype), (shape, dtypes.int32)], k=k).outputs
 
     def host(self, function, inputs, shape, dtype) -> Value:
         """A value that a NumPy function of the inputs gives."""
-        return self.node("host", inputs, [(tuple(shape), dtype)], call="array", function=function).out
+        return self.node("host", inputs, [(tuple(shape), dtype)], alone=True, call="array", function=function).out
 
     def matmul(self, x: Value, y: Value, ta=False, tb=False) -> Value:
         batch = broadcast_shapes([x.shape[:-2], y.shape[:-2]])
@@ -361,8 +360,7 @@ class Builder:
         n = y.shape[-2] if tb else y.shape[-1]
         if x.rank > 2 or y.rank > 2:
             x, y = self.broadcast(x, batch + x.shape[-2:]), self.broadcast(y, batch + y.shape[-2:])
-        return self.node("matmul", [x, y], [(batch + (m, n), x.dtype)], key=(bool(ta), bool(tb)),
-                         ta=bool(ta), tb=bool(tb)).out
+        return self.node("matmul", [x, y], [(batch + (m, n), x.dtype)], ta=bool(ta), tb=bool(tb)).out
 
     def convolve(self, x: Value, w: Value, size, strides, dilations, around) -> Value:
         """Images x [n, h, w, in] with a filter [kh, kw, in, out]: [n, *size, out].  `around`: ((before, after), ...), the
@@ -370,8 +368,8 @@ class Builder:
         if winograd.suits(self, x.shape[0], size, w.shape, strides, dilations):
             return winograd.convolve(self, x, w, size, [before for before, _ in around])
         x = self.pad_images(x, around)
-        return self.node("conv", [x, w], [((x.shape[0], *size, w.shape[3]), x.dtype)], key=(strides, dilations),
-                         strides=strides, dilations=dilations).out
+        return self.node("conv", [x, w], [((x.shape[0], *size, w.shape[3]), x.dtype)], strides=strides,
+                         dilations=dilations).out
 
     def convolve_input(self, dy: Value, w: Value, size, strides, dilations, before, around) -> Value:
         """The gradient [n, *size, in] of a convolution for its input, which was padded by `before`; w is [kh, kw, out, in],
@@ -391,18 +389,17 @@ class Builder:
             before = [lo for lo, _ in around]
             return self.reduce("add", winograd.convolve_filter(self, x, dy, shape, before, chunks), [0])
         x = self.pad_images(x, around)
-        parts = self.node("conv_filter", [x, dy], [((chunks, *shape), x.dtype)], key=(tuple(shape), strides, dilations),
-                          strides=strides, dilations=dilations).out
+        parts = self.node("conv_filter", [x, dy], [((chunks, *shape), x.dtype)], strides=strides,
+                          dilations=dilations).out
         return self.reduce("add", parts, [0])
 
     def window(self, kind, inputs, shape, **attrs) -> Value:
         """A pooling, a depthwise convolution or a gradient of one: `kind` as in the list above."""
-        key = (kind, shape_key(shape), tuple((k, shape_key(v) if isinstance(v, tuple) else v) for k, v in attrs.items()))
-        return self.node(kind, inputs, [(tuple(shape), inputs[0].dtype)], key=key, **attrs).out
+        return self.node(kind, inputs, [(tuple(shape), inputs[0].dtype)], **attrs).out
 
     def scan(self, op, x: Value, axis, exclusive=False, reverse=False) -> Value:
-        return self.node("scan", [x], [(x.shape, x.dtype)], key=(op, axis % x.rank, exclusive, reverse), op=op,
-                         axis=axis % x.rank, exclusive=exclusive, reverse=reverse).out
+        return self.node("scan", [x], [(x.shape, x.dtype)], op=op, axis=axis % x.rank, exclusive=exclusive,
+                         reverse=reverse).out
 
     def concat(self, xs, axis) -> Value:
         axis = axis % xs[0].rank
@@ -428,7 +425,7 @@ class Builder:
 
     def assemble(self, shape, parts, fill) -> Value:
         """A tensor of `shape` put together from (value, offset) parts; `fill` covers what they leave, None if nothing."""
-        key = ("assemble", shape_key(shape), fill, *((x, shape_key(offset)) for x, offset in parts))
+        key = ("assemble", _key(shape), _key(fill), _key(parts))
         if key in self._known and "common_subexpressions" not in self.off:
             return self._known[key]
         like = parts[0][0]
@@ -449,8 +446,7 @@ class Builder:
         return out
 
     def read(self, variable, version, shape, dtype) -> Value:
-        return self.node("read", [], [(shape, dtype)], key=(variable.name, version), variable=variable,
-                         version=version).out
+        return self.node("read", [], [(shape, dtype)], variable=variable, version=version).out
 
     def write(self, variable, version, x: Value) -> Value:
         return self.node("write", [x], [(x.shape, x.dtype)], variable=variable, version=version).out
@@ -482,6 +478,21 @@ def shape_key(shape) -> tuple:
 def numbers(shape) -> list[int]:
     """The sizes of a shape as they are now, for messages."""
     return [sizes.hint_of(d) for d in shape]
+
+
+def _key(x):
+    """Something hashable that is equal for what a node's attributes cannot tell apart, and for nothing else."""
+    if isinstance(x, sizes.Size):
+        return "size", x.terms
+    if isinstance(x, Value):
+        return x.node.id, x.index
+    if isinstance(x, (tuple, list)):
+        return tuple([_key(one) for one in x])
+    if isinstance(x, float):            # -0.0 == 0.0
+        return "float", x.hex()
+    if type(x).__name__ == "ndarray":
+        return x.dtype.str, x.shape, _key(x.ravel().tolist()) if x.dtype == object else x.tobytes()
+    return type(x).__name__, x
 
 
 def same_shape(a, b) -> bool:

@@ -93,7 +93,7 @@ class _Lowering:
         plain = value.node.kind in ("input", "const", "size") or (
             base is not None and base[0] is value and value.node.kind not in ("read", "write", "iota"))
         if not plain and value.dtype.name in CODES:
-            value = self.b.node("cast", [value], [(value.shape, value.dtype)], key=None).out
+            value = self.b.node("cast", [value], [(value.shape, value.dtype)], alone=True).out
         elif not plain:
             value = self._host_copy(value)
         self.program.results[tensor] = value
@@ -167,7 +167,9 @@ class _Lowering:
 
     def _host(self, op, inputs):
         outputs = [(self.infos[t].shape if t in self.infos else None, t.dtype.base_dtype) for t in op.outputs]
-        node = self.b.node("host", inputs, [(s or (), d) for s, d in outputs], _host_key(op, outputs), call="op")
+        computation = _computation(op, outputs)
+        node = self.b.node("host", inputs, [(s or (), d) for s, d in outputs], alone=computation is None,
+                           computation=computation, call="op")
         node.attrs["open"] = [s is None for s, _ in outputs]
         if op.opdef.stateful or op.opdef.state or not op.outputs or op.type in ("Assert", "Print"):
             node.after.extend(self.effects)
@@ -287,7 +289,7 @@ class _Lowering:
             value = self.values[tensor]
             if value not in copies:
                 at = self.b.nodes.index(writer)
-                copies[value] = self.b.node("cast", [value], [(value.shape, value.dtype)], key=None).out
+                copies[value] = self.b.node("cast", [value], [(value.shape, value.dtype)], alone=True).out
                 node = self.b.nodes.pop()
                 self.b.nodes.insert(at, node)
                 users.append(node)
@@ -339,7 +341,7 @@ def _flatten(results):
     return [v for r in results for v in (r if isinstance(r, (tuple, list)) else (r,))]
 
 
-def _host_key(op, outputs):
+def _computation(op, outputs):
     """What operations have in common that give equal values for equal inputs; None for one that must run by itself."""
     opdef = op.opdef
     if opdef is None or not opdef.pure or any("tensor" in attr.kind or "func" in attr.kind for attr in opdef.attrs.values()):

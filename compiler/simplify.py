@@ -159,7 +159,7 @@ def inserted(kind: str, inputs: list[Value], like: Value, nodes, user: Node, sha
     `user`."""
     builder = like.builder
     builder.op, builder.position = user.op, user.position
-    node = builder.node(kind, inputs, [(like.shape if shape is None else shape, like.dtype)], **attrs)
+    node = builder.node(kind, inputs, [(like.shape if shape is None else shape, like.dtype)], alone=True, **attrs)
     builder.nodes.pop()
     nodes.append(node)
     return node.out

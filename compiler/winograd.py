@@ -58,8 +58,8 @@ def convolve(b: Any, x: Any, w: Any, size: Any, before: Any, flipped: bool = Fal
     taps = w.shape[:2]
     covered = _covered(size, taps)
     x = _framed(b, x, before, [d + t - 1 for d, t in zip(covered, taps)])
-    transformed = b.node("winograd_weights", [w], [((SIZE * SIZE, *w.shape[2:]), x.dtype)], key=flipped, flipped=flipped).out
-    y = b.node("winograd", [x, transformed, w], [((x.shape[0], *covered, w.shape[3]), x.dtype)], key=flipped,
+    transformed = b.node("winograd_weights", [w], [((SIZE * SIZE, *w.shape[2:]), x.dtype)], flipped=flipped).out
+    y = b.node("winograd", [x, transformed, w], [((x.shape[0], *covered, w.shape[3]), x.dtype)],
                flipped=flipped).out
     return b.slice(y, (0,) * 4, (x.shape[0], *size, w.shape[3]))
 
@@ -69,7 +69,7 @@ def convolve_filter(b: Any, x: Any, dy: Any, shape: Any, before: Any, chunks: in
     covered = _covered(dy.shape[1:3], shape)
     x = _framed(b, x, before, [d + t - 1 for d, t in zip(covered, shape)])
     dy = _framed(b, dy, (0, 0), covered)
-    return b.node("winograd_filter", [x, dy], [((chunks, *shape), x.dtype)], key=tuple(shape)).out
+    return b.node("winograd_filter", [x, dy], [((chunks, *shape), x.dtype)]).out
 
 
 def _framed(b: Any, x: Any, before: Any, covered: Any) -> Any:
