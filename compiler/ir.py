@@ -144,6 +144,7 @@ class Builder:
     def node(self, kind, inputs, outputs, alone=False, **attrs) -> Node:
         """A node with outputs [(shape, dtype), ...]: the one that is there already, if it is equal in all that the result
         depends on.  `alone`: a new one in any case, as one always is whose kind is in ALONE."""
+        outputs = [(sizes.settled(shape), dtype) for shape, dtype in outputs]
         key = None
         if not alone and kind not in ALONE and "common_subexpressions" not in self.off:
             key = (kind, tuple((v.node.id, v.index) for v in inputs), _key(outputs), _key(sorted(attrs.items())))
@@ -235,7 +236,7 @@ class Builder:
         if unknown:
             rest = sizes.product(d for i, d in enumerate(shape) if i != unknown[0])
             shape[unknown[0]] = sizes.product(x.shape) // rest if rest != 0 else 0
-        shape = tuple(shape)
+        shape = sizes.settled(shape)
         if same_shape(shape, x.shape):
             return x
         if sizes.product(shape) != sizes.product(x.shape):
@@ -259,7 +260,7 @@ class Builder:
         return broadcast_shapes([v.shape for v in values])
 
     def broadcast(self, x: Value, shape) -> Value:
-        shape = tuple(shape)
+        shape = sizes.settled(shape)
         if same_shape(shape, x.shape):
             return x
         return self.node("broadcast", [x], [(shape, x.dtype)]).out
@@ -267,7 +268,7 @@ class Builder:
     def slice(self, x: Value, begin, size, strides=None) -> Value:
         """x[begin : begin + size*stride : stride] on every axis; strides may be negative."""
         strides = tuple(strides or (1,) * x.rank)
-        begin, size = tuple(begin), tuple(size)
+        begin, size = tuple(begin), sizes.settled(size)
         if same_shape(size, x.shape) and all(s == 1 for s in strides):
             return x
         return self.node("slice", [x], [(size, x.dtype)], begin=begin, strides=strides).out

@@ -161,7 +161,7 @@ class _Lowering:
         dtype = tensor.dtype.base_dtype
         value = value if isinstance(value, Value) else self.b.const(value, dtype)
         info = self.infos.get(tensor)
-        if op.opdef.scalar is not None and info is not None and value.rank != len(info.shape):
+        if op.opdef.scalar is not None and info is not None and value.shape != info.shape:
             value = self.b.broadcast(value, info.shape)
         return value
 

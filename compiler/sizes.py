@@ -6,7 +6,9 @@ answer (`n == m`, `n < 8`), the hint answers and the question is written down as
 valid for every other set of sizes for which all of its guards give the same answers.  Converting a size to an int
 (`__index__`) answers too, and pins the value: correct, only less general.
 
-Sizes 0 and 1 never become symbols, since broadcasting and emptiness treat them specially; every symbol is >= 2.
+Sizes 0 and 1 never become symbols, since broadcasting and emptiness treat them specially; every symbol is >= 2.  So is
+every `Size` in a shape: one that was computed and comes out as less is a number there, under a guard (`settled`).  A pass
+may therefore take a dimension for more than 1 wherever it is no number.
 """
 from __future__ import annotations
 
@@ -242,6 +244,11 @@ def same(a: Dim, b: Dim) -> bool:
     if isinstance(a, Size):
         return isinstance(b, Size) and a.terms == b.terms
     return not isinstance(b, Size) and a == b
+
+
+def settled(shape) -> tuple:
+    """The shape with sizes of 2 or more, in every run that the plan is for, and numbers."""
+    return tuple([d if not isinstance(d, Size) or d > 1 else d.__index__() for d in shape])
 
 
 def product(dims) -> Dim:

@@ -42,6 +42,7 @@ class _Context:
     """What a shape rule sees; see jitgraph.graph.build.ShapeContext."""
 
     __slots__ = ("op_type", "inputs", "attrs", "shapes", "_infos")
+    running = True
 
     def __init__(self, op, infos):
         self.op_type, self.inputs, self.attrs, self._infos = op.type, op.inputs, op.attrs, infos
@@ -160,8 +161,16 @@ class _Specializer:
             if shape is None or any(d is None for d in shape):
                 ok = False
             else:
-                self.infos[tensor] = Info(tensor.dtype.base_dtype, tuple(shape))
+                self.infos[tensor] = Info(tensor.dtype.base_dtype, self._settled(op, inputs, shape))
         return ok
+
+    def _settled(self, op, infos, shape) -> tuple:
+        """A shape of known and symbolic sizes.  Raises InvalidArgumentError where one is negative."""
+        shape = sizes.settled(shape)
+        least = min((d for d in shape if not isinstance(d, sizes.Size)), default=0)
+        if least < 0:
+            raise shape_error(op, infos, ValueError(f"Dimension {least} must be >= 0"))
+        return shape
 
     def _info_of(self, tensor):
         info = self.infos.get(tensor, self.infos.get(seen_through(tensor)))

@@ -6,6 +6,7 @@ from .ir import VIEWS, Value
 
 
 def is_one(d) -> bool:
+    """Whether a dimension of a shape is 1: those that are no numbers never are (see `sizes`)."""
     return not isinstance(d, sizes.Size) and d == 1
 
 

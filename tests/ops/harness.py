@@ -112,7 +112,8 @@ def differentiable(opdef: OpDef) -> bool:
 
 
 def build(tf: Any, case: Case, shape: Any = "constant", feeds: dict | None = None) -> list:
-    """The outputs of a node for a case.  `shape`: "constant", "known", "sizes unknown" or "rank unknown" inputs.
+    """The outputs of a node for a case.  `shape`: "constant", "known", "sizes unknown", "sizes computed" (by the run) or
+    "rank unknown" inputs.
 
     All but constants are placeholders, added to `feeds`; inputs that are not of the op's main dtype (axes, sizes) stay
     constants as long as sizes are known, as they are in programs.
@@ -137,12 +138,21 @@ def build(tf: Any, case: Case, shape: Any = "constant", feeds: dict | None = Non
 def _tensor(tf: Any, array: np.ndarray, kind: str, feeds: dict | None) -> Any:
     if kind == "constant":
         return tf.constant(array)
+    if kind == "sizes computed":        # the run takes away the first of each axis
+        return _tensor(tf, _with_more(array), "sizes unknown", feeds)[(slice(1, None),) * array.ndim]
     shape = {"known": array.shape, "sizes unknown": [None] * array.ndim, "rank unknown": None}[kind]
     dtype = tf.string if array.dtype == object else tf.as_dtype(array.dtype)
     placeholder = tf.placeholder(dtype, shape)
     if feeds is not None:
         feeds[placeholder] = array
     return placeholder
+
+
+def _with_more(array: np.ndarray) -> np.ndarray:
+    """The array with one more element before the first along every axis."""
+    more = np.full([d + 1 for d in array.shape], array.flat[0] if array.size else b"" if array.dtype == object else 0, array.dtype)
+    more[(slice(1, None),) * array.ndim] = array
+    return more
 
 
 def value(case: Case, node: Any) -> tuple:

@@ -100,6 +100,22 @@ def test_kernel_computes_the_value(tf, compiled_session, opdef):
                     harness.assert_close(got, one, case, "kernel")
 
 
+@pytest.mark.parametrize("opdef", _parameters(KERNELS))
+def test_kernel_of_sizes_that_the_run_computes(tf, compiled_session, opdef):
+    """As above, where no size of an input is known before the run, and none is the size of a feed."""
+    for dtype in _compiled_dtypes(opdef)[:1]:
+        tf.reset_default_graph()
+        fetches, feeds, wanted, cases = [], {}, [], []
+        for case in harness.cases(opdef, dtype):
+            outputs = harness.build(tf, case, "sizes computed", feeds)
+            fetches.extend(outputs)
+            wanted.extend(harness.value(case, outputs[0].op) if outputs else ())
+            cases.extend([case] * len(outputs))
+        with compiled_session() as session:
+            for got, one, case in zip(session.run(fetches, feeds), wanted, cases):
+                harness.assert_close(got, one, case, "kernel")
+
+
 # ops with a further output that TensorFlow does not differentiate
 FIRST_OUTPUT_ONLY = {"CTCLoss", "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "SoftmaxCrossEntropyWithLogits",
                      "SparseSoftmaxCrossEntropyWithLogits"}
