@@ -274,6 +274,7 @@ class ShapeContext:
     """What a shape rule sees: ``shapes`` (of all inputs, lists flattened), ``attrs``, ``constant(i)``, ``dtypes``."""
 
     __slots__ = ("op_type", "inputs", "attrs", "shapes", "asked")
+    running = False             # whether the values are those of a run, not what a graph states
 
     def __init__(self, op_type: str, inputs: list[Tensor], attrs: dict[str, Any]):
         self.op_type = op_type

@@ -216,25 +216,22 @@ def one_axis_removed(c: Any) -> Shape:
     return shape[:gone] + shape[gone + 1:]
 
 
-def shape_from(c: Any, index: int) -> Shape:
-    """The shape that input `index` states by its value (``Fill``, ``RandomUniform``): as much as is known of it."""
+def shape_from(c: Any, index: int, free: bool = False) -> Shape:
+    """The shape that input `index` states by its value (``Fill``, ``RandomUniform``): as much as is known of it.
+
+    -1 in a graph is a size that only the run knows.  In a run it is as wrong as any other negative size, unless it stands
+    for a `free` one (``Reshape``).
+    """
     value = c.constant(index)
     if value is None:
         length = with_rank(c.shapes[index], 1, "the shape")[0]
         return None if length is None else (None,) * length
-    return shape_of_value(value)
-
-
-def shape_of_value(value: Any) -> Shape:
-    """A shape from its value as of ``c.constant``; -1 and None are unknown sizes."""
-    sizes = []
-    for size in np.ravel(value):
-        if isinstance(size, np.integer):
-            size = size.item()
-        sizes.append(None if size is None or size is not None and size == -1 else size)
+    sizes = [size.item() if isinstance(size, np.integer) else size for size in np.ravel(value)]
+    if free or not c.running:
+        sizes = [None if size is None or size == -1 else size for size in sizes]
     for size in sizes:
         if size is not None and size < 0:
-            raise ValueError(f"Dimension size must be non-negative, but is {size}")
+            raise ValueError(f"Dimension {size} must be >= 0")
     return tuple(sizes)
 
 

@@ -17,7 +17,7 @@ from jitgraph.graph.tensor import Tensor
 from jitgraph.host_values import boxed
 from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops.constant import constant
-from jitgraph.ops.shape import plain_sizes, reshape, shape
+from jitgraph.ops.shape import plain_sizes, reshape, shape, stated_sizes
 
 _LARGEST_CONSTANT = 1000        # elements; TensorFlow writes fewer than this into the graph, more become a Fill
 
@@ -25,6 +25,9 @@ _LARGEST_CONSTANT = 1000        # elements; TensorFlow writes fewer than this in
 def _fill_shape(c: Any) -> Any:
     shape_rules.with_rank(c.shapes[0], 1, "dims")
     shape_rules.with_rank(c.shapes[1], 0, "value")
+    stated = c.constant(0)
+    if not c.running and stated is not None and any(d is not None and d < 0 for d in stated):
+        raise ValueError("Fill dimensions must be >= 0")
     return shape_rules.shape_from(c, 0)
 
 
@@ -36,12 +39,7 @@ def _lower_fill(b: Any, dims: Any, value: Any) -> Any:
     lower=_lower_fill)
 def _fill(dims, value):
     """A tensor of shape `dims`, every element `value`."""
-    sizes = [int(d) for d in dims]
-    if any(d < 0 for d in sizes):
-        from jitgraph.graph.errors import InvalidArgumentError
-
-        raise InvalidArgumentError(None, None, f"Dimension {min(sizes)} must be >= 0")
-    return np.full(sizes, value, np.asarray(value).dtype)
+    return np.full(stated_sizes(dims), value, np.asarray(value).dtype)
 
 
 @_fill.gradient
@@ -100,6 +98,8 @@ def _lower_one_hot(b: Any, indices: Any, depth: Any, on_value: Any, off_value: A
 def _one_hot(indices, depth, on_value, off_value, axis):
     """`on_value` where the position along the new `axis` of size `depth` is the index, `off_value` elsewhere."""
     axis = indices.ndim if axis == -1 else axis
+    if depth < 0:
+        raise ValueError(f"depth must be non-negative, got {depth}")
     positions = np.arange(int(depth)).reshape([-1] + [1] * (indices.ndim - axis))
     return np.where(np.expand_dims(indices, axis) == positions, on_value, off_value).astype(on_value.dtype)
 

@@ -12,7 +12,7 @@ from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.dtypes import TypeSet
 from jitgraph.op import op
 from jitgraph.ops.join import axis_from, concat
-from jitgraph.ops.shape import expand_dims, plain_sizes, reshape, shape, size
+from jitgraph.ops.shape import expand_dims, plain_sizes, reshape, shape, size, stated_sizes
 
 _INDICES = TypeSet(dtypes.int32, dtypes.int64)
 
@@ -238,7 +238,7 @@ def _lower_scatter_nd(b: Any, indices: Any, updates: Any, size: Any) -> Any:
     shape=_scatter_nd_shape, lower=_lower_scatter_nd, checks=True)
 def scatter_nd(indices, updates, shape):
     """Zeros of `shape` with `updates` added at the multi-dimensional `indices`; duplicates add up."""
-    sizes = tuple(int(d) for d in shape)
+    sizes = tuple(stated_sizes(shape))
     depth = indices.shape[-1]
     _check_positions(indices, sizes, "output")
     if updates.shape != indices.shape[:-1] + sizes[depth:]:

@@ -13,7 +13,7 @@ from jitgraph.graph.scopes import name_scope
 from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops import sequences
 from jitgraph.ops.join import axis_from, stack
-from jitgraph.ops.shape import plain_sizes, reshape, shape, size
+from jitgraph.ops.shape import plain_sizes, reshape, shape, size, stated_sizes
 
 _REVERSED = FLOATS + SIGNED_INTS + TypeSet(dtypes.uint8, dtypes.uint16) + COMPLEX + BOOL + STRING
 _SMALL = TypeSet(dtypes.int32, dtypes.int64)
@@ -262,10 +262,11 @@ def _lower_broadcast_to(b: Any, x: Any, shape: Any) -> Any:
 @op("BroadcastTo(input: T, shape: Tidx) -> output: T", Tidx=INDEX, shape=_broadcast_to_shape, lower=_lower_broadcast_to)
 def broadcast_to(input, shape):
     """The input stretched to `shape` by the rules of broadcasting."""
+    sizes = stated_sizes(shape)
     try:
-        return np.broadcast_to(input, [int(d) for d in shape]).copy()
+        return np.broadcast_to(input, sizes).copy()
     except ValueError:
-        raise _invalid(f"Incompatible shapes: {list(input.shape)} vs. {[int(d) for d in shape]}") from None
+        raise _invalid(f"Incompatible shapes: {list(input.shape)} vs. {sizes}") from None
 
 
 @broadcast_to.gradient

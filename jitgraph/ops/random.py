@@ -19,7 +19,7 @@ from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops import philox, single_precision
 from jitgraph.ops.constant import constant
 from jitgraph.ops.philox import Bits
-from jitgraph.ops.shape import plain_sizes
+from jitgraph.ops.shape import plain_sizes, stated_sizes
 from jitgraph.ops.shape import shape as shape_of
 
 _INTEGERS = TypeSet(dtypes.int32, dtypes.int64)
@@ -32,9 +32,7 @@ def _invalid(message: str) -> Exception:
 
 
 def _count(shape: Any) -> int:
-    if any(d < 0 for d in shape):
-        raise _invalid(f"Dimension {min(int(d) for d in shape)} must be >= 0")
-    return int(np.prod(shape, dtype=np.int64))
+    return int(np.prod(stated_sizes(shape), dtype=np.int64))
 
 
 def _filled(distribution: Any, shape: Any, seed: int, seed2: int, dtype: Any, stream: Any) -> np.ndarray:

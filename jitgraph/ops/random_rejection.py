@@ -15,6 +15,7 @@ from jitgraph.op import op
 from jitgraph.ops.fill import zeros_like
 from jitgraph.ops.philox import RESERVED, Bits, _pairs_float64, unit_float64
 from jitgraph.ops.random import seeds
+from jitgraph.ops.shape import stated_sizes
 
 _GAMMA_TYPES = TypeSet(dtypes.float16, dtypes.float32, dtypes.float64)
 _RATES = TypeSet(dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, default=dtypes.float64)
@@ -98,7 +99,7 @@ def _poisson(rate: float, draw: _Pairs, largest: float) -> float:
 
 def _sampled(shape: Any, parameters: np.ndarray, seed: int, seed2: int, stream: Any, sample: Any, dtype: Any) -> Any:
     """Samples of `shape` for each of the parameters: an array of shape ``shape + parameters.shape``."""
-    count = int(np.prod(shape, dtype=np.int64))
+    count = int(np.prod(stated_sizes(shape), dtype=np.int64))
     bits = Bits.reserve(stream, seed, seed2, RESERVED * count * parameters.size)
     out = np.empty((parameters.size, count), np.float64)
     for i, parameter in enumerate(parameters.reshape(-1).tolist()):

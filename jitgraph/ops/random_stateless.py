@@ -14,6 +14,7 @@ from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops import philox
 from jitgraph.ops.philox import Bits
 from jitgraph.ops.random import draw_classes, shape_tensor
+from jitgraph.ops.shape import stated_sizes
 
 _SEEDS = INDEX.with_default(dtypes.int64)
 _INTEGERS = TypeSet(dtypes.int32, dtypes.int64)
@@ -36,7 +37,7 @@ def _bits(seed: np.ndarray) -> Bits:
 
 def _declare(name: str, distribution: Any, doc: str) -> Any:
     def value(shape: Any, seed: Any, dtype: Any) -> Any:
-        sizes = [int(d) for d in shape]
+        sizes = stated_sizes(shape)
         return distribution(_bits(seed), int(np.prod(sizes, dtype=np.int64)), dtype.as_numpy_dtype).reshape(sizes)
 
     value.__doc__ = doc
@@ -58,7 +59,7 @@ _truncated = _declare("TruncatedNormal", philox.truncated_normal,
     Tseed=_SEEDS, dtype=_INTEGERS, shape=_shape, grad=NOT_DIFFERENTIABLE)
 def _uniform_int(shape, seed, minval, maxval):
     """Integers in [minval, maxval), from two seeds."""
-    sizes = [int(d) for d in shape]
+    sizes = stated_sizes(shape)
     count = int(np.prod(sizes, dtype=np.int64))
     if count and minval >= maxval:
         from jitgraph.graph.errors import InvalidArgumentError

@@ -9,7 +9,7 @@ import numpy as np
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDEX, INDICES, SIGNED_INTS
 from jitgraph.op import NOT_DIFFERENTIABLE, op
-from jitgraph.ops.shape import plain_sizes
+from jitgraph.ops.shape import stated_sizes
 
 
 def _invalid(message: str) -> Exception:
@@ -43,7 +43,7 @@ inplace_sub = _changed_rows("Sub", "`x` with the rows of `v` subtracted from the
 @op("Empty(shape: int32; dtype: type, init: bool = false) -> output: dtype", shape=shape_rules.from_value(0), stateful=True)
 def empty(shape, dtype):
     """A tensor of any values (zeros, here) with the sizes `shape`."""
-    return np.full(plain_sizes(shape), b"" if dtype is dtypes.string else 0, dtype.as_numpy_dtype)
+    return np.full(stated_sizes(shape), b"" if dtype is dtypes.string else 0, dtype.as_numpy_dtype)
 
 
 @op("TensorStridedSliceUpdate(input: T, begin: Index, end: Index, strides: Index, value: T; begin_mask: int = 0, end_mask: int = "

@@ -100,9 +100,19 @@ def plain_sizes(value: Any) -> list:
     return [v.item() if isinstance(v, np.generic) else v for v in sizes]
 
 
+def stated_sizes(shape: np.ndarray) -> list[int]:
+    """The sizes that a vector states in a run.  Raises InvalidArgumentError for a negative one."""
+    sizes = [int(d) for d in shape]
+    if any(d < 0 for d in sizes):
+        from jitgraph.graph.errors import InvalidArgumentError
+
+        raise InvalidArgumentError(None, None, f"Dimension {min(sizes)} must be >= 0")
+    return sizes
+
+
 def _reshape_shape(c: Any) -> Any:
     shape_rules.with_rank(c.shapes[1], 1, "the shape")
-    wanted = shape_rules.shape_from(c, 1)
+    wanted = shape_rules.shape_from(c, 1, free=True)
     if wanted is None or c.shapes[0] is None:
         return wanted
     return _stated_reshape(c.shapes[0], wanted)

@@ -13,7 +13,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.op import NOT_DIFFERENTIABLE, NUMBERS, TypeSet, op
 from jitgraph.ops.invalid import invalid
-from jitgraph.ops.shape import plain_sizes
+from jitgraph.ops.shape import plain_sizes, stated_sizes
 
 i64 = np.int64
 _INDICES = TypeSet(dtypes.int32, dtypes.int64)
@@ -117,8 +117,9 @@ def _sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value,
     if np.ndim(sparse_values) > 1 or np.ndim(sparse_values) == 1 and len(sparse_values) != len(indices):
         raise invalid(f"sparse_values has incorrect shape {list(np.shape(sparse_values))}, should be [] or "
                       f"[{len(indices)}]")
+    sizes = stated_sizes(output_shape)
     check_order(indices, output_shape, validate_indices)
-    found = np.empty([int(n) for n in output_shape], np.asarray(sparse_values).dtype)
+    found = np.empty(sizes, np.asarray(sparse_values).dtype)
     found[...] = np.asarray(default_value)[()] if found.dtype != object else np.asarray(default_value, object)
     found[tuple(indices.T)] = sparse_values
     return found
