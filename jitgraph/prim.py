@@ -70,7 +70,8 @@ def _raise_invalid(message: str):
 
 
 def _is_integer(*values) -> bool:
-    return np.result_type(*values).kind in "iu"
+    """Whether the values are whole numbers; arrays of objects hold symbolic sizes, while a plan is made."""
+    return np.result_type(*values).kind in "iuO"
 
 
 def _meets(holds, x) -> bool:

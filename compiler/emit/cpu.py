@@ -241,7 +241,7 @@ class CPUEmitter(Emitter):
             self.text.line(f"hi = smaller(lo + {COLUMNS}, {n})")
             self._item_indices(self._loops("outer"), "block")
             outer = set(self._loops("outer"))
-            for s in self._where(lambda n: self.deps[n] and self.deps[n] <= outer):
+            for s in self._where(lambda n: self.deps[n] and self.deps[n] <= outer and not self.avail[n]):
                 self.statement(s)
             for s in reductions:
                 code = codes[s.name]
@@ -305,9 +305,7 @@ class CPUEmitter(Emitter):
             for s in reductions:
                 value = scalars.cast(loaded(f"{s.name}_acc[i{inner} - lo]", codes[s.name]), codes[s.name], s.dtype)
                 self.text.line(f"{s.name} = {value}")
-            # what is made of sums is not there earlier, also where all columns are equal
-            wanted = lambda n: self.varies(n) or self.avail[n] > 0 and self.by_name[n].kind != "reduce"
-            for s in self.closure([s.args[0] for s in stores], wanted):
+            for s in self.closure([s.args[0] for s in stores], self.varies_in_columns):
                 self.statement(s)
             for s in stores:
                 self.store(s)

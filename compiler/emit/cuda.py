@@ -258,4 +258,4 @@ class CUDAEmitter(Emitter):
         for s in reductions:
             self._finish(s)
         stores = self._stores("row")
-        self._all(self.closure([s.args[0] for s in stores], self.varies), stores)
+        self._all(self.closure([s.args[0] for s in stores], self.varies_in_columns), stores)

@@ -205,6 +205,11 @@ class Emitter:
         roles = {self.kernel.loops[k].role for k in self.deps[name]}
         return bool(roles & {"reduce", "inner"}) and self.by_name[name].kind != "reduce"
 
+    def varies_in_columns(self, name: str) -> bool:
+        """Whether a value is computed for each column of results: what is made of sums is not there earlier, also where all
+        columns are equal."""
+        return self.varies(name) or self.avail[name] > 0 and self.by_name[name].kind != "reduce"
+
     def _spills(self, passes, stores) -> dict:
         """Expensive values that several passes need are kept in an output row until that row's own values come:
         {name: (pass that computes it, access)}."""

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from jitgraph import compiler
+from jitgraph import compiler, prim
 from jitgraph.compiler import ir
 
 
@@ -95,3 +95,19 @@ def test_what_is_made_of_reductions_that_are_equal_in_all_columns(tf, agree, row
     largest = tf.reduce_max(tf.tanh(tf.broadcast_to(x, tf.shape(y))), 0)
     values = np.random.RandomState(0).standard_normal((rows, 1)).astype(np.float32)
     agree([largest * 2.0 + 1.0, tf.exp(largest)], {x: values, y: np.zeros((rows, 70), np.float32)}, np.float32)
+
+
+@pytest.mark.parametrize("shape", [(3, 3, 1), (3, 0, 1), (3, 3, 0), (0, 3, 1), (1, 3, 1), (3, 5, 4)])
+def test_what_is_made_of_sums_of_columns_that_are_repeated(tf, agree, shape):
+    """All columns are equal, but what is made of their sum is not there before they are summed."""
+    x = tf.placeholder(tf.float32, [None] * 3)
+    wide = tf.tile(x, [1, 1, 2])
+    agree([tf.tanh(tf.reduce_sum(wide, 1)), tf.exp(tf.reduce_max(wide, 1)) + 1.0, tf.nn.moments(wide, [1])[1]],
+          {x: np.random.RandomState(0).standard_normal(shape).astype(np.float32)}, np.float32)
+
+
+def test_repeated_columns_on_a_gpu(scheduled):
+    x = np.random.RandomState(3).standard_normal((3, 7, 1)).astype(np.float32)
+    run = scheduled(lambda b, x: [prim.tanh(b.reduce("add", b.broadcast(x, (3, 7, 40)), [1]))], x)
+    assert run.kernels[0].kind == "cols" and run.simulate() == 0
+    np.testing.assert_allclose(run.results()[0], np.tanh(x.sum(1)).repeat(40, 1), rtol=1e-5)

@@ -1,4 +1,7 @@
 """Symbolic sizes: arithmetic stays symbolic, questions become guards, conversion pins."""
+import numpy as np
+import pytest
+
 from jitgraph.compiler import sizes
 from jitgraph.compiler.emit.bind import Numbers, compile_guards
 
@@ -42,3 +45,13 @@ def test_numbers_are_computed_for_any_sizes():
     places = [numbers.add(d) for d in (n * 3 + 1, (n + 63) // 64, 7)]
     dims = numbers.compile(["s0"])
     assert [dims(100)[p] for p in places] == [301, 2, 7]
+
+
+@pytest.mark.parametrize("function", [lambda n: n % 4, lambda n: -n % 4, lambda n: 9 % n, lambda n: n // 4, lambda n: 9 // n,
+                                      lambda n: n % -4])
+def test_remainders_of_sizes_are_folded(tf, function):
+    x = tf.placeholder(tf.float32, [None])
+    y = function(tf.shape(x)[0])
+    with tf.Session(jit="always") as session:
+        for size in (6, 7, 2, 1):
+            assert session.run(y, {x: np.zeros(size)}) == function(np.int32(size))
