@@ -122,7 +122,7 @@ class _Lowering:
         inputs = [self._value(t) for t in op.inputs]
         try:
             results = self._primitives(op, inputs)
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:       # the latter: an attribute that is no number of the op's dtype
             raise shape_error(op, [self.infos.get(t) for t in op.inputs], error) from None
         if results is NotImplemented:
             results = self._host(op, inputs)
@@ -154,7 +154,9 @@ class _Lowering:
             return NotImplemented
         flat = _flatten(results)
         flat = [self._conform(op, t, v) for t, v in zip(op.outputs, flat)]
-        return flat if _expressible(self.b.nodes[start:]) else NotImplemented
+        # a lowering that gives another shape than the op's rule was given what does not go together: the host says what
+        fits = all(t not in self.infos or v.shape == self.infos[t].shape for t, v in zip(op.outputs, flat))
+        return flat if fits and _expressible(self.b.nodes[start:]) else NotImplemented
 
     def _conform(self, op, tensor, value):
         """Numbers become constants; a scalar expression that ignores an input still has the broadcast shape."""

@@ -287,7 +287,7 @@ def apply_rule(op, infos) -> list:
     """The shapes of an operation's outputs by its shape rule, from the `Info` of its inputs.  Raises InvalidArgumentError."""
     try:
         result = op.opdef.shape(_Context(op, infos))
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise shape_error(op, infos, error) from None
     return result if type(result) is list else [result] * len(op.outputs)
 

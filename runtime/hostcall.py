@@ -25,7 +25,7 @@ def call(op, arrays, state) -> tuple:
             results = evaluate(opdef, arrays, op.attrs, extra)
     except errors.OpError as error:
         raise located(error, op) from None
-    except (ValueError, IndexError, ZeroDivisionError, np.linalg.LinAlgError) as error:
+    except (ValueError, IndexError, ZeroDivisionError, OverflowError, np.linalg.LinAlgError) as error:
         raise incompatible(op, [np.shape(a) for a in arrays], error) from error
     values = tuple(_as_declared(r, t) for r, t in zip(results, op.outputs))
     for value, tensor in zip(values, op.outputs):

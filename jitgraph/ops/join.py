@@ -123,7 +123,8 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
             num = known[axis]
     if num is None:
         raise ValueError(f"Cannot infer num from shape {value.shape}")
-    return _unpack(value, num=num, axis=axis, name=name)
+    found = _unpack(value, num=num, axis=axis, name=name)
+    return found if num else []         # of none, the builder gives the operation
 
 
 # -- concat --------------------------------------------------------------------------------------------------------

@@ -184,7 +184,8 @@ def _tensor_diag_part_shape(c: Any) -> Any:
 def _diag_part(input):
     """The elements of a tensor of even rank for which both halves of the index agree."""
     half = input.shape[:input.ndim // 2]
-    return np.diagonal(input.reshape(int(np.prod(half)), -1)).reshape(half).copy()
+    count = int(np.prod(half))
+    return np.diagonal(input.reshape(count, count)).reshape(half).copy()
 
 
 @_diag_part.gradient

@@ -79,7 +79,7 @@ def _stitched(indices: list, data: list) -> np.ndarray:
     for index, part in zip(indices, data):
         if index.size and index.min() < 0:
             raise _invalid(f"indices must be >= 0, got {index.min()}")
-        result[np.ravel(index)] = part.reshape(-1, *inner) if index.size else part.reshape(0, *inner)
+        result[np.ravel(index)] = part.reshape(index.size, *inner)
     return result
 
 

@@ -27,6 +27,8 @@ def _geometry(op: Any) -> dict[str, Any]:
 
 
 def _windows(size: Any, layout: Layout, ksize: Any, strides: Any, padding: str) -> list[Window]:
+    if min(layout.pick(ksize)) < 1:
+        raise ValueError(f"Sliding window ksize must be positive, but is {list(ksize)}")
     return [windows.window(d, n, step, 1, padding) for d, n, step in zip(size, layout.pick(ksize), layout.pick(strides))]
 
 

@@ -78,11 +78,11 @@ def reshaped(shape: Any, wanted: Any) -> Any:
         if d < -1:
             raise ValueError(f"Size {i} must be non-negative, not {d}")
     if free:
-        # an empty tensor's sizes of 0 stand for each other: [0, 4] becomes [-1, 0] as [4, 0]
+        # an empty tensor's sizes of 0 stand for each other: [0, 4] becomes [-1, 0] as [4, 0], and need not divide
         empty = any(d == 0 for d in wanted)
         rest = shape_rules.product([d for d in wanted if d != -1 and d != 0])
         number = shape_rules.product([d for d in shape if not (empty and d == 0)])
-        if number // rest * rest != number:
+        if not (empty and any(d == 0 for d in shape)) and number // rest * rest != number:
             raise ValueError(f"Input to reshape is a tensor with {number} values, but the requested shape requires a "
                              f"multiple of {rest}")
         wanted[free[0]] = number // rest

@@ -56,8 +56,11 @@ class Window(NamedTuple):
 def window(size: Any, length: Any, stride: int, dilation: int, padding: str, explicit: Any = None) -> Window:
     """The window of `length` taps along an axis of `size` elements (None: unknown).
 
-    Raises ValueError if the input is smaller than a VALID window.
+    Raises ValueError if the input is smaller than a VALID window, and for windows that do not advance.
     """
+    for what, least in (("Stride", stride), ("Dilation rate", dilation)):
+        if least < 1:
+            raise ValueError(f"{what} must be > 0, but got {least}")
     extent = None if length is None else (length - 1) * dilation + 1
     if size is None or extent is None:
         known = padding == "SAME" and size is not None
