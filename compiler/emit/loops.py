@@ -163,6 +163,9 @@ class Emitter:
         limit, (index,) = self.slot(s.limit, "n"), s.args
         self.text.line(f"j{s.name} = i64({index})")
         self.text.line(f"err |= outside(j{s.name}, {limit}) * {CHECK_INDEX}")
+        if sizes.same(s.limit, 0):      # there is nothing that could be read
+            self.text.line(f"{s.name} = {scalars.cast('0', 'i64', s.dtype)}")
+            return
         self.text.line(f"j{s.name} = inside(j{s.name}, {limit})")
         rest = self.index(s.access)
         stride = "" if sizes.same(s.stride, 1) else f" * {self.slot(s.stride, 's')}"

@@ -38,8 +38,8 @@ def _extreme(code: str, which: str) -> str:
 def emit_scatter(node: Node) -> Kernel:
     """out = what `op` begins with; out[indices[k]] combined with updates[k], for one k after the other.
 
-    An item goes through all indices and takes those of its rows; of others, as of negative ones where it `drops` these, it
-    takes no columns."""
+    An item goes through all indices and takes those of its rows; of others, and of those outside the table, which may have
+    no rows, it takes no columns."""
     indices, updates = node.inputs
     code, index = CODES[node.out.dtype.name], CODES[indices.dtype.name]
     rows, count = node.out.shape[0], sizes.product(indices.shape)
@@ -49,7 +49,8 @@ def emit_scatter(node: Node) -> Kernel:
     drops, large = node.attrs["drops"], sizes.hint_of(rows) >= LARGE
     parts, columns = (PARTS, WIDE) if large else (1, BLOCK)
     name = f"scatter_{node.attrs['op']}_{index}_{code}{'_kept' * drops}{'_large' * large}"
-    wrong, stop = ("select(row < 0, 0, outside(row, rows))", "select(row < 0, lo, hi)") if drops else ("outside(row, rows)", "hi")
+    wrong = "select(row < 0, 0, outside(row, rows))" if drops else "outside(row, rows)"
+    stop = "select(outside(row, rows) == 0, hi, lo)"
     if large:
         stop = f"select(row // {GROUP} % {parts} == part, {stop}, lo)"
     kernel = bare_kernel(node, name, [indices, updates], [node.out])

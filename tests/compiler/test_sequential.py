@@ -155,3 +155,19 @@ def test_rows_that_no_kernel_combines_are_left_to_numpy(tf):
     with tf.Session(jit="always") as session:
         session.run(v.initializer)
         assert session.run(step).tolist() == [3, -3, 9]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.bool_])
+@pytest.mark.parametrize("jit", ["always", "off"])
+def test_an_index_into_nothing(tf, dtype, jit):
+    """Every index is outside; neither is anything read of the empty table nor written into it."""
+    table, rows, ids = tf.placeholder(dtype, [None, 3]), tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.int32, [None])
+    fetches = [tf.gather(table, ids), tf.gather(tf.transpose(table), ids, axis=1),
+               tf.unsorted_segment_sum(rows, ids, tf.shape(table)[0]),
+               tf.scatter_nd(tf.expand_dims(ids, 1), rows, [tf.shape(table)[0], 3])]
+    with tf.Session(jit=jit) as session:
+        for fetch in fetches:
+            feeds = {table: np.zeros((0, 3), dtype), rows: np.zeros((0, 3)), ids: []}
+            assert session.run(fetch, feeds).size == 0
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                session.run(fetch, {**feeds, rows: np.ones((2, 3)), ids: [0, 0]})
