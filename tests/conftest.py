@@ -1,6 +1,7 @@
 """What all tests share: a fresh default graph, a store of their own, golden files, and how hard hypothesis searches."""
 
 import _thread
+import contextlib
 import difflib
 import os
 import threading
@@ -10,6 +11,8 @@ from pathlib import Path
 import hypothesis
 import numpy as np
 import pytest
+
+from .guard_pages import guard_pages
 
 hypothesis.settings.register_profile(
     "ci", max_examples=40, deadline=None, derandomize=True, database=None, print_blob=True
@@ -74,6 +77,18 @@ def interrupt():
         timer.join()
 
     return _interrupt
+
+
+@pytest.fixture
+def plain_memory():
+    """For a test of memory itself, among those that use `guarded_memory`."""
+
+
+@pytest.fixture
+def guarded_memory(request):
+    """Memory in which an access out of bounds by a kernel ends the test run."""
+    with contextlib.nullcontext() if "plain_memory" in request.fixturenames else guard_pages():
+        yield
 
 
 @pytest.fixture

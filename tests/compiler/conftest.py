@@ -15,6 +15,11 @@ from jitgraph.compiler.kernel import Kernel
 from jitgraph.graph import dtypes
 
 
+@pytest.fixture(autouse=True)
+def guarded(guarded_memory):
+    """In every test here an access out of bounds is seen."""
+
+
 class Scheduled:
     """The kernels of `build(builder, *inputs)` for these arrays, and a memory of NumPy arrays to run them in."""
 

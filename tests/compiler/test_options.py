@@ -100,7 +100,7 @@ def test_a_loop_over_scalars_without_its_kernel(tf, monkeypatch):
 
 
 @pytest.mark.parametrize("without, same", [("", True), ("result_reuse", False)])
-def test_memory_of_a_dropped_result(tf, monkeypatch, without, same):
+def test_memory_of_a_dropped_result(tf, plain_memory, monkeypatch, without, same):
     monkeypatch.setenv("JITGRAPH_WITHOUT", without)
     x = tf.placeholder(tf.float32, [None])
     y = x * 2.0

@@ -66,7 +66,7 @@ def _compiled_dtypes(opdef):
 
 
 @pytest.fixture
-def compiled_session(tf, monkeypatch):
+def compiled_session(tf, monkeypatch, guarded_memory):
     """A session that compiles at the first run."""
     try:
         import jitgraph.runtime.session  # noqa: F401
