@@ -203,8 +203,9 @@ class Loop(Caller):
         self.sources = list(zip(self.body.results, self.body.direct))
         self.ahead = Iterations(self.steps, self.test, self.invariant, self.sources)
         self.kernel = None if state.jit == "off" else kernel_of(op, state)
-        kept = set(self.body.direct)
-        # what is handed on as it is must not stand in memory that others write, such as that of a variable
+        kept = {*self.body.direct, *self.steps.stored_variables}
+        # what is handed on as it is, or stored, must not stand in memory that others write: that of a variable, or what
+        # the caller's plan uses again
         self.copied = [k for k in self.by_value if k in kept and not self.invariant[k]
                        or variable_of(op.inputs[k]) is not None]
 
