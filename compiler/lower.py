@@ -17,7 +17,8 @@ from .fuse import may_fail
 from .ir import VIEWS, Builder, Node, Value, shape_key
 from .kernel import CODES
 from .open_variables import ASSIGNMENTS, is_open
-from .order import body_variables, is_transparent, is_variable, seen_through, variable_of
+from .order import body_variables, is_transparent, is_variable, ref_inputs, seen_through, variable_of
+from .prune import has_effect
 from .specialize import shape_error
 from .views import resolve
 
@@ -35,6 +36,7 @@ class _Lowering:
         self.values: dict = {}              # tensor -> Value
         self.current: dict = {}             # variable -> Value of its present version
         self.versions: dict = {}            # variable -> number of writes so far
+        self.writers: dict = {}             # variable -> the node of the last of them
         self.checks: list[Node] = []        # nodes that may fail
         self.effects: list[Node] = []       # writes and host operations with effects, in order
         self.last_host: Node | None = None
@@ -101,16 +103,22 @@ class _Lowering:
     def _host_copy(self, value) -> Value:
         return self.b.host(np.array, [value], value.shape, value.dtype)
 
+    def _give(self, op, results):
+        """Records the values of an operation's outputs; what is fed keeps the value that was fed."""
+        for tensor, value in zip(op.outputs, results):
+            if tensor not in self.program.feeds:
+                self.values[tensor] = value
+
     # operations ------------------------------------------------------------------------------------------------
     def _lower(self, op):
         if is_variable(op) or op.type in ("NoOp", "ControlTrigger") or is_transparent(op):
             return
-        if op.outputs and all(t in self.values or self._is_known(t) for t in op.outputs):
+        if is_given(op, lambda tensor: tensor in self.values or self._is_known(tensor)):
             return
         if op.type == "Placeholder":
             raise missing_feed(op)
         if op.type in PASS_THROUGH or op.type == "ReadVariableOp":
-            self.values[op.outputs[0]] = self._value(op.inputs[0])
+            self._give(op, [self._value(op.inputs[0])])
             return
         if op.opdef is not None and op.opdef.calls:
             self._call(op)
@@ -126,8 +134,7 @@ class _Lowering:
             raise shape_error(op, [self.infos.get(t) for t in op.inputs], error) from None
         if results is NotImplemented:
             results = self._host(op, inputs)
-        for tensor, value in zip(op.outputs, results):
-            self.values[tensor] = value
+        self._give(op, results)
 
     def _is_known(self, tensor):
         info = self.infos.get(tensor)
@@ -184,13 +191,10 @@ class _Lowering:
         results = self._host(op, [self._value(op.inputs[k]) for k in inputs_by_value(op)])
         node = results[0].node if results else self.b.nodes[-1]
         for variable, writes in body_variables(op):
-            present = self.current.get(variable)
-            if present is not None:
-                node.after.append(present.node)
+            self._after_last_write(node, variable)
             if writes and variable.outputs[0] in self.infos:
                 self._advance(variable, node)
-        for tensor, value in zip(op.outputs, results):
-            self.values[tensor] = value
+        self._give(op, results)
 
     # state -----------------------------------------------------------------------------------------------------
     def _on_state(self, op, refs):
@@ -208,12 +212,12 @@ class _Lowering:
         results = self._host(op, others)
         node = results[0].node if results else self.b.nodes[-1]
         node.attrs["refs"] = refs
-        node.after.extend(v.node for variable in refs.values() if (v := self.current.get(variable)) is not None)
+        for variable in refs.values():
+            self._after_last_write(node, variable)
         if opdef.state == "write":
             for variable in dict.fromkeys(refs.values()):
                 self._advance(variable, node)
-        for tensor, value in zip(op.outputs, results):
-            self.values[tensor] = value
+        self._give(op, results)
 
     def _has_shape(self, variable) -> bool:
         return not is_open(variable, self.program) or self.program.variable_shapes.get(variable) is not None
@@ -230,8 +234,7 @@ class _Lowering:
             self._before_write(new)
             for variable in refs.values():
                 self._advance(variable, new)
-            for tensor in op.outputs:
-                self.values[tensor] = self.current[refs[0]]
+            self._give(op, [self.current[refs[0]]] * len(op.outputs))
             return True
         written = []
         for variable, value in zip(refs.values(), new if isinstance(new, tuple) else (new,)):
@@ -242,8 +245,7 @@ class _Lowering:
                 error = ValueError(f"{variable.name} and its update must have the same shape")
                 raise shape_error(op, [self.infos.get(t) for t in op.inputs], error)
             written.append(self._write(variable, value))
-        for tensor in op.outputs:
-            self.values[tensor] = written[0]
+        self._give(op, [written[0]] * len(op.outputs))
         return True
 
     def _write(self, variable, value) -> Value:
@@ -264,18 +266,26 @@ class _Lowering:
     def _advance(self, variable, writer: Node):
         """The variable's next version begins at `writer`: every user of the version before runs earlier."""
         self.versions[variable] = self.versions.get(variable, 0) + 1
+        self._after_last_write(writer, variable)
         old = self.current.pop(variable, None)
         if old is not None:
-            writer.after.append(old.node)
-            self._settle(variable, old, writer)
+            self._settle(old, writer)
+        self.writers[variable] = writer
         if writer.kind in ("host", "update"):
             info = self.infos[variable.outputs[0]]
             fresh = self.b.read(variable, self.versions[variable], info.shape, info.dtype)
             fresh.node.after.append(writer)
             self.current[variable] = fresh
 
-    def _settle(self, variable, old: Value, writer: Node):
-        """Users of the old version go before the writer; tensors that still hold the old value get a copy of it."""
+    def _after_last_write(self, node: Node, variable):
+        """The node runs after the last writer of the variable, whether anything reads what that wrote or not."""
+        writer = self.writers.get(variable)
+        if writer is not None and writer is not node:
+            node.after.append(writer)
+
+    def _settle(self, old: Value, writer: Node):
+        """Users of the old version go before the writer; tensors that still hold the old value get a copy of it, and so
+        does a writer that is passed the old value beside the buffer that it changes."""
         stale, users, waiting = {old}, [], [old]
         while waiting:
             for n in self.b.users.get(waiting.pop(), ()):
@@ -285,17 +295,24 @@ class _Lowering:
                     waiting.extend(seen)
                 elif n is not writer and n not in users:
                     users.append(n)
-        holders = [t for t, v in self.values.items() if v in stale and self._used_later(t)]
         copies: dict = {}
-        for tensor in holders:
-            value = self.values[tensor]
+
+        def copy(value):
             if value not in copies:
                 at = self.b.nodes.index(writer)
                 copies[value] = self.b.node("cast", [value], [(value.shape, value.dtype)], alone=True).out
                 node = self.b.nodes.pop()
                 self.b.nodes.insert(at, node)
                 users.append(node)
-            self.values[tensor] = copies[value]
+            return copies[value]
+
+        for tensor in [t for t, v in self.values.items() if v in stale and self._used_later(t)]:
+            self.values[tensor] = copy(self.values[tensor])
+        first = len(writer.attrs["step"].results) if writer.kind == "update" else 0
+        if writer.kind in ("host", "update"):
+            for k in range(first, len(writer.inputs)):
+                if writer.inputs[k] in stale:
+                    writer.inputs[k] = copy(writer.inputs[k])
         writer.after.extend(users)
 
     def _used_later(self, tensor) -> bool:
@@ -314,13 +331,19 @@ class _Lowering:
                 self.checks.append(node)
 
 
+def is_given(op, known) -> bool:
+    """Whether an operation need not run, since all of its outputs are `known`: fed or folded.  One with an effect runs all
+    the same: it is there for a control edge, or as a target."""
+    return bool(op.outputs) and all(map(known, op.outputs)) and (op.type == "Placeholder" or not has_effect(op))
+
+
 def state_inputs(op) -> dict:
     """{input position: variable} for the inputs through which an operation works on variables themselves."""
     if op.opdef is None or not op.opdef.state:
         return {}
     found = {}
-    for k, tensor in enumerate(op.inputs):
-        if tensor.dtype._is_ref_dtype or tensor.dtype.name == "resource":
+    for k, (is_ref, tensor) in enumerate(zip(ref_inputs(op), op.inputs)):
+        if is_ref or tensor.dtype.name == "resource":       # a reference may also be passed for its value
             variable = variable_of(tensor)
             if variable is not None:
                 found[k] = variable

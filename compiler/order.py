@@ -1,15 +1,15 @@
 """order: one sequence of operations that obeys data edges, control edges and the state rule.
 
 The state rule: operations that touch the same variable and are not ordered by data or control edges execute in the
-order in which they were created.  A read through an Identity of the variable (`v/read`) has no time of its own: its
-consumer's place decides which value it sees.
+order in which they were created.  The read that comes with a variable (`v/read`) has no time of its own: its consumer's
+place decides which value it sees.  Any other read, such as that of `v.read_value()`, is an access of its own.
 """
 from __future__ import annotations
 
 import heapq
 
 from jitgraph.graph.errors import InvalidArgumentError
-from jitgraph.graph.function_graph import bodies, first_argument, is_state
+from jitgraph.graph.function_graph import bodies, first_argument, is_implicit_read, is_state
 
 
 def order(program):
@@ -55,9 +55,8 @@ def is_variable(op) -> bool:
 
 
 def is_transparent(op) -> bool:
-    """An Identity of a variable: a name for its value, not a moment."""
-    return op.type == "Identity" and op.inputs[0].dtype._is_ref_dtype and variable_of(op.inputs[0]) is not None \
-        and is_variable(op.inputs[0].op)
+    """The read that comes with a variable: a name for its value, not a moment."""
+    return is_implicit_read(op) and is_variable(op.inputs[0].op)
 
 
 def seen_through(tensor):
@@ -73,7 +72,7 @@ def touched_variables(op):
     if op.opdef is not None and op.opdef.calls:
         yield from body_variables(op)
         return
-    for arg_is_ref, tensor in zip(_ref_inputs(op), op.inputs):
+    for arg_is_ref, tensor in zip(ref_inputs(op), op.inputs):
         source = tensor.op
         if is_variable(source) or is_transparent(source):
             variable = variable_of(tensor)
@@ -106,7 +105,8 @@ def body_variables(op) -> list:
     return list(touched.items())
 
 
-def _ref_inputs(op):
+def ref_inputs(op) -> list[bool]:
+    """For each input, whether the operation takes it as a variable and not for its value."""
     if op.opdef is None:
         return [t.dtype._is_ref_dtype for t in op.inputs]
     flags = []

@@ -150,7 +150,7 @@ class _Specializer:
             return True
         if op.type == "Const":
             value = op.attrs["value"]
-            self.infos[op.outputs[0]] = Info(op.outputs[0].dtype.base_dtype, value.shape, value)
+            self._note(op.outputs[0], Info(op.outputs[0].dtype.base_dtype, value.shape, value))
             return True
         folded = self._fold(op, inputs)
         if folded:
@@ -159,9 +159,9 @@ class _Specializer:
         ok = True
         for tensor, shape in zip(op.outputs, shapes):
             if shape is None or any(d is None for d in shape):
-                ok = False
+                ok = ok and tensor in self.program.feeds
             else:
-                self.infos[tensor] = Info(tensor.dtype.base_dtype, self._settled(op, inputs, shape))
+                self._note(tensor, Info(tensor.dtype.base_dtype, self._settled(op, inputs, shape)))
         return ok
 
     def _settled(self, op, infos, shape) -> tuple:
@@ -171,6 +171,11 @@ class _Specializer:
         if least < 0:
             raise shape_error(op, infos, ValueError(f"Dimension {least} must be >= 0"))
         return shape
+
+    def _note(self, tensor, info):
+        """Records what is known of a tensor; of a fed one, that is what the feed says."""
+        if tensor not in self.program.feeds:
+            self.infos[tensor] = info
 
     def _info_of(self, tensor):
         info = self.infos.get(tensor, self.infos.get(seen_through(tensor)))
@@ -238,7 +243,7 @@ class _Specializer:
             value = value.astype(dtype.as_numpy_dtype)
         elif value.dtype != object:
             value = value.astype(dtype.as_numpy_dtype, copy=False)
-        self.infos[tensor] = Info(dtype, value.shape, value)
+        self._note(tensor, Info(dtype, value.shape, value))
 
     def _fold(self, op, inputs) -> bool:
         opdef = op.opdef

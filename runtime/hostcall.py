@@ -35,6 +35,12 @@ def call(op, arrays, state) -> tuple:
     return values
 
 
+def apart(results, arrays) -> tuple:
+    """Results in memory of their own, which later writes to `arrays`, the buffers of variables, do not change."""
+    return tuple(np.array(r) if isinstance(r, np.ndarray) and any(np.may_share_memory(r, a) for a in arrays if a is not None)
+                 else r for r in results)
+
+
 def check(op, arrays):
     """Computes what an operation that writes state would write, for the sake of the errors that it may raise."""
     try:
@@ -61,7 +67,7 @@ def _on_state(op, refs, others, state) -> tuple:
         if arrays[k] is None and needs_value:
             raise uninitialized(variable, op)
     if opdef.state != "write":
-        return call(op, arrays, state)
+        return apart(call(op, arrays, state), arrays)
     before = np.array(arrays[0]) if op.outputs and not op.outputs[0].dtype._is_ref_dtype else None
     try:
         written = [*zip(refs.values(), _new_values(op, refs, arrays, state))]

@@ -48,15 +48,18 @@ class PartialRun:
         fed = feeding.expand(graph, feed_dict) if feed_dict else {}
         with self.lock:
             self._check(taken.tensors, fed)
-            self.steps.values.update({self.fed[t]: feeding.convert(t, v) for t, v in fed.items()})
+            self.steps.feed({self.fed[t]: feeding.convert(t, v) for t, v in fed.items()})
             needed = self._needed(taken.tensors, self.unfed - set(fed))
             self.unfed -= set(fed)
+            wanted = dict.fromkeys(self.found[t] for t in taken.tensors)
+            found = {t: _plain(self.steps.value(t)) for t in wanted if t.op in self.done or t in self.steps.values}
             for op in self.ops:
                 if op in needed:
                     self.steps.step(op)
                     self.done.add(op)
+                    found.update((t, _plain(self.steps.value(t))) for t in op.outputs if t in wanted and t not in found)
             self.unfetched -= set(taken.tensors)
-            return taken.build([_plain(self.steps.value(self.found[t])) for t in taken.tensors])
+            return taken.build([found[self.found[t]] for t in taken.tensors])
 
     @property
     def finished(self) -> bool:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jitgraph.compiler.lower import PASS_THROUGH, missing_feed, state_inputs
+from jitgraph.compiler.lower import PASS_THROUGH, is_given, missing_feed, state_inputs
 from jitgraph.compiler.order import is_transparent, is_variable, seen_through, variable_of
 from jitgraph.compiler.specialize import Info, apply_rule
 from jitgraph.graph.function_graph import inputs_by_value
@@ -24,7 +24,7 @@ class Steps:
     """Executes one operation after the other; `values` holds feeds and results."""
 
     def __init__(self, feeds, state):
-        self.values, self.state = dict(feeds), state
+        self.feeds, self.values, self.state = feeds, dict(feeds), state
 
     def value(self, tensor):
         """The value of a tensor; of a variable, the present one."""
@@ -40,13 +40,13 @@ class Steps:
         """Executes an operation whose inputs have values."""
         if is_variable(op) or op.type in ("NoOp", "ControlTrigger") or is_transparent(op):
             return
-        if op.outputs and all(t in self.values for t in op.outputs):
+        if is_given(op, self.values.__contains__):
             return
         if op.type == "Placeholder":
             raise missing_feed(op)
         if op.opdef is not None and op.opdef.calls:
             arrays = [self.value(op.inputs[k]) for k in inputs_by_value(op)]
-            self.values.update(zip(op.outputs, functions.call(op, arrays, self.state, compiled=False)))
+            self._give(op, functions.call(op, arrays, self.state, compiled=False))
             return
         refs = state_inputs(op)
         if refs:
@@ -60,8 +60,22 @@ class Steps:
                 results = (np.array(arrays[0]) if variable_of(op.inputs[0]) is not None else arrays[0],)
             else:
                 results = hostcall.call(op, arrays, self.state)
+                live = [a for t, a in zip(op.inputs, arrays) if variable_of(t) is not None]
+                if live:
+                    results = hostcall.apart(results, live)
             _check_shapes(op, arrays)       # last: what the operation itself says of its operands is more to the point
-        self.values.update(zip(op.outputs, results))
+        self._give(op, results)
+
+    def feed(self, fed: dict):
+        """Takes further feeds."""
+        self.feeds.update(fed)
+        self.values.update(fed)
+
+    def _give(self, op, results):
+        """Records the values of an operation's outputs; what is fed keeps the value that was fed."""
+        for tensor, value in zip(op.outputs, results):
+            if tensor not in self.feeds:
+                self.values[tensor] = value
 
 
 def _check_shapes(op, arrays):
@@ -80,7 +94,7 @@ class _Run(Steps):
 
     def __init__(self, feeds, fetches, state):
         super().__init__(feeds, state)
-        self.feeds, self.fetches = feeds, fetches
+        self.fetches = fetches
         self.results = {t: np.array(feeds[t]) for t in fetches if t in feeds}
 
     def execute(self, ops) -> dict:

@@ -21,9 +21,19 @@ VARIABLES = ("VariableV2", "Variable", "VarHandleOp")
 def is_state(tensor: Tensor) -> bool:
     """Whether a tensor stands for a variable: its reference or handle, or a read without a time of its own."""
     op = tensor.op
-    if op.type == "Identity" and (op.inputs[0].dtype._is_ref_dtype or tensor.dtype.name == "resource"):
+    if is_implicit_read(op) or op.type == "Identity" and tensor.dtype.name == "resource":
         op = op.inputs[0].op
     return op.type in VARIABLES
+
+
+def is_implicit_read(op: Operation) -> bool:
+    """Whether an operation is ``v/read``, which comes with the variable and is a name for its value, not a moment.
+
+    Any other Identity of a reference is an access of its own: ``v.read_value()`` reads where it stands.
+    """
+    if op.type != "Identity" or not op.inputs[0].dtype._is_ref_dtype or op.inputs[0].op.inputs:
+        return False
+    return op.name == op.inputs[0].op.name + "/read" or op.outputs[0] in op.graph.sources   # the latter: captured
 
 
 class FunctionGraph(Graph):
