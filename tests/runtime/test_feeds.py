@@ -1,0 +1,77 @@
+"""Feeds of any tensor: what is fed stays, whatever else is asked of its operation."""
+import numpy as np
+import pytest
+
+from tests.ops import harness
+
+BOTH = pytest.mark.parametrize("jit", ["off", "always"])
+SEVERAL = [op for op in harness.all_ops() if harness.samples_of(op) is not None and op.value is not None
+           and (len(op.outputs) > 1 or any(arg.is_list for arg in op.outputs))]
+
+
+@BOTH
+@pytest.mark.parametrize("opdef", [pytest.param(op, id=op.type) for op in SEVERAL])
+def test_one_output_is_fed_and_the_others_are_computed(tf, opdef, jit):
+    dtype = harness.dtypes_of(opdef)[0]
+    for case in harness.cases(opdef, dtype)[:2]:
+        tf.reset_default_graph()
+        feeds: dict = {}
+        outputs = harness.build(tf, case, "known", feeds)
+        if len(outputs) < 2 or any(t.dtype.name in ("variant", "resource") for t in outputs):
+            continue
+        copies = [tf.identity(t) for t in outputs]
+        with tf.Session(jit=jit) as session:
+            computed = session.run(outputs, feeds)
+            for k, tensor in enumerate(outputs):
+                fed = np.full_like(computed[k], b"fed" if tensor.dtype == tf.string else 1)
+                found = session.run(copies, {**feeds, tensor: fed})
+                np.testing.assert_array_equal(found[k], fed)
+                for j in set(range(len(outputs))) - {k}:
+                    np.testing.assert_array_equal(found[j], computed[j])
+
+
+@BOTH
+def test_a_fed_output_may_have_another_size(tf, jit):
+    x = tf.placeholder(tf.float32, [None])
+    values, places = tf.unique(x)
+    with tf.Session(jit=jit) as session:
+        for _ in range(2):
+            found = session.run([values * 2.0, tf.shape(values), places], {x: [5.0, 5.0, 6.0], values: [1.0, 2.0, 3.0]})
+            assert [f.tolist() for f in found] == [[2.0, 4.0, 6.0], [3], [0, 0, 1]]
+
+
+@BOTH
+def test_a_constant_may_be_fed_beside_what_is_folded(tf, jit):
+    first, second = tf.split(tf.constant([1, 2, 3, 4]), 2)
+    with tf.Session(jit=jit) as session:
+        found = session.run([first + 0, tf.reshape(second, [2]) + 0], {first: [2, 1]})
+        assert [f.tolist() for f in found] == [[2, 1], [3, 4]]
+
+
+@BOTH
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_an_operation_runs_for_control_edges_though_its_value_is_fed(tf, jit, use_resource):
+    v, calls = tf.Variable(1.0, use_resource=use_resource), []
+    queue = tf.FIFOQueue(9, [tf.float32, tf.float32], [[], []])
+    fill = queue.enqueue_many([[1.0] * 5, [2.0] * 5])
+    first, second = queue.dequeue()
+    called = tf.py_func(lambda: calls.append(1) or (np.float32(1), np.float32(2)), [], [tf.float32] * 2)
+    added = [tf.assign_add(v, 1.0)] if not use_resource else []
+    with tf.control_dependencies([first, *called[:1], *(added or [v.assign_add(1.0)])]):
+        y = tf.constant(3.0) + 0.0
+    with tf.Session(jit=jit) as session:
+        session.run([v.initializer, fill])
+        assert session.run([y, second], {first: 5.0, called[0]: 6.0, **dict.fromkeys(added, 9.0)}) == [3.0, 2.0]
+        assert (session.run([v, queue.size()]), calls) == ([2.0, 4], [1])
+        assert session.run([first, *called[:1]], {first: 5.0, called[0]: 6.0}) == [5.0, 6.0]      # nobody waits for them
+        assert (session.run([v, queue.size()]), calls) == ([2.0, 4], [1])
+
+
+def test_partial_runs_keep_what_was_fed(tf):
+    x = tf.placeholder(tf.float32, [4])
+    first, second = tf.split(x, 2)
+    found = [first + 0.0, second + 0.0]
+    with tf.Session() as session:
+        handle = session.partial_run_setup(found, [x, first])
+        assert session.partial_run(handle, found[1], {x: [1.0, 2.0, 3.0, 4.0], first: [9.0, 9.0]}).tolist() == [3.0, 4.0]
+        assert session.partial_run(handle, found[0]).tolist() == [9.0, 9.0]
