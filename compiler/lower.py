@@ -18,7 +18,7 @@ from .ir import VIEWS, Builder, Node, Value, shape_key
 from .kernel import CODES
 from .open_variables import ASSIGNMENTS, is_open
 from .order import body_variables, is_transparent, is_variable, ref_inputs, seen_through, variable_of
-from .prune import has_effect
+from .prune import EVERYTHING, changes_something, has_effect
 from .specialize import shape_error
 from .views import resolve
 
@@ -188,13 +188,23 @@ class _Lowering:
 
     def _call(self, op):
         """An operation that calls functions: a step on the host, which touches the variables that they touch."""
-        results = self._host(op, [self._value(op.inputs[k]) for k in inputs_by_value(op)])
+        wanted = self.program.wanted.get(op, EVERYTHING)
+        results = self._host(op, [self._value(op.inputs[k]) if wanted.needs(k) else self._nothing(op.inputs[k])
+                                  for k in inputs_by_value(op)])
         node = results[0].node if results else self.b.nodes[-1]
+        if changes_something(op):       # which happens whether the run looks at the value in the end or not
+            node.attrs["wanted"] = frozenset(range(len(op.outputs))) if wanted.outputs is None else wanted.outputs
         for variable, writes in body_variables(op):
             self._after_last_write(node, variable)
             if writes and variable.outputs[0] in self.infos:
                 self._advance(variable, node)
         self._give(op, results)
+
+    def _nothing(self, tensor):
+        """What stands for an input on which nothing depends that is asked for."""
+        dtype = tensor.dtype.base_dtype
+        array = np.zeros([0] * len(tensor._shape or ()), dtype.as_numpy_dtype)
+        return self.b.node("const", [], [(array.shape, dtype)], array=array).out
 
     # state -----------------------------------------------------------------------------------------------------
     def _on_state(self, op, refs):

@@ -33,7 +33,6 @@ OPTIMISATIONS = {
     "translation": "kernels' text becomes LLVM instructions directly, not by way of Numba",
     "scalar_loops": "a while loop over scalars is one kernel",
     "native_iterations": "of a loop that counts, many iterations are one native call",
-    "loop_pruning": "a variable of a loop that nothing looks at is not computed",
     "product_sums": "what a loop adds up are long products of many iterations' factors, not a product in every iteration",
     "result_reuse": "the memory of a large result that the program has dropped serves the next run",
 }

@@ -118,7 +118,8 @@ class _Placer:
         for number, step in enumerate(self.layout.steps):
             if isinstance(step, HostStep):
                 step.used = frozenset(k for k, slot in enumerate(step.outputs)
-                                      if slot in fetched or self.layout.slots[slot].last > number)
+                                      if slot in fetched or self.layout.slots[slot].last > number) \
+                    | step.node.attrs.get("wanted", frozenset())
 
     def _touch(self, slot: int, step: int):
         self.layout.slots[slot].last = step

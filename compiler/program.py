@@ -25,6 +25,7 @@ class Program:
     known: dict = field(default_factory=dict)
     options: Options = field(default_factory=Options)
     ops: list = field(default_factory=list)             # prune, order: the operations of the run, in order
+    wanted: dict = field(default_factory=dict)          # prune: conditional or loop -> what is asked of it (prune.Wanted)
     space: SizeSpace = field(default_factory=SizeSpace)
     infos: dict = field(default_factory=dict)           # specialize: tensor -> Info
     measured: list = field(default_factory=list)        # specialize: variables that need a value, whoever uses it

@@ -1,21 +1,147 @@
 """prune: keep the operations that fetches and targets need; a fed tensor hides what computes it."""
 from __future__ import annotations
 
-from jitgraph.frames.structure import sources_of
+from typing import NamedTuple
+
+from jitgraph.frames.structure import FRAME_OPS, sources_of
+from jitgraph.graph.function_graph import BRANCHING, LOOPS, bodies, first_argument
 
 
 def prune(program):
-    """Keeps what fetches and targets need, cut at feeds, with control inputs."""
-    feeds, needed = program.feeds, set()
-    stack = [t.op for t in program.fetches if t not in feeds] + list(program.targets)
-    while stack:
-        op = stack.pop()
-        if op in needed:
-            continue
-        needed.add(op)
-        stack.extend(t.op for t in sources_of(op) if t not in feeds)
-        stack.extend(op.control_inputs)
-    program.ops = sorted(needed, key=lambda op: op._id)
+    """Keeps what fetches and targets need, cut at feeds, with control inputs; of conditionals and loops, the outputs
+    that are asked for."""
+    reached = Reached(program.feeds)
+    reached.want(program.fetches, program.targets)
+    if any(op.type in FRAME_OPS for op in reached.ops):     # pruned again once they are conditionals and loops, too
+        reached = Reached(program.feeds, whole=True)
+        reached.want(program.fetches, program.targets)
+    program.ops = sorted(reached.ops, key=lambda op: op._id)
+    program.wanted = {op: Wanted(outputs, reached.inputs[op]) for op, outputs in reached.wanted.items()}
+
+
+class Wanted(NamedTuple):
+    """What a run asks of a conditional or a loop: numbers of outputs, and of the inputs that they need; None for all."""
+
+    outputs: frozenset | None = None
+    inputs: frozenset | None = None
+
+    def needs(self, k: int) -> bool:
+        """Whether input `k` is needed."""
+        return self.inputs is None or k in self.inputs
+
+
+EVERYTHING = Wanted()
+
+
+class Reached:
+    """What some tensors and operations need, short of the tensors `given`.
+
+    ``ops`` and ``tensors``; ``wanted``: for each conditional and loop among the operations, the numbers of the outputs
+    that are needed, None for all: those of one that is itself to run, as a target or for a control edge.  What serves
+    other outputs of it is left out, as in TensorFlow, where each of them has nodes of its own.  With `whole`, nothing is
+    left out.
+    """
+
+    def __init__(self, given=(), whole=False):
+        self.whole = whole
+        self.given, self.ops, self.tensors = given, set(), set()
+        self.wanted: dict = {}
+        self.inputs: dict = {}          # and of the inputs that these need
+        self._stack: list = []
+        self._grown: dict = {}          # conditionals and loops of which more is wanted than was looked at
+
+    def want(self, tensors, ops=()):
+        """Adds what these need."""
+        for tensor in tensors:
+            self._tensor(tensor)
+        for op in ops:
+            self._op(op)
+        while self._stack or self._grown:
+            while self._stack:
+                op = self._stack.pop()
+                for tensor in sources_of(op):
+                    self._tensor(tensor)
+                for before in op.control_inputs:
+                    self._op(before)
+            if self._grown:
+                op, _ = self._grown.popitem()
+                needed = needed_inputs(op, self.wanted[op])
+                self.inputs[op] = None if needed is None else frozenset(needed)
+                for k, tensor in enumerate(op.inputs):
+                    if needed is None or k in needed:
+                        self._tensor(tensor)
+
+    def _tensor(self, tensor):
+        if tensor in self.tensors:
+            return
+        self.tensors.add(tensor)
+        if tensor in self.given:
+            return
+        op = tensor.op
+        if self.whole or not chooses(op):
+            self._op(op)
+        elif self.wanted.get(op, ()) is not None:
+            self.wanted[op] = self.wanted.get(op, frozenset()) | {tensor.value_index}
+            self._grow(op)
+
+    def _op(self, op):
+        if chooses(op) and not self.whole:
+            if self.wanted.get(op, ()) is not None:
+                self.wanted[op] = None
+                self._grow(op)
+        elif op not in self.ops:
+            self.ops.add(op)
+            self._stack.append(op)
+
+    def _grow(self, op):
+        self._grown[op] = True
+        if op not in self.ops:
+            self.ops.add(op)
+            for before in op.control_inputs:
+                self._op(before)
+
+
+def chooses(op) -> bool:
+    """Whether some outputs of an operation can be had without the others."""
+    return op.type in LOOPS or op.type in BRANCHING
+
+
+def needed_inputs(op, outputs) -> set[int] | None:
+    """The inputs that these outputs of a conditional or a loop depend on, by number; None for all, as for `outputs`."""
+    if outputs is None:
+        return None
+    if op.type in LOOPS:
+        return needed_variables(*bodies(op), outputs)
+    offset, needed = first_argument(op), set(range(first_argument(op)))
+    for branch in bodies(op):
+        reached = Reached()
+        reached.want([branch.outputs[k] for k in outputs], branch.control_outputs)
+        needed.update(k + offset for k, t in enumerate(branch.inputs) if t in reached.tensors)
+    return needed
+
+
+def needed_variables(cond, body, used) -> set[int]:
+    """Numbers of the variables of a loop that its condition, its effects or the outputs `used` (None: all) depend on."""
+    if used is None:
+        return set(range(len(body.outputs)))
+    decisive, reached = Reached(), Reached()
+    decisive.want(cond.outputs, cond.control_outputs)
+    more = set(used) | {k for k, t in enumerate(cond.inputs) if t in decisive.tensors}
+    needed: set[int] = set()
+    reached.want((), body.control_outputs)
+    while more:
+        needed |= more
+        reached.want([body.outputs[k] for k in more])
+        more = {k for k, t in enumerate(body.inputs) if t in reached.tensors} - needed
+    return needed
+
+
+def changes_something(op) -> bool:
+    """Whether a function that an operation calls does what lasts: writes state, prints, takes from a queue."""
+    return any(changes_something(node) or node.opdef is not None and node.type not in ("Placeholder", "NoOp")
+               and (node.opdef.state == "write" or node.opdef.has_effect and not node.opdef.state and not node.opdef.stream)
+               and not node.opdef.calls
+               for function in bodies(op) for node in function.get_operations())
 
 
 def has_effect(op) -> bool:

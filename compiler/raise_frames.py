@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from jitgraph.frames.structure import FRAME_OPS
 
+from .prune import prune
+
 
 def raise_frames(program):
     """Turns frames into functional operations, in a graph for this program alone."""
@@ -13,4 +15,4 @@ def raise_frames(program):
     raised = Raised(program.ops, [*program.feeds], program.fetches)
     program.feeds = dict(zip(raised.feeds, program.feeds.values()))
     program.graph, program.fetches, program.targets = raised.graph, raised.fetches, raised.targets
-    program.ops = raised.graph.get_operations()
+    prune(program)

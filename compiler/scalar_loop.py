@@ -237,6 +237,9 @@ class _Block:
             raise NotScalar
         program = Program(self.graph, self.graph.outputs, [], dict.fromkeys(self.graph.inputs, ()))
         prune(program)
+        while any(wanted.outputs is not None for wanted in program.wanted.values()):     # all of them are scalars
+            program.targets = list(program.wanted)
+            prune(program)
         if any(op.type in FRAME_OPS for op in program.ops):
             raise NotScalar
         order(program)

@@ -15,6 +15,7 @@ from jitgraph.graph.errors import InvalidArgumentError
 from . import sizes
 from .open_variables import ASSIGNMENTS, NEED_NO_VALUE, has_full_shape, is_open, uninitialized, used_after
 from .order import is_transparent, is_variable, seen_through, variable_of
+from .prune import EVERYTHING
 
 PIN_LIMIT = 64          # elements of an integer input for whose value a segment may be compiled
 FOLD_LIMIT = 4096       # elements of a value that is worth knowing
@@ -116,7 +117,8 @@ class _Specializer:
         """Tensors that a later segment, or a fetch in it, takes from this one."""
         program = self.program
         done, feeds = set(program.ops), program.feeds
-        wanted = [t for op in program.rest for t in op.inputs] + list(program.fetches)
+        wanted = [t for op in program.rest for k, t in enumerate(op.inputs)
+                  if program.wanted.get(op, EVERYTHING).needs(k)] + list(program.fetches)
         live = []
         for tensor in dict.fromkeys(wanted):
             if tensor in feeds or (tensor.op in done and tensor not in program.known):

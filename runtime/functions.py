@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from jitgraph.compiler import options
 from jitgraph.compiler.order import variable_of
+from jitgraph.compiler.prune import Reached, needed_variables
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.function_graph import LOOPS, bodies, first_argument, inputs_by_value, is_state
 
@@ -26,13 +26,13 @@ def call(op, arrays, state, compiled: bool, used: frozenset | None = None) -> tu
     """The outputs of an operation that calls functions, for the inputs that it is passed by value.
 
     `compiled`: whether the run that it belongs to is; a function that runs often is compiled in any case, unless
-    compiling is switched off.  `used`: numbers of the outputs that are looked at, None for all; a loop leaves out what
-    serves others only.
+    compiling is switched off.  `used`: numbers of the outputs that are asked for, None for all; what serves others only is
+    left out.
     """
     key = (op, used)
     caller = state.functions.get(key)
     if caller is None or caller.version != _version(op):
-        caller = state.functions[key] = Loop(op, state, used) if op.type in LOOPS else Choice(op, state)
+        caller = state.functions[key] = Loop(op, state, used) if op.type in LOOPS else Choice(op, state, used)
     return caller(arrays, compiled)
 
 
@@ -55,8 +55,9 @@ class Function:
         self.direct = [places.get(through(t)) for t in self.outputs]        # outputs that are inputs, handed on as they are
         self.fetches = list(dict.fromkeys(t for t, k in zip(self.outputs, self.direct) if k is None))
         self.effects = list(graph.control_outputs if effects is None else effects)
-        needed = _needed(self.fetches, self.effects, self.fed)
-        self.parameters = [(t, k) for t, k in places.items() if t in needed]
+        needed = Reached(set(self.fed))
+        needed.want(self.fetches, self.effects)
+        self.parameters = [(t, k) for t, k in places.items() if t in needed.tensors]
         self.results = [self.fetches.index(t) if k is None else None for t, k in zip(self.outputs, self.direct)]
         self.plans: dict = {}
         self.constants = [(t, k, op.inputs[k].op.attrs["value"]) for t, k in self.parameters
@@ -77,40 +78,15 @@ class Function:
         return found
 
 
-def _needed(fetches, targets, fed) -> set:
-    """The tensors that a function's results depend on."""
-    seen, ops, fed = set(fetches), set(), set(fed)
-    stack = [t.op for t in fetches if t not in fed] + list(targets)
-    while stack:
-        op = stack.pop()
-        if op in ops:
-            continue
-        ops.add(op)
-        for tensor in op.inputs:
-            seen.add(tensor)
-            if tensor not in fed:
-                stack.append(tensor.op)
-        stack.extend(op.control_inputs)
-    return seen
-
-
-def _needed_variables(cond, body, used) -> set:
-    """Numbers of the variables of a loop that its condition, its effects or the outputs `used` (None: all) depend on."""
-    if used is None:
-        return set(range(len(body.outputs)))
-    decisive = _needed(cond.outputs, cond.control_outputs, ())
-    needed = set(used) | {k for k, t in enumerate(cond.inputs) if t in decisive}
-    while True:
-        reached = _needed([body.outputs[k] for k in needed], body.control_outputs, ())
-        more = {k for k, t in enumerate(body.inputs) if t in reached} - needed
-        if not more:
-            return needed
-        needed |= more
-
-
 def _is_known(tensor) -> bool:
     """Whether an input is a small integer constant, which may decide a shape."""
     return tensor.op.type == "Const" and tensor.dtype.is_integer and tensor.op.attrs["value"].size <= KNOWN_LIMIT
+
+
+def no_value(output):
+    """What an operation gives for an output that nobody asks for."""
+    dtype = output.dtype.base_dtype
+    return np.zeros([d or 0 for d in output._shape or ()], object if dtype.name == "string" else dtype.as_numpy_dtype)
 
 
 def contiguous(array):
@@ -166,16 +142,20 @@ def _later(job):
 class Choice(Caller):
     """If and Case; and a call, as the choice of one."""
 
-    def __init__(self, op, state):
+    def __init__(self, op, state, used=None):
         super().__init__(op, state)
-        self.branches = [Function(f, op, state, self.offset) for f in self.functions]
+        self.used = range(len(op.outputs)) if used is None else sorted(used)
+        self.branches = [Function(f, op, state, self.offset, [f.outputs[k] for k in self.used]) for f in self.functions]
 
     def __call__(self, arrays, compiled) -> tuple:
         values = self.spread(arrays)
         branch = self.branches[self._number(values[0]) if self.offset else 0]
         plan, numbers = branch.bind(values)
         found = self.run(plan, [contiguous(values[k]) for k in numbers], compiled) if plan.fetches or plan.targets else []
-        return tuple(np.array(values[d]) if r is None else found[r] for r, d in zip(branch.results, branch.direct))
+        results: list = [None] * len(self.op.outputs)
+        for k, r, d in zip(self.used, branch.results, branch.direct):
+            results[k] = np.array(values[d]) if r is None else found[r]
+        return tuple(no_value(t) if r is None else r for t, r in zip(self.op.outputs, results))
 
     def _number(self, index) -> int:
         if self.op.type == "Case":
@@ -192,7 +172,7 @@ class Loop(Caller):
     def __init__(self, op, state, used=None):
         super().__init__(op, state)
         cond, body = self.functions
-        needed = _needed_variables(cond, body, used if options.present().uses("loop_pruning") else None)
+        needed = needed_variables(cond, body, used)
         self.invariant = [through(t) is body.inputs[k] or k not in needed for k, t in enumerate(body.outputs)]
         self.steps = LoopSteps(body, self.invariant, cond, state)
         changing = {k for k, invariant in enumerate(self.invariant) if not invariant}
@@ -279,8 +259,8 @@ class Loop(Caller):
         if value is not given[k]:
             return value
         output = self.op.outputs[k]
-        if value is None:                           # it stands for a variable
-            return np.zeros([d or 0 for d in output._shape or ()], output.dtype.base_dtype.as_numpy_dtype)
+        if value is None:                           # it stands for a variable, or nobody asks for it
+            return no_value(output)
         if self.invariant[k] and not output._consumers and not self.op.graph.is_fetchable(output):
             return value
         return np.array(value)

@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from jitgraph.compiler import options
+from jitgraph.compiler.prune import Reached
 from jitgraph.graph.errors import OpError
 from jitgraph.host_values import boxed, unboxed
 from jitgraph.ops.tensor_array_in_place import is_in_place
@@ -52,6 +53,9 @@ class LoopSteps:
         self.waited = {c for op in body.get_operations() for c in op.control_inputs}
         self.expressions = Expressions(body)
         kept = [(k, t) for k, t in enumerate(body.outputs) if not invariant[k]]
+        needed = Reached()
+        needed.want([t for _, t in kept], body.control_outputs)
+        self.operations = [op for op in body.get_operations() if op in needed.ops]
         kept = [(k, t) for k, t in kept if not self._pop(k, t)]
         self._reads()
         changing = self._changing()
@@ -116,7 +120,7 @@ class LoopSteps:
 
     def _reads(self):
         """Elements of TensorArrays that the loop does not change, or not before they are read."""
-        for op in self.body.get_operations():
+        for op in self.operations:
             if op.type == "TensorArrayReadV3" and self._apart(op):
                 self._read_in_place(op) if is_in_place(op) else self._read(op)
             elif op.type in ("StackPopV2", "StackPop") and self._apart(op):
@@ -268,7 +272,7 @@ class LoopSteps:
     def _changing(self) -> dict:
         """{operation: a function that makes its change} for what may be done after the plan."""
         found: dict = {}
-        for op in self.body.get_operations():
+        for op in self.operations:
             if not self._apart(op):
                 continue
             if op.type in ("StackPushV2", "StackPush"):

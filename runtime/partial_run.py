@@ -11,7 +11,7 @@ import threading
 import numpy as np
 
 from jitgraph.compiler import compile
-from jitgraph.compiler.prune import noticed
+from jitgraph.compiler.prune import EVERYTHING, noticed
 from jitgraph.graph.errors import InvalidArgumentError
 
 from . import feed as feeding
@@ -36,7 +36,7 @@ class PartialRun:
         self.fed = dict(zip(self.feeds, ordered.feeds))
         self.found = dict(zip(self.fetches, ordered.fetches))
         self.ops, self.done = noticed(ordered.ops, ordered.fetches), set()
-        self.steps = Steps({}, session._state)
+        self.steps, self.wanted = Steps({}, session._state, ordered.wanted), ordered.wanted
         self.unfed, self.unfetched = set(self.feeds), set(self.fetches)
         self.lock = threading.Lock()
 
@@ -91,7 +91,9 @@ class PartialRun:
             op = getattr(item, "op", item)
             if op not in self.done and op not in needed:
                 needed.add(op)
-                stack += [*op.inputs, *op.control_inputs]
+                wanted = self.wanted.get(op, EVERYTHING)
+                stack += [t for k, t in enumerate(op.inputs) if wanted.needs(k)]
+                stack += op.control_inputs
         return needed
 
 

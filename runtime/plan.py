@@ -44,6 +44,7 @@ class Plan:
         ordered = compile(graph, fetches, targets, dict.fromkeys(given, ()), until="order")
         # of the graph, or what stands for it in the graph that it was raised to
         self.graph, self.fetches, self.targets, self.ops = ordered.graph, ordered.fetches, ordered.targets, ordered.ops
+        self.wanted = ordered.wanted
         # a target without effects is executed as well, for it may fail: its values follow those that were asked for
         self.fetches += [t for op in self.targets if not has_effect(op) for t in op.outputs
                          if t not in ordered.feeds and t not in self.fetches]
@@ -74,7 +75,8 @@ class Plan:
 
     def reference(self, feeds) -> list:
         """One run by the reference."""
-        found = reference.run(self.executed, {**dict(zip(self.feeds, feeds)), **self.known}, self.fetches, self.state)
+        found = reference.run(self.executed, {**dict(zip(self.feeds, feeds)), **self.known}, self.fetches, self.state,
+                              self.wanted)
         return [found[t] for t in self.fetches]
 
     @functools.cached_property
@@ -167,7 +169,7 @@ class Plan:
         """Runs `ops` by the reference and, of a failed operation that writes state, the checks of its arguments."""
         refs = state_inputs(failed) if failed not in ops else {}
         others = [t for k, t in enumerate(failed.inputs) if k not in refs] if refs else []
-        found = reference.run(ops, dict(zip(self.feeds, feeds)), others, self.state)
+        found = reference.run(ops, dict(zip(self.feeds, feeds)), others, self.state, self.wanted)
         if refs:
             values = [self.state.read(refs[k]) if k in refs else found[t] for k, t in enumerate(failed.inputs)]
             hostcall.check(failed, values)
@@ -277,7 +279,7 @@ class Segment:
         if self.previous is None:
             program = Program(plan.graph, plan.fetches, plan.targets, dict(zip(plan.feeds, shapes)),
                               variable_shapes=open_shapes, known=dict(plan.known), options=plan.options)
-            program.ops = list(plan.ops)
+            program.ops, program.wanted = list(plan.ops), plan.wanted
             return compile_ops(program)
         before = self.previous
         known = {**_constants(before), **dict(pins)}
@@ -285,7 +287,7 @@ class Segment:
         fetches = [t for t in plan.fetches if t not in before.results or t in before.live]
         program = Program(plan.graph, fetches, plan.targets, dict(zip(live, shapes)), variable_shapes=open_shapes,
                           known=known, options=plan.options)
-        program.ops = list(before.rest)
+        program.ops, program.wanted = list(before.rest), plan.wanted
         return compile_ops(program)
 
 

@@ -5,6 +5,7 @@ import numpy as np
 
 from jitgraph.compiler.lower import PASS_THROUGH, is_given, missing_feed, state_inputs
 from jitgraph.compiler.order import is_transparent, is_variable, seen_through, variable_of
+from jitgraph.compiler.prune import EVERYTHING
 from jitgraph.compiler.specialize import Info, apply_rule
 from jitgraph.graph.function_graph import inputs_by_value
 
@@ -12,19 +13,20 @@ from . import functions, hostcall, watch
 from .state import State
 
 
-def run(ops, feeds: dict, fetches, state: State) -> dict:
-    """Executes ordered operations; returns {tensor: ndarray} for the fetched tensors.
+def run(ops, feeds: dict, fetches, state: State, wanted=None) -> dict:
+    """Executes ordered operations; returns {tensor: ndarray} for the fetched tensors.  `wanted`: see `Program`.
 
     A failing operation leaves variables as the operations before it left them.
     """
-    return _Run(feeds, set(fetches), state).execute(ops)
+    return _Run(feeds, set(fetches), state, wanted).execute(ops)
 
 
 class Steps:
-    """Executes one operation after the other; `values` holds feeds and results."""
+    """Executes one operation after the other; `values` holds feeds and results.  `wanted`: the outputs of conditionals and
+    loops that are asked for, see `Program`."""
 
-    def __init__(self, feeds, state):
-        self.feeds, self.values, self.state = feeds, dict(feeds), state
+    def __init__(self, feeds, state, wanted=None):
+        self.feeds, self.values, self.state, self.wanted = feeds, dict(feeds), state, wanted or {}
 
     def value(self, tensor):
         """The value of a tensor; of a variable, the present one."""
@@ -45,8 +47,7 @@ class Steps:
         if op.type == "Placeholder":
             raise missing_feed(op)
         if op.opdef is not None and op.opdef.calls:
-            arrays = [self.value(op.inputs[k]) for k in inputs_by_value(op)]
-            self._give(op, functions.call(op, arrays, self.state, compiled=False))
+            self._give(op, self._call(op))
             return
         refs = state_inputs(op)
         if refs:
@@ -65,6 +66,12 @@ class Steps:
                     results = hostcall.apart(results, live)
             _check_shapes(op, arrays)       # last: what the operation itself says of its operands is more to the point
         self._give(op, results)
+
+    def _call(self, op):
+        wanted = self.wanted.get(op, EVERYTHING)
+        arrays = [self.value(op.inputs[k]) if wanted.needs(k) else functions.no_value(op.inputs[k])
+                  for k in inputs_by_value(op)]
+        return functions.call(op, arrays, self.state, compiled=False, used=wanted.outputs)
 
     def feed(self, fed: dict):
         """Takes further feeds."""
@@ -92,8 +99,8 @@ def _sizes_are_stated(op) -> bool:
 class _Run(Steps):
     """All operations of a run; values are dropped after their last use."""
 
-    def __init__(self, feeds, fetches, state):
-        super().__init__(feeds, state)
+    def __init__(self, feeds, fetches, state, wanted):
+        super().__init__(feeds, state, wanted)
         self.fetches = fetches
         self.results = {t: np.array(feeds[t]) for t in fetches if t in feeds}
 

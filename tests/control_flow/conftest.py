@@ -14,6 +14,7 @@ def run(tf, request):
                 values = session.run(fetches, feed_dict)
         return values
 
+    _run.jit = request.param
     return _run
 
 
