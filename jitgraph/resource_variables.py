@@ -78,7 +78,7 @@ class ResourceVariable(Variable):
         self._initializer_op = element(definition.initializer_name)
         self._initial_value = element(definition.initial_value_name) if definition.initial_value_name else None  # type: ignore[assignment]
         self._graph_element = element(definition.snapshot_name) if definition.snapshot_name else self._read()
-        self._trainable = definition.trainable
+        self._take_modes(definition)
         self._caching_device = None
         if definition.HasField("save_slice_info_def"):
             self._save_slice_info = SaveSliceInfo(save_slice_info_def=definition.save_slice_info_def,

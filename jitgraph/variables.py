@@ -104,8 +104,8 @@ class Variable:
                  shape: Any = None):
         self._save_slice_info: SaveSliceInfo | None = None
         self._constraint = constraint
-        self._synchronization = synchronization
-        self._aggregation = aggregation
+        self._synchronization = _mode(VariableSynchronization, synchronization, "synchronization", name)
+        self._aggregation = _mode(VariableAggregation, aggregation, "aggregation", name)
         if variable_def is not None:
             if initial_value is not None:
                 raise ValueError("variable_def and initial_value are mutually exclusive.")
@@ -113,8 +113,10 @@ class Variable:
             return
         if initial_value is None:
             raise ValueError("initial_value must be specified.")
-        collections = _checked_collections(collections, trainable is None or trainable)
-        self._trainable = trainable is None or bool(trainable)
+        if trainable is None:       # copies that are only made equal when they are read hold what is counted, not weights
+            trainable = self._synchronization is not VariableSynchronization.ON_READ
+        self._trainable = bool(trainable)
+        collections = _checked_collections(collections, self._trainable)
         if constraint is not None and not callable(constraint):
             raise ValueError("The `constraint` argument must be a callable.")
         if expected_shape is not None:
@@ -176,11 +178,16 @@ class Variable:
         self._initializer_op = element(definition.initializer_name)
         self._initial_value = element(definition.initial_value_name) if definition.initial_value_name else None  # type: ignore[assignment]
         self._snapshot = element(definition.snapshot_name)
-        self._trainable = definition.trainable
+        self._take_modes(definition)
         self._caching_device = None
         if definition.HasField("save_slice_info_def"):
             self._save_slice_info = SaveSliceInfo(save_slice_info_def=definition.save_slice_info_def,
                                                   import_scope=import_scope)
+
+    def _take_modes(self, definition: Any) -> None:
+        self._trainable = definition.trainable
+        self._synchronization = VariableSynchronization(definition.synchronization)
+        self._aggregation = VariableAggregation(definition.aggregation)
 
     @staticmethod
     def from_proto(variable_def: Any, import_scope: str | None = None) -> Variable:
@@ -199,7 +206,8 @@ class Variable:
             return None
         definition = VariableDef(variable_name=strip_name_scope(self._variable.name, export_scope),
                                  initializer_name=strip_name_scope(self.initializer.name, export_scope),
-                                 snapshot_name=strip_name_scope(self._snapshot.name, export_scope), trainable=self.trainable)
+                                 snapshot_name=strip_name_scope(self._snapshot.name, export_scope), trainable=self.trainable,
+                                 synchronization=self.synchronization.value, aggregation=self.aggregation.value)
         if self._initial_value is not None:
             definition.initial_value_name = strip_name_scope(self._initial_value.name, export_scope)
         if self._save_slice_info is not None:
@@ -383,6 +391,14 @@ def _wants_resource(kwargs: dict[str, Any]) -> bool:
 
         wanted = get_variable_scope().use_resource
     return public.resource_variables_enabled() if wanted is None else bool(wanted)
+
+
+def _mode(kind: Any, value: Any, what: str, name: str | None) -> Any:
+    """A member of an enumeration for it or its number; its first for None.  Raises ValueError for anything else."""
+    try:
+        return kind(0 if value is None else value)
+    except ValueError:
+        raise ValueError(f"Invalid variable {what} mode: {value} for variable: {name}") from None
 
 
 def _checked_collections(collections: Any, trainable: bool) -> list:
