@@ -28,10 +28,20 @@ def expand(graph, feed_dict):
             tensor = graph.as_graph_element(key, allow_tensor=True, allow_operation=False)
         except Exception as error:
             raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error}") from None
-        if not graph.is_feedable(tensor):
-            raise ValueError(f"Tensor {tensor} may not be fed.")
-        found[tensor] = value
+        found[check_feedable(graph, tensor)] = value
     return found
+
+
+def check_feedable(graph, tensor: Tensor) -> Tensor:
+    """The tensor.  Raises ValueError if the graph says that it may not be fed."""
+    if not graph.is_feedable(tensor):
+        raise ValueError(f"Tensor {tensor} may not be fed.")
+    return tensor
+
+
+def tensors(graph, keys) -> list[Tensor]:
+    """The tensors that are going to be fed, for them or their names.  Raises ValueError for one that may not be."""
+    return [check_feedable(graph, graph.as_graph_element(key, allow_tensor=True, allow_operation=False)) for key in keys]
 
 
 def convert(tensor: Tensor, value) -> np.ndarray:

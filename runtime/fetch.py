@@ -13,6 +13,8 @@ from jitgraph.graph.tensor import Tensor
 from jitgraph.session_handles import TensorHandle
 from jitgraph.tensor_array_values import Elements
 
+KEYS = (str, int, bool, bytes)      # types of keys of which two are the same if they are equal
+
 
 class Fetches:
     """A structure taken apart: `tensors` and `targets` (each once), and `build(values)` to put it together again."""
@@ -108,9 +110,9 @@ def flat_key(structure):
         parts = []
         for k, x in structure.items():
             part = flat_key(x)
-            if part is None:
+            if part is None or type(k) not in KEYS:
                 return None
-            parts.append((k, part))
+            parts.append((k, type(k), part))
         return (kind, tuple(parts))
     if kind is Tensor or kind is Operation or kind is str:
         return structure

@@ -180,14 +180,16 @@ class BaseSession:
         """A function of the values of `feed_list` that runs `fetches`: the cheapest way to run the same thing often."""
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
             raise TypeError("`feed_list` must be a list or tuple.")
-        taken = Fetches(self._graph, fetches, self)
-        tensors = [self._graph.as_graph_element(t, allow_tensor=True, allow_operation=False) for t in feed_list or ()]
-        plan = self._plan(taken.tensors, taken.targets, tensors)
-        build, convert, count = taken.build, feeding.converter(tensors), len(tensors)
+        plan, build, convert = self._prepared(fetches, feed_list or ())
+        count, mutations = len(feed_list or ()), self._graph.mutations
 
         def call(*values, options=None, run_metadata=None):
+            nonlocal plan, build, convert, mutations
             if self._closed:
                 raise RuntimeError("Attempted to use a closed Session.")
+            if mutations != self._graph.mutations:
+                plan, build, convert = self._prepared(fetches, feed_list or ())
+                mutations = self._graph.mutations
             if len(values) != count:
                 raise TypeError(f"the callable takes {count} feed values, got {len(values)}")
             if options is None and run_metadata is None and not self._watched:
@@ -195,6 +197,14 @@ class BaseSession:
             return build(_unwrapped(self._execute(plan, convert(values), options, run_metadata)))
 
         return call
+
+    def _prepared(self, fetches, feed_list) -> tuple:
+        """(plan, function that builds the result, function that converts the feeds) for values in the order of `feed_list`."""
+        if self._mutations != self._graph.mutations:
+            self._forget_plans()
+        taken = Fetches(self._graph, fetches, self)
+        tensors = feeding.tensors(self._graph, feed_list)
+        return self._plan(taken.tensors, taken.targets, tensors), taken.build, feeding.converter(tensors)
 
     def run_step_fn(self, step_fn):
         """Calls step_fn(step_context) with a context whose `run_with_hooks` and `session` are this session."""

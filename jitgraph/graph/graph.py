@@ -298,6 +298,7 @@ class Graph:
     def prevent_feeding(self, tensor: Tensor) -> None:
         """Forbids `tensor` as a key of ``feed_dict``."""
         self._unfeedable.add(tensor)
+        self.mutations += 1
 
     def is_feedable(self, tensor: Tensor) -> bool:
         """Whether `tensor` may be fed."""
@@ -306,6 +307,7 @@ class Graph:
     def prevent_fetching(self, op: Any) -> None:
         """Forbids `op` as a fetch."""
         self._unfetchable.add(op)
+        self.mutations += 1
 
     def is_fetchable(self, tensor_or_op: Any) -> bool:
         """Whether `tensor_or_op` may be fetched."""

@@ -166,7 +166,8 @@ def make_while(arguments: list[Tensor], cond: FunctionGraph, body: FunctionGraph
                                     parallel_iterations=parallel_iterations, name=name)
     node = made if isinstance(made, Operation) else made[0].op
     for tensor in node.outputs[len(arguments):]:
-        node.graph.prevent_fetching(tensor)         # what the body only reads comes out as it went in
+        # what the body only reads comes out as it went in; the node is new, so that no plan made before is stale
+        node.graph._unfetchable.add(tensor)
     return node
 
 

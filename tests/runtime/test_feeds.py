@@ -75,3 +75,43 @@ def test_partial_runs_keep_what_was_fed(tf):
         handle = session.partial_run_setup(found, [x, first])
         assert session.partial_run(handle, found[1], {x: [1.0, 2.0, 3.0, 4.0], first: [9.0, 9.0]}).tolist() == [3.0, 4.0]
         assert session.partial_run(handle, found[0]).tolist() == [9.0, 9.0]
+
+
+def test_forbidding_a_feed_or_a_fetch_counts_for_what_has_run_before(tf):
+    x = tf.placeholder(tf.float32, [])
+    y = x + 1.0
+    z = y * 2.0
+    with tf.Session() as session:
+        call, fetch = session.make_callable(z, [y]), session.make_callable(y, [x])
+        assert (session.run(z, {y: 1.0}), session.run(y, {x: 1.0}), call(1.0), fetch(1.0)) == (2.0, 2.0, 2.0, 2.0)
+        handle = session.partial_run_setup(z, [y])
+        tf.get_default_graph().prevent_feeding(y)
+        for run in (lambda: session.run(z, {y: 1.0}), lambda: session.run(z, {"add:0": 1.0}), lambda: call(1.0),
+                    lambda: session.make_callable(z, [y])(1.0), lambda: session.partial_run(handle, z, {y: 1.0})):
+            with pytest.raises(ValueError, match="may not be fed"):
+                run()
+        assert fetch(2.0) == 3.0
+        tf.get_default_graph().prevent_fetching(y.op)
+        for run in (lambda: session.run(y, {x: 1.0}), lambda: session.run(y.op, {x: 1.0}), lambda: fetch(1.0)):
+            with pytest.raises(ValueError, match="not fetchable"):
+                run()
+        assert session.run(z, {x: 1.0}) == 4.0
+
+
+def test_callables_see_what_changes_in_the_graph(tf):
+    x, y = tf.constant(1.0), tf.constant(2.0)
+    z = x + 3.0
+    with tf.Session() as session:
+        call = session.make_callable(z)
+        assert [call(), call()] == [4.0, 4.0]
+        z.op._update_input(0, y)
+        assert [call(), session.run(z)] == [5.0, 5.0]
+
+
+@pytest.mark.parametrize("keys", [(True, 1, 1.0), (0.0, -0.0, False, 0), ((1,), (True,)), ("a", b"a")])
+def test_the_keys_of_a_result_are_those_that_were_asked_for(tf, keys):
+    y = tf.constant(1.0) + 1.0
+    with tf.Session() as session:
+        for key in keys:
+            for found in (session.run({key: y}), session.run([{key: y}])[0], session.run({"in": {key: y}})["in"]):
+                assert [(repr(k), type(k)) for k in found] == [(repr(key), type(key))]
