@@ -16,6 +16,7 @@ from jitgraph.graph.scope_names import prepend_name_scope
 from jitgraph.graph.scopes import control_dependencies, device, name_scope
 from jitgraph.graph.stack import evaluate, get_default_graph
 from jitgraph.graph.tensor import Tensor
+from jitgraph.initial_values import guarded
 from jitgraph.op import lookup
 from jitgraph.ops import resource
 from jitgraph.variables import Variable
@@ -55,7 +56,8 @@ class ResourceVariable(Variable):
         with name_scope("IsInitialized"):
             self._is_initialized = resource.var_is_initialized_op(self._handle)
         with name_scope("Assign") as scope, device(self._handle.device or None):
-            self._initializer_op = resource.assign_variable_op(self._handle, self._initial_value, name=scope)
+            value = guarded(self._initial_value, self._handle.op.name)
+            self._initializer_op = resource.assign_variable_op(self._handle, value, name=scope)
         with name_scope("Read"), device(self._handle.device or None):
             self._graph_element = self._read()
             if caching_device is not None:

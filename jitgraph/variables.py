@@ -22,6 +22,7 @@ from jitgraph.graph.scopes import colocate_with, device, init_scope, name_scope
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.graph.stack import evaluate, get_default_graph, get_default_session
 from jitgraph.graph.tensor import Tensor
+from jitgraph.initial_values import guarded
 from jitgraph.op import lookup
 from jitgraph.ops import state
 
@@ -157,8 +158,8 @@ class Variable:
                                            container=get_default_graph()._container)
 
     def _finish(self, validate_shape: bool, caching_device: Any) -> None:
-        self._initializer_op = state.assign(self._variable, self._initial_value, validate_shape=validate_shape,
-                                            name="Assign").op
+        value = guarded(self._initial_value, self._variable.op.name)
+        self._initializer_op = state.assign(self._variable, value, validate_shape=validate_shape, name="Assign").op
         identity = lookup("Identity").builder
         if caching_device is not None:
             with device(caching_device):

@@ -164,7 +164,7 @@ class FunctionGraph(Graph):
         captured = set(function.captures.values())
         taken: dict[Tensor, Tensor] = {}
         for theirs, tensor in zip(function.inputs, tensors):
-            if not is_state(theirs):
+            if not is_state(theirs) or not is_state(tensor):
                 mine = self._placeholder(theirs.dtype, theirs._shape, theirs.op.name)
             else:
                 mine = self._state(tensor) if tensor not in self.captures else self.captures[tensor]
