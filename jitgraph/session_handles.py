@@ -17,12 +17,17 @@ from jitgraph.ops import session_tensor
 class TensorHandle:
     """What a run gives for ``tf.get_session_handle``: it names a value that the session keeps.
 
-    It may be fed in place of the value; ``handle`` is the string that ``tf.get_session_tensor`` takes.
+    It may be fed in place of the value; ``handle`` is the string that ``tf.get_session_tensor`` takes.  The session
+    forgets the values of handles that nobody holds, some of them at a time; not after ``get_raw_handle``.
     """
 
     def __init__(self, handle: bytes, dtype: DType, session: Any):
         self._handle, self._dtype, self._session = handle.decode(), dtype, session
-        self._deleted = False
+        self._deleted = self._raw = False
+
+    def __del__(self) -> None:
+        if not self._deleted and not self._raw:
+            self._session._register_dead_handle(self._handle)
 
     @property
     def handle(self) -> str:
@@ -31,14 +36,13 @@ class TensorHandle:
 
     def get_raw_handle(self) -> str:
         """The name of the value, which is then no longer this object's to delete."""
+        self._raw = True
         return self._handle
 
     def eval(self) -> Any:
-        """The value.  Raises TypeError if it was deleted."""
+        """The value.  Raises TypeError if it was deleted, RuntimeError if the session is closed."""
         self._check()
-        with self._session.graph.as_default():
-            holder, value = get_session_tensor(self._handle, self._dtype)
-        return self._session.run(value, {holder: self._handle})
+        return np.array(self._session._call_on_state(session_tensor.found, self._handle))[()]
 
     def to_numpy_array(self) -> np.ndarray:
         """The value as an array."""
@@ -48,9 +52,7 @@ class TensorHandle:
         """Lets the session forget the value.  Raises TypeError if it was deleted before."""
         self._check()
         self._deleted = True
-        with self._session.graph.as_default():
-            holder, deleter = delete_session_tensor(self._handle)
-        self._session.run(deleter, {holder: self._handle})
+        self._session._call_on_state(session_tensor.delete, self._handle)
 
     def _check(self) -> None:
         if self._deleted:

@@ -2,6 +2,7 @@
 sparse tensors; the result mirrors the structure, with ndarrays for tensors and None for operations."""
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
@@ -83,8 +84,8 @@ class Fetches:
         if place == len(self.tensors):
             self.tensors.append(element)
         if element.op.type == "GetSessionHandle":
-            dtype, session = element.op.inputs[0].dtype.base_dtype, self.session
-            return lambda values: TensorHandle(values[place], dtype, session)
+            dtype, session = element.op.inputs[0].dtype.base_dtype, weakref.ref(self.session)   # whose plans keep this
+            return lambda values: TensorHandle(values[place], dtype, session())
         if element.dtype is variant:
             return lambda values: _number(values[place])
         return lambda values: values[place]

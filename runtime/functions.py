@@ -63,6 +63,10 @@ class Function:
         self.constants = [(t, k, op.inputs[k].op.attrs["value"]) for t, k in self.parameters
                           if k not in changing and _is_known(op.inputs[k])]
 
+    def close(self):
+        for plan, _ in self.plans.values():
+            plan.close()
+
     def bind(self, values):
         """(plan, numbers of the inputs that feed it) for a call with these input arrays."""
         known = {t: c for t, k, c in self.constants if values[k] is c or np.array_equal(values[k], c)}
@@ -102,6 +106,13 @@ class Caller:
         self.by_value = inputs_by_value(op)
         self.functions = bodies(op)
         self.offset = first_argument(op)
+
+    def close(self):
+        """Frees what the plans of its functions hold."""
+        for function in vars(self).values():
+            for one in function if isinstance(function, list) else [function]:
+                if isinstance(one, Function):
+                    one.close()
 
     def spread(self, arrays) -> list:
         """The inputs in their places; None for those that stand for variables."""

@@ -25,7 +25,7 @@ class PartialRun:
     """What a handle stands for: the operations of all calls in order, those that ran, and their values."""
 
     def __init__(self, session, fetches, feeds):
-        graph, self.session = session.graph, session
+        graph = session.graph
         taken = Fetches(graph, fetches, session)
         if not taken.tensors and not taken.targets:
             raise InvalidArgumentError(None, None, "Must specify at least one target to fetch or execute.")
@@ -40,9 +40,10 @@ class PartialRun:
         self.unfed, self.unfetched = set(self.feeds), set(self.fetches)
         self.lock = threading.Lock()
 
-    def run(self, graph, fetches, feed_dict):
+    def run(self, session, fetches, feed_dict):
         """The values of `fetches`, in their structure.  Raises InvalidArgumentError for what was not announced."""
-        taken = Fetches(graph, fetches, self.session)
+        graph = session.graph
+        taken = Fetches(graph, fetches, session)
         if taken.targets:
             raise RuntimeError("partial_run() requires empty target_list.")
         fed = feeding.expand(graph, feed_dict) if feed_dict else {}
@@ -119,7 +120,7 @@ def run(session, handle, fetches, feed_dict):
     found = session._state.resources.get(key)
     if found is None:
         raise _invalid("Must run 'setup' before performing partial runs!")
-    result = found.run(session.graph, fetches, feed_dict)
+    result = found.run(session, fetches, feed_dict)
     if found.finished:
         session._state.resources.pop(key, None)
     return result

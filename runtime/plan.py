@@ -135,6 +135,10 @@ class Plan:
         except Exception:
             pass
 
+    def close(self):
+        """Frees the memory of runs and what was compiled."""
+        self.segment.close()
+
     def explain(self, failure: KernelFailure, feeds) -> Exception:
         """The operation's own error for a failed check."""
         ops = [n.op for n in failure.kernel.nodes if n.op is not None]
@@ -228,6 +232,15 @@ class Segment:
     def _after(self, compiled) -> Segment:
         with self.lock:
             return self.next.setdefault(compiled, Segment(self.plan, compiled.program))
+
+    def close(self):
+        for binding in list(self.bindings.values()):
+            binding.frames.clear()
+        for segment in list(self.next.values()):
+            segment.close()
+        self.bindings.clear()
+        self.variants.clear()
+        self.next.clear()
 
     # choosing and compiling ------------------------------------------------------------------------------------
     def binding(self, shapes, pins=()):
@@ -334,6 +347,7 @@ class Background:
             if job is None or self.stopped:
                 return
             job()
+            del job         # which may hold a session's state, until the next one comes
             self.jobs.task_done()
 
     def wait(self):

@@ -4,12 +4,14 @@ from __future__ import annotations
 import collections
 import os
 import threading
+import weakref
 from typing import Any
 
 import numpy as np
 
 from jitgraph.graph.stack import default_session, get_default_graph
 from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.session_tensor import forget
 
 from . import feed as feeding
 from . import recording
@@ -20,6 +22,7 @@ from .state import State
 DeviceAttributes = collections.namedtuple("DeviceAttributes", "name device_type memory_limit_bytes incarnation",
                                           defaults=(0, 0))
 
+DEAD_HANDLES = 10       # handles that nobody holds whose values are still kept, at most: TensorFlow's number
 MODES = ("auto", "always", "off")
 
 
@@ -62,7 +65,8 @@ class BaseSession:
         self._mutations = self._graph.mutations
         self._closed = False
         self._lock = threading.Lock()
-        SESSIONS.append(self)
+        self._dead_handles: list[str] = []
+        SESSIONS.add(self)
 
     @property
     def graph(self):
@@ -234,10 +238,29 @@ class BaseSession:
         """Frees the session's variables and plans.  Running afterwards raises RuntimeError."""
         if not self._closed:
             self._closed = True
+            for plan in self.plans:
+                plan.close()
             self._plans = {}
             self._state.close()
-            if self in SESSIONS:
-                SESSIONS.remove(self)
+            SESSIONS.discard(self)
+
+    def __del__(self):
+        if not getattr(self, "_closed", True):      # what a session that is dropped holds is freed at once
+            BaseSession.close(self)
+
+    def _call_on_state(self, function, *given):
+        """function(state, *given), for what needs no run.  Raises RuntimeError if the session is closed."""
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        return function(self._state, *given)
+
+    def _register_dead_handle(self, handle: str):
+        """Notes that nobody holds the handle of a value any more; the values of some handles are forgotten at a time, for
+        the name of a handle may serve a little longer than the object.  Takes no lock: it runs whenever memory is freed."""
+        self._dead_handles.append(handle)
+        if len(self._dead_handles) >= DEAD_HANDLES:
+            dead, self._dead_handles = self._dead_handles[:-1], self._dead_handles[-1:]
+            forget(self._state, dead)
 
 
 class Session(BaseSession):
@@ -284,7 +307,7 @@ class InteractiveSession(BaseSession):
         self._contexts = []
 
 
-SESSIONS: list[BaseSession] = []
+SESSIONS: weakref.WeakSet[BaseSession] = weakref.WeakSet()      # those in use
 
 
 def _unwrapped(values) -> list:

@@ -140,6 +140,8 @@ class State:
             with condition:
                 condition.notify_all()
         self.variables.clear()
+        for caller in list(self.functions.values()):
+            caller.close()
         self.functions.clear()
         self.streams.clear()
         self.resources.clear()

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +13,28 @@ from jitgraph.op import NOT_DIFFERENTIABLE, op
 DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
-def _key(handle: np.ndarray) -> tuple:
-    return ("session tensor", "", handle[()])
+def _key(handle: str) -> tuple:
+    return ("session tensor", "", handle)
+
+
+def found(state: Any, handle: str) -> np.ndarray:
+    """The value that is kept under a handle.  Raises InvalidArgumentError if there is none."""
+    value = state.resources.get(_key(handle))
+    if value is None:
+        raise InvalidArgumentError(None, None, f"The tensor with handle '{handle}' is not in the session store.")
+    return value
+
+
+def delete(state: Any, handle: str) -> None:
+    """Forgets the value that is kept under a handle.  Raises InvalidArgumentError if there is none."""
+    if state.resources.pop(_key(handle), None) is None:
+        raise InvalidArgumentError(None, None, f"Failed to delete a tensor with handle '{handle}' in the session store.")
+
+
+def forget(state: Any, handles: list[str]) -> None:
+    """Forgets the values of handles that nobody holds, as far as they are still there."""
+    for handle in handles:
+        state.resources.pop(_key(handle), None)
 
 
 @op("GetSessionHandle(value: T) -> handle: string", shape=shape_rules.scalar, stateful=True, host=True,
@@ -21,26 +42,20 @@ def _key(handle: np.ndarray) -> tuple:
 def get_session_handle(value, state, op):
     """Keeps the value with the session; the handle under which it is found again."""
     number = next(state.resource(("session tensor count", "", ""), itertools.count))
-    handle = np.array(f"{op.name};{number};{DEVICE}".encode(), object)
+    handle = f"{op.name};{number};{DEVICE}"
     kept = np.array(value)
     state.resource(_key(handle), lambda: kept)
-    return handle
+    return np.array(handle.encode(), object)
 
 
 @op("GetSessionTensor(handle: string; dtype: type) -> value: dtype", shape=None, stateful=True, host=True,
     context=("state",), grad=NOT_DIFFERENTIABLE)
 def get_session_tensor(handle, state):
     """The value that is kept under the handle."""
-    found = state.resources.get(_key(handle))
-    if found is None:
-        raise InvalidArgumentError(None, None, f"The tensor with handle '{handle[()].decode()}' is not in the session "
-                                               "store.")
-    return found
+    return np.array(found(state, handle[()].decode()))
 
 
 @op("DeleteSessionTensor(handle: string)", shape=shape_rules.no_outputs, stateful=True, host=True, context=("state",))
 def delete_session_tensor(handle, state):
     """Forgets the value that is kept under the handle."""
-    if state.resources.pop(_key(handle), None) is None:
-        raise InvalidArgumentError(None, None, f"Failed to delete a tensor with handle '{handle[()].decode()}' in the "
-                                               "session store.")
+    delete(state, handle[()].decode())
