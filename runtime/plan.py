@@ -223,11 +223,15 @@ class Segment:
             values.update(found)
             segment = segment._after(compiled)
             arrays = [_contiguous(values[t]) for t in _handed_on(program)]
-            pins = tuple((t, np.asarray(values[t])) for t in program.pins)
+            pins = tuple((t, np.asarray(values[t] if t in values else self._present(t))) for t in program.pins)
             binding = segment.binding(tuple(a.shape for a in arrays), pins)
             found = dict(zip(binding.layout.results, binding.run(arrays)))
             values.update(found)
         return [values[t] for t in self.plan.fetches]
+
+    def _present(self, tensor):
+        """The value of a variable whose read has no time of its own."""
+        return np.array(self.plan.state.read(variable_of(tensor)))
 
     def _after(self, compiled) -> Segment:
         with self.lock:

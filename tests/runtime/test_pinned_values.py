@@ -1,0 +1,33 @@
+"""Shapes that depend on the values of variables: a run goes on with what the variable holds where it is used."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+
+@pytest.mark.parametrize("resource", [False, True])
+@pytest.mark.parametrize("jit", ["off", "always", "auto"])
+def test_indices_in_a_variable_beside_a_size_of_the_run(tf, jit, resource):
+    v = tf.get_variable("v", initializer=np.array([1, 0, 2], np.int32), use_resource=resource)
+    depth = tf.placeholder(tf.int32, [])
+    hot = tf.one_hot(v, depth)
+    with tf.Session(jit=jit) as session:
+        session.run(v.initializer)
+        for wanted in (5, 3, 5):
+            np.testing.assert_array_equal(session.run(hot, {depth: wanted}), np.eye(wanted, dtype=np.float32)[[1, 0, 2]])
+        session.run(v.assign([0, 0, 1]))
+        np.testing.assert_array_equal(session.run(hot, {depth: 4}), np.eye(4, dtype=np.float32)[[0, 0, 1]])
+
+
+@pytest.mark.parametrize("resource", [False, True])
+@pytest.mark.parametrize("jit", ["off", "always", "auto"])
+def test_a_shape_in_a_variable(tf, jit, resource):
+    v = tf.get_variable("v", initializer=np.array([2, 3], np.int32), use_resource=resource)
+    ones = tf.ones(v) * 2
+    with tf.control_dependencies([v.assign_add([1, 0])]):
+        grown = tf.fill(v.read_value() + 0, 7)
+    with tf.Session(jit=jit) as session:
+        session.run(v.initializer)
+        for rows in (3, 4, 5):
+            assert session.run(ones).shape == (rows - 1, 3)
+            assert session.run(grown).shape == (rows, 3)
