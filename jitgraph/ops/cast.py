@@ -75,7 +75,7 @@ def _bitcast(input, type):
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """x (Tensor, SparseTensor, IndexedSlices or value) as `dtype`; x itself if it has that dtype."""
     base: DType = as_dtype(dtype).base_dtype
-    if type(x) is Tensor and x.dtype is base:
+    if (type(x) is Tensor or hasattr(x, "handle")) and x.dtype is base:     # the latter: a resource variable
         return x
     with name_scope(name, "Cast", [x]) as scope:
         if isinstance(x, SparseTensor):
