@@ -92,7 +92,7 @@ def _convolve_channels(x: np.ndarray, filters: np.ndarray, wins: list[Window], r
     result = np.zeros((*result_shape, channels, filters.shape[-1] // channels), x.dtype)
     for tap in np.ndindex(*filters.shape[:-2]):
         result += x[windows.tap_slices(wins, tap)][..., None] * filters[tap].reshape(channels, -1)
-    return result.reshape(*result_shape, -1)
+    return result.reshape(*result_shape, filters.shape[-1])
 
 
 def _matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -111,7 +111,7 @@ def _input_gradient(size: Any, filters: np.ndarray, grad: np.ndarray, wins: list
     full = np.zeros((batch, *(w.before + d + w.after for w, d in zip(wins, sizes)), channels), grad.dtype)
     groups = channels // inner if inner else 1
     if inner == 1 and groups > 1:
-        split = grad.reshape(*grad.shape[:-1], channels, -1)
+        split = grad.reshape(*grad.shape[:-1], channels, out // channels)
         for tap in np.ndindex(*taps):
             full[windows.tap_slices(wins, tap)] += (split * filters[tap].reshape(channels, -1)).sum(-1, dtype=grad.dtype)
         return windows.cropped(full, wins, sizes)
@@ -317,7 +317,7 @@ def _depthwise_shape(c: Any) -> Any:
 
 def _grouped(filters: np.ndarray) -> np.ndarray:
     """Filters [h, w, in, multiplier] as those of a convolution with one group per channel: [h, w, 1, in * multiplier]."""
-    return filters.reshape(*filters.shape[:2], 1, -1)
+    return filters.reshape(*filters.shape[:2], 1, filters.shape[2] * filters.shape[3])
 
 
 @op(f"DepthwiseConv2dNative(input: T, filter: T; {_ATTRS_DEPTHWISE}) -> output: T", T=FLOATS, shape=_depthwise_shape,

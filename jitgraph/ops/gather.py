@@ -1,6 +1,7 @@
 """Rows picked by index, and put back by index: gather, gather_nd, scatter_nd."""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -60,10 +61,10 @@ def _gather_v2(params, indices, axis, batch_dims):
         return np.take(params, indices, axis)
     batch = batch_dims % indices.ndim if batch_dims < 0 else batch_dims
     lead = params.shape[:batch]
-    moved = np.moveaxis(params, axis, batch).reshape(-1, *[d for i, d in enumerate(params.shape[batch:], batch)
+    moved = np.moveaxis(params, axis, batch).reshape(math.prod(lead), *[d for i, d in enumerate(params.shape[batch:], batch)
                                                             if i == axis],
                                                      *[d for i, d in enumerate(params.shape[batch:], batch) if i != axis])
-    rows = indices.reshape(moved.shape[0], -1)
+    rows = indices.reshape(len(moved), math.prod(indices.shape[batch:]))
     picked = np.stack([m[r] for m, r in zip(moved, rows)]) if len(moved) else moved[:, :0]
     middle = params.shape[batch:axis]
     result = picked.reshape(*lead, *indices.shape[batch:], *middle, *params.shape[axis + 1:])

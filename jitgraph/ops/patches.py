@@ -1,6 +1,7 @@
 """Windows that are not sums: extract_image_patches, grayscale dilation and erosion."""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def _extract_image_patches(images, ksizes, strides, rates, padding):
     taps = tuple(ksizes[1:3])
     wins = _windows(images.shape[1:3], taps, strides, rates, padding)
     view = windows.view(np.ascontiguousarray(windows.padded(images, wins)), wins, taps)
-    return view.reshape(*view.shape[:3], -1)
+    return view.reshape(*view.shape[:3], math.prod(view.shape[3:]))
 
 
 @_extract_image_patches.gradient

@@ -1,6 +1,7 @@
 """Windows of volumes [batch, planes, rows, columns, channels] as channels."""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def _extract_volume_patches(input, ksizes, strides, padding):
     taps = tuple(ksizes[1:4])
     wins = _windows(input.shape[1:4], ksizes, strides, padding)
     view = windows.view(np.ascontiguousarray(windows.padded(input, wins)), wins, taps)
-    return view.reshape(*view.shape[:4], -1)
+    return view.reshape(*view.shape[:4], math.prod(view.shape[4:]))
 
 
 @_extract_volume_patches.gradient

@@ -46,3 +46,27 @@ def test_reshape_by_a_size_of_0(tf, shape, wanted, expected, jit):
 @pytest.mark.parametrize("jit", ["always", "off"])
 def test_the_diagonal_of_nothing(tf, jit):
     assert results(tf, lambda tf, x, s: tf.diag_part(x), (0, 0), jit).shape == (0,)
+
+
+BATCHES = {
+    "conv2d": (lambda tf, x, w: tf.nn.conv2d(x, w, [1, 2, 2, 1], "SAME"), (0, 5, 7, 3), (3, 3, 3, 4), (0, 3, 4, 4)),
+    "depthwise_conv2d": (lambda tf, x, w: tf.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "SAME"), (0, 5, 7, 3), (3, 3, 3, 2),
+                         (0, 5, 7, 6)),
+    "max_pool": (lambda tf, x, w: tf.nn.max_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "SAME"), (0, 5, 7, 3), (1,), (0, 3, 4, 3)),
+    "patches": (lambda tf, x, w: tf.image.extract_image_patches(x, [1, 2, 2, 1], [1, 2, 2, 1], [1] * 4, "SAME"), (0, 4, 4, 3), (1,),
+                (0, 2, 2, 12)),
+    "batch_gather": (lambda tf, x, w: tf.batch_gather(x, tf.cast(w, tf.int32)), (0, 3), (0, 2), (0, 2)),
+    "matmul": (lambda tf, x, w: tf.matmul(x, w), (2, 0, 3), (2, 3, 2), (2, 0, 2)),
+}
+
+
+@pytest.mark.parametrize("name", list(BATCHES))
+@pytest.mark.parametrize("jit", ["always", "off"])
+def test_a_batch_of_nothing_and_its_gradients(tf, name, jit):
+    make, *shapes, expected = BATCHES[name]
+    x, w = (tf.placeholder(tf.float32, [None] * len(s)) for s in shapes)
+    y = make(tf, x, w)
+    gradients = [(t, s) for t, s in zip(tf.gradients(y, [x, w]), shapes) if t is not None and name != "patches"]
+    with tf.Session(jit=jit) as session:
+        found, *slopes = session.run([y, *(t for t, _ in gradients)], {x: np.zeros(shapes[0]), w: np.zeros(shapes[1])})
+    assert found.shape == expected and [s.shape for s in slopes] == [s for _, s in gradients]
