@@ -1,0 +1,108 @@
+"""Sizes around those at which kernels, or whole plans, are made another way: compiled and by reference."""
+import numpy as np
+import pytest
+
+from jitgraph.compiler import fuse, ir, kernel, sink
+from jitgraph.compiler.emit import contract, native, philox, product_code, products, sequential, turn
+from jitgraph.runtime import frame
+
+
+def around(*thresholds):
+    """The sizes next to each threshold."""
+    return sorted({max(t + step, 0) for t in thresholds for step in (-1, 0, 1)})
+
+
+def draw(*shape, seed=0):
+    return np.random.RandomState(seed).randint(-8, 9, shape).astype(np.float32) / 8
+
+
+def check(tf, function, *arrays, exact=False):
+    """function(*tensors) -> tensors, of known and of unknown sizes, gives the same compiled and by reference."""
+    for known in (True, False):
+        feeds = {tf.placeholder(a.dtype, a.shape if known else [None] * a.ndim): a for a in arrays}
+        fetches = function(*feeds)
+        fetches = fetches if isinstance(fetches, list) else [fetches]
+        with tf.Session(jit="always") as session, tf.Session(jit="off") as reference:
+            for found, wanted in zip(session.run(fetches, feeds), reference.run(fetches, feeds), strict=True):
+                assert found.shape == wanted.shape and found.dtype == wanted.dtype
+                if exact:
+                    np.testing.assert_array_equal(found, wanted)
+                else:
+                    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+
+
+LANES = native.vector_bytes() // 4
+
+
+@pytest.mark.parametrize("n", around(1, LANES, products.LEAST, products.FEW, contract.MIN_ROWS, products.ROWS,
+                                     product_code.TURNED_ROWS, product_code.DEPTH))
+@pytest.mark.parametrize("ta, tb", [(False, False), (True, False), (False, True), (True, True)])
+def test_products(tf, n, ta, tb):
+    """Each of the three sizes of a product in turn, beside sizes of other kinds, and with an epilogue."""
+    for m, k, p in ((n, 33, 40), (65, n, 40), (65, 33, n), (1, n, 1), (n, 1, n), (n, 2, 1)):
+        a, b = draw(*((k, m) if ta else (m, k))), draw(*((p, k) if tb else (k, p)), seed=1)
+        check(tf, lambda a, b: [tf.matmul(a, b, ta, tb), tf.nn.relu(tf.matmul(a, b, ta, tb) + 1.0)], a, b)
+
+
+@pytest.mark.parametrize("n", around(1, 2, LANES, products.LEAST))
+def test_batches_of_products(tf, n):
+    for x, y in (((n, 3, 4), (n, 4, 5)), ((3, n, 4), (3, 4, n)), ((3, 4, n), (1, n, 5)), ((n, 1, 3, 4), (1, 2, 4, 3))):
+        check(tf, tf.matmul, draw(*x), draw(*y, seed=1))
+
+
+@pytest.mark.parametrize("n", around(1, turn.TILE, turn.BLOCK, 2 * turn.BLOCK))
+def test_transposes(tf, n):
+    for shape in ((n, 40), (40, n), (3, n, 37), (n, 3, 37), (37, 3, n), (1, n), (n, 1, n)):
+        check(tf, lambda x: [tf.transpose(x) + 1.0, tf.transpose(x), tf.reduce_sum(tf.transpose(x) * 2.0, 0)], draw(*shape))
+
+
+@pytest.mark.parametrize("rows", around(1, sequential.GROUP, 2 * sequential.GROUP, sequential.LARGE,
+                                        sequential.LARGE + 2 * sequential.GROUP))
+def test_rows_of_a_table(tf, rows):
+    ids = np.random.RandomState(0).randint(0, max(rows, 1), 300 if rows else 0).astype(np.int32)
+    for columns in (1, sequential.BLOCK + 1):
+        updates = draw(len(ids), columns)
+        check(tf, lambda i, u, columns=columns: [
+            tf.unsorted_segment_sum(u, i, rows), tf.unsorted_segment_max(u, i, rows),
+            tf.scatter_nd(tf.expand_dims(i, 1), u, [rows, columns])], ids, updates, exact=True)
+
+
+@pytest.mark.parametrize("columns", around(1, sequential.BLOCK, sequential.WIDE, 2 * sequential.WIDE))
+def test_columns_of_a_table(tf, columns):
+    ids = np.random.RandomState(0).randint(0, sequential.LARGE, 30).astype(np.int32)
+    for rows in (5, sequential.LARGE):
+        check(tf, lambda i, u, rows=rows: [tf.unsorted_segment_sum(u, i % rows, rows), tf.gather(tf.cumsum(u), i % 30)],
+              ids, draw(30, columns), exact=True)
+
+
+@pytest.mark.parametrize("n", around(1, sequential.SEARCH_BLOCK, kernel.COLUMNS))
+def test_lines_in_order(tf, n):
+    x = np.random.RandomState(0).permutation(3 * n).astype(np.float32).reshape(3, n)
+    check(tf, lambda x: [*tf.nn.top_k(x, tf.minimum(tf.shape(x)[1], 5)), tf.cumsum(x, 1, reverse=True),
+                         tf.cumsum(x, 0, exclusive=True)] if n else [tf.cumsum(x, 1)], x, exact=True)
+
+
+@pytest.mark.parametrize("n", around(fuse.FEW, ir.LARGE, frame.SMALL // 4, sink.CACHED))
+def test_values_that_are_kept_or_computed_again(tf, n):
+    def function(x):
+        mask = tf.cast(x > 0.0, tf.float32)
+        wide = tf.broadcast_to(x[:1], tf.shape(x))
+        return [tf.reduce_sum(x * mask), tf.reduce_max(x - tf.reduce_mean(x)), mask * 2.0, tf.tanh(wide) + x]
+    check(tf, function, draw(n))
+
+
+@pytest.mark.parametrize("n", around(1, 4 * philox.BLOCKS, 8 * philox.BLOCKS))
+def test_random_numbers(tf, n):
+    check(tf, lambda x: [tf.random_uniform(tf.shape(x), seed=1), tf.random_uniform([n, 1], seed=2) + 1.0], draw(n), exact=True)
+
+
+@pytest.mark.parametrize("n", around(1, ir.CHUNKS // 2, ir.CHUNKS, 2 * ir.CHUNKS))
+def test_batches_of_images(tf, n):
+    def function(x, w):
+        y = tf.nn.conv2d(x, w, [1, 2, 2, 1], "SAME")
+        z = tf.nn.depthwise_conv2d(x, w[:, :, :, :2], [1, 1, 1, 1], "VALID")
+        pooled = tf.nn.max_pool(y, [1, 2, 2, 1], [1, 2, 2, 1], "SAME")
+        loss = tf.reduce_sum(tf.square(y)) + tf.reduce_sum(tf.square(z)) + tf.reduce_sum(pooled)
+        return [y, z, *tf.gradients(loss, [x, w])]
+    for channels in (1, LANES, LANES + 1):
+        check(tf, function, draw(n, 5, 7, channels), draw(3, 3, channels, 3, seed=1))
