@@ -147,7 +147,8 @@ class Builder:
         outputs = [(sizes.settled(shape), dtype) for shape, dtype in outputs]
         key = None
         if not alone and kind not in ALONE and "common_subexpressions" not in self.off:
-            key = (kind, tuple((v.node.id, v.index) for v in inputs), _key(outputs), _key(sorted(attrs.items())))
+            key = (kind, tuple([(v.node.id, v.index) for v in inputs]), tuple([(_key(shape), dtype.name) for shape, dtype in outputs]),
+                   tuple([_key(x) for x in attrs.items()]))
             found = self._known.get(key)
             if found is not None:
                 return found
@@ -483,17 +484,18 @@ def numbers(shape) -> list[int]:
 
 def _key(x):
     """Something hashable that is equal for what a node's attributes cannot tell apart, and for nothing else."""
-    if isinstance(x, sizes.Size):
-        return "size", x.terms
-    if isinstance(x, Value):
-        return x.node.id, x.index
-    if isinstance(x, (tuple, list)):
+    kind = type(x)
+    if kind is str:
+        return x
+    if kind is tuple or kind is list:
         return tuple([_key(one) for one in x])
+    if kind is sizes.Size:
+        return sizes.Size, x.terms
     if isinstance(x, float):            # -0.0 == 0.0
-        return "float", x.hex()
-    if type(x).__name__ == "ndarray":
+        return float, x.hex()
+    if kind.__name__ == "ndarray":
         return x.dtype.str, x.shape, _key(x.ravel().tolist()) if x.dtype == object else x.tobytes()
-    return type(x).__name__, x
+    return kind, x
 
 
 def same_shape(a, b) -> bool:

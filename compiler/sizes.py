@@ -61,10 +61,10 @@ class SizeSpace:
 class Size:
     """A polynomial with integer coefficients over symbols and floor divisions, with its present value."""
 
-    __slots__ = ("terms", "hint", "space")
+    __slots__ = ("terms", "hint", "space", "is_settled")
 
     def __init__(self, terms: Terms, hint: int, space: SizeSpace):
-        self.terms, self.hint, self.space = terms, hint, space
+        self.terms, self.hint, self.space, self.is_settled = terms, hint, space, False
 
     # arithmetic ------------------------------------------------------------------------------------------------
     def _make(self, terms: dict, hint: int) -> Dim:
@@ -182,7 +182,7 @@ class Size:
     def __eq__(self, other):
         if other is None:
             return False
-        return self._compare(other, "==", lambda a, b: a == b)
+        return same(self, other) or self._compare(other, "==", lambda a, b: a == b)
 
     def __ne__(self, other):
         return not self == other
@@ -198,6 +198,11 @@ class Size:
 
     def __ge__(self, other):
         return self._compare(other, ">=", lambda a, b: a >= b)
+
+    def _settle(self) -> bool:
+        """Whether it is 2 or more, asked once."""
+        self.is_settled = self > 1
+        return self.is_settled
 
     def __bool__(self):
         return self != 0
@@ -248,7 +253,7 @@ def same(a: Dim, b: Dim) -> bool:
 
 def settled(shape) -> tuple:
     """The shape with sizes of 2 or more, in every run that the plan is for, and numbers."""
-    return tuple([d if not isinstance(d, Size) or d > 1 else d.__index__() for d in shape])
+    return tuple([d if not isinstance(d, Size) or d.is_settled or d._settle() else d.__index__() for d in shape])
 
 
 def product(dims) -> Dim:
