@@ -12,8 +12,8 @@ SHAPES = st.lists(st.integers(0, 4), max_size=4).map(tuple)
 class Context:
     """What a rule sees."""
 
-    def __init__(self, shapes, constants=(), **attrs):
-        self.shapes, self.attrs = shapes, attrs
+    def __init__(self, shapes, constants=(), running=False, **attrs):
+        self.shapes, self.attrs, self.running = shapes, attrs, running
         self._constants = constants
 
     def constant(self, index):
@@ -75,12 +75,16 @@ def test_reductions_over_unknown_axes():
 
 
 def test_shapes_from_values():
-    assert rules.shape_of_value(np.array([2, -1, 3])) == (2, None, 3)
+    stated = np.array([2, -1, 3])
+    assert rules.shape_from(Context([(3,)], (stated,)), 0) == (2, None, 3)
+    assert rules.shape_from(Context([(3,)], (stated,), running=True), 0, free=True) == (2, None, 3)
+    with pytest.raises(ValueError, match="Dimension -1 must be >= 0"):
+        rules.shape_from(Context([(3,)], (stated,), running=True), 0)
     assert rules.shape_from(Context([(2,)], (np.array([4, None], object),)), 0) == (4, None)
     assert rules.shape_from(Context([(2,)], (None,)), 0) == (None, None)
     assert rules.shape_from(Context([(None,)], (None,)), 0) is None
-    with pytest.raises(ValueError, match="non-negative"):
-        rules.shape_of_value(np.array([-2]))
+    with pytest.raises(ValueError, match="Dimension -2 must be >= 0"):
+        rules.shape_from(Context([(1,)], (np.array([-2]),)), 0)
 
 
 def test_ranks_and_counts():
