@@ -139,9 +139,9 @@ class FlagValues:
         if not flag.present:
             flag.value = value
 
-    def get_help(self) -> str:
-        """All flags with their descriptions."""
-        return "\n".join(f"  --{flag.name}: {flag.help}\n    (default: {flag.default!r})"
+    def get_help(self, prefix: str = "", include_special_flags: bool = True) -> str:
+        """All flags with their descriptions, each line after `prefix`."""
+        return "\n".join(f"{prefix}  --{flag.name}: {flag.help}\n{prefix}    (default: {flag.default!r})"
                          for flag in self._flags.values())
 
 
@@ -149,11 +149,12 @@ FLAGS = FlagValues()
 
 
 def _define(name: str, default: Any, help_text: str | None, parse: Callable[[str], Any], flag_values: FlagValues | None,
-            **options: Any) -> None:
+            required: bool, **options: Any) -> None:
     if isinstance(default, str):
         default = parse(default)
     values = FLAGS if flag_values is None else flag_values
     values._flags[name] = Flag(name, default, help_text, parse, **options)
+    values._flags[name].required = required
 
 
 def _boolean(text: str) -> bool:
@@ -165,39 +166,52 @@ def _boolean(text: str) -> bool:
     raise ValueError(f"Non-boolean argument to boolean flag: {text!r}")
 
 
-def DEFINE_string(name: str, default: Any, help: str | None, flag_values: Any = None, **kwargs: Any) -> None:
+def _integer(text: str) -> int:
+    return int(text, 0) if text.lower().startswith(("0x", "-0x")) else int(text)
+
+
+def _within(parse: Callable[[str], Any], lower: Any, upper: Any) -> Callable[[str], Any]:
+    """`parse`, with a ValueError for what is not within the bounds."""
+
+    def checked(text: str) -> Any:
+        value = parse(text)
+        if lower is not None and value < lower or upper is not None and value > upper:
+            raise ValueError(f"{value} is not in [{lower}, {upper}]")
+        return value
+
+    return checked
+
+
+def DEFINE_string(name: str, default: Any, help: str | None, flag_values: Any = None, required: bool = False,
+                  **args: Any) -> None:
     """Defines a flag with a string."""
-    _define(name, default, help, str, flag_values)
+    _define(name, default, help, str, flag_values, required)
 
 
 def DEFINE_integer(name: str, default: Any, help: str | None, lower_bound: int | None = None,
-                   upper_bound: int | None = None, flag_values: Any = None, **kwargs: Any) -> None:
+                   upper_bound: int | None = None, flag_values: Any = None, required: bool = False, **args: Any) -> None:
     """Defines a flag with an integer (decimal, or hexadecimal with 0x), within the bounds if there are any."""
-
-    def parse(text: str) -> int:
-        value = int(text, 0) if text.lower().startswith(("0x", "-0x")) else int(text)
-        if lower_bound is not None and value < lower_bound or upper_bound is not None and value > upper_bound:
-            raise ValueError(f"{value} is not in [{lower_bound}, {upper_bound}]")
-        return value
-
-    _define(name, default, help, parse, flag_values)
+    _define(name, default, help, _within(_integer, lower_bound, upper_bound), flag_values, required)
 
 
-def DEFINE_float(name: str, default: Any, help: str | None, flag_values: Any = None, **kwargs: Any) -> None:
-    """Defines a flag with a number."""
-    _define(name, float(default) if isinstance(default, int) else default, help, float, flag_values)
+def DEFINE_float(name: str, default: Any, help: str | None, lower_bound: float | None = None,
+                 upper_bound: float | None = None, flag_values: Any = None, required: bool = False, **args: Any) -> None:
+    """Defines a flag with a number, within the bounds if there are any."""
+    _define(name, float(default) if isinstance(default, int) else default, help,
+            _within(float, lower_bound, upper_bound), flag_values, required)
 
 
-def DEFINE_boolean(name: str, default: Any, help: str | None, flag_values: Any = None, **kwargs: Any) -> None:
+def DEFINE_boolean(name: str, default: Any, help: str | None, flag_values: Any = None, module_name: str | None = None,
+                   required: bool = False, **args: Any) -> None:
     """Defines a flag that is on (``--name``, ``--name=true``) or off (``--noname``)."""
-    _define(name, default, help, _boolean, flag_values, boolean=True)
+    _define(name, default, help, _boolean, flag_values, required, boolean=True)
 
 
 DEFINE_bool = DEFINE_boolean
 
 
 def DEFINE_enum(name: str, default: Any, enum_values: list[str], help: str | None, flag_values: Any = None,
-                **kwargs: Any) -> None:
+                module_name: str | None = None, required: bool = False, **args: Any) -> None:
     """Defines a flag with one of `enum_values`."""
 
     def parse(text: str) -> str:
@@ -205,25 +219,28 @@ def DEFINE_enum(name: str, default: Any, enum_values: list[str], help: str | Non
             raise ValueError(f"value should be one of <{'|'.join(enum_values)}>")
         return text
 
-    _define(name, default, help, parse, flag_values)
+    _define(name, default, help, parse, flag_values, required)
 
 
-def DEFINE_list(name: str, default: Any, help: str | None, flag_values: Any = None, **kwargs: Any) -> None:
+def DEFINE_list(name: str, default: Any, help: str | None, flag_values: Any = None, required: bool = False,
+                  **args: Any) -> None:
     """Defines a flag with a list of strings, separated by commas."""
-    _define(name, default, help, lambda text: [part.strip() for part in text.split(",")] if text else [], flag_values)
+    _define(name, default, help, lambda text: [part.strip() for part in text.split(",")] if text else [], flag_values,
+            required)
 
 
-def DEFINE_multi_string(name: str, default: Any, help: str | None, flag_values: Any = None,
-                        **kwargs: Any) -> None:
+def DEFINE_multi_string(name: str, default: Any, help: str | None, flag_values: Any = None, required: bool = False,
+                        **args: Any) -> None:
     """Defines a flag that may be given several times; its value is the list of strings."""
-    _define(name, default, help, lambda text: [text], flag_values, multiple=True)
+    _define(name, default, help, lambda text: [text], flag_values, required, multiple=True)
 
 
-def DEFINE_multi_integer(name: str, default: Any, help: str | None, flag_values: Any = None,
-                         **kwargs: Any) -> None:
+def DEFINE_multi_integer(name: str, default: Any, help: str | None, lower_bound: int | None = None,
+                         upper_bound: int | None = None, flag_values: Any = None, required: bool = False, **args: Any) -> None:
     """Defines a flag that may be given several times; its value is the list of integers."""
-    _define(name, [default] if isinstance(default, int) else default, help, lambda text: [int(text)], flag_values,
-            multiple=True)
+    parse = _within(_integer, lower_bound, upper_bound)
+    _define(name, [default] if isinstance(default, int) else default, help, lambda text: [parse(text)], flag_values,
+            required, multiple=True)
 
 
 def mark_flag_as_required(flag_name: str, flag_values: FlagValues | None = None) -> None:

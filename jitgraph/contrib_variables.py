@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from jitgraph import names
+from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import add_to_collection, device, get_collection, name_scope
+from jitgraph.train import checkpoint_values
 from jitgraph.variable_scopes import get_variable
-from jitgraph.variables import Variable
+from jitgraph.variables import Variable, VariableAggregation, VariableSynchronization
 
 
 def local_variable(initial_value: Any, validate_shape: bool = True, name: str | None = None,
@@ -30,24 +32,30 @@ def global_variable(initial_value: Any, validate_shape: bool = True, name: str |
 
 def variable(name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, regularizer: Any = None,
              trainable: bool = True, collections: Any = None, caching_device: Any = None, device: Any = None,
-             partitioner: Any = None, custom_getter: Callable | None = None, use_resource: bool | None = None) -> Any:
+             partitioner: Any = None, custom_getter: Callable | None = None, use_resource: bool | None = None,
+             synchronization: Any = VariableSynchronization.AUTO, aggregation: Any = VariableAggregation.NONE) -> Any:
     """As ``tf.get_variable``, on `device`; a `custom_getter` is called instead of it, with the same arguments."""
     getter = get_variable if custom_getter is None else custom_getter
     listed = list(dict.fromkeys(collections or [GraphKeys.GLOBAL_VARIABLES]))
     with _on(device):
         return getter(name, shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer,
                       trainable=trainable, collections=listed, caching_device=caching_device, partitioner=partitioner,
-                      use_resource=use_resource)
+                      use_resource=use_resource, synchronization=synchronization, aggregation=aggregation)
 
 
 def _on(where: Any) -> Any:
     return device(where or "")
 
 
-def model_variable(name: str, *args: Any, collections: Any = None, **options: Any) -> Any:
+def model_variable(name: str, shape: Any = None, dtype: Any = dtypes.float32, initializer: Any = None,
+                   regularizer: Any = None, trainable: bool = True, collections: Any = None, caching_device: Any = None,
+                   device: Any = None, partitioner: Any = None, custom_getter: Callable | None = None,
+                   use_resource: bool | None = None, synchronization: Any = VariableSynchronization.AUTO,
+                   aggregation: Any = VariableAggregation.NONE) -> Any:
     """As ``variable``, in the collections ``variables`` and ``model_variables`` too."""
     listed = [*(collections or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
-    return variable(name, *args, collections=listed, **options)
+    return variable(name, shape, dtype, initializer, regularizer, trainable, listed, caching_device, device, partitioner,
+                    custom_getter, use_resource, synchronization, aggregation)
 
 
 def add_model_variable(var: Any) -> None:
@@ -89,3 +97,25 @@ def assign_from_values_fn(var_names_to_values: dict[str, np.ndarray]) -> Callabl
     """A function of a session that gives the variables the values."""
     operation, feeds = assign_from_values(var_names_to_values)
     return lambda session: session.run(operation, feeds)
+
+
+# -- checkpoints, as tf.train's functions under other names of their parameters --------------------------------------
+
+def load_checkpoint(filepattern: Any) -> Any:
+    """``tf.train.load_checkpoint``."""
+    return checkpoint_values.load_checkpoint(filepattern)
+
+
+def load_variable(checkpoint_dir: Any, name: Any) -> Any:
+    """``tf.train.load_variable``."""
+    return checkpoint_values.load_variable(checkpoint_dir, name)
+
+
+def list_variables(checkpoint_dir: Any) -> list[tuple[str, list[int]]]:
+    """``tf.train.list_variables``."""
+    return checkpoint_values.list_variables(checkpoint_dir)
+
+
+def init_from_checkpoint(checkpoint_dir: Any, assignment_map: dict) -> None:
+    """``tf.train.init_from_checkpoint``."""
+    checkpoint_values.init_from_checkpoint(checkpoint_dir, assignment_map)

@@ -36,7 +36,7 @@ def _packed(structure: Any, leaves: list) -> Any:
     return leaves.pop(0)
 
 
-def custom_gradient(f: Callable | None = None) -> Any:
+def custom_gradient(f: Callable) -> Any:
     """Decorator: `f(*args)` returns ``(result, grad_fn)``; ``grad_fn(*dys)`` gives the gradients of the args.
 
     The result may be a tensor or nested structure of tensors; `grad_fn` gets one gradient per tensor in it.  If f reads
@@ -48,9 +48,6 @@ def custom_gradient(f: Callable | None = None) -> Any:
             e = tf.exp(x)
             return tf.log(1 + e), lambda dy: dy * (1 - 1 / (1 + e))
     """
-    if f is None:
-        return custom_gradient
-
     @functools.wraps(f)
     def decorated(*args: Any, **kwargs: Any) -> Any:
         return _with_gradient(f, args, kwargs)

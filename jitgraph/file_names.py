@@ -18,8 +18,7 @@ FILES: dict[str, str] = {
         train.remove_checkpoint train.checkpoints_iterator""",
     "train.checkpoint_values": """
         train.load_checkpoint train.load_variable train.list_variables train.init_from_checkpoint
-        contrib.framework.load_checkpoint contrib.framework.load_variable contrib.framework.list_variables
-        contrib.framework.init_from_checkpoint contrib.framework.assign_from_checkpoint
+        contrib.framework.assign_from_checkpoint
         contrib.framework.assign_from_checkpoint_fn""",
     "formats.graph_def": "train.write_graph io.write_graph",
     "formats.graph_parts": """

@@ -53,7 +53,9 @@ class _KeysAndValues:
 
 
 class LookupInterface(_KeysAndValues):
-    """A table from keys of `key_dtype` to values of `value_dtype`."""
+    """A table from keys of `key_dtype` to values of `value_dtype`; `resource_handle` is the handle of its node."""
+
+    resource_handle: Tensor
 
     @property
     def name(self) -> str:
@@ -78,9 +80,8 @@ class LookupInterface(_KeysAndValues):
 
 
 class _Table(LookupInterface):
-    """A table with a node of its own; `resource_handle` is the handle."""
+    """A table with a node of its own."""
 
-    resource_handle: Tensor
     _default_value: Tensor
 
     @property
@@ -255,15 +256,9 @@ class InitializableLookupTableBase(_Table):
             return self._find(keys)
 
 
-class StaticHashTable(InitializableLookupTableBase):
-    """A table that `initializer` fills; keys that are not there have `default_value`.
-
-    Raises TypeError if the default is of another dtype than the values.
-    """
-
-    def __init__(self, initializer: TableInitializerBase, default_value: Any, name: str | None = None):
-        self._node_name, self._shared_name = name or "hash_table", initializer.shared_name
-        super().__init__(default_value, initializer)
+class _HashTable(InitializableLookupTableBase):
+    _node_name: str
+    _shared_name: str
 
     def _make(self) -> Tensor:
         return raw.HashTableV2(container=get_default_graph()._container, shared_name=self._shared_name,
@@ -275,13 +270,24 @@ class StaticHashTable(InitializableLookupTableBase):
                                        name=name or f"{self.name}_Export")
 
 
-class HashTable(StaticHashTable):
+class StaticHashTable(_HashTable):
+    """A table that `initializer` fills; keys that are not there have `default_value`.
+
+    Raises TypeError if the default is of another dtype than the values.
+    """
+
+    def __init__(self, initializer: TableInitializerBase, default_value: Any, name: str | None = None):
+        self._node_name, self._shared_name = name or "hash_table", initializer.shared_name
+        super().__init__(default_value, initializer)
+
+
+class HashTable(_HashTable):
     """``tf.contrib.lookup.HashTable``: as StaticHashTable, shared under `shared_name`."""
 
     def __init__(self, initializer: TableInitializerBase, default_value: Any, shared_name: str | None = None,
                  name: str | None = None):
         self._node_name, self._shared_name = name or "hash_table", shared_name or ""
-        InitializableLookupTableBase.__init__(self, default_value, initializer)
+        super().__init__(default_value, initializer)
 
 
 # -- buckets for what is not there ---------------------------------------------------------------------------------
@@ -400,25 +406,7 @@ class StaticVocabularyTable(IdTableWithHashBuckets):
 
 # -- tables that change --------------------------------------------------------------------------------------------
 
-class MutableHashTable(_Table):
-    """A table that ``insert`` fills; keys that are not there have `default_value` (a scalar, or a vector).
-
-    `checkpoint`: savers of all variables save it too.
-    """
-
-    def __init__(self, key_dtype: Any, value_dtype: Any, default_value: Any, shared_name: str | None = None,
-                 name: str = "MutableHashTable", checkpoint: bool = True):
-        super().__init__(key_dtype, value_dtype)
-        self._default_value = convert_to_tensor(default_value, self._value_dtype)
-        shape = raw_shape(self._default_value.shape)
-        attrs = {"container": get_default_graph()._container, "shared_name": shared_name or "",
-                 "use_node_name_sharing": checkpoint and shared_name is None, "key_dtype": self._key_dtype,
-                 "value_dtype": self._value_dtype, "name": name}
-        self.resource_handle = raw.MutableHashTableOfTensorsV2(value_shape=shape, **attrs) if shape else \
-            raw.MutableHashTableV2(**attrs)
-        if checkpoint:
-            self._add_to_savers(name)
-
+class _MutableTable(_Table):
     def _add_to_savers(self, name: str) -> None:
         get_default_graph().add_to_collection(GraphKeys.SAVEABLE_OBJECTS, _TableSaveable(self, name))
 
@@ -444,6 +432,10 @@ class MutableHashTable(_Table):
             with colocate_with(self.resource_handle):
                 return raw.LookupTableInsertV2(self.resource_handle, keys, values)
 
+    def insert_or_assign(self, keys: Any, values: Any, name: str | None = None) -> Operation:
+        """The newer name of ``insert``."""
+        return self.insert(keys, values, name)
+
     def remove(self, keys: Any, name: str | None = None) -> Operation:
         """An operation that removes entries; keys that are not there do not matter."""
         keys = self._checked(keys)
@@ -456,12 +448,32 @@ class MutableHashTable(_Table):
             return raw.LookupTableExportV2(self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype)
 
 
-class MutableDenseHashTable(MutableHashTable):
+class MutableHashTable(_MutableTable):
+    """A table that ``insert`` fills; keys that are not there have `default_value` (a scalar, or a vector).
+
+    `checkpoint`: savers of all variables save it too.
+    """
+
+    def __init__(self, key_dtype: Any, value_dtype: Any, default_value: Any,
+                 name: str = "MutableHashTable", checkpoint: bool = True, shared_name: str | None = None):
+        super().__init__(key_dtype, value_dtype)
+        self._default_value = convert_to_tensor(default_value, self._value_dtype)
+        shape = raw_shape(self._default_value.shape)
+        attrs = {"container": get_default_graph()._container, "shared_name": shared_name or "",
+                 "use_node_name_sharing": checkpoint and shared_name is None, "key_dtype": self._key_dtype,
+                 "value_dtype": self._value_dtype, "name": name}
+        self.resource_handle = raw.MutableHashTableOfTensorsV2(value_shape=shape, **attrs) if shape else \
+            raw.MutableHashTableV2(**attrs)
+        if checkpoint:
+            self._add_to_savers(name)
+
+
+class MutableDenseHashTable(_MutableTable):
     """As MutableHashTable; two keys, `empty_key` and `deleted_key`, are reserved and cannot be used."""
 
     def __init__(self, key_dtype: Any, value_dtype: Any, default_value: Any, empty_key: Any, deleted_key: Any,
-                 initial_num_buckets: int | None = None, shared_name: str | None = None,
-                 name: str = "MutableDenseHashTable", checkpoint: bool = True):
+                 initial_num_buckets: int | None = None, name: str = "MutableDenseHashTable",
+                 checkpoint: bool = True, shared_name: str | None = None):
         LookupInterface.__init__(self, key_dtype, value_dtype)
         self._default_value = convert_to_tensor(default_value, self._value_dtype, name="default_value")
         empty = convert_to_tensor(empty_key, self._key_dtype, name="empty_key")
@@ -482,7 +494,7 @@ class MutableDenseHashTable(MutableHashTable):
 class _TableSaveable(SaveableObject):
     """How savers see a mutable table: two tensors, its keys and its values."""
 
-    def __init__(self, table: MutableHashTable, name: str):
+    def __init__(self, table: _MutableTable, name: str):
         keys, values = table.export()
         specs = [SaveSpec(keys, "", name + "-keys"), SaveSpec(values, "", name + "-values")]
         super().__init__(table, specs, name)

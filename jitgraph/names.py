@@ -73,7 +73,8 @@ TABLE: dict[str, str] = {
     "contrib_variables": """
         contrib.framework.local_variable contrib.framework.global_variable contrib.framework.variable
         contrib.framework.model_variable contrib.framework.add_model_variable contrib.framework.assign_from_values
-        contrib.framework.assign_from_values_fn""",
+        contrib.framework.assign_from_values_fn contrib.framework.load_checkpoint contrib.framework.load_variable
+        contrib.framework.list_variables contrib.framework.init_from_checkpoint""",
     "session_handles": "get_session_handle get_session_tensor delete_session_tensor",
     "runtime.session": "Session InteractiveSession",
     "runtime.stats": "session_stats",
@@ -268,7 +269,7 @@ TABLE: dict[str, str] = {
         nn.atrous_conv2d_transpose nn.conv1d nn.conv1d_transpose nn.conv3d nn.conv3d_transpose nn.convolution
         nn.depthwise_conv2d nn.depthwise_conv2d_native nn.separable_conv2d""",
     "ops.pooling": """
-        nn.max_pool nn.avg_pool nn.max_pool2d=max_pool nn.avg_pool2d=avg_pool nn.max_pool3d nn.avg_pool3d
+        nn.max_pool nn.avg_pool nn.max_pool2d nn.avg_pool2d=avg_pool nn.max_pool3d nn.avg_pool3d
         nn.max_pool1d nn.avg_pool1d nn.max_pool_with_argmax nn.pool nn.lrn nn.local_response_normalization=lrn""",
     "ops.printing": "Print print=print_ strings.format=string_format",
     "ops.assertion": """

@@ -23,7 +23,8 @@ import functools
 import importlib
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,8 @@ class OpDef:
     reference.  ``stream``: random; its NumPy meaning takes a keyword ``stream``, see ``jitgraph.ops.philox``.
     ``context``: keywords that its NumPy meaning takes besides, "state" (the session's, see ``jitgraph.runtime.state``)
     and "op" (the node): for ops on queues, tables and other things of the host.  ``effect``: it runs also where nobody
-    uses its value, like an op that is stateful, but may be repeated and folded.
+    uses its value, like an op that is stateful, but may be repeated and folded.  ``renamed``: what callers write in place
+    of names of the signature, ``{"axis": "reduction_indices"}``; the names of the signature do, too.
 
     `parse` gives the signature.  It is called when one of its parts is first asked for: of the ops that are imported,
     most programs use few.
@@ -95,6 +97,7 @@ class OpDef:
     stream: bool = False
     context: tuple[str, ...] = ()
     effect: bool = False
+    renamed: Mapping[str, str] = MappingProxyType({})
     builder: Any = None
     result_type: Any = None             # namedtuple of the outputs, made at first use
 
@@ -102,7 +105,7 @@ class OpDef:
     inputs: list[signatures.Arg]
     outputs: list[signatures.Arg]
     attrs: dict[str, signatures.Attr]
-    given: tuple[str, ...]              # attributes that callers may give, in order
+    given: tuple[str, ...]              # attributes that callers may give, in order: those without default first
     calls: tuple[str, ...]              # attributes that are functions
     has_refs: bool                      # whether an input is a reference; the node is then placed beside its variable
 
@@ -116,7 +119,8 @@ class OpDef:
             raise AttributeError(f"OpDef has no attribute {name!r}")
         parsed = self._parse()
         self.inputs, self.outputs, self.attrs = parsed.inputs, parsed.outputs, parsed.attrs
-        self.given = tuple(attr.name for attr in parsed.attrs.values() if not attr.implied)
+        given = [attr for attr in parsed.attrs.values() if not attr.implied]
+        self.given = tuple(attr.name for attr in sorted(given, key=lambda attr: attr.default is not signatures.REQUIRED))
         self.calls = tuple(attr.name for attr in parsed.attrs.values() if attr.kind in ("func", "list(func)"))
         self.has_refs = any(arg.is_ref for arg in parsed.inputs)
         return self.__dict__[name]
@@ -274,13 +278,14 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
        stateful: bool = False, state: str | None = None, host: bool = False, checks: bool = False, dynamic: bool =
        False, reference: Callable | None = None, samples: Callable | None = None, updates: Callable | None = None,
        stream: bool = False, context: tuple[str, ...] = (), effect: bool = False,
-       **type_sets: Any) -> Callable[[Callable], OpBuilder]:
+       renamed: dict[str, str] | None = None, **type_sets: Any) -> Callable[[Callable], OpBuilder]:
     """Declares an op whose body is its NumPy meaning.  See the module's docstring, and ``OpDef`` for the arguments."""
 
     def declare(body: Callable) -> OpBuilder:
         return _register(signature, type_sets, body, value=body, shape=shape, lower=lower, grad=grad,
                          stateful=stateful, state=state, host=host, checks=checks, dynamic=dynamic,
-                         reference=reference, samples=samples, updates=updates, stream=stream, context=context, effect=effect)
+                         reference=reference, samples=samples, updates=updates, stream=stream, context=context, effect=effect,
+                         renamed=renamed or {})
 
     return declare
 

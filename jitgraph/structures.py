@@ -16,7 +16,6 @@ def is_nested(seq: Any) -> bool:
     return isinstance(seq, (list, tuple, Mapping)) and not isinstance(seq, SparseTensorValue)
 
 
-is_sequence = is_nested
 
 
 def is_composite(value: Any) -> bool:
@@ -172,8 +171,14 @@ def _type_difference(a: Any, b: Any) -> tuple[type, str] | None:
     return None
 
 
-def flatten_up_to(shallow_tree: Any, input_tree: Any, check_types: bool = True) -> list:
-    """The parts of `input_tree` that stand where `shallow_tree` has leaves."""
+def is_sequence(o: Any) -> bool:
+    """Whether `o` is a sequence, mapping or other structure that has parts."""
+    return is_nested(o)
+
+
+def flatten_up_to(shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False,
+                  check_subtrees_length: bool = True) -> list:
+    """The parts of `input_tree` that stand where `shallow_tree` has leaves; more of them if not `check_subtrees_length`."""
     if not is_nested(shallow_tree):
         return [input_tree]
     if not is_nested(input_tree):
@@ -183,12 +188,12 @@ def flatten_up_to(shallow_tree: Any, input_tree: Any, check_types: bool = True) 
         raise TypeError("The two structures don't have the same sequence type. Input structure has type "
                         f"{type(input_tree)}, while shallow structure has type {type(shallow_tree)}.")
     parts = _parts(shallow_tree), _parts(input_tree)
-    if len(parts[0]) != len(parts[1]):
+    if check_subtrees_length and len(parts[0]) != len(parts[1]):
         raise ValueError("The two structures don't have the same sequence length. Input structure has length "
                          f"{len(parts[1])}, while shallow structure has length {len(parts[0])}.")
     found: list = []
     for shallow, deep in zip(*parts):
-        found.extend(flatten_up_to(shallow, deep, check_types))
+        found.extend(flatten_up_to(shallow, deep, check_types, expand_composites, check_subtrees_length))
     return found
 
 

@@ -12,6 +12,7 @@ from jitgraph.graph.scopes import colocate_with, device, name_scope
 from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops import control, resource, state
+from jitgraph.ops.shape import rank_internal
 
 
 def global_variables(scope: str | None = None) -> list:
@@ -76,13 +77,13 @@ def initialize_local_variables() -> Operation:
     return local_variables_initializer()
 
 
-def is_variable_initialized(variable: Any, name: str | None = None) -> Tensor:
+def is_variable_initialized(variable: Any) -> Tensor:
     """A bool scalar: whether the variable (or reference) has a value when this runs."""
     if is_reference(variable):
-        return state.is_variable_initialized(variable, name=name)
+        return state.is_variable_initialized(variable)
     if isinstance(variable, Tensor):        # the handle of a resource variable
-        return resource.var_is_initialized_op(variable, name=name)
-    return variable.is_initialized(name=name)
+        return resource.var_is_initialized_op(variable)
+    return variable.is_initialized()
 
 
 def _all_or_default(var_list: Any) -> list:
@@ -116,5 +117,5 @@ def assert_variables_initialized(var_list: Any = None) -> Tensor | None:
     ranks = []
     for variable in variables:
         with colocate_with(variable.op):
-            ranks.append(names.resolve("rank")(variable, optimize=False))
+            ranks.append(rank_internal(variable, optimize=False))
     return ranks[0] if len(ranks) == 1 else names.resolve("stack")(ranks)

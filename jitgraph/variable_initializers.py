@@ -110,8 +110,7 @@ class RandomUniform(Initializer):
                      seed=self.seed)
 
 
-class RandomNormal(Initializer):
-    """Normal with `mean` and `stddev`."""
+class _Normal(Initializer):
 
     _fields = ("mean", "stddev", "seed", "dtype")
     _function = "random_normal"
@@ -124,7 +123,11 @@ class RandomNormal(Initializer):
                      seed=self.seed)
 
 
-class TruncatedNormal(RandomNormal):
+class RandomNormal(_Normal):
+    """Normal with `mean` and `stddev`."""
+
+
+class TruncatedNormal(_Normal):
     """Normal, values further than two standard deviations from the mean drawn again."""
 
     _function = "truncated_normal"

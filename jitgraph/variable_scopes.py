@@ -28,6 +28,14 @@ class VariableScope:
     ``partitioner``, ``custom_getter``, ``dtype``, ``use_resource``, ``constraint``.
     """
 
+    initializer: Any
+    regularizer: Any
+    caching_device: Any
+    partitioner: Any
+    custom_getter: Any
+    use_resource: bool | None
+    constraint: Any
+
     def __init__(self, reuse: Any, name: str = "", initializer: Any = None, regularizer: Any = None,
                  caching_device: Any = None, partitioner: Any = None, custom_getter: Any = None, name_scope: str = "",
                  dtype: Any = dtypes.float32, use_resource: bool | None = None, constraint: Any = None):
@@ -111,9 +119,21 @@ class VariableScope:
         """The local variables in this scope."""
         return self.get_collection(GraphKeys.LOCAL_VARIABLES)
 
-    def get_variable(self, store: VariableStore, name: str | None, **options: Any) -> Any:
+    def get_variable(self, var_store: VariableStore, name: str | None, shape: Any = None, dtype: Any = None,
+                     initializer: Any = None, regularizer: Any = None, reuse: Any = None, trainable: bool | None = None,
+                     collections: Any = None, caching_device: Any = None, partitioner: Any = None,
+                     validate_shape: bool = True, use_resource: bool | None = None, custom_getter: Any = None,
+                     constraint: Any = None, synchronization: Any = VariableSynchronization.AUTO,
+                     aggregation: Any = VariableAggregation.NONE) -> Any:
         """The variable `name` of this scope (None: that of the scope's own name); options left None take the scope's defaults."""
-        own_initializer = options["initializer"]
+        return self._got(var_store, name, initializer, {
+            "shape": shape, "dtype": dtype, "initializer": initializer, "regularizer": regularizer, "reuse": reuse,
+            "trainable": trainable, "collections": collections, "caching_device": caching_device,
+            "partitioner": partitioner, "validate_shape": validate_shape, "use_resource": use_resource,
+            "custom_getter": custom_getter, "constraint": constraint, "synchronization": synchronization,
+            "aggregation": aggregation})
+
+    def _got(self, store: VariableStore, name: str | None, own_initializer: Any, options: dict[str, Any]) -> Any:
         for key in ("initializer", "regularizer", "caching_device", "partitioner", "constraint", "use_resource"):
             if options[key] is None:
                 options[key] = getattr(self, key)
@@ -208,10 +228,14 @@ def get_variable(name: str | None, shape: Any = None, dtype: Any = None, initial
 
 def get_local_variable(name: str, shape: Any = None, dtype: Any = None, initializer: Any = None,
                        regularizer: Any = None, trainable: bool = False, collections: Any = None,
-                       **options: Any) -> Any:
+                       caching_device: Any = None, partitioner: Any = None, validate_shape: bool = True,
+                       use_resource: bool | None = None, custom_getter: Any = None, constraint: Any = None,
+                       synchronization: Any = VariableSynchronization.AUTO,
+                       aggregation: Any = VariableAggregation.NONE) -> Any:
     """Like ``get_variable``, in the collection ``local_variables`` and not trainable."""
     collections = [*(collections or []), GraphKeys.LOCAL_VARIABLES]
-    return get_variable(name, shape, dtype, initializer, regularizer, False, collections, **options)
+    return get_variable(name, shape, dtype, initializer, regularizer, False, collections, caching_device, partitioner,
+                        validate_shape, use_resource, custom_getter, constraint, synchronization, aggregation)
 
 
 class _PureVariableScope:
@@ -369,6 +393,9 @@ def _unique_scope_name(prefix: str) -> str:
 
 
 def variable_op_scope(values: Any, name_or_scope: Any, default_name: str | None = None,
-                      **options: Any) -> variable_scope:
+                      initializer: Any = None, regularizer: Any = None, caching_device: Any = None,
+                      partitioner: Any = None, custom_getter: Any = None, reuse: Any = None, dtype: Any = None,
+                      use_resource: bool | None = None, constraint: Any = None) -> variable_scope:
     """The older form of ``variable_scope(name_or_scope, default_name, values)``."""
-    return variable_scope(name_or_scope, default_name, values, **options)
+    return variable_scope(name_or_scope, default_name, values, initializer, regularizer, caching_device, partitioner,
+                          custom_getter, reuse, dtype, use_resource, constraint)

@@ -21,7 +21,7 @@ from jitgraph.graph.scope_names import is_within, prepend_name_scope, strip_name
 from jitgraph.graph.scopes import colocate_with, device, init_scope, name_scope
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.graph.stack import evaluate, get_default_graph, get_default_session
-from jitgraph.graph.tensor import Tensor
+from jitgraph.graph.tensor import Reference, Tensor
 from jitgraph.initial_values import guarded
 from jitgraph.op import lookup
 from jitgraph.ops import state
@@ -326,6 +326,10 @@ class Variable:
         """The elements or slices at the coordinates `indices`."""
         return names.resolve("gather_nd")(self, indices, name=name)
 
+    def experimental_ref(self) -> Reference:
+        """A hashable key that stands for this variable; its ``deref()`` is the variable."""
+        return Reference(self)
+
     def __getitem__(self, spec: Any) -> Tensor:
         """A part of the value; ``v[1:3].assign(x)`` writes it."""
         return getitem(self._as_tensor(), spec, var=self)
@@ -434,22 +438,31 @@ register_tensor_conversion_function(Variable, _to_tensor)
 
 
 def _scatter_method(kind: str) -> Callable:
-    """``v.scatter_add(...)``: the function of that name, taking IndexedSlices, or indices and updates."""
+    """``v.scatter_add(slices)``: the function of that name, given IndexedSlices."""
 
-    def method(self: Variable, sparse_delta: Any, *args: Any, use_locking: bool = False,
-               name: str | None = None) -> Any:
-        function = names.resolve(kind)
-        if isinstance(sparse_delta, IndexedSlices):
-            return function(self, sparse_delta.indices, sparse_delta.values, use_locking=use_locking, name=name)
-        if not args:
+    def method(self: Variable, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        if not isinstance(sparse_delta, IndexedSlices):
             raise TypeError(f"sparse_delta is not IndexedSlices: {sparse_delta}")
-        return function(self, sparse_delta, args[0], name=name)
+        return names.resolve(kind)(self, sparse_delta.indices, sparse_delta.values, use_locking=use_locking, name=name)
 
     method.__name__ = kind
-    method.__doc__ = f"See ``tf.{kind}``; takes IndexedSlices, or indices and updates."
+    method.__doc__ = f"See ``tf.{kind}``; `sparse_delta`: IndexedSlices, else TypeError."
+    return method
+
+
+def _scatter_nd_method(kind: str) -> Callable:
+    """``v.scatter_nd_add(indices, updates)``: the function of that name."""
+
+    def method(self: Variable, indices: Any, updates: Any, name: str | None = None) -> Any:
+        return names.resolve(kind)(self, indices, updates, name=name)
+
+    method.__name__ = kind
+    method.__doc__ = f"See ``tf.{kind}``."
     return method
 
 
 for _name in ("batch_scatter_update", "scatter_update", "scatter_add", "scatter_sub", "scatter_mul", "scatter_div",
-              "scatter_min", "scatter_max", "scatter_nd_update", "scatter_nd_add", "scatter_nd_sub"):
+              "scatter_min", "scatter_max"):
     setattr(Variable, _name, _scatter_method(_name))
+for _name in ("scatter_nd_update", "scatter_nd_add", "scatter_nd_sub"):
+    setattr(Variable, _name, _scatter_nd_method(_name))

@@ -277,13 +277,13 @@ class Session(BaseSession):
         self._entered.append(contexts)
         return self
 
-    def __exit__(self, exc_type, exc_value, traceback):
+    def __exit__(self, exec_type, exec_value, exec_tb):
         for context in reversed(self._entered.pop()):
-            context.__exit__(exc_type, exc_value, traceback)
+            context.__exit__(exec_type, exec_value, exec_tb)
         self.close()
 
     @staticmethod
-    def reset(target="", containers=None, config=None):
+    def reset(target, containers=None, config=None):
         """Forgets variables, queues and tables of all sessions (or those in `containers`)."""
         for session in list(SESSIONS):
             session._state.reset(containers)

@@ -166,7 +166,8 @@ def other_form(proto: Any, array: np.ndarray) -> bool:
     return from_array(array, as_dtype(proto.dtype)) != proto
 
 
-def make_tensor_proto(values: Any, dtype: Any = None, shape: Any = None, verify_shape: bool = False) -> Any:
+def make_tensor_proto(values: Any, dtype: Any = None, shape: Any = None, verify_shape: bool = False,
+                      allow_broadcast: bool = False) -> Any:
     """``tf.make_tensor_proto``: the TensorProto of a Python or NumPy value; see ``tf.constant`` for the rules."""
     from jitgraph.graph import literals
 

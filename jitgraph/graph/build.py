@@ -43,9 +43,10 @@ def apply(opdef: Any, args: tuple, kwargs: dict[str, Any], name: str | None) -> 
     flat = _Inputs(opdef, graph, op_name, attrs).collect(values, kwargs)
     for attr_name in opdef.given:
         attr = opdef.attrs[attr_name]
-        if attr_name in kwargs:
-            attrs[attr_name] = check_attr(opdef.type, attr, kwargs[attr_name])
-        elif attr.default is not REQUIRED:
+        given = kwargs.get(attr_name)
+        if given is not None or (attr_name in kwargs and attr.default is REQUIRED):
+            attrs[attr_name] = check_attr(opdef.type, attr, given)
+        elif attr.default is not REQUIRED:          # not given, or None, which means the default as well
             attrs[attr_name] = attr.default
         else:
             raise TypeError(f"No argument for attr {attr_name} of op {opdef.type} ('{op_name}').")
@@ -68,6 +69,9 @@ def _bind(opdef: Any, args: tuple, kwargs: dict[str, Any]) -> list:
             if name in kwargs:
                 raise TypeError(f"{opdef.type} got attribute {name} twice.")
             kwargs[name] = value
+    for public in opdef.renamed:
+        if public in kwargs:
+            kwargs[opdef.renamed[public]] = kwargs.pop(public)
     values = list(args[:count])
     for arg in inputs[len(values):]:
         if arg.name not in kwargs:
@@ -442,12 +446,13 @@ def from_parts(graph: Any, opdef: Any, inputs: list[Tensor], attrs: dict[str, An
 
 
 def python_signature(opdef: Any) -> inspect.Signature:
-    """The Python signature of an op's function, for ``help``."""
+    """The Python signature of an op's function: inputs, attributes that must be given, those with defaults, the name."""
     parameter = inspect.Parameter
-    found = [parameter(arg.name, parameter.POSITIONAL_OR_KEYWORD) for arg in opdef.inputs]
+    shown = {name: public for public, name in opdef.renamed.items()}
+    found = [parameter(shown.get(arg.name, arg.name), parameter.POSITIONAL_OR_KEYWORD) for arg in opdef.inputs]
     for name in opdef.given:
         default = opdef.attrs[name].default
-        shown = parameter.empty if default is REQUIRED else default
-        found.append(parameter(name, parameter.KEYWORD_ONLY, default=shown))
-    found.append(parameter("name", parameter.KEYWORD_ONLY, default=None))
+        found.append(parameter(shown.get(name, name), parameter.POSITIONAL_OR_KEYWORD,
+                               default=parameter.empty if default is REQUIRED else default))
+    found.append(parameter("name", parameter.POSITIONAL_OR_KEYWORD, default=None))
     return inspect.Signature(found)

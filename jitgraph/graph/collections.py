@@ -50,10 +50,10 @@ class GraphKeys:
 
 
 class Collections:
-    """Lists of anything under names; one object per graph."""
+    """Lists of anything under names, kept in the dict `lists`; one object per graph."""
 
-    def __init__(self) -> None:
-        self._lists: dict[Any, list] = {}
+    def __init__(self, lists: dict[Any, list]) -> None:
+        self._lists = lists
 
     def add(self, name: Any, value: Any) -> None:
         """Appends `value` to the collection `name`."""

@@ -10,13 +10,13 @@ from jitgraph.graph import dtypes, shapes
 from jitgraph.graph.convert import convert_to_tensor, register_tensor_conversion_function
 from jitgraph.graph.dtypes import DType, as_dtype
 from jitgraph.graph.scopes import name_scope
-from jitgraph.graph.tensor import Tensor
+from jitgraph.graph.tensor import Tensor, TensorLike
 
 IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
 SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
 
 
-class IndexedSlices:
+class IndexedSlices(TensorLike):
     """Some rows of a tensor: ``dense[indices[i]]`` is ``values[i]``, duplicates add up, all other rows are zero.
 
     `values` has shape [n, ...], `indices` [n]; `dense_shape` (a 1-D integer tensor) may be None.  Gradients of
@@ -106,7 +106,7 @@ def _indexed_slices_to_tensor(value: IndexedSlices, dtype: DType | None = None, 
 register_tensor_conversion_function(IndexedSlices, _indexed_slices_to_tensor)
 
 
-class SparseTensor:
+class SparseTensor(TensorLike):
     """A tensor given by its nonzero elements.
 
     `indices` is int64 [n, rank], `values` [n] of any dtype, `dense_shape` int64 [rank].  Most sparse ops expect the

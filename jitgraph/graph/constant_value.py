@@ -22,11 +22,12 @@ _Rule = Callable[[Any, int, int], Any]
 def constant_value(tensor: Any, partial: bool = False) -> Any:
     """The value of `tensor` as an ndarray if it follows from constants and static shapes, else None.
 
-    With `partial`, elements that are not known are None in an object array.  Raises TypeError for other objects.
+    With `partial`, elements that are not known are None in an object array.  Other objects
+    are their own values.
     """
-    if isinstance(tensor, np.ndarray):
-        return tensor
     if not isinstance(tensor, Tensor):
+        if not hasattr(tensor, "_as_graph_element"):
+            return tensor               # it is its own value: a number, a list, None
         from jitgraph.graph.convert import convert_to_tensor
 
         tensor = convert_to_tensor(tensor)

@@ -61,23 +61,23 @@ class DeviceSpec:
         self.device_type = device_type.upper() if device_type.lower() in ("cpu", "gpu") else device_type
         self.device_index = None if index == "*" else int(index)
 
-    def merge_from(self, other: DeviceSpec) -> None:
-        """Takes over every part that `other` states."""
+    def merge_from(self, dev: DeviceSpec) -> None:
+        """Takes over every part that `dev` states."""
         for part in self.__slots__:
-            value = getattr(other, part)
+            value = getattr(dev, part)
             if value is not None:
                 setattr(self, part, value)
 
-    def make_merged_spec(self, other: DeviceSpec) -> DeviceSpec:
-        """A new spec: the parts of `other`, and of this one where `other` leaves them open."""
+    def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
+        """A new spec: the parts of `dev`, and of this one where `other` leaves them open."""
         merged = DeviceSpec(self.job, self.replica, self.task, self.device_type, self.device_index)
-        merged.merge_from(other)
+        merged.merge_from(dev)
         return merged
 
-    def replace(self, **parts: Any) -> DeviceSpec:
+    def replace(self, **kwargs: Any) -> DeviceSpec:
         """A new spec with the named parts replaced."""
         state = {part: getattr(self, part) for part in self.__slots__}
-        state.update(parts)
+        state.update(kwargs)
         return DeviceSpec(**state)
 
     def to_string(self) -> str:
@@ -183,3 +183,13 @@ class DeviceStack:
             return
         for entry in self._active():
             op._device = device_string(entry(op)) if callable(entry) else merged(entry, op._device)
+
+
+def list_local_devices(session_config: Any = None) -> list:
+    """The DeviceAttributes of the devices that graphs can run on here: the CPU, with the machine's memory in bytes."""
+    import os
+
+    from jitgraph.formats.messages import DeviceAttributes
+
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return [DeviceAttributes(name="/device:CPU:0", device_type="CPU", memory_limit=memory)]

@@ -35,12 +35,12 @@ class OpError(Exception):
 
     code = UNKNOWN
 
-    def __init__(self, node_def: Any, op: Any, message: str, error_code: int | None = None):
+    def __init__(self, node_def: Any, op: Any, message: str, error_code: int):
         super().__init__(message)
         self._node_def = node_def
         self._op = op
         self._message = message
-        self._error_code = self.code if error_code is None else error_code
+        self._error_code = error_code
 
     def __reduce__(self):
         # An Operation belongs to a live graph, so the pickled error keeps its words only.
@@ -78,7 +78,14 @@ class OpError(Exception):
         return f"{self._message}\n\t [[node {self._op.name} (op: '{self._op.type}'){where}]]"
 
 
-class CancelledError(OpError):
+class _Coded(OpError):
+    """Base of the classes that stand for a code."""
+
+    def __init__(self, node_def: Any, op: Any, message: str):
+        super().__init__(node_def, op, message, self.code)
+
+
+class CancelledError(_Coded):
     """A blocking operation was cancelled: its queue was closed with ``cancel_pending_enqueues=True``, or its session.
 
     Mend: treat it as the end of the work in the thread that waited.
@@ -87,7 +94,7 @@ class CancelledError(OpError):
     code = CANCELLED
 
 
-class UnknownError(OpError):
+class UnknownError(_Coded):
     """A Python function called by the graph raised an exception of a class with no code of its own.
 
     Example: ``tf.py_func`` around a function that raises a ``KeyError``.  Mend: the message holds that error.
@@ -95,8 +102,11 @@ class UnknownError(OpError):
 
     code = UNKNOWN
 
+    def __init__(self, node_def: Any, op: Any, message: str, error_code: int = UNKNOWN):
+        OpError.__init__(self, node_def, op, message, error_code)
 
-class InvalidArgumentError(OpError):
+
+class InvalidArgumentError(_Coded):
     """A value does not suit the operation that receives it.
 
     Examples: a placeholder that was not fed; ``tf.add`` of shapes [2] and [3] known only at run time; integer division
@@ -106,37 +116,37 @@ class InvalidArgumentError(OpError):
     code = INVALID_ARGUMENT
 
 
-class DeadlineExceededError(OpError):
+class DeadlineExceededError(_Coded):
     """``RunOptions(timeout_in_ms=...)`` passed before the run ended.  Mend: a longer limit, or find what blocks."""
 
     code = DEADLINE_EXCEEDED
 
 
-class NotFoundError(OpError):
+class NotFoundError(_Coded):
     """A file, or a name in a checkpoint, does not exist.  Mend: compare with ``tf.train.list_variables(path)``."""
 
     code = NOT_FOUND
 
 
-class AlreadyExistsError(OpError):
+class AlreadyExistsError(_Coded):
     """What was to be created is there already, for example a file or a table key with another value."""
 
     code = ALREADY_EXISTS
 
 
-class PermissionDeniedError(OpError):
+class PermissionDeniedError(_Coded):
     """The file system does not let this process read or write a path."""
 
     code = PERMISSION_DENIED
 
 
-class ResourceExhaustedError(OpError):
+class ResourceExhaustedError(_Coded):
     """Memory or disk is used up.  Mend: smaller batches; ``jitgraph inspect`` shows the peak of a plan."""
 
     code = RESOURCE_EXHAUSTED
 
 
-class FailedPreconditionError(OpError):
+class FailedPreconditionError(_Coded):
     """The state an operation needs is not there yet.
 
     Example: ``sess.run(w + 1.0)`` before ``sess.run(tf.global_variables_initializer())`` answers
@@ -146,13 +156,13 @@ class FailedPreconditionError(OpError):
     code = FAILED_PRECONDITION
 
 
-class AbortedError(OpError):
+class AbortedError(_Coded):
     """An operation was given up, typically because of a concurrent change."""
 
     code = ABORTED
 
 
-class OutOfRangeError(OpError):
+class OutOfRangeError(_Coded):
     """The end of the input is reached: a closed and empty queue, the last element of a dataset, ``count_up_to``.
 
     Mend: this is how input loops end; catch it.
@@ -161,31 +171,31 @@ class OutOfRangeError(OpError):
     code = OUT_OF_RANGE
 
 
-class UnimplementedError(OpError):
+class UnimplementedError(_Coded):
     """The operation exists, but not for these dtypes, attributes or this device."""
 
     code = UNIMPLEMENTED
 
 
-class InternalError(OpError):
+class InternalError(_Coded):
     """An invariant of jitgraph itself is broken: please report it with the program."""
 
     code = INTERNAL
 
 
-class UnavailableError(OpError):
+class UnavailableError(_Coded):
     """A service is not there at the moment, such as another process of a cluster."""
 
     code = UNAVAILABLE
 
 
-class DataLossError(OpError):
+class DataLossError(_Coded):
     """A file is damaged: a checksum does not fit, or it ends too early."""
 
     code = DATA_LOSS
 
 
-class UnauthenticatedError(OpError):
+class UnauthenticatedError(_Coded):
     """The caller has no valid credentials for the operation."""
 
     code = UNAUTHENTICATED

@@ -65,13 +65,13 @@ class FunctionGraph(Graph):
         self._entered: set[Tensor] | None = None    # what was captured, if that counts, see count_inline
         self._names.scope = outer._names.scope
         self._seed = outer._seed
-        self._collections = outer._collections
+        self._collections, self._members = outer._collections, outer._members
         self._scoped_state = outer._scoped_state
         self._functions = outer._functions
         self._devices.replace(list(outer._devices._entries))
         self._colocation = list(outer._colocation)
         self._attribute_scope = outer._attribute_scope
-        self._gradient_overrides = outer._gradient_overrides
+        self._gradient_override_map = outer._gradient_override_map
         self._container = outer._container
 
     def count_inline(self, sibling: FunctionGraph | None = None) -> FunctionGraph:

@@ -21,9 +21,9 @@ class RegisterGradient:
             raise TypeError("op_type must be a string")
         self._op_type = op_type
 
-    def __call__(self, function: Callable) -> Callable:
-        _register(self._op_type, function)
-        return function
+    def __call__(self, f: Callable) -> Callable:
+        _register(self._op_type, f)
+        return f
 
 
 def _register(op_type: str, function: Callable | None) -> None:

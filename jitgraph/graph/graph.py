@@ -37,10 +37,11 @@ class Graph:
         self._names = NameTable()
         self._control = ControlStack()
         self._devices = DeviceStack()
-        self._collections = Collections()
+        self._collections: dict[Any, list] = {}
+        self._members = Collections(self._collections)
         self._colocation: list[Operation] = []
         self._attribute_scope: dict[str, Any] = {}
-        self._gradient_overrides: dict[str, str] = {}
+        self._gradient_override_map: dict[str, str] = {}
         self._container = ""
         self._seed: int | None = None
         self._finalized = False
@@ -142,9 +143,9 @@ class Graph:
             Colocation.bind(op, [*self._colocation, *colocate_with])
         if self._attribute_scope:
             op.annotations = {**(op.annotations or {}), **self._attribute_scope}
-        if self._gradient_overrides and op.type in self._gradient_overrides:
+        if self._gradient_override_map and op.type in self._gradient_override_map:
             op.annotations = {**(op.annotations or {}),
-                              "_gradient_op_type": self._gradient_overrides[op.type]}
+                              "_gradient_op_type": self._gradient_override_map[op.type]}
 
     def create_op(self, op_type: str, inputs: list[Tensor], dtypes: list | None = None, input_types: Any = None,
                   name: str | None = None, attrs: dict[str, Any] | None = None, op_def: Any = None,
@@ -239,34 +240,34 @@ class Graph:
     @property
     def collections(self) -> list:
         """The names of all collections."""
-        return self._collections.names()
+        return self._members.names()
 
     def get_all_collection_keys(self) -> list:
         """The names of all collections."""
-        return self._collections.names()
+        return self._members.names()
 
     def add_to_collection(self, name: Any, value: Any) -> None:
         """Appends `value` to the collection `name`."""
         self._check_not_finalized()
-        self._collections.add(name, value)
+        self._members.add(name, value)
 
     def add_to_collections(self, names: Any, value: Any) -> None:
         """Appends `value` to several collections."""
         self._check_not_finalized()
-        self._collections.add_to_several(names, value)
+        self._members.add_to_several(names, value)
 
     def get_collection(self, name: Any, scope: str | None = None) -> list:
         """A copy of the collection `name`, [] if it does not exist; `scope` is a regular expression on names."""
-        return self._collections.get(name, scope)
+        return self._members.get(name, scope)
 
     def get_collection_ref(self, name: Any) -> list:
         """The collection `name` itself: changes to the list last."""
-        return self._collections.ref(name)
+        return self._members.ref(name)
 
     def clear_collection(self, name: Any) -> None:
         """Empties the collection `name`."""
         self._check_not_finalized()
-        self._collections.clear(name)
+        self._members.clear(name)
 
     # -- the rest --------------------------------------------------------------------------------------------------
 

@@ -74,6 +74,11 @@ class Operation:
         return sites.summary(self._frames)
 
     @property
+    def traceback_with_start_lines(self) -> list:
+        """As ``traceback``; tuples (filename, lineno, name, line, first line of the function)."""
+        return sites.with_start_lines(self._frames)
+
+    @property
     def site(self) -> tuple[str, int] | None:
         """(file, line) of the user's line that made it, or None."""
         return sites.site(self._frames)

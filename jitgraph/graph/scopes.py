@@ -118,11 +118,11 @@ class GradientOverride:
         self._map = op_type_map
 
     def __enter__(self) -> None:
-        self._before = self._graph._gradient_overrides
-        self._graph._gradient_overrides = {**self._before, **self._map}
+        self._before = self._graph._gradient_override_map
+        self._graph._gradient_override_map = {**self._before, **self._map}
 
     def __exit__(self, *exc: Any) -> None:
-        self._graph._gradient_overrides = self._before
+        self._graph._gradient_override_map = self._before
 
 
 class Attributes:

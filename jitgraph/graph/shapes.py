@@ -281,6 +281,8 @@ class TensorShape:
     def __bool__(self) -> bool:
         return self._raw is not None
 
+    __nonzero__ = __bool__
+
     def __iter__(self) -> Iterator[Dimension]:
         if self._raw is None:
             raise ValueError("Cannot iterate over a shape with unknown rank.")

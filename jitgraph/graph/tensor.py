@@ -25,7 +25,38 @@ def _merge_for_set_shape(tensor: Tensor, shape: Any) -> Any:
     return shapes.merge(known, shape)
 
 
-class Tensor:
+class TensorLike:
+    """Base of what stands for a tensor: ``isinstance(x, ops._TensorLike)``."""
+
+    __slots__ = ()
+
+
+_TensorLike = TensorLike        # as libraries know it
+
+
+class Reference:
+    """A key for sets and dicts that stands for a tensor or variable, compared and hashed by identity."""
+
+    __slots__ = ("_wrapped",)
+
+    def __init__(self, wrapped: Any):
+        self._wrapped = wrapped
+
+    def deref(self) -> Any:
+        """The tensor or variable."""
+        return self._wrapped
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, Reference) and self._wrapped is other._wrapped
+
+    def __hash__(self) -> int:
+        return id(self._wrapped)
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._wrapped!r}>"
+
+
+class Tensor(TensorLike):
     """A symbolic value: output `value_index` of operation `op`.
 
     Attributes: ``op``, ``value_index``, ``dtype``, ``shape`` (static, see ``set_shape``), ``name`` ("op_name:index"),
@@ -35,6 +66,7 @@ class Tensor:
 
     __slots__ = ("op", "value_index", "dtype", "_shape", "_consumers", "_handle_data", "__dict__", "__weakref__")
     __array_priority__ = 100
+    OVERLOADABLE_OPERATORS: frozenset[str]      # the methods that jitgraph.graph.operators installs
 
     def __init__(self, op: Operation, value_index: int, dtype: DType, shape: Any = None):
         self.op = op
@@ -107,6 +139,10 @@ class Tensor:
     def __repr__(self) -> str:
         return f"<tf.Tensor '{self.name}' shape={shapes.display(self._shape)} dtype={self.dtype.name}>"
 
+    def experimental_ref(self) -> Reference:
+        """A hashable key that stands for this tensor; its ``deref()`` is the tensor."""
+        return Reference(self)
+
     def __hash__(self) -> int:
         return id(self)
 
@@ -162,6 +198,8 @@ class Tensor:
             "the graph is built). Use `if t is not None:` instead of `if t:` to test if a tensor is defined, and use "
             "TensorFlow ops such as tf.cond to execute subgraphs conditioned on the value of a tensor.")
 
+    __nonzero__ = __bool__
+
     def __len__(self) -> int:
         raise TypeError(f"object of type 'Tensor' has no len(): {self.name} has no value while the graph is built. "
                         "Use t.shape[0].value for a static size, tf.shape(t)[0] for the size at run time.")
@@ -177,3 +215,8 @@ class Tensor:
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array. NumPy functions "
                                   "do not join the graph: use the tf function, or evaluate the tensor first.")
+
+
+def is_dense_tensor_like(t: Any) -> bool:
+    """Whether `t` is a tensor or converts to one as it stands, as variables do; a SparseTensor does not."""
+    return isinstance(t, Tensor) or hasattr(type(t), "_as_graph_element")

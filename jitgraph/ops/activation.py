@@ -206,8 +206,8 @@ def crelu(features: Any, name: str | None = None, axis: int = -1) -> Any:
         return relu(concat([features, -features], axis, name=scope))
 
 
-def swish(features: Any, name: str | None = None) -> Any:
+def swish(features: Any) -> Any:
     """features * sigmoid(features) (Ramachandran et al., 2017)."""
-    with name_scope(name, "swish", [features]) as scope:
+    with name_scope(None, "swish", [features]) as scope:
         features = convert_to_tensor(features, name="features")
         return raw.Mul(features, raw.Sigmoid(features), name=scope)

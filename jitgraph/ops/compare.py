@@ -223,7 +223,7 @@ def _select_samples(rng, dtype):
 
 
 @op("Select(condition: bool, t: T, e: T) -> output: T", shape=_select_shape, lower=_lower_select,
-    samples=_select_samples,
+    samples=_select_samples, renamed={"x": "t", "y": "e"},
     reference=lambda condition, t, e: np.where(condition if condition.ndim in (0, t.ndim)
                                                else condition.reshape(-1, *[1] * (t.ndim - 1)), t, e))
 def select(condition, t, e):

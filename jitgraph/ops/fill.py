@@ -17,7 +17,7 @@ from jitgraph.graph.tensor import Tensor
 from jitgraph.host_values import boxed
 from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops.constant import constant
-from jitgraph.ops.shape import plain_sizes, reshape, shape, stated_sizes
+from jitgraph.ops.shape import plain_sizes, reshape, shape, shape_internal, stated_sizes
 
 _LARGEST_CONSTANT = 1000        # elements; TensorFlow writes fewer than this into the graph, more become a Fill
 
@@ -163,7 +163,7 @@ def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize
         if optimize and tensor.shape.is_fully_defined() and base is not dtypes.variant:
             return zeros(tensor.shape, wanted or base, name=scope)
         if wanted is not None and wanted is not base and wanted is not dtypes.variant:
-            return zeros(shape(tensor, optimize=optimize), wanted, name=scope)
+            return zeros(shape_internal(tensor, optimize=optimize), wanted, name=scope)
         return _zeros_like(tensor, name=scope)
 
 
@@ -172,7 +172,7 @@ def ones_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize:
     with name_scope(name, "ones_like", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
         wanted = tensor.dtype.base_dtype if dtype is None else dtype
-        result = ones(shape(tensor, optimize=optimize), wanted, name=scope)
+        result = ones(shape_internal(tensor, optimize=optimize), wanted, name=scope)
         result.set_shape(tensor.shape)
         return result
 

@@ -266,7 +266,7 @@ def _lower_split(b: Any, split_dim: Any, value: Any, num_split: int) -> Any:
 
 
 @op("Split(split_dim: int32, value: T; num_split: int >= 1) -> output: num_split*T", shape=_split_shape,
-    lower=_lower_split)
+    lower=_lower_split, renamed={"axis": "split_dim"})
 def _split(split_dim, value, num_split):
     """`value` cut along `split_dim` into `num_split` equal parts."""
     axis = int(split_dim)
@@ -319,7 +319,8 @@ def _lower_split_v(b: Any, value: Any, size_splits: Any, split_dim: Any, num_spl
 
 
 @op("SplitV(value: T, size_splits: Tlen, split_dim: int32; num_split: int >= 1) -> output: num_split*T",
-    Tlen=INDEX.with_default(dtypes.int64), shape=_split_v_shape, lower=_lower_split_v)
+    Tlen=INDEX.with_default(dtypes.int64), shape=_split_v_shape, lower=_lower_split_v,
+    renamed={"axis": "split_dim"})
 def _split_v(value, size_splits, split_dim):
     """`value` cut along `split_dim` into parts of the sizes `size_splits`; one may be -1 (what remains)."""
     axis = int(split_dim)

@@ -195,19 +195,43 @@ def _(op, grad):
 
 # -- public functions ----------------------------------------------------------------------------------------------
 
-def matrix_diag(diagonal: Any, name: str | None = None) -> Any:
-    """Matrices [..., n, n] with the main diagonals `diagonal` [..., n] and zeros elsewhere."""
+def matrix_diag(diagonal: Any, name: str = "diag", k: Any = 0, num_rows: Any = -1, num_cols: Any = -1,
+                padding_value: Any = 0) -> Any:
+    """Matrices [..., n, n] with the main diagonals `diagonal` [..., n] and zeros elsewhere.
+
+    `k`: another diagonal, or the first and last of several, which `diagonal` [..., number, length] has row by row from
+    the last.  `num_rows`, `num_cols`: the sizes, as small as can be if -1.  `padding_value`: what stands elsewhere.
+    """
+    if not (_is(k, 0) and _is(num_rows, -1) and _is(num_cols, -1) and _is(padding_value, 0)):
+        diagonal = convert_to_tensor(diagonal, name="diagonal")
+        return raw.MatrixDiagV2(diagonal, k, num_rows, num_cols, _padding(padding_value, diagonal), name=name or "diag")
     return _matrix_diag(diagonal, name=name or "diag")
 
 
-def matrix_diag_part(input: Any, name: str | None = None) -> Any:
-    """The main diagonals [..., min(m, n)] of matrices [..., m, n]."""
-    return _matrix_diag_part(input, name=name)
+def matrix_diag_part(input: Any, name: str = "diag_part", k: Any = 0, padding_value: Any = 0) -> Any:
+    """The main diagonals [..., min(m, n)] of matrices [..., m, n].
+
+    `k`: another diagonal, or the first and last of several, the shorter ones continued with `padding_value`.
+    """
+    if not (_is(k, 0) and _is(padding_value, 0)):
+        input = convert_to_tensor(input, name="input")
+        return raw.MatrixDiagPartV2(input, k, _padding(padding_value, input), name=name or "diag_part")
+    return _matrix_diag_part(input, name=name or "diag_part")
 
 
-def matrix_set_diag(input: Any, diagonal: Any, name: str | None = None) -> Any:
-    """The matrices `input` with other main diagonals."""
+def matrix_set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0) -> Any:
+    """The matrices `input` with other main diagonals, or other diagonals `k` (a number, or the first and last)."""
+    if not _is(k, 0):
+        return raw.MatrixSetDiagV2(input, diagonal, k, name=name or "set_diag")
     return _matrix_set_diag(input, diagonal, name=name or "set_diag")
+
+
+def _is(value: Any, number: int) -> bool:
+    return isinstance(value, (int, float)) and value == number
+
+
+def _padding(value: Any, like: Any) -> Any:
+    return convert_to_tensor(value, like.dtype.base_dtype, name="padding_value")
 
 
 def matrix_band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Any:

@@ -33,6 +33,12 @@ def max_pool(value: Any = None, ksize: Any = None, strides: Any = None, padding:
     return _pool("MaxPool", "MaxPool", value, ksize, strides, padding, data_format or "NHWC", name)
 
 
+def max_pool2d(input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = "NHWC",
+               name: str | None = None) -> Any:
+    """``max_pool`` of `input` [batch, height, width, channels]."""
+    return max_pool(input, ksize, strides, padding, data_format, name)
+
+
 def avg_pool(value: Any = None, ksize: Any = None, strides: Any = None, padding: Any = None,
              data_format: str | None = "NHWC", name: str | None = None, input: Any = None) -> Any:
     """The mean of each window of `value` [batch, height, width, channels]; padding cells do not count."""

@@ -17,8 +17,8 @@ _SHARING = 'container: string = "", shared_name: string = ""'
 
 
 def _declare(name: str, attrs: str, records: Callable[[dict], Callable], doc: str, restorable: bool = False,
-             newer_attrs: str = "") -> Any:
-    """The two ops that make a kind of reader; gives the function of the newer one."""
+             later_attrs: str = "", newer_attrs: str = "") -> Any:
+    """The two ops that make a kind of reader; gives the function of the newer one, which alone has `newer_attrs`."""
 
     def value(state, op):
         def new() -> readers.Reader:
@@ -27,7 +27,7 @@ def _declare(name: str, attrs: str, records: Callable[[dict], Callable], doc: st
         return shared(state, op, "reader", new)
 
     value.__doc__, value.__name__ = doc, name
-    made = [op(f"{name}{suffix}(; {attrs}{more}{_SHARING}) -> reader_handle: {kind}", shape=shape_rules.scalar,
+    made = [op(f"{name}{suffix}(; {attrs}{_SHARING}{later_attrs}{more}) -> reader_handle: {kind}", shape=shape_rules.scalar,
                stateful=True, host=True, context=("state", "op"))(value)
             for suffix, more, kind in (("", "", "&string"), ("V2", newer_attrs, "resource"))]
     return made[1]
@@ -39,13 +39,14 @@ text_line_reader_v2 = _declare(
 whole_file_reader_v2 = _declare("WholeFileReader", "", lambda attrs: readers.whole_file, "Gives whole files.", True)
 identity_reader_v2 = _declare("IdentityReader", "", lambda attrs: readers.identity, "Gives the work itself.", True)
 tf_record_reader_v2 = _declare(
-    "TFRecordReader", 'compression_type: string = "", ',
-    lambda attrs: lambda work: readers.tf_records(work, attrs["compression_type"]), "Gives the records of TFRecord files.")
+    "TFRecordReader", "",
+    lambda attrs: lambda work: readers.tf_records(work, attrs["compression_type"]), "Gives the records of TFRecord files.",
+    later_attrs=', compression_type: string = ""')
 fixed_length_record_reader_v2 = _declare(
     "FixedLengthRecordReader",
     "header_bytes: int = 0, record_bytes: int, footer_bytes: int = 0, hop_bytes: int = 0, ",
     lambda attrs: lambda work: readers.fixed_length(work, attrs), "Gives pieces of equal length.",
-    newer_attrs='encoding: string = "", ')
+    newer_attrs=', encoding: string = ""')
 
 
 def _both(signature: str, shape: Any) -> Callable[[Callable], Any]:

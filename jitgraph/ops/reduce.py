@@ -56,6 +56,7 @@ def reduction_samples(rng: Any, dtype: Any) -> list:
     return [*inputs, *((one, {"keep_dims": True}) for one in inputs)]
 
 
+_RENAMED = {"axis": "reduction_indices"}
 _REDUCTION = "(input: T, reduction_indices: Tidx; keep_dims: bool = False) -> output: T"
 
 
@@ -64,7 +65,7 @@ def _wide(x: Any) -> Any:
     return x.astype(np.float32) if x.dtype.itemsize == 2 and x.dtype.kind not in "iu" else x
 
 
-@op("Sum" + _REDUCTION, T=NUMBERS, Tidx=INDEX, shape=shape_rules.reduced, lower=_lowered("add"),
+@op("Sum" + _REDUCTION, T=NUMBERS, Tidx=INDEX, shape=shape_rules.reduced, renamed=_RENAMED, lower=_lowered("add"),
     samples=reduction_samples,
     reference=lambda x, axes, keep_dims: np.add.reduce(x, axis=tuple(np.ravel(axes)), keepdims=keep_dims))
 def _sum(x, reduction_indices, keep_dims):
@@ -93,7 +94,7 @@ def _lower_mean(b: Any, x: Any, axes: Any, keep_dims: bool) -> Any:
     return prim.trunc_div(total, divisor) if count != 0 else total
 
 
-@op("Mean" + _REDUCTION, T=NUMBERS, Tidx=INDEX, shape=shape_rules.reduced, lower=_lower_mean,
+@op("Mean" + _REDUCTION, T=NUMBERS, Tidx=INDEX, shape=shape_rules.reduced, renamed=_RENAMED, lower=_lower_mean,
     samples=reduction_samples)
 def _mean(x, reduction_indices, keep_dims):
     """The mean over the axes `reduction_indices`; NaN over nothing.
@@ -120,7 +121,7 @@ def _(op, grad):
     return [total / cast(count, total.dtype.base_dtype), None]
 
 
-@op("Prod" + _REDUCTION, T=NUMBERS, Tidx=INDEX, shape=shape_rules.reduced, lower=_lowered("mul"),
+@op("Prod" + _REDUCTION, T=NUMBERS, Tidx=INDEX, shape=shape_rules.reduced, renamed=_RENAMED, lower=_lowered("mul"),
     samples=reduction_samples,
     reference=lambda x, axes, keep_dims: np.multiply.reduce(x, axis=tuple(np.ravel(axes)), keepdims=keep_dims))
 def _prod(x, reduction_indices, keep_dims):
@@ -173,15 +174,15 @@ def _extreme_gradient(op: Any, grad: Any) -> list:
     return [attained / number * grad, None]
 
 
-@op("Max" + _REDUCTION, T=REALS, Tidx=INDEX, shape=shape_rules.reduced, lower=_lowered("max"), grad=_extreme_gradient,
-    samples=reduction_samples)
+@op("Max" + _REDUCTION, T=REALS, Tidx=INDEX, shape=shape_rules.reduced, renamed=_RENAMED, lower=_lowered("max"),
+    grad=_extreme_gradient, samples=reduction_samples)
 def _max(x, reduction_indices, keep_dims):
     """The largest element along the axes `reduction_indices`, NaN left out; the lowest value of the dtype over nothing."""
     return _extreme_value(np.maximum, True)(x, reduction_indices, keep_dims)
 
 
-@op("Min" + _REDUCTION, T=REALS, Tidx=INDEX, shape=shape_rules.reduced, lower=_lowered("min"), grad=_extreme_gradient,
-    samples=reduction_samples)
+@op("Min" + _REDUCTION, T=REALS, Tidx=INDEX, shape=shape_rules.reduced, renamed=_RENAMED, lower=_lowered("min"),
+    grad=_extreme_gradient, samples=reduction_samples)
 def _min(x, reduction_indices, keep_dims):
     """The smallest element along the axes `reduction_indices`, NaN left out; the highest value of the dtype over nothing."""
     return _extreme_value(np.minimum, False)(x, reduction_indices, keep_dims)
@@ -190,21 +191,21 @@ def _min(x, reduction_indices, keep_dims):
 _LOGICAL = "(input: bool, reduction_indices: Tidx; keep_dims: bool = False) -> output: bool"
 
 
-@op("All" + _LOGICAL, Tidx=INDEX, shape=shape_rules.reduced, lower=_lowered("and"),
+@op("All" + _LOGICAL, Tidx=INDEX, shape=shape_rules.reduced, renamed=_RENAMED, lower=_lowered("and"),
     samples=lambda rng, dtype: reduction_samples(rng, bool))
 def _all(x, reduction_indices, keep_dims):
     """Whether all elements along the axes are true; true over nothing."""
     return np.asarray(np.all(x, axis=_axes(reduction_indices, x.ndim), keepdims=keep_dims))
 
 
-@op("Any" + _LOGICAL, Tidx=INDEX, shape=shape_rules.reduced, lower=_lowered("or"),
+@op("Any" + _LOGICAL, Tidx=INDEX, shape=shape_rules.reduced, renamed=_RENAMED, lower=_lowered("or"),
     samples=lambda rng, dtype: reduction_samples(rng, bool))
 def _any(x, reduction_indices, keep_dims):
     """Whether some element along the axes is true; false over nothing."""
     return np.asarray(np.any(x, axis=_axes(reduction_indices, x.ndim), keepdims=keep_dims))
 
 
-@op("EuclideanNorm" + _REDUCTION, T=NUMBERS, Tidx=INDEX, shape=shape_rules.reduced, samples=reduction_samples,
+@op("EuclideanNorm" + _REDUCTION, T=NUMBERS, Tidx=INDEX, shape=shape_rules.reduced, renamed=_RENAMED, samples=reduction_samples,
     grad=NOT_DIFFERENTIABLE, lower=lambda b, x, axes, keep_dims: _lower_norm(b, x, axes, keep_dims))
 def _euclidean_norm(x, reduction_indices, keep_dims):
     """The square root of the sum of squares over the axes `reduction_indices`."""

@@ -22,7 +22,8 @@ _TABLE = 1 << 22         # entries of the table of `first_seen`: bytes of memory
 # -- where ---------------------------------------------------------------------------------------------------------
 
 @op("Where(input: T) -> index: int64", T=(NUMBERS + dtypes.bool_).with_default(dtypes.bool_),
-    shape=lambda c: (None, None if c.shapes[0] is None else len(c.shapes[0])), dynamic=True)
+    shape=lambda c: (None, None if c.shapes[0] is None else len(c.shapes[0])), dynamic=True,
+    renamed={"condition": "input"})
 def _where(input):
     """The coordinates of the elements that are not zero (true), one row each, in row-major order."""
     return np.argwhere(input).astype(np.int64)

@@ -202,7 +202,8 @@ def _lower_expand_dims(b: Any, x: Any, dim: Any) -> Any:
     return b.reshape(x, _expanded(tuple(x.shape), dim.constant.reshape(())))
 
 
-@op("ExpandDims(input: T, dim: Tdim) -> output: T", Tdim=INDEX, shape=_expand_dims_shape, lower=_lower_expand_dims)
+@op("ExpandDims(input: T, dim: Tdim) -> output: T", Tdim=INDEX, shape=_expand_dims_shape, lower=_lower_expand_dims,
+    renamed={"axis": "dim"})
 def _expand_dims(input, dim):
     """The input with a dimension of size 1 inserted at position `dim` (negative: from the end, -1 appends)."""
     try:
@@ -237,7 +238,8 @@ def squeezed(shape: Any, axes: Any) -> Any:
 
 @op("Squeeze(input: T; squeeze_dims: list(int) = []) -> output: T",
     shape=lambda c: squeezed(c.shapes[0], c.attrs["squeeze_dims"]),
-    lower=lambda b, x, squeeze_dims: b.reshape(x, squeezed(tuple(x.shape), squeeze_dims)))
+    lower=lambda b, x, squeeze_dims: b.reshape(x, squeezed(tuple(x.shape), squeeze_dims)),
+    renamed={"axis": "squeeze_dims"})
 def _squeeze(input, squeeze_dims):
     """The input without its dimensions of size 1, or only without those in `squeeze_dims`."""
     try:
@@ -253,11 +255,13 @@ def _(op, grad):
 
 # -- public functions ----------------------------------------------------------------------------------------------
 
-def shape(input: Any, name: str | None = None, out_type: Any = int32, optimize: bool = True) -> Any:
-    """The shape of `input` (a tensor or SparseTensor) as a vector of `out_type`.
+def shape(input: Any, name: str | None = None, out_type: Any = int32) -> Any:
+    """The shape of `input` (a tensor or SparseTensor) as a vector of `out_type`; a constant if it is known now."""
+    return shape_internal(input, name, out_type=out_type)
 
-    A constant if the shape is known now, unless `optimize` is False.
-    """
+
+def shape_internal(input: Any, name: str | None = None, optimize: bool = True, out_type: Any = int32) -> Any:
+    """As ``shape``; no constant unless `optimize`."""
     with name_scope(name, "Shape", [input]) as scope:
         if is_sparse(input):
             return raw.Cast(SparseTensor.from_value(input).dense_shape, DstT=as_dtype(out_type), name="Cast")
@@ -268,8 +272,13 @@ def shape(input: Any, name: str | None = None, out_type: Any = int32, optimize: 
         return _shape(input, out_type=as_dtype(out_type), name=scope)
 
 
-def size(input: Any, name: str | None = None, out_type: Any = int32, optimize: bool = True) -> Any:
+def size(input: Any, name: str | None = None, out_type: Any = int32) -> Any:
     """The number of elements of `input` as a scalar of `out_type`; a constant if it is known now."""
+    return size_internal(input, name, out_type=out_type)
+
+
+def size_internal(input: Any, name: str | None = None, optimize: bool = True, out_type: Any = int32) -> Any:
+    """As ``size``; no constant unless `optimize`."""
     with name_scope(name, "Size", [input]) as scope:
         if is_sparse(input):
             dense_shape = raw.Cast(SparseTensor.from_value(input).dense_shape, DstT=as_dtype(out_type), name="Cast")
@@ -281,8 +290,13 @@ def size(input: Any, name: str | None = None, out_type: Any = int32, optimize: b
         return _size(input, out_type=as_dtype(out_type), name=scope)
 
 
-def rank(input: Any, name: str | None = None, optimize: bool = True) -> Any:
+def rank(input: Any, name: str | None = None) -> Any:
     """The number of dimensions of `input` as an int32 scalar; a constant if it is known now."""
+    return rank_internal(input, name)
+
+
+def rank_internal(input: Any, name: str | None = None, optimize: bool = True) -> Any:
+    """As ``rank``; no constant unless `optimize`."""
     with name_scope(name, "Rank", [input]) as scope:
         if isinstance(input, (SparseTensor, SparseTensorValue)):
             return _size(SparseTensor.from_value(input).dense_shape, out_type=int32, name=scope)

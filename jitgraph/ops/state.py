@@ -32,6 +32,11 @@ def variable_v1(shape):
     raise NotImplementedError("the session holds the value of a variable")
 
 
+def variable_op_v2(shape: Any, dtype: Any, name: str = "Variable", container: str = "", shared_name: str = "") -> Any:
+    """A reference to a variable without an initial value, of `shape` and `dtype`: what ``tf.Variable`` is made of."""
+    return variable_v2(shape=shape, dtype=dtype, container=container, shared_name=shared_name, name=name)
+
+
 @op("IsVariableInitialized(ref: &dtype) -> is_initialized: bool", shape=shape_rules.scalar, stateful=True, state="read")
 def is_variable_initialized(ref):
     """Whether the variable has a value."""

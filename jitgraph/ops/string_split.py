@@ -60,7 +60,7 @@ def _string_split_v2(input, sep, maxsplit):
     return _as_sparse(input, lambda text: text.split(sep[()] or None, limit))
 
 
-def string_split(source: Any, sep: Any = None, skip_empty: bool = True, delimiter: Any = " ",
+def string_split(source: Any, sep: Any = None, skip_empty: bool = True, delimiter: Any = None,
                  result_type: str = "SparseTensor", name: str | None = None) -> SparseTensor:
     """The parts of each string of the vector `source`, row by row in a sparse matrix.
 
@@ -69,6 +69,7 @@ def string_split(source: Any, sep: Any = None, skip_empty: bool = True, delimite
     """
     _check_result_type(result_type)
     separators = delimiter if sep is None else sep
+    separators = " " if separators is None else separators
     with name_scope(name, "StringSplit", [source]):
         separators = convert_to_tensor(separators, dtypes.string)
         source = convert_to_tensor(source, dtypes.string)

@@ -284,6 +284,10 @@ class Assertions(unittest.TestCase):
         else:
             self.fail(f"{getattr(exception_type, '__name__', exception_type)} not raised")
 
+    def assertRaisesRegexp(self, expected_exception: Any, expected_regex: Any, *args: Any, **kwargs: Any) -> Any:
+        """The older name of ``assertRaisesRegex``, which Python 3.12 has no longer."""
+        return self.assertRaisesRegex(expected_exception, expected_regex, *args, **kwargs)
+
     def assertRaisesOpError(self, expected_err_re_or_predicate: Any) -> Any:
         """That the block raises an OpError; see ``assertRaisesWithPredicateMatch``."""
         return self.assertRaisesWithPredicateMatch(OpError, expected_err_re_or_predicate)

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph import raw_ops as raw
-from jitgraph.assignments import assign_add, assign_sub
+from jitgraph.assignments import assign, assign_add, assign_sub
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.convert import convert_to_tensor
@@ -32,11 +32,11 @@ def assign_moving_average(variable: Any, value: Any, decay: Any, zero_debias: bo
         if rest.dtype.base_dtype is not variable.dtype.base_dtype:
             rest = cast(rest, variable.dtype.base_dtype)
         if zero_debias:
-            return _without_bias(variable, value, rest)
+            return _without_bias(variable, value, rest, scope)
         return assign_sub(variable, (variable - value) * rest, name=scope)
 
 
-def _without_bias(average: Any, value: Any, rest: Any) -> Any:
+def _without_bias(average: Any, value: Any, rest: Any, name: str) -> Any:
     """An average that starts at 0 is kept beside `average`, and divided by how much of it has filled."""
     with variable_scope(average.op.name, values=[average, value, rest]):
         with get_default_graph().colocate_with(average.op), init_scope():
@@ -47,7 +47,7 @@ def _without_bias(average: Any, value: Any, rest: Any) -> Any:
         new_biased = assign_sub(biased, (biased - value) * rest)
         new_steps = assign_add(steps, 1)
         unbiased = new_biased / (1.0 - raw.Pow(1.0 - rest, new_steps))
-        return assign_sub(average, average - unbiased)
+        return assign(average, unbiased, name=name)
 
 
 class ExponentialMovingAverage:

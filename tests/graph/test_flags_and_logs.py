@@ -12,10 +12,10 @@ def values():
     flags.DEFINE_string("dir", "", "where", values)
     flags.DEFINE_integer("steps", 3, "how many", lower_bound=0, flag_values=values)
     flags.DEFINE_boolean("quick", False, "whether", values)
-    flags.DEFINE_float("rate", 1, "how much", values)
+    flags.DEFINE_float("rate", 1, "how much", flag_values=values)
     flags.DEFINE_enum("mode", "a", ["a", "b"], "which", values)
     flags.DEFINE_list("names", "x,y", "who", values)
-    flags.DEFINE_multi_integer("n", [1], "sizes", values)
+    flags.DEFINE_multi_integer("n", [1], "sizes", flag_values=values)
     return values
 
 
@@ -28,6 +28,18 @@ def test_values_and_defaults(values):
     assert values.quick is False and values["steps"].default == 3 and "dir" in values
     values.steps = 9
     assert values.steps == 9
+
+
+def test_bounds_and_required_flags():
+    values = flags.FlagValues()
+    flags.DEFINE_float("rate", None, "how much", 0.0, 1.0, flag_values=values, required=True)
+    flags.DEFINE_multi_integer("n", [1], "sizes", lower_bound=1, flag_values=values)
+    with pytest.raises(flags.Error, match=r"2.0 is not in \[0.0, 1.0\]"):
+        values(["prog", "--rate=2"])
+    with pytest.raises(flags.Error, match="must have a value other than None"):
+        values(["prog", "--n=3"])
+    with pytest.raises(flags.Error, match="0 is not in"):
+        values(["prog", "--rate=1", "--n=0"])
 
 
 @pytest.mark.parametrize("argument, text", [

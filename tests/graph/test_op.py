@@ -108,7 +108,7 @@ def test_lookup_of_an_unknown_op():
 
 def test_documentation_and_signature():
     assert scale.__doc__ == "x times y times `factor`."
-    assert str(inspect.signature(scale)) == "(x, y, *, factor=2.0, name=None)"
+    assert str(inspect.signature(scale)) == "(x, y, factor=2.0, name=None)"
 
 
 def test_two_declarations_of_one_op_are_refused():

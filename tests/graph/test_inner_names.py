@@ -1,0 +1,94 @@
+"""Names beside the public ones that libraries use: of graphs, tensors, and TensorFlow's inner modules."""
+import numpy as np
+import pytest
+
+from jitgraph import compat
+from jitgraph.op import OpDef  # noqa: F401  (operators are installed)
+
+
+@pytest.fixture
+def tensorflow():
+    compat.install()
+    yield
+    compat.uninstall()
+
+
+def test_what_a_graph_keeps(tf):
+    graph = tf.get_default_graph()
+    assert graph._collections == {} and graph._gradient_override_map == {} and graph._last_id == 0
+    tf.add_to_collection("a", 1)
+    tf.constant(1.0)
+    assert type(graph._collections) is dict and graph._collections == {"a": [1]} and graph._last_id == 1
+    with graph.gradient_override_map({"Square": "Mine"}):
+        assert graph._gradient_override_map == {"Square": "Mine"}
+    graph.get_collection_ref("b").append(2)
+    assert graph._collections["b"] == [2] and graph.get_collection("b") == [2]
+
+
+def test_tensors_are_told_apart(tf, tensorflow):
+    from tensorflow.python.framework import ops
+
+    sparse = tf.SparseTensor([[0]], [1.0], [2])
+    assert all(isinstance(t, ops._TensorLike) for t in (tf.constant(1), sparse, tf.IndexedSlices([1.0], [0])))
+    assert ops.is_dense_tensor_like(tf.constant(1)) and ops.is_dense_tensor_like(tf.Variable(1))
+    assert not any(ops.is_dense_tensor_like(t) for t in (1, sparse, np.ones(2)))
+    assert ops.Tensor is tf.Tensor and ops.convert_to_tensor is tf.convert_to_tensor
+
+
+@pytest.mark.parametrize("make", ["constant", "Variable"])
+def test_references_are_keys(tf, make):
+    x, y = getattr(tf, make)(1.0), getattr(tf, make)(1.0)
+    found = {x.experimental_ref(): "x", y.experimental_ref(): "y"}
+    assert found[x.experimental_ref()] == "x" and next(iter(found)).deref() is x
+
+
+def test_overloadable_operators(tf):
+    operators = tf.Tensor.OVERLOADABLE_OPERATORS
+    assert len(operators) == 34 and {"__add__", "__rmatmul__", "__getitem__", "__eq__", "__invert__"} <= operators
+    assert all(hasattr(tf.Tensor, name) for name in operators)
+
+
+def test_a_tensor_is_no_bool_in_python_2_either(tf):
+    with pytest.raises(TypeError, match="Python `bool`"):
+        tf.constant(True).__nonzero__()
+
+
+def test_traceback_with_start_lines(tf):
+    def made():
+        return tf.constant(1.0)
+
+    filename, line, name, text, start = made().op.traceback_with_start_lines[-1]
+    assert (filename, name, text) == (__file__, "made", "return tf.constant(1.0)") and line == start + 1
+
+
+@pytest.mark.parametrize("value", [None, 3, (1.0,), [1, None]])
+def test_what_is_no_tensor_is_its_own_static_value(tf, value):
+    assert tf.get_static_value(value) is value and len(tf.get_default_graph().get_operations()) == 0
+
+
+def test_a_variable_without_initial_value(tf, tensorflow):
+    from tensorflow.python.ops import state_ops
+
+    ref = state_ops.variable_op_v2([2], tf.float32, name="v")
+    assert ref.op.type == "VariableV2" and ref.shape == (2,) and ref.op.name == "v" and state_ops.assign is tf.assign
+    with tf.Session() as session:
+        assert session.run(tf.assign(ref, [1.0, 2.0])).tolist() == [1, 2]
+
+
+def test_assign_moving_average(tf, tensorflow):
+    from tensorflow.python.training import moving_averages
+
+    v, w = tf.Variable(1.0), tf.Variable(0.0)
+    plain = moving_averages.assign_moving_average(v, 2.0, 0.9, zero_debias=False)
+    corrected = moving_averages.assign_moving_average(w, 2.0, 0.9)
+    assert (plain.op.type, corrected.op.type, corrected.op.name) == ("AssignSub", "Assign", "AssignMovingAvg_1")
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run([plain, corrected]) == pytest.approx([1.1, 2.0])
+
+
+def test_local_devices(tensorflow):
+    from tensorflow.python.client import device_lib
+
+    device, = device_lib.list_local_devices()
+    assert (device.name, device.device_type) == ("/device:CPU:0", "CPU") and device.memory_limit > 2**20
