@@ -1,5 +1,7 @@
 """Writes docs/names.md: which public names of TensorFlow 1.15 are here.  ``python docs/write_names.py``
 
+And jitgraph/tensorflow_names.tsv, these names by namespace, which tells a name that is not here yet from a typing error.
+
 The names of TensorFlow are those of docs/names_tf115.tsv (see docs/collect_names.py); what is here is asked of jitgraph.
 """
 from __future__ import annotations
@@ -40,7 +42,7 @@ def status_of(name: str) -> tuple[str, str]:
         import jitgraph.compat
 
         return (HERE if hasattr(jitgraph.compat, name.partition(".")[2]) else NOT_YET), ""
-    sentence = instead_of(name) or instead_of(name.partition(".")[0])
+    sentence = instead_of(name)
     return (INSTEAD, sentence) if sentence else (NOT_YET, "")
 
 
@@ -92,6 +94,16 @@ def text() -> str:
     return "\n".join(lines) + "\n"
 
 
+def packaged() -> str:
+    """The text of jitgraph/tensorflow_names.tsv."""
+    found = defaultdict(list)
+    for name in names_of_tensorflow():
+        outer, _, last = name.rpartition(".")
+        if outer.partition(".")[0] not in ("keras", "raw_ops", "compat"):
+            found[outer].append(last)
+    return "".join(f"{outer}\t{' '.join(found[outer])}\n" for outer in sorted(found))
+
+
 def _in_words(rows: dict[str, tuple[str, str]]) -> str:
     sentences = sorted({sentence for _, sentence in rows.values() if sentence})
     missing = sorted(name.rpartition(".")[2] for name, (status, _) in rows.items() if status == NOT_YET)
@@ -103,4 +115,5 @@ def _in_words(rows: dict[str, tuple[str, str]]) -> str:
 
 if __name__ == "__main__":
     (DOCS / "names.md").write_text(text())
+    (DOCS.parent / "jitgraph" / "tensorflow_names.tsv").write_text(packaged())
     sys.exit(0)

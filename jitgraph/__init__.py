@@ -8,19 +8,23 @@ import sys
 from types import ModuleType
 from typing import Any
 
-__version__ = "0.1.0"
+# the version of TensorFlow whose interface this is: programs ask for it.  `jitgraph --version` prints this project's own
+__version__ = "1.15.5"
 
 
 def __getattr__(name: str) -> Any:
     import importlib
-    import importlib.util
 
+    if name == "__all__":
+        return [*importlib.import_module("jitgraph.namespaces").members(""), "compat"]
+    if name in ("__git_version__", "__compiler_version__"):
+        return getattr(importlib.import_module("jitgraph.public"), name.strip("_").upper())
     if name.startswith("__"):
         raise AttributeError(f"module 'jitgraph' has no attribute {name!r}")
     if name in ("names", "graph", "op", "prim", "ops"):      # asked for by `from jitgraph import op`
         return importlib.import_module(f"jitgraph.{name}")
     names = importlib.import_module("jitgraph.names")
-    if name not in names.namespaces()[""] and importlib.util.find_spec(f"jitgraph.{name}") is not None:
+    if name not in names.namespaces()[""] and importlib.import_module("jitgraph.namespaces").is_module(name):
         return importlib.import_module(f"jitgraph.{name}")
     value = names.resolve(name)
     globals()[name] = value
@@ -45,9 +49,16 @@ class _Facade(ModuleType):
             import importlib
 
             names = importlib.import_module("jitgraph.names")
-            if name in names.table() or (name in names.namespaces()[""] and not names.answers(value)):
+            namespaces = importlib.import_module("jitgraph.namespaces")
+            if name in names.table() or (name in names.namespaces()[""] and not namespaces.answers(value)):
                 return
         super().__setattr__(name, value)
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        import importlib
+
+        return importlib.import_module("jitgraph.namespaces").opened(self, "")
 
 
 sys.modules[__name__].__class__ = _Facade

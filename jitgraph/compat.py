@@ -26,7 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph import tensorflow_modules
+from jitgraph import not_here, tensorflow_modules
+from jitgraph.namespaces import kept
 
 __path__: list[
     str
@@ -115,7 +116,7 @@ def __getattr__(name: str) -> Any:
     if name == "v1":
         return importlib.import_module(_FACADE)
     if name == "v2":
-        raise AttributeError(f"tf.compat.v2 is not there: {tensorflow_modules.HINTS['compat.v2']}")
+        raise not_here.missing("compat.v2")
     raise AttributeError(f"module 'tensorflow.compat' has no attribute {name!r}")
 
 
@@ -140,7 +141,8 @@ class View(ModuleType):
             raise AttributeError(name)
         value = self._find(name)
         if value is None:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r} in jitgraph")
+            # Given a name and an object, Python adds no guess of its own.
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r} in jitgraph", name="", obj=None)
         self.__dict__[name] = value
         return value
 
@@ -150,12 +152,12 @@ class View(ModuleType):
             return importlib.import_module(f"{_NAME}.{dotted}")
         for place in [*self._places, ""]:
             holder = _namespace(place)
-            if hasattr(holder, name) and not (place == "" and name in _INTERNAL):
+            if hasattr(holder, name) and not (name in _INTERNAL and holder is sys.modules[_FACADE]):
                 return getattr(holder, name)
         if "raw_ops" in self._places:
             return _raw_op(name)
         # TensorFlow's modules import each other, and programs reach through: `rnn.rnn_cell_impl`.
-        beside = tensorflow_modules.sibling(name)
+        beside = tensorflow_modules.sibling(self.__name__.removeprefix(_NAME + "."), name)
         return importlib.import_module(f"{_NAME}.{beside}") if beside else None
 
     def __dir__(self) -> list[str]:
@@ -195,14 +197,16 @@ def _module(dotted: str) -> ModuleType | None:
         return sys.modules[__name__]
     places = tensorflow_modules.places(dotted)
     if places is not None:
-        contrib = places.startswith("contrib.") and dotted.startswith("contrib.")
-        return None if contrib and _namespace(places) is None else View(f"{_NAME}.{dotted}", places)
+        return View(f"{_NAME}.{dotted}", places)
     if dotted.split(".")[0] in _INTERNAL:
         return None
     found = _namespace(dotted)
     if isinstance(found, ModuleType):
         if not hasattr(found, "__path__"):
-            found.__path__ = []  # type: ignore[attr-defined]  # so that `import tensorflow.nn.rnn_cell` gets past `nn`
+            # A path, so that `import tensorflow.nn.rnn_cell` gets past `nn`; the name, so that `from tensorflow.nn import
+            # absent` asks our finder, which says what to do.
+            found.__path__ = []  # type: ignore[attr-defined]
+            found.__name__ = f"{_NAME}.{dotted}"
         return found
     return View(f"{_NAME}.{dotted}", dotted) if isinstance(found, SimpleNamespace) else None
 
@@ -238,17 +242,29 @@ class _Finder(importlib.abc.MetaPathFinder):
         return importlib.util.spec_from_loader(fullname, _Loader(module), is_package=True)
 
 
+class _Absent(importlib.abc.MetaPathFinder):
+    """Says, last of all finders, what to write instead of a name that jitgraph has not: `from tensorflow import keras`."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        top, _, dotted = fullname.partition(".")
+        spaces = importlib.import_module(f"{_FACADE}.names").namespaces()
+        if top != _FACADE or dotted in spaces or dotted.rpartition(".")[0] not in spaces:
+            return None
+        # With its own `name`, `from package import module` would swallow the sentence.
+        raise ModuleNotFoundError(not_here.sentence(dotted), name=_FACADE)
+
+
 def _not_there(dotted: str) -> str:
-    parent = dotted.rpartition(".")[0]
-    hint = tensorflow_modules.hint(dotted) or (
-        f"see what `tensorflow.{parent}` offers with dir()"
-        if parent
-        else "see what jitgraph offers with dir(tensorflow)"
-    )
-    return f"jitgraph has no 'tensorflow.{dotted}': {hint}."
+    """The sentence for a module that is not there: what ``tf.DOTTED`` says, but for TensorFlow's inner modules."""
+    if not_here.instead_of(dotted) or not dotted.startswith(("python.", "core.")):
+        return not_here.sentence(tensorflow_modules.public(dotted.removeprefix("compat.v1.")))
+    return f"jitgraph has no 'tensorflow.{dotted}': see what `tensorflow.{dotted.rpartition('.')[0]}` offers with dir()."
 
 
 _FINDER = _Finder()
+_ABSENT = _Absent()
 
 
 def install() -> None:
@@ -267,6 +283,7 @@ def install() -> None:
     sys.modules[_NAME] = facade
     if _FINDER not in sys.meta_path:
         sys.meta_path.insert(0, _FINDER)
+        sys.meta_path.append(_ABSENT)
 
 
 def uninstall() -> None:
@@ -274,13 +291,14 @@ def uninstall() -> None:
     if _FINDER not in sys.meta_path:
         return
     sys.meta_path.remove(_FINDER)
+    sys.meta_path.remove(_ABSENT)
     facade = importlib.import_module(_FACADE)
     for name in [name for name in sys.modules if name == _NAME or name.startswith(_NAME + ".")]:
         module = sys.modules.pop(name)
         attribute = name.removeprefix(_NAME + ".")
         # Importing a submodule also binds it in its parent, which here is the facade.
-        if isinstance(module, View) and facade.__dict__.get(attribute) is module:
-            del facade.__dict__[attribute]
+        if isinstance(module, View) and kept(facade).get(attribute) is module:
+            delattr(facade, attribute)
 
 
 def installed() -> bool:

@@ -4,15 +4,13 @@ A line ``"module": "a b nn.c=d"`` says that ``tf.a`` is ``module.a``, ``tf.b`` i
 ``module.d`` (without ``=``, the last part of the name).  Modules are relative to ``jitgraph``.  Names are resolved when
 they are first used, so that importing jitgraph costs next to nothing.
 
-A namespace such as ``tf.nn`` is made of the names that begin with ``nn.``.  A package of that name
-(``jitgraph/train/``) takes its place if it answers for them itself: ``__getattr__ = names.namespace_getattr("train")``.
+A namespace such as ``tf.nn`` is made of the names that begin with ``nn.``.  See
+``jitgraph.namespaces``.
 """
 from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 TABLE: dict[str, str] = {
@@ -421,78 +419,18 @@ def resolve(name: str) -> Any:
     place = table().get(name)
     if place is None:
         if name in namespaces():
+            from jitgraph.namespaces import namespace
+
             return namespace(name)
-        raise AttributeError(_not_there(name))
+        from jitgraph.not_here import missing
+
+        raise missing(name)
     module, _, attribute = place.partition(":")
     try:
         return getattr(importlib.import_module(module), attribute)
     except ModuleNotFoundError as error:
         if error.name and module.startswith(error.name):
-            raise AttributeError(f"tf.{name} is not there yet: it belongs into {module}.") from None
+            from jitgraph.not_here import missing
+
+            raise missing(name) from None
         raise
-
-
-def _not_there(name: str) -> str:
-    from jitgraph.not_here import instead_of
-
-    instead = instead_of(name)
-    if instead:
-        return f"tf.{name} is not part of jitgraph: {instead}."
-    import difflib
-
-    prefix, _, last = name.rpartition(".")
-    near = difflib.get_close_matches(last, namespaces().get(prefix, ()), 1, 0.75)
-    if near:
-        found = f"{prefix}.{near[0]}" if prefix else near[0]
-        return f"tf.{name} is not there: did you mean tf.{found}?"
-    elsewhere = [public for public in table() if public.rpartition(".")[2] == last]
-    if elsewhere:
-        return f"tf.{name} is not there: did you mean tf.{elsewhere[0]}?"
-    inside = f"tf.{prefix}" if prefix and prefix in namespaces() else "tf"
-    return f"tf.{name} is not there: see dir({inside}) for what is."
-
-
-class Namespace(ModuleType):
-    """A module such as ``tf.nn``, made of the public names with that prefix, each resolved at its first use."""
-
-    def __init__(self, prefix: str):
-        super().__init__(f"jitgraph.{prefix}", f"The names tf.{prefix}.*.")
-        self.__dict__["_prefix"] = prefix
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        value = resolve(f"{self.__dict__['_prefix']}.{name}")
-        self.__dict__[name] = value
-        return value
-
-    def __dir__(self) -> list[str]:
-        return sorted(namespaces()[self.__dict__["_prefix"]] | {n for n in self.__dict__ if not n.startswith("_")})
-
-
-@functools.cache
-def namespace(prefix: str) -> ModuleType:
-    """The module of a namespace: the package of that name if it answers for the names, else a Namespace."""
-    try:
-        package = importlib.import_module(f"jitgraph.{prefix}")
-    except ModuleNotFoundError as error:
-        if not (error.name and f"jitgraph.{prefix}".startswith(error.name)):
-            raise
-        return Namespace(prefix)
-    return package if answers(package) else Namespace(prefix)
-
-
-def answers(module: ModuleType) -> bool:
-    """Whether a module resolves public names itself, by a ``__getattr__`` of its own."""
-    return isinstance(module, Namespace) or "__getattr__" in vars(module)
-
-
-def namespace_getattr(prefix: str) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a package ``jitgraph/PREFIX/`` that is also a public namespace."""
-
-    def getter(name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return resolve(f"{prefix}.{name}")
-
-    return getter

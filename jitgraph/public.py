@@ -3,8 +3,8 @@ from __future__ import annotations
 
 newaxis = None
 VERSION = "1.15.5"                      # the TensorFlow whose interface this is
-GIT_VERSION = "jitgraph"
-COMPILER_VERSION = "numba"
+GIT_VERSION = "v1.15.5-jitgraph"
+COMPILER_VERSION = "LLVM"
 GRAPH_DEF_VERSION = 22
 GRAPH_DEF_VERSION_MIN_CONSUMER = 0
 GRAPH_DEF_VERSION_MIN_PRODUCER = 0

@@ -22,7 +22,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "ops.readers": "data",
     },
     "debug": {},
-    "eager": {"context": "", "backprop": "", "function": "", "def_function": ""},
+    "eager": {"context": ":jitgraph.eager_context", "backprop": "", "function": "", "def_function": ""},
     "estimator": {
         "estimator": "estimator",
         "estimator_lib": "estimator",
@@ -232,22 +232,28 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
 PYTHON_PLACES = {"pywrap_tensorflow": "train errors", "keras": "keras", "debug": "debug"}
 """Places of the packages `tensorflow.python.GROUP` themselves, where they hold names."""
 
+SHARED_GROUPS = ("framework", "ops", "eager", "platform", "training", "util", "client", "lib")
+"""Packages whose modules are imported by modules of all others."""
+
+CONTRIB_MODULES = {
+    "framework": """
+        python.framework:checkpoint_utils,experimental,graph_util,tensor_util
+        python.ops:arg_scope,audio_ops,checkpoint_ops,gen_variable_ops,ops,prettyprint_ops,script_ops,sort_ops,variables""",
+    "graph_editor": "edit,reroute,select,subgraph,transform,util",
+    "layers": """
+        python.layers:embedding_ops,encoders,feature_column,feature_column_ops,initializers,layers,normalization,optimizers,regularizers
+        python.layers:rev_block_lib,summaries,target_column,utils
+        python.ops:bucketization_op,sparse_feature_cross_op,sparse_ops""",
+    "lookup": "lookup_ops",
+    "stateless": "",
+    "util": "loader",
+}
+"""`tensorflow.contrib.PACKAGE`: its inner modules, `PACKAGES:MODULES`."""
+
 CORE_PACKAGES = ("framework", "protobuf", "example", "util", "lib", "lib.core", "profiler")
 """Packages of protocol buffers: `tensorflow.core.PACKAGE.anything_pb2` holds messages that are public names here."""
 
 CORE_PLACES = "train summary profiler :jitgraph.formats.messages"
-
-HINTS = {
-    "compat.v2": "jitgraph is TensorFlow 1; write `import tensorflow.compat.v1 as tf`",
-    "examples.tutorials.mnist": "download the four MNIST files and read them with numpy",
-    "lite": "mobile conversion needs TensorFlow itself; export the graph with tf.train.write_graph",
-    "contrib.lite": "mobile conversion needs TensorFlow itself; export the graph with tf.train.write_graph",
-    "contrib.tpu": "there is no TPU target; remove CrossShardOptimizer and use tf.estimator.Estimator",
-    "contrib.tensorrt": "there is no TensorRT target; run the graph as it is",
-    "contrib.eager": "jitgraph builds graphs; remove enable_eager_execution and run results in a tf.Session",
-}
-"""What to write instead of a module that is not there, by its name or the start of its name, without `tensorflow.`."""
-
 
 def places(dotted: str) -> str | None:
     """Return the places of the inner module `dotted` (without `tensorflow.`), or None if there is no such module.
@@ -272,29 +278,43 @@ def places(dotted: str) -> str | None:
         if not rest or ".".join(rest) in CORE_PACKAGES:
             return ""
         return CORE_PLACES if package in CORE_PACKAGES and module.endswith("_pb2") else None
-    if first == "contrib" and len(rest) > 1 and rest[1] == "python":
+    if first == "contrib" and rest and ".".join(rest[1:]) in _contrib_modules(rest[0]):
         return f"contrib.{rest[0]}"
     return None
 
 
-def is_listed(dotted: str) -> bool:
-    """Return whether `dotted` is an inner module that the tables name, rather than one that any name would match."""
-    return dotted.startswith(("python.", "core.")) and places(dotted) is not None
+def _contrib_modules(package: str) -> set[str]:
+    """The inner modules of `tensorflow.contrib.PACKAGE`, and the packages that they are in."""
+    found = set()
+    for group in CONTRIB_MODULES.get(package, "").split():
+        inner, _, modules = group.rpartition(":")
+        parts = inner.split(".") if inner else []
+        found.update(".".join(parts[:end]) for end in range(1, len(parts) + 1))
+        found.update(".".join([*parts, module]) for module in modules.split(","))
+    return found
 
 
-def sibling(name: str) -> str | None:
-    """Return the dotted name of the inner module called `name`, wherever it stands, or None."""
-    for group, modules in PYTHON_MODULES.items():
-        if name in modules:
-            return f"python.{group}.{name}"
-    return None
-
-
-def hint(dotted: str) -> str | None:
-    """Return the sentence for a module that is not there, if one is known."""
+def public(dotted: str) -> str:
+    """The public name that an inner one of contrib stands for: `contrib.layers.python.layers.layers.fold` is
+    `contrib.layers.fold`."""
     parts = dotted.split(".")
-    for end in range(len(parts), 0, -1):
-        sentence = HINTS.get(".".join(parts[:end]))
-        if sentence:
-            return sentence
+    return f"contrib.{parts[1]}.{parts[-1]}" if parts[0] == "contrib" and parts[2:3] == ["python"] else dotted
+
+
+def is_listed(dotted: str) -> bool:
+    """Return whether `dotted` is an inner module that the tables name."""
+    return dotted.startswith(("python.", "core.", "contrib.")) and places(dotted) is not None
+
+
+def sibling(module: str, name: str) -> str | None:
+    """Return the dotted name of the inner module `name` that the inner module `module` imports, or None.
+
+    It is one of the same package, or of those on which all others stand; a package itself imports none.
+    """
+    own = module.split(".")[1] if module.count(".") > 1 and module.startswith("python.") else None
+    if own is None or any(other.startswith(module.partition(f"{own}.")[2] + ".") for other in PYTHON_MODULES[own]):
+        return None
+    for group in (own, *SHARED_GROUPS):
+        if name in PYTHON_MODULES[group] and module != f"python.{group}.{name}":
+            return f"python.{group}.{name}"
     return None

@@ -123,22 +123,86 @@ def test_public_namespaces_that_are_no_packages_import(hook, monkeypatch):
     assert jitgraph.sample is module
 
 
-def test_contrib_inner_modules_follow_their_namespace(hook, monkeypatch):
-    contrib = types.ModuleType("a_contrib")
-    contrib.sample = types.ModuleType("a_contrib.sample")
-    contrib.sample.thing = 7
-    monkeypatch.setattr(jitgraph, "contrib", contrib, raising=False)
-    from tensorflow.contrib.sample.python.ops.core import thing
+def test_contrib_inner_modules_follow_their_namespace(hook):
+    from tensorflow.contrib.framework.python.ops import variables
+    from tensorflow.contrib.framework.python.ops.variables import model_variable
 
-    assert thing == 7
-    with pytest.raises(ImportError):
+    assert model_variable is jitgraph.contrib.framework.model_variable is variables.model_variable
+    with pytest.raises(ImportError, match=r"tf.contrib.absent is not in jitgraph yet\."):
         importlib.import_module("tensorflow.contrib.absent.python.ops.core")
 
 
-@pytest.mark.parametrize("name", ["absent", "python.ops.absent_ops", "python.absent", "core.absent", "graph", "cli"])
-def test_unknown_modules_say_what_to_do(hook, name):
+def test_an_absent_function_of_contrib_is_no_module(hook):
+    with pytest.raises(ImportError, match=r"tf.contrib.layers.conv2d is not in jitgraph yet"):
+        from tensorflow.contrib.layers.python.layers.layers import conv2d  # noqa: F401
+    with pytest.raises(ImportError, match=r"tf.contrib.framework.arg_scoped is not in jitgraph yet"):
+        from tensorflow.contrib.framework.python.ops import arg_scoped  # noqa: F401
+
+
+def test_every_namespace_of_contrib_lists_its_modules(hook):
+    from jitgraph import names
+
+    packages = {name.split(".")[1] for name in names.namespaces() if name.startswith("contrib.")}
+    assert packages == set(tensorflow_modules.CONTRIB_MODULES)
+    for package in packages:
+        for module in tensorflow_modules._contrib_modules(package):
+            importlib.import_module(f"tensorflow.contrib.{package}.{module}")
+
+
+@pytest.mark.parametrize("module, name", [
+    ("python.estimator", "util"), ("python.keras", "utils"), ("python.ops.losses.losses_impl", "util"),
+    ("python.ops", "dataset_ops")])
+def test_views_do_not_take_modules_of_other_packages(hook, module, name):
+    found = importlib.import_module(f"tensorflow.{module}")
+    with pytest.raises(AttributeError, match="has no attribute"):
+        getattr(found, name)
+
+
+def test_no_module_is_found_in_itself(hook):
+    """`eager.context.context` is a function, not the module once more."""
+    from tensorflow.python.eager import context
+    from tensorflow.python.framework import ops
+
+    assert context.context().executing_eagerly() is False and context.executing_eagerly() is False
+    assert not hasattr(ops, "ops")
+
+
+@pytest.mark.parametrize("name", ["python.ops.absent_ops", "python.absent", "core.absent"])
+def test_unknown_inner_modules_say_what_to_do(hook, name):
     with pytest.raises(ModuleNotFoundError, match=f"jitgraph has no 'tensorflow.{name}': see what"):
         importlib.import_module(f"tensorflow.{name}")
+
+
+@pytest.mark.parametrize("name", ["absent", "graph", "cli"])
+def test_unknown_modules_say_what_to_do(hook, name):
+    with pytest.raises(ModuleNotFoundError, match=rf"tf.{name} is not there"):
+        importlib.import_module(f"tensorflow.{name}")
+
+
+@pytest.mark.parametrize("statement, sentence", [
+    ("import tensorflow.keras", "tf.keras is not part of jitgraph: use tf.nn"),
+    ("import tensorflow.keras.layers", "tf.keras is not part of jitgraph: use tf.nn"),
+    ("from tensorflow import keras", "tf.keras is not part of jitgraph: use tf.nn"),
+    ("from tensorflow import data", "tf.data is not in jitgraph yet: "),
+    ("from tensorflow.contrib import foo", r"tf.contrib.foo is not in jitgraph yet\."),
+    ("from tensorflow.nn import dynamic_rnn", r"tf.nn.dynamic_rnn is not in jitgraph yet\."),
+    ("from tensorflow.train import AdamOptimiser", r"tf.train.AdamOptimiser is not there: did you mean tf.train.AdamOptimizer\?"),
+    ("from tensorflow.compat.v1.train import Scaffold", r"tf.train.Scaffold is not in jitgraph yet\."),
+    ("import tensorflow.compat.v2 as tf", "TensorFlow 1"),
+])
+def test_imports_of_what_is_absent_say_what_the_attribute_says(hook, statement, sentence):
+    with pytest.raises(ImportError, match=sentence):
+        exec(statement)
+
+
+@pytest.mark.parametrize("module", ["tensorflow", "tensorflow.compat.v1", "tensorflow.nn", "tensorflow.train"])
+def test_star_imports_bring_the_public_names(hook, module):
+    brought: dict = {}
+    exec(f"from {module} import *", brought)
+    there = set(brought) - {"__builtins__"}
+    assert there >= {"tensorflow.nn": {"relu", "softmax"}, "tensorflow.train": {"AdamOptimizer", "Saver"}}.get(
+        module, {"placeholder", "Session", "nn", "train", "float32", "abs", "contrib", "compat"})
+    assert not [name for name in there if name.startswith("_")]
 
 
 def test_unknown_names_in_from_imports_say_what_to_do(hook):
@@ -146,17 +210,6 @@ def test_unknown_names_in_from_imports_say_what_to_do(hook):
         from tensorflow.python.ops import absent_ops  # noqa: F401
     with pytest.raises(ImportError, match=r"jitgraph has no 'tensorflow.python.ops.math_ops.absent'"):
         from tensorflow.python.ops.math_ops import absent  # noqa: F401
-
-
-@pytest.mark.parametrize("name", sorted(tensorflow_modules.HINTS))
-def test_hints_are_one_sentence(name):
-    assert tensorflow_modules.hint(name + ".deeper") == tensorflow_modules.HINTS[name]
-    assert len(tensorflow_modules.HINTS[name]) < 120
-
-
-def test_hints_are_shown(hook):
-    with pytest.raises(ImportError, match="TensorFlow 1"):
-        importlib.import_module("tensorflow.compat.v2")
 
 
 def test_every_listed_module_imports(hook):

@@ -1,11 +1,12 @@
 """The table of TensorFlow's public names in docs/names.md promises nothing that is not there."""
+import functools
 import importlib.util
 import re
 from pathlib import Path
 
 import pytest
 
-from jitgraph import names
+from jitgraph import names, not_here
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -41,8 +42,29 @@ def test_most_names_of_the_core_namespaces_are_there(write_names):
 def test_every_absent_name_is_answered_in_one_sentence(write_names, tf):
     for name, (status, sentence) in write_names.statuses().items():
         if status == write_names.INSTEAD:
-            message = names._not_there(name) if "." not in name or name.partition(".")[0] in names.namespaces() else sentence
+            message = not_here.sentence(name)
             assert sentence in message and "\n" not in message and not sentence.endswith("."), name
+        elif status == write_names.NOT_YET and not name.startswith(("raw_ops.", "compat.")):
+            assert "is not in jitgraph yet" in not_here.sentence(name) and "did you mean" not in not_here.sentence(name)
+
+
+@pytest.mark.parametrize("sentence", sorted({*not_here.INSTEAD.values(), *not_here.NOT_YET.values()}))
+def test_advice_names_what_is_there(tf, sentence):
+    assert len(sentence) < 132
+    for name in re.findall(r"\btf\.([A-Za-z_][\w.]*\w)", sentence):
+        functools.reduce(getattr, name.split("."), tf)
+
+
+@pytest.mark.parametrize("name, text", [
+    ("data", "tf.data is not in jitgraph yet: feed"), ("dataa", "see dir(tf)"), ("database", "see dir(tf)"),
+    ("nn.dynamic_rnn", "tf.nn.dynamic_rnn is not in jitgraph yet."), ("contrib.slim", "tf.contrib.slim is not in jitgraph yet.")])
+def test_names_to_come_are_told_from_typing_errors(name, text):
+    assert text in not_here.sentence(name) and "did you mean" not in not_here.sentence(name)
+
+
+def test_packaged_names_are_those_of_the_documentation(write_names):
+    """`python docs/write_names.py` writes them anew."""
+    assert (DOCS.parent / "jitgraph" / "tensorflow_names.tsv").read_text() == write_names.packaged()
 
 
 def test_aliases_mean_the_same_thing():

@@ -135,7 +135,7 @@ def test_help_shows_examples_and_version_answers(jitgraph):
     assert "jitgraph run train.py" in jitgraph("run", "--help").stdout
     for command in ("run", "inspect", "bench", "doctor", "cache"):
         assert "Examples:" in jitgraph(command, "--help").stdout
-    assert jitgraph("--version").stdout.startswith("jitgraph 0.")
+    assert jitgraph("--version").stdout.startswith("jitgraph 0.")     # its own, not that of TensorFlow
 
 
 @pytest.mark.parametrize("arguments", [["fly"], ["run", "--fly", "x.py"], ["doctor", "--jsn"], ["cache", "explain"]])

@@ -30,7 +30,7 @@ def test_importing_takes_no_numpy():
 
 
 @pytest.mark.parametrize("name, text", [
-    ("reduce_sums", "did you mean tf.reduce_sum?"), ("keras", "use tf.layers"), ("zzz", "see dir(tf)")])
+    ("reduce_sums", "did you mean tf.reduce_sum?"), ("keras", "use tf.nn"), ("zzz", "see dir(tf)")])
 def test_unknown_names_are_answered_in_one_sentence(tf, name, text):
     with pytest.raises(AttributeError) as caught:
         getattr(tf, name)
@@ -44,6 +44,30 @@ def test_namespaces(tf):
     assert tf.bool.name == "bool" and tf.newaxis is None and "placeholder" in dir(tf)
     with pytest.raises(AttributeError, match=r"tf\.nn\.softmaxx is not there: did you mean tf\.nn\.softmax"):
         tf.nn.softmaxx
+
+
+def test_python_adds_no_guess_of_its_own(tf):
+    """The traceback ends with our sentence, once."""
+    code = "import jitgraph as tf; tf.data.Dataset"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1].startswith("AttributeError: tf.data is not in jitgraph yet: ")
+    assert "mean" not in done.stderr
+
+
+@pytest.mark.parametrize("namespace", ["train", "nn", "saved_model", "test", "errors"])
+def test_dir_and_vars_list_the_names_of_a_namespace(tf, namespace):
+    module = getattr(tf, namespace)
+    listed = set(names.namespaces()[namespace])
+    assert listed <= set(dir(module)) and listed <= set(vars(module)) and set(module.__all__) == listed
+
+
+def test_versions(tf):
+    from importlib.metadata import version
+
+    assert tf.__version__ == tf.VERSION == tf.version.VERSION == "1.15.5" != version("jitgraph")
+    assert tf.GIT_VERSION == tf.__git_version__ == tf.version.GIT_VERSION and tf.__compiler_version__ == tf.COMPILER_VERSION
+    major, minor, _ = (int(part) for part in tf.__version__.split("."))      # as programs read it
+    assert (major, minor) >= (1, 4)
 
 
 def test_a_module_does_not_hide_the_function_of_its_name(tf):
