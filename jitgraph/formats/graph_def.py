@@ -6,13 +6,12 @@ from typing import Any
 
 from jitgraph.formats import attr_value, messages, tensor_proto
 from jitgraph.formats.function_def import add_functions
-
-PRODUCER = 22       # of the ops that TensorFlow 1 has had from its beginning; every reader since accepts it
+from jitgraph.public import GRAPH_DEF_VERSION
 
 
 def version_def() -> Any:
     """The VersionDef of graphs that jitgraph writes."""
-    return messages.VersionDef(producer=PRODUCER)
+    return messages.VersionDef(producer=GRAPH_DEF_VERSION)
 
 
 def input_name(tensor: Any) -> str:

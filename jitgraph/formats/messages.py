@@ -105,11 +105,26 @@ def _entry_name(field: str) -> str:
     return "".join(part.capitalize() for part in field.split("_")) + "Entry"
 
 
+def _text(message: Any) -> str:
+    """What ``print(message)`` shows: attributes and other maps sorted by their keys, as TensorFlow's programs see them."""
+    from google.protobuf import text_format
+
+    return text_format.MessageToString(message)
+
+
+def _class(descriptor: Any) -> Any:
+    made = message_factory.GetMessageClass(descriptor)
+    made.__str__ = made.__repr__ = _text        # the library's own order of maps changes from release to release
+    for inner in descriptor.nested_types:
+        _class(inner)
+    return made
+
+
 def _build() -> dict[str, Any]:
     pool = descriptor_pool.DescriptorPool()
     pool.AddSerializedFile(any_pb2.DESCRIPTOR.serialized_pb)
     file = pool.AddSerializedFile(_File().proto.SerializeToString()) or pool.FindFileByName("jitgraph/tensorflow.proto")
-    names: dict[str, Any] = {name: message_factory.GetMessageClass(descriptor)
+    names: dict[str, Any] = {name: _class(descriptor)
                              for name, descriptor in file.message_types_by_name.items()}
     names["Any"] = message_factory.GetMessageClass(pool.FindMessageTypeByName("google.protobuf.Any"))
     for name, descriptor in file.enum_types_by_name.items():

@@ -119,6 +119,12 @@ def canonical(name: str) -> str:
     return DeviceSpec.from_string(name).to_string() if name else ""
 
 
+def _as_stated(device: Any) -> str:
+    """What a function of ``tf.device`` answers, in its own spelling.  Raises ValueError if it is malformed."""
+    name = device_string(device)
+    return name if device is None or isinstance(device, DeviceSpec) else str(device)
+
+
 @functools.lru_cache(maxsize=1024)
 def merged(outer: str, inner: str) -> str:
     """Both names together; where both state a part, `inner` wins."""
@@ -182,7 +188,7 @@ class DeviceStack:
                 op._device = self._fixed
             return
         for entry in self._active():
-            op._device = device_string(entry(op)) if callable(entry) else merged(entry, op._device)
+            op._device = _as_stated(entry(op)) if callable(entry) else merged(entry, op._device)
 
 
 def list_local_devices(session_config: Any = None) -> list:

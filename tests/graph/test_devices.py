@@ -56,3 +56,16 @@ def test_the_outermost_colocation_gives_the_device(tf):
     with tf.colocate_with(a), tf.colocate_with(b):
         c = tf.constant(1.0, name="c")
     assert c.device == "/device:GPU:0" and c.op.colocation_groups() == [b"loc:@a", b"loc:@b"]
+
+
+def test_a_device_function_keeps_its_spelling(tf):
+    """A name of a block is written in full, what a function answers as it stands, unless a block outside adds to it."""
+    with tf.device(lambda op: "/gpu:0"):
+        a = tf.constant(1.0)
+    with tf.device("/gpu:0"):
+        b = tf.constant(1.0)
+    with tf.device("/job:w"), tf.device(lambda op: "/gpu:0"):
+        c = tf.constant(1.0)
+    assert [t.device for t in (a, b, c)] == ["/gpu:0", "/device:GPU:0", "/job:w/device:GPU:0"]
+    with tf.device(lambda op: "/gpux:a:b"), pytest.raises(ValueError):
+        tf.constant(1.0)

@@ -77,7 +77,7 @@ def test_graphs(tf):
     version = tf.get_default_graph().version
     tf.square(x, name="y")
     graph_def = tf.get_default_graph().as_graph_def(add_shapes=True)
-    assert graph_def.versions.producer == 22 and [n.name for n in graph_def.node] == ["x", "y"]
+    assert graph_def.versions.producer == 134 and [n.name for n in graph_def.node] == ["x", "y"]
     assert [d.size for d in graph_def.node[1].attr["_output_shapes"].list.shape[0].dim] == [-1, 2]
     assert [n.name for n in tf.get_default_graph().as_graph_def(from_version=version).node] == ["y"]
 

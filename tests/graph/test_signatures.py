@@ -27,7 +27,7 @@ OTHER = {
     "contrib.lookup.MutableHashTable.__init__": "shared_name=", "lookup.experimental.DenseHashTable.__init__": "shared_name=",
     "lookup.StaticVocabularyTable()": "is the contrib class without its hash functions",
     "app.flags.FLAGS": "an object", "flags.FLAGS": "an object", "test.Benchmark.__init__": "takes no parameters",
-    "test.TestCase.assertProtoEqualsVersion": "the producer is ours", "train.NewCheckpointReader": "a class",
+    "test.TestCase.assertProtoEqualsVersion": "the producer is looked up", "train.NewCheckpointReader": "a class",
     "init_scope": "a class", "flags.Flag.__init__": "programs define flags by DEFINE_string and its kin",
 }
 
