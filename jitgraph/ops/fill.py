@@ -17,7 +17,7 @@ from jitgraph.graph.tensor import Tensor
 from jitgraph.host_values import boxed
 from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops.constant import constant
-from jitgraph.ops.shape import plain_sizes, reshape, shape, shape_internal, stated_sizes
+from jitgraph.ops.shape import plain_sizes, reshape, shape_internal, stated_sizes
 
 _LARGEST_CONSTANT = 1000        # elements; TensorFlow writes fewer than this into the graph, more become a Fill
 
