@@ -19,7 +19,7 @@ from .kernel import CODES
 from .open_variables import ASSIGNMENTS, is_open
 from .order import body_variables, is_transparent, is_variable, ref_inputs, seen_through, variable_of
 from .prune import EVERYTHING, changes_something, has_effect
-from .specialize import shape_error
+from .specialize import MISUSED, shape_error
 from .views import resolve
 
 PASS_THROUGH = {"Identity", "StopGradient", "PreventGradient", "PlaceholderWithDefault", "RefIdentity"}
@@ -130,7 +130,7 @@ class _Lowering:
         inputs = [self._value(t) for t in op.inputs]
         try:
             results = self._primitives(op, inputs)
-        except (ValueError, OverflowError) as error:       # the latter: an attribute that is no number of the op's dtype
+        except MISUSED as error:
             raise shape_error(op, [self.infos.get(t) for t in op.inputs], error) from None
         if results is NotImplemented:
             results = self._host(op, inputs)

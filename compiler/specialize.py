@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jitgraph.graph import shape_rules
 from jitgraph.graph.errors import InvalidArgumentError
 
 from . import sizes
@@ -24,6 +25,10 @@ SYMBOLIC = {"Pack", "ConcatV2", "Concat", "StridedSlice", "Slice", "Gather", "Ga
             "BroadcastGradientArgs", "ConcatOffset", "Split", "SplitV", "Unpack", "Neg", "StopGradient", "ReverseV2",
             "DynamicStitch", "Fill", "Tile", "ZerosLike", "OnesLike", "Cast", "BroadcastArgs", "Max", "Min"}
 FROM_SHAPES = {"Shape", "ShapeN", "Size", "Rank"}
+
+
+# what shape rules and lowerings raise for inputs that do not go together, or attributes that are no numbers of the op's dtype
+MISUSED = (ValueError, IndexError, TypeError, OverflowError)
 
 
 class Info(NamedTuple):
@@ -294,7 +299,7 @@ def apply_rule(op, infos) -> list:
     """The shapes of an operation's outputs by its shape rule, from the `Info` of its inputs.  Raises InvalidArgumentError."""
     try:
         result = op.opdef.shape(_Context(op, infos))
-    except (ValueError, OverflowError) as error:
+    except MISUSED as error:
         raise shape_error(op, infos, error) from None
     return result if type(result) is list else [result] * len(op.outputs)
 
@@ -329,6 +334,18 @@ def _object_array(items) -> np.ndarray:
     return out
 
 
+def check_shapes(op, arrays):
+    """Asks the shape rule of an operation about values.  Raises InvalidArgumentError if it refuses them, as compiling does.
+
+    NumPy takes more than TensorFlow, and has other words for what it refuses.
+    """
+    opdef = op.opdef
+    if opdef is None or opdef.shape is None or opdef.dynamic or opdef.calls or opdef.shape is shape_rules.broadcast:
+        return
+    apply_rule(op, [Info(t.dtype.base_dtype, a.shape, a if a.dtype.kind in "iu" and a.size <= PIN_LIMIT else None)
+                    for t, a in zip(op.inputs, map(np.asarray, arrays))])
+
+
 def shape_error(op, infos, error):
     """A shape conflict that the run's feeds bring out, as TensorFlow's class."""
     return incompatible(op, [None if i is None else [sizes.hint_of(d) for d in i.shape] for i in infos], error)
@@ -339,8 +356,14 @@ def incompatible(op, shapes, error):
     listed = ["?" if s is None else "[" + ",".join(map(str, s)) + "]" for s in shapes]
     if op.type in ASSIGNMENTS:
         message = f"Assign requires shapes of both tensors to match. lhs shape= {listed[0]} rhs shape= {listed[1]}"
-    elif op.opdef.scalar is not None and len(listed) == 2:
+    elif (op.opdef.scalar is not None or op.opdef.shape is shape_rules.broadcast) and len(listed) == 2:
         message = f"Incompatible shapes: {listed[0]} vs. {listed[1]}"
+    elif op.type == "MatMul" and all(s is not None and len(s) == 2 for s in shapes):
+        message = f"Matrix size-incompatible: In[0]: {listed[0]}, In[1]: {listed[1]}"
+    elif op.type.startswith("BatchMatMul") and all(s is not None and len(s) > 1 for s in shapes):
+        adjoint = int(op.attrs["adj_x"]), int(op.attrs["adj_y"])
+        inner = shapes[0][-1 - adjoint[0]], shapes[1][-2 + adjoint[1]]
+        message = f"In[0] mismatch In[1] shape: {inner[0]} vs. {inner[1]}: {listed[0]} {listed[1]} {adjoint[0]} {adjoint[1]}"
     else:
         message = f"{error} with input shapes {', '.join(listed)}"
     return InvalidArgumentError(None, op, message)

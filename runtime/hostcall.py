@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from jitgraph.compiler.open_variables import ASSIGNMENTS, NEED_NO_VALUE, shapes_hold, uninitialized
-from jitgraph.compiler.specialize import incompatible
+from jitgraph.compiler.specialize import MISUSED, check_shapes, incompatible
 from jitgraph.graph import errors, shapes
 
 OBJECTS = ("resource", "variant")       # dtypes of things of the host
@@ -25,12 +25,14 @@ def call(op, arrays, state) -> tuple:
             results = evaluate(opdef, arrays, op.attrs, extra)
     except errors.OpError as error:
         raise located(error, op) from None
-    except (ValueError, IndexError, ZeroDivisionError, OverflowError, np.linalg.LinAlgError) as error:
+    except (*MISUSED, ZeroDivisionError, np.linalg.LinAlgError) as error:
+        check_shapes(op, arrays)            # whose words say more, and are those of compiling
         raise incompatible(op, [np.shape(a) for a in arrays], error) from error
     values = tuple(_as_declared(r, t) for r, t in zip(results, op.outputs))
     for value, tensor in zip(values, op.outputs):
         if tensor.dtype.name not in OBJECTS and not shapes.compatible(tensor._shape, np.shape(value)) \
                 and shapes_hold(op.graph):
+            check_shapes(op, arrays)
             raise unexpected_shape(tensor, np.shape(value), tensor._shape)
     return values
 

@@ -6,7 +6,7 @@ import numpy as np
 from jitgraph.compiler.lower import PASS_THROUGH, is_given, missing_feed, state_inputs
 from jitgraph.compiler.order import is_transparent, is_variable, seen_through, variable_of
 from jitgraph.compiler.prune import EVERYTHING
-from jitgraph.compiler.specialize import Info, apply_rule
+from jitgraph.compiler.specialize import check_shapes
 from jitgraph.graph.function_graph import inputs_by_value
 
 from . import functions, hostcall, watch
@@ -64,7 +64,8 @@ class Steps:
                 live = [a for t, a in zip(op.inputs, arrays) if variable_of(t) is not None]
                 if live:
                     results = hostcall.apart(results, live)
-            _check_shapes(op, arrays)       # last: what the operation itself says of its operands is more to the point
+            if not _sizes_are_stated(op):
+                check_shapes(op, arrays)        # last: what the operation itself says of its operands is more to the point
         self._give(op, results)
 
     def _call(self, op):
@@ -85,15 +86,10 @@ class Steps:
                 self.values[tensor] = value
 
 
-def _check_shapes(op, arrays):
-    """Applies the shape rule to sizes that only the run tells, as the compiler does: NumPy would broadcast some of them."""
-    if op.opdef is None or op.opdef.shape is None or op.opdef.dynamic or _sizes_are_stated(op):
-        return
-    apply_rule(op, [Info(t.dtype.base_dtype, np.shape(a), np.asarray(a)) for t, a in zip(op.inputs, arrays)])
-
-
 def _sizes_are_stated(op) -> bool:
+    """Whether the shape rule was asked about all sizes when the operation was made."""
     return all(t._shape is not None and None not in t._shape for t in (*op.inputs, *op.outputs))
+
 
 
 class _Run(Steps):

@@ -72,6 +72,12 @@ def with_rank(shape: Shape, rank: int, what: str = "input") -> tuple:
     return shape
 
 
+def scalar_constant(c: Any, index: int, what: str) -> Any:
+    """``c.constant(index)`` of an input that must be a scalar."""
+    with_rank(c.shapes[index], 0, what)
+    return c.constant(index)
+
+
 def with_rank_at_least(shape: Shape, rank: int, what: str = "input") -> Shape:
     """`shape`, checked to have at least `rank` dimensions if that is known."""
     if shape is not None and len(shape) < rank:

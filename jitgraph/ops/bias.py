@@ -85,9 +85,14 @@ def _(op, grad):
     return raw.Tile(reshape(grad, column), repeats)
 
 
+def _bias_add_v1_shape(c: Any) -> Any:
+    value = shape_rules.with_rank_at_least(c.shapes[0], 2, "value")
+    size, = shape_rules.with_rank(c.shapes[1], 1, "bias")
+    return None if value is None else (*value[:-1], shape_rules.merge_sizes(value[-1], size))
+
+
 @op("BiasAddV1(value: T, bias: T) -> output: T", T=NUMBERS,
-    shape=lambda c: shape_rules.with_rank_at_least(c.shapes[0], 2, "value"),
-    lower=lambda b, value, bias: value + bias)
+    shape=_bias_add_v1_shape, lower=lambda b, value, bias: value + bias)
 def _bias_add_v1(value, bias):
     """`value` plus the vector `bias` along the last axis; the older form of BiasAdd."""
     return value + bias

@@ -71,7 +71,7 @@ def _ones_like(x):
 
 
 def _one_hot_shape(c: Any) -> Any:
-    indices, depth, axis = c.shapes[0], c.constant(1), c.attrs["axis"]
+    indices, depth, axis = c.shapes[0], shape_rules.scalar_constant(c, 1, "depth"), c.attrs["axis"]
     if indices is None:
         return None
     if not -1 <= axis <= len(indices):

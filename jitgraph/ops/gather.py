@@ -51,7 +51,8 @@ def _lower_gather_v2(b: Any, params: Any, indices: Any, axis: Any, batch_dims: i
 
 
 @op("GatherV2(params: Tparams, indices: Tindices, axis: Taxis; batch_dims: int = 0) -> output: Tparams",
-    Tindices=_INDICES, Taxis=_INDICES, shape=lambda c: _gathered(c, c.constant(2), c.attrs["batch_dims"]),
+    Tindices=_INDICES, Taxis=_INDICES,
+    shape=lambda c: _gathered(c, shape_rules.scalar_constant(c, 2, "axis"), c.attrs["batch_dims"]),
     lower=_lower_gather_v2, checks=True)
 def _gather_v2(params, indices, axis, batch_dims):
     """The slices of `params` along `axis` that `indices` names; the first `batch_dims` dimensions go in pairs."""

@@ -157,7 +157,7 @@ def _lower_concat(b: Any, values: list, axis: Any) -> Any:
 
 
 @op("ConcatV2(values: N*T, axis: Tidx; N: int >= 2) -> output: T", Tidx=INDEX,
-    shape=lambda c: _concatenated(c.shapes[:-1], c.constant(len(c.shapes) - 1)), lower=_lower_concat)
+    shape=lambda c: _concatenated(c.shapes[:-1], shape_rules.scalar_constant(c, len(c.shapes) - 1, "axis")), lower=_lower_concat)
 def _concat_v2(values, axis):
     """The `values` end to end along `axis`; their other sizes are equal."""
     try:
@@ -173,7 +173,7 @@ def _(op, grad):
 
 
 @op("Concat(concat_dim: int32, values: N*T; N: int >= 2) -> output: T",
-    shape=lambda c: _concatenated(c.shapes[1:], c.constant(0)),
+    shape=lambda c: _concatenated(c.shapes[1:], shape_rules.scalar_constant(c, 0, "concat_dim")),
     lower=lambda b, concat_dim, values: _lower_concat(b, values, concat_dim))
 def _concat_v1(concat_dim, values):
     """The `values` end to end along `concat_dim`; the older form of ConcatV2."""
@@ -235,7 +235,7 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Any:
 # -- split ---------------------------------------------------------------------------------------------------------
 
 def _split_shape(c: Any) -> Any:
-    axis, size, count = c.constant(0), c.shapes[1], c.attrs["num_split"]
+    axis, size, count = shape_rules.scalar_constant(c, 0, "split_dim"), c.shapes[1], c.attrs["num_split"]
     if size is None:
         return [None] * count
     if not shape_rules.known(axis):
@@ -299,7 +299,8 @@ def _part_sizes(total: Any, sizes: list) -> list:
 
 
 def _split_v_shape(c: Any) -> Any:
-    size, lengths, axis, count = c.shapes[0], c.constant(1), c.constant(2), c.attrs["num_split"]
+    size, lengths, count = c.shapes[0], c.constant(1), c.attrs["num_split"]
+    axis = shape_rules.scalar_constant(c, 2, "split_dim")
     if size is None:
         return [None] * count
     if not shape_rules.known(axis):

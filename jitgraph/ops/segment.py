@@ -57,7 +57,7 @@ def combine_at(combine: np.ufunc, result: np.ndarray, ids: np.ndarray, rows: np.
 # -- unsorted ------------------------------------------------------------------------------------------------------
 
 def _unsorted_shape(c: Any) -> Any:
-    data, ids, count = c.shapes[0], c.shapes[1], c.constant(2)
+    data, ids, count = c.shapes[0], c.shapes[1], shape_rules.scalar_constant(c, 2, "num_segments")
     rows = plain_sizes(count)[0] if shape_rules.known(count) else None
     if rows is not None and rows < 0:
         raise ValueError(f"num_segments must be non-negative, got {rows}")

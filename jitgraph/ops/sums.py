@@ -33,8 +33,8 @@ def _add_n(inputs):
     return np.array(_sum_of(None, inputs))
 
 
-@op("AccumulateNV2(inputs: N*T; shape: shape) -> sum: T", T=NUMBERS, shape=shape_rules.from_attr("shape"),
-    lower=_sum_of,
+@op("AccumulateNV2(inputs: N*T; shape: shape) -> sum: T", T=NUMBERS, lower=_sum_of,
+    shape=lambda c: shape_rules.merge(shape_rules.merged_inputs(c), c.attrs["shape"]),
     samples=lambda rng, dtype: [(inputs, {"shape": inputs[0][0].shape}) for inputs in _list_samples(rng, dtype)],
     grad=lambda op, grad: [grad] * len(op.inputs), reference=lambda inputs: np.sum(np.stack(inputs), 0))
 def _accumulate_n(inputs):

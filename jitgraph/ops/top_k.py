@@ -28,7 +28,7 @@ def _top_k_shape(c: Any) -> Any:
     if "k" in c.attrs:
         k: Any = c.attrs["k"]
     else:
-        known = c.constant(1)
+        known = shape_rules.scalar_constant(c, 1, "k")
         k = plain_sizes(known)[0] if shape_rules.known(known) else None
     if value is None:
         return [None, None]
