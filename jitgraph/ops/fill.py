@@ -72,9 +72,11 @@ def _ones_like(x):
 
 def _one_hot_shape(c: Any) -> Any:
     indices, depth, axis = c.shapes[0], shape_rules.scalar_constant(c, 1, "depth"), c.attrs["axis"]
+    if axis < -1:
+        raise ValueError("axis must be >= -1")
     if indices is None:
         return None
-    if not -1 <= axis <= len(indices):
+    if not axis <= len(indices):
         raise ValueError(f"Expected axis to be -1 or in [0, {len(indices)}], got {axis}")
     axis = len(indices) if axis == -1 else axis
     size = plain_sizes(depth)[0] if shape_rules.known(depth) else None
