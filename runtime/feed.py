@@ -54,8 +54,7 @@ def convert(tensor: Tensor, value) -> np.ndarray:
         value = value.to_numpy_array()
     dtype = tensor.dtype.base_dtype
     wanted = dtype.as_numpy_dtype
-    if isinstance(value, int) and not isinstance(value, bool) and dtype.is_integer and \
-            not dtype.min <= value <= dtype.max:
+    if isinstance(value, int) and not _holds(dtype, value):
         raise TypeError(f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type {dtype}. "
                         "Try explicitly setting the type of the feed tensor to a larger type (e.g. int64).")
     if dtype.name == "string":
@@ -65,13 +64,40 @@ def convert(tensor: Tensor, value) -> np.ndarray:
         array = strings(value)
     else:
         try:
-            array = np.asarray(value, dtype=wanted)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"Cannot feed value {value!r} for Tensor {tensor.name} of dtype {dtype.name}: {error}") \
+            array = _array(value, wanted)
+        except (TypeError, ValueError, OverflowError) as error:
+            kind = ValueError if isinstance(error, ValueError) else TypeError
+            raise kind(f"Cannot feed value {value!r} for Tensor {tensor.name} of dtype {dtype.name}: {error}") \
                 from None
     check_shape(tensor, array)
     flags = array.flags
     return array if flags.c_contiguous and flags.aligned or dtype.name == "string" else np.array(array, order="C")
+
+
+def _array(value, wanted) -> np.ndarray:
+    """The value as an array; integers of a list that are too large wrap around, as those of an array do."""
+    try:
+        return np.asarray(value, dtype=wanted)
+    except OverflowError:
+        return np.asarray(value).astype(wanted)
+
+
+_ALWAYS_EXACT = 2 ** 11         # integers up to here are exact in every kind of float but bfloat16
+
+
+def _holds(dtype, value: int) -> bool:
+    """Whether a plain integer is kept as it is in `dtype`: others are refused, as in TensorFlow."""
+    if dtype.is_integer:
+        return dtype.min <= value <= dtype.max
+    if dtype.is_bool:
+        return value in (0, 1)
+    if -_ALWAYS_EXACT <= value <= _ALWAYS_EXACT or dtype.name not in ("float16", "float32", "float64", "complex64", "complex128"):
+        return True
+    try:
+        with np.errstate(over="ignore"):
+            return dtype.as_numpy_dtype(value).item() == value
+    except OverflowError:
+        return False
 
 
 def converter(tensors):

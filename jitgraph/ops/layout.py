@@ -28,12 +28,29 @@ def _invalid(message: str) -> Exception:
 # -- transpose -----------------------------------------------------------------------------------------------------
 
 def _permutation(perm: Any, rank: int) -> list[int]:
+    """Raises ValueError unless `perm` has each of 0 to rank - 1 once."""
     order = [int(p) for p in np.ravel(perm)]
     if len(order) != rank:
         raise ValueError(f"Dimension must be {rank} but is {len(order)}: perm needs one number per dimension")
-    if sorted(p % rank if -rank <= p < rank else p for p in order) != list(range(rank)):
+    for p in order:
+        if not 0 <= p < rank:
+            raise ValueError(f"perm dim {p} is out of range of input rank {rank}")
+    if len({*order}) != rank:
         raise ValueError(f"{order} is not a permutation of the dimensions 0 to {rank - 1}")
-    return [p % rank for p in order]
+    return order
+
+
+def _permutation_of_run(perm: Any, rank: int) -> list[int]:
+    """The same in the words of a run."""
+    order = [int(p) for p in np.ravel(perm)]
+    if len(order) == rank:
+        outside = [p for p in order if not 0 <= p < rank]
+        if outside:
+            raise _invalid(f"{outside[0]} is out of range [0 .. {rank})")
+        missing = [p for p in range(rank) if p not in order]
+        if missing:
+            raise _invalid(f"{missing[0]} is missing from {{{','.join(map(str, order))}}}.")
+    return _permutation(order, rank)
 
 
 def _transposed(c: Any) -> Any:
@@ -42,8 +59,12 @@ def _transposed(c: Any) -> Any:
         length = c.shapes[1][0] if c.shapes[1] else None
         count = length if value is None else len(value)
         return None if count is None else (None,) * count
-    order = _permutation(perm, len(value) if value is not None else perm.size)
-    return tuple([None if value is None else value[p] for p in order])
+    if value is None:
+        for p in np.ravel(perm):            # whether they are a permutation is seen in the run
+            if p >= perm.size:
+                raise ValueError(f"perm dim {p} is out of range of input rank {perm.size}")
+        return (None,) * perm.size
+    return tuple([value[p] for p in _permutation(perm, len(value))])
 
 
 def _lower_transpose(b: Any, x: Any, perm: Any) -> Any:
@@ -54,7 +75,7 @@ def _lower_transpose(b: Any, x: Any, perm: Any) -> Any:
 
 def _transpose_value(x: Any, perm: Any) -> Any:
     try:
-        return x.transpose(_permutation(perm, x.ndim))
+        return x.transpose(_permutation_of_run(perm, x.ndim))
     except ValueError as error:
         raise _invalid(str(error)) from None
 
@@ -114,6 +135,13 @@ def transpose(a: Any, perm: Any = None, name: str | None = "transpose", conjugat
             count = raw.Rank(a)
             return build(a, raw.Sub(raw.Sub(count, 1, name="sub"), raw.Range(0, count, 1), name="sub"), name=scope)
         return build(a, np.arange(len(known) - 1, -1, -1), name=scope)
+
+
+def exchanged(count: Any, axis: Any) -> Any:
+    """The order of `count` dimensions, known in the run, with `axis` (negative: from the end) and the last one exchanged."""
+    last, position = count - 1, raw.Range(0, count, 1)
+    axis = raw.SelectV2(axis < convert_to_tensor(0), axis + count, axis)
+    return raw.SelectV2(raw.Equal(position, axis), last, raw.SelectV2(raw.Equal(position, last), axis, position))
 
 
 # -- reverse -------------------------------------------------------------------------------------------------------

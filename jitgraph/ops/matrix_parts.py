@@ -13,6 +13,7 @@ from jitgraph.graph.dtypes import COMPLEX, FLOATS, TypeSet, as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.op import op
 from jitgraph.ops.fill import ones, zeros
+from jitgraph.ops.invalid import invalid
 from jitgraph.ops.join import concat
 from jitgraph.ops.layout import transpose
 from jitgraph.ops.shape import plain_sizes
@@ -132,6 +133,8 @@ def _lower_band_part(b: Any, x: Any, num_lower: Any, num_upper: Any) -> Any:
         return NotImplemented
     lower, upper = plain_sizes(num_lower.constant)[0], plain_sizes(num_upper.constant)[0]
     size = tuple(x.shape[-2:])
+    if size[0] < lower or size[1] < upper:
+        raise ValueError("The band is larger than the matrix.")     # which the meaning says in full
     distance = b.iota(size, 0, dtypes.int64) - b.iota(size, 1, dtypes.int64)
     inside = None
     if not lower < 0:
@@ -147,6 +150,10 @@ def _lower_band_part(b: Any, x: Any, num_lower: Any, num_upper: Any) -> Any:
 def _matrix_band_part(input, num_lower, num_upper):
     """The matrices with zeros outside a band of `num_lower` diagonals below the main one and `num_upper` above it."""
     rows, columns = input.shape[-2:]
+    if num_lower > rows:
+        raise invalid(f"num_lower must be negative or less or equal to number of rows ({rows}) got: {num_lower}")
+    if num_upper > columns:
+        raise invalid(f"num_upper must be negative or less or equal to number of columns ({columns}) got: {num_upper}")
     inside = _band(np.arange(rows)[:, None], np.arange(columns), int(num_lower), int(num_upper))
     return np.where(inside, input, np.zeros((), input.dtype))
 

@@ -13,8 +13,8 @@ from jitgraph.graph.scopes import name_scope
 from jitgraph.op import op
 from jitgraph.ops.gather import _check_positions, gather
 from jitgraph.ops.join import axis_from, concat
-from jitgraph.ops.layout import broadcast_to, transpose
-from jitgraph.ops.shape import expand_dims, plain_sizes, reshape, shape
+from jitgraph.ops.layout import broadcast_to, exchanged, transpose
+from jitgraph.ops.shape import expand_dims, plain_sizes, rank, reshape, shape
 
 # -- roll ----------------------------------------------------------------------------------------------------------
 
@@ -170,7 +170,8 @@ def _to_last(values: Any, axis: int) -> tuple[Any, Any]:
         order = [*range(count)]
         order[axis], order[-1] = order[-1], order[axis]
         return transpose(values, order), order
-    raise ValueError("Sorting along an axis other than the last needs values of known rank.")
+    order = exchanged(rank(values), axis)
+    return transpose(values, order), order
 
 
 def _sorted(values: Any, axis: int, direction: str, positions: bool) -> Any:

@@ -19,7 +19,7 @@ from jitgraph.ops.cast import cast
 from jitgraph.ops.deprecated import renamed
 from jitgraph.ops.identity import stop_gradient
 from jitgraph.ops.join import concat
-from jitgraph.ops.layout import transpose
+from jitgraph.ops.layout import exchanged, transpose
 from jitgraph.ops.sequences import range
 from jitgraph.ops.shape import expand_dims, rank, reshape, shape
 
@@ -182,7 +182,8 @@ def _along_last_axis(logits: Any, compute: Any, axis: Any, name: str | None) -> 
         return compute(logits, name=name)
     known = constant_value(axis) if isinstance(axis, Tensor) else axis
     if count is None:
-        raise ValueError("A softmax along an axis other than the last needs logits of known rank.")
+        order = exchanged(rank(logits), axis)
+        return transpose(compute(transpose(logits, order)), order, name=name)
     if known is not None and not -count <= known < count:
         raise InvalidArgumentError(None, None, f"Dimension ({known}) must be in the range [{-count}, {count}) where {count} "
                                                "is the number of dimensions in the input.")
