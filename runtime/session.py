@@ -16,6 +16,7 @@ from jitgraph.ops.session_tensor import forget
 from . import feed as feeding
 from . import recording
 from .fetch import Fetches, flat_key
+from .placement import Placement, check_target
 from .plan import Plan
 from .state import State
 
@@ -42,7 +43,7 @@ class BaseSession:
     """A session of one graph: its variables and its plans.  Usable from many threads.
 
     Args:
-      target: "" or "local"; there is no remote execution.
+      target: ""; there is no remote execution.
       graph: the graph to run; the default graph if None.
       config: a `tf.ConfigProto`.
       jit: "auto" (the first run of a signature by reference, compiled from the second on), "always" or "off".
@@ -57,6 +58,8 @@ class BaseSession:
         if not hasattr(self._graph, "as_graph_element"):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         self._target, self._config = target or "", config
+        check_target(target.decode() if isinstance(target, bytes) else target or "")
+        self._placement = Placement(self._graph, config)
         self._jit = jit_mode(config, jit)
         self._timeout = 0 if config is None else config.operation_timeout_in_ms
         self._watched = bool(self._timeout) or recording.active()      # whether runs take the longer way
@@ -135,6 +138,7 @@ class BaseSession:
         signature = ("plan", tuple(tensors), tuple(targets), tuple(feeds))
         plan = self._plans.get(signature)
         if plan is None:
+            self._placement.check()
             made = Plan(self._graph, tensors, targets, feeds, self._state, self._jit)
             with self._lock:
                 plan = self._plans.setdefault(signature, made)
@@ -167,6 +171,7 @@ class BaseSession:
         """
         from .partial_run import setup
 
+        self._placement.check()
         return setup(self, fetches, feeds)
 
     def partial_run(self, handle, fetches, feed_dict=None):

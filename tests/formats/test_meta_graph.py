@@ -106,7 +106,7 @@ def test_a_part_of_a_graph(tf, model):
             tf.train.import_meta_graph(meta, import_scope="new", input_map={"$unbound_inputs_x": seven})
             assert tf.get_default_graph().get_tensor_by_name(f"{scope}/y:0").op.inputs[1] is seven
         assert [v.name for v in tf.global_variables()] == ["new/v:0", "new_1/v:0"]
-        with tf.Session() as session:
+        with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as session:
             session.run(tf.global_variables_initializer())
             assert session.run("new_1/y:0") == 14.0
 

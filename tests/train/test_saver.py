@@ -15,7 +15,7 @@ def session(request, tf):
     made = []
 
     def _session():
-        made.append(tf.Session(jit=request.param))
+        made.append(tf.Session(config=tf.ConfigProto(allow_soft_placement=True), jit=request.param))
         return made[-1]
 
     yield _session

@@ -1,0 +1,75 @@
+"""Where operations run: what ``tf.device`` asked for, held against the devices that there are.
+
+There is one machine with CPUs; ``ConfigProto.allow_soft_placement`` lets what asks for another device of this task run on it.
+"""
+from __future__ import annotations
+
+import functools
+
+from jitgraph.graph.devices import DeviceSpec
+from jitgraph.graph.errors import InvalidArgumentError, NotFoundError, UnimplementedError
+from jitgraph.graph.function_graph import bodies
+
+TASK = "/job:localhost/replica:0/task:0"
+_CPUS = (None, "CPU", "XLA_CPU")        # compiled as the latter says; there is no other
+
+
+def check_target(target: str):
+    """Raises for a session target other than "": another process does not do the work, and neither does this one."""
+    if target.startswith("grpc"):
+        raise UnimplementedError(None, None, f"tf.Session({target!r}): a session of jitgraph runs in one process; use "
+                                 "tf.Session(), and start several programs for several machines.")
+    if target:
+        raise NotFoundError(None, None, "No session factory registered for the given session options: {target: "
+                            f'"{target}"}}. Registered factories are {{DIRECT_SESSION}}, which tf.Session() gives.')
+
+
+class Placement:
+    """The placement of the operations of a graph in a session; each is looked at once."""
+
+    def __init__(self, graph, config):
+        self._graph, self._seen = graph, 0
+        self._cpus = 1 if config is None else config.device_count.get("CPU", 1)
+        self._soft = config is not None and config.allow_soft_placement
+        self._log = config is not None and config.log_device_placement
+
+    def check(self):
+        """Raises InvalidArgumentError for an operation that cannot run where it was asked to; says where each runs if wanted."""
+        operations = self._graph._nodes_by_id
+        if self._seen < len(operations):
+            if self._log and not self._seen:
+                print("Device mapping:", flush=True)
+            self._place(operations[self._seen:])
+            self._seen = len(operations)
+
+    def _place(self, operations):
+        for op in operations:
+            if op._device and not _fits(op._device, self._cpus, self._soft):
+                raise InvalidArgumentError(None, op, self._refusal(op))
+            if self._log:
+                print(f"{op.name}: ({op.type}): {TASK}/device:CPU:{_index(op._device, self._cpus)}", flush=True)
+            for function in bodies(op):
+                self._place(function._nodes_by_id)
+
+    def _refusal(self, op) -> str:
+        there = ", ".join(f"{TASK}/device:CPU:{k}" for k in range(self._cpus))
+        gpu = DeviceSpec.from_string(op._device).device_type == "GPU"
+        hint = " The requested device appears to be a GPU, but jitgraph runs on the CPU." if gpu else ""
+        local = _fits(op._device, self._cpus, True)
+        advice = " tf.ConfigProto(allow_soft_placement=True) runs it on a device that there is." if local else ""
+        return (f"Cannot assign a device for operation {op.name}: node {op.name} was explicitly assigned to {op._device} but "
+                f"available devices are [ {there} ]. Make sure the device specification refers to a valid device.{hint}{advice}")
+
+
+@functools.lru_cache(maxsize=1024)
+def _fits(device: str, cpus: int, soft: bool) -> bool:
+    spec = DeviceSpec.from_string(device)
+    if spec.job not in (None, "localhost") or spec.replica not in (None, 0) or spec.task not in (None, 0):
+        return False
+    return soft or spec.device_type in _CPUS and (spec.device_index is None or spec.device_index < cpus)
+
+
+@functools.lru_cache(maxsize=1024)
+def _index(device: str, cpus: int) -> int:
+    spec = DeviceSpec.from_string(device) if device else DeviceSpec()
+    return spec.device_index if spec.device_type == "CPU" and spec.device_index in range(cpus) else 0
