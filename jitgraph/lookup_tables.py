@@ -361,7 +361,7 @@ class IdTableWithHashBuckets(LookupInterface):
     init = initializer
 
     @property
-    def resource_handle(self) -> Any:
+    def resource_handle(self) -> Any:  # type: ignore[override]
         """The handle of the table behind this one, None if there is none."""
         return None if self._table is None else self._table.resource_handle
 

@@ -14,7 +14,12 @@ from typing import Any
 
 from jitgraph.names import namespaces, resolve
 
-kept = ModuleType.__dict__["__dict__"].__get__     # what a module holds so far
+_held: Any = vars(ModuleType)["__dict__"]
+
+
+def kept(module: ModuleType) -> dict[str, Any]:
+    """What a module holds so far."""
+    return _held.__get__(module)
 
 
 class Namespace(ModuleType):

@@ -285,7 +285,7 @@ def places(dotted: str) -> str | None:
 
 def _contrib_modules(package: str) -> set[str]:
     """The inner modules of `tensorflow.contrib.PACKAGE`, and the packages that they are in."""
-    found = set()
+    found: set[str] = set()
     for group in CONTRIB_MODULES.get(package, "").split():
         inner, _, modules = group.rpartition(":")
         parts = inner.split(".") if inner else []

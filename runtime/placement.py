@@ -72,4 +72,5 @@ def _fits(device: str, cpus: int, soft: bool) -> bool:
 @functools.lru_cache(maxsize=1024)
 def _index(device: str, cpus: int) -> int:
     spec = DeviceSpec.from_string(device) if device else DeviceSpec()
-    return spec.device_index if spec.device_type == "CPU" and spec.device_index in range(cpus) else 0
+    index = spec.device_index or 0
+    return index if spec.device_type == "CPU" and index < cpus else 0

@@ -201,12 +201,11 @@ class UnauthenticatedError(_Coded):
     code = UNAUTHENTICATED
 
 
-_CLASSES: dict[int, type[OpError]] = {
-    cls.code: cls for cls in [
-        CancelledError, UnknownError, InvalidArgumentError, DeadlineExceededError, NotFoundError, AlreadyExistsError,
-        PermissionDeniedError, ResourceExhaustedError, FailedPreconditionError, AbortedError, OutOfRangeError,
-        UnimplementedError, InternalError, UnavailableError, DataLossError, UnauthenticatedError]
-}
+_LISTED: list[type[OpError]] = [
+    CancelledError, UnknownError, InvalidArgumentError, DeadlineExceededError, NotFoundError, AlreadyExistsError,
+    PermissionDeniedError, ResourceExhaustedError, FailedPreconditionError, AbortedError, OutOfRangeError,
+    UnimplementedError, InternalError, UnavailableError, DataLossError, UnauthenticatedError]
+_CLASSES = {cls.code: cls for cls in _LISTED}
 
 
 def exception_type_from_error_code(error_code: int) -> type[OpError]:
