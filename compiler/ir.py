@@ -147,8 +147,7 @@ class Builder:
         outputs = [(sizes.settled(shape), dtype) for shape, dtype in outputs]
         key = None
         if not alone and kind not in ALONE and "common_subexpressions" not in self.off:
-            key = (kind, tuple([(v.node.id, v.index) for v in inputs]), tuple([(_key(shape), dtype.name) for shape, dtype in outputs]),
-                   tuple([_key(x) for x in attrs.items()]))
+            key = (kind, _key(inputs), tuple([(_key(shape), dtype.name) for shape, dtype in outputs]), _key([*attrs.items()]))
             found = self._known.get(key)
             if found is not None:
                 return found

@@ -334,15 +334,16 @@ def _object_array(items) -> np.ndarray:
     return out
 
 
-def check_shapes(op, arrays):
-    """Asks the shape rule of an operation about values.  Raises InvalidArgumentError if it refuses them, as compiling does.
+def check_shapes(op, arrays) -> list:
+    """What the shape rule of an operation says of its outputs for these values, None where it says nothing.  Raises
+    InvalidArgumentError if it refuses them, as compiling does.
 
     NumPy takes more than TensorFlow, and has other words for what it refuses.
     """
     opdef = op.opdef
     if opdef is None or opdef.shape is None or opdef.dynamic or opdef.calls or opdef.shape is shape_rules.broadcast:
-        return
-    apply_rule(op, [Info(t.dtype.base_dtype, a.shape, a if a.dtype.kind in "iu" and a.size <= PIN_LIMIT else None)
+        return [None] * len(op.outputs)
+    return apply_rule(op, [Info(t.dtype.base_dtype, a.shape, a if a.dtype.kind in "iu" and a.size <= PIN_LIMIT else None)
                     for t, a in zip(op.inputs, map(np.asarray, arrays))])
 
 

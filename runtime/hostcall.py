@@ -29,12 +29,21 @@ def call(op, arrays, state) -> tuple:
         check_shapes(op, arrays)            # whose words say more, and are those of compiling
         raise incompatible(op, [np.shape(a) for a in arrays], error) from error
     values = tuple(_as_declared(r, t) for r, t in zip(results, op.outputs))
-    for value, tensor in zip(values, op.outputs):
-        if tensor.dtype.name not in OBJECTS and not shapes.compatible(tensor._shape, np.shape(value)) \
-                and shapes_hold(op.graph):
-            check_shapes(op, arrays)
-            raise unexpected_shape(tensor, np.shape(value), tensor._shape)
+    if shapes_hold(op.graph) and not all(_fits(v, t, t._shape) for v, t in zip(values, op.outputs)):
+        check_shapes(op, arrays)
+        check_results(op, [t._shape for t in op.outputs], values)
     return values
+
+
+def check_results(op, stated, values):
+    """Raises InvalidArgumentError for a value that has not the shape stated for it."""
+    for value, tensor, shape in zip(values, op.outputs, stated):
+        if not _fits(value, tensor, shape):
+            raise unexpected_shape(tensor, np.shape(value), shape)
+
+
+def _fits(value, tensor, shape) -> bool:
+    return tensor.dtype.name in OBJECTS or shapes.compatible(shape, np.shape(value))
 
 
 def apart(results, arrays) -> tuple:

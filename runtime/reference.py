@@ -64,8 +64,8 @@ class Steps:
                 live = [a for t, a in zip(op.inputs, arrays) if variable_of(t) is not None]
                 if live:
                     results = hostcall.apart(results, live)
-            if not _sizes_are_stated(op):
-                check_shapes(op, arrays)        # last: what the operation itself says of its operands is more to the point
+            if not _sizes_are_stated(op):       # last: what the operation itself says of its operands is more to the point
+                hostcall.check_results(op, check_shapes(op, arrays), results)
         self._give(op, results)
 
     def _call(self, op):

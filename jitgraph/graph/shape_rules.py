@@ -228,9 +228,9 @@ def shape_from(c: Any, index: int, free: bool = False) -> Shape:
     -1 in a graph is a size that only the run knows.  In a run it is as wrong as any other negative size, unless it stands
     for a `free` one (``Reshape``).
     """
+    length = with_rank(c.shapes[index], 1, "the shape")[0]
     value = c.constant(index)
     if value is None:
-        length = with_rank(c.shapes[index], 1, "the shape")[0]
         return None if length is None else (None,) * length
     sizes = [size.item() if isinstance(size, np.integer) else size for size in np.ravel(value)]
     if free or not c.running:

@@ -217,7 +217,7 @@ def _backprop_input_shape(c: Any) -> Any:
         layout = Layout.of(c.attrs["data_format"])
         inner = None if c.shapes[1] is None else c.shapes[1][-2]
         return layout.shape(c.shapes[2][layout.batch], wanted, inner)
-    return (None,) * rank if wanted is None else wanted
+    return shape_rules.with_rank(wanted, rank, "input_sizes")
 
 
 @op(f"Conv2DBackpropInput(input_sizes: int32, filter: T, out_backprop: T; {_ATTRS_2D}) -> output: T", T=_CONV_TYPES,
@@ -336,7 +336,8 @@ def _(op, grad):
 
 
 @op(f"DepthwiseConv2dNativeBackpropInput(input_sizes: int32, filter: T, out_backprop: T; {_ATTRS_DEPTHWISE}) "
-    "-> output: T", T=FLOATS, shape=shape_rules.from_value(0), lower=window_lowering.depthwise_input_gradient)
+    "-> output: T", T=FLOATS, lower=window_lowering.depthwise_input_gradient,
+    shape=lambda c: shape_rules.with_rank(shape_rules.shape_from(c, 0), 4, "input_sizes"))
 def depthwise_backprop_input(input_sizes, filter, out_backprop, strides, padding, data_format, dilations):
     """The gradient of DepthwiseConv2dNative for an input of shape `input_sizes`."""
     return _backward_input(input_sizes, _grouped(filter), out_backprop, data_format, strides, padding, dilations)

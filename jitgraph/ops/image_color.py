@@ -61,10 +61,10 @@ def _planes(b: Any, x: Any) -> list:
     return [b.slice(x, [0] * (rank - 1) + [i], [*x.shape[:-1], 1], [1] * rank) for i in range(3)]
 
 
-def _lower_with(function: Any) -> Any:
+def _lower_with(function: Any, by: Any = None) -> Any:
     def lower(b: Any, x: Any) -> Any:
-        if x.shape[-1] != 3:
-            return NotImplemented       # the NumPy meaning says so
+        if x.shape[-1] != 3 or by is not None and by.shape:
+            return NotImplemented       # the NumPy meaning says what is wrong
         return b.concat(list(function(*_planes(b, x))), len(x.shape) - 1)
 
     return lower
@@ -165,7 +165,7 @@ def _one_number(x: Any, what: str) -> np.float32:
 
 @op("AdjustHue(images: T, delta: float32) -> output: T", T=_PIXELS,
     shape=lambda c: shape_rules.with_rank_at_least(c.shapes[0], 3, "images"),
-    lower=lambda b, images, delta: _lower_with(lambda *rgb: _turned(rgb, b.cast(delta, images.dtype)))(b, images),
+    lower=lambda b, images, delta: _lower_with(lambda *rgb: _turned(rgb, b.cast(delta, images.dtype)), delta)(b, images),
     samples=lambda rng, dtype: [[draw(rng, (2, 3, 3), dtype, 0.1, 0.9), np.float32(d)] for d in (0.3, -0.7)])
 def _adjust_hue(images, delta):
     """The hue of colors moved by `delta` (of a turn)."""
@@ -174,7 +174,7 @@ def _adjust_hue(images, delta):
 
 @op("AdjustSaturation(images: T, scale: float32) -> output: T", T=_PIXELS,
     shape=lambda c: shape_rules.with_rank_at_least(c.shapes[0], 3, "images"),
-    lower=lambda b, images, scale: _lower_with(lambda *rgb: _saturated(rgb, b.cast(scale, images.dtype)))(b, images),
+    lower=lambda b, images, scale: _lower_with(lambda *rgb: _saturated(rgb, b.cast(scale, images.dtype)), scale)(b, images),
     samples=lambda rng, dtype: [[draw(rng, (2, 3, 3), dtype, 0.1, 0.9), np.float32(d)] for d in (0.3, 1.7)])
 def _adjust_saturation(images, scale):
     """The saturation of colors times `scale`, at most 1."""
@@ -182,6 +182,8 @@ def _adjust_saturation(images, scale):
 
 
 def _lower_contrast(b: Any, images: Any, factor: Any) -> Any:
+    if factor.shape:
+        return NotImplemented           # the NumPy meaning says that it must be a scalar
     wide = b.cast(images, dtypes.float32)
     rank = len(images.shape)
     total = b.reduce("add", wide, [rank - 3, rank - 2], True)

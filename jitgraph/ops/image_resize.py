@@ -142,6 +142,7 @@ def _sizes(c: Any, index: int) -> tuple:
 
 def _resized_shape(c: Any) -> Any:
     batch, _, _, channels = shape_rules.with_rank(c.shapes[0], 4, "images")
+    shape_rules.merge_sizes(shape_rules.with_rank(c.shapes[1], 1, "size")[0], 2)
     return (batch, *_sizes(c, 1), channels)
 
 

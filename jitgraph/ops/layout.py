@@ -226,6 +226,7 @@ def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: int | None = None, 
 # -- tile, broadcast -----------------------------------------------------------------------------------------------
 
 def _tiled(c: Any) -> Any:
+    shape_rules.with_rank(c.shapes[1], 1, "multiples")
     value, multiples = c.shapes[0], c.constant(1)
     if multiples is None:
         return None if value is None else (None,) * len(value)

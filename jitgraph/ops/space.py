@@ -58,6 +58,8 @@ def _from_batch_sizes(size: Any, blocks: list, crops: list) -> tuple:
 def _moved_shape(sizes: Any) -> Any:
     def rule(c: Any) -> Any:
         value, blocks, pads = c.shapes[0], c.constant(1), c.constant(2)
+        count = shape_rules.with_rank(c.shapes[1], 1, "block_shape")[0]
+        shape_rules.merge(shape_rules.with_rank(c.shapes[2], 2, "paddings"), (count, 2))
         if value is None:
             return None
         if not shape_rules.known(blocks) or not shape_rules.known(pads):
@@ -150,6 +152,7 @@ def _(op, grad):
 def _square_shape(sizes: Any) -> Any:
     def rule(c: Any) -> Any:
         value = shape_rules.with_rank(c.shapes[0], 4, "input")
+        shape_rules.merge(c.shapes[1], (2, 2))
         pads = c.constant(1)
         if not shape_rules.known(pads):
             return (None, None, None, value[3])

@@ -132,6 +132,7 @@ def _(op, grad):
 def _product_shape(c: Any) -> Any:
     adjoint_a, adjoint_b = c.attrs["adjoint_a"], c.attrs["adjoint_b"]
     count_of(c, 0, 1)
+    shape_rules.merge_sizes(shape_rules.with_rank(c.shapes[0], 2, "a_indices")[1], 2)
     a: Any = shape_rules.shape_from(c, 2)
     a = shape_rules.with_rank(a, 2, "a_shape")
     b = shape_rules.with_rank(c.shapes[3], 2, "b")
