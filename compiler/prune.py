@@ -111,7 +111,8 @@ def needed_inputs(op, outputs) -> set[int] | None:
     if outputs is None:
         return None
     if op.type in LOOPS:
-        return needed_variables(*bodies(op), outputs)
+        cond, body = bodies(op)
+        return needed_variables(cond, body, outputs)
     offset, needed = first_argument(op), set(range(first_argument(op)))
     for branch in bodies(op):
         reached = Reached()

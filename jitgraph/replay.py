@@ -19,6 +19,7 @@ from jitgraph.graph.function_graph import (
     note_change,
     notes,
 )
+from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.tensor_array_in_place import POPS, is_in_place, refuse_second_gradient
@@ -137,7 +138,7 @@ def _ancestors(goal: Operation, known: dict, copies: dict) -> list[Operation]:
     return order
 
 
-def cloned(function: FunctionGraph, outer: FunctionGraph, inputs: list[Tensor], replays: bool = False,
+def cloned(function: FunctionGraph, outer: Graph, inputs: list[Tensor], replays: bool = False,
            loop: bool = False, strict: bool = True) -> FunctionGraph:
     """A copy of a function for a call from the graph `outer` with these inputs.
 
