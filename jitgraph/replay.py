@@ -15,6 +15,7 @@ from jitgraph.graph.function_graph import (
     FunctionGraph,
     bodies,
     first_argument,
+    is_implicit_read,
     is_state,
     note_change,
     notes,
@@ -92,11 +93,11 @@ class Replay:
         if not self._written or op.opdef is None or op.opdef.calls or op.opdef.state == "write":
             return
         for tensor in op.inputs:
-            if tensor.dtype._is_ref_dtype and _name(_source(tensor)) in self._written:
+            if (tensor.dtype._is_ref_dtype or is_implicit_read(tensor.op)) and _name(_source(tensor)) in self._written:
                 name = _name(_source(tensor))
                 raise TypeError(f"No gradient can be taken through '{op.name}' ({op.type}): it reads the variable '{name}', "
-                                "which the same loop or branch writes.  Make the variable with use_resource=True, whose "
-                                "reads have a moment of their own.")
+                                "which the same loop or branch writes.  Read it with read_value(), or make it with "
+                                "use_resource=True: such reads have a moment of their own.")
 
     def _functions(self, op: Operation, attrs: dict[str, Any], inputs: list[Tensor]) -> tuple[dict, list]:
         """Copies of the functions that `op` calls, which replay what it recorded."""
@@ -187,7 +188,8 @@ def record_of(function: FunctionGraph) -> Tensor | None:
             values.extend([] if exposed is None else [exposed])
             if op.type in LOOPS and _condition_varies(op):
                 values.append(counter(op))
-        elif (op.opdef.stateful or op.opdef.state) and not _same_again(op, written) and not is_in_place(op):
+        elif _is_lost_read(op, written) or (
+                (op.opdef.stateful or op.opdef.state) and not _same_again(op, written) and not is_in_place(op)):
             values.extend(op.outputs)
     function.recorded = values
     if values:
@@ -296,6 +298,12 @@ def _same_again(op: Operation, written: set) -> bool:
     if op.opdef is None or op.opdef.state != "read":
         return False
     return not any(_name(_source(t)) in written for t in op.inputs)
+
+
+def _is_lost_read(op: Operation, written: set) -> bool:
+    """Whether an operation is an explicit read of a reference variable that is written here."""
+    return op.type == "Identity" and op.inputs[0].dtype._is_ref_dtype and not is_implicit_read(op) \
+        and op.inputs[0].op.type in VARIABLES and _name(_source(op.inputs[0])) in written
 
 
 # -- what loops save ---------------------------------------------------------------------------------------------------

@@ -301,17 +301,17 @@ def test_a_gradient_may_wait_for_the_loop(tf):
 
 
 def test_a_reference_that_a_loop_reads_and_writes_is_refused(tf, run):
-    """The value that a reference had in an iteration cannot be found again; a resource's can."""
+    """The value that a reference had in an iteration cannot be found again; a resource's can, and that of an explicit read."""
     x = tf.constant(2.0)
-    for use_resource in (True, False):
+    for use_resource, explicit in ((True, False), (True, True), (False, True), (False, False)):
         v = tf.Variable(1.0, use_resource=use_resource)
 
-        def body(i, a, v=v):
+        def body(i, a, v=v, explicit=explicit):
             with tf.control_dependencies([v.assign_add(1.0)]):
-                return i + 1, a * v.read_value() * x
+                return i + 1, a * (v.read_value() if explicit else v) * x
 
         y = tf.while_loop(lambda i, a: i < 3, body, (0, tf.constant(1.0)))[1]
-        if use_resource:
+        if use_resource or explicit:
             np.testing.assert_allclose(run([y, tf.gradients(y, x)[0]]), [2 * 3 * 4 * 8, 2 * 3 * 4 * 12])
         else:
             with pytest.raises(TypeError, match="which the same loop or branch writes"):

@@ -31,10 +31,11 @@ steps = st.tuples(st.sampled_from(KINDS), numbers, numbers, numbers, st.booleans
 
 
 class Part:
-    """What the model does for one step: `act(world, values)` gives its value; it needs `parts`, and `effect` ones."""
+    """What the model does for one step: `act(world, values)` gives its value; it needs the values of `parts`, and runs after
+    `waits`."""
 
     def __init__(self, act, parts=()):
-        self.act, self.parts = act, list(parts)
+        self.act, self.parts, self.waits = act, list(parts), []
 
 
 class Maker:
@@ -129,7 +130,7 @@ class Program(Maker):
             else:
                 self.call(kind, i, inside)
         for part in self.made[first:]:
-            part.parts.extend(p for _, p in before)
+            part.waits.extend(p for _, p in before)
 
     def optimize(self, kind, i, j, k):
         name = sorted(self.variables)[i % len(self.variables)]
@@ -190,18 +191,20 @@ class Program(Maker):
         self.pool.append((found, part))
         self.effects.append((found.op, part))
 
-    def model(self, world, wanted):
-        """{part: value} of one run, which changes the `world`: {name: value} of variables."""
-        needed, stack = set(), list(wanted)
+    def model(self, world, fetched, effects, fed):
+        """{part: value} of one run, which changes the `world`: {name: value} of variables.  What is `fed` has its value, and
+        runs only as an effect or for a control edge."""
+        needed, stack = set(), [p for p in fetched if p not in fed] + effects
         while stack:
             part = stack.pop()
             if part not in needed:
                 needed.add(part)
-                stack.extend(part.parts)
-        values = {}
+                stack.extend([*(p for p in part.parts if p not in fed), *part.waits])
+        values = dict(fed)
         for part in self.made:
             if part in needed:
-                values[part] = np.array(part.act(world, values))
+                value = np.array(part.act(world, values))
+                values.setdefault(part, value)
         return values
 
 
@@ -234,7 +237,7 @@ def rows(kind, indices):
     return combined
 
 
-def compare(resources, made, picks, mode):
+def compare(resources, made, picks, mode, feed=None):
     tf.reset_default_graph()
     program = Program(resources)
     for step in made:
@@ -247,9 +250,13 @@ def compare(resources, made, picks, mode):
         world = dict(program.start)
         for choice in (True, False, True):
             before, world["choice"] = dict(world), choice
-            values = program.model(world, [part for _, part in pool + effects])
+            feeds, fed = {program.choice: choice}, {}
+            if feed is not None:
+                tensor, part = program.pool[feed % len(program.pool)]
+                feeds[tensor] = fed[part] = np.arange(SIZE) - 1.5
+            values = program.model(world, [part for _, part in pool], [part for _, part in effects], fed)
             fetches = [[t for t, _ in pool], [op for op, _ in effects], [program.variables[n] for n in names]]
-            found, _, first = session.run(fetches, {program.choice: choice})
+            found, _, first = session.run(fetches, feeds)
             same(first, [before[n] for n in names], "a fetched variable is read where it was made")
             same(found, [values[part] for _, part in pool], "the values of a run")
             same(session.run([program.variables[n] for n in names]), [world[n] for n in names], "the variables after it")
@@ -263,8 +270,8 @@ def same(found, expected, what):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("mode", ["off", "always"])
 @given(resources=st.tuples(*[st.booleans()] * 3), made=st.lists(steps, min_size=2, max_size=9),
-       picks=st.lists(numbers, min_size=1, max_size=4))
+       picks=st.lists(numbers, min_size=1, max_size=4), feed=st.none() | numbers)
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck),
           derandomize="JITGRAPH_FUZZ_EXAMPLES" not in os.environ)
-def test_runs_obey_the_state_rule(mode, resources, made, picks):
-    compare(resources, made, picks, mode)
+def test_runs_obey_the_state_rule(mode, resources, made, picks, feed):
+    compare(resources, made, picks, mode, feed)

@@ -162,3 +162,32 @@ def test_views_of_a_variable_do_not_follow_it(tf):
         expected = session.run(views)
         for found, want in zip(session.run(after), expected):
             np.testing.assert_array_equal(found, want)
+
+
+@MODES
+@KINDS
+def test_gradients_through_reads_of_what_a_function_writes(tf, runs, jit, use_resource):
+    """y * 2 * 3 with the values that v had at each read, though it has another one when the gradient is computed."""
+    v, x, yes = tf.Variable(1.0, use_resource=use_resource), tf.placeholder(tf.float32, []), tf.placeholder(tf.bool, [])
+
+    def body(k, y):
+        with tf.control_dependencies([tf.assign_add(v, 1.0)]):
+            now = v.read_value()
+        return k + 1, y * now
+
+    y = tf.while_loop(lambda k, y: k < 2, body, [0, x])[1]
+    assert [found for found, _ in runs(jit, [y, tf.gradients(y, x)[0]], [v], {x: 5.0})] == [[30.0, 6.0], [100.0, 20.0]]
+    y = tf.cond(yes, lambda: body(0, x * x)[1], lambda: x)
+    assert runs(jit, [y, tf.gradients(y, x)[0]], [v], {x: 5.0, yes: True})[0][0] == [50.0, 20.0]
+
+
+@MODES
+@KINDS
+def test_reads_in_loops_over_scalars(tf, runs, jit, use_resource):
+    v, outer = tf.Variable(2.0, use_resource=use_resource), tf.Variable(3.0, use_resource=use_resource)
+    before = outer.read_value()
+    loop = tf.while_loop(lambda k, y: k < 4, lambda k, y: (k + 1, y * v.read_value() + v + before), [0, 1.0])[1]
+    with tf.control_dependencies([loop]):
+        change = [tf.assign_add(v, 1.0).op, tf.assign(outer, 0.0).op]
+    first, second = runs(jit, [loop, *change], [v, outer])
+    assert (first[0][0], first[1]) == (91.0, [3.0, 0.0]) and (second[0][0], second[1]) == (201.0, [4.0, 0.0])
