@@ -237,14 +237,16 @@ def rows(kind, indices):
     return combined
 
 
-def compare(resources, made, picks, mode, feed=None):
+def compare(resources, made, picks, mode, feed=None, whole=False, along=True):
+    """Runs a program thrice beside the model.  `picks`: what is fetched, and all effects if `whole`, and the variables if
+    `along`; `feed`: the tensor that is fed."""
     tf.reset_default_graph()
     program = Program(resources)
     for step in made:
         program.step(*step)
-    pool = [program.pool[k % len(program.pool)] for k in picks] + program.pool[-1:]
+    pool = [program.pool[k % len(program.pool)] for k in picks]
     effects = [program.effects[k % len(program.effects)] for k in picks if program.effects] + program.effects[-1:]
-    names = sorted(program.variables)
+    effects, names = program.effects if whole else effects, sorted(program.variables)
     with tf.Session(jit=mode) as session:
         session.run(tf.global_variables_initializer())
         world = dict(program.start)
@@ -255,7 +257,7 @@ def compare(resources, made, picks, mode, feed=None):
                 tensor, part = program.pool[feed % len(program.pool)]
                 feeds[tensor] = fed[part] = np.arange(SIZE) - 1.5
             values = program.model(world, [part for _, part in pool], [part for _, part in effects], fed)
-            fetches = [[t for t, _ in pool], [op for op, _ in effects], [program.variables[n] for n in names]]
+            fetches = [[t for t, _ in pool], [op for op, _ in effects], [program.variables[n] for n in names if along]]
             found, _, first = session.run(fetches, feeds)
             same(first, [before[n] for n in names], "a fetched variable is read where it was made")
             same(found, [values[part] for _, part in pool], "the values of a run")
@@ -270,8 +272,8 @@ def same(found, expected, what):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("mode", ["off", "always"])
 @given(resources=st.tuples(*[st.booleans()] * 3), made=st.lists(steps, min_size=2, max_size=9),
-       picks=st.lists(numbers, min_size=1, max_size=4), feed=st.none() | numbers)
+       picks=st.lists(numbers, max_size=4), feed=st.none() | numbers, whole=st.booleans(), along=st.booleans())
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck),
           derandomize="JITGRAPH_FUZZ_EXAMPLES" not in os.environ)
-def test_runs_obey_the_state_rule(mode, resources, made, picks, feed):
-    compare(resources, made, picks, mode, feed)
+def test_runs_obey_the_state_rule(mode, resources, made, picks, feed, whole, along):
+    compare(resources, made, picks, mode, feed, whole, along)
