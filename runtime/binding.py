@@ -42,13 +42,13 @@ class Binding:
         words = [numbers[n] for n in compiled.sizes]
         for at, number, item in compiled.by_value:
             words[at] = as_word(numbers[number], item)
-        for (_, address), first, (at, items, work, per_item) in zip(compiled.kernels, compiled.first_argument,
-                                                                     compiled.kernel_numbers):
+        for (_, address), first, (at, items, work, per_item), cuttable in zip(
+                compiled.kernels, compiled.first_argument, compiled.kernel_numbers, compiled.cuttable):
             count, each = numbers[items], max(work * numbers[per_item], 0.05)
             grain = max(int(CHUNK_NANOSECONDS / each), -(-count // MAX_CHUNKS), 1)
             total = int(count * each) + 10
             self.cost += total
-            rows.append([address, first, at, count, grain if total > SHARED else count + 1, total])
+            rows.append([address, first, at, count, grain if total > SHARED else count + 1, total, cuttable])
         self.table = np.array(rows, dtype=np.int64).reshape(-1, ROW)
         self.sizes = np.array(words + [0], dtype=np.int64)
         self.index = np.array(compiled.index + [0], dtype=np.int64)

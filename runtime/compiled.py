@@ -79,8 +79,10 @@ class Compiled:
 
     def _stretch(self):
         """The parts of the plan that do not depend on sizes: stretches of kernels (first row, number of rows) between
-        host steps (step, views, variables written before it), the arguments of every kernel, and where they begin."""
-        self.stretches, self.first_argument, self.index = [], [], []
+        host steps (step, views, variables written before it), the arguments of every kernel, where they begin, and
+        whether the kernel may be left halfway."""
+        self.stretches, self.first_argument, self.index, self.cuttable = [], [], [], []
+        slots = self.program.layout.slots
         start, rows, views, written = 0, 0, iter(self.host_views), []
         for step in self.program.layout.steps:
             if isinstance(step, HostStep):
@@ -92,6 +94,8 @@ class Compiled:
             written += [self.state.variable(n.attrs["variable"]) for n in self.kernels[rows][0].nodes if n.kind == "write"]
             self.first_argument.append(len(self.index))
             self.index.extend(step[1])
+            self.cuttable.append(not any(param.use != "in" and slots[k].kind == "variable"
+                                         for param, k in zip(step[0].params, step[1])))
             rows += 1
         if rows > start:
             self.stretches.append((start, rows - start))

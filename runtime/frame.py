@@ -1,6 +1,8 @@
 """The memory of one run of a bound program, and the run itself."""
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from jitgraph.compiler.kernel import CODES
@@ -8,7 +10,7 @@ from jitgraph.compiler.place import HostStep
 
 from . import functions, hostcall, watch
 from . import pool as pools
-from .interpreter import ADDRESSES, CHANGED, CHANGES, INTERRUPTED, POOL, ROUNDS, ROW
+from .interpreter import ADDRESSES, CHANGED, CHANGES, INTERRUPTED, LATE, POLL, POOL, ROUNDS, ROW
 from .memory import KEPT, ResultPool, address_of, aligned_empty
 
 SMALL = 1 << 14             # feeds and results up to this many bytes are copied: cheaper than asking for an address
@@ -180,6 +182,7 @@ class Frame:
     def _watched(self, watched: watch.Watch):
         """The same steps under a time limit; for a trace, kernel by kernel."""
         trace = watched.trace
+        poll = None if watched.deadline == math.inf else pools.native().limited(watched.deadline)
         for stretch, block in self.steps:
             watched.check()
             if block is None:
@@ -188,11 +191,11 @@ class Frame:
                 if trace is not None:
                     trace.step(stretch[0].node, begin, [self.arrays[k] for k in stretch[0].outputs])
             elif trace is None:
-                self._native(stretch[0], block)
+                self._limited(stretch[0], block, poll)
             else:
                 for row in range(stretch[0], stretch[0] + stretch[1]):
                     begin = trace.now()
-                    self._native(row, self._block(row, 1))
+                    self._limited(row, self._block(row, 1), poll)
                     trace.kernel(self.binding.compiled.kernels[row][0], begin, self.binding)
 
     def _read(self, kind, where, feeds):
@@ -204,7 +207,18 @@ class Frame:
             return np.array(feeds[where])
         return self.arrays[where]
 
-    def _native(self, start: int, block: tuple[np.ndarray, int], call=None):
+    def _limited(self, start: int, block: tuple[np.ndarray, int], poll):
+        """Runs a stretch of kernels with a poll block of its own, if it has one."""
+        if poll is None:
+            return self._native(start, block)
+        words, _ = block
+        words[POLL] = address_of(poll)
+        try:
+            return self._native(start, block, poll=poll)
+        finally:
+            words[POLL] = pools.native().poll_address
+
+    def _native(self, start: int, block: tuple[np.ndarray, int], call=None, poll=None):
         words, address = block
         call = call or self.call
         if self.shares:
@@ -219,7 +233,9 @@ class Frame:
             code = call(address)
         if code:
             if code == INTERRUPTED:
-                raise pools.native().interruption()
+                raise pools.native().interruption(poll)
+            if code == LATE:
+                raise watch.late()
             raise KernelFailure(self.binding.compiled.kernels[start + (code >> 8) - 1][0], code & 0xFF)
 
     def _find_variables(self):

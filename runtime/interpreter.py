@@ -1,16 +1,19 @@
 """The instruction table runs in one native call: a small interpreter and a thread pool, written instruction by instruction.
 
-`run_table` walks over rows of (kernel address, first buffer argument, first size argument, items, grain, nanoseconds), in
-as many rounds as it is told, before each of which it puts that round's addresses into slots: so a loop iterates.  Rows
-with more items than their grain are cut into chunks that the calling thread and the pool's workers claim; the cut depends
-on the sizes alone, so the number of threads never changes a result.  About every 20 ms of estimated work it calls
-Python's signal handlers, through the addresses in the `poll` block; a Ctrl-C ends the run between two chunks.
+`run_table` walks over rows of (kernel address, first buffer argument, first size argument, items, grain, nanoseconds,
+whether the kernel may be left halfway), in as many rounds as it is told, before each of which it puts that round's
+addresses into slots: so a loop iterates.  Rows with more items than their grain are cut into chunks that the calling
+thread and the pool's workers claim; the cut depends on the sizes alone, so the number of threads never changes a result.
+About every 20 ms of estimated work it calls Python's signal handlers, through the addresses in the `poll` block, and looks
+at the time, if that block has a deadline; a Ctrl-C or a deadline ends the run between two chunks.  A kernel that writes a
+variable is not left halfway: the variable would be half the old one.
 
 The pool's memory is an array of int64 words.  A claim word packs a generation and the number of chunks left, so that a
 worker that was descheduled can never claim a chunk of a later job by mistake.
 """
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +24,16 @@ from jitgraph.compiler.emit.words import Number, Variable, Word, forever, loop, 
 # words of the pool's memory, 64 bytes apart where threads write them
 CLAIM, DONE, JOB, SLEEPERS, BUSY, STOP, SEMAPHORE, WORDS = 0, 8, 16, 24, 32, 40, 48, 64
 KERNEL, BUFFERS, SIZES, ITEMS, GRAIN, CHUNKS, FAILURE = range(JOB, JOB + 7)     # of the present job
-ROW = 6                 # words per row of the table
+ROW = 7                 # words per row of the table
 # words of the block that says what to run
 TABLE, COUNT, SLOTS, INDEX, ARGUMENTS, ARGS, KERNEL_SIZES, POOL, POLL, ROUNDS, CHANGES, CHANGED, ADDRESSES = range(13)
 BLOCK = 13
-INTERRUPTED = -1
+# words of the block that says what to look at: functions of Python's, the exception that a signal handler raised, the
+# deadline in nanoseconds of the monotonic clock (0: none), the function that tells the time, and what it tells
+ENSURE, CHECK, FETCH, RELEASE, RAISED, DEADLINE, CLOCK, SECONDS, NANOSECONDS = 0, 1, 2, 3, 4, 7, 8, 9, 10
+POLL_WORDS = 11
+INTERRUPTED, LATE = -1, -2
+MONOTONIC = getattr(time, "CLOCK_MONOTONIC", 1)         # Windows has none, and no deadline here
 POLL_NANOSECONDS = 20_000_000
 SPINS = 20000          # pauses of an idle worker before it sleeps: about the time between two kernels of one run
 LEFT = 0xFFFFFFFF       # the part of a claim word that counts chunks
@@ -105,13 +113,20 @@ class Writer:
 
 
 def check_signals(w: Writer, poll: Word) -> Word:
-    """Lets Python run its signal handlers.  The exception that one raises is kept in the poll block: then INTERRUPTED."""
+    """Lets Python run its signal handlers.  The exception that one raises is kept in the poll block: then INTERRUPTED.
+    LATE if the deadline is over."""
     code = Variable(w.b, 0)
-    gil = w.call_int(w.get(poll, 0), 0, 0, 0)
-    with w.b.if_then(w.b.not_(w.call_int(w.get(poll, 1), 0, 0, 0).is_equal(0))):
-        w.call_int(w.get(poll, 2), poll + 32, poll + 40, poll + 48)
+    deadline = w.get(poll, DEADLINE)
+    with w.b.if_then(deadline.is_above(0)):
+        w.call_int(w.get(poll, CLOCK), MONOTONIC, poll + SECONDS * 8)
+        now = w.get(poll, SECONDS) * 1_000_000_000 + w.get(poll, NANOSECONDS)
+        with w.b.if_then(w.b.not_(now.is_below(deadline))):
+            code.set(LATE)
+    gil = w.call_int(w.get(poll, ENSURE), 0, 0, 0)
+    with w.b.if_then(w.b.not_(w.call_int(w.get(poll, CHECK), 0, 0, 0).is_equal(0))):
+        w.call_int(w.get(poll, FETCH), *(poll + k * 8 for k in range(RAISED, RAISED + 3)))
         code.set(INTERRUPTED)
-    w.call_int(w.get(poll, 3), gil, 0, 0)
+    w.call_int(w.get(poll, RELEASE), gil, 0, 0)
     return code.get()
 
 
@@ -178,7 +193,7 @@ def share_out(w: Writer, pool: Word, row: Word, buffers: Word, sizes: Word, poll
     w.atomic_put(pool, CLAIM, (((w.atomic_get(pool, CLAIM) >> 32) + 1) << 32) + chunks)
     with loop(b, 0, smaller(w.atomic_get(pool, SLEEPERS), chunks - 1)):
         w.semaphore("sem_post", pool)
-    w.call(claim_chunks, pool, w.get(row, 5) // chunks + 1, poll)
+    w.call(claim_chunks, pool, (w.get(row, 5) // chunks + 1) * w.get(row, 6), poll)
     spins = Variable(b, 0)
     with forever(b) as leave:
         with b.if_then(b.not_(w.atomic_get(pool, DONE).is_below(chunks))):
@@ -194,9 +209,29 @@ def share_out(w: Writer, pool: Word, row: Word, buffers: Word, sizes: Word, poll
     return code
 
 
+def run_alone(w: Writer, row: Word, buffers: Word, sizes: Word, poll: Word) -> Word:
+    """Runs the kernel of a row in this thread, between looks at signals so many chunks as take about 20 ms; its error
+    code."""
+    b = w.b
+    begin, code = Variable(b, 0), Variable(b, 0)
+    items, grain, cost = w.get(row, 3), w.get(row, 4), w.get(row, 5)
+    chunks = (items + grain - 1) // grain
+    step = (chunks * POLL_NANOSECONDS // cost + 1) * grain
+    with forever(b) as leave:
+        end = smaller(begin.get() + step, items)
+        code.set(w.call_kernel(w.get(row, 0), buffers, sizes, begin.get(), end))
+        begin.set(end)
+        with b.if_then(b.or_(b.not_(end.is_below(items)), b.not_(code.get().is_equal(0)))):
+            leave()
+        code.set(w.call(check_signals, poll))
+        with b.if_then(b.not_(code.get().is_equal(0))):
+            leave()
+    return code.get()
+
+
 def run_table(w: Writer, table: Word, count: Word, slots: Word, index: Word, arguments: Word, args: Word, sizes: Word,
               pool: Word, poll: Word, rounds: Word, changes: Word, changed: Word, addresses: Word) -> Word:
-    """Runs `count` rows, `rounds` times; 0, INTERRUPTED, or the number of the row that failed (from 1) << 8 | its error
+    """Runs `count` rows, `rounds` times; 0, INTERRUPTED, LATE, or the number of the row that failed (from 1) << 8 | its error
     code.  Before each round its `changes` next ones of the `addresses` are put into the slots `changed`."""
     b = w.b
     result, spent, code, turn, number = (Variable(b, 0) for _ in range(5))
@@ -226,8 +261,11 @@ def run_table(w: Writer, table: Word, count: Word, slots: Word, index: Word, arg
                 with b.if_else(shared.get().is_equal(1)) as (together, alone):
                     with together:
                         code.set(w.call(share_out, pool, row, buffers, its_sizes, poll))
-                    with alone:
-                        code.set(w.call_kernel(w.get(row, 0), buffers, its_sizes, 0, items))
+                    with alone, b.if_else((w.get(row, 5) * w.get(row, 6)).is_above(POLL_NANOSECONDS)) as (long, short):
+                        with long:
+                            code.set(w.call(run_alone, row, buffers, its_sizes, poll))
+                        with short:
+                            code.set(w.call_kernel(w.get(row, 0), buffers, its_sizes, 0, items))
                 spent.add(w.get(row, 5))
                 with b.if_then(b.and_(code.get().is_equal(0), spent.get().is_above(POLL_NANOSECONDS))):
                     spent.set(0)

@@ -17,6 +17,7 @@ from jitgraph.graph.errors import InvalidArgumentError
 from . import feed as feeding
 from .fetch import Fetches
 from .reference import Steps
+from .watch import check, watching
 
 _numbers = itertools.count()
 
@@ -56,6 +57,7 @@ class PartialRun:
             found = {t: _plain(self.steps.value(t)) for t in wanted if t.op in self.done or t in self.steps.values}
             for op in self.ops:
                 if op in needed:
+                    check()
                     self.steps.step(op)
                     self.done.add(op)
                     found.update((t, _plain(self.steps.value(t))) for t in op.outputs if t in wanted and t not in found)
@@ -120,7 +122,8 @@ def run(session, handle, fetches, feed_dict):
     found = session._state.resources.get(key)
     if found is None:
         raise _invalid("Must run 'setup' before performing partial runs!")
-    result = found.run(session, fetches, feed_dict)
+    with watching(session._timeout):
+        result = found.run(session, fetches, feed_dict)
     if found.finished:
         session._state.resources.pop(key, None)
     return result

@@ -37,14 +37,24 @@ class Native:
         self.released = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)
         api = ctypes.pythonapi
         functions = (api.PyGILState_Ensure, api.PyErr_CheckSignals, api.PyErr_Fetch, api.PyGILState_Release)
-        self.poll = np.zeros(8, dtype=np.int64)
+        self.poll = np.zeros(interpreter.POLL_WORDS, dtype=np.int64)
         self.poll[:4] = [ctypes.cast(f, ctypes.c_void_p).value for f in functions]
         self.poll_address = self.poll.ctypes.data
 
-    def interruption(self) -> BaseException:
-        """The exception that a signal handler raised during a run."""
-        kind, value = self.poll[4:6].tolist()
-        self.poll[4:7] = 0
+    def limited(self, deadline: float) -> np.ndarray:
+        """A poll block of one run, with a deadline on the monotonic clock in seconds."""
+        poll = self.poll.copy()
+        if sys.platform.startswith("linux"):        # where that clock is the one that time.monotonic() tells
+            clock = ctypes.CDLL(None).clock_gettime
+            poll[interpreter.CLOCK] = ctypes.cast(clock, ctypes.c_void_p).value
+            poll[interpreter.DEADLINE] = int(deadline * 1e9)
+        return poll
+
+    def interruption(self, poll: np.ndarray | None) -> BaseException:
+        """The exception that a signal handler raised during a run; `poll`: the block of a run that has its own."""
+        poll = self.poll if poll is None else poll
+        kind, value = poll[interpreter.RAISED:interpreter.RAISED + 2].tolist()
+        poll[interpreter.RAISED:interpreter.RAISED + 3] = 0
         found = ctypes.cast(value or kind, ctypes.py_object).value
         return found if isinstance(found, BaseException) else found()
 

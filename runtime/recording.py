@@ -23,14 +23,14 @@ def active() -> bool:
     return _recording is not None
 
 
-def tallied(plan, run) -> list:
-    """Calls `run`, a run of `plan`, and adds it to the record."""
+def tallied(plan, run, timeout: int = 0) -> list:
+    """Calls `run`, a run of `plan` with a time limit in ms, and adds it to the record."""
     from .explain import Tally
 
     assert _recording is not None
     found = _recording.setdefault(plan, (Tally(), []))
     begin = time.perf_counter()
-    with watching(0, found[0]):
+    with watching(timeout, found[0]):
         results = run()
     found[1].append(time.perf_counter() - begin)
     return results

@@ -129,7 +129,7 @@ class BaseSession:
         if run_metadata is None and options is None and not self._watched:
             return plan.run(arrays)
         if recording.active() and run_metadata is None and options is None:
-            return recording.tallied(plan, lambda: plan.run(arrays))
+            return recording.tallied(plan, lambda: plan.run(arrays), self._timeout)
         from .profile import traced
 
         return traced(plan, arrays, options, run_metadata, self._timeout)

@@ -1,6 +1,8 @@
 """What watches the run of the present thread: a time limit, a trace, or both; usually nothing.
 
-Operations that wait look at the limit (`State.wait`), and so do runs between two steps; a kernel is never cut short.
+Operations that wait look at the limit (`State.wait`), and so do runs between two steps and the interpreter between two
+chunks of a kernel.  A kernel that writes a variable, an operation on the host and a Python function come to their end;
+a run that they made late raises after them, as TensorFlow's does.
 """
 from __future__ import annotations
 
@@ -29,8 +31,14 @@ class Watch:
     def check(self):
         """Raises DeadlineExceededError if the run is late."""
         if self.late:
-            raise DeadlineExceededError(None, None, "Timed out waiting for notification: the run took longer than its "
-                                                    "limit (timeout_in_ms of tf.RunOptions or tf.ConfigProto)")
+            raise late()
+
+
+def late() -> DeadlineExceededError:
+    """The error of a run whose limit is over."""
+    return DeadlineExceededError(None, None, "Timed out waiting for notification: the run took longer than its limit "
+                                             "(timeout_in_ms of tf.RunOptions, or operation_timeout_in_ms of "
+                                             "tf.ConfigProto)")
 
 
 def present() -> Watch | None:
@@ -42,15 +50,16 @@ def present() -> Watch | None:
 def watching(milliseconds: int, trace=None):
     """Runs in the block end within so many milliseconds (0: no limit), and are recorded in `trace`.
 
-    A nearer limit of a block around it stays.
+    A nearer limit of a block around it stays.  Raises DeadlineExceededError if the block took longer.
     """
     before = present()
     deadline = math.inf if before is None else before.deadline
     if milliseconds > 0:
         deadline = min(deadline, time.monotonic() + milliseconds / 1000)
-    _present.watch = Watch(deadline, trace)
+    present_watch = _present.watch = Watch(deadline, trace)
     try:
         yield
+        present_watch.check()
     finally:
         _present.watch = before
 
