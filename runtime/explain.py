@@ -14,6 +14,11 @@ from jitgraph.compiler import sizes, work
 from .profile import Trace
 from .watch import watching
 
+COMPILING = "compiling"
+AROUND = ("around them: what Session.run does in Python: looking up the plan, checking and copying feeds, copying results, "
+          "calling the\nkernels.  To be timed, each kernel is called on its own: some microseconds more than in a run that nobody "
+          "watches.")
+
 
 @dataclass
 class Line:
@@ -29,8 +34,9 @@ class Line:
 
 @dataclass
 class Explanation:
-    """What `runs` runs of one signature did.  `seconds` is their time together, of which the lines are parts; `limits`
-    are bytes and operations per second that this machine reached in a copy and in a matrix product."""
+    """What `runs` runs of one signature did.  `seconds` is their time together, without that of measuring, of which the
+    lines are parts; `limits` are bytes and operations per second that this machine reached in a copy and in a matrix
+    product.  A loop that is looked at iterates step by step, and may take longer than one that is not."""
 
     title: str
     lines: list = field(default_factory=list)
@@ -40,14 +46,17 @@ class Explanation:
 
     def rows(self) -> list[tuple]:
         """(name, operations, calls, ms, share of the time, MB, share of the bandwidth, MFlop, share of the peak) for one
-        run, the longest first; shares between 0 and 1.  Those that took less than a thousandth of all are one row."""
+        run, the longest first; shares between 0 and 1.  Those that took less than a thousandth of all are one row.  The
+        last row is what is left of the time, see AROUND: all of them together are the run."""
         listed = sum(line.seconds for line in self.lines)
-        small = [line for line in self.lines if line.seconds < listed / 1000]
+        often = sum(line.seconds for line in self.lines if line.name != COMPILING)      # not only once
+        small = [line for line in self.lines if line.seconds < often / 1000]
         lines = [line for line in self.lines if line not in small]
         if small:
             lines.append(Line(f"{len(small)} short ones", [], sum(s.calls for s in small), sum(s.seconds for s in small)))
         found = []
-        for line in sorted(lines, key=lambda line: -line.seconds):
+        rest = Line("around them", [], self.runs, self.seconds - listed)
+        for line in [*sorted(lines, key=lambda line: -line.seconds), rest]:
             spent = max(line.seconds, 1e-9)
             found.append((line.name, line.operations, line.calls / self.runs, line.seconds / self.runs * 1e3,
                           line.seconds / max(self.seconds, 1e-9), line.bytes / self.runs / 1e6,
@@ -56,7 +65,6 @@ class Explanation:
         return found
 
     def __str__(self) -> str:
-        listed = sum(line.seconds for line in self.lines)
         out = [f"{self.title}: {self.seconds / self.runs * 1e3:.3f} ms a run, {self.runs} runs; limits "
                f"{self.limits[0] / 1e9:.1f} GB/s, {self.limits[1] / 1e9:.0f} GFlop/s",
                f"{'ms':>9} {'share':>6} {'calls':>6} {'MB':>9} {'of limit':>8} {'MFlop':>10} {'of limit':>8}  kernel or step"]
@@ -64,8 +72,7 @@ class Explanation:
             arithmetic = f"{megabytes:9.3f} {bandwidth:8.0%} {mflop:10.3f} {peak:8.0%}" if megabytes else " " * 38
             after = f"  ({', '.join(operations[:3])}{', ...' if len(operations) > 3 else ''})" if operations else ""
             out.append(f"{ms:9.3f} {share:6.1%} {calls:6.0f} {arithmetic}  {name}{after}")
-        rest = self.seconds - listed
-        out.append(f"{rest / self.runs * 1e3:9.3f} {rest / max(self.seconds, 1e-9):6.1%}{'':46}  around them")
+        out.append(AROUND)
         return "\n".join(out)
 
 
@@ -75,31 +82,52 @@ class Tally(Trace):
     def __init__(self):
         super().__init__()
         self.lines: dict = {}
-        self.work: dict = {}            # (bytes, operations) of a call, by kernel and binding
-        self.spans: list = []           # (begin, nanoseconds) of what ran inside a step that calls functions
+        self.work: dict = {}            # (operations, bytes, arithmetic) of a call, by kernel and binding
+        self.own = 0.0                  # seconds that this took
         self.lock = threading.Lock()
+        self.present = threading.local()
+
+    def start(self):
+        """Says that a run begins in this thread."""
+        self.present.spans = []
+
+    @property
+    def spans(self) -> list:
+        """(begin, nanoseconds) of what has ended in this thread's run and may lie inside a step that has not."""
+        found = getattr(self.present, "spans", None)
+        if found is None:
+            found = self.present.spans = []
+        return found
 
     def kernel(self, kernel, begin: int, binding):
         spent = self.now() - begin          # before anything is computed for the table
-        known = self.work.get((kernel_id := id(kernel), id(binding)))
+        known = self.work.get((id(kernel), binding))
         if known is None:
-            known = self.work[kernel_id, id(binding)] = _work(kernel, binding)
-        operations = list(dict.fromkeys(n.op.name for n in kernel.nodes if n.op is not None))
-        self._count(kernel_id, kernel.name, operations, begin, spent, *known)
+            operations = list(dict.fromkeys(n.op.name for n in kernel.nodes if n.op is not None))
+            known = self.work[id(kernel), binding] = (operations, *_work(kernel, binding))
+        self._count(id(kernel), kernel.name, begin, spent, *known)
 
     def operation(self, op, begin: int, arrays=()):
-        self._count(op, op.type, [op.name], begin, self.now() - begin)
+        self._count(op, op.type, begin, self.now() - begin, [op.name])
+
+    def compiled(self, begin: int):
+        self._count(COMPILING, COMPILING, begin, self.now() - begin, [])
 
     def _add(self, name, label, begin, arrays):
-        self._count(label, label.partition(" = ")[2], [name], begin, self.now() - begin)
+        self._count(label, label.partition(" = ")[2], begin, self.now() - begin, [name])
 
-    def _count(self, key, name, operations, begin, spent, nbytes=0, flops=0):
+    def _count(self, key, name, begin, spent, operations, nbytes=0, flops=0):
+        """Counts what has just ended, without what ended inside it: these are the last spans, for things end in order."""
+        inside, spans = 0, self.spans
+        while spans and spans[-1][0] >= begin:
+            inside += spans.pop()[1]
         with self.lock:
-            inside = sum(t for b, t in self.spans if b >= begin)
-            self.spans = [s for s in self.spans if s[0] < begin] + [(begin, spent)]
             line = self.lines.setdefault(key, Line(name, operations))
             line.calls, line.seconds = line.calls + 1, line.seconds + (spent - inside) / 1e9
             line.bytes, line.flops = line.bytes + nbytes, line.flops + flops
+            own = self.now() - begin - spent
+            self.own += own / 1e9
+        spans.append((begin, spent + own))
 
 
 def _work(kernel, binding) -> tuple[int, int]:
@@ -140,6 +168,7 @@ def explain(session, fetches, feed_dict, runs: int) -> Explanation:
     tally, begin = Tally(), time.perf_counter()
     with watching(0, tally):
         for _ in range(runs):
+            tally.start()
             session.run(fetches, feed_dict)
-    seconds = time.perf_counter() - begin
+    seconds = time.perf_counter() - begin - tally.own
     return Explanation("run", list(tally.lines.values()), runs, seconds, limits())

@@ -194,8 +194,9 @@ class Frame:
                 self._limited(stretch[0], block, poll)
             else:
                 for row in range(stretch[0], stretch[0] + stretch[1]):
+                    single = self._block(row, 1)
                     begin = trace.now()
-                    self._limited(row, self._block(row, 1), poll)
+                    self._limited(row, single, poll)
                     trace.kernel(self.binding.compiled.kernels[row][0], begin, self.binding)
 
     def _read(self, kind, where, feeds):

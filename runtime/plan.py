@@ -20,7 +20,7 @@ from jitgraph.compiler.order import is_variable, variable_of
 from jitgraph.compiler.prune import has_effect, noticed, prune
 from jitgraph.graph.errors import InvalidArgumentError
 
-from . import check, hostcall, reference
+from . import check, hostcall, reference, watch
 from .compiled import Compiled
 from .frame import KernelFailure
 from .state import State
@@ -274,11 +274,15 @@ class Segment:
                 binding = compiled.bind(shapes)
                 if binding is not None:
                     return self._plain(binding)
+            watched = watch.present()
+            begin = watched.trace.now() if watched is not None and watched.trace is not None else None
             try:
                 program = self._compile(shapes, pins)
             except InvalidArgumentError as error:
                 raise Refusal(error) from None
             compiled = Compiled(program, self.plan.state)
+            if begin is not None:
+                watched.trace.compiled(begin)
             known.append(compiled)
             if len(self.variants) > MAX_VARIANTS:
                 self.variants.pop(next(iter(self.variants)))

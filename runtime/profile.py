@@ -39,6 +39,9 @@ class Trace:
         inputs = ", ".join(t.op.name if t.value_index == 0 else t.name for t in op.inputs)
         self._add(op.name, f"{op.name} = {op.type}({inputs})", begin, arrays)
 
+    def compiled(self, begin: int):
+        """Says that the run has compiled something since `begin`; TensorFlow's traces have no entry for it."""
+
     def step(self, node, begin: int, arrays=()):
         """Records a step on the host that has just ended: an operation, or a primitive without a kernel."""
         if node.attrs.get("call") == "op":

@@ -29,6 +29,7 @@ def tallied(plan, run, timeout: int = 0) -> list:
 
     assert _recording is not None
     found = _recording.setdefault(plan, (Tally(), []))
+    found[0].start()
     begin = time.perf_counter()
     with watching(timeout, found[0]):
         results = run()
@@ -46,5 +47,5 @@ def recorded() -> list[Explanation]:
     for plan, (tally, times) in found.items():
         names = list(dict.fromkeys([*(t.op.name for t in plan.fetches), *(op.name for op in plan.targets)]))
         title = "run " + ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
-        listed.append(Explanation(title, list(tally.lines.values()), len(times), sum(times), limits()))
+        listed.append(Explanation(title, list(tally.lines.values()), len(times), sum(times) - tally.own, limits()))
     return sorted(listed, key=lambda e: -e.seconds)

@@ -15,6 +15,8 @@ from jitgraph.cli.run import Arguments, AsModule, Jit, Script, settle
 if TYPE_CHECKING:
     from rich.console import Console
 
+LISTED = 20         # titles that an error names
+
 EXAMPLES = """\b
 Examples:
   jitgraph inspect train.py --epochs 1            run it, then show every distinct run
@@ -45,6 +47,10 @@ def inspect(
     from jitgraph.cli.script import execute
 
     settle(jit=jit)
+    if times and html is not None:
+        raise Failure("--times prints tables, --html writes a page of graphs and kernels: give one of them")
+    if html is not None and not (graph and source):
+        raise Failure("--no-graph and --no-source are for text; the page of --html has both")
     if html is not None and not html.parent.is_dir():
         raise Failure(f"no such folder: {html.parent}")
     show = _timer() if times else _recorder()
@@ -54,14 +60,12 @@ def inspect(
     except Interrupted:
         print("jitgraph: the program was interrupted; what was compiled until then:", file=sys.stderr)
         code = 0
-    if times:
-        return _print_times(show.recorded(), only) or code
-    signatures = [one for one in show.recorded() if only is None or only in one["title"]]
+    found = show.recorded()
     sys.stdout.flush()
-    if not signatures:
-        raise Failure(
-            f"no run{f' with {only!r} in its title' if only else ''} was compiled: nothing to show", code or 1
-        )
+    if times:
+        _print_times(_chosen([(one.title, one) for one in found], only, "made", code))
+        return code
+    signatures = _chosen([(one["title"], one) for one in found], only, "compiled", code)
     if html is None:
         print_all(signatures, graph, source)
     else:
@@ -70,6 +74,19 @@ def inspect(
         html.write_text(render(signatures, f"{script}, as compiled by jitgraph"), encoding="utf-8")
         print(f"{len(signatures)} run signatures, {sum(len(one['kernels']) for one in signatures)} kernels: {html}")
     return code
+
+
+def _chosen(found: list[tuple[str, Any]], only: str | None, done: str, code: int) -> list[Any]:
+    """Return what has `only` in its title. Raises Failure, which names the titles there are, if nothing has."""
+    chosen = [one for title, one in found if only is None or only in title]
+    if not found:
+        raise Failure(f"no run was {done}: nothing to show", code or 1)
+    if not chosen:
+        titles = list(dict.fromkeys(title for title, _ in found))
+        more = [f"... and {len(titles) - LISTED} more"] if len(titles) > LISTED else []
+        listing = "".join(f"\n  {line}" for line in [*titles[:LISTED], *more])
+        raise Failure(f"no run with {only!r} in its title was {done}; there are:{listing}", code or 1)
+    return chosen
 
 
 def _recorder() -> Any:
@@ -86,7 +103,7 @@ def _timer() -> Any:
     return recording
 
 
-def _print_times(explanations: list[Any], only: str | None) -> int:
+def _print_times(explanations: list[Any]) -> None:
     """Print where the time of every signature went, as tables."""
     from rich.markup import escape
 
@@ -95,18 +112,17 @@ def _print_times(explanations: list[Any], only: str | None) -> int:
     out = console()
     numbers = ("calls", "ms", "time", "MB", "of limit", "MFlop", "of peak")
     for one in explanations:
-        if only is not None and only not in one.title:
-            continue
         rows = table("kernel or step", *numbers, "operations", right=numbers,
                      title=f"{one.title}   {one.runs} runs, {one.seconds / one.runs * 1e3:.3f} ms each")
         for name, operations, calls, ms, share, megabytes, bandwidth, mflop, peak in one.rows():
             work = [f"{megabytes:.3f}", f"{bandwidth:.0%}", f"{mflop:.3f}", f"{peak:.0%}"] if megabytes else [""] * 4
             rows.add_row(escape(name), f"{calls:.0f}", f"{ms:.3f}", f"{share:.1%}", *work, escape(", ".join(operations[:3])))
         out.print(rows)
-    if explanations:
-        bandwidth, peak = explanations[0].limits
-        out.print(f"limits measured on this machine: {bandwidth / 1e9:.1f} GB/s in place, {peak / 1e9:.0f} GFlop/s in a product")
-    return 0
+    from jitgraph.runtime.explain import AROUND
+
+    bandwidth, peak = explanations[0].limits
+    out.print(AROUND)
+    out.print(f"limits measured on this machine: {bandwidth / 1e9:.1f} GB/s in place, {peak / 1e9:.0f} GFlop/s in a product")
 
 
 def print_all(signatures: list[Signature], graph: bool = True, source: bool = True) -> None:

@@ -55,7 +55,15 @@ def test_sections_can_be_left_out(recorded, script, capsys):
 
 def test_nothing_recorded_is_said_in_one_line(recorded, script, capsys):
     assert main(["inspect", "--only", "absent", str(script(""))]) == 1
-    assert capsys.readouterr().err == "jitgraph: no run with 'absent' in its title was compiled: nothing to show\n"
+    assert capsys.readouterr().err == (
+        "jitgraph: no run with 'absent' in its title was compiled; there are:\n  run scope/Relu with x\n  init\n")
+
+
+def test_options_that_do_nothing_together_are_refused(recorded, script, capsys):
+    for options, words in [(["--times", "--html", "page.html"], "give one of them"),
+                           (["--html", "page.html", "--no-graph"], "the page of --html has both")]:
+        assert main(["inspect", *options, str(script("raise AssertionError('not run'"))]) == 2
+        assert words in capsys.readouterr().err
 
 
 def test_a_failing_program_still_shows_what_it_ran(recorded, script, capsys):
@@ -183,3 +191,6 @@ def test_times_of_every_run(script, jitgraph):
     done = jitgraph("inspect", "--times", path)
     assert done.returncode == 0, done.stderr
     assert "run MatMul   3 runs" in done.stdout and "matmul_tiles_f32" in done.stdout and "limits measured" in done.stdout
+    assert "around them: what Session.run does" in done.stdout
+    done = jitgraph("inspect", "--times", "--only", "absent", path)
+    assert done.returncode == 1 and done.stderr.endswith("was made; there are:\n  run MatMul\n")

@@ -1,4 +1,6 @@
 """Where the time of a run goes: every kernel with its bytes and arithmetic, and nothing counted twice."""
+import threading
+
 import numpy as np
 import pytest
 
@@ -29,6 +31,54 @@ def test_kernels_inside_a_loop_are_not_counted_with_the_loop_again(tf):
         found = session.explain(y, runs=2)
     assert next(line for line in found.lines if line.name.startswith("matmul")).calls == 20
     assert sum(line.seconds for line in found.lines) <= found.seconds
+
+
+def test_rows_sum_to_the_run(tf):
+    v = tf.Variable(tf.zeros([100, 100]))
+    step = tf.assign_add(v, tf.py_func(lambda a: a, [tf.tanh(v)], tf.float32))
+    with tf.Session(jit="always") as session:
+        session.run(v.initializer)
+        found = session.explain(step.op, runs=5)
+    rows = found.rows()
+    assert rows[-1][0] == "around them" and rows[-1][3] > 0
+    assert sum(row[3] for row in rows) == pytest.approx(found.seconds / 5 * 1e3)
+    assert sum(row[4] for row in rows) == pytest.approx(1.0)
+    assert "what Session.run does in Python" in str(found)
+
+
+def test_counting_a_step_costs_the_same_however_many_came_before():
+    """A step inside others is taken off them; the list of those that may be inside never grows beyond one run."""
+    tally = explain.Tally()
+    for _ in range(3):
+        tally.start()
+        outer = tally.now()
+        for _ in range(1000):
+            tally._count("inner", "inner", tally.now(), 10, [])
+        assert len(tally.spans) == 1000
+        tally._count("outer", "outer", outer, tally.now() - outer, [])
+        assert len(tally.spans) == 1
+    assert tally.lines["inner"].calls == 3000
+    assert 0 <= tally.lines["outer"].seconds < 1
+
+
+def test_runs_in_two_threads_are_not_taken_off_each_other(tf):
+    tally = explain.Tally()
+    begin = tally.now()
+    thread = threading.Thread(target=lambda: tally._count("there", "there", tally.now(), 10 ** 9, []))
+    thread.start()
+    thread.join()
+    tally._count("here", "here", begin, 2 * 10 ** 9, [])
+    assert tally.lines["here"].seconds == 2.0 and tally.lines["there"].seconds == 1.0
+
+
+def test_compiling_is_a_row_of_its_own(tf):
+    recording.record()
+    x = tf.placeholder(tf.float32, [None, None])
+    with tf.Session(jit="always") as session:
+        for shape in [(2, 3), (4, 1)]:
+            session.run(tf.tanh(x) + 1.0, {x: np.ones(shape)})
+    for one in recording.recorded():
+        assert "compiling" in [row[0] for row in one.rows()]
 
 
 def test_limits_are_measured_once():
