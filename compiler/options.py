@@ -5,8 +5,9 @@ result can be traced to the optimisation that made it, and each of them is teste
 """
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
+
+from jitgraph import environment
 
 from . import simplify
 
@@ -52,8 +53,8 @@ class Options:
     def __post_init__(self):
         unknown = sorted(set(self.off) - set(OPTIMISATIONS))
         if unknown:
-            raise ValueError(f"no optimisation is called {', '.join(map(repr, unknown))} (JITGRAPH_WITHOUT or "
-                             f"Options(off=...)); there are {', '.join(OPTIMISATIONS)}")
+            raise ValueError(f"no optimisation is called {', '.join(map(repr, unknown))} "
+                             f"(Options(off=...)); there are {', '.join(OPTIMISATIONS)}")
 
     def uses(self, optimisation: str) -> bool:
         """Whether an optimisation is switched on."""
@@ -69,5 +70,4 @@ def present() -> Options:
 
     Raises ValueError for a name that there is not.
     """
-    given = os.environ.get("JITGRAPH_WITHOUT", "")
-    return Options(off=frozenset(name.strip() for name in given.split(",") if name.strip()))
+    return Options(off=environment.words("JITGRAPH_WITHOUT", OPTIMISATIONS))

@@ -9,10 +9,19 @@ import os
 import re
 import sys
 
+from jitgraph import environment
+
 from . import sizes, work
 from .kernel import CODES, WIDTH, Kernel
 
+WORDS = ("graph", "plan", "kernels", "times", "cache")
+
 _recorded: list[dict] | None = None
+
+
+def wanted() -> frozenset[str]:
+    """What JITGRAPH_SHOW asks for, out of WORDS.  Raises ValueError for other words."""
+    return environment.words("JITGRAPH_SHOW", WORDS)
 
 
 def record():
@@ -32,14 +41,14 @@ def observe(program, fact):
 
     `fact(kernel)` gives what the runtime knows: a dict with origin, compile_ms, reason, grain, parallel.
     """
-    wanted = os.environ.get("JITGRAPH_SHOW", "")
-    if _recorded is None and not wanted:
+    words = wanted()
+    if _recorded is None and not words:
         return
     description = describe(program, fact)
     if _recorded is not None:
         _recorded.append(description)
-    if wanted:
-        print(text(description, set(wanted.replace(" ", "").split(",")), program), file=sys.stderr)
+    if words:
+        print(text(description, words, program), file=sys.stderr)
 
 
 def describe(program, fact) -> dict:

@@ -1,10 +1,9 @@
 """JITGRAPH_CHECK: compiled code beside the reference, operation by operation, to name the first that differs."""
 from __future__ import annotations
 
-import os
-
 import numpy as np
 
+from jitgraph import environment
 from jitgraph.compiler.kernel import CODES
 from jitgraph.graph.errors import InternalError
 
@@ -16,7 +15,7 @@ TOLERANCE = {"float32": 1e-4, "float64": 1e-10}
 
 def wanted() -> bool:
     """Whether every compiled run is to be checked (slow: for finding what went wrong)."""
-    return os.environ.get("JITGRAPH_CHECK", "") not in ("", "0")
+    return environment.flag("JITGRAPH_CHECK")
 
 
 def check(plan, feeds):

@@ -14,6 +14,8 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING
 
+from jitgraph import environment
+
 if TYPE_CHECKING:
     from subprocess import Popen
 
@@ -27,7 +29,7 @@ def wanted() -> bool:
     """Whether a second process may help: there is a second core, and a Python to run."""
     from .pool import thread_count
 
-    return os.environ.get("JITGRAPH_COMPILE_PROCESS", "1") != "0" and thread_count() > 1 and bool(sys.executable)
+    return environment.flag("JITGRAPH_COMPILE_PROCESS", True) and thread_count() > 1 and bool(sys.executable)
 
 
 class Helper:

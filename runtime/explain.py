@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+import textwrap
 import threading
 import time
 from dataclasses import dataclass, field
@@ -16,8 +17,8 @@ from .watch import watching
 
 COMPILING = "compiling"
 AROUND = ("around them: what Session.run does in Python: looking up the plan, checking and copying feeds, copying results, "
-          "calling the\nkernels.  To be timed, each kernel is called on its own: some microseconds more than in a run that nobody "
-          "watches.")
+          "calling the kernels. To be timed, each kernel is called on its own: some microseconds more than in a run that "
+          "nobody watches.")
 
 
 @dataclass
@@ -72,7 +73,7 @@ class Explanation:
             arithmetic = f"{megabytes:9.3f} {bandwidth:8.0%} {mflop:10.3f} {peak:8.0%}" if megabytes else " " * 38
             after = f"  ({', '.join(operations[:3])}{', ...' if len(operations) > 3 else ''})" if operations else ""
             out.append(f"{ms:9.3f} {share:6.1%} {calls:6.0f} {arithmetic}  {name}{after}")
-        out.append(AROUND)
+        out += textwrap.wrap(AROUND, 118)
         return "\n".join(out)
 
 

@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
-import os
 import threading
 import time
 from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 
-from jitgraph.compiler import key
+from jitgraph.compiler import key, show
 from jitgraph.compiler.emit import native
 from jitgraph.compiler.kernel import Kernel
 
@@ -105,7 +104,7 @@ class Library:
         address = key.digest(parts)
         seconds = self.seconds.get(address)
         reason = ""
-        if seconds is not None and "cache" in os.environ.get("JITGRAPH_SHOW", ""):
+        if seconds is not None and "cache" in show.wanted():
             reason = "not in the store: " + store.explain(parts)
         return {"origin": self.origins.get(address, ""), "compile_ms": None if seconds is None else seconds * 1e3,
                 "reason": reason}

@@ -12,6 +12,8 @@ import threading
 
 import numpy as np
 
+from jitgraph import environment
+
 from . import interpreter
 from .library import LIBRARY
 from .memory import aligned_empty
@@ -19,9 +21,9 @@ from .memory import aligned_empty
 
 def thread_count() -> int:
     """How many threads kernels may use: JITGRAPH_THREADS, or the CPUs that this process may run on."""
-    given = os.environ.get("JITGRAPH_THREADS")
-    if given and given.isdigit() and int(given) > 0:
-        return int(given)
+    given = environment.number("JITGRAPH_THREADS")
+    if given is not None:
+        return given
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:

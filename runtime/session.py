@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import collections
-import os
 import threading
 import weakref
 from typing import Any
@@ -14,7 +13,7 @@ from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.session_tensor import forget
 
 from . import feed as feeding
-from . import recording
+from . import recording, settings
 from .fetch import Fetches, flat_key
 from .placement import Placement, check_target
 from .plan import Plan
@@ -24,7 +23,6 @@ DeviceAttributes = collections.namedtuple("DeviceAttributes", "name device_type 
                                           defaults=(0, 0))
 
 DEAD_HANDLES = 10       # handles that nobody holds whose values are still kept, at most: TensorFlow's number
-MODES = ("auto", "always", "off")
 
 
 def jit_mode(config, given: str | None = None) -> str:
@@ -33,9 +31,9 @@ def jit_mode(config, given: str | None = None) -> str:
     if mode is None and config is not None:
         level = config.graph_options.optimizer_options.global_jit_level
         mode = {1: "always", 2: "always", -1: "off"}.get(level)
-    mode = mode or os.environ.get("JITGRAPH_JIT") or "auto"
-    if mode not in MODES:
-        raise ValueError(f"jit must be one of {', '.join(MODES)}, not {mode!r} (JITGRAPH_JIT or Session(jit=...))")
+    mode = mode or settings.jit()
+    if mode not in settings.MODES:
+        raise ValueError(f"jit must be one of {', '.join(settings.MODES)}, not {mode!r} (Session(jit=...))")
     return mode
 
 
@@ -57,6 +55,7 @@ class BaseSession:
         self._graph = get_default_graph() if graph is None else graph
         if not hasattr(self._graph, "as_graph_element"):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
+        settings.check_all()
         self._target, self._config = target or "", config
         check_target(target.decode() if isinstance(target, bytes) else target or "")
         self._placement = Placement(self._graph, config)

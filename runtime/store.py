@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from jitgraph import environment
 from jitgraph.compiler.emit.native import digest
 
 MAGIC = b"jitgraph object 1\n"
@@ -33,7 +34,7 @@ class Entry(NamedTuple):
 
 def directory() -> Path:
     """Where the store is: JITGRAPH_CACHE, or the user's cache directory of the platform."""
-    given = os.environ.get("JITGRAPH_CACHE")
+    given = environment.text("JITGRAPH_CACHE")
     if given:
         return Path(given).expanduser()
     if sys.platform == "win32":
@@ -43,6 +44,14 @@ def directory() -> Path:
     else:
         base = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser()
     return base / "jitgraph"
+
+
+def checked_directory() -> Path:
+    """The same.  Raises ValueError if what JITGRAPH_CACHE names is no folder."""
+    found = directory()
+    if found.exists() and not found.is_dir():
+        raise ValueError(f"JITGRAPH_CACHE names a folder, which is made if it is not there; {str(found)!r} is a file")
+    return found
 
 
 def has(key: str) -> bool:

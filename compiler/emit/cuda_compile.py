@@ -13,6 +13,8 @@ import functools
 import re
 from dataclasses import dataclass
 
+from jitgraph.installing import advice
+
 from ..kernel import Kernel
 from .cuda import MAP_THREADS, MAX_THREADS
 from .instruction import numba_type
@@ -99,9 +101,9 @@ def missing() -> str | None:
     except metadata.PackageNotFoundError:
         found = None
     if found is None or util.find_spec("cuda.core") is None:
-        return "compiling for CUDA needs packages that are not installed: pip install 'jitgraph[cuda]'"
+        return f"compiling for CUDA needs packages that are not installed: {advice('cuda')}"
     if not found.startswith("0.30."):
-        return f"compiling for CUDA needs numba-cuda 0.30, found {found}: pip install 'jitgraph[cuda]'"
+        return f"compiling for CUDA needs numba-cuda 0.30, found {found}: {advice('cuda')}"
     return None
 
 
@@ -121,8 +123,7 @@ def numba_cuda():
         from numba.cuda import compiler, types
         from numba.cuda.cudadrv import nvvm
     except ImportError as error:
-        raise ExtraMissing(f"compiling for CUDA needs packages that do not load here ({error}): "
-                           "pip install 'jitgraph[cuda]'") from error
+        raise ExtraMissing(f"compiling for CUDA needs packages that do not load here ({error}): {advice('cuda')}") from error
     return SimpleNamespace(compiler=compiler, types=types, nvvm=nvvm)
 
 

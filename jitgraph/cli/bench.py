@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from jitgraph.cli.failure import Failure, Interrupted
+from jitgraph.cli.run import settle
 
 EXAMPLES = """\b
 Examples:
@@ -56,6 +57,7 @@ def bench(
         if file is not None and not file.parent.is_dir():
             raise Failure(f"no such folder: {file.parent}")
     tell = _teller()
+    settle()
     try:
         names = runner.choose(only or [], everything)
         if scaling:
@@ -82,15 +84,15 @@ def bench(
 
 
 def _list(runner: Any) -> int:
-    from jitgraph.cli.terminal import console, table
+    from jitgraph.cli.terminal import console, say, show, table
 
     rows = table("name", "workload", "goal, ours / theirs")
     for name, workload in runner.workloads().items():
         goals = ", ".join(f"{goal}x of {peer}" for peer, goal in workload.goals.items())
         rows.add_row(name + (" *" if name in runner.STANDARD else ""), workload.title, goals)
     out = console()
-    out.print(rows)
-    out.print("* runs without --only or --all")
+    show(out, rows)
+    say(out, "* runs without --only or --all")
     return 0
 
 
@@ -120,7 +122,7 @@ def _print(parts: list[Any], data: dict[str, Any], json: Path | None) -> None:
     """Write the data as JSON where that is asked for, and print the parts unless the JSON goes to the screen."""
     import json as encoder
 
-    from jitgraph.cli.terminal import console
+    from jitgraph.cli.terminal import console, say, show
 
     if json is not None:
         text = encoder.dumps(data, indent=1)
@@ -130,4 +132,7 @@ def _print(parts: list[Any], data: dict[str, Any], json: Path | None) -> None:
         json.write_text(text + "\n", encoding="utf-8")
     out = console()
     for part in parts:
-        out.print(part)
+        if isinstance(part, str):
+            say(out, part)
+        else:
+            show(out, part)

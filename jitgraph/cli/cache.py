@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import sys
 from typing import Annotated, Any
 
 import typer
 
 from jitgraph.cli.description import quantity
-from jitgraph.cli.failure import Failure
+from jitgraph.cli.failure import Failure, Interrupted
 
 EXAMPLES = """\b
 Examples:
@@ -53,10 +54,12 @@ def list_entries(
         fields = ("key", "parts", "symbol", "seconds", "size", "created")
         print(encoder.dumps([{name: getattr(entry, name) for name in fields} for entry in entries], indent=1))
         return 0
-    from jitgraph.cli.terminal import console, table
+    from rich.text import Text
+
+    from jitgraph.cli.terminal import console, say, show, table
 
     out = console()
-    out.print(f"{len(entries)} kernels, {_size(entries)} in {store.directory()}", markup=False)
+    say(out, Text(f"{len(entries)} kernels, {_size(entries)} in {store.directory()}"))
     if not entries:
         return 0
     rows = table("key", "kernel", "target", "size", "compiled in", "made", right=("size", "compiled in"))
@@ -64,9 +67,9 @@ def list_entries(
         made = datetime.datetime.fromtimestamp(entry.created).strftime("%Y-%m-%d %H:%M:%S")
         name, target = (str(entry.parts.get(part, "")) for part in ("name", "target"))
         rows.add_row(entry.key[:12], name, target, quantity(entry.size), f"{1000 * entry.seconds:.0f} ms", made)
-    out.print(rows)
+    show(out, rows)
     if len(entries) > limit:
-        out.print(f"... and {len(entries) - limit} more (--limit)", markup=False)
+        say(out, f"... and {len(entries) - limit} more (--limit)")
     return 0
 
 
@@ -95,6 +98,17 @@ def explain(
     return 0
 
 
+def _agreed(question: str) -> bool:
+    """Return what the user answers. Raises Failure where nobody answers, Interrupted at Ctrl-C."""
+    try:
+        return typer.confirm(question)
+    except typer.Abort:
+        print()
+        if sys.stdin is not None and sys.stdin.isatty():
+            raise Interrupted() from None
+        raise Failure("there is no terminal to answer on; to remove them unasked: jitgraph cache clear --yes") from None
+
+
 def clear(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> int:
@@ -105,7 +119,7 @@ def clear(
         print(f"{store.directory()} is empty already")
         return 0
     total = _size(entries)
-    if not yes and not typer.confirm(f"Remove {len(entries)} kernels, {total}, in {store.directory()}?"):
+    if not yes and not _agreed(f"Remove {len(entries)} kernels, {total}, in {store.directory()}?"):
         return 0
     store.clear()
     print(f"removed {len(entries)} kernels, {total}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from jitgraph import environment, installing
 
 EXAMPLES = """\b
 Examples:
@@ -61,7 +64,7 @@ def report() -> list[Finding]:
 def _print(findings: list[Finding]) -> None:
     from rich.markup import escape
 
-    from jitgraph.cli.terminal import console, table
+    from jitgraph.cli.terminal import console, show, table
 
     marks = {GOOD: "[green]ok[/]", MISSING: "[yellow]-[/]", BROKEN: "[bold red]BROKEN[/]"}
     rows = table("", "part", "what", "found")
@@ -71,7 +74,7 @@ def _print(findings: list[Finding]) -> None:
         last = finding.part
         found = escape(finding.found) + (f"\n[dim]{escape(finding.advice)}[/]" if finding.advice else "")
         rows.add_row(marks[finding.state], part, finding.what, found)
-    console().print(rows)
+    show(console(), rows)
 
 
 Row = tuple[str, ...]
@@ -90,12 +93,44 @@ def _packages() -> list[Row]:
         ("jitgraph", f"{_version('jitgraph') or 'not installed'}, {Path(__file__).parent.parent}"),
         ("Python", f"{platform.python_version()} ({platform.python_implementation()}), {sys.executable}"),
     ]
-    for package in ("numpy", "numba", "llvmlite", "scipy", "ml_dtypes", "protobuf"):
+    for package, extras in _requirements().items():
         version = _version(package)
-        rows.append((package, version) if version else (package, "not found", BROKEN, f"pip install {package}"))
+        if version:
+            rows.append((package, version))
+        elif not extras:
+            rows.append((package, "not found", BROKEN, installing.command(package)))
     import tempfile
 
     rows.append(("system", f"{platform.system()} {platform.machine()}, temporary files in {tempfile.gettempdir()}"))
+    return rows
+
+
+def _requirements() -> dict[str, set[str]]:
+    """Return what the installed jitgraph asks for: {package: extras that ask for it, none if all do}."""
+    found: dict[str, set[str]] = {}
+    always: set[str] = set()
+    for line in metadata.requires("jitgraph") or ():
+        package = re.split(r"[^A-Za-z0-9._-]", line)[0]
+        extras = re.findall(r"""extra == ['"]([^'"]+)""", line)
+        found.setdefault(package, set()).update(extras)
+        if not extras:
+            always.add(package)
+    return {package: set() if package in always else extras for package, extras in found.items()}
+
+
+def _extras() -> list[Row]:
+    """Examine the extras one by one: what of each is there, and what is missing."""
+    rows: list[Row] = []
+    wanted: dict[str, list[str]] = {}
+    for package, extras in _requirements().items():
+        for extra in extras:
+            wanted.setdefault(extra, []).append(package)
+    for extra, packages in wanted.items():
+        absent = [package for package in packages if _version(package) is None]
+        if absent:
+            rows.append((extra, f"{', '.join(absent)} not found", MISSING, installing.advice(extra)))
+        else:
+            rows.append((extra, "  ".join(f"{package} {_version(package)}" for package in packages)))
     return rows
 
 
@@ -128,15 +163,22 @@ def vector_bits(features: set[str]) -> int:
 def _threads() -> list[Row]:
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     rows: list[Row] = [("cores", f"{usable} usable of {os.cpu_count()}")]
-    asked = os.environ.get("JITGRAPH_THREADS")
+    try:
+        asked = environment.number("JITGRAPH_THREADS")
+    except ValueError:  # told among the settings
+        return rows
     if asked is None:
         return [*rows, ("kernel threads", f"{usable}; JITGRAPH_THREADS sets another number")]
-    if not asked.isdigit() or int(asked) < 1:
-        return [
-            *rows,
-            ("JITGRAPH_THREADS", repr(asked), BROKEN, "set it to a number of threads, 1 or more, or unset it"),
-        ]
     return [*rows, ("kernel threads", f"{asked}, by JITGRAPH_THREADS")]
+
+
+def _settings() -> list[Row]:
+    from jitgraph.runtime import settings
+
+    rows: list[Row] = [
+        (one.name, repr(one.value), *((BROKEN, one.complaint) if one.complaint else ())) for one in settings.examined()
+    ]
+    return rows or [("variables", "none set; there are " + ", ".join(settings.VARIABLES))]
 
 
 def _blas() -> list[Row]:
@@ -173,14 +215,10 @@ def _store() -> list[Row]:
 
 def _cuda() -> list[Row]:
     """Examine driver, devices and compiler packages. Nothing here needs a GPU, and only a driver is asked about one."""
-    versions = {
-        name: _version(name) for name in ("numba-cuda", "cuda-bindings", "cuda-core", "nvidia-nvvm", "nvidia-nvjitlink")
-    }
-    present = "  ".join(f"{name} {version}" for name, version in versions.items() if version)
-    absent = ", ".join(name for name, version in versions.items() if not version)
-    rows: list[Row] = [("packages", present)] if present else []
-    if absent:
-        rows.append(("packages", f"{absent} not found", MISSING, "to compile for CUDA: pip install 'jitgraph[cuda]'"))
+    from jitgraph.compiler.emit.cuda_compile import missing
+
+    reason = missing()
+    rows: list[Row] = [("compiling", "no", MISSING, reason)] if reason else [("compiling", "yes")]
     driver = _driver()
     if driver is None:
         rows.append(
@@ -219,8 +257,10 @@ def _driver() -> tuple[str, str] | None:
 
 PARTS: dict[str, Callable[[], list[Any]]] = {
     "packages": _packages,
+    "extras": _extras,
     "CPU": _cpu,
     "threads": _threads,
+    "settings": _settings,
     "BLAS": _blas,
     "store": _store,
     "CUDA": _cuda,

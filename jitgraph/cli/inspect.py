@@ -107,7 +107,7 @@ def _print_times(explanations: list[Any]) -> None:
     """Print where the time of every signature went, as tables."""
     from rich.markup import escape
 
-    from jitgraph.cli.terminal import console, table
+    from jitgraph.cli.terminal import console, say, show, table
 
     out = console()
     numbers = ("calls", "ms", "time", "MB", "of limit", "MFlop", "of peak")
@@ -117,31 +117,34 @@ def _print_times(explanations: list[Any]) -> None:
         for name, operations, calls, ms, share, megabytes, bandwidth, mflop, peak in one.rows():
             work = [f"{megabytes:.3f}", f"{bandwidth:.0%}", f"{mflop:.3f}", f"{peak:.0%}"] if megabytes else [""] * 4
             rows.add_row(escape(name), f"{calls:.0f}", f"{ms:.3f}", f"{share:.1%}", *work, escape(", ".join(operations[:3])))
-        out.print(rows)
+        show(out, rows)
     from jitgraph.runtime.explain import AROUND
 
     bandwidth, peak = explanations[0].limits
-    out.print(AROUND)
-    out.print(f"limits measured on this machine: {bandwidth / 1e9:.1f} GB/s in place, {peak / 1e9:.0f} GFlop/s in a product")
+    say(out, AROUND)
+    say(out, f"limits measured on this machine: {bandwidth / 1e9:.1f} GB/s in place, {peak / 1e9:.0f} GFlop/s in a product")
 
 
 def print_all(signatures: list[Signature], graph: bool = True, source: bool = True) -> None:
     """Print every signature as text."""
-    from jitgraph.cli.terminal import console
+    from rich.text import Text
+
+    from jitgraph.cli.terminal import console, heading, say
 
     out = console()
     for index, signature in enumerate(signatures):
-        out.rule(f"{index + 1} of {len(signatures)}   {signature['title']}", align="left")
+        heading(out, f"{index + 1} of {len(signatures)}   {signature['title']}")
         facts = [
             f"{len(signature['nodes'])} ops",
             f"{len(signature['kernels'])} kernels",
             f"{quantity(signature['total_bytes'])} moved",
             f"{quantity(signature['peak_bytes'])} peak memory",
         ]
-        out.print("   ".join(facts))
-        out.print(
-            f"feeds    {listed(signature['feeds']) or 'none'}\nfetches  {listed(signature['fetches']) or 'none'}",
-            markup=False,
+        say(out, Text("   ".join(facts)))
+        say(
+            out,
+            Text(f"feeds    {listed(signature['feeds']) or 'none'}\nfetches  {listed(signature['fetches']) or 'none'}"),
+            indent="         ",
         )
         if graph:
             _print_graph(out, signature)
@@ -154,7 +157,7 @@ def print_all(signatures: list[Signature], graph: bool = True, source: bool = Tr
 def _print_graph(out: Console, signature: Signature) -> None:
     from rich.markup import escape
 
-    from jitgraph.cli.terminal import table
+    from jitgraph.cli.terminal import show, table
 
     kernels = kernel_of_node(signature)
     rows = table("op", "type", "shape", "dtype", "inputs", "line", "kernel", title="pruned graph")
@@ -163,16 +166,16 @@ def _print_graph(out: Console, signature: Signature) -> None:
         kernel = "" if index is None else signature["kernels"][index]["name"]
         cells = [node["name"], node["type"], node["shape"], node["dtype"], "\n".join(node["inputs"]), node["site"], kernel]
         rows.add_row(*(escape(str(cell)) for cell in cells))
-    out.print(rows)
+    show(out, rows)
 
 
 def _print_plan(out: Console, signature: Signature) -> None:
-    from jitgraph.cli.terminal import table
+    from jitgraph.cli.terminal import show, table
 
     rows = table("step", "kind", "name", "bytes moved", right=("step", "bytes moved"), title="plan")
     for step in signature["plan"]:
         rows.add_row(str(step["step"]), step["kind"], step["name"], quantity(step["bytes"]))
-    out.print(rows)
+    show(out, rows)
 
 
 def _print_kernel(out: Console, kernel: Kernel) -> None:
@@ -180,11 +183,13 @@ def _print_kernel(out: Console, kernel: Kernel) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from jitgraph.cli.terminal import ENDLESS, say
+
     origin = kernel["origin"] if kernel["compile_ms"] is None else f"{kernel['origin']} {kernel['compile_ms']:.0f} ms"
     ops = len(kernel["ops"])
     heading = [f"{ops} op{'' if ops == 1 else 's'}", f"reads {listed(kernel['reads'])}", f"writes {listed(kernel['writes'])}"]
     heading += [quantity(kernel["bytes"]), "parallel" if kernel["parallel"] else "serial", origin]
-    out.print(Text.assemble(("kernel " + kernel["name"], "bold"), "   " + "   ".join(part for part in heading if part)))
+    say(out, Text.assemble(("kernel " + kernel["name"], "bold"), "   " + "   ".join(part for part in heading if part)))
     rows = split_source(kernel["source"])
     code = Syntax("\n".join(line for line, _ in rows), "python", background_color="default", theme="ansi_dark")
     beside = Text("\n".join(note for _, note in rows), style="dim")
@@ -192,5 +197,5 @@ def _print_kernel(out: Console, kernel: Kernel) -> None:
     page.add_column(no_wrap=True)
     page.add_column(no_wrap=True)
     page.add_row(code, beside)
-    out.print(page)
+    out.print(page, width=ENDLESS, crop=False)  # lines of source stay lines
     out.print()

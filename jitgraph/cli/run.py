@@ -51,7 +51,10 @@ def run(
 
 
 def settle(jit: str | None = None, threads: int | None = None, show: str | None = None, check: bool = False) -> None:
-    """Put options where the runtime reads them: the environment, before it is imported."""
+    """Put options where the runtime reads them: the environment.
+
+    Raises Failure for words that mean nothing, in options and in the environment.
+    """
     if jit is not None and jit not in ("auto", "always", "off"):
         raise typer.BadParameter(f"--jit is auto, always or off, not {jit!r}")
     settings = {
@@ -60,4 +63,15 @@ def settle(jit: str | None = None, threads: int | None = None, show: str | None 
         "JITGRAPH_SHOW": show,
         "JITGRAPH_CHECK": "1" if check else None,
     }
-    os.environ.update({name: value for name, value in settings.items() if value is not None})
+    from jitgraph import environment
+    from jitgraph.cli.failure import Failure
+    from jitgraph.compiler.show import WORDS
+    from jitgraph.runtime.settings import check_all
+
+    try:
+        if show is not None:
+            environment.words("--show", WORDS, show)
+        os.environ.update({name: value for name, value in settings.items() if value is not None})
+        check_all()
+    except ValueError as error:
+        raise Failure(str(error)) from None

@@ -15,6 +15,7 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import TypeSet, as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
+from jitgraph.installing import advice
 from jitgraph.op import op
 from jitgraph.ops.image_dtype import convert_image_dtype
 from jitgraph.ops.invalid import invalid
@@ -29,8 +30,7 @@ def _pillow() -> Any:
     try:
         import PIL.Image
     except ImportError:
-        raise ImportError("images are decoded and encoded by Pillow, which is not installed: "
-                          "pip install 'jitgraph[image]'") from None
+        raise ImportError(f"images are decoded and encoded by Pillow, which is not installed: {advice('image')}") from None
     return PIL.Image
 
 

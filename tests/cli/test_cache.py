@@ -66,6 +66,10 @@ def test_clear_asks_unless_told(filled, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
     assert main(["cache", "clear"]) == 0
     assert len(filled.entries()) == 2
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))      # no terminal: nobody to answer
+    assert main(["cache", "clear"]) == 2
+    assert capsys.readouterr().err.endswith("to remove them unasked: jitgraph cache clear --yes\n")
+    assert len(filled.entries()) == 2
     assert main(["cache", "clear", "--yes"]) == 0
     assert filled.entries() == [] and "removed 2 kernels" in capsys.readouterr().out
     assert main(["cache", "clear", "--yes"]) == 0

@@ -1,6 +1,9 @@
 """`jitgraph doctor` examines every part and never falls ill itself."""
 
 import json
+import re
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -39,8 +42,25 @@ def test_vector_width(features, bits):
     assert doctor.vector_bits(features) == bits
 
 
-def test_threads_setting_is_checked(monkeypatch):
+def test_settings_are_checked(monkeypatch):
     monkeypatch.setenv("JITGRAPH_THREADS", "many")
-    assert any(row[2:3] == (doctor.BROKEN,) for row in doctor._threads())
+    monkeypatch.setenv("JITGRAPH_THREAD", "2")
+    found = {row[0]: row[1:] for row in doctor._settings()}
+    assert found["JITGRAPH_THREADS"][:2] == ("'many'", doctor.BROKEN) and "1 or more" in found["JITGRAPH_THREADS"][2]
+    assert "no variable is called so" in found["JITGRAPH_THREAD"][2]
     monkeypatch.setenv("JITGRAPH_THREADS", "3")
     assert ("kernel threads", "3, by JITGRAPH_THREADS") in doctor._threads()
+
+
+def test_every_dependency_and_every_extra_is_listed(monkeypatch):
+    tomllib = pytest.importorskip("tomllib")
+    asked = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    names = [re.split("[^A-Za-z0-9._-]", line)[0] for line in asked["dependencies"]]
+    assert {row[0] for row in doctor._packages()} >= {*names, "Python", "jitgraph"}
+    assert {row[0] for row in doctor._extras()} == set(asked["optional-dependencies"])
+    monkeypatch.setattr(doctor, "_version", lambda package: None)
+    broken = {row[0]: row[2:] for row in doctor._packages() if row[2:]}
+    assert set(broken) == set(names)
+    assert broken["rich"] == (doctor.BROKEN, f"{sys.executable} -m pip install rich")
+    image, = (row for row in doctor._extras() if row[0] == "image")
+    assert image[1:] == ("pillow not found", doctor.MISSING, f"{sys.executable} -m pip install 'jitgraph[image]'")

@@ -1,30 +1,26 @@
 """`jitgraph inspect`: runs the program, then shows what was recorded, as text or as a page."""
 
 import sys
-import types
 from html.parser import HTMLParser
 
 import pytest
 
-import jitgraph.compiler
 from jitgraph import compat
 from jitgraph.cli import main
 from jitgraph.cli.description import kernel_of_node, listed, quantity, split_source
 from jitgraph.cli.page import picture, render
+from jitgraph.compiler import show
 
 
 @pytest.fixture
 def recorded(monkeypatch, signature):
     """What the compiler would record; programs run in this process, and leave it as it was."""
-    show = types.ModuleType("jitgraph.compiler.show")
-    show.signatures = [signature, {**signature, "title": "init", "nodes": [], "kernels": [], "plan": []}]
-    show.record = lambda: None
-    show.recorded = lambda: show.signatures
-    monkeypatch.setitem(sys.modules, "jitgraph.compiler.show", show)
-    monkeypatch.setattr(jitgraph.compiler, "show", show, raising=False)
+    signatures = [signature, {**signature, "title": "init", "nodes": [], "kernels": [], "plan": []}]
+    monkeypatch.setattr(show, "record", lambda: None)
+    monkeypatch.setattr(show, "recorded", lambda: signatures)
     monkeypatch.setattr(sys, "argv", list(sys.argv))
     monkeypatch.setattr(sys, "path", list(sys.path))
-    yield show
+    yield
     compat.uninstall()
 
 

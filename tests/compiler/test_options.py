@@ -137,8 +137,8 @@ def test_names_come_from_the_environment(monkeypatch):
 
 
 def test_a_wrong_name_is_answered_with_those_there_are(tf, monkeypatch):
-    with pytest.raises(ValueError, match=r"no optimisation is called 'fuson' \(JITGRAPH_WITHOUT or .*fusion"):
+    with pytest.raises(ValueError, match=r"no optimisation is called 'fuson' .*fusion"):
         Options(off=frozenset({"fuson"}))
     monkeypatch.setenv("JITGRAPH_WITHOUT", "fuson")
-    with tf.Session() as session, pytest.raises(ValueError, match="'fuson'"):
-        session.run(tf.constant(1.0))
+    with pytest.raises(ValueError, match="late_broadcasts.*'fuson'"):
+        tf.Session()
