@@ -24,6 +24,7 @@ def __getattr__(name: str) -> Any:
     if name in ("names", "graph", "op", "prim", "ops"):      # asked for by `from jitgraph import op`
         return importlib.import_module(f"jitgraph.{name}")
     names = importlib.import_module("jitgraph.names")
+    importlib.import_module("jitgraph.tracebacks").install()        # not at the import, which loads nothing
     if name not in names.namespaces()[""] and importlib.import_module("jitgraph.namespaces").is_module(name):
         return importlib.import_module(f"jitgraph.{name}")
     value = names.resolve(name)

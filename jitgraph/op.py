@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph import signature as signatures
+from jitgraph import tracebacks
 from jitgraph.graph import build, operators, shape_rules  # noqa: F401  (operators: gives Tensor its operators)
 from jitgraph.graph.dtypes import (
     ANY,
@@ -259,7 +260,11 @@ class OpBuilder:
         self.__wrapped_body__ = body
 
     def __call__(self, *args: Any, name: str | None = None, **kwargs: Any) -> Any:
-        return build.apply(self.opdef, args, kwargs, name)
+        try:
+            return build.apply(self.opdef, args, kwargs, name)
+        except BaseException as error:
+            tracebacks.shorten(error)
+            raise
 
     @property
     def __signature__(self) -> inspect.Signature:

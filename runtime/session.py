@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph import tracebacks
 from jitgraph.graph.stack import default_session, get_default_graph
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.session_tensor import forget
@@ -93,22 +94,26 @@ class BaseSession:
         Raises RuntimeError if the session is closed, TypeError or ValueError for unsuitable fetches and feeds, and a
         tf.errors.OpError, which names the operation and the user's line, if an operation fails.
         """
-        if self._closed:
-            raise RuntimeError("Attempted to use a closed Session.")
-        if self._mutations != self._graph.mutations:
-            self._forget_plans()
-        key = flat_key(fetches)
-        if run_metadata is None and options is None and key is not None and not self._watched:
-            try:
-                found = self._plans.get((key, *feed_dict) if feed_dict else (key,))
-            except TypeError:
-                found = None
-            if feed_dict and not hasattr(feed_dict, "values"):
-                found = None
-            if found is not None:
-                plan, build, convert = found
-                return build(_unwrapped(plan.run(convert(feed_dict.values()) if feed_dict else [])))
-        return self._run_slowly(fetches, feed_dict, key, options, run_metadata)
+        try:
+            if self._closed:
+                raise RuntimeError("Attempted to use a closed Session.")
+            if self._mutations != self._graph.mutations:
+                self._forget_plans()
+            key = flat_key(fetches)
+            if run_metadata is None and options is None and key is not None and not self._watched:
+                try:
+                    found = self._plans.get((key, *feed_dict) if feed_dict else (key,))
+                except TypeError:
+                    found = None
+                if feed_dict and not hasattr(feed_dict, "values"):
+                    found = None
+                if found is not None:
+                    plan, build, convert = found
+                    return build(_unwrapped(plan.run(convert(feed_dict.values()) if feed_dict else [])))
+            return self._run_slowly(fetches, feed_dict, key, options, run_metadata)
+        except BaseException as error:
+            tracebacks.shorten(error)
+            raise
 
     def _run_slowly(self, fetches, feed_dict, key, options, run_metadata):
         if feed_dict is not None and not hasattr(feed_dict, "items"):
@@ -170,8 +175,12 @@ class BaseSession:
         """
         from .partial_run import setup
 
-        self._placement.check()
-        return setup(self, fetches, feeds)
+        try:
+            self._placement.check()
+            return setup(self, fetches, feeds)
+        except BaseException as error:
+            tracebacks.shorten(error)
+            raise
 
     def partial_run(self, handle, fetches, feed_dict=None):
         """Continues a run: feeds more, and returns the values of `fetches`, in the same structure.
@@ -182,7 +191,11 @@ class BaseSession:
         """
         from .partial_run import run
 
-        return run(self, handle, fetches, feed_dict)
+        try:
+            return run(self, handle, fetches, feed_dict)
+        except BaseException as error:
+            tracebacks.shorten(error)
+            raise
 
     def make_callable(self, fetches, feed_list=None, accept_options=False):
         """A function of the values of `feed_list` that runs `fetches`: the cheapest way to run the same thing often."""
@@ -193,16 +206,20 @@ class BaseSession:
 
         def call(*values, options=None, run_metadata=None):
             nonlocal plan, build, convert, mutations
-            if self._closed:
-                raise RuntimeError("Attempted to use a closed Session.")
-            if mutations != self._graph.mutations:
-                plan, build, convert = self._prepared(fetches, feed_list or ())
-                mutations = self._graph.mutations
-            if len(values) != count:
-                raise TypeError(f"the callable takes {count} feed values, got {len(values)}")
-            if options is None and run_metadata is None and not self._watched:
-                return build(_unwrapped(plan.run(convert(values))))
-            return build(_unwrapped(self._execute(plan, convert(values), options, run_metadata)))
+            try:
+                if self._closed:
+                    raise RuntimeError("Attempted to use a closed Session.")
+                if mutations != self._graph.mutations:
+                    plan, build, convert = self._prepared(fetches, feed_list or ())
+                    mutations = self._graph.mutations
+                if len(values) != count:
+                    raise TypeError(f"the callable takes {count} feed values, got {len(values)}")
+                if options is None and run_metadata is None and not self._watched:
+                    return build(_unwrapped(plan.run(convert(values))))
+                return build(_unwrapped(self._execute(plan, convert(values), options, run_metadata)))
+            except BaseException as error:
+                tracebacks.shorten(error)
+                raise
 
         return call
 

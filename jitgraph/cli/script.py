@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import runpy
 import sys
-import sysconfig
 import traceback
 from pathlib import Path
 
-import jitgraph
-from jitgraph import compat
+from jitgraph import compat, tracebacks
 from jitgraph.cli.failure import Failure, Interrupted
 
 
@@ -70,34 +68,5 @@ def _is_missing(error: BaseException, module: str) -> bool:
 
 def trimmed(error: BaseException) -> str:
     """Return the traceback of an error with only the frames that the user wrote, of its causes too."""
-    summary = traceback.TracebackException.from_exception(error, compact=True)
-    pending = [summary]
-    while pending:
-        current = pending.pop()
-        current.stack = traceback.StackSummary.from_list(_users(current.stack))
-        pending += [one for one in (current.__cause__, current.__context__) if one is not None]
-        pending += getattr(current, "exceptions", None) or []
-    return "".join(summary.format())
-
-
-def _users(frames: traceback.StackSummary) -> list[traceback.FrameSummary]:
-    """Drop our frames and what they called in libraries; what the user's own function called through us stays."""
-    ours = tuple(str(Path(folder).resolve()) + os.sep for folder in _folders())
-    libraries = tuple(sysconfig.get_path(name) + os.sep for name in ("stdlib", "purelib", "platlib"))
-    kept: list[traceback.FrameSummary] = []
-    inside = True
-    for frame in frames:
-        path = frame.filename
-        if path.startswith(ours) or path.startswith("<frozen") or path == runpy.__file__:
-            inside = True
-        elif not (inside and (path.startswith(libraries) or path.startswith("<"))):
-            inside = False
-            kept.append(frame)
-    return kept
-
-
-def _folders() -> list[str]:
-    """The folders of jitgraph, jitgraph.compiler and jitgraph.runtime, wherever they are installed."""
-    here = Path(jitgraph.__file__).parent
-    loaded = [sys.modules.get(f"jitgraph.{name}") for name in ("compiler", "runtime")]
-    return [str(here), *(str(Path(module.__file__).parent) for module in loaded if module and module.__file__)]
+    with tracebacks.short(error, inside=True):
+        return "".join(traceback.TracebackException.from_exception(error, compact=True).format())

@@ -5,6 +5,7 @@ arises and how to mend it stands in its docstring.
 """
 from __future__ import annotations
 
+from traceback import StackSummary
 from typing import Any
 
 OK = 0
@@ -75,7 +76,12 @@ class OpError(Exception):
             return self._message
         site = getattr(self._op, "site", None)
         where = f", created at {site[0]}:{site[1]}" if site else ""
-        return f"{self._message}\n\t [[node {self._op.name} (op: '{self._op.type}'){where}]]"
+        text = f"{self._message}\n\t [[node {self._op.name} (op: '{self._op.type}'){where}]]"
+        way = getattr(self._op, "way", ())
+        if len(way) > 1:            # else the line above says it all
+            stack = "".join(StackSummary.from_list(way).format())
+            text += f"\n\nOriginal stack trace for '{self._op.name}':\n{stack.rstrip()}"
+        return text
 
 
 class _Coded(OpError):

@@ -83,6 +83,11 @@ class Operation:
         """(file, line) of the user's line that made it, or None."""
         return sites.site(self._frames)
 
+    @property
+    def way(self) -> list:
+        """The user's own part of ``traceback``."""
+        return sites.way(self._frames)
+
     def get_attr(self, name: str) -> Any:
         """The attribute `name`: a DType for types, bytes for strings, else as in the protocol buffer.
 

@@ -12,12 +12,11 @@ from types import CodeType, FrameType
 
 import numpy as np
 
+from jitgraph import tracebacks
+
 _MAX_FRAMES = 32            # innermost frames kept per node: enough for a user's stack, little memory
 
-_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_INTERNAL = tuple(os.path.join(folder, "") for folder in [
-    _HERE, os.path.join(os.path.dirname(_HERE), "compiler"), os.path.join(os.path.dirname(_HERE), "runtime"),
-    os.path.dirname(os.path.abspath(np.__file__))])
+_INTERNAL = (*tracebacks.OWN, os.path.join(os.path.dirname(os.path.abspath(np.__file__)), ""))
 _internal_code: dict[CodeType, bool] = {}
 
 Frames = tuple
@@ -82,6 +81,13 @@ def with_start_lines(frames: Frames) -> list[tuple[str, int, str, str, int]]:
     """The same as tuples, with the line on which the function begins as a fifth part."""
     starts = [code.co_firstlineno for code in frames[::2]][::-1]
     return [(*entry, start) for entry, start in zip(summary(frames), starts)]
+
+
+def way(frames: Frames) -> list[FrameSummary]:
+    """The user's part of the stack, outermost first."""
+    entries = summary(frames)
+    kept = tracebacks.users([entry.filename for entry in entries], inside=True)
+    return [entry for entry, wanted in zip(entries, kept) if wanted and not is_internal(entry.filename)]
 
 
 def where(frames: Frames) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
+from jitgraph import tracebacks
+
 if TYPE_CHECKING:
     from jitgraph.graph.graph import Graph
 
@@ -18,6 +20,8 @@ class _ThreadStack(threading.local):
 
 
 _local = _ThreadStack()
+tracebacks.install()
+tracebacks.install_in_threads()
 
 
 def get_default_graph() -> Graph:
