@@ -13,14 +13,16 @@ from .memory import Arenas
 
 
 class Compiled:
-    """A program with its kernels loaded: makes a Binding for every set of sizes that its guards admit."""
+    """A program with its kernels loaded: makes a Binding for every set of sizes that its guards admit.
 
-    def __init__(self, program, state):
+    `tell`: see `Library.addresses`."""
+
+    def __init__(self, program, state, tell=None):
         self.program, self.state = program, state
         layout = program.layout
         self.numbers = Numbers()
         kernels = [step[0] for step in layout.steps if not isinstance(step, HostStep)]
-        self.kernels = list(zip(kernels, LIBRARY.addresses(kernels)))
+        self.kernels = list(zip(kernels, LIBRARY.addresses(kernels, tell)))
         self._collect()
         self.symbols = list(program.space.symbols)
         self.dims = self.numbers.compile(self.symbols)

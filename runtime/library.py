@@ -9,6 +9,7 @@ import importlib.util
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,9 @@ from . import compile_process, store
 
 # How object files begin: ELF, Mach-O of 64 bits, COFF for x86-64 and ARM64.
 OBJECT_MAGIC = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\x64\x86", b"\x64\xaa")
+
+
+Tell = Callable[[int, int], None]
 
 
 @dataclass
@@ -45,19 +49,27 @@ class Library:
         self._blas: dict[str, int] = {}
         self._kept: list = []
 
-    def addresses(self, kernels: list[Kernel]) -> list[int]:
-        """The machine code of kernels; what nobody compiled before is compiled now, much of it by a second process."""
+    def addresses(self, kernels: list[Kernel], tell: Tell | None = None) -> list[int]:
+        """The machine code of kernels; what nobody compiled before is compiled now, much of it by a second process.
+
+        `tell(done, total)` is called now and then.
+        """
         parts = [key.kernel_parts(kernel) for kernel in kernels]
         wanted = [(key.digest(of), kernel, of) for kernel, of in zip(kernels, parts)]
         if len(kernels) >= compile_process.LEAST and compile_process.wanted():
-            self._compile_together(wanted)
-        return [self._address(*one) for one in wanted]
+            self._compile_together(wanted, tell)
+        found = []
+        for one in wanted:
+            found.append(self._address(*one))
+            if tell is not None:
+                tell(len(found), len(wanted))
+        return found
 
     def _address(self, address: str, kernel: Kernel, parts: dict) -> int:
         return self._find(address, parts, lambda symbol: native.compile_function(
             kernel.source, kernel.name, native.memory_codes(kernel), symbol))
 
-    def _compile_together(self, wanted: list[tuple[str, Kernel, dict]]):
+    def _compile_together(self, wanted: list[tuple[str, Kernel, dict]], tell: Tell | None):
         """Compiles those that the store lacks, if they are many, here and in a second process at the same time."""
         missing = {}
         for address, kernel, parts in wanted:
@@ -73,6 +85,8 @@ class Library:
         if helping is None:
             return
         while jobs:
+            if tell is not None:
+                tell(len(missing) - len(jobs), len(missing))
             try:
                 address = jobs.popleft()[0]
             except IndexError:

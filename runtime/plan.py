@@ -10,6 +10,7 @@ import atexit
 import functools
 import queue
 import threading
+from contextlib import nullcontext
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from jitgraph.compiler.order import is_variable, variable_of
 from jitgraph.compiler.prune import has_effect, noticed, prune
 from jitgraph.graph.errors import InvalidArgumentError
 
-from . import check, hostcall, reference, watch
+from . import check, hostcall, progress, reference, watch
 from .compiled import Compiled
 from .frame import KernelFailure
 from .state import State
@@ -131,7 +132,7 @@ class Plan:
     def prepare(self, shapes):
         """Compiles for these feed shapes, ahead of the run that needs it."""
         try:
-            self.segment.variant(tuple(shapes), ())
+            self.segment.variant(tuple(shapes), (), aloud=False)
         except Exception:
             pass
 
@@ -197,6 +198,7 @@ class Segment:
         self.variants: dict = {}        # pinned values -> [Compiled]
         self.next: dict = {}            # Compiled -> Segment
         self.lock = threading.Lock()
+        self.progress = progress.Progress()
 
     def run(self, feeds) -> list:
         shapes = tuple([a.shape for a in feeds])
@@ -265,30 +267,41 @@ class Segment:
         present = [state.variable(op) for op in self.plan.open_variables]
         return tuple(v.array.shape if v.initialized else None for v in present)
 
-    def variant(self, shapes, pins):
-        """Binds a compiled program to these shapes; compiles one if none holds for them."""
+    def variant(self, shapes, pins, aloud: bool = True):
+        """Binds a compiled program to these shapes; compiles one if none holds for them.  `aloud`: whether somebody waits,
+        who is told on a terminal that it takes long."""
         key = (tuple(a.tobytes() for _, a in pins), self._variable_shapes())
-        with self.lock:
+        if not self.lock.acquire(blocking=False):           # another thread is compiling
+            with progress.line(self.progress) if aloud else nullcontext():
+                self.lock.acquire()
+        try:
             known = self.variants.setdefault(key, [])
             for compiled in known:
                 binding = compiled.bind(shapes)
                 if binding is not None:
                     return self._plain(binding)
-            watched = watch.present()
-            begin = watched.trace.now() if watched is not None and watched.trace is not None else None
-            try:
-                program = self._compile(shapes, pins)
-            except InvalidArgumentError as error:
-                raise Refusal(error) from None
-            compiled = Compiled(program, self.plan.state)
-            if begin is not None:
-                watched.trace.compiled(begin)
+            with progress.line(self.progress) if aloud else nullcontext():
+                compiled = self._make(shapes, pins)
             known.append(compiled)
             if len(self.variants) > MAX_VARIANTS:
                 self.variants.pop(next(iter(self.variants)))
             binding = compiled.bind(shapes)
             assert binding is not None, "a program must hold for the sizes it was compiled for"
             return self._plain(binding)
+        finally:
+            self.lock.release()
+
+    def _make(self, shapes, pins) -> Compiled:
+        watched = watch.present()
+        begin = watched.trace.now() if watched is not None and watched.trace is not None else None
+        try:
+            program = self._compile(shapes, pins)
+        except InvalidArgumentError as error:
+            raise Refusal(error) from None
+        compiled = Compiled(program, self.plan.state, self.progress.made)
+        if begin is not None:
+            watched.trace.compiled(begin)
+        return compiled
 
     def _plain(self, binding):
         binding.plain = list(binding.layout.results) == self.plan.fetches
@@ -301,7 +314,7 @@ class Segment:
             program = Program(plan.graph, plan.fetches, plan.targets, dict(zip(plan.feeds, shapes)),
                               variable_shapes=open_shapes, known=dict(plan.known), options=plan.options)
             program.ops, program.wanted = list(plan.ops), plan.wanted
-            return compile_ops(program)
+            return self._passed(program)
         before = self.previous
         known = {**_constants(before), **dict(pins)}
         live = _handed_on(before)
@@ -309,7 +322,13 @@ class Segment:
         program = Program(plan.graph, fetches, plan.targets, dict(zip(live, shapes)), variable_shapes=open_shapes,
                           known=known, options=plan.options)
         program.ops, program.wanted = list(before.rest), plan.wanted
-        return compile_ops(program)
+        return self._passed(program)
+
+    def _passed(self, program) -> Program:
+        self.progress.start(len(program.ops))
+        made = compile_ops(program, show=self.progress.passed)
+        self.progress.made(0, len(made.layout.steps))
+        return made
 
 
 def _constants(program) -> dict:
