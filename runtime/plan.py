@@ -293,14 +293,15 @@ class Segment:
 
     def _make(self, shapes, pins) -> Compiled:
         watched = watch.present()
-        begin = watched.trace.now() if watched is not None and watched.trace is not None else None
+        trace = None if watched is None else watched.trace
+        begin = 0 if trace is None else trace.now()
         try:
             program = self._compile(shapes, pins)
         except InvalidArgumentError as error:
             raise Refusal(error) from None
         compiled = Compiled(program, self.plan.state, self.progress.made)
-        if begin is not None:
-            watched.trace.compiled(begin)
+        if trace is not None:
+            trace.compiled(begin)
         return compiled
 
     def _plain(self, binding):

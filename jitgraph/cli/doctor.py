@@ -123,9 +123,9 @@ def _extras() -> list[Row]:
     rows: list[Row] = []
     wanted: dict[str, list[str]] = {}
     for package, extras in _requirements().items():
-        for extra in extras:
+        for extra in sorted(extras):
             wanted.setdefault(extra, []).append(package)
-    for extra, packages in wanted.items():
+    for extra, packages in sorted(wanted.items()):
         absent = [package for package in packages if _version(package) is None]
         if absent:
             rows.append((extra, f"{', '.join(absent)} not found", MISSING, installing.advice(extra)))
