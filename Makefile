@@ -13,13 +13,14 @@ PYTHON ?= $(shell for python in python3.12 python3.11 python3.13 python3.10 pyth
     if $$python -c 'import ensurepip, ssl, sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; \
     then command -v $$python; break; fi; done)
 
-.PHONY: help demo test lint types fuzz conformance without bench peers clean
+.PHONY: help demo test lint types fuzz fuzz-tensorflow conformance without bench peers clean
 
 help:
 	@echo 'make demo         install into $(VENV) and train the digits example'
 	@echo 'make test         ruff, mypy and the tests (EXTRAS=test,cuda: also the tests that compile for CUDA)'
 	@echo 'make lint         ruff and mypy alone'
 	@echo 'make fuzz         random graphs, compiled against reference, for as long as FUZZ_EXAMPLES says'
+	@echo 'make fuzz-tensorflow TENSORFLOW=python  random programs, beside TensorFlow 1.15, which that Python has'
 	@echo 'make conformance  the TensorFlow 1 conformance suite, compiled and by reference'
 	@echo 'make without      conformance and fuzz once more for every optimisation, with that one switched off'
 	@echo 'make bench        the benchmarks; with "make peers" before it, beside TensorFlow, JAX, torch and PyTensor'
@@ -44,6 +45,14 @@ types: $(VENV)/installed-$(EXTRAS)
 FUZZ_EXAMPLES ?= 2000
 fuzz: $(VENV)/installed-$(EXTRAS)
 	JITGRAPH_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest tests/fuzz -m 'slow or not slow' --timeout=0
+
+# FUZZ_PROGRAMS seeds of each kind from FUZZ_FIRST on; what differs is shrunk, printed and kept in build/differences.
+FUZZ_FIRST ?= 0
+FUZZ_PROGRAMS ?= 300
+fuzz-tensorflow: $(VENV)/installed-$(EXTRAS)
+	@test -n '$(TENSORFLOW)' || { echo 'name a Python that has TensorFlow 1.15: make $@ TENSORFLOW=/path/to/python' >&2; exit 1; }
+	cd tests/fuzz && $(abspath $(BIN))/python -m differential.hunt --tensorflow $(TENSORFLOW) --first $(FUZZ_FIRST) \
+	    --count $(FUZZ_PROGRAMS) --found $(CURDIR)/build/differences
 
 conformance: $(VENV)/installed-$(EXTRAS)
 	JITGRAPH_JIT=off $(BIN)/python -m pytest tests/conformance -m 'slow or not slow'
