@@ -24,7 +24,7 @@ A `Node` is one primitive applied to `Value`s.  Kinds, and what their attributes
                                          filter, filter (flipped along its first axes)
     winograd_weights flipped             input: filter; the transformed filter
     winograd_filter                      inputs: framed images, gradient; partial gradients
-    pool pool_grad  op, taps, strides, before          op max or mean; see emit/windows.py for these
+    pool pool_grad  op, taps, strides, before          op max, mean, or (pool_grad) all_max; see emit/windows.py for these
     depthwise depthwise_input depthwise_filter         and multiplier
     scatter    op                        inputs: indices, updates; rows added into zeros, multiplied into ones, or the
                                          extremes of the rows of each index (add, mul, max, min; NaN is no extreme)

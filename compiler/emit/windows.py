@@ -139,7 +139,7 @@ def emit_pool(node: Node) -> Kernel:
 
 
 def emit_pool_gradient(node: Node) -> Kernel:
-    """max: inputs x, y, dy; each gradient goes to the first element of its window that is the maximum.
+    """max: inputs x, y, dy; each gradient goes to the first element of its window that is the maximum; all_max: to all.
     mean: input dy; each gradient is shared among the elements of its window."""
     op, dy = node.attrs["op"], node.inputs[-1]
     text = _Windows(node, f"{op}_pool_gradient", node.inputs, node.out.shape[1:], dy.shape[1:3])
@@ -160,7 +160,8 @@ def emit_pool_gradient(node: Node) -> Kernel:
         for _, address, condition in taps:
             text.line(at + 1, f"hit = left & (x0[{address} + c] == top)" + (f" & {condition}" if condition else ""))
             text.line(at + 1, f"y0[{address} + c] += select(hit, g, {text.code}(0))")
-            text.line(at + 1, "left = left & not_(hit)")
+            if op == "max":
+                text.line(at + 1, "left = left & not_(hit)")
     return text.kernel(text.inputs, node.out.shape[0], (0.3, _work(node, sizes.product(dy.shape[1:]))))
 
 

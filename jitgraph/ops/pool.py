@@ -45,6 +45,12 @@ def _pooled(value: Any, attrs: Any, data_format: str) -> Any:
     return layout.shape(value[layout.batch], [w.output for w in wins], channel)
 
 
+def _sizes_shape(c: Any) -> Any:
+    """The shape that the first input states, of as many dimensions as the data format."""
+    wanted = shape_rules.shape_from(c, 0)
+    return (None,) * len(c.attrs["data_format"]) if wanted is None else wanted
+
+
 def _over_channels(ksize: Any, layout: Layout) -> bool:
     return ksize[layout.channel] != 1
 
@@ -108,7 +114,7 @@ def _max_pool(x: np.ndarray, ksize: Any, strides: Any, padding: str, data_format
 
 def _max_pool_grad(x: np.ndarray, y: np.ndarray, grad: np.ndarray, ksize: Any, strides: Any, padding: str,
                    data_format: str) -> np.ndarray:
-    """Each gradient goes to the first element of its window that is the maximum."""
+    """Each gradient goes to the first element of its window that is the maximum; in 3-D to all that are, as TensorFlow has it."""
     pool = _Pool(x, ksize, strides, padding, data_format, _lowest(x.dtype))
     top, left = pool.inner(y), pool.inner(grad)
     target = np.zeros(pool.data.shape, grad.dtype)
@@ -116,7 +122,8 @@ def _max_pool_grad(x: np.ndarray, y: np.ndarray, grad: np.ndarray, ksize: Any, s
     for _, index in pool.each_tap():
         hit = open_ & (pool.data[index] == top)
         target[index] += np.where(hit, left, 0)
-        open_ &= ~hit
+        if x.ndim == 4:
+            open_ &= ~hit
     return pool.crop(target)
 
 
@@ -143,6 +150,9 @@ def _declare_max(suffix: str, attrs: str, types: Any, grad_types: Any, second_ty
     kind = "TInput" if suffix else "T"
     grad_attrs = attrs.replace(_NOT_IN_GRADIENTS, "")
 
+    def of_rank(c):
+        return shape_rules.with_rank(c.shapes[0], len(c.attrs["data_format"]), "orig_input")
+
     @op(f"MaxPool{suffix}(input: T; {attrs}) -> output: T", T=types, shape=_pool_shape, lower=lower)
     def max_pool(input, ksize, strides, padding, data_format):
         """The maximum of each window."""
@@ -153,9 +163,9 @@ def _declare_max(suffix: str, attrs: str, types: Any, grad_types: Any, second_ty
         return getattr(raw, f"MaxPool{suffix}Grad")(op.inputs[0], op.outputs[0], grad, **_geometry(op))
 
     @op(f"MaxPool{suffix}Grad(orig_input: {kind}, orig_output: {kind}, grad: T; {grad_attrs}) -> output: T",
-        T=grad_types, shape=shape_rules.same_as_input, lower=lower_gradient, **kept)
+        T=grad_types, shape=of_rank, lower=lower_gradient, **kept)
     def max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format):
-        """The gradient of the maximum: to the first element of each window that is the maximum."""
+        """The gradient of the maximum: to the first element of each window that is the maximum; in 3-D to all that are."""
         return _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format)
 
     @max_pool_grad.gradient
@@ -269,7 +279,7 @@ def _declare_avg(suffix: str, attrs: str, lower: Any = None, lower_gradient: Any
         return getattr(raw, f"AvgPool{suffix}Grad")(shape(op.inputs[0]), grad, **_geometry(op))
 
     @op(f"AvgPool{suffix}Grad(orig_input_shape: int32, grad: T; {attrs.replace(_NOT_IN_GRADIENTS, '')}) -> output: T", T=FLOATS,
-        shape=shape_rules.from_value(0), lower=lower_gradient)
+        shape=_sizes_shape, lower=lower_gradient)
     def avg_pool_grad(orig_input_shape, grad, ksize, strides, padding, data_format):
         """The gradient of the mean: shared equally among the elements of each window."""
         return _avg_pool_grad(orig_input_shape, grad, ksize, strides, padding, data_format)
@@ -297,7 +307,11 @@ _LRN_TYPES = (FLOATS - dtypes.float64).with_default(dtypes.float32)
 _LRN = "depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5"
 
 
-@op(f"LRN(input: T; {_LRN}) -> output: T", T=_LRN_TYPES, shape=shape_rules.same_as_input, lower=lrn_lowering.forward)
+def _images(c: Any) -> Any:
+    return shape_rules.with_rank(c.shapes[0], 4, "input")
+
+
+@op(f"LRN(input: T; {_LRN}) -> output: T", T=_LRN_TYPES, shape=_images, lower=lrn_lowering.forward)
 def _lrn(input, depth_radius, bias, alpha, beta):
     """input / (bias + alpha * sum of the squares of neighbouring channels) ** beta (Krizhevsky et al., 2012)."""
     wide = input.astype(np.float64)
@@ -311,7 +325,7 @@ def _(op, grad):
 
 
 @op(f"LRNGrad(input_grads: T, input_image: T, output_image: T; {_LRN}) -> output: T", T=_LRN_TYPES,
-    shape=shape_rules.same_as_input, lower=lrn_lowering.gradient)
+    shape=_images, lower=lrn_lowering.gradient)
 def lrn_grad(input_grads, input_image, output_image, depth_radius, bias, alpha, beta):
     """The gradient of LRN."""
     x, y, grad = (a.astype(np.float64) for a in (input_image, output_image, input_grads))

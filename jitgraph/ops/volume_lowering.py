@@ -99,15 +99,15 @@ def _pool(b: Any, pool: Any, x: Any, ksize: Any, strides: Any, padding: str, dat
 
 
 def max_pool_gradient(b: Any, x: Any, y: Any, dy: Any, ksize: Any, strides: Any, padding: str, data_format: str) -> Any:
-    """MaxPool3DGrad: to the first plane of a window that holds the maximum, and there to the first pixel."""
+    """MaxPool3DGrad: to all planes of a window that hold the maximum, and there to all pixels that do."""
     layout, x = _channels_last(b, x, data_format)
     y, dy = (_channels_last(b, v, data_format)[1] for v in (y, dy))
     plane, depth = _split(layout, ksize, strides, padding)
     planes = _planes(b, x)
     tops = window_lowering.max_pool(b, planes, *plane)
     columns = _columns(b, _volume(b, tops, *x.shape[:2]))
-    to_tops = window_lowering.max_pool_gradient(b, columns, _columns(b, y), _columns(b, dy), *depth)
-    dx = window_lowering.max_pool_gradient(b, planes, tops, b.reshape(to_tops, tops.shape), *plane)
+    to_tops = window_lowering.max_pool_gradient(b, columns, _columns(b, y), _columns(b, dy), *depth, "all_max")
+    dx = window_lowering.max_pool_gradient(b, planes, tops, b.reshape(to_tops, tops.shape), *plane, "all_max")
     return _restored(b, b.reshape(dx, x.shape), layout)
 
 

@@ -116,7 +116,7 @@ POOLS = {
 @pytest.mark.parametrize("case", list(POOLS))
 def test_pools_and_their_gradients(tf, agree, host_steps, case, kind, layout, dtype):
     size, taps, steps, padding = POOLS[case]
-    fed, x = volumes(tf, size, layout, dtype, round_to=2)       # with ties, which go to the first
+    fed, x = volumes(tf, size, layout, dtype, round_to=2)       # with ties, which all get the gradient
     y = getattr(tf.nn, kind)(fed, per_axis(taps, layout), per_axis(steps, layout), padding, layout)
     agree([y, *tf.gradients(weighted(tf, y), [fed])], {fed: x}, dtype)
     on_host = kind == "max_pool3d" and taps[1] * taps[2] > window_lowering.MOST_TAPS          # the gradient
