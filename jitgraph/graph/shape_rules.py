@@ -241,6 +241,29 @@ def shape_from(c: Any, index: int, free: bool = False) -> Shape:
     return tuple(sizes)
 
 
+def scattered_nd(output: Shape, indices: Shape, updates: Shape) -> Shape:
+    """The shape `output` of what is scattered into, of which `indices` has the coordinates of the `updates`.
+
+    Raises ValueError if updates.shape is not indices.shape[:-1] + output[indices.shape[-1]:], or if there are indices or
+    updates for an output of no elements.
+    """
+    if elements(output) == 0 and any(_some(shape) for shape in (indices, updates)):
+        raise ValueError("Indices and updates specified for empty output shape")
+    if not indices or updates is None:
+        return output
+    outer = len(indices) - 1
+    merge(tuple(indices[:-1]), tuple(updates[:outer]))
+    if output is not None and isinstance(indices[-1], int):
+        merge(tuple(output[indices[-1]:]), tuple(updates[outer:]))
+    return output
+
+
+def _some(shape: Shape) -> bool:
+    """Whether it is known that there are elements."""
+    count = elements(shape)
+    return isinstance(count, int) and count > 0
+
+
 def from_value(index: int) -> Callable[[Any], Shape]:
     """A rule: the shape that the value of input `index` states."""
     return lambda c: shape_from(c, index)

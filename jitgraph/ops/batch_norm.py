@@ -29,11 +29,13 @@ def _axes(data_format: str, rank: int) -> tuple[tuple[int, ...], int]:
 
 def _outputs_shape(count: int) -> Any:
     def rule(c: Any) -> Any:
-        value = shape_rules.with_rank(c.shapes[0], 4, "x")
-        channels = value[_axes(c.attrs["data_format"], 4)[1]]
-        for other in c.shapes[1:3]:
+        value = list(shape_rules.with_rank(c.shapes[0], 4, "x"))
+        channel = _axes(c.attrs["data_format"], 4)[1]
+        channels = value[channel]
+        for other in c.shapes[1:3 if c.attrs["is_training"] else 5]:
             channels = shape_rules.merge_sizes(channels, shape_rules.with_rank(other, 1)[0])
-        return [value, *[(channels,)] * 4, *[None] * (count - 5)]
+        value[channel] = channels
+        return [tuple(value), *[(channels,)] * 4, *[None] * (count - 5)]
 
     return rule
 

@@ -220,6 +220,11 @@ def _backprop_input_shape(c: Any) -> Any:
     return shape_rules.with_rank(wanted, rank, "input_sizes")
 
 
+def _filter_shape(c: Any) -> Any:
+    """The shape that filter_sizes state, of as many dimensions as the input."""
+    return shape_rules.with_rank(shape_rules.shape_from(c, 1), len(c.attrs["data_format"]), "filter_sizes")
+
+
 @op(f"Conv2DBackpropInput(input_sizes: int32, filter: T, out_backprop: T; {_ATTRS_2D}) -> output: T", T=_CONV_TYPES,
     shape=_backprop_input_shape, lower=window_lowering.input_gradient)
 def conv2d_backprop_input(input_sizes, filter, out_backprop, strides, padding, explicit_paddings, data_format, dilations):
@@ -237,7 +242,7 @@ def _(op, grad):
 
 
 @op(f"Conv2DBackpropFilter(input: T, filter_sizes: int32, out_backprop: T; {_ATTRS_2D}) -> output: T", T=FLOATS,
-    shape=shape_rules.from_value(1), lower=window_lowering.filter_gradient)
+    shape=_filter_shape, lower=window_lowering.filter_gradient)
 def conv2d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, explicit_paddings, data_format,
                            dilations):
     """The gradient of Conv2D for a filter of shape `filter_sizes`."""
@@ -289,7 +294,7 @@ def _(op, grad):
 
 
 @op(f"Conv3DBackpropFilterV2(input: T, filter_sizes: int32, out_backprop: T; {_ATTRS_3D}) -> output: T", T=FLOATS,
-    shape=shape_rules.from_value(1), lower=volume_lowering.filter_gradient)
+    shape=_filter_shape, lower=volume_lowering.filter_gradient)
 def conv3d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, data_format, dilations):
     """The gradient of Conv3D for a filter of shape `filter_sizes`."""
     return _backward_filter(input, filter_sizes, out_backprop, data_format, strides, padding, dilations)
@@ -317,7 +322,8 @@ def _depthwise_shape(c: Any) -> Any:
 
 def _grouped(filters: np.ndarray) -> np.ndarray:
     """Filters [h, w, in, multiplier] as those of a convolution with one group per channel: [h, w, 1, in * multiplier]."""
-    return filters.reshape(*filters.shape[:2], 1, filters.shape[2] * filters.shape[3])
+    rows, columns, channels, multiplier = filters.shape
+    return filters.reshape(rows, columns, 1, channels * multiplier)
 
 
 @op(f"DepthwiseConv2dNative(input: T, filter: T; {_ATTRS_DEPTHWISE}) -> output: T", T=FLOATS, shape=_depthwise_shape,
@@ -336,8 +342,7 @@ def _(op, grad):
 
 
 @op(f"DepthwiseConv2dNativeBackpropInput(input_sizes: int32, filter: T, out_backprop: T; {_ATTRS_DEPTHWISE}) "
-    "-> output: T", T=FLOATS, lower=window_lowering.depthwise_input_gradient,
-    shape=lambda c: shape_rules.with_rank(shape_rules.shape_from(c, 0), 4, "input_sizes"))
+    "-> output: T", T=FLOATS, shape=_backprop_input_shape, lower=window_lowering.depthwise_input_gradient)
 def depthwise_backprop_input(input_sizes, filter, out_backprop, strides, padding, data_format, dilations):
     """The gradient of DepthwiseConv2dNative for an input of shape `input_sizes`."""
     return _backward_input(input_sizes, _grouped(filter), out_backprop, data_format, strides, padding, dilations)
@@ -352,7 +357,7 @@ def _(op, grad):
 
 
 @op(f"DepthwiseConv2dNativeBackpropFilter(input: T, filter_sizes: int32, out_backprop: T; {_ATTRS_DEPTHWISE}) "
-    "-> output: T", T=FLOATS, shape=shape_rules.from_value(1), lower=window_lowering.depthwise_filter_gradient)
+    "-> output: T", T=FLOATS, shape=_filter_shape, lower=window_lowering.depthwise_filter_gradient)
 def depthwise_backprop_filter(input, filter_sizes, out_backprop, strides, padding, data_format, dilations):
     """The gradient of DepthwiseConv2dNative for a filter of shape `filter_sizes`."""
     sizes = [int(d) for d in filter_sizes]

@@ -62,11 +62,9 @@ def _gather_v2(params, indices, axis, batch_dims):
         return np.take(params, indices, axis)
     batch = batch_dims % indices.ndim if batch_dims < 0 else batch_dims
     lead = params.shape[:batch]
-    moved = np.moveaxis(params, axis, batch).reshape(math.prod(lead), *[d for i, d in enumerate(params.shape[batch:], batch)
-                                                            if i == axis],
-                                                     *[d for i, d in enumerate(params.shape[batch:], batch) if i != axis])
-    rows = indices.reshape(len(moved), math.prod(indices.shape[batch:]))
-    picked = np.stack([m[r] for m, r in zip(moved, rows)]) if len(moved) else moved[:, :0]
+    moved = np.moveaxis(params, axis, batch)
+    pairs = zip(moved.reshape(math.prod(lead), *moved.shape[batch:]), indices.reshape(math.prod(lead), *indices.shape[batch:]))
+    picked = np.array([m[r] for m, r in pairs], params.dtype)
     middle = params.shape[batch:axis]
     result = picked.reshape(*lead, *indices.shape[batch:], *middle, *params.shape[axis + 1:])
     inner = indices.ndim - batch
@@ -210,6 +208,13 @@ def _check_positions(indices: Any, sizes: Any, what: str) -> None:
                        f"{shape_rules.brackets(sizes)}")
 
 
+def check_scattered(indices: Any, updates: Any, sizes: Any) -> None:
+    """Raises InvalidArgumentError unless each of the `indices` is inside `sizes`."""
+    if 0 in sizes and (indices.size or updates.size):
+        raise _invalid("Indices and updates specified for empty output shape")
+    _check_positions(indices, sizes, "output")
+
+
 @gather_nd.gradient
 def _(op, grad):
     return gather_nd_gradient(op, shape(op.inputs[0], out_type=op.inputs[1].dtype.base_dtype), grad)
@@ -224,7 +229,7 @@ def gather_nd_gradient(op: Any, full: Any, grad: Any) -> list:
 
 
 def _scatter_nd_shape(c: Any) -> Any:
-    return shape_rules.shape_from(c, 2)
+    return shape_rules.scattered_nd(shape_rules.shape_from(c, 2), c.shapes[0], c.shapes[1])
 
 
 def _lower_scatter_nd(b: Any, indices: Any, updates: Any, size: Any) -> Any:
@@ -242,7 +247,7 @@ def scatter_nd(indices, updates, shape):
     """Zeros of `shape` with `updates` added at the multi-dimensional `indices`; duplicates add up."""
     sizes = tuple(stated_sizes(shape))
     depth = indices.shape[-1]
-    _check_positions(indices, sizes, "output")
+    check_scattered(indices, updates, sizes)
     if updates.shape != indices.shape[:-1] + sizes[depth:]:
         raise _invalid(f"Must have updates.shape = indices.shape[:-1] + shape[{depth}:], got updates.shape: "
                        f"{list(updates.shape)}, indices.shape: {list(indices.shape)}, shape: {list(sizes)}")

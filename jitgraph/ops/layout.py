@@ -194,8 +194,18 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     return reverse_v2(tensor, axis, name=name)
 
 
+def _sequences_shape(c: Any) -> Any:
+    """The input's shape, whose batch dimension is as long as seq_lengths."""
+    value, batch = c.shapes[0], c.attrs["batch_dim"]
+    lengths = shape_rules.with_rank(c.shapes[1], 1, "seq_lengths")
+    if value is None or not -len(value) <= batch < len(value):
+        return value
+    batch %= len(value)
+    return (*value[:batch], shape_rules.merge_sizes(value[batch], lengths[0]), *value[batch + 1:])
+
+
 @op("ReverseSequence(input: T, seq_lengths: Tlen; seq_dim: int, batch_dim: int = 0) -> output: T",
-    Tlen=_SMALL.with_default(dtypes.int64), shape=shape_rules.same_as_input, checks=True)
+    Tlen=_SMALL.with_default(dtypes.int64), shape=_sequences_shape, checks=True)
 def _reverse_sequence(input, seq_lengths, seq_dim, batch_dim):
     """For each slice i along `batch_dim`, the first seq_lengths[i] elements along `seq_dim` reversed."""
     output = input.copy()
@@ -228,16 +238,23 @@ def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: int | None = None, 
 def _tiled(c: Any) -> Any:
     shape_rules.with_rank(c.shapes[1], 1, "multiples")
     value, multiples = c.shapes[0], c.constant(1)
-    if multiples is None:
+    length, = shape_rules.with_rank(c.shapes[1], 1, "multiples")
+    if multiples is None and length is None:
         return None if value is None else (None,) * len(value)
-    counts = plain_sizes(multiples)
-    if value is None:
-        return (None,) * len(counts)
+    counts = (None,) * length if multiples is None else plain_sizes(multiples)
+    value = (None,) * len(counts) if value is None else value
     if len(counts) != len(value):
         raise ValueError(f"Expected multiples argument to be a vector of length {len(value)} but got length {len(counts)}")
     if any(m is not None and m < 0 for m in counts):
         raise ValueError(f"Expected multiples >= 0, but got {counts}")
-    return tuple([None if d is None or m is None else d * m for d, m in zip(value, counts)])
+    return tuple([times(d, m) for d, m in zip(value, counts)])
+
+
+def times(size: Any, count: Any) -> Any:
+    """size * count, of which either may be None; none of what is unknown is none."""
+    if size is None or count is None:
+        return 0 if size == 0 or count == 0 else None
+    return size * count
 
 
 def _lower_tile(b: Any, x: Any, multiples: Any) -> Any:

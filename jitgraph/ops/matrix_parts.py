@@ -92,9 +92,11 @@ def _(op, grad):
 def _set_diag_shape(c: Any) -> Any:
     value = shape_rules.with_rank_at_least(c.shapes[0], 2, "input")
     diagonal = shape_rules.with_rank_at_least(c.shapes[1], 1, "diagonal")
-    if value is not None and diagonal is not None:
-        shape_rules.merge((*value[:-2], _smaller(value[-2], value[-1])), tuple(diagonal))
-    return value
+    if diagonal is None:
+        return value
+    value = (*[None] * (len(diagonal) + 1),) if value is None else value
+    merged = shape_rules.merge((*value[:-2], _smaller(value[-2], value[-1])), tuple(diagonal))
+    return (*merged[:-1], *value[-2:])
 
 
 def _lower_set_diag(b: Any, x: Any, diagonal: Any) -> Any:

@@ -11,7 +11,7 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import INDEX, INDICES
 from jitgraph.graph.scopes import name_scope
 from jitgraph.op import op
-from jitgraph.ops.gather import _check_positions, gather
+from jitgraph.ops.gather import check_scattered, gather
 from jitgraph.ops.join import axis_from, concat
 from jitgraph.ops.layout import broadcast_to, exchanged, transpose
 from jitgraph.ops.shape import expand_dims, plain_sizes, rank, reshape, shape
@@ -60,7 +60,7 @@ def _(op, grad):
 
 def _scattered(name: str, doc: str, combine: Any) -> Any:
     def value(tensor: Any, indices: Any, updates: Any) -> Any:
-        _check_positions(indices, tensor.shape, "output")
+        check_scattered(indices, updates, tensor.shape)
         result = tensor.copy()
         combine(result, tuple(np.moveaxis(indices, -1, 0)), updates)
         return result
@@ -68,7 +68,7 @@ def _scattered(name: str, doc: str, combine: Any) -> Any:
     value.__doc__ = doc
     value.__name__ = name
     return op(f"TensorScatter{name}(tensor: T, indices: Tindices, updates: T) -> output: T", Tindices=INDICES,
-              shape=shape_rules.same_as_input, checks=True)(value)
+              shape=lambda c: shape_rules.scattered_nd(*c.shapes), checks=True)(value)
 
 
 def _set(result: np.ndarray, place: tuple, updates: np.ndarray) -> None:

@@ -192,7 +192,8 @@ def _scatter_nd(name: str, locking: str, doc: str, combine: Any) -> Any:
     value.__name__ = name
     return op(f"{name}(ref: &T, indices: Tindices, updates: T; use_locking: bool = {locking}) -> output_ref: &T",
               **({} if name == "ScatterNdUpdate" else {"T": NUMBERS}), Tindices=INDICES,
-              shape=shape_rules.same_as_input, stateful=True, state="write", checks=True, grad=NOT_DIFFERENTIABLE)(value)
+              shape=lambda c: shape_rules.scattered_nd(*c.shapes), stateful=True, state="write", checks=True,
+              grad=NOT_DIFFERENTIABLE)(value)
 
 
 scatter_nd_update = _scatter_nd("ScatterNdUpdate", "true", "Replaces elements or slices of a variable.", _assign_rows)

@@ -260,3 +260,14 @@ def test_a_segment_of_numbers_that_are_none(tf, run):
     lowest = np.finfo(np.float32).min
     np.testing.assert_array_equal(run(tf.unsorted_segment_max(data, [1, 1, 0], 2)), [[2, lowest], [lowest, 1]])
     assert run(tf.segment_mean(np.arange(200, dtype=np.uint8).astype(np.int8) % 2, [0] * 200)).tolist() == [0]
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+def test_pairs_of_no_batches_and_windows_of_no_images(tf, jit):
+    x, i = tf.placeholder(tf.float32, [None, 3, 4]), tf.placeholder(tf.int32, [None, 2])
+    image = tf.placeholder(tf.float32, [None] * 4)
+    ys = [tf.gather(x, i, axis=axis, batch_dims=1) for axis in (1, 2)]
+    ys.append(tf.extract_image_patches(image, [1, 2, 2, 1], [1] * 4, [1] * 4, "VALID"))
+    with tf.Session(jit=jit) as session:
+        found = session.run(ys, {x: np.zeros((0, 3, 4)), i: np.zeros((0, 2)), image: np.zeros((0, 5, 5, 2))})
+    assert [a.shape for a in found] == [(0, 2, 4), (0, 3, 2), (0, 4, 4, 8)]

@@ -177,3 +177,22 @@ def test_operands_that_do_not_go_together_are_refused(tf, name, attrs, operands,
                 # what remains goes together: a tap more, or a row more that is no further window
                 spatial = {"filter": range(len(shape) - 2), "orig_input": range(1, len(shape) - 1)}
                 assert axis in spatial.get(which, ()), (name, which, axis, result.shape)
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+def test_a_depthwise_convolution_of_no_images(tf, jit):
+    x, w = tf.placeholder(tf.float32, [None, 6, 9, 4]), tf.ones([2, 1, 4, 3])
+    y = tf.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "VALID")
+    with tf.Session(jit=jit) as session:
+        assert [a.shape for a in session.run([y, *tf.gradients(y, [x, w])], {x: np.zeros((0, 6, 9, 4))})] == \
+            [(0, 5, 9, 12), (0, 6, 9, 4), (2, 1, 4, 3)]
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+def test_maxima_that_tie(tf, jit):
+    """Of an image the gradient goes to the first of a window's maxima, of a volume to all of them, as TensorFlow has it."""
+    image, volume = tf.ones([1, 2, 2, 1]), tf.ones([1, 3, 2, 2, 1])
+    ys = [tf.nn.max_pool(image, [1, 2, 2, 1], [1] * 4, "VALID"), tf.nn.max_pool3d(volume, [1, 2, 2, 2, 1], [1] * 5, "SAME")]
+    with tf.Session(jit=jit) as session:
+        first, all_ = session.run(tf.gradients(ys, [image, volume]))
+    assert first.ravel().tolist() == [1, 0, 0, 0] and all_.ravel().tolist() == [1, 2, 2, 4, 2, 4, 4, 8, 2, 4, 4, 8]

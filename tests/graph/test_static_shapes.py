@@ -1,0 +1,80 @@
+"""What is known of shapes while building: as much as TensorFlow 1.15 knows (its answers stand in the table)."""
+
+import numpy as np
+import pytest
+
+
+def gradients(tf, function, *inputs):
+    return tf.gradients(function(*inputs), list(inputs))
+
+
+# name: (what is built from tf and p, a placeholder of a shape; the shapes that TensorFlow knows)
+KNOWN = {
+    "tile none of an unknown size": (lambda tf, p: tf.tile(p([None, 3]), [0, 2]), [[0, 6]]),
+    "tile none unknown times": (lambda tf, p: tf.tile(p([0, 3]), [p([], tf.int32), 2]), [[0, 6]]),
+    "tile by unknown multiples": (lambda tf, p: tf.tile(p(None), p([2], tf.int32)), [[None, None]]),
+    "batch norm": (lambda tf, p: tf.nn.fused_batch_norm(p([3, 1, 3, None]), p([4]), p([None])), [[3, 1, 3, 4], [4], [4]]),
+    "batch norm by given moments": (
+        lambda tf, p: tf.nn.fused_batch_norm(p([3, 1, 3, None]), p(None), p(None), p([2]), p([2]), is_training=False),
+        [[3, 1, 3, 2], [2], [2]],
+    ),
+    "sequences": (
+        lambda tf, p: tf.reverse_sequence(p([None, None, 7]), p([4], tf.int32), seq_axis=0, batch_axis=1),
+        [[None, 4, 7]],
+    ),
+    "diagonals": (lambda tf, p: tf.matrix_set_diag(p([None, 2, 4]), p([3, 2])), [[3, 2, 4]]),
+    "diagonals of what is unknown": (lambda tf, p: tf.matrix_set_diag(p(None), p([3, 2])), [[3, None, None]]),
+    "filters' gradient": (
+        lambda tf, p: gradients(tf, lambda x, w: tf.nn.conv2d(x, w, [1, 1, 1, 1], "SAME"), p([1, None, 6, 2]), p(None)),
+        [[1, None, 6, 2], [None] * 4],
+    ),
+    "gradients of volumes": (
+        lambda tf, p: gradients(tf, lambda x, w: tf.nn.conv3d(x, w, [1] * 5, "SAME"), p(None), p(None)),
+        [[None] * 5] * 2,
+    ),
+    "depthwise gradients": (
+        lambda tf, p: gradients(tf, lambda x, w: tf.nn.depthwise_conv2d_native(x, w, [1] * 4, "SAME"), p(None), p(None)),
+        [[None] * 4] * 2,
+    ),
+    "mean pool's gradient": (
+        lambda tf, p: gradients(tf, lambda x: tf.nn.avg_pool(x, [1, 2, 2, 1], [1] * 4, "SAME"), p(None)),
+        [[None] * 4],
+    ),
+    "pool's gradient": (
+        lambda tf, p: gradients(tf, lambda x: tf.nn.max_pool3d(x, [1, 2, 2, 2, 1], [1] * 5, "SAME"), p(None)),
+        [[None] * 5],
+    ),
+    "response": (lambda tf, p: gradients(tf, tf.nn.local_response_normalization, p(None)), [[None] * 4]),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_as_much_is_known_as_in_tensorflow(tf, name):
+    build, shapes = KNOWN[name]
+    made = build(tf, lambda shape, dtype=tf.float32: tf.placeholder(dtype, shape))
+    made = made if isinstance(made, (list, tuple)) else [made]
+    assert [t.shape.as_list() for t in made] == shapes
+
+
+# name: (indices, updates, the output's shape)
+MISFITS = {
+    "other updates than indices": ([1, 1], [4, 1], [5, 1]),
+    "other rows": ([3, 1], [3, 4], [5, 2]),
+    "other rank": ([3, 1], [3, 2, 2], [5, 2]),
+    "into nothing": ([3, 1], [3, 0, 2], [5, 0, 2]),
+    "no column": ([3, 1], [3, 0], [5, 0]),
+}
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_scatters_whose_shapes_do_not_fit(tf, run, name):
+    indices, updates, output = MISFITS[name]
+    scatters = [lambda i, u, o: tf.scatter_nd(i, u, tf.shape(o)), lambda i, u, o: tf.tensor_scatter_add(o, i, u)]
+    given = [(tf.int32, indices), (tf.float32, updates), (tf.float32, output)]
+    for scatter in scatters:
+        with pytest.raises(ValueError):
+            scatter(*(tf.placeholder(dtype, shape) for dtype, shape in given))
+        late = [tf.placeholder(dtype, None) for dtype, _ in given]
+        for _ in range(2):
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                run(scatter(*late), {p: np.zeros(shape) for p, (_, shape) in zip(late, given)})
