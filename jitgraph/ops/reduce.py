@@ -159,9 +159,24 @@ def _extreme_value(function: Any, largest: bool) -> Any:
         if x.size == 0:
             shape = np.sum(np.zeros(x.shape, bool), axis=axes, keepdims=keep_dims).shape
             return np.full(shape, _extreme(x.dtype, largest), x.dtype)
+        if all(x.shape[axis] == 1 for axis in axes):
+            return (x if keep_dims else np.squeeze(x, axes)).copy()
         return np.asarray(function.reduce(counted(x, largest), axis=axes, keepdims=keep_dims), x.dtype)
 
     return value
+
+
+def _lowered_extreme(kind: str) -> Any:
+    """NaN is left out, but of one element alone there is nothing to choose: it is the extreme, NaN or not."""
+    def lower(b, x, axes, keep_dims):
+        if axes.constant is None:
+            return NotImplemented
+        found = _axes(axes.constant, len(x.shape))
+        if x.dtype.is_floating and all(x.shape[axis] == 1 for axis in found):
+            return b.reshape(x, [d for axis, d in enumerate(x.shape) if keep_dims or axis not in found])
+        return b.reduce(kind, x, found, keep_dims)
+
+    return lower
 
 
 @gradient_of_nodes(19)
@@ -174,17 +189,17 @@ def _extreme_gradient(op: Any, grad: Any) -> list:
     return [attained / number * grad, None]
 
 
-@op("Max" + _REDUCTION, T=REALS, Tidx=INDEX, shape=shape_rules.reduced, renamed=_RENAMED, lower=_lowered("max"),
+@op("Max" + _REDUCTION, T=REALS, Tidx=INDEX, shape=shape_rules.reduced, renamed=_RENAMED, lower=_lowered_extreme("max"),
     grad=_extreme_gradient, samples=reduction_samples)
 def _max(x, reduction_indices, keep_dims):
-    """The largest element along the axes `reduction_indices`, NaN left out; the lowest value of the dtype over nothing."""
+    """The largest element along the axes `reduction_indices`, NaN left out among several; over nothing the dtype's lowest."""
     return _extreme_value(np.maximum, True)(x, reduction_indices, keep_dims)
 
 
-@op("Min" + _REDUCTION, T=REALS, Tidx=INDEX, shape=shape_rules.reduced, renamed=_RENAMED, lower=_lowered("min"),
+@op("Min" + _REDUCTION, T=REALS, Tidx=INDEX, shape=shape_rules.reduced, renamed=_RENAMED, lower=_lowered_extreme("min"),
     grad=_extreme_gradient, samples=reduction_samples)
 def _min(x, reduction_indices, keep_dims):
-    """The smallest element along the axes `reduction_indices`, NaN left out; the highest value of the dtype over nothing."""
+    """The smallest element along the axes `reduction_indices`, NaN left out among several; over nothing the dtype's highest."""
     return _extreme_value(np.minimum, False)(x, reduction_indices, keep_dims)
 
 

@@ -26,3 +26,16 @@ def test_nothing_but_nan(tf):
     with tf.Session(jit="always") as session:
         largest, smallest = session.run([tf.reduce_max(x, 1), tf.reduce_min(x, 1)], {x: np.full((3, 70), np.nan, np.float32)})
     assert (largest == -np.inf).all() and (smallest == np.inf).all()
+
+
+@pytest.mark.parametrize("shape", [(2, 1), (None, None)], ids=["known", "unknown"])
+def test_one_element_alone_is_the_extreme_even_if_it_is_nan(tf, shape):
+    x = tf.placeholder(tf.float32, shape)
+    fetches = [f(x, 1, keepdims=keep) for f in (tf.reduce_max, tf.reduce_min) for keep in (False, True)]
+    for jit in ("off", "always"):
+        with tf.Session(jit=jit) as session:
+            for found in session.run(fetches, {x: [[np.nan], [1]]}):
+                np.testing.assert_array_equal(found.ravel(), [np.nan, 1])
+            if shape[0] is None:
+                np.testing.assert_array_equal(session.run(fetches[0], {x: [[np.nan, 1]]}), [1])
+                np.testing.assert_array_equal(session.run(fetches[0], {x: [[np.nan]]}), [np.nan])
