@@ -199,11 +199,11 @@ def _declare(version: str, types: Any, spare: bool) -> None:
         return [*_lower_gradient(b, grad, x, scale, mean, variance, epsilon, data_format, is_training), empty, empty]
 
     def grad_shape(c: Any) -> list:
-        value = shape_rules.merge(*c.shapes[:2])
-        channels = functools.reduce(shape_rules.merge, c.shapes[2:5])
-        if value is not None and channels is not None:
-            shape_rules.merge_sizes(value[_axes(c.attrs["data_format"], len(value))[1]], shape_rules.with_rank(channels, 1)[0])
-        return [value, channels, channels, (0,), (0,)]
+        images = list(shape_rules.with_rank(shape_rules.merge(*c.shapes[:2]), 4, "x"))
+        channel = _axes(c.attrs["data_format"], 4)[1]
+        for other in c.shapes[2:5]:
+            images[channel] = shape_rules.merge_sizes(images[channel], shape_rules.with_rank(other, 1)[0])
+        return [tuple(images), *[(images[channel],)] * 2, (0,), (0,)]
 
     scales = "float32" if version else kind         # of the gradient's inputs, as in TensorFlow
     spaces = ("reserve_space_4", "reserve_space_5") if spare else ("reserve_space_3", "reserve_space_4")
