@@ -108,3 +108,9 @@ def test_strings_are_bytes_in_object_arrays():
     array = literals.to_array([["a", b"b"], ["ä", ""]])
     assert array.dtype == object and array.tolist() == [[b"a", b"b"], ["ä".encode(), b""]]
     assert literals.to_array("x", dtypes.string).shape == ()
+
+
+def test_a_cast_to_the_dtype_of_a_resource_variable_is_the_variable(tf):
+    variable, reference = (tf.Variable([1.0], use_resource=kind) for kind in (True, False))
+    assert tf.cast(variable, tf.float32) is variable and tf.to_float(variable, name="again") is variable
+    assert isinstance(tf.cast(reference, tf.float32), tf.Tensor) and tf.cast(variable, tf.int32).dtype == tf.int32
