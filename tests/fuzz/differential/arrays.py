@@ -218,7 +218,7 @@ def gathered(w):
 def gathered_by_points(w):
     x = w.pick(MOVED, low=1)
     deep = w.integer(1, x.rank)
-    n = min(min(d) for d in x.dims[:deep])
+    n = 0 if x.ever(0) else min(min(d) for d in x.dims[:deep])
     if n == 0:
         raise Unsuitable
     batch = w.shape(0, 2)
@@ -238,6 +238,8 @@ def scattered(w):
     n = max(updates.dims[0]) + 1
     if any(len(set(d)) > 1 for d in dims) or not updates.exact and updates.dtype not in WHOLE:
         raise Unsuitable
+    if any(0 in d for d in dims) and not updates.dims[0] == fixed(0):
+        raise Unsuitable  # refused, or not, by what is known of the sizes
     shape = [d[0] for d in dims]
     if w.chance(0.6):
         w.emit(
@@ -288,9 +290,8 @@ def segments(w):
         raise Unsuitable
     ids = sorted(w.integer(0, count - 1) for _ in range(n))
     name = w.choice(["segment_sum", "segment_mean", "segment_max", "segment_min", "segment_prod"])
-    if name in ("segment_mean", "segment_prod") and (x.dtype not in WHOLE or n > 100):
-        raise Unsuitable
-    x = w.tamed(x, 2) if name == "segment_prod" else x
+    if name == "segment_mean" and (x.dtype not in WHOLE or n > 100) or name == "segment_prod" and x.dtype in WHOLE:
+        raise Unsuitable  # a product of segments has no gradient
     index = {"array": {"dtype": "int32", "shape": [n], "list": ids}}
     w.emit(
         name,

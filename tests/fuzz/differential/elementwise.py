@@ -318,7 +318,7 @@ def added_up(w):
     terms = [w.choice(others) for _ in range(w.integer(1, 4))]
     grains = [t.grain for t in terms]
     w.emit(
-        w.choice(["add_n", "accumulate_n"]),
+        w.choice(["add_n"] if w.outer else ["add_n", "accumulate_n"]),
         [terms],
         dtype=x.dtype,
         dims=x.dims,

@@ -13,10 +13,11 @@ import sys
 import time
 from pathlib import Path
 
-from .compare import differences, not_supported
+from .compare import differences, judged, not_supported
 from .generate import KINDS, program
 from .pipe import Pipe
 from .shrink import shrink
+from .source import source
 
 
 class Hunt:
@@ -29,10 +30,10 @@ class Hunt:
         wanted = self.theirs.ask(asked)
         if "broken" in wanted or not_supported(wanted):
             return None
-        wide = self.theirs.ask(asked, wide=True)
+        judged(wanted, self.theirs.ask(asked, wide=True))
         result = {}
         for mode in modes or self.modes:
-            found = differences(wanted, self.ours.ask(asked, mode), wide if "broken" not in wide else None)
+            found = differences(wanted, self.ours.ask(asked, mode))
             if found:
                 result[mode] = found
         return result
@@ -55,12 +56,6 @@ def sort_of(difference):
     """What a difference has in common with others of its cause: where, without numbers, and the first words."""
     where, what = difference
     return where.split()[0].rstrip("0123456789"), "".join(c for c in what if not c.isdigit())[:9]
-
-
-def show(asked):
-    """A program in short lines."""
-    lines = [json.dumps(s) for s in asked["statements"]]
-    return "\n".join([*lines, *(f"run {k}: {json.dumps(r)}" for k, r in enumerate(asked["runs"]))])
 
 
 def main():
@@ -100,7 +95,7 @@ def one(hunt, kind, seed, seen, given):
         asked = hunt.shrunk(asked, mode, found[mode])
         found = hunt.compare(asked) or found
     text = "\n".join(f"{m}: {where}: {what}" for m in found for where, what in found[m][:3])
-    print(f"---- {kind} {seed}\n{text}\n{show(asked)}\n", flush=True)
+    print(f"---- {kind} {seed}\n{text}\n{source(asked)}\n", flush=True)
     if given.found:
         given.found.mkdir(parents=True, exist_ok=True)
         (given.found / f"{kind}_{seed}.json").write_text(json.dumps(asked))

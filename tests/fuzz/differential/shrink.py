@@ -14,9 +14,28 @@ def needed(program):
             kept.append(statement)
             wanted |= names(statement)
     program["statements"] = kept[::-1]
+    for statement in program["statements"]:
+        for what in bodies(statement):
+            prune(what)
     for run in program["runs"]:
         run["feed"] = {name: spec for name, spec in run["feed"].items() if name in wanted}
     return program
+
+
+def bodies(statement):
+    """The functions among a statement's arguments."""
+    return [a["function"] for a in statement.get("in", []) if isinstance(a, dict) and "function" in a]
+
+
+def prune(what):
+    """Leaves out of a function's body what its results do not need."""
+    wanted, kept = set(what["results"]), []
+    for statement in reversed(what["body"]):
+        out = statement.get("out")
+        if wanted & set(out if isinstance(out, list) else [out]):
+            kept.append(statement)
+            wanted |= names(statement)
+    what["body"] = kept[::-1]
 
 
 def names(given):
@@ -48,6 +67,12 @@ def smaller(program):
         if isinstance(statement.get("out"), str):
             for other in inputs(statement):
                 yield changed(program, lambda p, k=k, other=other: bypass(p, k, other))
+        for j, what in enumerate(bodies(statement)):
+            for i, inner in enumerate(what["body"]):
+                for other in inputs(inner) if isinstance(inner.get("out"), str) else ():
+                    yield changed(
+                        program, lambda p, k=k, j=j, i=i, other=other: bypass_inside(bodies(p["statements"][k])[j], i, other)
+                    )
     for name in sorted({n for run in program["runs"] for n in run["feed"]}):
         if not any(s["op"] == "placeholder" and s["out"] == name for s in program["statements"]):
             yield changed(program, lambda p, name=name: [r["feed"].pop(name, None) for r in p["runs"]])
@@ -65,18 +90,24 @@ def inputs(statement):
 def bypass(program, k, other):
     """Puts an input of a statement in the place of what it makes."""
     gone = program["statements"].pop(k)["out"]
-
-    def renamed(given):
-        if isinstance(given, list):
-            return [renamed(one) for one in given]
-        if isinstance(given, dict):
-            return {key: renamed(value) for key, value in given.items()}
-        return other if given == gone else given
-
-    program["statements"] = renamed(program["statements"])
+    program["statements"] = renamed(program["statements"], gone, other)
     for run in program["runs"]:
-        run["fetch"] = sorted(set(renamed(run["fetch"])))
+        run["fetch"] = sorted(set(renamed(run["fetch"], gone, other)))
         run["feed"].pop(gone, None)
+
+
+def bypass_inside(what, k, other):
+    """The same in a function's body."""
+    gone = what["body"].pop(k)["out"]
+    what["body"], what["results"] = renamed(what["body"], gone, other), renamed(what["results"], gone, other)
+
+
+def renamed(given, gone, other):
+    if isinstance(given, list):
+        return [renamed(one, gone, other) for one in given]
+    if isinstance(given, dict):
+        return {key: renamed(value, gone, other) for key, value in given.items()}
+    return other if given == gone else given
 
 
 def changed(program, change):

@@ -26,6 +26,7 @@ def size_of_axis(w):
     x = w.pick(ANY, low=1)
     axis = w.integer(0, x.rank - 1)
     shape = w.emit("shape", [x], dtype="int32", dims=(fixed(x.rank),), bound=1e6)
+    shape.feedable = False  # another value would not fit what is computed from it
     w.emit("getitem", [shape, axis], dtype="int32", dims=(), bound=1e6, known=x.dims[axis])
 
 
@@ -96,6 +97,7 @@ def broadcast(w):
 
 def size_like(w, x, axis):
     shape = w.emit("shape", [x], dtype="int32", dims=(fixed(x.rank),), bound=1e6)
+    shape.feedable = False  # another value would not fit what is computed from it
     return w.emit("getitem", [shape, axis], dtype="int32", dims=(), bound=1e6, known=x.dims[axis])
 
 
