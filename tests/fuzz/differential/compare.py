@@ -106,7 +106,7 @@ STUMBLES = (
     "NoneType",
     "%d format",
     "Cannot take the length of shape with unknown rank",
-    "gradients/GatherNd_grad/ScatterNd",  # the gradient for a single index
+    "GatherNd_grad/ScatterNd",  # the gradient for a single index
 )
 
 

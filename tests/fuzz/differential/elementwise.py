@@ -256,7 +256,7 @@ def integers_only(w):
 
 @step("elementwise", 1)
 def with_special_values(w):
-    """NaN, infinity and -0 through functions that do not round them away."""
+    """NaN, infinity and -0 through functions; not square roots, of which TensorFlow's are NaN for infinity in some lanes."""
     x = w.leaf(w.choice(WHOLE), special=True)
     y = w.leaf(x.dtype, x.dims, special=True)
     name = w.choice(
@@ -275,13 +275,11 @@ def with_special_values(w):
             "less",
             "equal",
             "not_equal",
-            "sqrt",
             "exp",
             "log",
             "tanh",
             "sigmoid",
             "nn.relu",
-            "rsqrt",
             "round",
             "atan2",
             "div_no_nan",
