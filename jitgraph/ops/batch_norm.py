@@ -1,7 +1,6 @@
 """Fused batch normalisation (Ioffe and Szegedy, 2015) and its gradient."""
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np

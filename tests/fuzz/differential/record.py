@@ -1,6 +1,6 @@
 """Records what TensorFlow answers to some thousand programs, for those who have no TensorFlow:
 
-    python -m differential.record --tensorflow /path/to/python [--count 200]
+    python -m differential.record --tensorflow /path/to/python [--count 200] [--kinds a,b]
 
 in tests/fuzz writes recorded/KIND.npz: "programs", all programs and answers as JSON, in which an array is its place in
 "values_DTYPE", all values of that dtype one after the other.  Of large tensors some elements stand for all.
@@ -99,10 +99,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tensorflow", required=True, help="a Python that has TensorFlow 1.15")
     parser.add_argument("--count", type=int, default=200, help="programs of each kind")
+    parser.add_argument("--kinds", default=",".join(KINDS))
     given = parser.parse_args()
     pipe = Pipe(given.tensorflow, "tensorflow")
     FOLDER.mkdir(exist_ok=True)
-    for kind in KINDS:
+    for kind in given.kinds.split(","):
         values = Values()
         pairs = [pair for seed in range(given.count) if (pair := recorded(pipe, kind, seed, values))]
         text = np.frombuffer(json.dumps(pairs, separators=(",", ":")).encode(), np.uint8)
