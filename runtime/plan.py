@@ -305,7 +305,7 @@ class Segment:
         return compiled
 
     def _plain(self, binding):
-        binding.plain = list(binding.layout.results) == self.plan.fetches
+        binding.plain = not binding.compiled.program.rest and list(binding.layout.results) == self.plan.fetches
         return binding
 
     def _compile(self, shapes, pins) -> Program:

@@ -31,3 +31,21 @@ def test_a_shape_in_a_variable(tf, jit, resource):
         for rows in (3, 4, 5):
             assert session.run(ones).shape == (rows - 1, 3)
             assert session.run(grown).shape == (rows, 3)
+
+
+@pytest.mark.parametrize("fetched", [False, True])
+@pytest.mark.parametrize("jit", ["off", "always", "auto"])
+def test_what_follows_an_unknown_size_runs_for_targets_too(tf, jit, fetched):
+    """A run that has all that it is to return goes on as long as operations are left."""
+    w = tf.Variable(0.0)
+    first = tf.assign_add(w, 1.0)
+    early = tf.constant([1.0, 2.0]) * 2
+    with tf.control_dependencies([first]):
+        called = tf.py_func(lambda: np.ones(3), [], tf.float64)
+    with tf.control_dependencies([called]):
+        second = tf.assign_add(w, 10.0)
+    with tf.Session(jit=jit) as session:
+        session.run(w.initializer)
+        for run in (1, 2, 3):
+            session.run([early, second.op] if fetched else second.op)
+            assert session.run(w) == 11 * run
