@@ -55,7 +55,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "sparse_tensor": "sparse",
         "tensor_shape": ":jitgraph.graph.shapes",
         "tensor_spec": "",
-        "tensor_util": ":jitgraph.graph.constant_value :jitgraph.graph.literals contrib.util",
+        "tensor_util": "contrib.util :jitgraph.graph.constant_value :jitgraph.graph.literals",
         "test_util": "test :jitgraph.testing",
         "versions": "version",
     },

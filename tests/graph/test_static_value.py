@@ -53,3 +53,14 @@ def test_an_assertion_in_a_branch_that_is_not_taken(tf, scope, text, jit):
 def test_an_assertion_about_static_values_raises_at_once(tf, scope, text):
     with pytest.raises(tf.errors.InvalidArgumentError):
         eval(text, scope)
+
+
+def test_programs_that_ask_the_inner_module_get_the_same(tf, scope):
+    import jitgraph.compat
+
+    jitgraph.compat.install()
+    try:
+        from tensorflow.python.framework import tensor_util
+        assert tensor_util.constant_value(tf.shape(scope["known"])[-1]) is None
+    finally:
+        jitgraph.compat.uninstall()
