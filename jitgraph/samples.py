@@ -45,12 +45,3 @@ def between(low: float, high: float, count: int = 1) -> Callable[[np.random.Gene
         return [[draw(rng, shape, dtype, low, high) for shape in shapes] for shapes in SHAPES[count]]
 
     return samples
-
-
-def with_attrs(samples: Callable, *variants: dict[str, Any]) -> Callable[[np.random.Generator, Any], list]:
-    """Every sample of a function once with each of the given sets of attributes."""
-
-    def every(rng: np.random.Generator, dtype: Any) -> list:
-        return [(inputs, attrs) for attrs in variants for inputs in samples(rng, dtype)]
-
-    return every

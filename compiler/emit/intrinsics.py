@@ -17,16 +17,6 @@ from .words import scratch
 SCRATCH = re.compile(r"\bscratch_([a-z]\d+)_(\d+)\b")
 
 
-def _fmax(m, a, b):
-    """The larger; NaN if either is NaN."""
-    return m.select(m.isnan(a), a, m.select(m.gt(a, b), a, b))
-
-
-def _fmin(m, a, b):
-    """The smaller; NaN if either is NaN."""
-    return m.select(m.isnan(a), a, m.select(m.lt(a, b), a, b))
-
-
 def _sign(m, x):
     """-1, 0 or 1; NaN stays NaN."""
     zero = m.const(0.0, x)

@@ -4,8 +4,6 @@ from __future__ import annotations
 import collections
 from typing import Any
 
-import numpy as np
-
 from jitgraph.graph import dtypes, shapes
 from jitgraph.graph.convert import convert_to_tensor, register_tensor_conversion_function
 from jitgraph.graph.dtypes import DType, as_dtype
@@ -225,8 +223,3 @@ def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str 
             raise RuntimeError(f"Sparse dtype: requested = {wanted.name}, actual = {value.dtype.name}")
         return value
     return convert_to_tensor(value, wanted, name)
-
-
-def sparse_value(indices: Any, values: Any, dense_shape: Any) -> SparseTensorValue:
-    """A SparseTensorValue of arrays."""
-    return SparseTensorValue(np.asarray(indices, np.int64), np.asarray(values), np.asarray(dense_shape, np.int64))

@@ -63,10 +63,6 @@ class NameTable:
         """Marks the full `name` as used (a node that is imported under a given name); its scopes stay free."""
         self._in_use.setdefault(name.lower(), 1)
 
-    def is_used(self, name: str) -> bool:
-        """Whether the full `name` is taken."""
-        return name.lower() in self._in_use
-
     def enter(self, name: str | None) -> str:
         """Makes the scope that ``name_scope(name)`` means the current one; returns it without a slash.
 

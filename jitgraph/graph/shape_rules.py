@@ -48,11 +48,6 @@ def same_as(index: int) -> Callable[[Any], Shape]:
     return lambda c: c.shapes[index]
 
 
-def vector_of_unknown_length(c: Any) -> Shape:
-    """A vector whose length depends on values."""
-    return (None,)
-
-
 def from_attr(name: str) -> Callable[[Any], Shape]:
     """A rule: the shape that attribute `name` states."""
     return lambda c: c.attrs[name]

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-RawShape = "tuple[int | None, ...] | None"
-
 
 def as_dimension(value: Any) -> Dimension:
     """`value` (an int, None or Dimension) as a Dimension."""

@@ -48,11 +48,6 @@ def reset_default_graph() -> None:
     _local.outermost = None
 
 
-def has_default_graph() -> bool:
-    """Whether a default graph was entered or made already."""
-    return bool(_local.graphs) or _local.outermost is not None
-
-
 class DefaultGraph:
     """The context manager of ``Graph.as_default``."""
 

@@ -9,12 +9,7 @@ import numpy as np
 
 from jitgraph.graph import shape_rules
 from jitgraph.op import op
-
-
-def _invalid(message: str) -> Exception:
-    from jitgraph.graph.errors import InvalidArgumentError
-
-    return InvalidArgumentError(None, None, message)
+from jitgraph.ops.invalid import invalid
 
 
 def _decoded_shapes(c: Any) -> list:
@@ -32,9 +27,9 @@ def _decode_wav(contents, desired_channels, desired_samples):
             width, channels, rate = file.getsampwidth(), file.getnchannels(), file.getframerate()
             data = file.readframes(file.getnframes())
     except (wave.Error, EOFError) as error:
-        raise _invalid(f"not a WAV file: {error or 'Data too short when trying to read string'}") from None
+        raise invalid(f"not a WAV file: {error or 'Data too short when trying to read string'}") from None
     if width != 2:
-        raise _invalid(f"Can only read 16-bit WAV files, but received {8 * width}")
+        raise invalid(f"Can only read 16-bit WAV files, but received {8 * width}")
     samples = np.frombuffer(data, "<i2").reshape(-1, channels)
     if desired_channels > channels:         # the last channel fills up what is missing
         samples = samples[:, np.minimum(np.arange(desired_channels), channels - 1)]
@@ -50,10 +45,10 @@ def _decode_wav(contents, desired_channels, desired_samples):
 def encode_wav(audio, sample_rate):
     """`audio` [samples, channels] in [-1, 1] as the bytes of a WAV file with 16 bits to a sample."""
     if audio.ndim != 2 or sample_rate.ndim:
-        raise _invalid(f"audio must be 2-dimensional and sample_rate a scalar, got shapes {list(audio.shape)} and "
+        raise invalid(f"audio must be 2-dimensional and sample_rate a scalar, got shapes {list(audio.shape)} and "
                        f"{list(sample_rate.shape)}")
     if not audio.size:
-        raise _invalid("audio and channel count must be greater than 0")
+        raise invalid("audio and channel count must be greater than 0")
     buffer = io.BytesIO()
     with wave.open(buffer, "wb") as file:
         file.setnchannels(audio.shape[1])

@@ -11,6 +11,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import shape_rules
 from jitgraph.op import op
+from jitgraph.ops.invalid import invalid
 from jitgraph.ops.philox import Bits, Reader, by_element, unit_float32, unit_float64
 from jitgraph.ops.random import seeds
 
@@ -26,12 +27,6 @@ def _sampler_shape(c: Any) -> list:
     return [(count,), (true[0], c.attrs["num_true"]), (count,)]
 
 
-def _invalid(message: str) -> Exception:
-    from jitgraph.graph.errors import InvalidArgumentError
-
-    return InvalidArgumentError(None, None, message)
-
-
 def _expected(probability: np.ndarray, count: int, tries: int) -> np.ndarray:
     """How often a class of this probability is drawn: in all `tries` that it took to find `count` (different) classes."""
     p = probability.astype(np.float32)
@@ -43,9 +38,9 @@ def _drawn(true_classes: np.ndarray, num_true: int, count: int, unique: bool, li
            probability: Any) -> tuple:
     """The outputs of a sampler, given the classes that it draws one after the other and the probabilities of classes."""
     if true_classes.ndim != 2 or true_classes.shape[1] != num_true:
-        raise _invalid(f"true_classes must have num_true columns, expected: {list(true_classes.shape)} was: {num_true}")
+        raise invalid(f"true_classes must have num_true columns, expected: {list(true_classes.shape)} was: {num_true}")
     if unique and count > limit:
-        raise _invalid(f"sampler's range ({limit}) is too small to pick {count} different classes")
+        raise invalid(f"sampler's range ({limit}) is too small to pick {count} different classes")
     if unique:
         found: dict[int, None] = {}             # in order
         tries = 0
@@ -142,7 +137,7 @@ def _fixed_unigram(true_classes, num_true, num_sampled, unique, range_max, vocab
     """Classes drawn with probabilities in proportion to `unigrams` (or the counts in a file) to the power `distortion`."""
     weights = _weights(vocab_file, unigrams, distortion, num_reserved_ids, num_shards, shard)
     if len(weights) != range_max:
-        raise _invalid(f"range_max is {range_max} but there are {len(weights)} unigrams")
+        raise invalid(f"range_max is {range_max} but there are {len(weights)} unigrams")
     table, reader = _Table(weights), Reader(_bits(stream, seed, seed2, num_sampled), ahead=num_sampled)
     share = np.array(weights, np.float64) / table.total
     return _drawn(true_classes, num_true, num_sampled, unique, range_max, _one_by_one(lambda: table.draw(reader)),

@@ -11,6 +11,7 @@ from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDEX
 from jitgraph.op import op
 from jitgraph.ops import volume_lowering, window_lowering, windows
+from jitgraph.ops.invalid import invalid
 from jitgraph.ops.shape import shape
 from jitgraph.ops.windows import Layout, Window
 
@@ -24,12 +25,6 @@ _ATTRS_3D = ('strides: list(int) >= 5, padding: string {"SAME", "VALID"}, data_f
              'dilations: list(int) = [1, 1, 1, 1, 1]')
 _ATTRS_DEPTHWISE = ('strides: list(int), padding: string {"SAME", "VALID"}, '
                     'data_format: string {"NHWC", "NCHW"} = "NHWC", dilations: list(int) = [1, 1, 1, 1]')
-
-
-def _invalid(message: str) -> Exception:
-    from jitgraph.graph.errors import InvalidArgumentError
-
-    return InvalidArgumentError(None, None, message)
 
 
 def _windows(size: Any, taps: Any, layout: Layout, strides: Any, padding: str, dilations: Any,
@@ -150,7 +145,7 @@ def _forward(x: np.ndarray, filters: np.ndarray, data_format: str, *geometry: An
     layout = Layout.of(data_format)
     x = layout.channels_last(x)
     if filters.shape[-2] == 0 or x.shape[-1] % max(filters.shape[-2], 1):
-        raise _invalid(f"input depth must be evenly divisible by filter depth: {x.shape[-1]} vs {filters.shape[-2]}")
+        raise invalid(f"input depth must be evenly divisible by filter depth: {x.shape[-1]} vs {filters.shape[-2]}")
     return layout.restore(_convolve(x, filters, _windows(x.shape[1:-1], filters.shape[:-2], layout, *geometry)))
 
 
@@ -163,7 +158,7 @@ def _backward_input(sizes: Any, filters: np.ndarray, grad: np.ndarray, data_form
     wins = _windows(size[1:-1], filters.shape[:-2], layout, *geometry)
     grad = layout.channels_last(grad)
     if filters.shape[-2] == 0 or size[-1] % filters.shape[-2]:
-        raise _invalid(f"input depth must be evenly divisible by filter depth: {size[-1]} vs {filters.shape[-2]}")
+        raise invalid(f"input depth must be evenly divisible by filter depth: {size[-1]} vs {filters.shape[-2]}")
     _check_output(grad, size[0], wins, filters.shape[-1])
     return layout.restore(_input_gradient(size, filters, np.ascontiguousarray(grad), wins))
 
@@ -174,7 +169,7 @@ def _backward_filter(x: np.ndarray, sizes: Any, grad: np.ndarray, data_format: s
     size = [int(d) for d in sizes]
     wins = _windows(x.shape[1:-1], size[:-2], layout, *geometry)
     if size[-2] == 0 or x.shape[-1] % size[-2]:
-        raise _invalid(f"input depth must be evenly divisible by filter depth: {x.shape[-1]} vs {size[-2]}")
+        raise invalid(f"input depth must be evenly divisible by filter depth: {x.shape[-1]} vs {size[-2]}")
     _check_output(grad, x.shape[0], wins, size[-1])
     return _filter_gradient(x, size, np.ascontiguousarray(grad), wins)
 
@@ -183,7 +178,7 @@ def _check_output(grad: np.ndarray, batch: int, wins: list[Window], channels: in
     """That `grad` [batch, spatial..., channels] is one of the output that the other operands give."""
     expected = (batch, *(w.output for w in wins), channels)
     if grad.shape != expected:
-        raise _invalid(f"Size of out_backprop doesn't match computed: actual = {list(grad.shape)}, computed = {list(expected)}")
+        raise invalid(f"Size of out_backprop doesn't match computed: actual = {list(grad.shape)}, computed = {list(expected)}")
 
 
 # -- 2-D -----------------------------------------------------------------------------------------------------------

@@ -14,17 +14,12 @@ from jitgraph.graph.tensor import Tensor
 from jitgraph.op import INDEX, NOT_DIFFERENTIABLE, op
 from jitgraph.ops.cast import cast
 from jitgraph.ops.constant import constant
+from jitgraph.ops.invalid import invalid
 from jitgraph.ops.math import equal, maximum, minimum
 from jitgraph.ops.reduce import reduce_max
 from jitgraph.samples import draw
 
 _COUNTED = TypeSet(dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
-
-
-def _invalid(message: str) -> Exception:
-    from jitgraph.graph.errors import InvalidArgumentError
-
-    return InvalidArgumentError(None, None, message)
 
 
 def _sized(c: Any, index: int) -> Any:
@@ -38,9 +33,9 @@ def _sized(c: Any, index: int) -> Any:
 def _bincount(arr, size, weights):
     """How often each number below `size` occurs in `arr`, or the sum of their `weights` if there are any."""
     if np.any(arr < 0):
-        raise _invalid("Input arr must be non-negative!")
+        raise invalid("Input arr must be non-negative!")
     if weights.size and weights.shape != arr.shape:
-        raise _invalid(f"Weights and arr must have the same shape: {list(weights.shape)} vs. {list(arr.shape)}")
+        raise invalid(f"Weights and arr must have the same shape: {list(weights.shape)} vs. {list(arr.shape)}")
     bins = np.zeros(int(size), weights.dtype)
     inside = arr < size
     np.add.at(bins, arr[inside], weights[inside] if weights.size else 1)
@@ -60,9 +55,9 @@ def _dense_sizes(c: Any) -> Any:
 def _dense_bincount(input, size, weights, binary_output):
     """For a vector, or each row of a matrix, how often each number below `size` occurs (or the sum of its weights)."""
     if np.any(input < 0):
-        raise _invalid("Input arr must be non-negative!")
+        raise invalid("Input arr must be non-negative!")
     if weights.size and weights.shape != input.shape:
-        raise _invalid(f"Weights and arr must have the same shape: {list(weights.shape)} vs. {list(input.shape)}")
+        raise invalid(f"Weights and arr must have the same shape: {list(weights.shape)} vs. {list(input.shape)}")
     bins = np.zeros((*input.shape[:-1], int(size)), weights.dtype)
     places = np.nonzero(input < size)
     where = (*places[:-1], input[places])
@@ -104,10 +99,10 @@ def _all_of(rank: int) -> Tensor:
 def _histogram_fixed_width(values, value_range, nbins, dtype):
     """How many `values` fall into each of `nbins` equal parts of `value_range`; the first and last part are open."""
     if nbins <= 0:
-        raise _invalid(f"nbins should be a positive number, but got '{nbins}'")
+        raise invalid(f"nbins should be a positive number, but got '{nbins}'")
     low, high = value_range
     if low >= high:
-        raise _invalid(f"value_range should satisfy value_range[0] < value_range[1], but got '[{low}, {high}]'")
+        raise invalid(f"value_range should satisfy value_range[0] < value_range[1], but got '[{low}, {high}]'")
     step = (float(high) - float(low)) / float(nbins)
     places = np.clip(np.floor((values.astype(np.float64) - low) / step), 0, nbins - 1).astype(np.int64)
     return np.bincount(places.ravel(), minlength=int(nbins)).astype(dtype.as_numpy_dtype)
@@ -140,7 +135,7 @@ def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, 
 def _bucketize(input, boundaries):
     """For each element how many of the sorted `boundaries` are not larger than it."""
     if any(a > b for a, b in zip(boundaries, boundaries[1:])):
-        raise _invalid("Expected sorted boundaries")
+        raise invalid("Expected sorted boundaries")
     return np.searchsorted(np.asarray(boundaries, np.float32), input, "right").astype(np.int32)
 
 

@@ -12,7 +12,8 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import TypeSet
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import NOT_DIFFERENTIABLE, op
-from jitgraph.ops.strings import each, invalid, parsed_number
+from jitgraph.ops.invalid import invalid
+from jitgraph.ops.strings import each, parsed_number
 
 # -- bytes ---------------------------------------------------------------------------------------------------------
 

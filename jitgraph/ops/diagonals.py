@@ -13,15 +13,10 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import shape_rules
 from jitgraph.op import op
+from jitgraph.ops.invalid import invalid
 from jitgraph.ops.shape import plain_sizes
 
 _ALIGN = 'align: string {"LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"} = "RIGHT_LEFT"'
-
-
-def _invalid(message: str) -> Exception:
-    from jitgraph.graph.errors import InvalidArgumentError
-
-    return InvalidArgumentError(None, None, message)
 
 
 def _bounds(k: Any) -> tuple[int, int]:
@@ -58,7 +53,7 @@ def _packed(x: np.ndarray, k: Any, padding: Any, align: str) -> np.ndarray:
     low, high = _bounds(k)
     rows, columns = x.shape[-2:]
     if not -rows < low <= high < columns and x.size:
-        raise _invalid(f"k must be in ({-rows}, {columns}), got {low} to {high}")
+        raise invalid(f"k must be in ({-rows}, {columns}), got {low} to {high}")
     longest = _longest(rows, columns, low, high)
     if low == high:
         places = _places(rows, columns, low)
@@ -96,7 +91,7 @@ def _made(diagonal: np.ndarray, k: Any, num_rows: Any, num_cols: Any, padding: A
     elif columns == -1:
         columns = least_columns
     if rows < least_rows or columns < least_columns:
-        raise _invalid(f"The number of rows or columns is too small for the diagonals: {rows}, {columns}")
+        raise invalid(f"The number of rows or columns is too small for the diagonals: {rows}, {columns}")
     lead = diagonal.shape[:-1] if low == high else diagonal.shape[:-2]
     return _put(np.full((*lead, rows, columns), padding, diagonal.dtype), diagonal, k, align)
 

@@ -11,7 +11,8 @@ import numpy as np
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import DType, TypeSet
 from jitgraph.op import NOT_DIFFERENTIABLE, op
-from jitgraph.ops.strings import each, invalid
+from jitgraph.ops.invalid import invalid
+from jitgraph.ops.strings import each
 
 _TYPES = TypeSet(dtypes.float32, dtypes.int64, dtypes.string)
 _LISTS = {"float32": "float_list", "int64": "int64_list", "string": "bytes_list"}

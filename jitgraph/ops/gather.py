@@ -12,16 +12,11 @@ from jitgraph.graph.composite import IndexedSlices
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.dtypes import TypeSet
 from jitgraph.op import op
+from jitgraph.ops.invalid import invalid
 from jitgraph.ops.join import axis_from, concat
 from jitgraph.ops.shape import expand_dims, plain_sizes, reshape, shape, size, stated_sizes
 
 _INDICES = TypeSet(dtypes.int32, dtypes.int64)
-
-
-def _invalid(message: str) -> Exception:
-    from jitgraph.graph.errors import InvalidArgumentError
-
-    return InvalidArgumentError(None, None, message)
 
 
 def check_indices(indices: Any, limit: int, what: str = "indices") -> None:
@@ -29,7 +24,7 @@ def check_indices(indices: Any, limit: int, what: str = "indices") -> None:
     if indices.size and (indices.min() < 0 or indices.max() >= limit):
         position = np.argwhere((indices < 0) | (indices >= limit))[0]
         shown = f"[{','.join(map(str, position))}]" if position.size else ""
-        raise _invalid(f"{what}{shown} = {indices[tuple(position)]} is not in [0, {limit})")
+        raise invalid(f"{what}{shown} = {indices[tuple(position)]} is not in [0, {limit})")
 
 
 def _gathered(c: Any, axis: Any, batch_dims: int = 0) -> Any:
@@ -169,17 +164,6 @@ def gather_nd_shape(params: Any, indices: Any) -> Any:
     return tuple(indices[:-1]) + tuple(params[depth:])
 
 
-def _flat_index(b: Any, indices: Any, sizes: Any) -> Any:
-    """Multi-dimensional indices (last axis) as positions in the flattened first dimensions."""
-    rank = len(indices.shape)
-    flat = None
-    for k, d in enumerate(sizes):
-        one = b.slice(indices, [0] * (rank - 1) + [k], [*indices.shape[:-1], 1])
-        one = b.reshape(one, indices.shape[:-1])
-        flat = one if flat is None else flat * b.const(d, indices.dtype) + one
-    return flat
-
-
 def _lower_gather_nd(b: Any, params: Any, indices: Any) -> Any:
     depth = indices.shape[-1]
     if depth == 1:      # a combined index could hide that one of its parts is out of range
@@ -204,14 +188,14 @@ def _check_positions(indices: Any, sizes: Any, what: str) -> None:
     if bad.any():
         position = np.argwhere(bad.any(-1))[0]
         shown = f"[{','.join(map(str, position))}]" if position.size else ""
-        raise _invalid(f"indices{shown} = {indices[tuple(position)].tolist()} does not index into {what} shape "
+        raise invalid(f"indices{shown} = {indices[tuple(position)].tolist()} does not index into {what} shape "
                        f"{shape_rules.brackets(sizes)}")
 
 
 def check_scattered(indices: Any, updates: Any, sizes: Any) -> None:
     """Raises InvalidArgumentError unless each of the `indices` is inside `sizes`."""
     if 0 in sizes and (indices.size or updates.size):
-        raise _invalid("Indices and updates specified for empty output shape")
+        raise invalid("Indices and updates specified for empty output shape")
     _check_positions(indices, sizes, "output")
 
 
@@ -249,7 +233,7 @@ def scatter_nd(indices, updates, shape):
     depth = indices.shape[-1]
     check_scattered(indices, updates, sizes)
     if updates.shape != indices.shape[:-1] + sizes[depth:]:
-        raise _invalid(f"Must have updates.shape = indices.shape[:-1] + shape[{depth}:], got updates.shape: "
+        raise invalid(f"Must have updates.shape = indices.shape[:-1] + shape[{depth}:], got updates.shape: "
                        f"{list(updates.shape)}, indices.shape: {list(indices.shape)}, shape: {list(sizes)}")
     result = np.full(sizes, b"" if updates.dtype == object else 0, updates.dtype)
     np.add.at(result.reshape(1, *sizes) if not depth else result,

@@ -12,6 +12,7 @@ from jitgraph.graph.dtypes import INDEX
 from jitgraph.graph.scopes import name_scope
 from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops.identity import identity
+from jitgraph.ops.invalid import invalid
 from jitgraph.ops.shape import expand_dims, plain_sizes, rank, shape, shape_n
 
 
@@ -21,12 +22,6 @@ def axis_from(axis: Any, rank: int, what: str = "axis") -> int:
     if not -rank <= axis < rank:
         raise ValueError(f"{what} = {axis} not in [{-rank}, {rank})")
     return axis % rank
-
-
-def _invalid(message: str) -> Exception:
-    from jitgraph.graph.errors import InvalidArgumentError
-
-    return InvalidArgumentError(None, None, message)
 
 
 # -- stack ---------------------------------------------------------------------------------------------------------
@@ -50,7 +45,7 @@ def _pack(values, axis):
     try:
         return np.stack([np.asarray(v) for v in values], axis)
     except ValueError:
-        raise _invalid("Shapes of all inputs must match: values[0].shape = "
+        raise invalid("Shapes of all inputs must match: values[0].shape = "
                        + " != ".join(str(list(s)) for s in dict.fromkeys(np.shape(v) for v in values))) from None
 
 
@@ -81,7 +76,7 @@ def _lower_unpack(b: Any, value: Any, num: int, axis: int) -> Any:
 def _unpack(value, num, axis):
     """The slices of `value` along `axis`, of which there are `num`."""
     if value.shape[axis] != num:
-        raise _invalid(f"Input shape axis {axis} must equal {num}, got shape {list(value.shape)}")
+        raise invalid(f"Input shape axis {axis} must equal {num}, got shape {list(value.shape)}")
     return [part.copy() for part in np.moveaxis(value, axis, 0)] if value.ndim > 1 else [np.asarray(v, value.dtype)
                                                                                         for v in value]
 
@@ -164,7 +159,7 @@ def _concat_v2(values, axis):
         return np.concatenate([np.asarray(v) for v in values], int(axis))
     except ValueError as error:
         shown = " vs. ".join(str(list(np.shape(v))) for v in values)
-        raise _invalid(f"ConcatOp : Dimensions of inputs should match: {shown} ({error})") from None
+        raise invalid(f"ConcatOp : Dimensions of inputs should match: {shown} ({error})") from None
 
 
 @_concat_v2.gradient
@@ -271,7 +266,7 @@ def _split(split_dim, value, num_split):
     """`value` cut along `split_dim` into `num_split` equal parts."""
     axis = int(split_dim)
     if value.shape[axis] % num_split:
-        raise _invalid(f"Number of ways to split should evenly divide the split dimension, but got split_dim {axis} "
+        raise invalid(f"Number of ways to split should evenly divide the split dimension, but got split_dim {axis} "
                        f"(size = {value.shape[axis]}) and num_split {num_split}")
     return np.split(value, num_split, axis)
 
@@ -328,7 +323,7 @@ def _split_v(value, size_splits, split_dim):
     try:
         sizes = _part_sizes(value.shape[axis], plain_sizes(size_splits))
     except ValueError as error:
-        raise _invalid(str(error)) from None
+        raise invalid(str(error)) from None
     return np.split(value, np.cumsum(sizes)[:-1].astype(int), axis)
 
 

@@ -12,17 +12,12 @@ from jitgraph.graph.dtypes import BOOL, COMPLEX, FLOATS, INDEX, SIGNED_INTS, STR
 from jitgraph.graph.scopes import name_scope
 from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops import sequences
+from jitgraph.ops.invalid import invalid
 from jitgraph.ops.join import axis_from, stack
 from jitgraph.ops.shape import plain_sizes, reshape, shape, size, stated_sizes
 
 _REVERSED = FLOATS + SIGNED_INTS + TypeSet(dtypes.uint8, dtypes.uint16) + COMPLEX + BOOL + STRING
 _SMALL = TypeSet(dtypes.int32, dtypes.int64)
-
-
-def _invalid(message: str) -> Exception:
-    from jitgraph.graph.errors import InvalidArgumentError
-
-    return InvalidArgumentError(None, None, message)
 
 
 # -- transpose -----------------------------------------------------------------------------------------------------
@@ -46,10 +41,10 @@ def _permutation_of_run(perm: Any, rank: int) -> list[int]:
     if len(order) == rank:
         outside = [p for p in order if not 0 <= p < rank]
         if outside:
-            raise _invalid(f"{outside[0]} is out of range [0 .. {rank})")
+            raise invalid(f"{outside[0]} is out of range [0 .. {rank})")
         missing = [p for p in range(rank) if p not in order]
         if missing:
-            raise _invalid(f"{missing[0]} is missing from {{{','.join(map(str, order))}}}.")
+            raise invalid(f"{missing[0]} is missing from {{{','.join(map(str, order))}}}.")
     return _permutation(order, rank)
 
 
@@ -77,7 +72,7 @@ def _transpose_value(x: Any, perm: Any) -> Any:
     try:
         return x.transpose(_permutation_of_run(perm, x.ndim))
     except ValueError as error:
-        raise _invalid(str(error)) from None
+        raise invalid(str(error)) from None
 
 
 @op("Transpose(x: T, perm: Tperm) -> y: T", Tperm=INDEX, shape=_transposed, lower=_lower_transpose)
@@ -116,7 +111,7 @@ def invert_permutation(x):
     """The permutation y with y[x[i]] = i."""
     order = np.ravel(x)
     if not np.array_equal(np.sort(order), np.arange(len(order))):
-        raise _invalid(f"{order.tolist()} is not a permutation of 0 to {len(order) - 1}")
+        raise invalid(f"{order.tolist()} is not a permutation of 0 to {len(order) - 1}")
     return np.argsort(order).astype(x.dtype)
 
 
@@ -170,7 +165,7 @@ def reverse_v2(tensor, axis):
     try:
         return np.flip(tensor, _axes(axis, tensor.ndim))
     except ValueError as error:
-        raise _invalid(str(error)) from None
+        raise invalid(str(error)) from None
 
 
 @reverse_v2.gradient
@@ -211,7 +206,7 @@ def _reverse_sequence(input, seq_lengths, seq_dim, batch_dim):
     output = input.copy()
     rows = np.moveaxis(output, (batch_dim, seq_dim), (0, 1))
     if seq_lengths.shape != rows.shape[:1] or (seq_lengths > rows.shape[1]).any() or (seq_lengths < 0).any():
-        raise _invalid(f"seq_lengths {seq_lengths.tolist()} must give one length up to {rows.shape[1]} for each of "
+        raise invalid(f"seq_lengths {seq_lengths.tolist()} must give one length up to {rows.shape[1]} for each of "
                        f"{rows.shape[0]} sequences")
     for row, length in zip(rows, seq_lengths):
         row[:length] = row[:length][::-1].copy()
@@ -272,7 +267,7 @@ def _lower_tile(b: Any, x: Any, multiples: Any) -> Any:
 def tile(input, multiples):
     """The input repeated multiples[i] times along each dimension i."""
     if len(multiples) != input.ndim:
-        raise _invalid(f"Expected multiples argument to be a vector of length {input.ndim} but got length "
+        raise invalid(f"Expected multiples argument to be a vector of length {input.ndim} but got length "
                        f"{len(multiples)}")
     return np.tile(input, [int(m) for m in multiples])
 
@@ -312,7 +307,7 @@ def broadcast_to(input, shape):
     try:
         return np.broadcast_to(input, sizes).copy()
     except ValueError:
-        raise _invalid(f"Incompatible shapes: {list(input.shape)} vs. {sizes}") from None
+        raise invalid(f"Incompatible shapes: {list(input.shape)} vs. {sizes}") from None
 
 
 @broadcast_to.gradient
@@ -334,7 +329,7 @@ def broadcast_args(s0, s1):
     try:
         return np.array(np.broadcast_shapes(tuple(s0), tuple(s1)), s0.dtype)
     except ValueError:
-        raise _invalid(f"Incompatible shapes: {s0.tolist()} vs. {s1.tolist()}") from None
+        raise invalid(f"Incompatible shapes: {s0.tolist()} vs. {s1.tolist()}") from None
 
 
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:

@@ -22,12 +22,6 @@ _INDEX = TypeSet(dtypes.int32, dtypes.int64)
 _DIAGONAL = FLOATS + _INDEX + COMPLEX
 
 
-def _invalid(message: str) -> Exception:
-    from jitgraph.graph.errors import InvalidArgumentError
-
-    return InvalidArgumentError(None, None, message)
-
-
 # -- batches of matrices -------------------------------------------------------------------------------------------
 
 def _diag_shape(c: Any) -> Any:
@@ -110,7 +104,7 @@ def _matrix_set_diag(input, diagonal):
     """The matrices `input` with other main diagonals."""
     n = min(input.shape[-2:])
     if diagonal.shape != (*input.shape[:-2], n):
-        raise _invalid(f"must have diagonal.shape == input.shape[:-2] + min(input.shape[-2:]), but received input shape: "
+        raise invalid(f"must have diagonal.shape == input.shape[:-2] + min(input.shape[-2:]), but received input shape: "
                        f"{list(input.shape)} and diagonal shape: {list(diagonal.shape)}")
     result = input.copy()
     result[..., np.arange(n), np.arange(n)] = diagonal

@@ -9,8 +9,8 @@ from jitgraph import prim
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDEX, TypeSet
 from jitgraph.op import NOT_DIFFERENTIABLE, elementwise, lookup, op
+from jitgraph.ops.invalid import invalid
 from jitgraph.ops.shape import plain_sizes
-from jitgraph.ops.strings import invalid
 
 
 def _untiled_shape(c: Any) -> Any:

@@ -9,16 +9,11 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.dtypes import TypeSet
 from jitgraph.op import op
+from jitgraph.ops.invalid import invalid
 from jitgraph.ops.join import stack
 from jitgraph.ops.shape import plain_sizes, rank, reshape, shape
 
 _PADDINGS = TypeSet(dtypes.int32, dtypes.int64, default=dtypes.int32)
-
-
-def _invalid(message: str) -> Exception:
-    from jitgraph.graph.errors import InvalidArgumentError
-
-    return InvalidArgumentError(None, None, message)
 
 
 def _amounts(paddings: Any) -> list[tuple]:
@@ -55,7 +50,7 @@ def _pad_value(x: Any, paddings: Any, value: Any) -> Any:
     try:
         amounts = _amounts(paddings)
     except ValueError as error:
-        raise _invalid(str(error)) from None
+        raise invalid(str(error)) from None
     if not amounts:
         return x
     return np.pad(x, amounts, constant_values=value)
@@ -136,7 +131,7 @@ def _mirror_pad(input, paddings, mode):
         try:
             _check_mirror(input.shape[axis], lo, hi, mode == "REFLECT", axis)
         except ValueError as error:
-            raise _invalid(str(error)) from None
+            raise invalid(str(error)) from None
     return np.pad(input, amounts, mode=mode.lower()) if amounts else input
 
 

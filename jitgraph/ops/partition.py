@@ -10,13 +10,8 @@ from jitgraph.graph import shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.op import op
 from jitgraph.ops.gather import gather
+from jitgraph.ops.invalid import invalid
 from jitgraph.ops.shape import plain_sizes, reshape, shape
-
-
-def _invalid(message: str) -> Exception:
-    from jitgraph.graph.errors import InvalidArgumentError
-
-    return InvalidArgumentError(None, None, message)
 
 
 def _partition_shape(c: Any) -> Any:
@@ -37,7 +32,7 @@ def _dynamic_partition(data, partitions, num_partitions):
     outside = (partitions < 0) | (partitions >= num_partitions)
     if outside.any():
         position = np.argwhere(outside)[0]
-        raise _invalid(f"partitions[{','.join(map(str, position))}] = {partitions[tuple(position)]} is not in "
+        raise invalid(f"partitions[{','.join(map(str, position))}] = {partitions[tuple(position)]} is not in "
                        f"[0, {num_partitions})")
     return [data[partitions == i] for i in range(num_partitions)]
 
@@ -78,7 +73,7 @@ def _stitched(indices: list, data: list) -> np.ndarray:
     result = np.zeros((rows, *inner), data[0].dtype)
     for index, part in zip(indices, data):
         if index.size and index.min() < 0:
-            raise _invalid(f"indices must be >= 0, got {index.min()}")
+            raise invalid(f"indices must be >= 0, got {index.min()}")
         result[np.ravel(index)] = part.reshape(index.size, *inner)
     return result
 

@@ -18,17 +18,12 @@ from jitgraph.graph.shapes import Dimension
 from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops import philox, single_precision
 from jitgraph.ops.constant import constant
+from jitgraph.ops.invalid import invalid
 from jitgraph.ops.philox import Bits
 from jitgraph.ops.shape import plain_sizes, stated_sizes
 from jitgraph.ops.shape import shape as shape_of
 
 _INTEGERS = TypeSet(dtypes.int32, dtypes.int64)
-
-
-def _invalid(message: str) -> Exception:
-    from jitgraph.graph.errors import InvalidArgumentError
-
-    return InvalidArgumentError(None, None, message)
 
 
 def _count(shape: Any) -> int:
@@ -77,7 +72,7 @@ def _random_uniform_int(shape, minval, maxval, seed, seed2, stream):
     """Integers in [minval, maxval), uniformly distributed but for a bias of the remainder."""
     count = _count(shape)
     if count and minval >= maxval:
-        raise _invalid(f"Need minval < maxval, got {minval} >= {maxval}")
+        raise invalid(f"Need minval < maxval, got {minval} >= {maxval}")
     bits = Bits.reserve(stream, seed, seed2, philox.RESERVED * count)
     if not count:
         return np.empty([int(d) for d in shape], np.asarray(minval).dtype)
@@ -130,9 +125,9 @@ def _multinomial(logits, num_samples, seed, seed2, output_dtype, stream):
     rows, classes = logits.shape
     samples = int(num_samples)
     if samples < 0:
-        raise _invalid(f"num_samples should be nonnegative, got {samples}")
+        raise invalid(f"num_samples should be nonnegative, got {samples}")
     if classes <= 0:
-        raise _invalid(f"num_classes should be positive, got {classes}")
+        raise invalid(f"num_classes should be positive, got {classes}")
     bits = Bits.reserve(stream, seed, seed2, 256 * rows * 2 * -(-samples // 4) * 4)
     return draw_classes(bits, logits, samples, output_dtype.as_numpy_dtype)
 

@@ -15,7 +15,8 @@ from jitgraph.graph import shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import NOT_DIFFERENTIABLE, op
-from jitgraph.ops.strings import each, invalid
+from jitgraph.ops.invalid import invalid
+from jitgraph.ops.strings import each
 
 _REFERENCE = re.compile(r"\\([0-9\\])")
 

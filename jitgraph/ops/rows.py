@@ -9,19 +9,14 @@ import numpy as np
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDEX, INDICES, SIGNED_INTS
 from jitgraph.op import NOT_DIFFERENTIABLE, op
+from jitgraph.ops.invalid import invalid
 from jitgraph.ops.shape import stated_sizes
-
-
-def _invalid(message: str) -> Exception:
-    from jitgraph.graph.errors import InvalidArgumentError
-
-    return InvalidArgumentError(None, None, message)
 
 
 def _changed_rows(name: str, doc: str, combine: Any) -> Any:
     def value(x, i, v):
         if x.ndim != v.ndim or i.ndim != 1 or v.shape != (len(i), *x.shape[1:]):
-            raise _invalid(f"i must be a vector with one row of v for each element; x: {list(x.shape)}, i: {list(i.shape)}, v: "
+            raise invalid(f"i must be a vector with one row of v for each element; x: {list(x.shape)}, i: {list(i.shape)}, v: "
                            f"{list(v.shape)}")
         result = np.array(x)
         combine(result, np.mod(i, len(x)) if len(x) else i, v)
@@ -64,7 +59,7 @@ _FORMATS = 'src_format: string = "NHWC", dst_format: string = "NCHW"'
 def _places(src_format: str, dst_format: str) -> tuple[np.ndarray, np.ndarray]:
     """Where each dimension of the source stands in the destination, and the other way round."""
     if sorted(src_format) != sorted(dst_format):
-        raise _invalid(f"Destination format {dst_format} is not a permutation of the source format {src_format}")
+        raise invalid(f"Destination format {dst_format} is not a permutation of the source format {src_format}")
     return (np.array([dst_format.index(letter) for letter in src_format]),
             np.array([src_format.index(letter) for letter in dst_format]))
 
@@ -74,7 +69,7 @@ def data_format_dim_map(x, src_format, dst_format):
     """For each number of a dimension in `src_format` its number in `dst_format`."""
     there, _ = _places(src_format, dst_format)
     if ((x < -len(there)) | (x >= len(there))).any():
-        raise _invalid(f"the dimensions must be in [{-len(there)}, {len(there)})")
+        raise invalid(f"the dimensions must be in [{-len(there)}, {len(there)})")
     return there[x].astype(x.dtype)
 
 
@@ -84,7 +79,7 @@ def data_format_dim_map(x, src_format, dst_format):
 def data_format_vec_permute(x, src_format, dst_format):
     """The sizes (or pairs) in `x`, given in the order of `src_format`, in that of `dst_format`; of 2, those of H and W."""
     if x.ndim not in (1, 2) or x.shape[0] not in (2, 4) or x.ndim == 2 and x.shape[1] != 2:
-        raise _invalid(f"x must have shape [4], [4, 2], [2] or [2, 2], got {list(x.shape)}")
+        raise invalid(f"x must have shape [4], [4, 2], [2] or [2, 2], got {list(x.shape)}")
     if x.shape[0] == 2:
         src_format, dst_format = ("".join(letter for letter in text if letter in "HW") for text in (src_format, dst_format))
     return x[_places(src_format, dst_format)[1]]
@@ -104,7 +99,7 @@ def _packed_shape(c: Any) -> Any:
 def compare_and_bitpack(input, threshold):
     """Whether each element exceeds `threshold`, eight to a byte, the first in the highest bit."""
     if threshold.ndim or not input.ndim or input.shape[-1] % 8:
-        raise _invalid(f"expected a last dimension that is a multiple of 8, got {list(input.shape)}")
+        raise invalid(f"expected a last dimension that is a multiple of 8, got {list(input.shape)}")
     return np.packbits(input > threshold, axis=-1)
 
 

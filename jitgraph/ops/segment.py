@@ -13,14 +13,9 @@ from jitgraph.graph.dtypes import INDEX, INDICES, NUMBERS, REALS
 from jitgraph.graph.ids import gradient_of_nodes
 from jitgraph.op import op
 from jitgraph.ops.complex_numbers import conj
+from jitgraph.ops.invalid import invalid
 from jitgraph.ops.reduce import counted
 from jitgraph.ops.shape import expand_dims, plain_sizes, reshape, shape
-
-
-def _invalid(message: str) -> Exception:
-    from jitgraph.graph.errors import InvalidArgumentError
-
-    return InvalidArgumentError(None, None, message)
 
 
 def _smallest(dtype: np.dtype) -> Any:
@@ -73,12 +68,12 @@ def _unsorted(combine: Any, start: Callable[[np.dtype], Any]) -> Callable:
     def value(data: Any, segment_ids: Any, num_segments: Any) -> Any:
         rows = int(num_segments)
         if data.shape[:segment_ids.ndim] != segment_ids.shape:
-            raise _invalid(f"data.shape = {list(data.shape)} does not start with segment_ids.shape = "
+            raise invalid(f"data.shape = {list(data.shape)} does not start with segment_ids.shape = "
                            f"{list(segment_ids.shape)}")
         ids = np.ravel(segment_ids)
         if ids.size and ids.max() >= rows:
             position = np.unravel_index(int(np.argmax(ids >= rows)), segment_ids.shape)
-            raise _invalid(f"segment_ids[{','.join(map(str, position))}] = {ids.max()} is out of range [0, {rows})")
+            raise invalid(f"segment_ids[{','.join(map(str, position))}] = {ids.max()} is out of range [0, {rows})")
         flat = data.reshape(len(ids), *data.shape[segment_ids.ndim:])
         result = np.full((rows, *flat.shape[1:]), start(data.dtype), data.dtype)
         kept = ids >= 0                         # negative ids are dropped
@@ -204,12 +199,12 @@ def _sorted(combine: Callable, empty: int = 0) -> Callable:
 
     def value(data: Any, segment_ids: Any) -> Any:
         if segment_ids.ndim != 1 or len(segment_ids) != data.shape[0]:
-            raise _invalid("segment_ids should be a vector with one id for each row of data, got shape "
+            raise invalid("segment_ids should be a vector with one id for each row of data, got shape "
                            f"{list(segment_ids.shape)} for data of shape {list(data.shape)}")
         if (np.diff(segment_ids) < 0).any():
-            raise _invalid("segment ids are not increasing")
+            raise invalid("segment ids are not increasing")
         if len(segment_ids) and segment_ids[0] < 0:
-            raise _invalid("segment ids must be >= 0")
+            raise invalid("segment ids must be >= 0")
         rows = int(segment_ids[-1]) + 1 if len(segment_ids) else 0
         result = np.full((rows, *data.shape[1:]), empty, data.dtype)
         starts = segment_starts(segment_ids)

@@ -22,7 +22,7 @@ from jitgraph.ops.example import (
     text_of,
     values_of,
 )
-from jitgraph.ops.strings import invalid
+from jitgraph.ops.invalid import invalid
 
 _COUNTS = ", ".join(f"N{group}: int >= 0 = 0" for group in ("context_sparse", "context_dense", "feature_list_sparse",
                                                             "feature_list_dense"))

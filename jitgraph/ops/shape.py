@@ -14,6 +14,7 @@ from jitgraph.graph.scopes import name_scope
 from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops.constant import constant
 from jitgraph.ops.deprecated import renamed
+from jitgraph.ops.invalid import invalid
 
 
 def sizes_array(sizes: Any, dtype: Any) -> np.ndarray:
@@ -165,13 +166,7 @@ def reshape(tensor, shape):
             raise ValueError(f"sizes input must be 1-D, not {shape_rules.brackets(shape.shape)}")
         return tensor.reshape(reshaped(tensor.shape, plain_sizes(shape)))
     except ValueError as error:
-        raise _invalid(str(error)) from None
-
-
-def _invalid(message: str) -> Exception:
-    from jitgraph.graph.errors import InvalidArgumentError
-
-    return InvalidArgumentError(None, None, message)
+        raise invalid(str(error)) from None
 
 
 @reshape.gradient
@@ -209,7 +204,7 @@ def _expand_dims(input, dim):
     try:
         return input.reshape(_expanded(tuple(input.shape), np.ravel(dim)[0]))
     except ValueError as error:
-        raise _invalid(str(error)) from None
+        raise invalid(str(error)) from None
 
 
 @_expand_dims.gradient
@@ -245,7 +240,7 @@ def _squeeze(input, squeeze_dims):
     try:
         return input.reshape(squeezed(tuple(input.shape), squeeze_dims))
     except ValueError as error:
-        raise _invalid(str(error)) from None
+        raise invalid(str(error)) from None
 
 
 @_squeeze.gradient

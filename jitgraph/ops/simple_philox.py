@@ -40,15 +40,6 @@ class SimplePhilox:
             pass
         return drawn % n
 
-    def below_64(self, n: int) -> int:
-        """An integer in [0, n), without bias; n fits in 64 bits."""
-        if n & (n - 1) == 0:
-            return self._double_word() & (n - 1)
-        least = (2 ** 64 - 1) % n + 1
-        while (drawn := self._double_word()) < least:
-            pass
-        return drawn % n
-
     def _double_word(self) -> int:
         low = self.word()
         return low | self.word() << 32

@@ -10,18 +10,13 @@ from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import TypeSet
 from jitgraph.op import op
 from jitgraph.ops.fill import ones_like
+from jitgraph.ops.invalid import invalid
 from jitgraph.ops.join import concat, stack
 from jitgraph.ops.shape import plain_sizes, rank, reshape, shape
 
 _BOUNDS = TypeSet(dtypes.int32, dtypes.int64)
 _MASKS = ("begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, "
           "shrink_axis_mask: int = 0")
-
-
-def _invalid(message: str) -> Exception:
-    from jitgraph.graph.errors import InvalidArgumentError
-
-    return InvalidArgumentError(None, None, message)
 
 
 # -- slice ---------------------------------------------------------------------------------------------------------
@@ -72,7 +67,7 @@ def _slice(input, begin, size):
     try:
         sizes = _slice_sizes(input.shape, start, plain_sizes(size))
     except ValueError as error:
-        raise _invalid(str(error)) from None
+        raise invalid(str(error)) from None
     return input[tuple([np.s_[b:b + s] for b, s in zip(start, sizes)] + [Ellipsis])]
 
 
@@ -228,7 +223,7 @@ def _strided_slice_value(input: Any, begin: Any, end: Any, strides: Any, masks: 
     try:
         cuts, result = resolve(input.shape, [plain_sizes(v) for v in (begin, end, strides)], masks)
     except ValueError as error:
-        raise _invalid(str(error)) from None
+        raise invalid(str(error)) from None
     return input[_index_of(cuts)].reshape(result)
 
 

@@ -10,17 +10,12 @@ from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDEX, REALS
 from jitgraph.op import op
 from jitgraph.ops.gather import check_indices
+from jitgraph.ops.invalid import invalid
 from jitgraph.ops.segment import combine_at
 from jitgraph.ops.shape import plain_sizes, shape
 
 _INPUTS = "data: T, indices: Tidx, segment_ids: Tsegmentids"
 _IDX = INDEX.with_default(dtypes.int32)
-
-
-def _invalid(message: str) -> Exception:
-    from jitgraph.graph.errors import InvalidArgumentError
-
-    return InvalidArgumentError(None, None, message)
 
 
 def _weights(kind: str, counts: np.ndarray) -> np.ndarray:
@@ -31,14 +26,14 @@ def _weights(kind: str, counts: np.ndarray) -> np.ndarray:
 
 def _combined(kind: str, data: Any, indices: Any, segment_ids: Any, num_segments: Any = None) -> Any:
     if (np.diff(segment_ids) < 0).any():
-        raise _invalid("segment ids are not increasing")
+        raise invalid("segment ids are not increasing")
     if len(segment_ids) and segment_ids[0] < 0:
-        raise _invalid("segment ids must be >= 0")
+        raise invalid("segment ids must be >= 0")
     check_indices(indices, data.shape[0])
     rows = int(segment_ids[-1]) + 1 if len(segment_ids) else 0
     if num_segments is not None:
         if rows > num_segments:
-            raise _invalid(f"segment ids must be < num_segments = {num_segments}")
+            raise invalid(f"segment ids must be < num_segments = {num_segments}")
         rows = int(num_segments)
     wide = np.float64 if data.dtype.kind == "f" else data.dtype
     result = np.zeros((rows, *data.shape[1:]), wide)

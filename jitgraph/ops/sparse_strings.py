@@ -13,7 +13,7 @@ from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.dtypes import DType, TypeSet
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import op
-from jitgraph.ops.strings import invalid
+from jitgraph.ops.invalid import invalid
 
 _STRINGS = TypeSet(dtypes.string).with_default(dtypes.string)
 

@@ -14,8 +14,8 @@ from jitgraph.graph.dtypes import INDEX, INDICES
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import NOT_DIFFERENTIABLE, op
+from jitgraph.ops.invalid import invalid
 from jitgraph.ops.shape import reshape
-from jitgraph.ops.strings import invalid
 
 # -- splitting -----------------------------------------------------------------------------------------------------
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.graph import dtypes, errors, shape_rules
+from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import TypeSet
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import NOT_DIFFERENTIABLE, op
+from jitgraph.ops.invalid import invalid
 
 _UNITS = 'unit: string {"BYTE", "UTF8_CHAR"} = "BYTE"'
 
@@ -23,10 +24,6 @@ def each(function: Callable[[Any], Any], array: np.ndarray, dtype: Any = object)
     for k, item in enumerate(array.reshape(-1).tolist()):
         out[k] = function(item)
     return out.reshape(array.shape)
-
-
-def invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)
 
 
 # -- numbers -------------------------------------------------------------------------------------------------------

@@ -11,16 +11,11 @@ from jitgraph.graph.dtypes import INDEX, REALS
 from jitgraph.graph.ids import gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.op import op
+from jitgraph.ops.invalid import invalid
 from jitgraph.ops.shape import expand_dims, plain_sizes, reshape, shape
 
 _FEW = 256          # so many are kept in order by insertion
 _OUT = INDEX.with_default(dtypes.int32)
-
-
-def _invalid(message: str) -> Exception:
-    from jitgraph.graph.errors import InvalidArgumentError
-
-    return InvalidArgumentError(None, None, message)
 
 
 def _top_k_shape(c: Any) -> Any:
@@ -39,7 +34,7 @@ def _top_k_shape(c: Any) -> Any:
 
 def _top_k_value(input: np.ndarray, k: int) -> tuple:
     if k < 0 or input.shape[-1] < k:
-        raise _invalid(f"input must have at least k columns. Had {input.shape[-1]}, needed {k}")
+        raise invalid(f"input must have at least k columns. Had {input.shape[-1]}, needed {k}")
     order = np.argsort(_falling(input), -1, kind="stable")[..., :k]      # ties stay in order
     return np.take_along_axis(input, order, -1), order.astype(np.int32)
 
@@ -50,7 +45,7 @@ def _lower_top_k(b: Any, input: Any, k: Any) -> Any:
     if not isinstance(known, int) or not known >= 0 or input.dtype.name == "bool":
         raise NotImplementedError
     if not input.shape[-1] >= known:
-        raise _invalid(f"input must have at least k columns. Had {input.shape[-1]}, needed {known}")
+        raise invalid(f"input must have at least k columns. Had {input.shape[-1]}, needed {known}")
     if 0 < known <= _FEW:
         return b.top_k(input, known)
     shape = (*input.shape[:-1], known)
@@ -106,7 +101,7 @@ def _nth_shape(c: Any) -> Any:
 def _nth_element(input, n, reverse):
     """The element at place `n` of each row (last axis) in rising (with `reverse`, falling) order."""
     if not 0 <= n < input.shape[-1]:
-        raise _invalid(f"Input must have last dimension > n = {n}")
+        raise invalid(f"Input must have last dimension > n = {n}")
     place = input.shape[-1] - 1 - int(n) if reverse else int(n)
     return np.sort(input, -1)[..., place]
 

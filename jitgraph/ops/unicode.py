@@ -14,9 +14,10 @@ from jitgraph.graph.tensor import Tensor
 from jitgraph.op import op
 from jitgraph.ops.cast import cast
 from jitgraph.ops.constant import constant
+from jitgraph.ops.invalid import invalid
 from jitgraph.ops.sequences import range as range_of
 from jitgraph.ops.shape import reshape, size
-from jitgraph.ops.strings import each, invalid
+from jitgraph.ops.strings import each
 
 _ERRORS = 'errors: string {"strict", "replace", "ignore"} = "replace", replacement_char: int = 65533'
 _READING = f"{_ERRORS}, replace_control_characters: bool = false"
