@@ -23,6 +23,19 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("fuzz" if "JITGRAPH_FUZZ_EXAMPLES" in os.environ else "ci")
 
 
+def pytest_configure(config):
+    """Refuses to test another checkout than the one that these tests are of: an editable install points to one alone."""
+    import jitgraph.compiler
+    import jitgraph.runtime
+
+    root = Path(__file__).resolve().parent.parent
+    for module, folder in ((jitgraph, "jitgraph"), (jitgraph.compiler, "compiler"), (jitgraph.runtime, "runtime")):
+        found = Path(module.__file__).resolve().parent
+        if found != root / folder:
+            raise pytest.UsageError(f"these tests are in {root}, but {module.__name__} would be imported from {found}: run them "
+                                    "by the Python of this checkout (make test, or .venv/bin/python -m pytest)")
+
+
 def pytest_addoption(parser):
     parser.addoption("--update", action="store_true", help="write the golden files anew instead of comparing with them")
 
