@@ -6,6 +6,7 @@ import numpy as np
 from jitgraph.compiler.kernel import WIDTH
 from jitgraph.compiler.open_variables import uninitialized
 from jitgraph.compiler.place import assign_offsets
+from jitgraph.graph.errors import InvalidArgumentError
 
 from .frame import SHARED, Frame
 from .interpreter import ROW
@@ -13,6 +14,7 @@ from .memory import address_of
 
 CHUNK_NANOSECONDS = SHARED // 2     # work in one chunk of a shared kernel, at least
 MAX_CHUNKS = 32
+LARGEST = (1 << 63) - 1             # of the numbers of a table
 
 
 class Binding:
@@ -20,6 +22,8 @@ class Binding:
 
     def __init__(self, compiled, numbers, values: dict[str, int]):
         self.compiled, self.numbers, self.values, self.state = compiled, numbers, values, compiled.state
+        if max(numbers, default=0) > LARGEST:
+            raise InvalidArgumentError(None, None, "A tensor of this run would have more than 2**63 - 1 bytes")
         self.layout, self.stretches = compiled.program.layout, compiled.stretches
         self.shapes = [tuple([numbers[d] for d in shape]) for shape in compiled.slot_shapes]
         self.consts = {**compiled.consts, **{k: self._size(k, found) for k, found in compiled.size_values.items()}}

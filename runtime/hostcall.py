@@ -28,6 +28,8 @@ def call(op, arrays, state) -> tuple:
     except (*MISUSED, ZeroDivisionError, np.linalg.LinAlgError) as error:
         check_shapes(op, arrays)            # whose words say more, and are those of compiling
         raise incompatible(op, [np.shape(a) for a in arrays], error) from error
+    except MemoryError as error:
+        raise errors.ResourceExhaustedError(None, op, f"OOM when computing {op.name}: {error}") from None
     values = tuple(_as_declared(r, t) for r, t in zip(results, op.outputs))
     if shapes_hold(op.graph) and not all(_fits(v, t, t._shape) for v, t in zip(values, op.outputs)):
         check_shapes(op, arrays)

@@ -19,7 +19,7 @@ from jitgraph.compiler.lower import state_inputs
 from jitgraph.compiler.open_variables import is_closed
 from jitgraph.compiler.order import is_variable, variable_of
 from jitgraph.compiler.prune import has_effect, noticed, prune
-from jitgraph.graph.errors import InvalidArgumentError
+from jitgraph.graph.errors import InvalidArgumentError, ResourceExhaustedError
 
 from . import check, hostcall, progress, reference, watch
 from .compiled import Compiled
@@ -215,6 +215,8 @@ class Segment:
             raise self.plan.explain(failure, feeds) from None
         except Refusal as refusal:
             raise self.plan.reworded(refusal.error, feeds) from None
+        except MemoryError as error:
+            raise ResourceExhaustedError(None, None, f"OOM when allocating the tensors of this run: {error}") from None
 
     def _continue(self, binding, found, fed) -> list:
         """Runs the segments after this one."""
