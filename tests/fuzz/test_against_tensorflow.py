@@ -14,7 +14,8 @@ KNOWN = {
     "sizes": {9, 77, 154, 177},             # indices that are a variable, beside a size of the run; one output of unstack is fed
     "mixed": {90, 177},                     # a loop whose body has more than is needed; as sizes 9
     "control": {106, 110, 170},             # sorting along the first axis of unknown rank; top_k's output fed; loops' gradients
-    "indexing": {113, 136},                 # an output of dynamic_partition is fed; dynamic_stitch of nothing
+    "indexing": {113},                      # an output of dynamic_partition is fed
+    "random": {67},                         # a default seed after the gradient of a loop that writes a TensorArray
     "linear": {122},                        # an output of qr is fed
 }
 
