@@ -115,7 +115,8 @@ def _(op, grad):
     parts = []
     for i in range(3):
         slope = _hue_slope(i, (r, g, b), largest, smallest, per_reach)
-        of_saturation = largest[i] * low * per_high * per_high - smallest[i] * per_high
+        # as in TensorFlow, no gradient of saturation arrives at a channel that is 0, though the derivative is -1 / M there
+        of_saturation = one_where(rgb[..., i] > 0) * (largest[i] * low * per_high * per_high - smallest[i] * per_high)
         parts.append(of_v * largest[i] + of_s * of_saturation + of_h * slope)
     return raw.Pack(parts, axis=-1)
 

@@ -142,6 +142,14 @@ def test_gradients_at_ties_and_zeros_are_tensorflows(tf, run, function, x, wante
     np.testing.assert_allclose(run(tf.gradients(getattr(tf, function)(x, axis=1), x)[0]), wanted, rtol=1e-6)
 
 
+def test_no_gradient_of_saturation_arrives_at_a_channel_that_is_zero(tf, run):
+    """The derivative is -1 / value there; TensorFlow gives 0."""
+    x = tf.constant([[[[0.25, 0.0, 0.5], [0.0, 0.0, 1.0], [0.5, 0.25, 1.0]]]])
+    weights = tf.constant([[[[0.0, 1.0, 0.0]] * 3]])
+    wanted = [[0, 0, 0], [0, 0, 0], [0, -1, 0.25]]
+    np.testing.assert_allclose(run(tf.gradients(tf.image.rgb_to_hsv(x), x, weights)[0])[0, 0], wanted, rtol=1e-6)
+
+
 def test_no_gradient_comes_out_of_a_root_at_zero_where_none_goes_in(tf, run):
     x = tf.constant([0.0, 4.0])
     assert run(tf.gradients(tf.sqrt(x), x, grad_ys=[tf.constant([0.0, 1.0])])[0]).tolist() == [0.0, 0.25]
