@@ -34,7 +34,8 @@ def _outputs_shape(count: int) -> Any:
         for other in c.shapes[1:3 if c.attrs["is_training"] else 5]:
             channels = shape_rules.merge_sizes(channels, shape_rules.with_rank(other, 1)[0])
         value[channel] = channels
-        return [tuple(value), *[(channels,)] * 4, *[None] * (count - 5)]
+        spare = () if c.running else None          # TensorFlow leaves it open, for cuDNN; only runs may know that it is a scalar
+        return [tuple(value), *[(channels,)] * 4, *[spare] * (count - 5)]
 
     return rule
 

@@ -10,6 +10,7 @@ import os
 import numpy as np
 import pytest
 
+from jitgraph.compiler.specialize import Info, apply_rule
 from jitgraph.graph import dtypes
 
 from . import harness
@@ -54,6 +55,17 @@ def test_shapes_and_dtypes_are_those_of_the_value(tf, opdef):
                         f"{case} with {kind} inputs: rule {tensor.shape}, value {np.shape(got)}"
                     if kind == "constant" and not opdef.dynamic and opdef.scalar:
                         assert tensor.shape.as_list() == list(np.shape(got))
+
+
+@pytest.mark.parametrize("opdef", _parameters(op for op in WITH_CASES if op.shape and not op.dynamic and not op.calls))
+def test_a_run_knows_all_shapes_from_its_inputs(tf, opdef):
+    """What is not known before the op runs ends a compiled program there."""
+    for case in harness.cases(opdef, harness.dtypes_of(opdef)[0])[:1]:
+        node = _node(tf, case)
+        arrays = [a for x in case.inputs for a in (x if isinstance(x, list) else [x])]
+        inputs = [Info(t.dtype.base_dtype, np.shape(a), a if t.dtype.is_integer else None) for t, a in zip(node.inputs, arrays)]
+        for shape, value in zip(apply_rule(node, inputs), harness.value(case, node), strict=True):
+            assert shape is not None and tuple(shape) == np.shape(value), f"{case}: rule {shape}, value {np.shape(value)}"
 
 
 def _compiled_dtypes(opdef):
