@@ -104,8 +104,9 @@ class _Specializer:
                 wanted.add(op)
                 waiting.extend(n for n in (*op.control_inputs, *(t.op for t in op.inputs)) if n in free)
         for op in [op for op in program.rest if op in wanted]:
-            if all(t in self.infos for t in op.inputs) and all(c not in rest for c in op.control_inputs) \
-                    and (self._visit(op) or op.opdef.dynamic):
+            # what is in the rest has no value yet, even where its shape is known
+            if all(t in self.infos and (t in program.feeds or t.op not in rest) for t in op.inputs) \
+                    and all(c not in rest for c in op.control_inputs) and (self._visit(op) or op.opdef.dynamic):
                 program.ops.append(op)
                 rest.remove(op)
         program.rest = [op for op in program.rest if op in rest]
