@@ -15,7 +15,7 @@ def matrix_product(w):
         raise Unsuitable
     batch = list(x.dims[:-2])
     y = w.leaf(x.dtype, (*batch, *((n, k) if tb else (k, n))), -2, 2)
-    grain = None if x.grain is None else x.grain + y.grain
+    grain = None if None in (x.grain, y.grain) else x.grain + y.grain
     w.emit(
         "matmul",
         [x, y],
