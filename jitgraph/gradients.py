@@ -315,7 +315,7 @@ def _zeros_for(x: Tensor) -> Tensor:
     if x.dtype.base_dtype is dtypes.resource:
         from jitgraph.op import lookup
 
-        return raw.Fill(lookup("VariableShape").builder(x), 0.0)
+        return raw.Fill(lookup("VariableShape").builder(x), convert_to_tensor(0, x.op.attrs["dtype"].base_dtype))
     return raw.ZerosLike(x, name="zeros_like")
 
 

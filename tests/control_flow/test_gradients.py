@@ -316,3 +316,13 @@ def test_a_reference_that_a_loop_reads_and_writes_is_refused(tf, run):
         else:
             with pytest.raises(TypeError, match="which the same loop or branch writes"):
                 tf.gradients(y, x)
+
+
+def test_a_variable_of_float64_that_no_gradient_reaches_by_one_way(tf):
+    """The zeros that stand for its gradient by the other have its dtype."""
+    v = tf.Variable(np.array([1.0, 2.0]), use_resource=True)
+    last = tf.while_loop(lambda k, x: k < 2, lambda k, x: (k + 1, v * 3.0), [0, tf.tanh(v)])[1]
+    gradient, = tf.gradients(last, v)
+    with tf.Session() as session:
+        session.run(v.initializer)
+        np.testing.assert_array_equal(session.run(gradient), [3.0, 3.0])
