@@ -7,6 +7,10 @@ if TYPE_CHECKING:
     from jitgraph.graph.operation import Operation
 
 
+# of these the first input chooses a branch; what the branches read is no reason not to wait, for it may be fed
+BRANCHING = ("If", "StatelessIf", "Case")
+
+
 class ControlBlock:
     """One ``with control_dependencies(...)`` block.
 

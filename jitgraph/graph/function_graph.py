@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from jitgraph.graph.control import BRANCHING
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.ids import Ids
 from jitgraph.graph.operation import Operation
@@ -221,7 +222,6 @@ class FunctionGraph(Graph):
         return graph
 
 
-BRANCHING = ("If", "StatelessIf", "Case")
 CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 LOOPS = ("While", "StatelessWhile")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from jitgraph.graph import sites
 from jitgraph.graph.collections import Collections
-from jitgraph.graph.control import ControlDependencies, ControlStack
+from jitgraph.graph.control import BRANCHING, ControlDependencies, ControlStack
 from jitgraph.graph.devices import DeviceStack
 from jitgraph.graph.ids import Ids
 from jitgraph.graph.lookup import as_graph_element, operation_named, tensor_named
@@ -125,7 +125,8 @@ class Graph:
                 raise ValueError(f"An operation named '{name}' is in the graph already.")
             waits = control_inputs is None      # else it stands outside of the open blocks, as what is captured does
             if control_inputs is None:
-                control_inputs = self._control.inputs_for(inputs) if self._control.blocks else []
+                read = inputs[:1] if op_type in BRANCHING else inputs
+                control_inputs = self._control.inputs_for(read) if self._control.blocks else []
             op = Operation(self, opdef, op_type, name, inputs, control_inputs, attrs, output_dtypes, output_shapes,
                            sites.capture(2))
             self._apply_scopes(op, colocate_with)

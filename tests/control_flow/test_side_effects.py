@@ -82,3 +82,17 @@ def test_arrays_that_an_unused_variable_reads_may_be_read_again(tf, run):
     array = tf.TensorArray(tf.float32, 3).unstack([1.0, 2.0, 3.0])
     k, _ = tf.while_loop(lambda k, y: k < 3, lambda k, y: (k + 1, y + array.read(k)), [0, 0.0])
     assert run([k, array.stack()])[1].tolist() == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("jit", ["off", "always", "auto"])
+def test_a_conditional_waits_for_what_its_branches_read_too(tf, jit):
+    """As the nodes that choose in TensorFlow do: what a fed tensor waited for happens before it."""
+    v, chosen = tf.Variable([0.5, 3.0], use_resource=True), tf.placeholder(tf.bool, [])
+    with tf.control_dependencies([tf.assign(v, [-1.0, -2.0])]):
+        read = v.read_value()
+    with tf.control_dependencies([read]):
+        found = tf.cond(chosen, lambda: tf.assign_add(v, read), lambda: tf.negative(read))
+    with tf.Session(jit=jit) as session:
+        session.run(v.initializer)
+        assert session.run(found, {chosen: False, read: [7.0, 8.0]}).tolist() == [-7.0, -8.0]
+        assert session.run(v).tolist() == [-1.0, -2.0]
