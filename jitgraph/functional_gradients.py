@@ -61,6 +61,11 @@ def _zeros(tensor: Tensor) -> Tensor:
     return zeros(shape, tensor.dtype.base_dtype)
 
 
+def _zeros_nodes(tensor: Tensor) -> int:
+    """How many nodes TensorFlow makes of zeros in the shape of a tensor: a constant, or Shape, a constant and Fill."""
+    return 1 if tensor.shape.is_fully_defined() else 3
+
+
 # -- branches ----------------------------------------------------------------------------------------------------------
 
 def _of_branches(op: Operation, grads: tuple) -> list:
@@ -140,6 +145,7 @@ class _LoopGradient:
         self.size = len(op.inputs)
         self.changes = [out is not into for out, into in zip(self.body.outputs, self.body.inputs)]
         self.given = {k: _dense(g) for k, g in enumerate(grads) if g is not None and flows(op.outputs[k])}
+        self.invariant = set(self.body.captures.values())
         self.graph = FunctionGraph("body_grad")
         self.nodes = 0              # how many nodes TensorFlow makes, see jitgraph.graph.ids
         self.variables, self.captures = self._reached()
@@ -177,14 +183,25 @@ class _LoopGradient:
         for k, grad in self.given.items():
             if not self.changes[k]:
                 answer[k] = grad
+        self._count_passed()
         if self.variables:
             self._inside()
             node = self._make()
-            self.nodes += 7 * len(self.captures)            # the loop that adds up a gradient of what it only reads
+            # the loop that adds up a gradient of what it only reads, from zeros; one of a variable that it does not change
+            self.nodes += sum(6 + (_zeros_nodes(self.op.inputs[k]) if self.body.inputs[k] in self.invariant else 1)
+                              for k in self.captures)
             for k, output in zip([*self.variables, *self.captures], node.outputs[1:]):
                 result = raw.Identity(output)
                 answer[k] = result if answer[k] is None else raw.AddN([answer[k], result])
         return answer + [None] * (len(self.op.inputs) - self.size)      # what the loop saves is new
+
+    def _count_passed(self) -> None:
+        """Counts what TensorFlow makes of any loop that a gradient arrives at: 8 nodes that count iterations forwards and 10
+        backwards; 5 for a gradient that goes past the body; zeros and an Enter for each variable that none arrives at."""
+        unused = [k for k, t in enumerate(self.body.inputs) if flows(t) and t not in self.invariant
+                  and k not in self.given and k not in self.variables and k not in self.captures]
+        passed = [k for k in self.given if not self.changes[k] and k not in self.captures]
+        self.nodes += 18 + 5 * len(passed) + 2 * len(unused)
 
     def _inside(self) -> None:
         """The body of the backward loop: one iteration again, and its gradient."""
@@ -205,6 +222,8 @@ class _LoopGradient:
             graph._ids.last, before = -len(self.arriving), graph.version       # not counting the Identity of each
             found = [_dense(grad) for grad in gradients(ys, xs, self.arriving, stop_gradients=xs)]
             self._count(replay, graph.get_operations()[before:])
+            # zeros for the next iteration, which enter the loop where their shape is computed
+            self.nodes += sum({1: 1, 3: 4}[_zeros_nodes(x)] for x, grad in zip(xs, found[:len(self.variables)]) if grad is None)
             self._save_products(replay)
             count = len(self.variables)
             self.leaving = [_zeros(x) if grad is None else grad for x, grad in zip(xs, found[:count])]
@@ -214,15 +233,17 @@ class _LoopGradient:
             self.next_count = self.count - 1
 
     def _count(self, replay: Replay, made: list[Operation]) -> None:
-        """Counts what TensorFlow makes: 8 nodes that count iterations forwards and 10 backwards, 5 for each variable, and what
+        """Counts what TensorFlow makes: 5 nodes for each variable, and what
         the gradient takes of the forward loop: a constant or an invariant once more, anything else from a stack."""
         theirs = {mine: tensor for tensor, mine in replay.known.items()}
         copies = set(replay.copies.values())
         made = [op for op in made if op not in copies]
-        taken = {theirs[t] for op in made for k, t in enumerate(op.inputs) if t in theirs and ARRAY_GRADIENTS.get(op.type) != k}
-        invariant = {t for t, changes in zip(self.body.inputs, self.changes) if not changes}
-        stacks = sum(t not in invariant and t.op.type != "Const" for t in taken)
-        self.nodes = 18 + 5 * len(self.variables) + self.graph._ids.last + (len(taken) - stacks) + 6 * stacks + (stacks > 0)
+        measured = [op for op in made if op.type in ("Shape", "Size", "Rank") and op.inputs[0] in theirs]
+        taken = {theirs[t] for op in made if op not in measured for k, t in enumerate(op.inputs)
+                 if t in theirs and ARRAY_GRADIENTS.get(op.type) != k}
+        stacks = sum(t not in self.invariant and t.op.type != "Const" for t in taken)
+        constants, stacks = len(taken) - stacks, stacks + len(measured)         # shapes are taken in the forward loop
+        self.nodes += 5 * len(self.variables) + self.graph._ids.last + constants + 6 * stacks + (stacks > 0)
         self.nodes += sum(op.type in ARRAY_GRADIENTS for op in made) + sum(k not in self.given for k in self.variables)
 
     def _save_products(self, replay: Replay) -> None:

@@ -85,11 +85,12 @@ class Unbroadcast:
     else ``BroadcastGradientArgs`` finds the axes at run time.  The last `inner` dimensions do not broadcast.
     """
 
-    __slots__ = ("_tensors", "_inner", "_found")
+    __slots__ = ("_tensors", "_inner", "_sums", "_found")
 
-    def __init__(self, x: Any, y: Any, inner: int = 0):
+    def __init__(self, x: Any, y: Any, inner: int = 0, sums: bool = False):
+        """`sums`: whether TensorFlow's gradient has a Sum and a Reshape whatever the shapes, which counts for default seeds."""
         self._tensors = x, y
-        self._inner = inner
+        self._inner, self._sums = inner, sums
         self._found: Any = None
         with counted_as(self._nodes_of_axes()):
             self._look()
@@ -97,6 +98,8 @@ class Unbroadcast:
     def _nodes_of_axes(self) -> int:
         """Two shapes and BroadcastGradientArgs; for shapes that are known, once in a graph."""
         shapes = tuple(t._shape for t in self._tensors)
+        if self._sums:
+            return 3
         if self._agree():
             return 0
         if self._inner:
@@ -127,9 +130,9 @@ class Unbroadcast:
 
     def _nodes(self, which: int) -> int:
         """A Sum and a Reshape unless the static shapes say that there is nothing to sum; with their constants if they do."""
-        if self._agree():
+        if self._agree() and not self._sums:
             return 0
-        if self._inner or not self._are_known():
+        if self._inner or self._sums or not self._are_known():
             return 2
         return 4 if self._axes(which) else 0
 

@@ -14,7 +14,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.composite import IndexedSlices, SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.ids import gradient_of_nodes
+from jitgraph.graph.ids import count_nodes, first_of, gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import COMPLEX, FLOATS, NOT_DIFFERENTIABLE, TypeSet, elementwise, op
@@ -95,10 +95,18 @@ def multiply(x, y):
     return x * y
 
 
+def _count_axes_of_equal(shape):
+    """Counts two shapes and their axes, once in a graph, where TensorFlow asks for them though both are `shape`."""
+    if first_of(("broadcast", shape, shape)):
+        count_nodes(3)
+
+
 @multiply.gradient
 def _(op, grad):
     x, y = op.inputs
     if x._shape is not None and x._shape == y._shape and None not in x._shape:
+        if x.dtype.base_dtype not in (dtypes.float32, dtypes.int32):
+            _count_axes_of_equal(x._shape)
         return [multiply(grad, conj(y)), multiply(grad, conj(x))]
     back = Unbroadcast(x, y)
     return [back.to_x(multiply(grad, conj(y))), back.to_y(multiply(conj(x), grad))]
@@ -178,7 +186,7 @@ def realdiv(x, y):
 def _quotient_gradient(divide):
     def gradient(op, grad):
         x, y = op.inputs
-        back = Unbroadcast(x, y)
+        back = Unbroadcast(x, y, sums=True)
         x, y = conj(x), conj(y)
         of_x = back.to_x(divide(grad, y))
         return [of_x, back.to_y(grad * divide(divide(negative(x), y), y))]
@@ -236,7 +244,7 @@ def floormod(x, y):
 @floormod.gradient
 def _(op, grad):
     x, y = op.inputs
-    back = Unbroadcast(x, y)
+    back = Unbroadcast(x, y, sums=True)
     quotient = floor_div(x, y)
     of_x = back.to_x(grad)
     return [of_x, back.to_y(grad * negative(quotient))]
@@ -286,6 +294,8 @@ def _pow(x, y):
 def _(op, grad):
     x, y = op.inputs
     z = op.outputs[0]
+    if x._shape is not None and x._shape == y._shape and None not in x._shape:
+        _count_axes_of_equal(x._shape)
     back = Unbroadcast(x, y)
     x, y, z = conj(x), conj(y), conj(z)
     of_x = back.to_x(grad * y * _pow(x, y - 1))

@@ -129,7 +129,7 @@ def polygamma(a, x):
 @polygamma.gradient
 def _(op, grad):
     order, x = op.inputs
-    back = Unbroadcast(order, x)
+    back = Unbroadcast(order, x, sums=True)
     return [None, back.to_y(polygamma(order + 1, x) * grad)]
 
 
@@ -143,7 +143,7 @@ def zeta(x, q):
 @zeta.gradient
 def _(op, grad):
     x, q = op.inputs
-    back = Unbroadcast(x, q)
+    back = Unbroadcast(x, q, sums=True)
     return [None, back.to_y(negative(x) * zeta(x + 1, q) * grad)]
 
 
@@ -172,7 +172,7 @@ def _igamma_grad_a(a, x):
 def _igamma_gradient(sign: int) -> Any:
     def gradient(op, grad):
         a, x = op.inputs
-        back = Unbroadcast(a, x)
+        back = Unbroadcast(a, x, sums=True)
         of_a = _igamma_grad_a(a, x)
         of_x = exp(negative(x) + (a - 1) * log(x) - lgamma(a))
         grads = [back.to_x(of_a * grad), back.to_y(of_x * grad)]
@@ -202,7 +202,7 @@ def _(op, grad):
     a, b, x = op.inputs
     log_beta = lgamma(a) + lgamma(b) - lgamma(a + b)
     of_x = exp((b - 1) * log(1 - x) + (a - 1) * log(x) - log_beta)
-    return [None, None, Unbroadcast(a, x).to_y(of_x * grad)]
+    return [None, None, Unbroadcast(a, x, sums=True).to_y(of_x * grad)]
 
 
 @op("BesselI0e(x: T) -> y: T", T=FLOATS, shape=shape_rules.same_as_input, host=True)

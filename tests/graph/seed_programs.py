@@ -45,6 +45,15 @@ tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), [0, x])[1] | tf.m
 tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.tanh(a)), [0, x])[1] | tf.scan(lambda a, e: a + e, x)
 tf.TensorArray(tf.float32, 3, clear_after_read=False).write(0, x).read(0) | tf.gradients(tf.reduce_sum(x * x * x), x)[0]
 """
+BROADCASTS = """
+x * tf.sin(x) * x | x / tf.sin(x) / x | x ** tf.sin(x) ** x | x % tf.sin(x) | x - tf.sin(x) | tf.igamma(x, tf.sin(x))
+"""
+LOOPS = """
+tf.while_loop(lambda i, a: i < 1, lambda i, a: (i + 1, a * x), [0, x])[1] | written(lambda a: tf.tanh(x))[0]
+tf.while_loop(lambda i, a: i < 1, lambda i, a: (i + 1, a - x), [0, x])[1] | written(lambda a: tf.tanh(x))[1]
+written(lambda a: tf.tanh(a))[0] | written(lambda a: tf.add_n([a, x]))[0] | written(lambda a: a * x)[0] | written(lambda a: a)[0]
+written(lambda a: tf.tanh(a))[1] | written(lambda a: tf.add_n([x, x]))[1] | written(lambda a: a * x)[1] | written(lambda a: a)[1]
+"""
 OTHERS = """
 tf.Variable(1.) | tf.get_variable("a", [2, 3]) | tf.Variable(1., use_resource=True) | tf.get_variable("a", [2], use_resource=True)
 tf.random_normal([2]) + tf.random_uniform([2]) + tf.truncated_normal([2]) + tf.random_shuffle([1., 2.])
@@ -76,6 +85,19 @@ def _control(tf, text, gradient):
         tf.gradients(y, x)
 
 
+def _of_two(tf, text, dtype, shape):
+    x = tf.placeholder(dtype, shape)
+
+    def written(step):
+        """What a loop writes into a TensorArray, and its last value."""
+        array = tf.TensorArray(x.dtype, 1, infer_shape=False)
+        _, array, last = tf.while_loop(lambda i, array, a: i < 1, lambda i, array, a: (i + 1, array.write(i, a), step(a)),
+                                       [0, array, x])
+        return array.stack(), last
+
+    tf.gradients(eval(text, {"tf": tf, "x": x, "written": written}), x)
+
+
 def _training(tf, text):
     w, b = tf.Variable(tf.ones([3, 2])), tf.Variable(tf.zeros([2]))
     x = tf.placeholder(tf.float32, [None, 3])
@@ -99,6 +121,10 @@ def programs(tf):
         add(text, _control, text, False)
     for text in _texts(GRADIENTS):
         add("gradient of " + text, _control, text, True)
+    for text in _texts(BROADCASTS) + _texts(LOOPS):
+        for dtype in ("float32", "float64"):
+            for shape in ([2], None):
+                add("gradient of {} of {} {}".format(text, dtype, shape), _of_two, text, dtype, shape)
     for text in OPTIMIZERS:
         add(text, _training, text)
     return found
