@@ -299,5 +299,6 @@ _RULES: dict[str, _Rule] = {
     **dict.fromkeys(["Prod", "Sum", "Max", "Min", "Range", "Equal", "NotEqual", "Less", "LessEqual", "Greater",
                      "GreaterEqual", "All", "Any", "LogicalAnd", "LogicalOr", "LogicalNot", "Slice", "ReverseV2",
                      "RealDiv", "Div", "Floor", "Ceil", "BroadcastArgs", "Where", "Select", "Tile", "ZerosLike",
-                     "OnesLike", "Split", "SplitV", "InvertPermutation", "ListDiff"], _by_value),
+                     "OnesLike", "Split", "SplitV", "InvertPermutation", "ListDiff", "Abs", "Sign", "Square", "Round",
+                     "Cumsum", "ArgMax", "ArgMin", "Transpose"], _by_value),
 }

@@ -84,8 +84,7 @@ def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: An
             size = minimum(convert_to_tensor(maxlength, dtypes.int32, "maxlength"), size)
         if weights is not None:
             weights = convert_to_tensor(weights, name="weights")
-            return raw.UnsortedSegmentSum(raw.Reshape(weights, [-1]), raw.Reshape(arr, [-1]), size) \
-                if maxlength is None else _bincount(arr, size, weights)
+            return raw.UnsortedSegmentSum(weights, arr, size) if maxlength is None else _bincount(arr, size, weights)
         return _bincount(arr, size, constant([], as_dtype(dtype)))
 
 

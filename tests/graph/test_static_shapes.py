@@ -78,3 +78,12 @@ def test_scatters_whose_shapes_do_not_fit(tf, run, name):
         for _ in range(2):
             with pytest.raises(tf.errors.InvalidArgumentError):
                 run(scatter(*late), {p: np.zeros(shape) for p, (_, shape) in zip(late, given)})
+
+
+def test_bincounts_length_follows_from_what_is_computed_of_constants(tf):
+    counted, weights = tf.abs(tf.constant([[1, -2], [3, 3]])), [[1.0, 2.0], [3.0, 4.0]]
+    assert tf.bincount(counted).shape == tf.bincount(counted, maxlength=60).shape == [4]
+    assert tf.bincount(counted, minlength=60).shape == tf.bincount(tf.transpose(counted), weights, 60).shape == [60]
+    assert tf.bincount(tf.placeholder(tf.int32), weights).shape.ndims is None
+    with tf.Session() as session:
+        assert session.run(tf.bincount(counted, weights)).tolist() == [0, 1, 2, 7]
