@@ -8,16 +8,8 @@ MODES = ("off", "always", "auto")
 EVERY = 20              # one of so many recorded programs is tried by default; the slow test tries all
 KINDS = sorted(path.stem for path in record.FOLDER.glob("*.npz"))
 
-# Programs that do not yet answer as TensorFlow: kind -> their numbers.
-KNOWN = {
-    "state": {23, 34, 72, 135, 191},        # a scatter, then an assign; a scatter of the variable's own value
-    "sizes": {9, 77, 154, 177},             # indices that are a variable, beside a size of the run; one output of unstack is fed
-    "mixed": {90, 177},                     # a loop whose body has more than is needed; as sizes 9
-    "control": {106, 110, 170},             # sorting along the first axis of unknown rank; top_k's output fed; loops' gradients
-    "indexing": {113},                      # an output of dynamic_partition is fed
-    "random": {67},                         # a default seed after the gradient of a loop that writes a TensorArray
-    "linear": {122},                        # an output of qr is fed
-}
+# Programs that do not answer as TensorFlow: kind -> their numbers.
+KNOWN: dict = {}
 
 
 def different(tf, kind, mode, program, wanted):

@@ -124,7 +124,7 @@ def programs(tf):
     for text in _texts(BROADCASTS) + _texts(LOOPS):
         for dtype in ("float32", "float64"):
             for shape in ([2], None):
-                add("gradient of {} of {} {}".format(text, dtype, shape), _of_two, text, dtype, shape)
+                add(f"gradient of {text} of {dtype} {shape}", _of_two, text, dtype, shape)
     for text in OPTIMIZERS:
         add(text, _training, text)
     return found
