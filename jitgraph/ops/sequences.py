@@ -106,6 +106,8 @@ def _lower_linspace(b: Any, start: Any, stop: Any, num: Any) -> Any:
     if num.constant is None:
         return NotImplemented
     count = num.constant.item()
+    if count <= 0:
+        raise ValueError(f"Requires num > 0: {count}")
     if count == 1:
         return b.reshape(start, (1,))
     step = (stop - start) / b.cast(b.const(count - 1, dtypes.int64), start.dtype)

@@ -25,6 +25,7 @@ COUNTED = {
     "conv2d_transpose": lambda tf, n: tf.nn.conv2d_transpose(tf.ones([2, 2, 2, 1]), tf.ones([2, 2, 1, 1]), [n, 4, 4, 1],
                                                              [1, 2, 2, 1]),
     "multinomial": lambda tf, n: tf.multinomial(tf.ones([1, 2]), n),
+    "linspace": lambda tf, n: tf.linspace(0.0, 1.0, n),
     "tile": lambda tf, n: tf.tile([1.0], [n]),
     **{name: lambda tf, n, make=make: make(tf, tf.stack([n])) for name, make in STATED.items()},
 }
