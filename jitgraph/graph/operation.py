@@ -74,9 +74,9 @@ class Operation:
         return sites.summary(self._frames)
 
     @property
-    def traceback_with_start_lines(self) -> list:
+    def traceback_with_start_lines(self) -> tuple:
         """As ``traceback``; tuples (filename, lineno, name, line, first line of the function)."""
-        return sites.with_start_lines(self._frames)
+        return tuple(sites.with_start_lines(self._frames))
 
     @property
     def site(self) -> tuple[str, int] | None:

@@ -57,7 +57,9 @@ def test_traceback_with_start_lines(tf):
     def made():
         return tf.constant(1.0)
 
-    filename, line, name, text, start = made().op.traceback_with_start_lines[-1]
+    frames = made().op.traceback_with_start_lines
+    filename, line, name, text, start = frames[-1]
+    assert type(frames) is tuple
     assert (filename, name, text) == (__file__, "made", "return tf.constant(1.0)") and line == start + 1
 
 
