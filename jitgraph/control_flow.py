@@ -70,6 +70,7 @@ class Branch:
 
     def __init__(self, function: Callable, what: str, strict: bool = True):
         self.graph = FunctionGraph(what).count_inline()
+        self.graph.is_branch = True
         self.what = what
         with self.graph.as_default():
             result = function()

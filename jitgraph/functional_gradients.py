@@ -28,13 +28,14 @@ ARRAY_GRADIENTS = {"TensorArrayElementGradient": 2, "TensorArrayRowsGradient": 2
 COSTLY = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D", "Conv3D", "DepthwiseConv2dNative")
 
 
-def gradient(op: Operation, grads: tuple) -> list:
-    """The gradients of the inputs of `op`, for those of its outputs (None where nothing arrived)."""
+def gradient(op: Operation, grads: tuple, needed: set[int]) -> list:
+    """The gradients of the inputs of `op`, for those of its outputs (None where nothing arrived); of those that are `needed`,
+    by their numbers."""
     if op.type not in LOOPS:
-        return _of_branches(op, grads)
+        return _of_branches(op, grads, needed)
     if not notes(op).back_prop:
         return [None] * len(op.inputs)
-    loop = _LoopGradient(op, grads)
+    loop = _LoopGradient(op, grads, needed)
     with counted_as(0) as block:
         answer = loop.build()
         block.nodes = loop.nodes
@@ -68,10 +69,10 @@ def _zeros_nodes(tensor: Tensor) -> int:
 
 # -- branches ----------------------------------------------------------------------------------------------------------
 
-def _of_branches(op: Operation, grads: tuple) -> list:
+def _of_branches(op: Operation, grads: tuple, needed: set[int]) -> list:
     offset = first_argument(op)
     inputs, record = list(op.inputs[offset:]), expose(op)
-    wanted = [k for k, tensor in enumerate(inputs) if _takes_gradient(tensor)]
+    wanted = [k for k, tensor in enumerate(inputs) if _takes_gradient(tensor) and k + offset in needed]
     given = {k: _dense(grad) for k, grad in enumerate(grads) if grad is not None and flows(op.outputs[k])}
     with counted_as(0) as block:
         answer, block.nodes = _branch_gradients(op, inputs, record, wanted, given)
@@ -140,7 +141,8 @@ def _branch_gradient(function: FunctionGraph, op: Operation, inputs: list, recor
 class _LoopGradient:
     """Builds the backward loop of one While."""
 
-    def __init__(self, op: Operation, grads: tuple):
+    def __init__(self, op: Operation, grads: tuple, needed: set[int]):
+        self.needed = needed
         self.op, self.body = op, bodies(op)[1]
         self.size = len(op.inputs)
         self.changes = [out is not into for out, into in zip(self.body.outputs, self.body.inputs)]
@@ -157,8 +159,32 @@ class _LoopGradient:
             inputs = self._behind([self.body.outputs[k] for k in variables])
             more = variables | {k for k in inputs if self.changes[k]}
             if more == variables:
-                return sorted(variables), sorted(k for k in inputs if not self.changes[k])
+                useful = self._useful()
+                return sorted(variables & useful), sorted(k for k in inputs if not self.changes[k] and k in useful)
             variables = more
+
+    def _useful(self) -> set[int]:
+        """The inputs of the body through which a gradient comes to an input of the loop that needs one."""
+        useful = {k for k in range(self.size) if k in self.needed}
+        while True:
+            known = {self.body.inputs[k] for k in useful}
+            more = useful | {k for k, t in enumerate(self.body.outputs) if k not in useful and self._depends(t, known)}
+            if more == useful:
+                return useful
+            useful = more
+
+    def _depends(self, tensor: Tensor, known: set[Tensor]) -> bool:
+        """Whether a tensor of the body depends on one of these through tensors that gradients flow through."""
+        seen: set[Tensor] = set()
+        stack = [tensor]
+        while stack:
+            one = stack.pop()
+            if one in known:
+                return True
+            if one not in seen and _takes_gradient(one):
+                seen.add(one)
+                stack.extend(one.op.inputs)
+        return False
 
     def _behind(self, tensors: list[Tensor]) -> list[int]:
         """The inputs of the body that gradients of these tensors of it may arrive at."""
@@ -243,7 +269,8 @@ class _LoopGradient:
                  if t in theirs and ARRAY_GRADIENTS.get(op.type) != k}
         stacks = sum(t not in self.invariant and t.op.type != "Const" for t in taken)
         constants, stacks = len(taken) - stacks, stacks + len(measured)         # shapes are taken in the forward loop
-        self.nodes += 5 * len(self.variables) + self.graph._ids.last + constants + 6 * stacks + (stacks > 0)
+        self.nodes += 5 * len(self.variables) + self.graph._ids.last + constants + 6 * stacks
+        self.nodes += stacks > 0 and self.op.attrs["parallel_iterations"] != 1         # they wait for each other
         self.nodes += sum(op.type in ARRAY_GRADIENTS for op in made) + sum(k not in self.given for k in self.variables)
 
     def _save_products(self, replay: Replay) -> None:

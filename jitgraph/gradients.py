@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import enum
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -17,6 +18,7 @@ from jitgraph.graph import dtypes, shapes
 from jitgraph.graph.composite import IndexedSlices
 from jitgraph.graph.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
 from jitgraph.graph.gradient_registry import gradient_function
+from jitgraph.graph.ids import count_nodes
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.stack import get_default_graph
@@ -260,6 +262,8 @@ class _Walk:
             return
         sources = _sources(op)
         if sources is not op.inputs:
+            if getattr(op.graph, "is_branch", False):
+                count_nodes(6)              # TensorFlow merges it with zeros for the other branch
             self.arrive(sources[0], totals[0])
             return
         function = gradient_function(op)
@@ -269,6 +273,9 @@ class _Walk:
         out_grads = [raw.ZerosLike(output, name="zeros_like") if total is None and fills and _flows(output) else total
                      for output, total in zip(op.outputs, totals)]
         with name_scope(op.name + "_grad"):
+            if getattr(function, "takes_needed", False):
+                needed = {k for k, tensor in enumerate(op.inputs) if tensor.op in self.pending}
+                function = functools.partial(function, needed=needed)
             in_grads = _called(function, op, out_grads)
             if self.gate and sum(grad is not None for grad in in_grads) > 1:
                 from jitgraph.ops.control import tuple_ as gated

@@ -5,6 +5,7 @@ from typing import Any
 
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.function_graph import VARIABLES, bodies, first_argument
+from jitgraph.graph.ids import counted_as
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
@@ -31,7 +32,8 @@ def guarded(value: Tensor, name: str) -> Tensor:
             if op in known:
                 copies[op.outputs[0]] = known[op].initialized_value()
         elif any(t in copies for t in op.inputs):
-            made = _copy(op, [copies.get(t, t) for t in op.inputs], f"{op.name}_{name}")
+            with counted_as(_nodes(op, copies)):
+                made = _copy(op, [copies.get(t, t) for t in op.inputs], f"{op.name}_{name}")
             copies.update(zip(op.outputs, made.outputs))
     return copies.get(value, value)
 
@@ -63,6 +65,21 @@ def _dependent(goal: Operation) -> list[Operation]:
             elif state[tensor.op] is None:
                 return []
     return order
+
+
+def _nodes(op: Operation, copies: dict[Tensor, Tensor]) -> int:
+    """How many nodes TensorFlow copies for an operation: of a conditional, those that depend on what is `copies` now."""
+    if not bodies(op):
+        return 1
+    found: set[Operation] = set()
+    for function in bodies(op):
+        stack = [t.op for t, outer in zip(function.inputs, op.inputs[first_argument(op):]) if outer in copies]
+        while stack:
+            node = stack.pop()
+            if node not in found:
+                found.add(node)
+                stack.extend(consumer for t in node.outputs for consumer in t.consumers())
+    return sum(node.type not in VARIABLES or any(t.consumers() for t in node.outputs) for node in found)
 
 
 def _copy(op: Operation, inputs: list[Tensor], name: str) -> Operation:

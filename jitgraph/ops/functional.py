@@ -27,13 +27,14 @@ def _result_shapes(c: Any) -> list:
     return list(stated) if stated else [None] * len(types)
 
 
-def _gradient(op: Operation, *grads: Any) -> list:
+def _gradient(op: Operation, *grads: Any, needed: set[int]) -> list:
     from jitgraph import functional_gradients
 
-    return functional_gradients.gradient(op, grads)
+    return functional_gradients.gradient(op, grads, needed)
 
 
 vars(_gradient)["takes_none"] = True         # gradients of outputs that nobody asks for stay None
+vars(_gradient)["takes_needed"] = True       # and those of inputs that nobody asks for are not built
 
 _COMMON: dict[str, Any] = {"shape": _result_shapes, "grad": _gradient, "host": True, "context": ("op",)}
 

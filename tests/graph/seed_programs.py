@@ -54,10 +54,22 @@ tf.while_loop(lambda i, a: i < 1, lambda i, a: (i + 1, a - x), [0, x])[1] | writ
 written(lambda a: tf.tanh(a))[0] | written(lambda a: tf.add_n([a, x]))[0] | written(lambda a: a * x)[0] | written(lambda a: a)[0]
 written(lambda a: tf.tanh(a))[1] | written(lambda a: tf.add_n([x, x]))[1] | written(lambda a: a * x)[1] | written(lambda a: a)[1]
 """
+# w is a placeholder beside x, and z another one, which nobody asks a gradient for
+CAPTURES = """
+tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a + z), [0, x])[1] | tf.map_fn(lambda e: e * z, x)
+tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * w), [0, z])[1] | tf.map_fn(lambda e: e * w, tf.ones([2]))
+tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * w + z), [0, x], parallel_iterations=1)[1]
+tf.cond(p, lambda: x * z, lambda: x + w)
+tf.cond(p, lambda: tf.gradients(z * z, z)[0], lambda: z) * x
+tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a + tf.gradients(z * z, z)[0]), [0, x])[1]
+tf.scan(lambda a, e: tf.tanh(a * w) + e, z, initializer=tf.zeros([]))
+tf.scan(lambda a, e: a * w + e * z, x, initializer=tf.zeros([]))
+"""
 OTHERS = """
 tf.Variable(1.) | tf.get_variable("a", [2, 3]) | tf.Variable(1., use_resource=True) | tf.get_variable("a", [2], use_resource=True)
 tf.random_normal([2]) + tf.random_uniform([2]) + tf.truncated_normal([2]) + tf.random_shuffle([1., 2.])
 tf.group(tf.constant(1.), p)
+tf.Variable(v.initialized_value() * 2) | tf.Variable(v * 2) | tf.train.ExponentialMovingAverage(.9).apply([v])
 tf.clip_by_global_norm([x, x * 2], 1.) | tf.train.exponential_decay(.1, tf.Variable(0, trainable=False), 10, .9)
 tf.gradients(x * 2, x, grad_ys=[tf.ones([2])]) | tf.gradients([x * 2, x * 3], [x]) | tf.dynamic_partition(x, [0, 1], 2)
 tf.gradients(tf.nn.embedding_lookup(v, [0, 1]), v) | (v.initializer, tf.train.Saver()) | (v, tf.global_variables_initializer())
@@ -98,6 +110,14 @@ def _of_two(tf, text, dtype, shape):
     tf.gradients(eval(text, {"tf": tf, "x": x, "written": written}), x)
 
 
+def _captures(tf, text):
+    x, z = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.float32, [])
+    w, p = tf.placeholder(tf.float32, []), tf.placeholder(tf.bool, [])
+    if "scan" in text and "* z" not in text:
+        z = tf.placeholder(tf.float32, [4])
+    tf.gradients(eval(text, {"tf": tf, "x": x, "w": w, "z": z, "p": p}), [x, w])
+
+
 def _training(tf, text):
     w, b = tf.Variable(tf.ones([3, 2])), tf.Variable(tf.zeros([2]))
     x = tf.placeholder(tf.float32, [None, 3])
@@ -125,6 +145,8 @@ def programs(tf):
         for dtype in ("float32", "float64"):
             for shape in ([2], None):
                 add(f"gradient of {text} of {dtype} {shape}", _of_two, text, dtype, shape)
+    for text in _texts(CAPTURES):
+        add("gradients of " + text, _captures, text)
     for text in OPTIMIZERS:
         add(text, _training, text)
     return found
