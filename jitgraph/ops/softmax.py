@@ -77,6 +77,8 @@ def _(op, grad):
 def _cross_entropy_shape(c: Any) -> Any:
     both = shape_rules.broadcast_shapes(*c.shapes)
     both = shape_rules.with_rank(both, 2, "logits and labels")
+    if not c.running and None not in c.shapes:      # what is not known broadcasts to 0 only if it is 0 or 1
+        both = tuple(0 if 0 in sizes else size for size, sizes in zip(both, zip(*c.shapes)))
     return [(both[0],), both]
 
 

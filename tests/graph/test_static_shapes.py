@@ -87,3 +87,9 @@ def test_bincounts_length_follows_from_what_is_computed_of_constants(tf):
     assert tf.bincount(tf.placeholder(tf.int32), weights).shape.ndims is None
     with tf.Session() as session:
         assert session.run(tf.bincount(counted, weights)).tolist() == [0, 1, 2, 7]
+
+
+def test_a_cross_entropy_of_no_rows_has_none(tf):
+    labels, logits = tf.placeholder(tf.float32, [0, None]), tf.placeholder(tf.float32, [None, 3])
+    found = tf.raw_ops.SoftmaxCrossEntropyWithLogits(features=logits, labels=labels)
+    assert found.loss.shape == [0] and found.backprop.shape == [0, 3]
