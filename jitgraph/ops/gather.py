@@ -93,12 +93,24 @@ def _axis_gradient(params: Any, indices: Any, grad: Any, axis: Any, known_axis: 
     full = shape(params)
     rank = len(params._shape) if params._shape is not None else None
     if known_axis is None or rank is None or indices._shape is None:
-        raise NotImplementedError("The gradient of tf.gather along an axis that is not known while the graph is built is "
-                                  "not there; give `axis` as a number, and params and indices of known rank.")
+        return _any_axis_gradient(params, indices, grad, axis)
     axis, inner = axis_from(known_axis, rank), len(indices._shape)
     order = [*range(axis, axis + inner), *range(axis), *range(axis + inner, rank - 1 + inner)]
     summed = raw.UnsortedSegmentSum(raw.Transpose(grad, order), indices, full[axis])
     return raw.Transpose(summed, [*range(1, axis + 1), 0, *range(axis + 1, rank)])
+
+
+def _any_axis_gradient(params: Any, indices: Any, grad: Any, axis: Any) -> Any:
+    """The same for an axis or ranks that only the run knows: the order of the axes is computed."""
+    full, count = shape(params), expand_dims(size(indices), 0)
+    rank = size(full)
+    axis = raw.FloorMod(raw.Cast(axis, DstT=dtypes.int32) + rank, rank)
+    values = reshape(grad, concat([full[:axis], count, full[axis + 1:]], 0))
+    order = concat([expand_dims(axis, 0), raw.Range(0, axis, 1), raw.Range(axis + 1, rank, 1)], 0)
+    summed = raw.UnsortedSegmentSum(raw.Transpose(values, order), reshape(indices, count), full[axis])
+    result = raw.Transpose(summed, raw.InvertPermutation(order))
+    result.set_shape(params._shape)
+    return result
 
 
 def _batch_gather_gradient(op: Any, grad: Any) -> Any:

@@ -173,3 +173,21 @@ def test_a_sparse_gradient_is_made_whole_where_a_broadcast_sums_it(tf):
     gradient, = tf.gradients(tf.reduce_sum(tf.gather(summed, [0, 0])), x)
     with tf.Session() as session:
         assert session.run(tf.convert_to_tensor(gradient)).tolist() == [[6.0, 6.0], [4.0, 4.0]]
+
+
+@pytest.mark.parametrize("jit", ["off", "always", "auto"])
+@pytest.mark.parametrize("rank", ["known", "unknown"])
+def test_gather_along_an_axis_that_only_the_run_knows(tf, rng, jit, rank):
+    x = tf.placeholder(tf.float64, [2, 3, 4] if rank == "known" else None)
+    axis = tf.placeholder(tf.int32, [])
+    y = tf.gather(x, [[1, 0], [1, 1]], axis=axis)
+    weights = tf.placeholder(tf.float64, None)
+    slope, = tf.gradients(y * weights, x)
+    with tf.Session(jit=jit) as session:
+        for k in (0, 1, 2, -1, 1):
+            data = rng.randn(2, 3, 4)
+            w = rng.randn(*np.take(data, [[1, 0], [1, 1]], k).shape)
+            wanted = np.zeros_like(data)
+            moved, front = np.moveaxis(wanted, k, 0), np.moveaxis(w, [k % 3, k % 3 + 1], [0, 1])
+            np.add.at(moved, [1, 0, 1, 1], front.reshape(4, *front.shape[2:]))
+            np.testing.assert_allclose(session.run(slope, {x: data, axis: k, weights: w}), wanted)
