@@ -88,7 +88,12 @@ class Steps:
 
 def _sizes_are_stated(op) -> bool:
     """Whether the shape rule was asked about all sizes when the operation was made."""
-    return all(t._shape is not None and None not in t._shape for t in (*op.inputs, *op.outputs))
+    for tensors in (op.inputs, op.outputs):
+        for tensor in tensors:
+            shape = tensor._shape
+            if shape is None or None in shape:
+                return False
+    return True
 
 
 
