@@ -15,7 +15,7 @@ from contextlib import nullcontext
 import numpy as np
 
 from jitgraph.compiler import Program, compile, compile_ops, options
-from jitgraph.compiler.lower import state_inputs
+from jitgraph.compiler.lower import is_given, state_inputs
 from jitgraph.compiler.open_variables import is_closed
 from jitgraph.compiler.order import is_variable, variable_of
 from jitgraph.compiler.prune import has_effect, noticed, prune
@@ -324,7 +324,8 @@ class Segment:
         fetches = [t for t in plan.fetches if t not in before.results or t in before.live]
         program = Program(plan.graph, fetches, plan.targets, dict(zip(live, shapes)), variable_shapes=open_shapes,
                           known=known, options=plan.options)
-        program.ops, program.wanted = list(before.rest), plan.wanted
+        # a placeholder may be left that is there for a control edge alone
+        program.ops, program.wanted = [op for op in before.rest if not is_given(op, plan.feeds.__contains__)], plan.wanted
         return self._passed(program)
 
     def _passed(self, program) -> Program:

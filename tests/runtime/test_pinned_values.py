@@ -49,3 +49,15 @@ def test_what_follows_an_unknown_size_runs_for_targets_too(tf, jit, fetched):
         for run in (1, 2, 3):
             session.run([early, second.op] if fetched else second.op)
             assert session.run(w) == 11 * run
+
+
+@pytest.mark.parametrize("jit", ["off", "always", "auto"])
+def test_a_control_edge_from_a_placeholder_after_an_unknown_size(tf, jit):
+    x = tf.placeholder(tf.float32, [None])
+    places = tf.where(x > 0)
+    gate = tf.placeholder(tf.float32, [3])
+    with tf.control_dependencies([gate]):
+        found = tf.identity(tf.gather_nd(x, places) * 2)
+    with tf.Session(jit=jit) as session:
+        for _ in range(2):
+            assert session.run(found, {x: [1.0, -1.0, 2.0], gate: [0.0, 0.0, 0.0]}).tolist() == [2.0, 4.0]
