@@ -95,7 +95,10 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
         for i in range(1, len(tensors)):
             kept = set(output).union(*labels[i + 1:])
             total, found = _contract(total, found, tensors[i], labels[i], kept)
-        return _arranged(_summed(total, found, set(output)), [a for a in found if a in output], output)
+        result = _arranged(_summed(total, found, set(output)), [a for a in found if a in output], output)
+        stated = {a: d for x, part in zip(tensors, labels) if x._shape for a, d in zip(part, x._shape) if d is not None}
+        result.set_shape([stated.get(a) for a in output])
+        return result
 
 
 def _summed(x: Tensor, labels: Any, kept: set) -> Tensor:
@@ -124,7 +127,8 @@ def _contract(x: Tensor, of_x: str, y: Tensor, of_y: str, kept: set) -> tuple[Te
     summed = "".join(a for a in shared if a not in kept)
     rows = "".join(a for a in of_x if a not in shared)
     columns = "".join(a for a in of_y if a not in shared)
-    sizes = {**_sizes(y, of_y), **_sizes(x, of_x)}
+    sizes = _sizes(x, of_x)
+    sizes.update((a, size) for a, size in _sizes(y, of_y).items() if callable(sizes.get(a)) or a not in sizes)
     left = _arranged(x, of_x, batch + rows + summed)
     right = _arranged(y, of_y, batch + summed + columns)
     of_left, of_right = [*batch, *rows, *summed], [*batch, *summed, *columns]

@@ -42,7 +42,13 @@ def _gathered(c: Any, axis: Any, batch_dims: int = 0) -> Any:
 def _lower_gather_v2(b: Any, params: Any, indices: Any, axis: Any, batch_dims: int) -> Any:
     if axis.constant is None or batch_dims:
         return NotImplemented
-    return b.gather(params, indices, axis_from(axis.constant.reshape(()), len(params.shape)))
+    return _lower_slices(b, params, indices, axis_from(axis.constant.reshape(()), len(params.shape)))
+
+
+def _lower_slices(b: Any, params: Any, indices: Any, axis: int) -> Any:
+    if any(d == 0 for d in params.shape[axis + 1:]):
+        return NotImplemented           # a kernel of no elements would look at no index
+    return b.gather(params, indices, axis)
 
 
 @op("GatherV2(params: Tparams, indices: Tindices, axis: Taxis; batch_dims: int = 0) -> output: Tparams",
@@ -52,6 +58,8 @@ def _lower_gather_v2(b: Any, params: Any, indices: Any, axis: Any, batch_dims: i
 def _gather_v2(params, indices, axis, batch_dims):
     """The slices of `params` along `axis` that `indices` names; the first `batch_dims` dimensions go in pairs."""
     axis = axis_from(axis, params.ndim)
+    if not math.prod(params.shape[:axis]) and not batch_dims:       # TensorFlow looks at no index then
+        return np.zeros((*params.shape[:axis], *indices.shape, *params.shape[axis + 1:]), params.dtype)
     check_indices(indices, params.shape[axis])
     if not batch_dims:
         return np.take(params, indices, axis)
@@ -136,7 +144,7 @@ def _batch_gather_gradient(op: Any, grad: Any) -> Any:
 
 
 @op("Gather(params: Tparams, indices: Tindices; validate_indices: bool = True) -> output: Tparams", Tindices=_INDICES,
-    shape=lambda c: _gathered(c, np.array(0)), lower=lambda b, params, indices: b.gather(params, indices, 0),
+    shape=lambda c: _gathered(c, np.array(0)), lower=lambda b, params, indices: _lower_slices(b, params, indices, 0),
     checks=True)
 def _gather_v1(params, indices):
     """The rows of `params` that `indices` names; the older form of GatherV2."""

@@ -70,3 +70,19 @@ def test_a_batch_of_nothing_and_its_gradients(tf, name, jit):
     with tf.Session(jit=jit) as session:
         found, *slopes = session.run([y, *(t for t, _ in gradients)], {x: np.zeros(shapes[0]), w: np.zeros(shapes[1])})
     assert found.shape == expected and [s.shape for s in slopes] == [s for _, s in gradients]
+
+
+@pytest.mark.parametrize("jit", ["off", "always", "auto"])
+@pytest.mark.parametrize("shape, axis, looks", [((0, 3, 1), 1, False), ((0, 3), 1, False), ((3, 0), 0, True), ((2, 3, 0), 1, True)])
+def test_an_index_outside_of_a_table_without_elements(tf, jit, shape, axis, looks):
+    """TensorFlow looks at indices unless there is nothing before the axis."""
+    params, indices = tf.placeholder(tf.float32, [None] * len(shape)), tf.placeholder(tf.int32, [None])
+    rows = tf.gather(params, indices, axis=axis)
+    with tf.Session(jit=jit) as session:
+        for _ in range(2):
+            feeds = {params: np.zeros(shape), indices: [3, 1]}
+            if looks:
+                with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[0\] = 3 is not in \[0, 3\)"):
+                    session.run(rows, feeds)
+            else:
+                assert session.run(rows, feeds).size == 0
