@@ -342,7 +342,7 @@ def check_shapes(op, arrays) -> list:
     NumPy takes more than TensorFlow, and has other words for what it refuses.
     """
     opdef = op.opdef
-    if opdef is None or opdef.shape is None or opdef.dynamic or opdef.calls or opdef.shape is shape_rules.broadcast:
+    if opdef is None or opdef.shape is None or opdef.dynamic or opdef.calls:
         return [None] * len(op.outputs)
     return apply_rule(op, [Info(t.dtype.base_dtype, a.shape, a if a.dtype.kind in "iu" and a.size <= PIN_LIMIT else None)
                     for t, a in zip(op.inputs, map(np.asarray, arrays))])

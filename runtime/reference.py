@@ -7,6 +7,7 @@ from jitgraph.compiler.lower import PASS_THROUGH, is_given, missing_feed, state_
 from jitgraph.compiler.order import is_transparent, is_variable, seen_through, variable_of
 from jitgraph.compiler.prune import EVERYTHING
 from jitgraph.compiler.specialize import check_shapes
+from jitgraph.graph import shape_rules
 from jitgraph.graph.function_graph import inputs_by_value
 
 from . import functions, hostcall, watch
@@ -87,7 +88,9 @@ class Steps:
 
 
 def _sizes_are_stated(op) -> bool:
-    """Whether the shape rule was asked about all sizes when the operation was made."""
+    """Whether the shape rule was asked about all sizes when the operation was made, or says what NumPy says."""
+    if op.opdef is None or op.opdef.shape is shape_rules.broadcast:
+        return True
     for tensors in (op.inputs, op.outputs):
         for tensor in tensors:
             shape = tensor._shape

@@ -11,6 +11,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import INDEX, INDICES, NUMBERS, REALS
 from jitgraph.graph.ids import gradient_of_nodes
+from jitgraph.graph.tensor import Tensor
 from jitgraph.op import op
 from jitgraph.ops.complex_numbers import conj
 from jitgraph.ops.invalid import invalid
@@ -310,8 +311,11 @@ def _counts(data: Any, segment_ids: Any, num_segments: Any) -> Any:
     """How many rows each segment has, at least 1, in a shape that broadcasts with the sums."""
     ids = reshape(raw.Cast(raw.OnesLike(segment_ids), DstT=data.dtype.base_dtype), shape(segment_ids))
     number = raw.UnsortedSegmentSum(ids, segment_ids, num_segments)
-    inner = len(data._shape) - len(segment_ids._shape) if data._shape is not None else 0
-    number = reshape(number, raw.ConcatV2([shape(number), [1] * inner], 0)) if inner else number
+    if data._shape is None or segment_ids._shape is None:
+        ones: Any = raw.Fill(expand_dims(raw.Rank(data) - raw.Rank(segment_ids), 0), 1)
+    else:
+        ones = [1] * (len(data._shape) - len(segment_ids._shape))
+    number = reshape(number, raw.ConcatV2([shape(number), ones], 0)) if isinstance(ones, Tensor) or ones else number
     return raw.Maximum(number, raw.OnesLike(number))
 
 

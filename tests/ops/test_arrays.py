@@ -271,3 +271,15 @@ def test_pairs_of_no_batches_and_windows_of_no_images(tf, jit):
     with tf.Session(jit=jit) as session:
         found = session.run(ys, {x: np.zeros((0, 3, 4)), i: np.zeros((0, 2)), image: np.zeros((0, 5, 5, 2))})
     assert [a.shape for a in found] == [(0, 2, 4), (0, 3, 2), (0, 4, 4, 8)]
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+@pytest.mark.parametrize("name, power", [("unsorted_segment_mean", 1), ("unsorted_segment_sqrt_n", 0.5)])
+def test_means_of_segments_of_data_of_unknown_rank(tf, rng, jit, name, power):
+    data, ids = tf.placeholder(tf.float64), tf.placeholder(tf.int32)
+    means = getattr(tf, name)(data, ids, 3)
+    with tf.Session(jit=jit) as session:
+        for shape in ((4, 2, 2), (4,)):
+            array = rng.randn(*shape)
+            wanted = np.stack([(array[1] + array[3]) / 2 ** power, array[2], array[0]])
+            np.testing.assert_allclose(session.run(means, {data: array, ids: [2, 0, 1, 0]}), wanted)

@@ -61,3 +61,17 @@ def test_a_control_edge_from_a_placeholder_after_an_unknown_size(tf, jit):
     with tf.Session(jit=jit) as session:
         for _ in range(2):
             assert session.run(found, {x: [1.0, -1.0, 2.0], gate: [0.0, 0.0, 0.0]}).tolist() == [2.0, 4.0]
+
+
+@pytest.mark.parametrize("jit", ["off", "always", "auto"])
+def test_a_shape_that_a_program_states_wrongly(tf, jit):
+    """TensorFlow goes by what there is; so do first and later runs here, where the operation tells."""
+    x = tf.placeholder(tf.float32)
+    y = tf.reverse(x, [0]) + 1
+    y.set_shape([3])
+    picture = tf.image.flip_left_right(tf.placeholder(tf.float32, name="picture"))
+    with tf.Session(jit=jit) as session:
+        for _ in range(2):
+            assert session.run(y * 2, {x: [1.0, 2.0]}).tolist() == [6.0, 4.0]
+            batch = np.arange(12.0).reshape(2, 2, 3, 1)
+            np.testing.assert_array_equal(session.run(picture, {"picture:0": batch}), batch[:, ::-1])
