@@ -116,9 +116,9 @@ def merge(a: Shape, b: Shape) -> Shape:
 
 
 def elements(shape: Shape) -> Any:
-    """The number of elements, None if it is not known."""
+    """The number of elements, None if it is not known: 0 as soon as one size is."""
     if shape is None or any(d is None for d in shape):
-        return None
+        return 0 if shape is not None and any(d is not None and d == 0 for d in shape) else None
     return product(shape)
 
 

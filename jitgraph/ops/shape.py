@@ -125,6 +125,8 @@ def _stated_reshape(shape: Any, wanted: Any) -> Any:
     Raises ValueError if the numbers of elements cannot be the same.
     """
     unknown_in, unknown_out = [[i for i, d in enumerate(s) if d is None] for s in (shape, wanted)]
+    if shape_rules.elements(shape) == 0:        # whatever the unknown sizes are
+        unknown_in = []
     if len(unknown_in) > 1 or len(unknown_out) > 1:
         return wanted
     count, known = [shape_rules.product([d for d in s if d is not None]) for s in (shape, wanted)]

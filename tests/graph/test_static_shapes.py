@@ -93,3 +93,9 @@ def test_a_cross_entropy_of_no_rows_has_none(tf):
     labels, logits = tf.placeholder(tf.float32, [0, None]), tf.placeholder(tf.float32, [None, 3])
     found = tf.raw_ops.SoftmaxCrossEntropyWithLogits(features=logits, labels=labels)
     assert found.loss.shape == [0] and found.backprop.shape == [0, 3]
+
+
+def test_a_reshape_of_nothing(tf):
+    nothing = tf.placeholder(tf.float32, [None, 0])
+    assert tf.reshape(nothing, [-1]).shape.as_list() == [0]
+    assert tf.reshape(nothing, [3, -1]).shape.as_list() == [3, 0]

@@ -34,6 +34,14 @@ def test_for_large_numbers_the_slope_is_that_of_a_normal_distribution(a):
     assert slope == pytest.approx(-1 / np.sqrt(2 * np.pi * a), rel=1e-3)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_infinite_arguments_are_those_of_tensorflow(tf, run, dtype):
+    nan, inf = np.nan, np.inf
+    a, x = tf.constant([inf, inf, 1, inf, 0, inf, 0], dtype), tf.constant([inf, 1, inf, 0, inf, -1, 0], dtype)
+    np.testing.assert_array_equal(run(tf.igammac(a, x)), [0, nan, 0, 1, nan, nan, nan])
+    np.testing.assert_array_equal(run(tf.igamma(a, x)), [nan, nan, 1, 0, nan, nan, 0])
+
+
 @pytest.mark.parametrize("jit", ["off", "always"])
 def test_gradients_without_a_value_are_those_of_tensorflow(tf, jit):
     a = tf.placeholder(tf.float64, [None])
