@@ -127,7 +127,7 @@ def _composed_gradient(op: Any, dy: Any, x: Any, scale: Any) -> list:
     """The gradients for x, scale and offset that a FusedBatchNormGrad gives, written in ops that can be differentiated."""
     from jitgraph.ops.reduce import reduce_mean, reduce_sum
 
-    rank = len(x.shape)
+    rank = 4                # of images; while the graph is built it may be unknown
     axes, channel = _axes(op.attrs["data_format"], rank)
     column = [-1 if axis == channel else 1 for axis in range(rank)]
 

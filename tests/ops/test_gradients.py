@@ -191,3 +191,16 @@ def test_gather_along_an_axis_that_only_the_run_knows(tf, rng, jit, rank):
             moved, front = np.moveaxis(wanted, k, 0), np.moveaxis(w, [k % 3, k % 3 + 1], [0, 1])
             np.add.at(moved, [1, 0, 1, 1], front.reshape(4, *front.shape[2:]))
             np.testing.assert_allclose(session.run(slope, {x: data, axis: k, weights: w}), wanted)
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+def test_second_gradients_of_batch_normalisation_of_unknown_rank(tf, rng, jit):
+    slopes, images = [], rng.randn(2, 3, 3, 2)
+    for shape in (None, [2, 3, 3, 2]):
+        x, scale = tf.placeholder(tf.float32, shape), tf.constant([1.5, 0.5])
+        y = tf.nn.fused_batch_norm(x, scale, tf.constant([0.0, 1.0]))[0]
+        first, = tf.gradients(y * y, x)
+        with tf.Session(jit=jit) as session:
+            slopes.append(session.run(tf.gradients(first * first, [x, scale]), {x: images}))
+    for unknown, known in zip(*slopes):
+        np.testing.assert_allclose(unknown, known, rtol=1e-5, atol=1e-5)
