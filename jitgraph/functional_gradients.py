@@ -165,26 +165,13 @@ class _LoopGradient:
 
     def _useful(self) -> set[int]:
         """The inputs of the body through which a gradient comes to an input of the loop that needs one."""
+        behind = [set(self._behind([t])) for t in self.body.outputs]
         useful = {k for k in range(self.size) if k in self.needed}
         while True:
-            known = {self.body.inputs[k] for k in useful}
-            more = useful | {k for k, t in enumerate(self.body.outputs) if k not in useful and self._depends(t, known)}
+            more = useful | {k for k, inputs in enumerate(behind) if inputs & useful}
             if more == useful:
                 return useful
             useful = more
-
-    def _depends(self, tensor: Tensor, known: set[Tensor]) -> bool:
-        """Whether a tensor of the body depends on one of these through tensors that gradients flow through."""
-        seen: set[Tensor] = set()
-        stack = [tensor]
-        while stack:
-            one = stack.pop()
-            if one in known:
-                return True
-            if one not in seen and _takes_gradient(one):
-                seen.add(one)
-                stack.extend(one.op.inputs)
-        return False
 
     def _behind(self, tensors: list[Tensor]) -> list[int]:
         """The inputs of the body that gradients of these tensors of it may arrive at."""
