@@ -262,7 +262,7 @@ class _Walk:
             return
         sources = _sources(op)
         if sources is not op.inputs:
-            if getattr(op.graph, "is_branch", False):
+            if op.graph.is_branch:
                 count_nodes(6)              # TensorFlow merges it with zeros for the other branch
             self.arrive(sources[0], totals[0])
             return

@@ -64,7 +64,6 @@ class FunctionGraph(Graph):
         self._aliases: dict[Tensor, Tensor] = {}
         self._ids = Ids(outer._ids.shapes)
         self._entered: set[Tensor] | None = None    # what was captured, if that counts, see count_inline
-        self.is_branch = False                      # of a conditional
         self._names.scope = outer._names.scope
         self._seed = outer._seed
         self._collections, self._members = outer._collections, outer._members

@@ -26,6 +26,7 @@ class Graph:
     """
 
     building_function = False
+    is_branch = False                               # of a conditional
     outer_graph: Graph | None = None
 
     def __init__(self) -> None:
