@@ -324,8 +324,9 @@ class Segment:
         fetches = [t for t in plan.fetches if t not in before.results or t in before.live]
         program = Program(plan.graph, fetches, plan.targets, dict(zip(live, shapes)), variable_shapes=open_shapes,
                           known=known, options=plan.options)
+        fed = frozenset(plan.feeds)
         # a placeholder may be left that is there for a control edge alone
-        program.ops, program.wanted = [op for op in before.rest if not is_given(op, plan.feeds.__contains__)], plan.wanted
+        program.ops, program.wanted = [op for op in before.rest if not is_given(op, fed.__contains__)], plan.wanted
         return self._passed(program)
 
     def _passed(self, program) -> Program:
