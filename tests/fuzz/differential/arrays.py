@@ -11,6 +11,19 @@ def like(x, dims):
     return dict(dtype=x.dtype, dims=dims, bound=x.bound, grain=x.grain)
 
 
+def emit_together(w, function, parts, axis, dims):
+    """Terms of one dtype made one along an axis: by concat or stack."""
+    grains = [t.grain for t in parts]
+    w.emit(
+        function,
+        [parts, axis],
+        dtype=parts[0].dtype,
+        dims=dims,
+        bound=max(t.bound for t in parts),
+        grain=None if None in grains else max(grains),
+    )
+
+
 @step("arrays", 5)
 def sliced(w):
     x = w.pick(ANY, low=1)
@@ -59,15 +72,7 @@ def joined_up(w):
         parts[0] = x
     total = each(lambda *sizes: sum(sizes), *(t.dims[place] for t in parts))
     dims = [*x.dims[:place], total, *x.dims[place + 1 :]]
-    grains = [t.grain for t in parts]
-    w.emit(
-        "concat",
-        [parts, axis],
-        dtype=x.dtype,
-        dims=dims,
-        bound=max(t.bound for t in parts),
-        grain=None if None in grains else max(grains),
-    )
+    emit_together(w, "concat", parts, axis, dims)
 
 
 @step("arrays", 2)
@@ -79,15 +84,7 @@ def stacked(w):
     axis = w.integer(-x.rank - 1, x.rank)
     dims = list(x.dims)
     dims.insert(axis % (x.rank + 1), fixed(len(parts)))
-    grains = [t.grain for t in parts]
-    w.emit(
-        "stack",
-        [parts, axis],
-        dtype=x.dtype,
-        dims=dims,
-        bound=max(t.bound for t in parts),
-        grain=None if None in grains else max(grains),
-    )
+    emit_together(w, "stack", parts, axis, dims)
 
 
 @step("arrays", 2)
