@@ -80,10 +80,9 @@ class Group:
 
         Sums of columns are finished before anything uses them: only rows stay in the cache for a second pass.  Parts of
         a reduction are kept apart along the columns, so the innermost dimension is one of those (a reduction of what is
-        made transposed has it the other way round).  A value
-        made here is used here only at the element where it is made (else its buffer would be read while it is written).
-        No kernel both may fail and writes state: a failed run leaves variables alone.  A variable that is written here is
-        read here only at the element being written.
+        made transposed has it the other way round).  A value made here is used here only at the element where it is
+        made (else its buffer would be read while it is written).  No kernel both may fail and writes state: a failed
+        run leaves variables alone.  A variable that is written here is read here only at the element being written.
         """
         if self.sums_columns and self.goes_back or self.partial and self.kept and not self.sums_columns:
             return False
