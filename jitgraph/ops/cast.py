@@ -75,10 +75,8 @@ def _bitcast(input, type):
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """x (Tensor, SparseTensor, IndexedSlices or value) as `dtype`; x itself if it has that dtype."""
     base: DType = as_dtype(dtype).base_dtype
-    if (type(x) is Tensor or hasattr(x, "handle")) and x.dtype is base:     # the latter: a resource variable
-        return x
-    if hasattr(x, "read_value") and hasattr(x, "handle") and x.dtype is base:
-        return x            # a resource variable: what is fed for the one is fed for the other, as in TensorFlow
+    if (type(x) is Tensor or hasattr(x, "handle")) and x.dtype is base:
+        return x            # the latter: a resource variable; what is fed for the one is fed for the other, as in TensorFlow
     with name_scope(name, "Cast", [x]) as scope:
         if isinstance(x, SparseTensor):
             return SparseTensor(x.indices, cast(x.values, base, scope), x.dense_shape)

@@ -207,7 +207,7 @@ def _reverse_sequence(input, seq_lengths, seq_dim, batch_dim):
     rows = np.moveaxis(output, (batch_dim, seq_dim), (0, 1))
     if seq_lengths.shape != rows.shape[:1] or (seq_lengths > rows.shape[1]).any() or (seq_lengths < 0).any():
         raise invalid(f"seq_lengths {seq_lengths.tolist()} must give one length up to {rows.shape[1]} for each of "
-                       f"{rows.shape[0]} sequences")
+                      f"{rows.shape[0]} sequences")
     for row, length in zip(rows, seq_lengths):
         row[:length] = row[:length][::-1].copy()
     return output
@@ -231,7 +231,6 @@ def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: int | None = None, 
 # -- tile, broadcast -----------------------------------------------------------------------------------------------
 
 def _tiled(c: Any) -> Any:
-    shape_rules.with_rank(c.shapes[1], 1, "multiples")
     value, multiples = c.shapes[0], c.constant(1)
     length, = shape_rules.with_rank(c.shapes[1], 1, "multiples")
     if multiples is None and length is None:
@@ -268,7 +267,7 @@ def tile(input, multiples):
     """The input repeated multiples[i] times along each dimension i."""
     if len(multiples) != input.ndim:
         raise invalid(f"Expected multiples argument to be a vector of length {input.ndim} but got length "
-                       f"{len(multiples)}")
+                      f"{len(multiples)}")
     return np.tile(input, [int(m) for m in multiples])
 
 
