@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
+from jitgraph import environment
+
 _HERE = os.path.dirname(os.path.abspath(__file__))
 OWN = tuple(os.path.join(folder, "") for folder in [
     _HERE, os.path.join(os.path.dirname(_HERE), "compiler"), os.path.join(os.path.dirname(_HERE), "runtime")])
@@ -51,7 +53,7 @@ def _is_generated(filename: str) -> bool:
 
 def hidden() -> bool:
     """Whether our frames are left out."""
-    return os.environ.get("JITGRAPH_TRACEBACK", "").strip() in ("", "0")
+    return environment.text("JITGRAPH_TRACEBACK") in ("", "0")
 
 
 def shortened(trace: TracebackType | None, inside: bool = False) -> TracebackType | None:

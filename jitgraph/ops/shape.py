@@ -105,9 +105,7 @@ def stated_sizes(shape: np.ndarray) -> list[int]:
     """The sizes that a vector states in a run.  Raises InvalidArgumentError for a negative one."""
     sizes = [int(d) for d in shape]
     if any(d < 0 for d in sizes):
-        from jitgraph.graph.errors import InvalidArgumentError
-
-        raise InvalidArgumentError(None, None, f"Dimension {min(sizes)} must be >= 0")
+        raise invalid(f"Dimension {min(sizes)} must be >= 0")
     return sizes
 
 

@@ -39,7 +39,3 @@ class SimplePhilox:
         while (drawn := self.word()) < least:
             pass
         return drawn % n
-
-    def _double_word(self) -> int:
-        low = self.word()
-        return low | self.word() << 32
