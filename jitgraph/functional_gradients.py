@@ -246,8 +246,8 @@ class _LoopGradient:
             self.next_count = self.count - 1
 
     def _count(self, replay: Replay, made: list[Operation]) -> None:
-        """Counts what TensorFlow makes: 5 nodes for each variable, and what
-        the gradient takes of the forward loop: a constant or an invariant once more, anything else from a stack."""
+        """Counts what TensorFlow makes: 5 nodes for each variable, and what the gradient takes of the forward loop: a
+        constant or an invariant once more, anything else from a stack."""
         theirs = {mine: tensor for tensor, mine in replay.known.items()}
         copies = set(replay.copies.values())
         made = [op for op in made if op not in copies]

@@ -4,8 +4,7 @@ A line ``"module": "a b nn.c=d"`` says that ``tf.a`` is ``module.a``, ``tf.b`` i
 ``module.d`` (without ``=``, the last part of the name).  Modules are relative to ``jitgraph``.  Names are resolved when
 they are first used, so that importing jitgraph costs next to nothing.
 
-A namespace such as ``tf.nn`` is made of the names that begin with ``nn.``.  See
-``jitgraph.namespaces``.
+A namespace such as ``tf.nn`` is made of the names that begin with ``nn.``.  See ``jitgraph.namespaces``.
 """
 from __future__ import annotations
 

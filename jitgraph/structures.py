@@ -16,8 +16,6 @@ def is_nested(seq: Any) -> bool:
     return isinstance(seq, (list, tuple, Mapping)) and not isinstance(seq, SparseTensorValue)
 
 
-
-
 def is_composite(value: Any) -> bool:
     return isinstance(value, (SparseTensor, IndexedSlices))
 

@@ -255,6 +255,7 @@ CORE_PACKAGES = ("framework", "protobuf", "example", "util", "lib", "lib.core", 
 
 CORE_PLACES = "train summary profiler :jitgraph.formats.messages"
 
+
 def places(dotted: str) -> str | None:
     """Return the places of the inner module `dotted` (without `tensorflow.`), or None if there is no such module.
 

@@ -99,7 +99,6 @@ def _sizes_are_stated(op) -> bool:
     return True
 
 
-
 class _Run(Steps):
     """All operations of a run; values are dropped after their last use."""
 

@@ -22,8 +22,7 @@ _Rule = Callable[[Any, int, int], Any]
 def constant_value(tensor: Any, partial: bool = False) -> Any:
     """The value of `tensor` as an ndarray if it follows from constants and static shapes, else None.
 
-    With `partial`, elements that are not known are None in an object array.  Other objects
-    are their own values.
+    With `partial`, elements that are not known are None in an object array.  Other objects are their own values.
     """
     if not isinstance(tensor, Tensor):
         if not hasattr(tensor, "_as_graph_element"):

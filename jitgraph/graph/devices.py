@@ -69,7 +69,7 @@ class DeviceSpec:
                 setattr(self, part, value)
 
     def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
-        """A new spec: the parts of `dev`, and of this one where `other` leaves them open."""
+        """A new spec: the parts of `dev`, and of this one where `dev` leaves them open."""
         merged = DeviceSpec(self.job, self.replica, self.task, self.device_type, self.device_index)
         merged.merge_from(dev)
         return merged

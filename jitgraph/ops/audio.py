@@ -46,7 +46,7 @@ def encode_wav(audio, sample_rate):
     """`audio` [samples, channels] in [-1, 1] as the bytes of a WAV file with 16 bits to a sample."""
     if audio.ndim != 2 or sample_rate.ndim:
         raise invalid(f"audio must be 2-dimensional and sample_rate a scalar, got shapes {list(audio.shape)} and "
-                       f"{list(sample_rate.shape)}")
+                      f"{list(sample_rate.shape)}")
     if not audio.size:
         raise invalid("audio and channel count must be greater than 0")
     buffer = io.BytesIO()

@@ -209,7 +209,7 @@ def _check_positions(indices: Any, sizes: Any, what: str) -> None:
         position = np.argwhere(bad.any(-1))[0]
         shown = f"[{','.join(map(str, position))}]" if position.size else ""
         raise invalid(f"indices{shown} = {indices[tuple(position)].tolist()} does not index into {what} shape "
-                       f"{shape_rules.brackets(sizes)}")
+                      f"{shape_rules.brackets(sizes)}")
 
 
 def check_scattered(indices: Any, updates: Any, sizes: Any) -> None:
@@ -254,7 +254,7 @@ def scatter_nd(indices, updates, shape):
     check_scattered(indices, updates, sizes)
     if updates.shape != indices.shape[:-1] + sizes[depth:]:
         raise invalid(f"Must have updates.shape = indices.shape[:-1] + shape[{depth}:], got updates.shape: "
-                       f"{list(updates.shape)}, indices.shape: {list(indices.shape)}, shape: {list(sizes)}")
+                      f"{list(updates.shape)}, indices.shape: {list(indices.shape)}, shape: {list(sizes)}")
     result = np.full(sizes, b"" if updates.dtype == object else 0, updates.dtype)
     np.add.at(result.reshape(1, *sizes) if not depth else result,
               tuple(np.moveaxis(indices, -1, 0)) if depth else (np.zeros(indices.shape[:-1], int),), updates)

@@ -46,7 +46,7 @@ def _pack(values, axis):
         return np.stack([np.asarray(v) for v in values], axis)
     except ValueError:
         raise invalid("Shapes of all inputs must match: values[0].shape = "
-                       + " != ".join(str(list(s)) for s in dict.fromkeys(np.shape(v) for v in values))) from None
+                      + " != ".join(str(list(s)) for s in dict.fromkeys(np.shape(v) for v in values))) from None
 
 
 @_pack.gradient
@@ -267,7 +267,7 @@ def _split(split_dim, value, num_split):
     axis = int(split_dim)
     if value.shape[axis] % num_split:
         raise invalid(f"Number of ways to split should evenly divide the split dimension, but got split_dim {axis} "
-                       f"(size = {value.shape[axis]}) and num_split {num_split}")
+                      f"(size = {value.shape[axis]}) and num_split {num_split}")
     return np.split(value, num_split, axis)
 
 

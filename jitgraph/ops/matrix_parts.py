@@ -105,7 +105,7 @@ def _matrix_set_diag(input, diagonal):
     n = min(input.shape[-2:])
     if diagonal.shape != (*input.shape[:-2], n):
         raise invalid(f"must have diagonal.shape == input.shape[:-2] + min(input.shape[-2:]), but received input shape: "
-                       f"{list(input.shape)} and diagonal shape: {list(diagonal.shape)}")
+                      f"{list(input.shape)} and diagonal shape: {list(diagonal.shape)}")
     result = input.copy()
     result[..., np.arange(n), np.arange(n)] = diagonal
     return result

@@ -33,7 +33,7 @@ def _dynamic_partition(data, partitions, num_partitions):
     if outside.any():
         position = np.argwhere(outside)[0]
         raise invalid(f"partitions[{','.join(map(str, position))}] = {partitions[tuple(position)]} is not in "
-                       f"[0, {num_partitions})")
+                      f"[0, {num_partitions})")
     return [data[partitions == i] for i in range(num_partitions)]
 
 

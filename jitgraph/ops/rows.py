@@ -17,7 +17,7 @@ def _changed_rows(name: str, doc: str, combine: Any) -> Any:
     def value(x, i, v):
         if x.ndim != v.ndim or i.ndim != 1 or v.shape != (len(i), *x.shape[1:]):
             raise invalid(f"i must be a vector with one row of v for each element; x: {list(x.shape)}, i: {list(i.shape)}, v: "
-                           f"{list(v.shape)}")
+                          f"{list(v.shape)}")
         result = np.array(x)
         combine(result, np.mod(i, len(x)) if len(x) else i, v)
         return result

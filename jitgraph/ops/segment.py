@@ -70,7 +70,7 @@ def _unsorted(combine: Any, start: Callable[[np.dtype], Any]) -> Callable:
         rows = int(num_segments)
         if data.shape[:segment_ids.ndim] != segment_ids.shape:
             raise invalid(f"data.shape = {list(data.shape)} does not start with segment_ids.shape = "
-                           f"{list(segment_ids.shape)}")
+                          f"{list(segment_ids.shape)}")
         ids = np.ravel(segment_ids)
         if ids.size and ids.max() >= rows:
             position = np.unravel_index(int(np.argmax(ids >= rows)), segment_ids.shape)
@@ -201,7 +201,7 @@ def _sorted(combine: Callable, empty: int = 0) -> Callable:
     def value(data: Any, segment_ids: Any) -> Any:
         if segment_ids.ndim != 1 or len(segment_ids) != data.shape[0]:
             raise invalid("segment_ids should be a vector with one id for each row of data, got shape "
-                           f"{list(segment_ids.shape)} for data of shape {list(data.shape)}")
+                          f"{list(segment_ids.shape)} for data of shape {list(data.shape)}")
         if (np.diff(segment_ids) < 0).any():
             raise invalid("segment ids are not increasing")
         if len(segment_ids) and segment_ids[0] < 0:
