@@ -132,5 +132,4 @@ def _matcher(program):
 
 
 def _const_array(slot):
-    array = slot.value.node.attrs["array"]
-    return array if array.dtype == object else np.asarray(array, order="C")
+    return np.asarray(slot.value.node.attrs["array"], order="C")

@@ -71,7 +71,7 @@ def convert(tensor: Tensor, value) -> np.ndarray:
                 from None
     check_shape(tensor, array)
     flags = array.flags
-    return array if flags.c_contiguous and flags.aligned or dtype.name == "string" else np.array(array, order="C")
+    return array if flags.c_contiguous and flags.aligned else np.array(array, order="C")
 
 
 def _array(value, wanted) -> np.ndarray:
