@@ -16,7 +16,7 @@ from jitgraph.graph.tensor import Tensor
 _LARGEST = 4096         # elements; larger values are folded by the compiler, not while the graph is built
 _DEEPEST = 40           # a chain of shape arithmetic longer than this is left alone
 
-_Rule = Callable[[Any, int, int], Any]
+_Rule = Callable[[Any, int, Any], Any]
 
 
 def constant_value(tensor: Any, partial: bool = False) -> Any:
@@ -52,24 +52,54 @@ def static_value(tensor: Any, partial: bool = False) -> Any:
     return constant_value(tensor, partial)
 
 
-def _folds(op: Any, depth: int = 0) -> bool:
-    if op.type not in _STATIC or depth > _DEEPEST:
-        return False
-    return op.type in ("Shape", "Size", "Rank") or all(_folds(t.op, depth + 1) for t in op.inputs)
+def _folds(op: Any) -> bool:
+    seen, queue = set(), [op]
+    while queue:
+        op = queue.pop()
+        if op in seen:
+            continue
+        seen.add(op)
+        if op.type not in _STATIC or len(seen) > _LARGEST:
+            return False
+        if op.type not in ("Shape", "Size", "Rank"):
+            queue += [t.op for t in op.inputs]
+    return True
 
 
-def partial_value(tensor: Tensor, depth: int = 0) -> Any:
+def partial_value(tensor: Tensor) -> Any:
     """The value of `tensor` as an ndarray; unknown elements are None in an object array; None if nothing is known."""
-    op = tensor.op
-    if op.type == "Const":
-        return op.attrs["value"]
-    rule = _RULES.get(op.type)
-    if rule is None or depth > _DEEPEST:
-        return None
-    value = rule(op, tensor.value_index, depth + 1)
-    if value is None or value.dtype != object or tensor.dtype._kind == "string":
+    return tensor.op.attrs["value"] if tensor.op.type == "Const" else _Values()(tensor)
+
+
+class _Values:
+    """The values found for one question, so that each tensor on the way is looked at once."""
+
+    __slots__ = ("found", "depth")
+
+    def __init__(self) -> None:
+        self.found: dict[Tensor, Any] = {}
+        self.depth = 0
+
+    def __call__(self, tensor: Tensor) -> Any:
+        op = tensor.op
+        if op.type == "Const":
+            return op.attrs["value"]
+        rule = _RULES.get(op.type)
+        if rule is None or self.depth > _DEEPEST:
+            return None
+        if tensor not in self.found:
+            self.depth += 1
+            value = rule(op, tensor.value_index, self)
+            self.depth -= 1
+            self.found[tensor] = _plain(value, tensor.dtype)
+        return self.found[tensor]
+
+
+def _plain(value: Any, dtype: Any) -> Any:
+    """An object array of which all elements are known as an array of its dtype."""
+    if value is None or value.dtype != object or dtype._kind == "string" or any(v is None for v in value.ravel()):
         return value
-    return value if any(v is None for v in value.ravel()) else value.astype(tensor.dtype.as_numpy_dtype)
+    return value.astype(dtype.as_numpy_dtype)
 
 
 def constant_value_as_shape(tensor: Any) -> shapes.TensorShape:
@@ -97,23 +127,23 @@ def _array(values: list, dtype: Any) -> np.ndarray:
     return np.array(values, dtype.as_numpy_dtype)
 
 
-def _shape(op: Any, index: int, depth: int) -> Any:
+def _shape(op: Any, index: int, value_of: _Values) -> Any:
     shape = op.inputs[index]._shape
     return None if shape is None else _array(list(shape), op.attrs["out_type"])
 
 
-def _size(op: Any, index: int, depth: int) -> Any:
+def _size(op: Any, index: int, value_of: _Values) -> Any:
     count = shapes.TensorShape._of(op.inputs[0]._shape).num_elements()
     return None if count is None else np.array(count, op.attrs["out_type"].as_numpy_dtype)
 
 
-def _rank(op: Any, index: int, depth: int) -> Any:
+def _rank(op: Any, index: int, value_of: _Values) -> Any:
     shape = op.inputs[0]._shape
     return None if shape is None else np.array(len(shape), np.int32)
 
 
-def _through(op: Any, index: int, depth: int) -> Any:
-    return partial_value(op.inputs[index], depth)
+def _through(op: Any, index: int, value_of: _Values) -> Any:
+    return value_of(op.inputs[index])
 
 
 def _as_objects(value: Any, shape: tuple | None) -> Any:
@@ -123,8 +153,8 @@ def _as_objects(value: Any, shape: tuple | None) -> Any:
     return None if shape is None or None in shape else np.full(shape, None, object)
 
 
-def _join(tensors: list, depth: int, combine: Callable[[list], Any]) -> Any:
-    values = [partial_value(t, depth) for t in tensors]
+def _join(tensors: list, value_of: _Values, combine: Callable[[list], Any]) -> Any:
+    values = [value_of(t) for t in tensors]
     if all(_known(v) for v in values):
         return combine(values)
     if all(v is None for v in values) or tensors[0].dtype.base_dtype.name == "string":
@@ -133,26 +163,26 @@ def _join(tensors: list, depth: int, combine: Callable[[list], Any]) -> Any:
     return None if any(p is None for p in parts) else combine(parts)
 
 
-def _pack(op: Any, index: int, depth: int) -> Any:
+def _pack(op: Any, index: int, value_of: _Values) -> Any:
     if len(op.inputs) > _LARGEST:
         return None
-    return _join(op.inputs, depth, lambda parts: np.stack(parts, op.attrs.get("axis", 0)))
+    return _join(op.inputs, value_of, lambda parts: np.stack(parts, op.attrs.get("axis", 0)))
 
 
-def _concat(op: Any, index: int, depth: int) -> Any:
+def _concat(op: Any, index: int, value_of: _Values) -> Any:
     axis_first = op.type == "Concat"
-    axis = partial_value(op.inputs[0 if axis_first else -1], depth)
+    axis = value_of(op.inputs[0 if axis_first else -1])
     if not _known(axis):
         return None
     tensors = op.inputs[1:] if axis_first else op.inputs[:-1]
-    return _join(tensors, depth, lambda parts: np.concatenate(parts, int(axis)))
+    return _join(tensors, value_of, lambda parts: np.concatenate(parts, int(axis)))
 
 
-def _strided_slice(op: Any, index: int, depth: int) -> Any:
-    value = partial_value(op.inputs[0], depth)
+def _strided_slice(op: Any, index: int, value_of: _Values) -> Any:
+    value = value_of(op.inputs[0])
     if value is None:
         return None
-    bounds = [partial_value(t, depth) for t in op.inputs[1:4]]
+    bounds = [value_of(t) for t in op.inputs[1:4]]
     if not all(_known(b) for b in bounds):
         return None
     try:
@@ -178,9 +208,9 @@ def numpy_index(bounds: list, attrs: dict[str, Any]) -> tuple:
     return tuple(index)
 
 
-def _by_value(op: Any, index: int, depth: int) -> Any:
+def _by_value(op: Any, index: int, value_of: _Values) -> Any:
     """Ops whose NumPy meaning is applied when all inputs are known and small."""
-    values = [partial_value(t, depth) for t in op.inputs]
+    values = [value_of(t) for t in op.inputs]
     if op.opdef is None or not all(_known(v) and v.size <= _LARGEST for v in values):
         return None
     if op.type == "Fill" and np.prod(values[0], dtype=np.int64) > _LARGEST:
@@ -191,13 +221,13 @@ def _by_value(op: Any, index: int, depth: int) -> Any:
         return None
 
 
-def _by_element(op: Any, index: int, depth: int) -> Any:
+def _by_element(op: Any, index: int, value_of: _Values) -> Any:
     """Integer arithmetic on partly known vectors: what depends on an unknown element is unknown."""
-    values = [partial_value(t, depth) for t in op.inputs]
+    values = [value_of(t) for t in op.inputs]
     if any(v is None for v in values):
         return None
     if all(_known(v) for v in values):
-        return _by_value(op, index, depth)
+        return _by_value(op, index, value_of)
     dtype = op.outputs[0].dtype
     if not dtype.is_integer:
         return None
@@ -214,11 +244,11 @@ def _by_element(op: Any, index: int, depth: int) -> Any:
     return result
 
 
-def _gather(op: Any, index: int, depth: int) -> Any:
-    value, indices = (partial_value(t, depth) for t in op.inputs[:2])
+def _gather(op: Any, index: int, value_of: _Values) -> Any:
+    value, indices = (value_of(t) for t in op.inputs[:2])
     if value is None or not _known(indices):
         return None
-    axis = partial_value(op.inputs[2], depth) if len(op.inputs) > 2 else np.array(0)
+    axis = value_of(op.inputs[2]) if len(op.inputs) > 2 else np.array(0)
     if not _known(axis) or op.attrs.get("batch_dims", 0):
         return None
     try:
@@ -227,26 +257,26 @@ def _gather(op: Any, index: int, depth: int) -> Any:
         return None
 
 
-def _unpack(op: Any, index: int, depth: int) -> Any:
-    value = partial_value(op.inputs[0], depth)
+def _unpack(op: Any, index: int, value_of: _Values) -> Any:
+    value = value_of(op.inputs[0])
     if value is None:
         return None
     return np.asarray(np.take(value, index, op.attrs["axis"]), value.dtype)
 
 
-def _cast(op: Any, index: int, depth: int) -> Any:
-    value = partial_value(op.inputs[0], depth)
+def _cast(op: Any, index: int, value_of: _Values) -> Any:
+    value = value_of(op.inputs[0])
     if value is None or _known(value):
-        return _by_value(op, index, depth) if value is not None else None
+        return _by_value(op, index, value_of) if value is not None else None
     return value if op.attrs["DstT"].is_integer else None
 
 
 def _view(function: Callable[[Any, list], Any]) -> _Rule:
     """Ops that rearrange the elements of input 0, given the values of the others."""
 
-    def rule(op: Any, index: int, depth: int) -> Any:
-        value = partial_value(op.inputs[0], depth)
-        others = [partial_value(t, depth) for t in op.inputs[1:]]
+    def rule(op: Any, index: int, value_of: _Values) -> Any:
+        value = value_of(op.inputs[0])
+        others = [value_of(t) for t in op.inputs[1:]]
         if value is None or not all(_known(o) for o in others):
             return None
         try:
@@ -257,8 +287,8 @@ def _view(function: Callable[[Any, list], Any]) -> _Rule:
     return rule
 
 
-def _squeeze(op: Any, index: int, depth: int) -> Any:
-    value = partial_value(op.inputs[0], depth)
+def _squeeze(op: Any, index: int, value_of: _Values) -> Any:
+    value = value_of(op.inputs[0])
     if value is None:
         return None
     axes = tuple(op.attrs["squeeze_dims"])
@@ -268,27 +298,27 @@ def _squeeze(op: Any, index: int, depth: int) -> Any:
         return None
 
 
-def _placeholder_with_default(op: Any, index: int, depth: int) -> Any:
+def _placeholder_with_default(op: Any, index: int, value_of: _Values) -> Any:
     return None             # it may be fed
 
 
-def _fill(op: Any, index: int, depth: int) -> Any:
-    dims, value = (partial_value(t, depth) for t in op.inputs)
+def _fill(op: Any, index: int, value_of: _Values) -> Any:
+    dims, value = (value_of(t) for t in op.inputs)
     if not _known(dims) or value is None or np.prod(dims, dtype=np.int64) > _LARGEST:
         return None
     return np.full(tuple(dims), value.item() if value.dtype == object else value)
 
 
-def _placeholder(op: Any, index: int, depth: int) -> Any:
+def _placeholder(op: Any, index: int, value_of: _Values) -> Any:
     """In the graph of a function, the value that the caller passes."""
     source = getattr(op.graph, "sources", {}).get(op.outputs[index])
-    return None if source is None else partial_value(source, depth)
+    return None if source is None else value_of(source)
 
 
 _RULES: dict[str, _Rule] = {
     "Placeholder": _placeholder,
     "Shape": _shape, "ShapeN": _shape, "Size": _size, "Rank": _rank, "Identity": _through, "IdentityN": _through,
-    "StopGradient": _through, "Snapshot": _through, "EnsureShape": lambda op, i, depth: _through(op, 0, depth),
+    "StopGradient": _through, "Snapshot": _through, "EnsureShape": lambda op, i, value_of: _through(op, 0, value_of),
     "Pack": _pack, "ConcatV2": _concat, "Concat": _concat, "StridedSlice": _strided_slice, "Cast": _cast,
     "Fill": _fill, "Unpack": _unpack, "GatherV2": _gather, "Gather": _gather, "Squeeze": _squeeze,
     "ExpandDims": _view(lambda value, others: np.expand_dims(value, int(others[0]))),
@@ -299,5 +329,6 @@ _RULES: dict[str, _Rule] = {
                      "GreaterEqual", "All", "Any", "LogicalAnd", "LogicalOr", "LogicalNot", "Slice", "ReverseV2",
                      "RealDiv", "Div", "Floor", "Ceil", "BroadcastArgs", "Where", "Select", "Tile", "ZerosLike",
                      "OnesLike", "Split", "SplitV", "InvertPermutation", "ListDiff", "Abs", "Sign", "Square", "Round",
-                     "Cumsum", "ArgMax", "ArgMin", "Transpose"], _by_value),
+                     "Cumsum", "ArgMax", "ArgMin", "Transpose", "DynamicPartition", "DynamicStitch",
+                     "ParallelDynamicStitch"], _by_value),
 }

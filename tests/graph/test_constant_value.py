@@ -47,3 +47,19 @@ def test_large_and_unknown_values_are_left_alone(tf):
 
 def test_a_value_that_raises_is_not_known(tf):
     assert constant_value(tf.constant(1) // tf.constant(0)) is None
+
+
+@pytest.mark.parametrize("combine, links", [
+    (lambda tf, y: y + y, 30), (lambda tf, y: tf.stack([y, y])[0], 12), (lambda tf, y: tf.concat([y, y], 0)[1:], 12)])
+def test_what_is_used_twice_is_looked_at_once(tf, combine, links):
+    """A chain of 30 sums of a value with itself took 4 ** 30 steps."""
+    size = tf.constant([1])
+    for _ in range(links):
+        size = combine(tf, size)
+    assert tf.fill(tf.minimum(size, 1), 0).shape == [1]
+
+
+def test_a_partition_of_constants(tf):
+    parts = tf.dynamic_partition([5, 6, 7], [1, 0, 1], 2)
+    assert tf.fill(parts[1], 0).shape == [5, 7]
+    assert tf.fill(tf.dynamic_stitch([[1], [0]], [[2], [3]]), 0).shape == [3, 2]
