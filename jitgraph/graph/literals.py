@@ -159,12 +159,14 @@ def constant_array(value: Any, dtype: DType | None, shape: Any, verify_shape: bo
 
     Raises ValueError for too many elements, TypeError if `verify_shape` and the shapes differ.
     """
-    array = to_array(value, dtype)
     if shape is None:
-        return _own(array, value)
+        return _own(to_array(value, dtype), value)
     wanted = shapes.raw_shape(shape)
     if wanted is None or None in wanted:
         raise ValueError(f"A constant needs a fully known shape, not {shapes.display(wanted)}.")
+    if 0 in wanted and value is not None and not hasattr(value, "dtype"):
+        return np.zeros(wanted, np.float32 if dtype is None else dtype.as_numpy_dtype)  # TensorFlow does not look at it
+    array = to_array(value, dtype)
     if verify_shape and array.shape != wanted:
         raise TypeError(f"Expected Tensor's shape: {wanted}, got {array.shape}.")
     count = 1

@@ -114,3 +114,20 @@ def test_a_cast_to_the_dtype_of_a_resource_variable_is_the_variable(tf):
     variable, reference = (tf.Variable([1.0], use_resource=kind) for kind in (True, False))
     assert tf.cast(variable, tf.float32) is variable and tf.to_float(variable, name="again") is variable
     assert isinstance(tf.cast(reference, tf.float32), tf.Tensor) and tf.cast(variable, tf.int32).dtype == tf.int32
+
+
+@pytest.mark.parametrize("value, dtype", [
+    (0, None), ([1, 2, 3], None), (1.5, "float64"), ("a", None), ([[1], [2, 3]], None), (2.5, "int32")])
+def test_a_shape_without_elements_takes_any_value(tf, value, dtype):
+    """TensorFlow does not look at the value then; the dtype is float32 if none is given."""
+    for shape in ([0], [2, 0, 3]):
+        made = tf.constant(value, dtype, shape)
+        assert made.shape == shape and made.op.type == "Const" and made.dtype.name == (dtype or "float32")
+    assert tf.zeros([0, 20]).op.type == tf.ones([0]).op.type == "Const"
+
+
+def test_an_array_must_fit_a_shape_without_elements(tf):
+    with pytest.raises(ValueError, match="Too many elements"):
+        tf.constant(np.ones(3), shape=[0])
+    with pytest.raises(ValueError):
+        tf.constant(None, shape=[0])
