@@ -14,6 +14,7 @@ from jitgraph.op import op
 from jitgraph.ops.cast import cast
 from jitgraph.ops.constant import constant
 from jitgraph.ops.deprecated import renamed
+from jitgraph.ops.precise_sum import precise_sum
 
 _HALVES = TypeSet(dtypes.float16, dtypes.bfloat16, dtypes.float32)
 _ATTRS = 'epsilon: float = 0.0001, data_format: string {"NHWC", "NCHW"} = "NHWC", is_training: bool = true'
@@ -51,8 +52,9 @@ def _forward(x: np.ndarray, scale: Any, offset: Any, mean: Any, variance: Any, e
     column = _column(scale, channel, x.ndim)
     if is_training:
         count = wide.size // max(scale.size, 1)
-        mean = wide.mean(axes, dtype=scale.dtype) if count else np.full(scale.shape, np.nan, scale.dtype)
-        variance = np.square(wide - mean.reshape(column)).mean(axes, dtype=scale.dtype) if count else mean
+        number = scale.dtype.type(count)
+        mean = precise_sum(wide, axes) / number if count else np.full(scale.shape, np.nan, scale.dtype)
+        variance = precise_sum(np.square(wide - mean.reshape(column)), axes) / number if count else mean
         unbiased = variance * np.asarray(count / max(count - 1, 1), scale.dtype)
     else:
         unbiased = variance
@@ -91,8 +93,8 @@ def _gradient(grad: Any, x: Any, scale: Any, mean: Any, variance: Any, epsilon: 
     column = _column(scale, channel, x.ndim)
     inverse = 1 / np.sqrt(variance + np.asarray(epsilon, scale.dtype))
     unit = (wide - mean.reshape(column)) * inverse.reshape(column)
-    d_offset = dy.sum(axes, dtype=scale.dtype)
-    d_scale = (dy * unit).sum(axes, dtype=scale.dtype)
+    d_offset = precise_sum(dy, axes)
+    d_scale = precise_sum(dy * unit, axes)
     factor = (scale * inverse).reshape(column)
     if is_training:
         count = np.asarray(max(wide.size // max(scale.size, 1), 1), scale.dtype)

@@ -3,8 +3,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from jitgraph import raw_ops as raw
 from jitgraph.graph import shape_rules
 from jitgraph.graph.convert import convert_to_tensor
@@ -13,6 +11,7 @@ from jitgraph.graph.scopes import name_scope
 from jitgraph.op import op
 from jitgraph.ops.join import concat
 from jitgraph.ops.shape import reshape, shape
+from jitgraph.ops.precise_sum import precise_sum
 
 _LAYOUT = 'data_format: string {"NHWC", "NCHW"} = "NHWC"'
 
@@ -69,7 +68,7 @@ def _all_but_channel(rank: int, data_format: str) -> tuple:
     lower=lambda b, grad, data_format: b.reduce("add", grad, _all_but_channel(len(grad.shape), data_format)))
 def bias_add_grad(out_backprop, data_format):
     """The gradient of BiasAdd with respect to the bias: the sum over everything but the channels."""
-    return np.sum(out_backprop, _all_but_channel(out_backprop.ndim, data_format), dtype=out_backprop.dtype)
+    return precise_sum(out_backprop, _all_but_channel(out_backprop.ndim, data_format))
 
 
 @bias_add_grad.gradient

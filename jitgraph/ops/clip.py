@@ -18,6 +18,7 @@ from jitgraph.ops.constant import constant
 from jitgraph.ops.fill import ones_like
 from jitgraph.ops.identity import identity
 from jitgraph.ops.join import stack
+from jitgraph.ops.precise_sum import precise_sum
 from jitgraph.ops.reduce import reduce_sum
 from jitgraph.ops.sequences import range
 from jitgraph.ops.sets import where
@@ -30,7 +31,7 @@ from jitgraph.samples import draw
     reference=lambda t: np.sum(t * t) / 2)
 def l2_loss(t):
     """Half the sum of the squares of all elements."""
-    return np.sum(t * t, dtype=t.dtype) * np.asarray(0.5, t.dtype)
+    return precise_sum(t * t) * np.asarray(0.5, t.dtype)
 
 
 @l2_loss.gradient

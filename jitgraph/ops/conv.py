@@ -13,6 +13,7 @@ from jitgraph.op import op
 from jitgraph.ops import volume_lowering, window_lowering, windows
 from jitgraph.ops.invalid import invalid
 from jitgraph.ops.shape import shape
+from jitgraph.ops.precise_sum import precise_sum
 from jitgraph.ops.windows import Layout, Window
 
 STRETCH = 1 << 22       # bytes of windows that are written out as a matrix at a time: they stay in the cache
@@ -129,7 +130,7 @@ def _filter_gradient(x: np.ndarray, size: Any, grad: np.ndarray, wins: list[Wind
         result = np.empty((*taps, 1, out), x.dtype)
         for tap in np.ndindex(*taps):
             under = padded[windows.tap_slices(wins, tap)].reshape(-1, groups, 1)
-            result[tap] = (under * split).sum(0, dtype=x.dtype).reshape(1, out)
+            result[tap] = precise_sum(under * split, 0).reshape(1, out)
         return result
     result = np.zeros((*taps, inner, out), np.float32 if x.dtype.itemsize == 2 else x.dtype)
     for g in range(groups):

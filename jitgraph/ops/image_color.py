@@ -17,6 +17,7 @@ from jitgraph.ops.image_dtype import convert_image_dtype
 from jitgraph.ops.invalid import invalid
 from jitgraph.ops.random import random_uniform
 from jitgraph.samples import draw
+from jitgraph.ops.precise_sum import precise_sum
 
 _PIXELS = TypeSet(dtypes.float16, dtypes.float32, default=dtypes.float32)
 
@@ -199,7 +200,7 @@ def _lower_contrast(b: Any, images: Any, factor: Any) -> Any:
 def _adjust_contrast(images, contrast_factor):
     """The distance of each pixel from the mean of its image and channel, times a factor."""
     wide = images.astype(np.float32)
-    mean = wide.mean((-3, -2), dtype=np.float32, keepdims=True)
+    mean = precise_sum(wide, (-3, -2), True) / np.float32(wide.shape[-3] * wide.shape[-2])
     return ((wide - mean) * _one_number(contrast_factor, "contrast_factor") + mean).astype(images.dtype)
 
 

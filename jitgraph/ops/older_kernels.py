@@ -10,6 +10,7 @@ from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDEX, TypeSet
 from jitgraph.op import NOT_DIFFERENTIABLE, elementwise, lookup, op
 from jitgraph.ops.invalid import invalid
+from jitgraph.ops.precise_sum import precise_sum
 from jitgraph.ops.shape import plain_sizes
 
 
@@ -25,7 +26,7 @@ def tile_grad(input, multiples):
     """The sum of the copies that Tile makes: its gradient."""
     counts = plain_sizes(multiples)
     cut = [n for size, count in zip(input.shape, counts) for n in (count, size // count if count else 0)]
-    return input.reshape(cut).sum(tuple(range(0, 2 * len(counts), 2)), dtype=input.dtype)
+    return precise_sum(input.reshape(cut), tuple(range(0, 2 * len(counts), 2)))
 
 
 _NORMALIZATION = "variance_epsilon: float, scale_after_normalization: bool"
@@ -61,9 +62,9 @@ def batch_norm_with_global_normalization_grad(t, m, v, gamma, backprop, variance
     axes, inverse = tuple(range(t.ndim - 1)), (1 / np.sqrt(v + variance_epsilon)).astype(t.dtype)
     scaled = backprop * gamma if scale_after_normalization else backprop
     distance = t - m
-    slope_of_variance = (scaled * distance).sum(axes, dtype=t.dtype) * np.asarray(-0.5, t.dtype) * inverse ** 3
-    of_gamma = (backprop * distance * inverse).sum(axes, dtype=t.dtype) if scale_after_normalization else np.zeros_like(gamma)
-    return (scaled * inverse, -(scaled.sum(axes, dtype=t.dtype) * inverse), slope_of_variance, backprop.sum(axes, dtype=t.dtype),
+    slope_of_variance = precise_sum(scaled * distance, axes) * np.asarray(-0.5, t.dtype) * inverse ** 3
+    of_gamma = precise_sum(backprop * distance * inverse, axes) if scale_after_normalization else np.zeros_like(gamma)
+    return (scaled * inverse, -(precise_sum(scaled, axes) * inverse), slope_of_variance, precise_sum(backprop, axes),
             of_gamma)
 
 
@@ -73,7 +74,7 @@ def batch_norm_with_global_normalization_grad(t, m, v, gamma, backprop, variance
 def adjust_contrast(images, contrast_factor, min_value, max_value):
     """The distance of each channel from its mean times `contrast_factor`, cut off at both values."""
     wide = images.astype(np.float32)
-    mean = wide.mean((-3, -2), keepdims=True)
+    mean = precise_sum(wide, (-3, -2), True) / np.float32(wide.shape[-3] * wide.shape[-2])
     return np.clip((wide - mean) * contrast_factor + mean, min_value, max_value).astype(np.float32)
 
 

@@ -14,6 +14,7 @@ from jitgraph.op import op
 from jitgraph.ops import windows
 from jitgraph.ops.deprecated import renamed
 from jitgraph.ops.windows import Window
+from jitgraph.ops.precise_sum import precise_sum
 
 _PADDING = 'padding: string {"SAME", "VALID"}'
 
@@ -147,7 +148,7 @@ def dilation2d_backprop_filter(input, filter, out_backprop, strides, rates, padd
     _, _, _, where = _highest(input, filter, strides, rates, padding)
     result = np.zeros(filter.shape, out_backprop.dtype)
     for number, tap in enumerate(np.ndindex(*filter.shape[:2])):
-        result[tap] = np.where(where == number, out_backprop, 0).sum((0, 1, 2), dtype=out_backprop.dtype)
+        result[tap] = precise_sum(np.where(where == number, out_backprop, 0), (0, 1, 2))
     return result
 
 

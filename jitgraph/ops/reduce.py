@@ -19,6 +19,7 @@ from jitgraph.ops.constant import constant
 from jitgraph.ops.deprecated import renamed
 from jitgraph.ops.fill import zeros_like
 from jitgraph.ops.math import equal, square
+from jitgraph.ops.precise_sum import precise_sum
 from jitgraph.ops.reduce_gradient import kept, nodes_of_mean, reduced_count, spread
 from jitgraph.ops.shape import rank
 from jitgraph.samples import draw
@@ -70,9 +71,7 @@ def _wide(x: Any) -> Any:
     reference=lambda x, axes, keep_dims: np.add.reduce(x, axis=tuple(np.ravel(axes)), keepdims=keep_dims))
 def _sum(x, reduction_indices, keep_dims):
     """The sum over the axes `reduction_indices`; 0 over nothing."""
-    wide = _wide(x)
-    total = np.sum(wide, axis=_axes(reduction_indices, x.ndim), keepdims=keep_dims, dtype=wide.dtype)
-    return np.asarray(total, x.dtype)
+    return np.asarray(precise_sum(x, _axes(reduction_indices, x.ndim), keep_dims))
 
 
 @_sum.gradient
@@ -103,7 +102,7 @@ def _mean(x, reduction_indices, keep_dims):
     """
     axes = _axes(reduction_indices, x.ndim)
     wide = _wide(x)
-    total = np.sum(wide, axis=axes, keepdims=keep_dims, dtype=wide.dtype)
+    total = precise_sum(wide, axes, keep_dims)
     count = np.asarray(shape_rules.product(x.shape[axis] for axis in axes))
     with np.errstate(all="ignore"):
         if x.dtype.kind in "iu":
@@ -226,7 +225,7 @@ def _euclidean_norm(x, reduction_indices, keep_dims):
     """The square root of the sum of squares over the axes `reduction_indices`."""
     wide = _wide(x)
     squares = np.abs(wide) ** 2 if wide.dtype.kind == "c" else wide * wide
-    total = np.sum(squares, axis=_axes(reduction_indices, x.ndim), keepdims=keep_dims)
+    total = precise_sum(squares, _axes(reduction_indices, x.ndim), keep_dims)
     return np.asarray(np.sqrt(total), x.dtype)
 
 

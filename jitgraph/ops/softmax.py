@@ -21,6 +21,7 @@ from jitgraph.ops.identity import stop_gradient
 from jitgraph.ops.join import concat
 from jitgraph.ops.layout import exchanged, transpose
 from jitgraph.ops.sequences import range
+from jitgraph.ops.precise_sum import precise_sum
 from jitgraph.ops.shape import expand_dims, rank, reshape, shape
 
 _LABELS = TypeSet(dtypes.int32, dtypes.int64)
@@ -39,7 +40,7 @@ def _lower_softmax(b: Any, logits: Any) -> Any:
 def _softmax(logits):
     """exp(logits) / sum(exp(logits)) along the last axis; as in TensorFlow, a product with the inverse of the sum."""
     weights = np.exp(logits - _max(logits))
-    return weights * (weights.dtype.type(1) / np.sum(weights, -1, keepdims=True, dtype=weights.dtype))
+    return weights * (weights.dtype.type(1) / precise_sum(weights, -1, keepdims=True))
 
 
 def _max(x: np.ndarray) -> np.ndarray:
@@ -62,7 +63,7 @@ def _lower_log_softmax(b: Any, logits: Any) -> Any:
 def _log_softmax(logits):
     """logits - log(sum(exp(logits))) along the last axis."""
     shifted = logits - _max(logits)
-    return shifted - np.log(np.sum(np.exp(shifted), -1, keepdims=True, dtype=shifted.dtype))
+    return shifted - np.log(precise_sum(np.exp(shifted), -1, keepdims=True))
 
 
 @_log_softmax.gradient
@@ -99,8 +100,8 @@ def _softmax_cross_entropy(features, labels):
     features, labels = np.broadcast_arrays(features, labels)
     shifted = features - _max(features)
     weights = np.exp(shifted)
-    total = np.sum(weights, -1, keepdims=True, dtype=weights.dtype)
-    loss = np.sum(labels * (np.log(total) - shifted), -1, dtype=features.dtype)
+    total = precise_sum(weights, -1, keepdims=True)
+    loss = precise_sum(labels * (np.log(total) - shifted), -1)
     return loss, weights / total - labels
 
 
@@ -158,7 +159,7 @@ def _sparse_softmax_cross_entropy(features, labels):
                                                f"[0, {classes}).  Label values: {' '.join(map(str, labels[:32]))}")
     shifted = features - _max(features)
     weights = np.exp(shifted)
-    total = np.sum(weights, -1, keepdims=True, dtype=weights.dtype)
+    total = precise_sum(weights, -1, keepdims=True)
     rows = np.arange(len(labels))
     backprop = weights / total
     backprop[rows, labels] -= 1
