@@ -320,9 +320,9 @@ def _check_shape(op: Operation, index: int, tensor: Tensor, grad: Any) -> None:
 
 def _zeros_for(x: Tensor) -> Tensor:
     if x.dtype.base_dtype is dtypes.resource:
-        from jitgraph.op import lookup
+        from jitgraph.ops.resource import shape_of_variable
 
-        return raw.Fill(lookup("VariableShape").builder(x), convert_to_tensor(0, x.op.attrs["dtype"].base_dtype))
+        return raw.Fill(shape_of_variable(x), convert_to_tensor(0, x.op.attrs["dtype"].base_dtype))
     return raw.ZerosLike(x, name="zeros_like")
 
 

@@ -98,6 +98,13 @@ def merge_sizes(a: Any, b: Any) -> Any:
     raise ValueError(f"Dimensions must be equal, but are {a} and {b}")
 
 
+def smaller_size(a: Any, b: Any) -> Any:
+    """The smaller of two sizes: 0 if one is, whatever the other."""
+    if a is None or b is None:
+        return 0 if 0 in (a, b) else None
+    return a if a < b else b
+
+
 def merge(a: Shape, b: Shape) -> Shape:
     """What two descriptions of one shape say together.  Raises ValueError if they contradict each other."""
     if a is None:

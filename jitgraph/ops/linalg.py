@@ -137,7 +137,7 @@ def _qr_shape(c: Any) -> Any:
     if shape is None:
         return [None, None]
     m, n = shape[-2:]
-    p = None if m is None or n is None else n if n < m else m
+    p = shape_rules.smaller_size(m, n)
     if c.attrs["full_matrices"]:
         return [(*shape[:-2], m, m), (*shape[:-2], m, n)]
     return [(*shape[:-2], m, p), (*shape[:-2], p, n)]
@@ -161,7 +161,7 @@ def _svd_shape(c: Any) -> Any:
     if shape is None:
         return [None, (0,), (0,)] if not c.attrs["compute_uv"] else [None, None, None]
     batch, (m, n) = shape[:-2], shape[-2:]
-    p = None if m is None or n is None else n if n < m else m
+    p = shape_rules.smaller_size(m, n)
     if not c.attrs["compute_uv"]:
         return [(*batch, p), (0,), (0,)]
     if c.attrs["full_matrices"]:

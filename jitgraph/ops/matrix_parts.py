@@ -52,13 +52,9 @@ def _(op, grad):
     return raw.MatrixDiagPart(grad)
 
 
-def _smaller(a: Any, b: Any) -> Any:
-    return None if a is None or b is None else a if a < b else b
-
-
 def _diag_part_shape(c: Any) -> Any:
     value = shape_rules.with_rank_at_least(c.shapes[0], 2, "input")
-    return None if value is None else (*value[:-2], _smaller(value[-2], value[-1]))
+    return None if value is None else (*value[:-2], shape_rules.smaller_size(value[-2], value[-1]))
 
 
 def _lower_diag_part(b: Any, x: Any) -> Any:
@@ -89,7 +85,7 @@ def _set_diag_shape(c: Any) -> Any:
     if diagonal is None:
         return value
     value = (*[None] * (len(diagonal) + 1),) if value is None else value
-    merged = shape_rules.merge((*value[:-2], _smaller(value[-2], value[-1])), tuple(diagonal))
+    merged = shape_rules.merge((*value[:-2], shape_rules.smaller_size(value[-2], value[-1])), tuple(diagonal))
     return (*merged[:-1], *value[-2:])
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph import raw_ops as raw
+from jitgraph.graph import dtypes
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.ids import counted_as, first_of
 from jitgraph.graph.tensor import Tensor
@@ -47,11 +48,12 @@ def kept(op: Any, reduced: Tensor) -> Tensor:
 def _nodes_of_spread(op: Any) -> int:
     """How many nodes TensorFlow makes of it: what it computes of shapes that are known it keeps for the whole graph."""
     shape, axes = op.inputs[0]._shape, constant_value(op.inputs[1])
-    if shape is None or axes is None:
-        return 16
-    if np.array_equal(axes, np.arange(len(shape))):
-        return 4
-    return 16 if None in shape else 21 if first_of(("reduced", shape, tuple(np.ravel(axes)))) else 4
+    if shape is not None and axes is not None:
+        if np.array_equal(axes, np.arange(len(shape))):
+            return 4
+        if None not in shape:                       # an empty list of axes is cast to int32
+            return 21 + (np.size(axes) == 0) if first_of(("reduced", shape, tuple(np.ravel(axes)))) else 4
+    return 16 + (op.inputs[1].dtype.base_dtype is dtypes.int64)
 
 
 def nodes_of_mean(op: Any) -> int:
@@ -70,10 +72,13 @@ def _spread(op: Any, grad: Tensor) -> Tensor:
     x = op.inputs[0]
     shape, axes = _static(op)
     if axes == ():
-        return grad
+        return raw.Identity(grad)       # TensorFlow makes a tensor of its own, which may be fed
     grad = kept(op, grad)
     if axes is None or None in shape:
-        return raw.BroadcastTo(grad, raw.Shape(x))
+        found = raw.BroadcastTo(grad, raw.Shape(x))
+        if axes is not None and grad._shape is not None:
+            found.set_shape([size if i in axes else size or grad._shape[i] for i, size in enumerate(shape)])
+        return found
     return raw.Tile(grad, [size if i in axes else 1 for i, size in enumerate(shape)])
 
 

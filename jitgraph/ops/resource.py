@@ -14,8 +14,10 @@ from jitgraph.graph import shape_rules
 from jitgraph.graph.build import stated_shape
 from jitgraph.graph.dtypes import INDEX, INDICES, NUMBERS, TypeSet, int32, int64
 from jitgraph.graph.errors import OutOfRangeError
+from jitgraph.graph.tensor import Tensor
 from jitgraph.op import NOT_DIFFERENTIABLE, op
 from jitgraph.ops import state
+from jitgraph.ops.constant import constant
 from jitgraph.ops.gather import gather_nd, gather_nd_gradient, gather_nd_shape
 
 
@@ -65,6 +67,14 @@ def var_is_initialized_op(resource):
 def variable_shape(input, out_type):
     """The shape of the variable's value."""
     return np.array(input.shape, out_type.as_numpy_dtype)
+
+
+def shape_of_variable(handle: Tensor) -> Tensor:
+    """The shape of the variable behind a handle, int32: a constant if it was stated in full."""
+    stated = stated_shape(handle)
+    if stated is None or None in stated:
+        return variable_shape(handle)
+    return constant(list(stated), int32)
 
 
 @op("AssignVariableOp(resource: resource, value: dtype)", shape=_assignable, stateful=True, state="write",
@@ -128,7 +138,7 @@ def _(op, grad):
         raise NotImplementedError("The gradient of a ResourceGather with batch_dims is not there; use tf.gather on "
                                   "variable.read_value().")
     handle, indices = op.inputs
-    full = variable_shape(handle)
+    full = shape_of_variable(handle)
     count = expand_dims(size(indices), 0)
     values = reshape(grad, concat([count, full[1:]], 0))
     return [IndexedSlices(values, reshape(indices, count), full), None]

@@ -1,6 +1,7 @@
 """Softmax and the cross entropies."""
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -78,8 +79,9 @@ def _(op, grad):
 def _cross_entropy_shape(c: Any) -> Any:
     both = shape_rules.broadcast_shapes(*c.shapes)
     both = shape_rules.with_rank(both, 2, "logits and labels")
-    if not c.running and None not in c.shapes:      # what is not known broadcasts to 0 only if it is 0 or 1
-        both = tuple(0 if 0 in sizes else size for size, sizes in zip(both, zip(*c.shapes)))
+    if not c.running:           # a graph is taken to mean equal shapes, as TensorFlow's is, where they may be equal
+        with suppress(ValueError):
+            both = shape_rules.merge(shape_rules.with_rank(c.shapes[0], 2), c.shapes[1])
     return [(both[0],), both]
 
 
@@ -233,7 +235,7 @@ def _flattened(values: Any) -> Any:
     last = raw.Slice(full, [raw.Sub(count, 1)], [1])
     result = reshape(values, concat([[-1], last], 0))
     known = values._shape
-    if known is not None and None not in known:
+    if known is not None and None not in known[:-1]:
         result.set_shape([shape_rules.product(known[:-1]), known[-1]])
     return result
 

@@ -99,3 +99,33 @@ def test_a_reshape_of_nothing(tf):
     nothing = tf.placeholder(tf.float32, [None, 0])
     assert tf.reshape(nothing, [-1]).shape.as_list() == [0]
     assert tf.reshape(nothing, [3, -1]).shape.as_list() == [3, 0]
+
+
+def test_equal_shapes_are_presumed_of_labels_and_logits(tf):
+    """What is known of the one is known of the other, as in TensorFlow; a run takes what broadcasts."""
+
+    def loss(labels, logits):
+        given = {"labels": tf.placeholder(tf.float64, labels), "logits": tf.placeholder(tf.float64, logits)}
+        return tf.nn.softmax_cross_entropy_with_logits_v2(**given).shape.as_list()
+
+    assert loss([1, None], [None, None]) == [1] and loss([0, None], [None, None]) == [0]
+    assert loss([None, None], [5, None]) == [5] and loss([5, 2, None], [None] * 3) == [None, None]
+
+
+def test_gradients_know_what_tensorflows_know(tf):
+    x, one = tf.placeholder(tf.float32, [None, 4]), tf.placeholder(tf.float32, [1])
+    assert tf.gradients(tf.einsum("ac,a->", x, one), x)[0].shape.as_list() == [1, 4]
+    row = tf.placeholder(tf.float64, [None])
+    assert tf.gradients(tf.dynamic_partition(row, [0, 1], 3)[2], row)[0].shape == [2]
+    image = tf.placeholder(tf.float32, None)
+    patches = tf.extract_image_patches(image, [1, 2, 2, 1], [1] * 4, [1] * 4, "VALID")
+    assert tf.gradients(patches, image)[0].shape.as_list() == [None] * 4
+    table = tf.Variable(np.zeros([2, 3], np.float32), use_resource=True)
+    assert tf.convert_to_tensor(tf.gradients(tf.gather(table, tf.placeholder(tf.int64, [None])), table)[0]).shape == [2, 3]
+
+
+def test_the_smaller_of_nothing_and_an_unknown_size(tf):
+    for sizes in ([None, 0], [0, None]):
+        matrix = tf.placeholder(tf.float32, sizes)
+        assert tf.matrix_diag_part(matrix).shape == tf.svd(matrix, compute_uv=False).shape == [0]
+        assert tf.qr(matrix).r.shape[0] == 0
