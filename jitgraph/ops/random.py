@@ -99,9 +99,9 @@ def _truncated_normal(shape, seed, seed2, dtype, stream):
     stateful=True, stream=True)
 def _random_shuffle(value, seed, seed2, stream):
     """The rows of `value` in random order."""
-    rows = value.shape[0] if value.ndim else 1
-    if rows <= 1:
+    if value.size <= 1 or value.shape[0] <= 1:      # TensorFlow draws nothing then
         return value
+    rows = value.shape[0]
     bits = Bits.reserve(stream, seed, seed2, (rows + 2) // 4)
     steps = bits.words(rows - 1).astype(np.int64) % np.arange(rows, 1, -1)
     order = list(range(rows))

@@ -145,3 +145,15 @@ def test_candidates_are_those_of_tensorflow(tf, sampler, count, unique, classes,
     fetched = getattr(tf.nn, f"{sampler}_candidate_sampler")([[0]], 1, count, unique, classes, seed=4)
     with tf.Session() as session:
         assert [session.run(fetched)[0].tolist() for _ in range(2)] == wanted
+
+
+def test_a_shuffle_of_nothing_draws_nothing(tf):
+    """TensorFlow's stream goes on where it was when there was no element to move."""
+    x = tf.placeholder(tf.float32, [None, None])
+    shuffled = tf.random_shuffle(x, seed=873)
+    rows = np.arange(8.0).reshape(8, 1)
+    with tf.Session() as session:
+        first = session.run(shuffled, {x: rows})
+    with tf.Session() as session:
+        assert session.run(shuffled, {x: np.zeros((5, 0))}).shape == (5, 0)
+        np.testing.assert_array_equal(session.run(shuffled, {x: rows}), first)
