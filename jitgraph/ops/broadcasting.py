@@ -67,15 +67,15 @@ def _stretched_axes(own: Any, other: Any) -> list[int] | None:
     if own is None or other is None:
         return None
     lead = max(0, len(other) - len(own))
-    axes = list(range(lead))
+    stretched = lead > 0
     for position, size in enumerate(own):
         index = position + len(other) - len(own)
         beside = other[index] if index >= 0 else 1
         if size is None and beside != 1:
             return None                 # it may turn out to be 1
-        if size == 1 and beside != 1:
-            axes.append(lead + position)
-    return axes
+        stretched = stretched or size == 1 and beside != 1
+    # as TensorFlow's, with those that have size 1 on both sides
+    return [*range(lead), *(lead + i for i, size in enumerate(own) if size == 1)] if stretched else []
 
 
 class Unbroadcast:
@@ -119,14 +119,18 @@ class Unbroadcast:
             shapes = raw.Shape(x), raw.Shape(y)
             outer = [shape[:-inner] for shape in shapes] if inner else shapes
             self._found = shapes, broadcast_gradient_args(*outer)
+        elif x.op.graph.building_function and not self._are_known():
+            raw.Shape(x), raw.Shape(y)          # a loop's gradient counts what it asks of the forward loop
 
     def _axes(self, which: int) -> list[int] | None:
         shapes = [t._shape if t._shape is None or not self._inner else t._shape[:-self._inner] for t in self._tensors]
         return _stretched_axes(shapes[which], shapes[1 - which])
 
-    def _back(self, grad: Any, which: int) -> Any:
-        with counted_as(self._nodes(which)):
-            return self._summed(grad, which)
+    def _back(self, grad: Any, which: int, arrived: bool) -> Any:
+        nodes = self._nodes(which)
+        with counted_as(nodes):
+            found = self._summed(grad, which)
+            return raw.Identity(found) if arrived and nodes and found is grad else found
 
     def _nodes(self, which: int) -> int:
         """A Sum and a Reshape unless the static shapes say that there is nothing to sum; with their constants if they do."""
@@ -152,10 +156,14 @@ class Unbroadcast:
             return raw.Reshape(total, list(shape))
         return raw.Reshape(total, raw.Shape(self._tensors[which])) if 1 in shape else total
 
-    def to_x(self, grad: Any) -> Any:
-        """`grad` in the shape of x."""
-        return self._back(grad, 0)
+    def to_x(self, grad: Any, arrived: bool = False) -> Any:
+        """`grad` in the shape of x.
 
-    def to_y(self, grad: Any) -> Any:
+        `arrived`: the gradient of the result itself.  Where TensorFlow makes another tensor of it, so does this, since what
+        is fed for the one is not fed for the other.
+        """
+        return self._back(grad, 0, arrived)
+
+    def to_y(self, grad: Any, arrived: bool = False) -> Any:
         """`grad` in the shape of y."""
-        return self._back(grad, 1)
+        return self._back(grad, 1, arrived)

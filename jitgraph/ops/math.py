@@ -57,7 +57,7 @@ SIGNED = FLOATS + _INT32_64 + COMPLEX
 def _add_gradient(op, grad):
     x, y = op.inputs
     back = Unbroadcast(x, y)
-    return [back.to_x(grad), back.to_y(grad)]
+    return [back.to_x(grad, arrived=True), back.to_y(grad, arrived=True)]
 
 
 @op("Add(x: T, y: T) -> z: T", T=SUMMABLE + dtypes.string, shape=shape_rules.broadcast, grad=_add_gradient,
@@ -84,7 +84,7 @@ def subtract(x, y):
 def _(op, grad):
     x, y = op.inputs
     back = Unbroadcast(x, y)
-    return [back.to_x(grad), back.to_y(negative(grad))]
+    return [back.to_x(grad, arrived=True), back.to_y(negative(grad))]
 
 
 # -- products ----------------------------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ def _(op, grad):
     x, y = op.inputs
     back = Unbroadcast(x, y, sums=True)
     quotient = floor_div(x, y)
-    of_x = back.to_x(grad)
+    of_x = back.to_x(grad, arrived=True)
     return [of_x, back.to_y(grad * negative(quotient))]
 
 
@@ -262,7 +262,7 @@ def _(op, grad):
     x, y = op.inputs
     back = Unbroadcast(x, y)
     quotient = truncatediv(x, y)
-    of_x = back.to_x(grad)
+    of_x = back.to_x(grad, arrived=True)
     return [of_x, back.to_y(grad * negative(quotient))]
 
 

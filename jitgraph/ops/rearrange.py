@@ -89,12 +89,12 @@ def _(op, grad):
 
 @tensor_scatter_add.gradient
 def _(op, grad):
-    return [grad, None, raw.GatherNd(grad, op.inputs[1])]
+    return [raw.Identity(grad), None, raw.GatherNd(grad, op.inputs[1])]
 
 
 @tensor_scatter_sub.gradient
 def _(op, grad):
-    return [grad, None, raw.Neg(raw.GatherNd(grad, op.inputs[1]))]
+    return [raw.Identity(grad), None, raw.Neg(raw.GatherNd(grad, op.inputs[1]))]
 
 
 # -- positions -----------------------------------------------------------------------------------------------------

@@ -10,10 +10,10 @@ from jitgraph import prim
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import INDEX, INDICES, NUMBERS, REALS
-from jitgraph.graph.ids import gradient_of_nodes
-from jitgraph.graph.tensor import Tensor
+from jitgraph.graph.ids import count_nodes, gradient_of_nodes
 from jitgraph.op import op
 from jitgraph.ops.complex_numbers import conj
+from jitgraph.ops.fill import ones
 from jitgraph.ops.invalid import invalid
 from jitgraph.ops.reduce import counted
 from jitgraph.ops.shape import expand_dims, plain_sizes, reshape, shape
@@ -144,21 +144,34 @@ def _gather_drop_negatives(params: Any, ids: Any, zero_clipped: Any = None, is_p
     gathered = raw.GatherV2(params, zero_clipped, 0)
     if is_positive is None:
         is_positive = raw.GreaterEqual(ids, 0)
-        known = gathered._shape
-        for _ in range(len(known) - len(is_positive._shape) if known is not None else 0):
-            is_positive = expand_dims(is_positive, -1)
+        if gathered._shape is None or ids._shape is None:
+            inner = raw.Fill(expand_dims(raw.Sub(raw.Rank(gathered), raw.Rank(ids)), 0), 1)
+            is_positive = raw.Reshape(is_positive, raw.ConcatV2([raw.Shape(ids), inner], 0))
+        else:
+            for _ in range(len(gathered._shape) - len(ids._shape)):
+                is_positive = expand_dims(is_positive, -1)
         is_positive = raw.LogicalAnd(is_positive, raw.Cast(raw.OnesLike(gathered), DstT=dtypes.bool_))
     return raw.Select(is_positive, gathered, raw.ZerosLike(gathered)), zero_clipped, is_positive
 
 
+def _nodes_of_dropping(op: Any) -> int:
+    """How many nodes TensorFlow makes of it: more for each axis behind the ids, and for zeros of a large known shape."""
+    data, ids = (t._shape for t in op.inputs[:2])
+    if data is None or ids is None:
+        return 12
+    large = sum(None not in shape and shape_rules.product(shape) >= 1000 for shape in (data, ids))
+    return 12 + 2 * (len(data) - len(ids)) + 2 * large
+
+
 @unsorted_segment_sum.gradient
-@gradient_of_nodes(14)
+@gradient_of_nodes(_nodes_of_dropping)
 def _(op, grad):
     return [_gather_drop_negatives(grad, op.inputs[1])[0], None, None]
 
 
 def _extreme_gradient(op, grad):
     """Shared equally among the elements of a segment that are the extreme."""
+    count_nodes(1)
     data, ids, count = op.inputs
     winners, zero_clipped, positive = _gather_drop_negatives(op.outputs[0], ids)
     selected = raw.LogicalAnd(raw.Equal(data, winners), positive)
@@ -174,6 +187,7 @@ unsorted_segment_min.gradient(_extreme_gradient)
 @unsorted_segment_prod.gradient
 def _(op, grad):
     """The product of the others: by division, or where elements are zero, by the product of the non-zero ones."""
+    count_nodes(3)
     data, ids, count = op.inputs
     is_zero = raw.Equal(data, 0)
     zeros = raw.UnsortedSegmentSum(raw.Cast(is_zero, DstT=dtypes.int32), ids, count)
@@ -229,11 +243,19 @@ def _means(data: np.ndarray, starts: np.ndarray) -> np.ndarray:
     return total / counts.astype(data.dtype)
 
 
+def _extremes(data: np.ndarray, starts: np.ndarray, choose: np.ufunc) -> np.ndarray:
+    """As in TensorFlow, NaN does not count among several rows, and is what a single row gives."""
+    found = choose.reduceat(counted(data, choose is np.maximum), starts, axis=0)
+    alone = np.diff(starts, append=len(data)) == 1
+    found[alone] = data[starts[alone]]
+    return found
+
+
 _segment_sum = _sorted(_sums)
 _segment_mean = _sorted(_means)
 _segment_prod = _sorted(lambda data, starts: np.multiply.reduceat(data, starts, axis=0, dtype=data.dtype), empty=1)
-_segment_max = _sorted(lambda data, starts: np.maximum.reduceat(counted(data, True), starts, axis=0))
-_segment_min = _sorted(lambda data, starts: np.minimum.reduceat(counted(data, False), starts, axis=0))
+_segment_max = _sorted(lambda data, starts: _extremes(data, starts, np.maximum))
+_segment_min = _sorted(lambda data, starts: _extremes(data, starts, np.minimum))
 _SORTED = "(data: T, segment_ids: Tindices) -> output: T"
 
 
@@ -255,6 +277,7 @@ def segment_mean(data, segment_ids):
 
 
 @segment_mean.gradient
+@gradient_of_nodes(16)
 def _(op, grad):
     data, ids = op.inputs
     rank = raw.Rank(data)
@@ -309,14 +332,13 @@ segment_min.gradient(_sorted_extreme_gradient)
 
 def _counts(data: Any, segment_ids: Any, num_segments: Any) -> Any:
     """How many rows each segment has, at least 1, in a shape that broadcasts with the sums."""
-    ids = reshape(raw.Cast(raw.OnesLike(segment_ids), DstT=data.dtype.base_dtype), shape(segment_ids))
-    number = raw.UnsortedSegmentSum(ids, segment_ids, num_segments)
+    number = raw.UnsortedSegmentSum(ones(shape(segment_ids), data.dtype.base_dtype), segment_ids, num_segments)
     if data._shape is None or segment_ids._shape is None:
-        ones: Any = raw.Fill(expand_dims(raw.Rank(data) - raw.Rank(segment_ids), 0), 1)
+        inner = raw.Fill(expand_dims(raw.Rank(data) - raw.Rank(segment_ids), 0), 1)
+        number = reshape(number, raw.ConcatV2([shape(number), inner], 0))
     else:
-        ones = [1] * (len(data._shape) - len(segment_ids._shape))
-    number = reshape(number, raw.ConcatV2([shape(number), ones], 0)) if isinstance(ones, Tensor) or ones else number
-    return raw.Maximum(number, raw.OnesLike(number))
+        number = reshape(number, [num_segments] + [1] * (len(data._shape) - len(segment_ids._shape)))
+    return raw.Maximum(number, 1)
 
 
 def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:

@@ -254,7 +254,7 @@ def nextafter(x1, x2):
 def _(op, grad):
     x1, x2 = op.inputs
     back = Unbroadcast(x1, x2)
-    return [back.to_x(grad), back.to_y(raw.ZerosLike(grad))]
+    return [back.to_x(grad, arrived=True), back.to_y(raw.ZerosLike(grad))]
 
 
 @op("CheckNumerics(tensor: T; message: string) -> output: T", T=FLOATS, shape=shape_rules.same_as_input, host=True,

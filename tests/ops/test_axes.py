@@ -72,3 +72,15 @@ def test_an_axis_that_is_not_there(tf, session):
         session.run(tf.nn.softmax(x, axis=3), {x: CUBE})
     with pytest.raises(ValueError, match="axis must be >= -1"):
         tf.one_hot(tf.placeholder(tf.int32), 3, axis=-2)
+
+
+@pytest.mark.parametrize("name, wanted", [("max", [[3, 5, 1], [2, 2, 2], [9, 9, 9]]), ("min", [[1, 5, 1], [2, 2, 2], [9, 9, 9]])])
+def test_nan_counts_in_a_segment_of_one_row_only(tf, name, wanted):
+    """So it is in TensorFlow: what is compared leaves NaN out, a single row is copied."""
+    nan = np.nan
+    rows = np.array([[3, nan, 1], [1, 5, nan], [2, nan, 2], [9, 9, 9]], np.float32)
+    expected = np.array(wanted, np.float32)
+    expected[1, 1] = nan
+    with tf.Session() as session:
+        for _ in range(2):
+            np.testing.assert_array_equal(session.run(getattr(tf, f"segment_{name}")(rows, [0, 0, 1, 2])), expected)

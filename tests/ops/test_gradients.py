@@ -204,3 +204,29 @@ def test_second_gradients_of_batch_normalisation_of_unknown_rank(tf, rng, jit):
             slopes.append(session.run(tf.gradients(first * first, [x, scale]), {x: images}))
     for unknown, known in zip(*slopes):
         np.testing.assert_allclose(unknown, known, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("function", [
+    lambda tf, x, y: tf.add(x, y), lambda tf, x, y: tf.subtract(x, y), lambda tf, x, y: tf.floormod(x, y),
+    lambda tf, x, y: tf.reduce_sum(x, tf.constant([], tf.int32)) + y * 0, lambda tf, x, y: tf.tensor_scatter_add(x, [[0]], y),
+])
+def test_a_gradient_that_is_fed_is_that_of_one_tensor_only(tf, function):
+    """Where the gradient arrives as it is, TensorFlow makes a tensor of its own, which is fed without the other."""
+    x, y = tf.placeholder(tf.float64, [1, None]), tf.placeholder(tf.float64, [1, 1])
+    arriving = tf.ones([1, 1], tf.float64) * 2
+    of_x, of_y = tf.gradients(function(tf, x, y), [x, y], grad_ys=[arriving])
+    with tf.Session() as session:
+        given = {x: [[5.0]], y: [[3.0]]}
+        plain = session.run(of_y, given)
+        for _ in range(2):
+            assert session.run(of_y, {**given, of_x: [[4.0]]}) == plain
+
+
+@pytest.mark.parametrize("name, wanted", [("min", 1), ("max", 1), ("sum", 1), ("prod", 1), ("mean", 1), ("sqrt_n", 1)])
+def test_unsorted_segments_of_unknown_rank(tf, name, wanted):
+    data, ids = tf.placeholder(tf.float64, None), tf.placeholder(tf.int64, None)
+    grad, = tf.gradients(getattr(tf, f"unsorted_segment_{name}")(data, ids, 3), data)
+    with tf.Session() as session:
+        for _ in range(2):
+            found = session.run(grad, {data: np.arange(14.0).reshape(2, 7, 1) + 1, ids: [1, -1]})
+            np.testing.assert_array_equal(found.ravel(), [wanted] * 7 + [0] * 7)
