@@ -165,7 +165,7 @@ class _LoopGradient:
 
     def _useful(self) -> set[int]:
         """The inputs of the body through which a gradient comes to an input of the loop that needs one."""
-        behind = [set(self._behind([t])) for t in self.body.outputs]
+        behind = [self.body.inputs_behind(t, _takes_gradient) for t in self.body.outputs]
         useful = {k for k in range(self.size) if k in self.needed}
         while True:
             more = useful | {k for k, inputs in enumerate(behind) if inputs & useful}
@@ -175,20 +175,7 @@ class _LoopGradient:
 
     def _behind(self, tensors: list[Tensor]) -> list[int]:
         """The inputs of the body that gradients of these tensors of it may arrive at."""
-        places = {t: k for k, t in enumerate(self.body.inputs)}
-        seen: set[Tensor] = set()
-        stack = [t for t in tensors if _takes_gradient(t)]
-        found = set()
-        while stack:
-            tensor = stack.pop()
-            if tensor in seen:
-                continue
-            seen.add(tensor)
-            if tensor in places:
-                found.add(places[tensor])
-                continue
-            stack.extend(t for t in tensor.op.inputs if _takes_gradient(t))
-        return sorted(found)
+        return sorted({k for tensor in tensors for k in self.body.inputs_behind(tensor, _takes_gradient)})
 
     def build(self) -> list:
         """The gradients of all inputs of the While."""

@@ -16,7 +16,9 @@ from typing import Any
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shapes
 from jitgraph.graph.composite import IndexedSlices
+from jitgraph.graph.control import BRANCHING
 from jitgraph.graph.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
+from jitgraph.graph.function_graph import LOOPS, inputs_behind
 from jitgraph.graph.gradient_registry import gradient_function
 from jitgraph.graph.ids import count_nodes
 from jitgraph.graph.operation import Operation
@@ -90,19 +92,23 @@ def _reached_from(ops: Iterable[Operation]) -> set[Operation]:
     for tensor, source in graph.sources.items():
         if source.op.graph is graph:
             raised.setdefault(source, []).append(tensor.op)
-    reached: set[Operation] = set()
-    queue = collections.deque(ops)
+    reached, passed = set(ops), set[Tensor]()
+    inputs_of: dict[Operation, list[set[Tensor]]] = {}      # for each output of a loop or a choice the inputs that it depends on
+    queue = collections.deque(output for op in ops for output in op.outputs)
     while queue:
-        op = queue.popleft()
-        if op in reached:
+        tensor = queue.popleft()
+        if tensor in passed or not _flows(tensor):
             continue
-        reached.add(op)
-        for output in op.outputs:
-            if _flows(output):
-                queue.extend(output._consumers)
-                queue.extend(raised.get(output, ()))
-                if op.graph is not graph:
-                    queue.extend(_stand_ins(output, graph))
+        passed.add(tensor)
+        behind = _stand_ins(tensor, graph) if tensor.op.graph is not graph else []
+        for op in [*tensor._consumers, *raised.get(tensor, ()), *behind]:
+            reached.add(op)
+            if op.type not in LOOPS and op.type not in BRANCHING:
+                queue.extend(op.outputs)
+                continue
+            if op not in inputs_of:
+                inputs_of[op] = [{op.inputs[k] for k in inputs} for inputs in inputs_behind(op, _flows)]
+            queue.extend(output for output, inputs in zip(op.outputs, inputs_of[op]) if tensor in inputs)
     return reached
 
 
@@ -252,6 +258,16 @@ class _Walk:
                     if left == 1:
                         ready.append(tensor.op)
 
+    def count_loops(self) -> None:
+        """Counts what TensorFlow makes of a loop that lies between, though no gradient arrives at it: 18 nodes that count
+        iterations, for each other result an Enter, and zeros if it got no gradient."""
+        loops = dict.fromkeys(op.inputs[0].op for op in self.pending if op.type == "Identity" and op.inputs[0].op.type in LOOPS)
+        for loop in loops:
+            if loop not in self.arrived:
+                others = [op for output in loop.outputs if _flows(output) for op in output._consumers
+                          if op.type == "Identity" and op not in self.pending]
+                count_nodes(18 + sum(1 if op in self.arrived else 2 for op in others))
+
     def _pass(self, op: Operation) -> None:
         """Adds up what arrived at the outputs of `op`, and sends the gradients of its inputs on."""
         arrived = self.arrived.get(op)
@@ -289,9 +305,19 @@ class _Walk:
     def gradient(self, x: Tensor, unconnected: UnconnectedGradients) -> Any:
         totals = self.totals.get(x.op)
         grad = None if totals is None else totals[x.value_index]
+        if grad is None and _flows(x) and self._has_passed_another_exit(x.op):
+            return raw.ZerosLike(x, name="zeros_like")      # what TensorFlow gives a result of a loop that is not used
         if grad is None and unconnected is UnconnectedGradients.ZERO:
             return _zeros_for(x)
         return grad
+
+    def _has_passed_another_exit(self, op: Operation) -> bool:
+        """Whether `op` is a result of a loop of which another result has a gradient."""
+        sources = _sources(op)
+        if len(sources) != 1 or sources[0].op.type not in LOOPS:
+            return False
+        return any(total is not None for output in sources[0].op.outputs for sibling in output._consumers
+                   for total in self.totals.get(sibling, ()))
 
 
 def _called(function: Callable, op: Operation, out_grads: list) -> list:
@@ -377,6 +403,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients", co
             if y.op in pending:
                 walk.arrive(y, grad)
         walk.run(to_ops)
+        walk.count_loops()
         return [walk.gradient(x, unconnected) for x in sources]
 
 

@@ -6,6 +6,7 @@ a node for the same variable of the session, so that reads and writes inside obe
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -213,6 +214,22 @@ class FunctionGraph(Graph):
                 inside.append(item)
         return super()._control_ops(inside)
 
+    def inputs_behind(self, tensor: Tensor, carries: Callable[[Tensor], bool]) -> set[int]:
+        """The inputs of the function that `tensor` depends on through tensors that `carries` names."""
+        places = {t: k for k, t in enumerate(self.inputs)}
+        seen: set[Tensor] = set()
+        stack, found = [tensor], set()
+        while stack:
+            tensor = stack.pop()
+            if tensor in seen or not carries(tensor):
+                continue
+            seen.add(tensor)
+            if tensor in places:
+                found.add(places[tensor])
+            else:
+                stack.extend(tensor.op.inputs)
+        return found
+
     @property
     def _root(self) -> Graph:
         """The outermost graph, which sessions run."""
@@ -263,6 +280,22 @@ def notes(op: Operation) -> CallNotes:
 def first_argument(op: Operation) -> int:
     """The position of the input that is the functions' first argument: a branch is chosen by the input before it."""
     return 1 if op.type in BRANCHING else 0
+
+
+def inputs_behind(op: Operation, carries: Callable[[Tensor], bool]) -> list[set[int]]:
+    """For each output of a loop or a choice of branches, the inputs that it depends on through tensors that `carries` names."""
+    offset = first_argument(op)
+    behind = [set[int]() for _ in op.outputs]
+    for function in bodies(op)[1 if op.type in LOOPS else 0:]:
+        for inputs, tensor in zip(behind, function.outputs):
+            inputs.update(k + offset for k in function.inputs_behind(tensor, carries))
+    if op.type in LOOPS:
+        for k, inputs in enumerate(behind):         # the first value, and what the iterations before depend on
+            inputs.add(k)
+        while any(not behind[j] <= inputs for inputs in behind for j in [*inputs] if j < len(behind)):
+            for inputs in behind:
+                inputs.update(*(behind[j] for j in inputs if j < len(behind)))
+    return behind
 
 
 def inputs_by_value(op: Operation) -> list[int]:

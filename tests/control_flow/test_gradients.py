@@ -326,3 +326,26 @@ def test_a_variable_of_float64_that_no_gradient_reaches_by_one_way(tf):
     with tf.Session() as session:
         session.run(v.initializer)
         np.testing.assert_array_equal(session.run(gradient), [3.0, 3.0])
+
+
+def test_the_results_of_a_loop_that_are_not_used_have_zeros(tf, run):
+    """As in TensorFlow: where the gradient of one result is built, so are zeros for the others."""
+    x = tf.constant([1.0, 2.0])
+    i, a, b = tf.while_loop(lambda i, *_: i < 3, lambda i, a, b: (i + 1, a * 2, b * 3), [0, x, x])
+    loss = a * 3
+    of_x, of_a, of_b, of_i = tf.gradients(loss, [x, a, b, i])
+    assert of_i is None
+    assert [g.tolist() for g in run([of_x, of_a, of_b])] == [[24, 24], [3, 3], [0, 0]]
+    assert tf.gradients(loss, [b]) == [None] and tf.gradients(b, [a, i]) == [None, None]
+    of_x, of_b = tf.gradients(loss, [x, b], stop_gradients=[a])
+    assert of_x is None and run(of_b).tolist() == [0, 0]
+
+
+def test_a_loop_passes_gradients_only_to_what_its_results_depend_on(tf):
+    x = tf.placeholder(tf.float32, [3])
+    assert tf.gradients(tf.scan(lambda a, e: tf.tanh(tf.constant(2.0)), x, initializer=0.0), x) == [None]
+    y, z = tf.while_loop(lambda y, z: tf.reduce_sum(y) < 9, lambda y, z: (y + 1, z * 2), [x, x * 2])
+    assert tf.gradients(z, y) == [None]
+    before = len(tf.get_default_graph().get_operations())
+    assert tf.gradients(z, tf.placeholder(tf.float32, [3])) == [None]
+    assert len(tf.get_default_graph().get_operations()) < before + 8
