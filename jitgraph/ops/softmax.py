@@ -13,7 +13,7 @@ from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import FLOATS, TypeSet
 from jitgraph.graph.errors import InvalidArgumentError
-from jitgraph.graph.scopes import name_scope
+from jitgraph.graph.scopes import control_dependencies, name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import op
 from jitgraph.ops.cast import cast
@@ -21,8 +21,8 @@ from jitgraph.ops.deprecated import renamed
 from jitgraph.ops.identity import stop_gradient
 from jitgraph.ops.join import concat
 from jitgraph.ops.layout import exchanged, transpose
-from jitgraph.ops.sequences import range
 from jitgraph.ops.precise_sum import precise_sum
+from jitgraph.ops.sequences import range
 from jitgraph.ops.shape import expand_dims, rank, reshape, shape
 
 _LABELS = TypeSet(dtypes.int32, dtypes.int64)
@@ -306,11 +306,21 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel: Any = None, labels: Any 
         if logits._shape is not None and len(logits._shape) == 2:
             cost, _ = _sparse_softmax_cross_entropy(precise, labels, name=name)
         else:
-            classes = shape(logits)[rank(logits) - 1]
-            cost, _ = _sparse_softmax_cross_entropy(reshape(precise, [-1, classes]), reshape(labels, [-1]), name=name)
-            cost = reshape(cost, labels_size)
-            cost.set_shape(known)
+            with control_dependencies(_sparse_labels_checks(labels, logits)):
+                classes = shape(logits)[rank(logits) - 1]
+                cost, _ = _sparse_softmax_cross_entropy(reshape(precise, [-1, classes]), reshape(labels, [-1]), name=name)
+                cost = reshape(cost, labels_size)
+                cost.set_shape(known)
         return cast(cost, logits.dtype.base_dtype) if _is_narrow(logits) else cost
+
+
+def _sparse_labels_checks(labels: Tensor, logits: Tensor) -> list:
+    """What compares the shapes in the run, if they are not known before."""
+    from jitgraph.ops.check_values import assert_equal
+
+    if shapes.TensorShape._of(labels._shape).is_fully_defined() and shapes.TensorShape._of(logits._shape)[:-1].is_fully_defined():
+        return []
+    return [assert_equal(shape(labels), shape(logits)[:-1])]
 
 
 def _check_sparse_labels(labels: Any, logits: Any) -> None:

@@ -108,3 +108,15 @@ def test_unsupported_types_are_refused_when_the_graph_is_built(tf):
         tf.nn.relu(tf.constant(["a"]))
     with pytest.raises(TypeError, match="not in list of allowed values"):
         tf.nn.softmax(tf.constant([1, 2]))
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+def test_labels_of_another_shape_are_refused_in_a_run(tf, jit):
+    """Of as many labels as there are rows, in another arrangement, nothing else would say so."""
+    labels, logits = tf.placeholder(tf.int32, [None, None]), tf.placeholder(tf.float32, [None, None, 4])
+    loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    with tf.Session(jit=jit) as session:
+        assert session.run(loss, {labels: np.zeros((2, 3)), logits: np.zeros((2, 3, 4))}).shape == (2, 3)
+        for _ in range(2):
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                session.run(loss, {labels: np.zeros((3, 2)), logits: np.zeros((2, 3, 4))})
