@@ -8,7 +8,7 @@ from typing import Any
 from jitgraph import structures as nest
 from jitgraph.graph import dtypes
 from jitgraph.graph.constant_value import constant_value
-from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.convert import convert_to_tensor, in_default_graph
 from jitgraph.graph.function_graph import FunctionGraph
 from jitgraph.graph.ids import count_nodes, counted_as
 from jitgraph.graph.operation import Operation
@@ -54,7 +54,7 @@ def _named(function: Any, older: Any, name: str, older_name: str) -> Any:
 
 
 def _predicate(pred: Any) -> Tensor:
-    pred = convert_to_tensor(pred, name="pred")
+    pred = in_default_graph(pred, name="pred")
     if pred.dtype.base_dtype is not dtypes.bool_:
         raise TypeError(f"Input 'pred' of 'Switch' Op has type {pred.dtype.base_dtype.name} that does not match expected "
                         f"type of bool. ({pred.name} chooses the branch of a tf.cond: compare it with something, or "

@@ -426,11 +426,7 @@ def _to_tensor(value: Variable, dtype: DType | None = None, name: str | None = N
     if dtype is not None and not dtype.is_compatible_with(value.dtype.base_dtype):
         raise ValueError(f"Incompatible type conversion requested to type '{dtype.name}' for variable of type "
                          f"'{value.dtype.name}'")
-    tensor = value._ref() if as_ref else value._as_tensor()
-    graph = get_default_graph()
-    if graph.building_function and tensor.graph is not graph:
-        return graph.capture(tensor)
-    return tensor
+    return value._ref() if as_ref else value._as_tensor()
 
 
 install(Variable)

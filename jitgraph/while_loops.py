@@ -7,7 +7,7 @@ from typing import Any
 from jitgraph import structures as nest
 from jitgraph.graph import dtypes, shapes
 from jitgraph.graph.composite import IndexedSlices, SparseTensor
-from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.convert import convert_to_tensor, in_default_graph
 from jitgraph.graph.function_graph import FunctionGraph, notes
 from jitgraph.graph.ids import counted_as
 from jitgraph.graph.scopes import name_scope
@@ -82,7 +82,7 @@ class _Loop:
     def __init__(self, loop_vars: Any, shape_invariants: Any):
         self.structure = nest.map_structure(_leaf, loop_vars)
         self.leaves = nest.flatten(self.structure)
-        self.first = [t for leaf in self.leaves for t in _tensors_of(leaf)]
+        self.first = [in_default_graph(t) for leaf in self.leaves for t in _tensors_of(leaf)]
         self.shapes = [t._shape for t in self.first]
         self.stated = shape_invariants is not None
         if shape_invariants is not None:

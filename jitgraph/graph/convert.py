@@ -56,9 +56,6 @@ def convert_to_tensor(value: Any, dtype: DType | None = None, name: str | None =
         if dtype is not None and value.dtype.base_dtype is not dtype.base_dtype:
             raise ValueError(f"Tensor conversion requested dtype {dtype.base_dtype.name} for Tensor with dtype "
                              f"{value.dtype.name}: {str(value)!r}")
-        graph = get_default_graph()
-        if value.op.graph is not graph and graph.building_function:
-            return graph.capture(value)
         return value
     functions = _functions_for(type(value))
     if dtype is not None:
@@ -84,6 +81,13 @@ def convert_to_tensor(value: Any, dtype: DType | None = None, name: str | None =
         return result
     raise TypeError(f"{_for(name)}Cannot convert {value!r} with type {type(value)} to Tensor: no conversion function "
                     "registered.")
+
+
+def in_default_graph(value: Any, name: str | None = None) -> Tensor:
+    """`value` as a tensor of the default graph: inside a function, what stands there for a tensor from around it."""
+    tensor = convert_to_tensor(value, name=name)
+    graph = get_default_graph()
+    return tensor if tensor.op.graph is graph else graph.capture(tensor)
 
 
 def _for(name: str | None) -> str:
