@@ -5,12 +5,15 @@ differ by a few roundings of their dtype, scaled by the largest value of the ten
 answer differs from the one that it gives in float64: what a program's cancellations make of one rounding.
 """
 
+import json
+
 import numpy as np
 
 from .answers import array_of
 
 TOLERANCE = {"float16": 4e-3, "bfloat16": 4e-2, "float32": 2e-5, "complex64": 2e-5, "float64": 1e-9, "complex128": 1e-9}
-SMALLEST = {"float64": 1e-2, "float32": 1e-2, "complex64": 1e-2}  # below which values are taken as made by cancellation
+# values below are taken as made by cancellation: of products of inputs up to 4, one rounding of float32 leaves some 1e-6
+SMALLEST = {"float64": 1e-2, "float32": 1e-1, "complex64": 1e-1}
 CONDITION = 32  # how many times TensorFlow's own distance from float64 is allowed
 SAMPLE = 64  # how many elements of a large tensor are recorded
 
@@ -116,6 +119,7 @@ STUMBLES = (
     "%d format",
     "Cannot take the length of shape with unknown rank",
     "GatherNd_grad/ScatterNd",  # the gradient for a single index
+    "(op type: ResizeBilinearGrad)",  # which has no gradient there
 )
 
 
@@ -154,11 +158,22 @@ LIMITS = (
     "Only one input size may be -1",  # einsum of unknown shapes
     "Requires start <= limit",  # sorting along an axis of unknown rank
     "only integer div and mod should have errors",  # TruncateDiv by 0
+    "The outermost dimension of updates and indices must match. Got indices.shape [1]",  # gather_nd's gradient for one index
 )
 
 
-def not_supported(answer):
-    """Whether TensorFlow has no kernel on a CPU for what the program asks, so that there is nothing to compare with."""
+# gradients that TensorFlow 1.15 computes wrongly: the op, and from how many calls of tf.gradients on
+WRONG = {
+    "atan2": 1,  # they are not summed over what was broadcast
+    "matrix_determinant": 2,  # the gradient of MatrixInverse does not look at `adjoint`
+}
+
+
+def not_supported(program, answer):
+    """Whether TensorFlow has no kernel on a CPU for what the program asks, or a wrong one: there is nothing to compare with."""
+    text = json.dumps(program)
+    if any(f'"op": "{op}"' in text and text.count('"op": "gradients"') >= calls for op, calls in WRONG.items()):
+        return True
     return any(
         "No OpKernel" in run.get("message", "")
         or run.get("error") == "UnimplementedError"

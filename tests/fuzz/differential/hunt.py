@@ -28,7 +28,7 @@ class Hunt:
     def compare(self, asked, modes=None):
         """{mode: differences} of one program; None where TensorFlow cannot say."""
         wanted = self.theirs.ask(asked)
-        if "broken" in wanted or not_supported(wanted):
+        if "broken" in wanted or not_supported(asked, wanted):
             return None
         judged(wanted, self.theirs.ask(asked, wide=True))
         result = {}

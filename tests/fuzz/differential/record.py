@@ -85,7 +85,7 @@ def recorded(pipe, kind, seed, values):
     """(program, answer) as data; None where TensorFlow cannot say."""
     asked = fewer(program(seed, kind), seed)
     answer = pipe.ask(asked)
-    if "broken" in answer or not_supported(answer):
+    if "broken" in answer or not_supported(asked, answer):
         return None
     judged(answer, pipe.ask(asked, wide=True))
     runs = [
