@@ -8,9 +8,11 @@ from jitgraph import raw_ops as raw
 from jitgraph import structures as nest
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import as_dtype
+from jitgraph.graph.ids import count_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.shape import shape
 from jitgraph.tensor_array import TensorArray
 from jitgraph.variable_scopes import get_variable_scope, variable_scope
 from jitgraph.while_loops import while_loop
@@ -19,8 +21,10 @@ from jitgraph.while_loops import while_loop
 class _Slices:
     """The tensors of a structure, cut along their first axes: what a loop reads slice by slice."""
 
-    def __init__(self, elems: Any):
+    def __init__(self, elems: Any, asked_for: tuple = (None, 0)):
+        """`asked_for`: the first sizes that TensorFlow asks the run for."""
         self.structure = elems
+        self.variables = sum(hasattr(t, "handle") for t in nest.flatten(elems))     # resource variables among them
         self.flat = [convert_to_tensor(t, name="elem") for t in nest.flatten(elems)]
         if not self.flat:
             raise ValueError("elems must be a Tensor or a structure of at least one")
@@ -33,8 +37,8 @@ class _Slices:
                 length = length.merge_with(TensorShape._of(tensor._shape)[0])
         self.length = length.value
         self.count: Any = self.length
-        if self.count is None:
-            self.count = raw.StridedSlice(raw.Shape(self.flat[0]), [0], [1], [1], shrink_axis_mask=1)
+        if self.count in asked_for:
+            self.count = raw.StridedSlice(shape(self.flat[0]), [0], [1], [1], shrink_axis_mask=1)
         self.arrays = [TensorArray(t.dtype.base_dtype, self.count, infer_shape=True,
                                    element_shape=None if t._shape is None else t._shape[1:]).unstack(t)
                        for t in self.flat]
@@ -87,7 +91,7 @@ def map_fn(fn: Callable, elems: Any, dtype: Any = None, parallel_iterations: int
     _check_callable(fn)
     with _Cached(name, "map", elems):
         slices = _Slices(elems)
-        kinds = nest.map_structure(lambda t: convert_to_tensor(t).dtype.base_dtype, elems) if dtype is None else dtype
+        kinds = _packed(elems, [t.dtype.base_dtype for t in slices.flat]) if dtype is None else dtype
         results = [TensorArray(as_dtype(kind), slices.count, infer_shape=infer_shape) for kind in nest.flatten(kinds)]
 
         def step(index: Tensor, arrays: list) -> tuple:
@@ -125,6 +129,7 @@ def foldl(fn: Callable, elems: Any, initializer: Any = None, parallel_iterations
     _check_callable(fn)
     with _Cached(name, "foldl", elems):
         slices = _Slices(elems)
+        count_nodes(2 * slices.variables)           # TensorFlow reads them three times
         structure, first, used = _initial(initializer, slices, 0)
 
         def step(index: Tensor, values: list) -> tuple:
@@ -143,7 +148,9 @@ def foldr(fn: Callable, elems: Any, initializer: Any = None, parallel_iterations
     _check_callable(fn)
     with _Cached(name, "foldr", elems):
         slices = _Slices(elems)
-        structure, first, used = _initial(initializer, slices, slices.count - 1)
+        count_nodes(2 * slices.variables)
+        last = slices.count - 1 if initializer is None else slices.count
+        structure, first, _ = _initial(initializer, slices, last)
 
         def step(index: Tensor, values: list) -> tuple:
             index = index - 1
@@ -151,7 +158,7 @@ def foldr(fn: Callable, elems: Any, initializer: Any = None, parallel_iterations
             nest.assert_same_structure(structure, result)
             return index, [convert_to_tensor(t) for t in nest.flatten(result)]
 
-        _, values = while_loop(lambda index, _: index > 0, step, (slices.count - used, first), None, parallel_iterations,
+        _, values = while_loop(lambda index, _: index > 0, step, (last, first), None, parallel_iterations,
                                back_prop, swap_memory, maximum_iterations=slices.count, return_same_structure=True)
         return _packed(structure, values)
 
@@ -164,9 +171,10 @@ def scan(fn: Callable, elems: Any, initializer: Any = None, parallel_iterations:
     """
     _check_callable(fn)
     with _Cached(name, "scan", elems):
-        slices = _Slices(elems)
+        slices = _Slices(elems, asked_for=(None,))
         count = slices.count
-        structure, first, used = _initial(initializer, slices, count - 1 if reverse else 0)
+        begin = count - 1 if reverse and initializer is None else 0
+        structure, first, used = _initial(initializer, slices, begin)
         arrays = [TensorArray(t.dtype.base_dtype, count, dynamic_size=False, infer_shape=infer_shape,
                               element_shape=t._shape if infer_shape else None) for t in first]
         if used:

@@ -45,8 +45,9 @@ class counted_as:
         self.before = self.ids.last
         return self
 
-    def __exit__(self, *raised: Any) -> None:
-        self.ids.last = self.before + self.nodes
+    def __exit__(self, kind: Any, *raised: Any) -> None:
+        if kind is None:
+            self.ids.last = self.before + self.nodes
 
 
 def gradient_of_nodes(nodes: int | Callable[[Any], int]) -> Callable:

@@ -9,9 +9,10 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import NUMBERS
 from jitgraph.graph.scopes import name_scope
 from jitgraph.op import op
+from jitgraph.ops.fill import ones_like
 from jitgraph.ops.join import concat
-from jitgraph.ops.shape import reshape, shape
 from jitgraph.ops.precise_sum import precise_sum
+from jitgraph.ops.shape import reshape, shape
 
 _LAYOUT = 'data_format: string {"NHWC", "NCHW"} = "NHWC"'
 
@@ -76,10 +77,10 @@ def _(op, grad):
     """The gradient for each channel, repeated at every position."""
     full = shape(op.inputs[0])
     if op.attrs["data_format"] == "NCHW":
-        column = concat([raw.OnesLike(full[:1]), shape(grad), raw.OnesLike(full[2:])], 0)
+        column = concat([ones_like(full[:1]), shape(grad), ones_like(full[2:])], 0)
         repeats = concat([full[:1], [1], full[2:]], 0)
     else:
-        column = concat([raw.OnesLike(full[:-1]), shape(grad)], 0)
+        column = concat([ones_like(full[:-1]), shape(grad)], 0)
         repeats = concat([full[:-1], [1]], 0)
     return raw.Tile(reshape(grad, column), repeats)
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from jitgraph import prim
 from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph.ids import gradient_of_nodes
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import BOOL, COMPLEX, FLOATS, INTS, NOT_DIFFERENTIABLE, REALS, STRING, TypeSet, elementwise, op
 from jitgraph.samples import between, draw
@@ -255,6 +256,7 @@ def select_v2(condition, t, e):
 
 
 @select_v2.gradient
+@gradient_of_nodes(12)
 def _(op, grad):
     from jitgraph.ops.broadcasting import Unbroadcast
     from jitgraph.ops.constant import constant
@@ -263,4 +265,4 @@ def _(op, grad):
     zero = constant(0, grad.dtype.base_dtype, name="zeros")
     of_x, of_y = select_v2(condition, grad, zero), select_v2(condition, zero, grad)
     output = op.outputs[0]
-    return [None, Unbroadcast(x, output).to_x(of_x), Unbroadcast(y, output).to_x(of_y)]
+    return [None, *(Unbroadcast(t, output, sums=True).to_x(g) for t, g in ((x, of_x), (y, of_y)))]

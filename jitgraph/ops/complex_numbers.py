@@ -90,7 +90,7 @@ def _(op, grad):
 def _(op, grad):
     from jitgraph.ops.broadcasting import Unbroadcast
 
-    back = Unbroadcast(*op.inputs)
+    back = Unbroadcast(*op.inputs, sums=True)
     return [back.to_x(real(grad)), back.to_y(imag(grad))]
 
 

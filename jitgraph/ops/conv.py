@@ -9,11 +9,12 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDEX
+from jitgraph.graph.ids import gradient_of_nodes
 from jitgraph.op import op
 from jitgraph.ops import volume_lowering, window_lowering, windows
 from jitgraph.ops.invalid import invalid
-from jitgraph.ops.shape import shape
 from jitgraph.ops.precise_sum import precise_sum
+from jitgraph.ops.shape import shape
 from jitgraph.ops.windows import Layout, Window
 
 STRETCH = 1 << 22       # bytes of windows that are written out as a matrix at a time: they stay in the cache
@@ -266,6 +267,7 @@ def _conv3d(input, filter, strides, padding, data_format, dilations):
 
 
 @_conv3d.gradient
+@gradient_of_nodes(4)
 def _(op, grad):
     value, filters = op.inputs
     sizes, filter_sizes = raw.ShapeN([value, filters])

@@ -9,6 +9,7 @@ from jitgraph import prim
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.ids import gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import COMPLEX, FLOATS, TypeSet, elementwise
@@ -228,11 +229,12 @@ def atan2(y, x):
 
 
 @atan2.gradient
+@gradient_of_nodes(7)
 def _(op, grad):
     from jitgraph.ops.broadcasting import Unbroadcast
 
     y, x = op.inputs
-    back = Unbroadcast(y, x)
+    back = Unbroadcast(y, x, sums=True)
     scaled = grad / (square(x) + square(y))
     return [back.to_x(x * scaled), back.to_y(negative(y) * scaled)]
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from jitgraph import prim
-from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules, shapes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import BOOL, INDEX, NUMBERS, TypeSet, as_dtype
@@ -44,7 +43,9 @@ def _fill(dims, value):
 
 @_fill.gradient
 def _(op, grad):
-    return [None, raw.Sum(grad, raw.Range(0, raw.Rank(grad), 1))]
+    from jitgraph.ops.reduce import reduce_sum
+
+    return [None, reduce_sum(grad)]
 
 
 def _filled_like(number: int) -> Any:

@@ -11,6 +11,7 @@ from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.composite import IndexedSlices
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.dtypes import TypeSet
+from jitgraph.graph.ids import counted_as
 from jitgraph.op import op
 from jitgraph.ops.invalid import invalid
 from jitgraph.ops.join import axis_from, concat
@@ -84,7 +85,8 @@ def _(op, grad):
     known_axis = constant_value(axis)
     if known_axis is not None and int(known_axis) == 0:
         return [_rows_gradient(params, indices, grad), None, None]
-    return [_axis_gradient(params, indices, grad, axis, known_axis), None, None]
+    with counted_as(55):
+        return [_axis_gradient(params, indices, grad, axis, known_axis), None, None]
 
 
 def _rows_gradient(params: Any, indices: Any, grad: Any) -> IndexedSlices:

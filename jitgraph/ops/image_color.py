@@ -10,14 +10,16 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import FLOATS, TypeSet
+from jitgraph.graph.ids import gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import NOT_DIFFERENTIABLE, op
+from jitgraph.ops.cast import cast
 from jitgraph.ops.image_dtype import convert_image_dtype
 from jitgraph.ops.invalid import invalid
+from jitgraph.ops.precise_sum import precise_sum
 from jitgraph.ops.random import random_uniform
 from jitgraph.samples import draw
-from jitgraph.ops.precise_sum import precise_sum
 
 _PIXELS = TypeSet(dtypes.float16, dtypes.float32, default=dtypes.float32)
 
@@ -96,6 +98,7 @@ def rgb_to_hsv(images):
 
 
 @rgb_to_hsv.gradient
+@gradient_of_nodes(385)
 def _(op, grad):
     """By the largest channel M and the smallest m: value is M, saturation 1 - m / M, hue linear in the others."""
     rgb = op.inputs[0]
@@ -216,8 +219,7 @@ def adjust_brightness(image: Any, delta: Any) -> Tensor:
     """`delta` added to an image, which counts as floats in [0, 1); the result has the dtype of the image."""
     with name_scope(None, "adjust_brightness", [image, delta]) as scope:
         floats, kind = _as_float(convert_to_tensor(image, name="image"))
-        delta = raw.Cast(delta, DstT=floats.dtype.base_dtype)
-        return convert_image_dtype(raw.Add(floats, delta, name=scope), kind, saturate=True)
+        return convert_image_dtype(raw.Add(floats, cast(delta, floats.dtype.base_dtype), name=scope), kind, saturate=True)
 
 
 def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:

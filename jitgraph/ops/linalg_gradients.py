@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph import raw_ops as raw
+from jitgraph.graph.ids import count_nodes, gradient_of_nodes
 from jitgraph.graph.tensor import Tensor
 
 
@@ -60,6 +61,7 @@ def _factor(x: Tensor) -> Tensor:
     return raw.ExpandDims(raw.ExpandDims(x, -1), -1)
 
 
+@gradient_of_nodes(33)
 def cholesky(op: Any, grad: Any) -> Tensor:
     """L^-H P(L^H grad) L^-1 made self-adjoint, where P takes the lower triangle and halves the diagonal."""
     factor = op.outputs[0]
@@ -77,6 +79,7 @@ def inverse(op: Any, grad: Any) -> Tensor:
 
 
 def determinant(op: Any, grad: Any) -> Tensor:
+    count_nodes(1)
     return _factor(grad * _conj(op.outputs[0])) * raw.MatrixInverse(op.inputs[0], adjoint=True)
 
 
@@ -152,6 +155,7 @@ def least_squares(op: Any, grad: Any) -> list:
     return [*parts, None]
 
 
+@gradient_of_nodes(27)
 def qr(op: Any, of_q: Any, of_r: Any) -> Tensor:
     """(grad Q + Q M) R^-H where M is R grad R^H - grad Q^H Q with the lower triangle mirrored into the upper."""
     q, r = op.outputs

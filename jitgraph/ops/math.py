@@ -122,7 +122,7 @@ def multiply_no_nan(x, y):
 @multiply_no_nan.gradient
 def _(op, grad):
     x, y = op.inputs
-    back = Unbroadcast(x, y)
+    back = Unbroadcast(x, y, sums=True)
     return [back.to_x(multiply_no_nan(grad, conj(y))), back.to_y(multiply_no_nan(conj(x), grad))]
 
 
@@ -325,6 +325,7 @@ def sign(x, T):
 
 
 @sign.gradient
+@gradient_of_nodes(3)
 def _(op, grad):
     return zeros_like(op.inputs[0])
 
@@ -337,8 +338,8 @@ def _choice_gradient(compare):
     @gradient_of_nodes(13)
     def gradient(op, grad):
         x, y = op.inputs
-        back = Unbroadcast(x, y)
-        zeros = zeros_like(grad)
+        back = Unbroadcast(x, y, sums=True)
+        zeros = raw.Fill(raw.Shape(grad), constant(0, grad.dtype.base_dtype))       # which no gradient flows to
         chosen = compare(x, y)
         of_x = back.to_x(select(chosen, grad, zeros))
         return [of_x, back.to_y(select(chosen, zeros, grad))]

@@ -10,6 +10,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import COMPLEX, FLOATS, TypeSet, as_dtype
+from jitgraph.graph.ids import count_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.op import op
 from jitgraph.ops.fill import ones, zeros
@@ -111,6 +112,9 @@ def _matrix_set_diag(input, diagonal):
 def _(op, grad):
     diagonal = op.inputs[1]
     known = diagonal._shape
+    full = op.inputs[0]._shape
+    if full is None or None in full[-2:] or None in shape_rules.merge(full[:-2], None if known is None else known[:-1]):
+        count_nodes(18)             # TensorFlow computes the shape of the diagonal
     blank = raw.ZerosLike(diagonal) if known is None or None in known else zeros(known, grad.dtype.base_dtype)
     return [raw.MatrixSetDiag(grad, blank), raw.MatrixDiagPart(grad)]
 

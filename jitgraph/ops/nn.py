@@ -7,7 +7,7 @@ from typing import Any
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.constant_value import constant_value
-from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.convert import convert_to_tensor, is_tensor_like
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.ops.cast import cast
@@ -161,9 +161,9 @@ def moments(x: Any, axes: Any, shift: Any = None, name: str | None = None, keep_
     """(mean, variance) of `x` over `axes`; the variance is not corrected for bias.  `shift` is not used."""
     keep_dims = renamed("keepdims", keepdims, "keep_dims", keep_dims)
     with name_scope(name, "moments", [x, axes]):
-        x = convert_to_tensor(x)
-        half = x.dtype.base_dtype is dtypes.float16
-        y = cast(x, dtypes.float32) if half else x
+        y = x if is_tensor_like(x) else convert_to_tensor(x)        # a resource variable is read twice, as by TensorFlow
+        half = y.dtype.base_dtype is dtypes.float16
+        y = cast(y, dtypes.float32) if half else y
         mean = reduce_mean(y, axes, keepdims=True, name="mean")
         variance = reduce_mean(raw.SquaredDifference(y, stop_gradient(mean)), axes, keepdims=True, name="variance")
         if not keep_dims:

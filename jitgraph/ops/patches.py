@@ -9,12 +9,13 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import shape_rules
 from jitgraph.graph.dtypes import REALS
+from jitgraph.graph.ids import gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.op import op
 from jitgraph.ops import windows
 from jitgraph.ops.deprecated import renamed
-from jitgraph.ops.windows import Window
 from jitgraph.ops.precise_sum import precise_sum
+from jitgraph.ops.windows import Window
 
 _PADDING = 'padding: string {"SAME", "VALID"}'
 
@@ -45,6 +46,7 @@ def _extract_image_patches(images, ksizes, strides, rates, padding):
 
 
 @_extract_image_patches.gradient
+@gradient_of_nodes(97)
 def _(op, grad):
     return raw.ExtractImagePatchesGrad(raw.Shape(op.inputs[0]), grad, **{
         name: op.attrs[name] for name in ("ksizes", "strides", "rates", "padding")})

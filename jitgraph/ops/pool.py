@@ -8,6 +8,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDEX, INDICES, REALS, TypeSet
+from jitgraph.graph.ids import gradient_of_nodes
 from jitgraph.op import op
 from jitgraph.ops import lrn_lowering, volume_lowering, window_lowering, windows
 from jitgraph.ops.invalid import invalid
@@ -169,6 +170,7 @@ def _declare_max(suffix: str, attrs: str, types: Any, grad_types: Any, second_ty
         return _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format)
 
     @max_pool_grad.gradient
+    @gradient_of_nodes(7)
     def _(op, grad):
         second = getattr(raw, f"MaxPool{suffix}GradGrad")(op.inputs[0], op.inputs[1], grad, **_geometry(op))
         return [raw.ZerosLike(op.inputs[0]), raw.ZerosLike(op.inputs[1]), second]
@@ -180,6 +182,7 @@ def _declare_max(suffix: str, attrs: str, types: Any, grad_types: Any, second_ty
         return _max_pool_grad_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format)
 
     @max_pool_grad_grad.gradient
+    @gradient_of_nodes(7)
     def _(op, grad):
         first = getattr(raw, f"MaxPool{suffix}Grad")(op.inputs[0], op.inputs[1], grad, **_geometry(op))
         return [raw.ZerosLike(op.inputs[0]), raw.ZerosLike(op.inputs[1]), first]
@@ -285,6 +288,7 @@ def _declare_avg(suffix: str, attrs: str, lower: Any = None, lower_gradient: Any
         return _avg_pool_grad(orig_input_shape, grad, ksize, strides, padding, data_format)
 
     @avg_pool_grad.gradient
+    @gradient_of_nodes(2)
     def _(op, grad):
         return [None, getattr(raw, f"AvgPool{suffix}")(grad, **_geometry(op))]
 

@@ -70,6 +70,7 @@ def _as_matrix(x: Tensor, axes: Any, front: bool) -> tuple[Tensor, list | None, 
         turned = raw.Transpose(x, order, name="transpose")
         return raw.Reshape(turned, matrix[::-1] if front else matrix), sizes, sizes
     dynamic = raw.Shape(x)
+    count_nodes(1)              # TensorFlow joins the axes in the graph
     sizes = raw.GatherV2(dynamic, np.array(others, np.int32), 0)
     parts = [raw.Prod(sizes, [0]), raw.Prod(raw.GatherV2(dynamic, np.array(summed, np.int32), 0), [0])]
     turned = raw.Transpose(x, order, name="transpose")
@@ -80,6 +81,7 @@ def _as_matrix_unknown(x: Tensor, axes: Any, front: bool) -> tuple[Tensor, None,
     shape, rank = raw.Shape(x), raw.Rank(x)
     axes = convert_to_tensor(axes, dtypes.int32, "axes")
     summed = raw.FloorMod(axes + rank, rank)
+    count_nodes(2)              # TensorFlow selects what to add
     others = raw.ListDiff(raw.Range(0, rank, 1), summed).out
     sizes = raw.GatherV2(shape, others, 0)
     parts = [raw.Prod(sizes, [0]), raw.Prod(raw.GatherV2(shape, summed, 0), [0])]
@@ -103,7 +105,6 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
         if isinstance(sizes_a, list) and isinstance(sizes_b, list):
             sizes: Any = np.array(sizes_a + sizes_b, np.int32)
         else:
-            count_nodes(1)          # TensorFlow keeps the free and the summed axes
             sizes = raw.ConcatV2([convert_to_tensor(s, dtypes.int32) for s in (sizes_a, sizes_b)], 0)
         result = raw.Reshape(product, sizes, name=scope)
         if static_a is not None and static_b is not None:

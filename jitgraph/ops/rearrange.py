@@ -9,8 +9,10 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import INDEX, INDICES
+from jitgraph.graph.ids import count_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.op import op
+from jitgraph.ops.constant import constant
 from jitgraph.ops.gather import check_scattered, gather
 from jitgraph.ops.join import axis_from, concat
 from jitgraph.ops.layout import broadcast_to, exchanged, transpose
@@ -84,6 +86,7 @@ tensor_scatter_sub = _scattered("Sub", "A copy of `tensor` with `updates` subtra
 @tensor_scatter_update.gradient
 def _(op, grad):
     indices, updates = op.inputs[1], op.inputs[2]
+    count_nodes(1)              # TensorFlow makes an Identity of the gradient
     return [tensor_scatter_update(grad, indices, raw.ZerosLike(updates)), None, raw.GatherNd(grad, indices)]
 
 
@@ -169,9 +172,10 @@ def _to_last(values: Any, axis: int) -> tuple[Any, Any]:
         count = len(values._shape)
         order = [*range(count)]
         order[axis], order[-1] = order[-1], order[axis]
-        return transpose(values, order), order
-    order = exchanged(rank(values), axis)
-    return transpose(values, order), order
+        permutation = constant(order, dtypes.int32)
+    else:
+        permutation = exchanged(rank(values), axis)
+    return transpose(values, permutation), permutation
 
 
 def _sorted(values: Any, axis: int, direction: str, positions: bool) -> Any:
@@ -179,6 +183,8 @@ def _sorted(values: Any, axis: int, direction: str, positions: bool) -> Any:
         raise ValueError(f"{direction} should be one of ASCENDING, DESCENDING")
     values, order = _to_last(values, axis)
     rising = direction == "ASCENDING"
+    if order is None or values._shape is not None:
+        count_nodes(2)          # TensorFlow keeps the axis and the rank
     count = shape(values)[-1]
     top = raw.TopKV2(raw.Neg(values) if rising else values, count)
     result = top.indices if positions else raw.Neg(top.values) if rising else top.values

@@ -9,6 +9,7 @@ from jitgraph import prim
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.ids import gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import COMPLEX, FLOATS, TypeSet, elementwise, op
@@ -100,7 +101,7 @@ def _unless_zero(x: Tensor) -> Tensor:
 @xlogy.gradient
 def _(op, grad):
     x, y = op.inputs
-    back = Unbroadcast(x, y)
+    back = Unbroadcast(x, y, sums=True)
     x, y = conj(x), conj(y)
     of_x, of_y = xlogy(_unless_zero(x), y), xdivy(x, y)
     return [back.to_x(of_x * grad), back.to_y(of_y * grad)]
@@ -109,7 +110,7 @@ def _(op, grad):
 @xdivy.gradient
 def _(op, grad):
     x, y = op.inputs
-    back = Unbroadcast(x, y)
+    back = Unbroadcast(x, y, sums=True)
     x, y = conj(x), conj(y)
     of_x, of_y = xdivy(_unless_zero(x), y), xdivy(negative(x), y ** 2.0)
     return [back.to_x(of_x * grad), back.to_y(of_y * grad)]
@@ -251,6 +252,7 @@ def nextafter(x1, x2):
 
 
 @nextafter.gradient
+@gradient_of_nodes(13)
 def _(op, grad):
     x1, x2 = op.inputs
     back = Unbroadcast(x1, x2)

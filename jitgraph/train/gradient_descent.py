@@ -35,7 +35,9 @@ class GradientDescentOptimizer(Optimizer):
         return scatter_sub(var, delta.indices, delta.values, use_locking=self._use_locking)
 
     def _resource_apply_sparse_duplicate_indices(self, grad: Any, handle: Any, indices: Any) -> Any:
-        return raw.ResourceScatterAdd(handle.handle, indices, -grad * self._as(self._learning_rate_tensor, grad))
+        rate = self._learning_rate
+        return raw.ResourceScatterAdd(handle.handle, indices, -grad * (
+            rate if isinstance(rate, float) else self._as(self._learning_rate_tensor, grad)))
 
 
 class MomentumOptimizer(OneOpOptimizer):

@@ -20,12 +20,24 @@ tf.one_hot([0, 1], 3) * x | tf.reduce_logsumexp(x) | tf.norm(x) | tf.div_no_nan(
 tf.matmul(tf.expand_dims(x, 0), tf.ones([1, 3, 2])) | tf.nn.top_k(x, 1)[0] | tf.broadcast_to(x, [4, 2, 3]) | tf.identity(x)
 tf.where([True, False], x, x) | tf.tensordot(x, tf.ones([3, 2]), 1) | tf.add_n([x, x]) | tf.reverse(x, [0])
 tf.squared_difference(x, 1.) | tf.unsorted_segment_sum(x, [0, 1], 2) | x * 2 + x * 3 | (x + 1) * (x + 1) | x * [1., 2., 3.]
+tf.sort(x) | tf.sort(x, 0, "DESCENDING") | tf.tensordot(x, x, [[1], [1]]) | tf.unsorted_segment_mean(x, [0, 1], 2)
+tf.unsorted_segment_sqrt_n(x, [0, 1], 2) | tf.unsorted_segment_prod(x, [0, 1], 2) | tf.unsorted_segment_max(x, [0, 1], 2)
+tf.segment_mean(x, [0, 1]) | tf.math.reduce_variance(x) | tf.math.reduce_std(x, 0) | tf.sign(x) | tf.gather(x, [0], axis=1)
+tf.fill([2], tf.reduce_sum(x)) | tf.tensor_scatter_add(x, [[0]], x[:1]) | tf.tensor_scatter_update(x, [[0]], x[:1])
+tf.matrix_set_diag(x, [1., 2.]) | tf.maximum(x, 0.) * x | tf.where_v2(x > 0, x, 0.) | tf.reduce_sum(x, tf.constant([1], tf.int64))
+tf.cholesky(tf.matmul(x, x, transpose_b=True)) | tf.matrix_determinant(x[:, :2]) | tf.math.xdivy(x, x) | tf.atan2(x, x)
+tf.zeros([0]) + tf.reduce_sum(x) | tf.image.adjust_brightness(x, .5) | tf.nn.moments(x, [0])[1]
+tf.real(tf.complex(x, x)) | x * tf.ones([1, 1]) + tf.reduce_sum(x * tf.ones([1, 1]))
 """
 IMAGES = """
 tf.nn.conv2d(x, tf.ones([3, 3, 3, 4]), [1, 1, 1, 1], "SAME") | tf.nn.max_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "SAME")
 tf.nn.avg_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "SAME") | tf.nn.fused_batch_norm(x, [1.] * 3, [0.] * 3)[0] | tf.nn.lrn(x)
 tf.nn.depthwise_conv2d(x, tf.ones([3, 3, 3, 1]), [1, 1, 1, 1], "SAME") | tf.image.resize_bilinear(x, [4, 4])
-tf.nn.conv2d_transpose(x, tf.ones([3, 3, 4, 3]), [2, 16, 16, 4], [1, 2, 2, 1])
+tf.nn.conv2d_transpose(x, tf.ones([3, 3, 4, 3]), [2, 16, 16, 4], [1, 2, 2, 1]) | tf.image.rgb_to_hsv(x)
+tf.extract_image_patches(x, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID")
+tf.nn.conv3d(x[None], tf.ones([1, 2, 2, 3, 4]), [1] * 5, "SAME")
+tf.gradients(tf.nn.avg_pool(x, [1, 2, 2, 1], [1] * 4, "SAME"), x, x)[0]
+tf.gradients(tf.nn.max_pool(x, [1, 2, 2, 1], [1] * 4, "SAME"), x, x)[0]
 """
 CONTROL = """
 tf.cond(p, lambda: tf.constant(1.), lambda: tf.constant(2.)) | tf.cond(p, lambda: x * 2, lambda: x + 1)
@@ -37,12 +49,20 @@ tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.cond(i > 1, lambda: a,
 tf.while_loop(lambda i, a: tf.reduce_sum(a) < tf.reduce_sum(x), lambda i, a: (i + 1, a + x), [0, x])
 tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.random_uniform([2]) + a), [0, x])
 tf.scan(lambda a, e: a + e, x) | tf.foldl(lambda a, e: a + e, x)
+tf.scan(lambda a, e: a + e, x, reverse=True) | tf.foldr(lambda a, e: a + e, x) | tf.map_fn(lambda e: e, tf.zeros([0]))
+tf.scan(lambda a, e: a + e, tf.zeros([0])) | tf.foldr(lambda a, e: a + e, tf.placeholder(tf.float32, [None]))
+tf.map_fn(lambda e: e, r) | tf.foldl(lambda a, e: a + e, r) | tf.nn.moments(r, [0]) | tf.math.reduce_variance(r)
+tf.cond(p, lambda: tf.zeros_like(x), lambda: tf.ones_like(x)) | tf.cond(p, lambda: tf.zeros_like(v), lambda: x)
+tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a + tf.ones_like(x) + x), [0, tf.identity(x)])
+tf.cond(p, lambda: tf.cond(x[0] > 1, lambda: tf.identity(x), lambda: x * 2), lambda: x)
 tf.case([(x[0] > 1, lambda: x), (x[0] > 0, lambda: x * 2)], default=lambda: x * 3) | tf.assert_positive(x)
 """
 GRADIENTS = """
 tf.cond(p, lambda: x * 2, lambda: x + 1) | tf.cond(p, lambda: tf.tanh(x), lambda: x)
 tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), [0, x])[1] | tf.map_fn(lambda e: e * 2, x)
 tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.tanh(a)), [0, x])[1] | tf.scan(lambda a, e: a + e, x)
+tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.tanh(x)), [0, x])[1]
+tf.scan(lambda a, e: tf.tanh(tf.constant(2.)), x, initializer=0.)
 tf.TensorArray(tf.float32, 3, clear_after_read=False).write(0, x).read(0) | tf.gradients(tf.reduce_sum(x * x * x), x)[0]
 """
 BROADCASTS = """
@@ -74,6 +94,10 @@ tf.clip_by_global_norm([x, x * 2], 1.) | tf.train.exponential_decay(.1, tf.Varia
 tf.gradients(x * 2, x, grad_ys=[tf.ones([2])]) | tf.gradients([x * 2, x * 3], [x]) | tf.dynamic_partition(x, [0, 1], 2)
 tf.gradients(tf.nn.embedding_lookup(v, [0, 1]), v) | (v.initializer, tf.train.Saver()) | (v, tf.global_variables_initializer())
 """
+# the gradient of y for a, one of the results of a loop of two variables
+EXITS = """
+tf.tanh(a) | tf.tanh(a) + b | a | tf.tanh(a) * a + x
+"""
 OPTIMIZERS = ("GradientDescentOptimizer(.1)", "AdamOptimizer()", "MomentumOptimizer(.1, .9)", "RMSPropOptimizer(.1)",
               "AdagradOptimizer(.1)", "FtrlOptimizer(.1)", "AdadeltaOptimizer()")
 
@@ -92,7 +116,8 @@ def _of(tf, text, gradient, shape):
 def _control(tf, text, gradient):
     x, p = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.bool, [])
     v = tf.Variable([1., 2.])
-    y = eval(text, {"tf": tf, "x": x, "p": p, "v": v})
+    r = tf.Variable([1., 2.], use_resource=True)
+    y = eval(text, {"tf": tf, "x": x, "p": p, "v": v, "r": r})
     if gradient:
         tf.gradients(y, x)
 
@@ -116,6 +141,12 @@ def _captures(tf, text):
     if "scan" in text and "* z" not in text:
         z = tf.placeholder(tf.float32, [4])
     tf.gradients(eval(text, {"tf": tf, "x": x, "w": w, "z": z, "p": p}), [x, w])
+
+
+def _exits(tf, text, shape):
+    x = tf.placeholder(tf.float32, shape)
+    _, a, b = tf.while_loop(lambda i, *_: i < 3, lambda i, a, b: (i + 1, a * 2, b * 3), [0, x, x])
+    tf.gradients(eval(text, {"tf": tf, "x": x, "a": a, "b": b}), a)
 
 
 def _training(tf, text):
@@ -147,6 +178,9 @@ def programs(tf):
                 add(f"gradient of {text} of {dtype} {shape}", _of_two, text, dtype, shape)
     for text in _texts(CAPTURES):
         add("gradients of " + text, _captures, text)
+    for text in _texts(EXITS):
+        for shape in ([2], [None]):
+            add(f"{text} of {shape}, gradient for a result of a loop", _exits, text, shape)
     for text in OPTIMIZERS:
         add(text, _training, text)
     return found
