@@ -20,7 +20,7 @@ from jitgraph.graph.control import BRANCHING
 from jitgraph.graph.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
 from jitgraph.graph.function_graph import LOOPS, inputs_behind
 from jitgraph.graph.gradient_registry import gradient_function
-from jitgraph.graph.ids import count_nodes
+from jitgraph.graph.ids import count_nodes, nodes_of_gradient
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.stack import get_default_graph
@@ -288,6 +288,7 @@ class _Walk:
         fills = not getattr(function, "takes_none", False)
         out_grads = [raw.ZerosLike(output, name="zeros_like") if total is None and fills and _flows(output) else total
                      for output, total in zip(op.outputs, totals)]
+        count_nodes(nodes_of_gradient(op))
         with name_scope(op.name + "_grad"):
             if getattr(function, "takes_needed", False):
                 needed = {k for k, tensor in enumerate(op.inputs) if tensor.op in self.pending}

@@ -69,6 +69,17 @@ def count_nodes(nodes: int) -> None:
     get_default_graph()._ids.last += nodes
 
 
+def let_gradient_count(tensor: Any, nodes: int) -> None:
+    """A gradient that goes through `tensor` counts `nodes` more: of what TensorFlow has in its place, and this library not."""
+    tensor.op.__dict__["nodes_of_gradient"] = nodes
+
+
+def nodes_of_gradient(op: Any) -> int:
+    """What ``let_gradient_count`` said of an output of `op`."""
+    nodes: int = op.__dict__.get("nodes_of_gradient", 0)
+    return nodes
+
+
 def first_of(shapes: Any) -> bool:
     """Whether no gradient of the default graph was built for these shapes before."""
     return get_default_graph()._ids.first_of(shapes)

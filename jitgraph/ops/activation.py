@@ -9,6 +9,7 @@ from jitgraph import prim
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.ids import gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.op import FLOATS, REALS, elementwise
 
@@ -34,6 +35,7 @@ def relu_grad(gradients, features, T):
 
 
 @relu_grad.gradient
+@gradient_of_nodes(4)
 def _(op, grad):
     features = op.inputs[1]
     return [raw.ReluGrad(grad, features), raw.ZerosLike(features)]
@@ -57,6 +59,7 @@ def relu6_grad(gradients, features, T):
 
 
 @relu6_grad.gradient
+@gradient_of_nodes(4)
 def _(op, grad):
     features = op.inputs[1]
     return [raw.Relu6Grad(grad, features), raw.ZerosLike(features)]
@@ -82,6 +85,7 @@ def leaky_relu_grad(gradients, features, alpha):
 
 
 @leaky_relu_grad.gradient
+@gradient_of_nodes(4)
 def _(op, grad):
     features = op.inputs[1]
     return [raw.LeakyReluGrad(grad, features, alpha=op.attrs["alpha"]), raw.ZerosLike(features)]
@@ -105,6 +109,7 @@ def elu_grad(gradients, outputs):
 
 
 @elu_grad.gradient
+@gradient_of_nodes(6)
 def _(op, grad):
     gradients, elu_x = op.inputs
     zeros = raw.ZerosLike(elu_x)
@@ -129,6 +134,7 @@ def selu_grad(gradients, outputs):
 
 
 @selu_grad.gradient
+@gradient_of_nodes(6)
 def _(op, grad):
     gradients, selu_x = op.inputs
     zeros = raw.ZerosLike(selu_x)

@@ -7,7 +7,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.ids import counted_as, first_of
+from jitgraph.graph.ids import counted_as, first_of, let_gradient_count
 from jitgraph.op import INDEX, NOT_DIFFERENTIABLE, op
 
 
@@ -130,7 +130,10 @@ class Unbroadcast:
         nodes = self._nodes(which)
         with counted_as(nodes):
             found = self._summed(grad, which)
-            return raw.Identity(found) if arrived and nodes and found is grad else found
+            if nodes and found is grad:
+                found = raw.Identity(grad) if arrived else grad
+                let_gradient_count(found, 18)           # that of a Sum over computed axes, and of a Reshape
+            return found
 
     def _nodes(self, which: int) -> int:
         """A Sum and a Reshape unless the static shapes say that there is nothing to sum; with their constants if they do."""

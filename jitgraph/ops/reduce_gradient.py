@@ -8,7 +8,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.constant_value import constant_value
-from jitgraph.graph.ids import counted_as, first_of
+from jitgraph.graph.ids import counted_as, first_of, let_gradient_count
 from jitgraph.graph.tensor import Tensor
 
 
@@ -72,12 +72,15 @@ def _spread(op: Any, grad: Tensor) -> Tensor:
     x = op.inputs[0]
     shape, axes = _static(op)
     if axes == ():
-        return raw.Identity(grad)       # TensorFlow makes a tensor of its own, which may be fed
+        found = raw.Identity(grad)      # TensorFlow makes a tensor of its own, which may be fed
+        let_gradient_count(found, 14)
+        return found
     grad = kept(op, grad)
     if axes is None or None in shape:
         found = raw.BroadcastTo(grad, raw.Shape(x))
         if axes is not None and grad._shape is not None:
             found.set_shape([size if i in axes else size or grad._shape[i] for i, size in enumerate(shape)])
+        let_gradient_count(found, 8)    # that of a Tile is larger
         return found
     return raw.Tile(grad, [size if i in axes else 1 for i, size in enumerate(shape)])
 

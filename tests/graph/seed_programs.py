@@ -98,6 +98,11 @@ tf.gradients(tf.nn.embedding_lookup(v, [0, 1]), v) | (v.initializer, tf.train.Sa
 EXITS = """
 tf.tanh(a) | tf.tanh(a) + b | a | tf.tanh(a) * a + x
 """
+# whose second gradients are built
+TWICE = """
+tf.nn.relu(x) | tf.nn.elu(x) | tf.nn.leaky_relu(x) | tf.tanh(x) | tf.nn.softmax(x) | tf.reduce_sum(x, 0) | tf.reduce_mean(x, 1)
+x * z | x / z | x - z | tf.maximum(x, z) | x ** z | tf.squared_difference(x, z) | tf.reduce_logsumexp(x) | x % z
+"""
 OPTIMIZERS = ("GradientDescentOptimizer(.1)", "AdamOptimizer()", "MomentumOptimizer(.1, .9)", "RMSPropOptimizer(.1)",
               "AdagradOptimizer(.1)", "FtrlOptimizer(.1)", "AdadeltaOptimizer()")
 
@@ -149,6 +154,12 @@ def _exits(tf, text, shape):
     tf.gradients(eval(text, {"tf": tf, "x": x, "a": a, "b": b}), a)
 
 
+def _twice(tf, text, shape, other):
+    x, z = tf.placeholder(tf.float32, shape), tf.placeholder(tf.float32, other)
+    y = eval(text, {"tf": tf, "x": x, "z": z})
+    tf.gradients(tf.gradients(y, x, grad_ys=y), [x, y])
+
+
 def _training(tf, text):
     w, b = tf.Variable(tf.ones([3, 2])), tf.Variable(tf.zeros([2]))
     x = tf.placeholder(tf.float32, [None, 3])
@@ -181,6 +192,9 @@ def programs(tf):
     for text in _texts(EXITS):
         for shape in ([2], [None]):
             add(f"{text} of {shape}, gradient for a result of a loop", _exits, text, shape)
+    for text in _texts(TWICE):
+        for shape, other in (([2, 3], [1, 3]), ([None, 3], [3]), ([None, 3], [None, 3])):
+            add(f"second gradient of {text} of {shape}, {other}", _twice, text, shape, other)
     for text in OPTIMIZERS:
         add(text, _training, text)
     return found
