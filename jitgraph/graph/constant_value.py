@@ -127,13 +127,22 @@ def _array(values: list, dtype: Any) -> np.ndarray:
     return np.array(values, dtype.as_numpy_dtype)
 
 
-def _shape(op: Any, index: int, value_of: _Values) -> Any:
+def _shape_of(op: Any, index: int, value_of: _Values) -> Any:
+    """The static shape of an input, or the shape of its value if that is known."""
     shape = op.inputs[index]._shape
+    if shape is None or None in shape:
+        value = value_of(op.inputs[index])
+        return shape if value is None else value.shape
+    return shape
+
+
+def _shape(op: Any, index: int, value_of: _Values) -> Any:
+    shape = _shape_of(op, index, value_of)
     return None if shape is None else _array(list(shape), op.attrs["out_type"])
 
 
 def _size(op: Any, index: int, value_of: _Values) -> Any:
-    count = shapes.TensorShape._of(op.inputs[0]._shape).num_elements()
+    count = shapes.TensorShape._of(_shape_of(op, 0, value_of)).num_elements()
     return None if count is None else np.array(count, op.attrs["out_type"].as_numpy_dtype)
 
 

@@ -62,4 +62,5 @@ def test_what_is_used_twice_is_looked_at_once(tf, combine, links):
 def test_a_partition_of_constants(tf):
     parts = tf.dynamic_partition([5, 6, 7], [1, 0, 1], 2)
     assert tf.fill(parts[1], 0).shape == [5, 7]
+    assert tf.fill(tf.shape(parts[1]), 0).shape == [2]
     assert tf.fill(tf.dynamic_stitch([[1], [0]], [[2], [3]]), 0).shape == [3, 2]
