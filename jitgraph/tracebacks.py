@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
-from jitgraph import environment
-
 _HERE = os.path.dirname(os.path.abspath(__file__))
 OWN = tuple(os.path.join(folder, "") for folder in [
     _HERE, os.path.join(os.path.dirname(_HERE), "compiler"), os.path.join(os.path.dirname(_HERE), "runtime")])
@@ -53,6 +51,8 @@ def _is_generated(filename: str) -> bool:
 
 def hidden() -> bool:
     """Whether our frames are left out."""
+    from jitgraph import environment
+
     return environment.text("JITGRAPH_TRACEBACK") in ("", "0")
 
 

@@ -9,7 +9,7 @@ TRACES = np.load(Path(__file__).parent / "data" / "optimizers.npz")
 
 def optimizers(tf, step):
     return {
-        "sgd": lambda: tf.train.GradientDescentOptimizer(0.1),
+        "sgd": lambda: tf.train.GradientDescentOptimizer(np.float32(0.1)),
         "momentum": lambda: tf.train.MomentumOptimizer(0.05, 0.9),
         "nesterov": lambda: tf.train.MomentumOptimizer(0.05, 0.9, use_nesterov=True),
         "adagrad": lambda: tf.train.AdagradOptimizer(0.1, initial_accumulator_value=0.1),
@@ -62,6 +62,17 @@ def test_ten_steps_are_those_of_tensorflow(tf, model, name, use_resource):
             np.testing.assert_allclose(session.run(variable), TRACES[f"{model}/{name}/step10/{key}"], rtol=1e-9,
                                        atol=1e-12)
         assert tf.train.global_step(session, step) == 10
+
+
+def test_a_rate_that_is_a_number_is_not_rounded_for_rows_of_a_resource_variable(tf):
+    """As in TensorFlow: the rate of a reference variable is a float32 tensor, cast to the dtype of the variable."""
+    table = tf.Variable(np.ones([2, 1]), use_resource=True), tf.Variable(np.ones([2, 1]), use_resource=False)
+    loss = sum(tf.reduce_sum(tf.nn.embedding_lookup(one, [0, 0])) for one in table)
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(train)
+        assert [session.run(one)[0, 0] for one in table] == [0.8, 0.7999999970197678]
 
 
 def test_the_nodes_of_a_step_are_those_of_tensorflow(tf):
