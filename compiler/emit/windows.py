@@ -132,7 +132,7 @@ def emit_pool(node: Node) -> Kernel:
               f"v = {text.guarded(f'x0[{taps[0][1]} + c]', taps[0][2])}")
     for _, address, condition in taps[1:]:
         value = f"x0[{address} + c]"
-        text.line(at + 1, f"v = maximum(v, {value})" if op == "max" else f"v = v + {text.guarded(value, condition)}")
+        text.line(at + 1, f"v = max_step(v, {value})" if op == "max" else f"v = v + {text.guarded(value, condition)}")
     text.line(at + 1, "y0[out + c] = v" if op == "max" else "y0[out + c] = v / count")
     n, oh, ow, channels = node.out.shape
     return text.kernel(text.inputs, n * oh, (0.1, _work(node, ow * channels)))

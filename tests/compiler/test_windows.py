@@ -40,3 +40,19 @@ def test_depthwise_and_its_gradients(tf, agree, size, multiplier, taps, step, pa
     weights = tf.random.stateless_normal(tf.shape(y), [1, 2])
     kernels = agree([y, *tf.gradients(y * weights, [fed, filters])], {fed: x, filters: w}, np.float32)
     assert {"depthwise_f32", "depthwise_input_f32", "depthwise_filter_f32"} <= set(kernels)
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+def test_nan_does_not_count_in_the_maximum_of_a_window(tf, jit, padding):
+    """As in TensorFlow, and in a first run as in later ones."""
+    nan = np.nan
+    image = np.array([[nan, 1, 2, nan], [3, nan, nan, nan], [-1, nan, nan, -5], [nan, nan, nan, 4]], np.float32)
+    x = tf.placeholder(tf.float32, [1, 4, 4, 3])
+    windows = [1, 2, 2, 1], [1, 2, 2, 1]
+    volume = tf.nn.max_pool3d(x[None], [1, 1, 2, 2, 1], [1, 1, 2, 2, 1], padding)[0]
+    pools = [tf.nn.max_pool(x, *windows, padding), volume]
+    with tf.Session(jit=jit) as session:
+        for _ in range(2):
+            for found in session.run(pools, {x: np.repeat(image[None, :, :, None], 3, 3)}):
+                np.testing.assert_array_equal(found[0, ..., 2], [[3, 2], [-1, 4]])
