@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.graph.composite import IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue
-from jitgraph.graph.dtypes import variant
+from jitgraph.graph.dtypes import QUANTIZED_DTYPES, variant
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 from jitgraph.session_handles import TensorHandle
@@ -88,12 +88,20 @@ class Fetches:
             return lambda values: TensorHandle(values[place], dtype, session())
         if element.dtype is variant:
             return lambda values: _number(values[place])
+        if element.dtype.base_dtype in QUANTIZED_DTYPES:
+            return lambda values: _plain_integers(values[place])
         return lambda values: values[place]
 
 
 def _number(value):
     """0 for the flow of a TensorArray, which TensorFlow shows as a number and which here holds the elements."""
     return np.float32(0.0) if isinstance(value, Elements) else value
+
+
+def _plain_integers(value):
+    """Of quantized numbers, whose arrays have one field, the numbers, as TensorFlow gives them."""
+    field, = value.dtype.names or (None,)
+    return value if field is None else value[field]
 
 
 def flat_key(structure):

@@ -235,3 +235,12 @@ def test_devices_of_a_session():
             ("/job:localhost/replica:0/task:0/device:CPU:0", "CPU"), ("/job:localhost/replica:0/task:0/device:CPU:1", "CPU")]
     with pytest.raises(TypeError, match="target must be a string"):
         tf.Session(3)
+
+
+def test_quantized_numbers_come_out_plain(tf):
+    quantized = [tf.quantize([0.0, 0.5, 1.0], 0.0, 1.0, kind)[0] for kind in (tf.quint8, tf.qint8, tf.qint32)]
+    with tf.Session() as session:
+        for _ in range(2):
+            found = session.run(quantized)
+            assert [value.dtype for value in found] == [np.uint8, np.int8, np.int32]
+            assert found[0].tolist() == [0, 128, 255] and session.run(quantized[0]).dtype == np.uint8
