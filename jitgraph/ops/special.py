@@ -124,7 +124,8 @@ def polygamma(a, x):
     """The derivative of order a of digamma at x; NaN unless a is a whole number of at least 0."""
     whole = (a >= 0) & (a == np.floor(a))
     order = np.where(whole, a, 0).astype(np.int64)
-    return np.where(whole, _scipy("polygamma")(order, x), np.nan).astype(x.dtype)
+    found = np.where(order == 0, prim.digamma(x), _scipy("polygamma")(order, x))
+    return np.where(whole, found, np.nan).astype(x.dtype)
 
 
 @polygamma.gradient
