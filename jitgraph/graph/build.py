@@ -120,11 +120,10 @@ class _Inputs:
                 flat.extend(tensors)
                 continue
             tensor = value if type(value) is Tensor else self._convert(arg, value)
-            if tensor.op.graph is not self.graph:
-                tensor = self.graph.capture(tensor)
             self._learn(arg, tensor)
             flat.append(tensor)
-        return flat
+        # when all fit: a node that is refused takes nothing into the graph of a function
+        return [t if t.op.graph is self.graph else self.graph.capture(t) for t in flat]
 
     # -- single inputs
 
@@ -224,7 +223,7 @@ class _Inputs:
             raise
         if arg.number_attr is not None and len({t.dtype.base_dtype for t in tensors}) > 1:
             self._explain_list(arg, values, self._wanted(arg), None)
-        return [t if t.op.graph is self.graph else self.graph.capture(t) for t in tensors]
+        return tensors
 
     def _explain_list(self, arg: Arg, values: Any, dtype: DType | None, error: Exception | None) -> None:
         observed = []
