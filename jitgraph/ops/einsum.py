@@ -9,7 +9,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
-from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.convert import convert_to_tensor, is_tensor_like
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import NUMBERS, op
@@ -96,6 +96,8 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
             kept = set(output).union(*labels[i + 1:])
             total, found = _contract(total, found, tensors[i], labels[i], kept)
         result = _arranged(_summed(total, found, set(output)), [a for a in found if a in output], output)
+        if result is tensors[0]:
+            return inputs[0] if is_tensor_like(inputs[0]) else result       # a variable stays one, as in TensorFlow
         stated = {a: d for x, part in zip(tensors, labels) if x._shape for a, d in zip(part, x._shape) if d is not None}
         result.set_shape([stated.get(a) for a in output])
         return result
