@@ -120,6 +120,7 @@ STUMBLES = (
     "Cannot take the length of shape with unknown rank",
     "GatherNd_grad/ScatterNd",  # the gradient for a single index
     "(op type: ResizeBilinearGrad)",  # which has no gradient there
+    "Cannot infer num from shape",  # where less is known of the shape
 )
 
 
@@ -159,6 +160,9 @@ LIMITS = (
     "Requires start <= limit",  # sorting along an axis of unknown rank
     "only integer div and mod should have errors",  # TruncateDiv by 0
     "The outermost dimension of updates and indices must match. Got indices.shape [1]",  # gather_nd's gradient for one index
+    "Updates shape must have rank at least one. Found:[]",  # the same
+    "GatherV2_grad/UnsortedSegmentSum",  # gather's gradient along a negative axis of indices without elements
+    "Unable to allocate 0 bytes",  # NumPy, of the feed
 )
 
 
