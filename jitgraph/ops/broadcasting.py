@@ -78,6 +78,10 @@ def _stretched_axes(own: Any, other: Any) -> list[int] | None:
     return [*range(lead), *(lead + i for i, size in enumerate(own) if size == 1)] if stretched else []
 
 
+def _is_known(tensor: Any) -> bool:
+    return tensor._shape is not None and None not in tensor._shape
+
+
 class Unbroadcast:
     """How a gradient of the shape of ``x op y`` goes back to the shapes of x and y.
 
@@ -107,7 +111,7 @@ class Unbroadcast:
         return 0 if self._are_known() and not first_of(("broadcast", *shapes)) else 3
 
     def _are_known(self) -> bool:
-        return all(t._shape is not None and None not in t._shape for t in self._tensors)
+        return all(map(_is_known, self._tensors))
 
     def _agree(self) -> bool:
         first, second = (t._shape for t in self._tensors)
@@ -120,7 +124,9 @@ class Unbroadcast:
             outer = [shape[:-inner] for shape in shapes] if inner else shapes
             self._found = shapes, broadcast_gradient_args(*outer)
         elif x.op.graph.building_function and not self._are_known():
-            raw.Shape(x), raw.Shape(y)          # a loop's gradient counts what it asks of the forward loop
+            for tensor in self._tensors:        # a loop's gradient counts what it asks of the forward loop
+                if not (self._sums and _is_known(tensor)):
+                    raw.Shape(tensor)
 
     def _axes(self, which: int) -> list[int] | None:
         shapes = [t._shape if t._shape is None or not self._inner else t._shape[:-self._inner] for t in self._tensors]

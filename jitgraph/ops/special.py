@@ -121,10 +121,10 @@ def _(op, grad):
 @op("Polygamma(a: T, x: T) -> z: T", T=_SINGLE_DOUBLE, shape=shape_rules.broadcast, host=True,
     samples=lambda rng, dtype: [[np.asarray(n, dtype), draw(rng, (2, 3), dtype, 0.5, 4)] for n in (0, 1, 3)])
 def polygamma(a, x):
-    """The derivative of order a of digamma at x; NaN unless a is a whole number of at least 0."""
+    """The derivative of order a of digamma at x; NaN unless a is a whole number of at least 0, and as in TensorFlow at infinity."""
     whole = (a >= 0) & (a == np.floor(a))
     order = np.where(whole, a, 0).astype(np.int64)
-    found = np.where(order == 0, prim.digamma(x), _scipy("polygamma")(order, x))
+    found = np.where(order == 0, prim.digamma(x), np.where(x == np.inf, np.nan, _scipy("polygamma")(order, x)))
     return np.where(whole, found, np.nan).astype(x.dtype)
 
 
@@ -138,8 +138,8 @@ def _(op, grad):
 @op("Zeta(x: T, q: T) -> z: T", T=_SINGLE_DOUBLE, shape=shape_rules.broadcast, host=True,
     samples=between(1.5, 4, 2))
 def zeta(x, q):
-    """The Hurwitz zeta function: the sum of ``(q + n) ** -x`` over n from 0."""
-    return np.asarray(_scipy("zeta")(x, q), x.dtype)
+    """The Hurwitz zeta function: the sum of ``(q + n) ** -x`` over n from 0; as in TensorFlow, NaN for an infinite q."""
+    return np.where(q == np.inf, np.nan, _scipy("zeta")(x, q)).astype(x.dtype)
 
 
 @zeta.gradient
