@@ -14,7 +14,7 @@ from jitgraph.gradients import _zeros_for, gradients
 from jitgraph.graph import dtypes
 from jitgraph.graph.composite import IndexedSlices
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.function_graph import LOOPS, FunctionGraph, bodies, first_argument, is_state, notes
+from jitgraph.graph.function_graph import LOOPS, FunctionGraph, bodies, first_argument, inputs_behind, is_state, notes
 from jitgraph.graph.ids import counted_as
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
@@ -165,13 +165,7 @@ class _LoopGradient:
 
     def _useful(self) -> set[int]:
         """The inputs of the body through which a gradient comes to an input of the loop that needs one."""
-        behind = [self.body.inputs_behind(t, _takes_gradient) for t in self.body.outputs]
-        useful = {k for k in range(self.size) if k in self.needed}
-        while True:
-            more = useful | {k for k, inputs in enumerate(behind) if inputs & useful}
-            if more == useful:
-                return useful
-            useful = more
+        return {k for k, inputs in enumerate(inputs_behind(self.op, _takes_gradient)) if inputs & self.needed}
 
     def _behind(self, tensors: list[Tensor]) -> list[int]:
         """The inputs of the body that gradients of these tensors of it may arrive at."""
