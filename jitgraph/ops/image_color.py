@@ -1,6 +1,8 @@
 """Color spaces, contrast, hue and saturation of images [..., channels]."""
 from __future__ import annotations
 
+import functools
+import operator
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,6 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import FLOATS, TypeSet
-from jitgraph.graph.ids import gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import NOT_DIFFERENTIABLE, op
@@ -98,50 +99,60 @@ def rgb_to_hsv(images):
 
 
 @rgb_to_hsv.gradient
-@gradient_of_nodes(385)
 def _(op, grad):
-    """By the largest channel M and the smallest m: value is M, saturation 1 - m / M, hue linear in the others."""
-    rgb = op.inputs[0]
-    r, g, b = (rgb[..., i] for i in range(3))
-    of_h, of_s, of_v = (grad[..., i] for i in range(3))
-    kind = rgb.dtype.base_dtype
-
-    def one_where(*conditions: Any) -> Tensor:
-        both = conditions[0] if len(conditions) == 1 else raw.LogicalAnd(*conditions)
-        return raw.Cast(both, DstT=kind)
-
-    largest = [one_where(r >= b, r >= g), one_where(g > r, g >= b), one_where(b > r, b > g)]
-    smallest = [one_where(r < b, r < g), one_where(g <= r, g < b), one_where(b <= r, b <= g)]
-    high = op.outputs[0][..., 2]
-    low = smallest[0] * r + smallest[1] * g + smallest[2] * b
-    reach = high - low
-    per_high, per_reach = _quotient(1.0, high), _quotient(1.0, reach)
-    parts = []
-    for i in range(3):
-        slope = _hue_slope(i, (r, g, b), largest, smallest, per_reach)
-        # as in TensorFlow, no gradient of saturation arrives at a channel that is 0, though the derivative is -1 / M there
-        of_saturation = one_where(rgb[..., i] > 0) * (largest[i] * low * per_high * per_high - smallest[i] * per_high)
-        parts.append(of_v * largest[i] + of_s * of_saturation + of_h * slope)
-    return raw.Pack(parts, axis=-1)
+    """By the largest and the smallest channel: value is the largest, saturation 1 - smallest / largest, hue linear in the
+    others.  Node by node as TensorFlow: what it takes from the results, and what from the channels, decides second gradients."""
+    colors = [op.inputs[0][..., i] for i in range(3)]
+    saturation, value = op.outputs[0][..., 1], op.outputs[0][..., 2]
+    r, g, b = colors
+    largest = [_one_where((r >= b) & (r >= g), r), _one_where((g > r) & (g >= b), g), _one_where((b > r) & (b > g), b)]
+    smallest = [_one_where((r < b) & (r < g), r), _one_where((g <= r) & (g < b), g), _one_where((b <= r) & (b <= g), b)]
+    of_saturation = [_saturation_slope(i, colors, largest, smallest) for i in range(3)]
+    of_hue = [_hue_slope(i, colors, largest, smallest, saturation, value) for i in range(3)]
+    of_value, of_saturation, of_hue = (raw.Pack([grad[..., place] * slope for slope in slopes], axis=-1)
+                                       for place, slopes in ((2, largest), (1, of_saturation), (0, of_hue)))
+    return of_value + of_saturation + of_hue
 
 
-def _quotient(a: Any, b: Tensor) -> Tensor:
-    return raw.DivNoNan(convert_to_tensor(a, b.dtype.base_dtype), b)
+def _one_where(condition: Tensor, of: Tensor) -> Tensor:
+    return raw.Cast(condition, DstT=of.dtype.base_dtype)
 
 
-def _hue_slope(i: int, channels: tuple, largest: list, smallest: list, per_reach: Tensor) -> Tensor:
+def _reciprocal(x: Tensor) -> Tensor:
+    """1 / x, and 0 where x is 0."""
+    return raw.DivNoNan(convert_to_tensor(1.0, x.dtype.base_dtype), x)
+
+
+def _saturation_slope(i: int, colors: list, largest: list, smallest: list) -> Tensor:
+    """The derivative of the saturation with respect to channel i.
+
+    As in TensorFlow it is 0 where the channel is 0, though it should be -1 / largest there.
+    """
+    j, k = ((1, 2), (0, 2), (1, 0))[i]
+    as_largest = largest[i] * (smallest[j] * colors[j] + smallest[k] * colors[k]) * _reciprocal(raw.Square(colors[i]))
+    as_smallest = smallest[i] * -1 * _reciprocal(largest[j] * colors[j] + largest[k] * colors[k])
+    return _one_where(colors[i] > 0, colors[i]) * (as_largest + as_smallest)
+
+
+def _hue_slope(i: int, colors: list, largest: list, smallest: list, saturation: Tensor, value: Tensor) -> Tensor:
     """The derivative of the hue with respect to channel i.
 
-    Where channel k is the largest, the hue is (channel k + 1 - channel k + 2) / (6 reach) and a constant.
+    Where channel k is the largest, the hue is (channel k + 1 - channel k + 2) / (6 reach) and a constant; the reach, largest -
+    smallest, is saturation * value.
     """
-    total: Any = 0
-    for k in range(3):
-        after, last = (k + 1) % 3, (k + 2) % 3
-        difference = channels[after] - channels[last]
-        direct = (1.0 if i == after else 0.0) - (1.0 if i == last else 0.0)
-        of_reach = (largest[i] if i == k else 0.0) - smallest[i]
-        total = total + largest[k] * (direct * per_reach - difference * of_reach * per_reach * per_reach) / 6.0
-    return total
+    def degrees(k: int, *factors: Any) -> Tensor:
+        """The term for channel k as the largest, per 1 / 360 of the circle."""
+        return 60 * functools.reduce(operator.mul, factors, _one_where(colors[k] > 0, colors[k]) * largest[k])
+
+    after, last = (i + 1) % 3, (i + 2) % 3
+    total = degrees(i, -1, colors[after] - colors[last], _reciprocal(raw.Square(saturation)),
+                    _reciprocal(raw.Square(value)))
+    for k in sorted((after, last)):
+        other = after if k == last else last
+        total = total + degrees(k, smallest[i], colors[last] - colors[after],
+                                _reciprocal(raw.Square(colors[k] - colors[i])))
+        total = total + degrees(k, smallest[other], *([-1] if k == after else []), _reciprocal(colors[k] - colors[other]))
+    return total / 360
 
 
 @op("HSVToRGB(images: T) -> output: T", T=FLOATS.with_default(dtypes.float32), shape=_colors_shape,

@@ -61,7 +61,13 @@ def colors(tf):
         weights = np.cos(np.arange(FLOATS.size)).reshape(FLOATS.shape).astype(np.float32)
         return tf.gradients(image.rgb_to_hsv(x), x, tf.constant(weights))
 
-    found["of hsv"] = of_hsv
+    def of_hsv_again():
+        x = tf.constant(np.concatenate([FLOATS.reshape(-1, 3), [[0, 0, 0], [1, 1, 1], [0, 1, 0]]]).astype(np.float32))
+        y = image.rgb_to_hsv(x)
+        once = tf.gradients(y, x, y)
+        return tf.gradients(once, [x, y], once)
+
+    found["of hsv"], found["of hsv again"] = of_hsv, of_hsv_again
     for source in ("uint8", "int16", "uint16", "int32", "float32", "float64", "float16"):
         for target in ("uint8", "int16", "int32", "float32", "float16"):
             for saturate in (False, True):
