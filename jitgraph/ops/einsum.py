@@ -1,6 +1,8 @@
 """Sums of products by an equation of indices: ``tf.einsum`` in transposes and matrix products, and the op Einsum."""
 from __future__ import annotations
 
+import functools
+import operator
 import re
 import string
 from typing import Any
@@ -8,11 +10,17 @@ from typing import Any
 import numpy as np
 
 from jitgraph import raw_ops as raw
-from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph import shape_rules
 from jitgraph.graph.convert import convert_to_tensor, is_tensor_like
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.op import NUMBERS, op
+from jitgraph.ops.layout import transpose
+from jitgraph.ops.math import multiply
+from jitgraph.ops.matmul import matmul
+from jitgraph.ops.reduce import reduce_sum
+from jitgraph.ops.shape import expand_dims, reshape
+from jitgraph.ops.shape import shape as sizes_of
 from jitgraph.samples import draw
 
 # -- equations ---------------------------------------------------------------------------------------------------------
@@ -63,7 +71,7 @@ def _without_ellipsis(inputs: list[str], ranks: list) -> tuple[list[str], str]:
     return found, longest
 
 
-# -- tf.einsum ---------------------------------------------------------------------------------------------------------
+# -- tf.einsum: node by node as TensorFlow 1.15 builds it, for names, default seeds and gradients ------------------------
 
 def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
     """The sum of products that `equation` states, ``einsum("ij,jk->ik", a, b)`` for the matrix product.
@@ -91,11 +99,13 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
                                  f"'{part}' of the einsum equation {equation}")
         if not set(output) <= set("".join(labels)) or len(set(output)) < len(output):
             raise ValueError(f"Invalid equation: {equation}")
-        total, found = tensors[0], labels[0]
-        for i in range(1, len(tensors)):
-            kept = set(output).union(*labels[i + 1:])
-            total, found = _contract(total, found, tensors[i], labels[i], kept)
-        result = _arranged(_summed(total, found, set(output)), [a for a in found if a in output], output)
+        if any(sum(a in part for part in labels) > 2 for a in "".join(labels) if a not in output):
+            result = _multiplied_out(tensors, labels, output)
+        else:
+            total, found = tensors[0], labels[0]
+            for x, part in zip(tensors[1:], labels[1:]):
+                total, found = _contract(total, found, x, part, output)
+            result = _arranged(_summed(total, found, output), [a for a in found if a in output], output)
         if result is tensors[0]:
             return inputs[0] if is_tensor_like(inputs[0]) else result       # a variable stays one, as in TensorFlow
         stated = {a: d for x, part in zip(tensors, labels) if x._shape for a, d in zip(part, x._shape) if d is not None}
@@ -103,13 +113,11 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
         return result
 
 
-def _summed(x: Tensor, labels: Any, kept: set) -> Tensor:
+def _summed(x: Tensor, labels: Any, kept: Any) -> Tensor:
     """x summed over the indices that are not kept."""
     axes = [i for i, a in enumerate(labels) if a not in kept]
     if not axes:
         return x
-    from jitgraph.ops.reduce import reduce_sum
-
     return reduce_sum(x, axes)
 
 
@@ -117,64 +125,69 @@ def _arranged(x: Tensor, labels: Any, wanted: Any) -> Tensor:
     """x with its dimensions in the order of `wanted`."""
     if list(labels) == list(wanted):
         return x
-    return raw.Transpose(x, np.array([list(labels).index(a) for a in wanted], np.int32))
+    return transpose(x, [list(labels).index(a) for a in wanted])
 
 
-def _contract(x: Tensor, of_x: str, y: Tensor, of_y: str, kept: set) -> tuple[Tensor, str]:
-    """The product of two tensors, summed over the shared indices that are not kept, and the indices it has."""
-    shared = [a for a in of_x if a in of_y]
-    x, of_x = _summed(x, of_x, kept | set(shared)), "".join(a for a in of_x if a in kept or a in shared)
-    y, of_y = _summed(y, of_y, kept | set(shared)), "".join(a for a in of_y if a in kept or a in shared)
-    batch = "".join(a for a in shared if a in kept)
-    summed = "".join(a for a in shared if a not in kept)
-    rows = "".join(a for a in of_x if a not in shared)
-    columns = "".join(a for a in of_y if a not in shared)
-    sizes = _sizes(x, of_x)
-    sizes.update((a, size) for a, size in _sizes(y, of_y).items() if callable(sizes.get(a)) or a not in sizes)
-    left = _arranged(x, of_x, batch + rows + summed)
-    right = _arranged(y, of_y, batch + summed + columns)
-    of_left, of_right = [*batch, *rows, *summed], [*batch, *summed, *columns]
+def _contract(x: Tensor, of_x: str, y: Tensor, of_y: str, output: str) -> tuple[Tensor, str]:
+    """The product of two tensors, summed over the indices that they share and `output` lacks, and the indices it has."""
+    shared = sorted(set(of_x) & set(of_y))
+    batch, summed = [a for a in shared if a in output], [a for a in shared if a not in output]
+    rows, columns = sorted(set(of_x) - set(shared)), sorted(set(of_y) - set(shared))
+    left = _arranged(x, of_x, [*batch, *rows, *summed])
+    right = _arranged(y, of_y, [*batch, *summed, *columns])
+    found = "".join([*batch, *rows, *columns])
     if not summed:
-        left = _regrouped(left, of_left, [*batch, *rows, *([""] * len(columns))], sizes) if columns else left
-        right = _regrouped(right, of_right, [*batch, *([""] * len(rows)), *columns], sizes) if rows and batch else right
-        return raw.Mul(left, right), batch + rows + columns
-    left = _regrouped(left, of_left, [*batch, rows, summed], sizes)
-    right = _regrouped(right, of_right, [*batch, summed, columns], sizes)
-    product = raw.BatchMatMulV2(left, right) if batch else raw.MatMul(left, right)
-    return _regrouped(product, [*batch, rows, columns], [*batch, *rows, *columns], sizes), batch + rows + columns
+        for _ in columns:
+            left = expand_dims(left, -1)
+        for _ in rows:
+            right = expand_dims(right, len(batch))
+        return multiply(left, right), found
+    rows_end, columns_begin = len(batch + rows), len(batch + summed)
+    left_sizes = _sizes(left, len(of_x))
+    rows_count, depth = _product(left_sizes[len(batch):rows_end]), _product(left_sizes[rows_end:])
+    left = _reshaped(left, [*left_sizes[:len(batch)], rows_count, depth])
+    right_sizes = _sizes(right, len(of_y))
+    columns_count = _product(right_sizes[columns_begin:])
+    right = _reshaped(right, [*right_sizes[:len(batch)], depth, columns_count])
+    return _reshaped(matmul(left, right), [*left_sizes[:rows_end], *right_sizes[columns_begin:]]), found
 
 
-def _sizes(x: Tensor, labels: str) -> dict[str, Any]:
-    """The size of each index: a number where it is known, else a scalar tensor (made when it is needed)."""
-    known = x._shape or (None,) * len(labels)
-    dynamic: list = []
-
-    def at_run_time(i: int) -> Any:
-        if not dynamic:
-            dynamic.append(raw.Shape(x))
-        return dynamic[0][i]
-
-    return {a: (lambda i=i: at_run_time(i)) if known[i] is None else known[i] for i, a in enumerate(labels)}
+def _multiplied_out(tensors: list, parts: list[str], output: str) -> Tensor:
+    """The sum of the products of all elements: for an index that is summed over more than two tensors."""
+    order = [*sorted(set("".join(parts)) - set(output)), *output]
+    own = [sorted(part, key=order.index) for part in parts]
+    tensors = [_arranged(x, part, wanted) for x, part, wanted in zip(tensors, parts, own)]
+    spread = [reshape(x, _spread_sizes(x, labels, order)) for x, labels in zip(tensors, own)]
+    return _summed(functools.reduce(operator.mul, spread, 1), order, output)
 
 
-def _regrouped(x: Tensor, groups: list, wanted_groups: list, sizes: dict[str, Any]) -> Tensor:
-    """x, each dimension of which holds a group of indices, with other groups; an empty group is a dimension of size 1."""
-    if groups == wanted_groups:
-        return x
-    wanted: list = []
-    for group in wanted_groups:
-        parts = [sizes[a]() if callable(sizes[a]) else sizes[a] for a in group]
-        total = int(np.prod([p for p in parts if not isinstance(p, Tensor)], dtype=np.int64))
-        for part in parts:
-            if isinstance(part, Tensor):
-                total = part if isinstance(total, int) and total == 1 else part * total
-        wanted.append(total)
-    if any(isinstance(size, Tensor) for size in wanted):
-        known = [None if isinstance(size, Tensor) else size for size in wanted]
-        found = raw.Reshape(x, raw.Pack([convert_to_tensor(size, dtypes.int32) for size in wanted]))
-        found.set_shape(known)
-        return found
-    return raw.Reshape(x, np.array(wanted, np.int32))
+def _spread_sizes(x: Tensor, labels: list, order: list) -> list:
+    """The shape in which each index has its place among all of them, and those that x lacks are dimensions of size 1."""
+    known = _known_sizes(x, len(labels))
+    sizes = dict(zip(labels, _sizes(x, len(labels)) if known.count(None) > 1 else [-1 if d is None else d for d in known]))
+    return [sizes.get(a, 1) for a in order]
+
+
+def _known_sizes(x: Tensor, rank: int) -> list:
+    return [None] * rank if x._shape is None else list(x._shape)
+
+
+def _sizes(x: Tensor, rank: int) -> list:
+    """The size of each dimension: a number where it is known, else a scalar tensor."""
+    sizes = _known_sizes(x, rank)
+    if None in sizes:
+        dynamic = sizes_of(x)
+        sizes = [dynamic[i] if d is None else d for i, d in enumerate(sizes)]
+    return sizes
+
+
+def _product(sizes: list) -> Any:
+    return functools.reduce(operator.mul, sizes, 1)
+
+
+def _reshaped(x: Tensor, sizes: list) -> Tensor:
+    """x with these sizes, if it has others."""
+    return x if x._shape is not None and list(x._shape) == sizes else reshape(x, sizes)
 
 
 # -- the op ------------------------------------------------------------------------------------------------------------

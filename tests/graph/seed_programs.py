@@ -27,6 +27,8 @@ tf.fill([2], tf.reduce_sum(x)) | tf.tensor_scatter_add(x, [[0]], x[:1]) | tf.ten
 tf.matrix_set_diag(x, [1., 2.]) | tf.maximum(x, 0.) * x | tf.where_v2(x > 0, x, 0.) | tf.reduce_sum(x, tf.constant([1], tf.int64))
 tf.cholesky(tf.matmul(x, x, transpose_b=True)) | tf.matrix_determinant(x[:, :2]) | tf.math.xdivy(x, x) | tf.atan2(x, x)
 tf.zeros([0]) + tf.reduce_sum(x) | tf.image.adjust_brightness(x, .5) | tf.nn.moments(x, [0])[1]
+tf.einsum("ab,ac->bc", x, x) | tf.einsum("ab,cb->", x, x) | tf.einsum("ab,ab->ba", x, x) | tf.einsum("ab,ac,ad->bcd", x, x, x)
+tf.einsum("ab,bc,cd->ad", x, tf.transpose(x), x) | tf.einsum("ab->b", x) | tf.einsum("ab,cd->acbd", x, x)
 tf.real(tf.complex(x, x)) | x * tf.ones([1, 1]) + tf.reduce_sum(x * tf.ones([1, 1]))
 """
 IMAGES = """
@@ -100,6 +102,7 @@ tf.tanh(a) | tf.tanh(a) + b | a | tf.tanh(a) * a + x
 """
 # whose second gradients are built
 TWICE = """
+tf.image.rgb_to_hsv(x) | tf.einsum("ab,cb->ac", x, x) | tf.einsum("ab,ab->", x, x) | tf.einsum("ab,cd->abcd", x, x)
 tf.nn.relu(x) | tf.nn.elu(x) | tf.nn.leaky_relu(x) | tf.tanh(x) | tf.nn.softmax(x) | tf.reduce_sum(x, 0) | tf.reduce_mean(x, 1)
 x * z | x / z | x - z | tf.maximum(x, z) | x ** z | tf.squared_difference(x, z) | tf.reduce_logsumexp(x) | x % z
 """
