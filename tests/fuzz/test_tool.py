@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from .differential import answers, compare, generate, shrink, source
+from .differential import answers, compare, faults, generate, roundings, shrink, source
 
 
 @pytest.mark.parametrize("kind", generate.KINDS)
@@ -18,13 +18,69 @@ def test_most_programs_are_built(tf):
     assert sum(any(build) for build in failed) < len(programs) / 5
 
 
-def test_rounding_is_no_difference_unless_it_is_much(tf):
+def test_a_few_roundings_are_no_difference():
     one, near, far = (answers.plain(np.float32([1, x])) for x in (1e-3, 1.01e-3, 2e-3))
     assert compare.difference(one, near) is None and "1 of 2 values differ, first at [1]" in compare.difference(one, far)
-    assert compare.difference(dict(one, apart=1e-3), far) is None       # as ill-conditioned as that
+    assert compare.difference(dict(one, moved=np.float64([0, 1e-3])), far) is None      # as ill-conditioned as that
+    assert compare.difference(dict(one, moved=np.float64([1e-3, 0])), far)
     assert compare.difference(answers.plain(np.int32([1])), answers.plain(np.int64([1]))) == "dtype int64, not int32"
     nan, inf = (answers.plain(np.float32([x])) for x in (np.nan, np.inf))
     assert compare.difference(nan, nan) is None and compare.difference(nan, inf)
+
+
+def moves(tf, function, *arrays, dtype=np.float32):
+    """How far rounding moves the elements of a function of tensors."""
+    inputs = [tf.placeholder(dtype, np.shape(a)) for a in arrays]
+    fetch, feeds = function(*inputs), dict(zip(inputs, arrays))
+    with tf.Session(jit="off") as session:
+        plain, *others = [session.run(fetch, feeds).astype(np.float64)]
+        for seed in range(roundings.TRIALS):
+            with roundings.moved(seed):
+                others.append(session.run(fetch, feeds).astype(np.float64))
+    return roundings.spread(plain, others)
+
+
+UNIT = 2.0**-23
+
+
+@pytest.mark.parametrize("what, function, arrays, least, most", [
+    ("a root", "tf.sqrt(x)", [[2.0, 3.0]], UNIT / 4, 8 * UNIT),
+    ("an exact root", "tf.sqrt(x)", [[4.0, 9.0]], 0, 0),
+    ("sums of whole numbers", "tf.reduce_sum(x) - x", [[4.0, 9.0]], 0, 0),
+    ("terms that cancel", "(1 / x + 1e4) - 1e4", [[3.0, 7.0]], 1e4 * UNIT / 8, 1e5 * UNIT),
+    ("a saturated tanh", "1 - tf.square(tf.tanh(x))", [[9.8]], UNIT / 4, 16 * UNIT),
+    ("a small divisor", "1e-6 / (tf.exp(x) - tf.exp(x + 1e-6))", [[1.0]], 0.01, 10),
+    ("its gradient", "tf.gradients(tf.log(tf.exp(x) - 1), x)[0]", [[1e-3]], 0.02, 100),
+    ("each of the elements", "tf.exp(x)", [[0.0, 10.0]], np.float64([0, 1e4 * UNIT / 2]), np.float64([0, 1e6 * UNIT]))])
+def test_how_far_rounding_moves(tf, what, function, arrays, least, most):
+    found = moves(tf, lambda x: eval(function, {"tf": tf, "x": x}), *arrays)
+    assert (least <= found).all() and (found <= most).all(), found
+
+
+def test_an_error_is_not_taken_for_rounding(tf):
+    """A formula that is wrong by one part in a thousand, where rounding moves the right one by less."""
+    x = np.linspace(0.5, 3, 50, dtype=np.float32)
+    right, wrong = (lambda x: tf.exp(x) - 1), (lambda x: 1.001 * tf.exp(x) - 1)
+    allowed = roundings.ALLOWED * moves(tf, right, x)
+    assert (allowed < 0.001 * np.exp(x)).all() and (roundings.ALLOWED * moves(tf, wrong, x) < 0.001 * np.exp(x)).all()
+
+
+def test_what_tensorflow_computes_wrongly_is_left_out_and_nothing_else():
+    def statement(op, out, *names):
+        return {"op": op, "in": [{"t": n} for n in names], "out": out}
+
+    gradients = {"op": "gradients", "in": [[{"t": "angle"}], [{"t": "x"}]], "out": ["slope"]}
+    statements = [statement("placeholder", "x"), statement("atan2", "angle", "x", "x"), gradients,
+                  statement("tanh", "of_slope", "slope"), statement("tanh", "of_angle", "angle")]
+    run = {"fetch": ["of_slope", "of_angle"], "feed": {"x": {}, "slope": {}}}
+    found = faults.comparable({"statements": statements, "runs": [run]})
+    assert [s["out"] for s in found["statements"]] == ["x", "angle", "of_angle"]
+    assert found["runs"] == [{"fetch": ["of_angle"], "feed": {"x": {}}}]
+    twice = [*statements[:1], statement("matrix_determinant", "angle", "x"), *statements[2:]]
+    once = faults.comparable({"statements": twice, "runs": [run]})
+    assert len(once["statements"]) == 5                                 # its first gradient is right
+    again = {"op": "gradients", "in": [[{"t": "of_slope"}], [{"t": "x"}]], "out": ["curve"]}
+    assert len(faults.comparable({"statements": [*twice, again], "runs": [run]})["statements"]) == 5
 
 
 def test_a_program_that_differs_is_made_small():

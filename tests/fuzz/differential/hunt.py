@@ -13,7 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-from .compare import differences, judged, not_supported
+from .compare import differences, second_look
+from .faults import answered
 from .generate import KINDS, program
 from .pipe import Pipe
 from .shrink import shrink
@@ -27,14 +28,15 @@ class Hunt:
 
     def compare(self, asked, modes=None):
         """{mode: differences} of one program; None where TensorFlow cannot say."""
-        wanted = self.theirs.ask(asked)
-        if "broken" in wanted or not_supported(asked, wanted):
+        found = answered(self.theirs, asked)
+        if found is None:
             return None
-        judged(wanted, self.theirs.ask(asked, wide=True))
-        result = {}
+        (asked, wanted), result = found, {}
         for mode in modes or self.modes:
-            found = differences(wanted, self.ours.ask(asked, mode))
-            if found:
+            answer = self.ours.ask(asked, mode)
+            if differences(wanted, answer) and (
+                found := second_look(wanted, answer, lambda seed: self.ours.ask(asked, "off", seed))
+            ):
                 result[mode] = found
         return result
 

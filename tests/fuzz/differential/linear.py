@@ -119,6 +119,8 @@ def convolved(w):
     kh, kw, c, out = w.integer(1, 3), w.integer(1, 3), w.integer(1, 4), w.integer(1, 4)
     h, v = w.integer(3, 9), w.integer(3, 9)
     batch = w.size() if not w.large else fixed(w.integer(0, 3))
+    if name in ("depthwise", "separable") and 0 in batch:
+        batch = fixed(1)  # of no images, TensorFlow gives a gradient of the filter that it never wrote
     same = w.chance(0.5)
     pad = "SAME" if same else "VALID"
     s = w.integer(1, 2)

@@ -18,8 +18,8 @@ class Pipe:
     def __init__(self, python, module, seconds=60):
         self.python, self.module, self.seconds, self.process = python, module, seconds, None
 
-    def ask(self, program, jit="off", wide=False):
-        """The answer to a program, or {"broken": why there is none}."""
+    def ask(self, program, jit="off", seed=None):
+        """The answer to a program, with a seed of one that rounds otherwise, or {"broken": why there is none}."""
         if self.process is None or self.process.poll() is not None:
             self.process = subprocess.Popen(
                 [self.python, "-m", "differential.worker", self.module],
@@ -29,7 +29,7 @@ class Pipe:
                 stderr=subprocess.DEVNULL,
             )
         try:
-            self.process.stdin.write((json.dumps({"program": program, "jit": jit, "wide": wide}) + "\n").encode())
+            self.process.stdin.write((json.dumps({"program": program, "jit": jit, "seed": seed}) + "\n").encode())
             self.process.stdin.flush()
             deadline = time.monotonic() + self.seconds
             (size,) = struct.unpack("<q", self.read(8, deadline))
@@ -43,7 +43,7 @@ class Pipe:
             return {"broken": f"the process ended with {code}"}
 
     def read(self, size, deadline):
-        data, handle = b"", self.process.stdout.fileno()
+        data, handle = bytearray(), self.process.stdout.fileno()
         while len(data) < size:
             if not select.select([handle], [], [], max(deadline - time.monotonic(), 0))[0]:
                 raise TimeoutError

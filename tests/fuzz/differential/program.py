@@ -18,6 +18,7 @@ WHOLE = ("float32", "float64")
 INTEGERS = ("int32", "int64", "int8", "uint8", "int16", "uint16")
 INDEX = ("int32", "int64")
 INFINITE = float("inf")
+MOST = 2_000_000  # elements of a leaf
 
 
 @dataclass
@@ -204,6 +205,8 @@ class Writer:
         if dtype == "string" and kind in ("variable", "resource"):
             kind = "constant"
         bound = max(abs(low), abs(high)) * (1.5 if dtype.startswith("complex") else 1)
+        if Term("", dtype, dims).elements() > MOST:
+            raise Unsuitable
         term = Term(
             self.name(), dtype, dims, bound, (grain if dtype in FLOAT_BITS else None) if not more.get("special") else None
         )
@@ -309,8 +312,8 @@ class Writer:
             | {t.name for t in made[-1:]}
             | {t.name for t in made if self.chance(0.15)}
         )
-        over = {}
-        if self.chance(0.2):
+        over, ordered = {}, all(s["op"] != "minimize" for s in self.statements)
+        if self.chance(0.2) and ordered:  # what is read of a trained variable is read first only where the loss needs it
             over = {
                 t.name: self.spec_of(t)
                 for t in made

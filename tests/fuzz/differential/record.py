@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from .answers import array_of
-from .compare import SAMPLE, judged, not_supported, sampled
+from .compare import SAMPLE, sampled
+from .faults import answered
 from .generate import KINDS, program
 from .pipe import Pipe
 from .shrink import needed
@@ -32,8 +33,6 @@ class Values:
     def put(self, value):
         """What stands in the JSON for a plain array."""
         place = {"dtype": value["dtype"], "shape": list(value["shape"])}
-        if value.get("apart"):
-            place["apart"] = float(f"{value['apart']:.2g}")
         if "list" in value:
             return dict(place, list=[item.decode("latin1") for item in value["list"]])
         array = array_of(value)
@@ -83,11 +82,10 @@ def fewer(asked, seed):
 
 def recorded(pipe, kind, seed, values):
     """(program, answer) as data; None where TensorFlow cannot say."""
-    asked = fewer(program(seed, kind), seed)
-    answer = pipe.ask(asked)
-    if "broken" in answer or not_supported(asked, answer):
+    found = answered(pipe, fewer(program(seed, kind), seed))
+    if found is None:
         return None
-    judged(answer, pipe.ask(asked, wide=True))
+    asked, answer = found
     runs = [
         {"error": run["error"]} if "error" in run else {"values": {n: values.put(v) for n, v in run["values"].items()}}
         for run in answer["runs"]

@@ -143,6 +143,8 @@ def scanned(w):
 def normalised(w):
     x = w.tamed(w.pick(WHOLE, low=1), 50)
     name = w.choice(["nn.softmax", "nn.log_softmax", "nn.l2_normalize"])
+    if not x.exact:  # of infinity, TensorFlow's rsqrt gives 0 or NaN, as the element lies
+        name = "nn.softmax"
     axis = -1 if w.chance(0.5) else w.axis(x)
     if name == "nn.l2_normalize":
         x = into(w, x, "positive")

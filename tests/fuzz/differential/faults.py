@@ -1,0 +1,93 @@
+"""What TensorFlow 1.15 gets wrong or does not have: the parts of a program in which there is nothing to compare with."""
+
+import json
+
+from .shrink import names
+
+# what its Python code stumbles over while building; jitgraph may accept or refuse it
+STUMBLES = (
+    "NoneType",
+    "%d format",
+    "Cannot take the length of shape with unknown rank",
+    "GatherNd_grad/ScatterNd",  # the gradient for a single index
+    "(op type: ResizeBilinearGrad)",  # which has no gradient there
+    "Cannot infer num from shape",  # where less is known of the shape
+)
+
+# what it says in a run of an operation that it cannot do
+LIMITS = (
+    "No OpKernel",
+    "do not yet support",  # gradients of dilated convolutions
+    "inputs from different frames",  # accumulate_n in a loop
+    "Only one input size may be -1",  # einsum of unknown shapes
+    "Requires start <= limit",  # sorting along an axis of unknown rank
+    "only integer div and mod should have errors",  # TruncateDiv by 0
+    "The outermost dimension of updates and indices must match. Got indices.shape [1]",  # gather_nd's gradient for one index
+    "Updates shape must have rank at least one. Found:[]",  # the same
+    "GatherV2_grad/UnsortedSegmentSum",  # gather's gradient along a negative axis of indices without elements
+    "Unable to allocate 0 bytes",  # NumPy, of the feed
+)
+
+# gradients that it computes wrongly: the op, and from how many calls of tf.gradients on
+WRONG = {
+    "atan2": 1,  # they are not summed over what was broadcast
+    "matrix_determinant": 2,  # the gradient of MatrixInverse does not look at `adjoint`
+    # the second gradient through a loop is None, and where another way leads past it, its part is missing
+    **dict.fromkeys(("while_loop", "map_fn", "scan", "foldl", "written"), 2),
+}
+
+
+def answered(pipe, program):
+    """(what of the program TensorFlow can do, its answer); None: nothing that could be compared."""
+    program = comparable(program)
+    answer = pipe.ask(program)
+    if beyond(answer):
+        able = {name for name in fetches(program) if not beyond(pipe.ask(fetching(program, {name})))}
+        program = fetching(program, able)
+        answer = pipe.ask(program)
+    return None if "broken" in answer or beyond(answer) or not fetches(program) else (program, answer)
+
+
+def fetches(program):
+    return {name for run in program["runs"] for name in run["fetch"]}
+
+
+def fetching(program, names):
+    """The program with these fetches alone."""
+    return dict(program, runs=[dict(run, fetch=[n for n in run["fetch"] if n in names]) for run in program["runs"]])
+
+
+def comparable(program):
+    """The program without the gradients that TensorFlow computes wrongly and what is made of them."""
+    kept, wrong, orders = [], set(), {}
+    for statement in program["statements"]:
+        out = statement.get("out")
+        outs = out if isinstance(out, list) else [out]
+        through = differentiated(statement, orders)
+        if names(statement) & wrong or any(order >= WRONG[op] for op, order in through.items()):
+            wrong.update(outs)
+        else:
+            orders.update((name, through) for name in outs)
+            kept.append(statement)
+    runs = [dict(run, feed={n: v for n, v in run["feed"].items() if n not in wrong}) for run in program["runs"]]
+    return fetching(dict(program, statements=kept, runs=runs), fetches(program) - wrong)
+
+
+def differentiated(statement, orders):
+    """{operation of WRONG that the results depend on: how many times it was differentiated}"""
+    text = json.dumps(statement)
+    calls = text.count('"op": "gradients"')
+    found = {op: calls for op in WRONG if f'"op": "{op}"' in text}
+    of_ys = names(statement["in"][0]) if statement["op"] == "gradients" else names(statement) if calls else ()
+    for name in names(statement):
+        for op, order in orders.get(name, {}).items():
+            found[op] = max(found.get(op, 0), order + (calls if name in of_ys else 0))
+    return found
+
+
+def beyond(answer):
+    """Whether a run ended for what TensorFlow cannot do."""
+    return any(
+        run.get("error") == "UnimplementedError" or any(words in run.get("message", "") for words in LIMITS)
+        for run in answer.get("runs", [])
+    )

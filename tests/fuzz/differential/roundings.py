@@ -1,0 +1,89 @@
+"""How far rounding may move what a program computes: Monte Carlo arithmetic (Parker, 1997) with jitgraph's reference.
+
+Each operation is computed from inputs that are moved at random by a few units in the last place, and its result is moved
+likewise.  What is exact, since a wider dtype gives the same, stays as it is.  The spread of a few such runs says what the
+program's cancellations, saturations and small divisors make of one rounding.
+"""
+
+import contextlib
+
+import numpy as np
+
+UNITS = 2  # units in the last place by which inputs and results move at most: as much as good elementary functions err
+TRIALS = 6
+ALLOWED = 8  # how many times the spread of so few trials two honest answers may lie apart
+WIDER = {  # dtype: a wider one, and the distance of its numbers from 1 on
+    "float16": (np.float64, 2.0**-10),
+    "bfloat16": (np.float64, 2.0**-7),
+    "float32": (np.float64, 2.0**-23),
+    "float64": (np.longdouble, 2.0**-52),
+    "complex64": (np.complex128, 2.0**-23),
+    "complex128": (np.clongdouble, 2.0**-52),
+}
+
+
+@contextlib.contextmanager
+def moved(seed):
+    """While it lasts, jitgraph's reference rounds otherwise, at random with this seed."""
+    from jitgraph.runtime import hostcall
+
+    call, random = hostcall.call, np.random.RandomState(seed)
+
+    def moving(op, arrays, state):
+        plain = call(op, arrays, state)
+        if not op.opdef.pure or not any(map(is_rounded, plain)):
+            return plain
+        wide = attempted(lambda: hostcall.evaluate(op.opdef, [widened(a) for a in arrays], op.attrs, {}))
+        kept = [same(one, wide and wide[k]) for k, one in enumerate(plain)]
+        if all(map(np.all, kept)):
+            return plain
+        others = attempted(lambda: call(op, [nudged(a, random) for a in arrays], state)) or plain
+        return tuple(np.where(k, p, nudged(o if o.shape == p.shape else p, random)) for k, p, o in zip(kept, plain, others))
+
+    hostcall.call = moving
+    try:
+        yield
+    finally:
+        hostcall.call = call
+
+
+def is_rounded(array):
+    """Whether it is an array of floats."""
+    return isinstance(array, np.ndarray) and array.dtype.name in WIDER
+
+
+def attempted(function):
+    """What the function gives; None where it cannot do with such inputs."""
+    try:
+        return function()
+    except Exception:
+        return None
+
+
+def widened(array):
+    return array.astype(WIDER[array.dtype.name][0]) if is_rounded(array) else array
+
+
+def nudged(array, random):
+    """The array with its floats moved by some units in the last place."""
+    if not is_rounded(array):
+        return array
+    wide, step = WIDER[array.dtype.name]
+    return np.asarray(array.astype(wide) * (1 + UNITS * step * random.uniform(-1, 1, array.shape)), array.dtype)
+
+
+def same(plain, wide):
+    """The elements that are the same in a wider dtype."""
+    if not is_rounded(plain):
+        return True
+    if wide is None or np.shape(wide) != plain.shape:
+        return False
+    return (plain == wide) | np.isnan(plain) & np.isnan(wide)
+
+
+def spread(plain, others):
+    """How far each element of an array moves at most; infinite where it is finite in some of the answers only."""
+    with np.errstate(all="ignore"):
+        far = [np.where(plain == other, 0, np.abs(plain - other)) for other in others]
+        both_nan = [np.isnan(plain) & np.isnan(other) for other in others]
+    return np.max([np.where(nan, 0, np.where(np.isnan(one), np.inf, one)) for one, nan in zip(far, both_nan)], axis=0)
