@@ -255,7 +255,7 @@ class Segment:
         """The binding for these shapes and pinned values."""
         key = shapes
         if pins or self.plan.open_variables:
-            key = (shapes, tuple(a.tobytes() for _, a in pins), self._variable_shapes())
+            key = (shapes, _values_of(pins), self._variable_shapes())
         binding = self.bindings.get(key)
         if binding is None:
             binding = self.variant(shapes, pins)
@@ -272,7 +272,7 @@ class Segment:
     def variant(self, shapes, pins, aloud: bool = True):
         """Binds a compiled program to these shapes; compiles one if none holds for them.  `aloud`: whether somebody waits,
         who is told on a terminal that it takes long."""
-        key = (tuple(a.tobytes() for _, a in pins), self._variable_shapes())
+        key = (_values_of(pins), self._variable_shapes())
         if not self.lock.acquire(blocking=False):           # another thread is compiling
             with progress.line(self.progress) if aloud else nullcontext():
                 self.lock.acquire()
@@ -344,6 +344,11 @@ def _constants(program) -> dict:
         if value is not None and (value.dtype != object or t.dtype.name == "string"):
             found[t] = value
     return found
+
+
+def _values_of(pins) -> tuple:
+    """Pinned values as a key: [[1, 2]] is another one than [[1], [2]]."""
+    return tuple((a.shape, a.tobytes()) for _, a in pins)
 
 
 def _handed_on(program) -> list:

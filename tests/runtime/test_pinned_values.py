@@ -19,6 +19,17 @@ def test_indices_in_a_variable_beside_a_size_of_the_run(tf, jit, resource):
         np.testing.assert_array_equal(session.run(hot, {depth: 4}), np.eye(4, dtype=np.float32)[[0, 0, 1]])
 
 
+@pytest.mark.parametrize("jit", ["off", "always", "auto"])
+def test_fed_values_of_the_same_bytes_and_another_shape(tf, jit):
+    indices, depth = tf.placeholder(tf.int32, [None, None]), tf.placeholder(tf.int32, [])
+    hot = tf.one_hot(indices, depth)
+    with tf.Session(jit=jit) as session:
+        for shape in ([2, 3], [3, 2], [6, 1], [0, 5], [0, 7], [7, 0], [0, 0]):
+            fed = np.arange(np.prod(shape, dtype=int)).reshape(shape)
+            found = session.run(hot, {indices: fed, depth: 6})
+            np.testing.assert_array_equal(found, np.eye(6, dtype=np.float32)[fed], str(shape))
+
+
 @pytest.mark.parametrize("resource", [False, True])
 @pytest.mark.parametrize("jit", ["off", "always", "auto"])
 def test_a_shape_in_a_variable(tf, jit, resource):
