@@ -145,14 +145,23 @@ def raise_control_flow(ys: list[Tensor]) -> None:
 # -- the gradients of the ys -------------------------------------------------------------------------------------------
 
 def _check_given(y: Tensor, grad: Any) -> None:
-    kinds = {"complex": y.dtype.is_complex, "floating": y.dtype.is_floating, "integer": y.dtype.is_integer}
-    given = grad.dtype
-    if kinds["complex"] and not given.is_complex:
-        raise TypeError(f"Gradient type {given.name} generated for complex-valued tensor {y} with type {y.dtype.name} "
-                        "must be complex")
-    if (kinds["floating"] or kinds["integer"]) and not (given.is_floating or given.is_integer):
-        raise TypeError(f"Gradient type {given.name} generated for real or integer-valued tensor {y} with type "
-                        f"{y.dtype.name} must be real or integer")
+    kind, given = y.dtype.base_dtype, grad.dtype
+    if kind.is_complex:
+        fits, wanted = given.is_complex, "complex"
+    elif kind == dtypes.variant:
+        fits, wanted = given.base_dtype == dtypes.variant, "variant"
+    elif kind == dtypes.resource:
+        fits, wanted = given.base_dtype != dtypes.resource, "that of a value, not a resource"
+    else:
+        _check_numeric(y)
+        fits, wanted = given.is_floating or given.is_integer, "real or integer"
+    if not fits:
+        raise TypeError(f"Gradient type {given.name} generated for tensor {y} with type {kind.name} must be {wanted}")
+
+
+def _check_numeric(y: Tensor) -> None:
+    if not (y.dtype.is_floating or y.dtype.is_integer or y.dtype.base_dtype in (dtypes.resource, dtypes.variant)):
+        raise TypeError(f"Tensor {y} with type {y.dtype.name} must be numeric to obtain a default gradient")
 
 
 def _initial_gradients(grad_ys: list, ys: list[Tensor], colocate: Callable) -> list:
@@ -168,9 +177,10 @@ def _initial_gradients(grad_ys: list, ys: list[Tensor], colocate: Callable) -> l
                 continue
             _check_given(y, grad)
             if isinstance(grad, IndexedSlices):
-                initial.append(IndexedSlices(
-                    raw.Identity(grad.values, name=f"grad_ys_{i}_values"),
-                    raw.Identity(grad.indices, name=f"grad_ys_{i}_indices"), grad.dense_shape))
+                indices, values, dense_shape = (
+                    part if part is None else raw.Identity(part, name=f"grad_ys_{i}_{what}") for part, what in
+                    ((grad.indices, "indices"), (grad.values, "values"), (grad.dense_shape, "shape")))
+                initial.append(IndexedSlices(values, indices, dense_shape))
             else:
                 initial.append(raw.Identity(grad, name=f"grad_ys_{i}"))
     return initial
@@ -182,8 +192,7 @@ def _ones_like(y: Tensor, index: int) -> Tensor:
 
     if y.dtype.is_complex:
         raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})")
-    if not (y.dtype.is_floating or y.dtype.is_integer or y.dtype.base_dtype in (dtypes.resource, dtypes.variant)):
-        raise TypeError(f"Tensor {y} with type {y.dtype.name} must be numeric to obtain a default gradient")
+    _check_numeric(y)
     return raw.Fill(shape(y), constant(1, y.dtype.base_dtype, name=f"grad_ys_{index}"))
 
 

@@ -76,6 +76,10 @@ def test_errors(tf):
         tf.gradients([x, x], x, grad_ys=[x])
     with pytest.raises(TypeError, match="must be numeric"):
         tf.gradients(x > 0.0, x)
+    with pytest.raises(TypeError, match="must be numeric"):
+        tf.gradients(x > 0.0, x, grad_ys=x > 0.0)
+    with pytest.raises(TypeError, match="must be real or integer"):
+        tf.gradients(x, x, grad_ys=x > 0.0)
     with pytest.raises(LookupError, match="No gradient defined"):
         tf.gradients(_without_gradient(tf, x), x)
 
