@@ -84,8 +84,11 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
     if kwargs:
         raise TypeError("invalid keyword arguments for this function: " + ", ".join(sorted(kwargs)))
     with name_scope(name, "einsum", [equation, inputs]):
-        tensors = [convert_to_tensor(x) for x in inputs]
-        labels, output = parse(equation, [None if x._shape is None else len(x._shape) for x in tensors])
+        given = [x if is_tensor_like(x) else convert_to_tensor(x) for x in inputs]
+        labels, output = parse(equation, [x.shape.ndims for x in given])
+        if labels == [output] and given[0].shape.ndims in (None, len(set(output))):
+            return given[0]                     # a variable stays one, as in TensorFlow
+        tensors = [convert_to_tensor(x) for x in given]
         for part in labels:
             if len(set(part)) < len(part):
                 if len(labels) == 1 and len(part) == 2 and "->" not in equation:
@@ -106,8 +109,6 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
             for x, part in zip(tensors[1:], labels[1:]):
                 total, found = _contract(total, found, x, part, output)
             result = _arranged(_summed(total, found, output), [a for a in found if a in output], output)
-        if result is tensors[0]:
-            return inputs[0] if is_tensor_like(inputs[0]) else result       # a variable stays one, as in TensorFlow
         stated = {a: d for x, part in zip(tensors, labels) if x._shape for a, d in zip(part, x._shape) if d is not None}
         result.set_shape([stated.get(a) for a in output])
         return result
