@@ -11,6 +11,7 @@ STUMBLES = (
     "Cannot take the length of shape with unknown rank",
     "GatherNd_grad/ScatterNd",  # the gradient for a single index
     "(op type: ResizeBilinearGrad)",  # which has no gradient there
+    "?) after one iteration",  # of a loop
     "Cannot infer num from shape",  # where less is known of the shape
 )
 
@@ -28,12 +29,14 @@ LIMITS = (
     "Unable to allocate 0 bytes",  # NumPy, of the feed
 )
 
+LOOPS = ("while_loop", "map_fn", "scan", "foldl", "written")
+
 # gradients that it computes wrongly: the op, and from how many calls of tf.gradients on
 WRONG = {
     "atan2": 1,  # they are not summed over what was broadcast
     "matrix_determinant": 2,  # the gradient of MatrixInverse does not look at `adjoint`
     # the second gradient through a loop is None, and where another way leads past it, its part is missing
-    **dict.fromkeys(("while_loop", "map_fn", "scan", "foldl", "written"), 2),
+    **dict.fromkeys(LOOPS, 2),
 }
 
 
@@ -59,16 +62,22 @@ def fetching(program, names):
 
 def comparable(program):
     """The program without the gradients that TensorFlow computes wrongly and what is made of them."""
-    kept, wrong, orders = [], set(), {}
+    kept, wrong, of_loops, orders = [], set(), set(), {}
     for statement in program["statements"]:
         out = statement.get("out")
         outs = out if isinstance(out, list) else [out]
         through = differentiated(statement, orders)
-        if names(statement) & wrong or any(order >= WRONG[op] for op, order in through.items()):
+        stopped = names(statement.get("with", {}).get("stop_gradients", []))
+        if (
+            names(statement) & wrong
+            or any(order >= WRONG[op] for op, order in through.items())
+            or stopped & of_loops  # other results of the loop that depend on the same variables get wrong gradients
+        ):
             wrong.update(outs)
         else:
             orders.update((name, through) for name in outs)
             kept.append(statement)
+            of_loops.update(outs if statement["op"] in LOOPS else ())
     runs = [dict(run, feed={n: v for n, v in run["feed"].items() if n not in wrong}) for run in program["runs"]]
     return fetching(dict(program, statements=kept, runs=runs), fetches(program) - wrong)
 

@@ -1,6 +1,7 @@
 """Makes a program that differs small: fewer runs, fetches and statements, as long as it still differs."""
 
 import copy
+import time
 
 
 def needed(program):
@@ -116,8 +117,9 @@ def changed(program, change):
     return needed(program)
 
 
-def shrink(program, differs, tries=150):
+def shrink(program, differs, tries=150, seconds=60):
     """The smallest program found for which `differs` still holds."""
+    end = time.monotonic() + seconds
     program, left = shorter_fetches(program, differs), tries
     found = True
     while found and left > 0:
@@ -127,8 +129,8 @@ def shrink(program, differs, tries=150):
             if trial["statements"] and any(r["fetch"] for r in trial["runs"]) and differs(trial):
                 program, found = trial, True
                 break
-            if left <= 0:
-                break
+            if left <= 0 or time.monotonic() > end:
+                return program
     return program
 
 
