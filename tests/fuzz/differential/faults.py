@@ -48,7 +48,14 @@ def answered(pipe, program):
         able = {name for name in fetches(program) if not beyond(pipe.ask(fetching(program, {name})))}
         program = fetching(program, able)
         answer = pipe.ask(program)
-    return None if "broken" in answer or beyond(answer) or not fetches(program) else (program, answer)
+    if "broken" in answer or beyond(answer) or not fetches(program):
+        return None
+    # of a loop's gradient, TensorFlow takes the shape before the first iteration for that after the last
+    guessed = set().union(
+        *(outs for _, outs, through in with_orders(program["statements"]) if any(through.get(op) for op in LOOPS))
+    )
+    static = {name: shape for name, shape in answer["static"].items() if name not in guessed}
+    return program, dict(answer, static=static)
 
 
 def fetches(program):
@@ -62,11 +69,8 @@ def fetching(program, names):
 
 def comparable(program):
     """The program without the gradients that TensorFlow computes wrongly and what is made of them."""
-    kept, wrong, of_loops, orders = [], set(), set(), {}
-    for statement in program["statements"]:
-        out = statement.get("out")
-        outs = out if isinstance(out, list) else [out]
-        through = differentiated(statement, orders)
+    kept, wrong, of_loops = [], set(), set()
+    for statement, outs, through in with_orders(program["statements"]):
         stopped = names(statement.get("with", {}).get("stop_gradients", []))
         if (
             names(statement) & wrong
@@ -75,11 +79,22 @@ def comparable(program):
         ):
             wrong.update(outs)
         else:
-            orders.update((name, through) for name in outs)
             kept.append(statement)
             of_loops.update(outs if statement["op"] in LOOPS else ())
     runs = [dict(run, feed={n: v for n, v in run["feed"].items() if n not in wrong}) for run in program["runs"]]
     return fetching(dict(program, statements=kept, runs=runs), fetches(program) - wrong)
+
+
+def with_orders(statements):
+    """[(statement, the names it makes, what `differentiated` says of them)]"""
+    orders, found = {}, []
+    for statement in statements:
+        out = statement.get("out")
+        outs = set(out if isinstance(out, list) else [out])
+        through = differentiated(statement, orders)
+        orders.update((name, through) for name in outs)
+        found.append((statement, outs, through))
+    return found
 
 
 def differentiated(statement, orders):
