@@ -23,6 +23,8 @@ def test_a_few_roundings_are_no_difference():
     assert compare.difference(one, near) is None and "1 of 2 values differ, first at [1]" in compare.difference(one, far)
     assert compare.difference(dict(one, moved=np.float64([0, 1e-3])), far) is None      # as ill-conditioned as that
     assert compare.difference(dict(one, moved=np.float64([1e-3, 0])), far)
+    assert compare.difference(dict(one, wide=np.float64([1, 2e-3])), far) is None       # nearer to the truth than TensorFlow
+    assert compare.difference(dict(one, wide=np.float64([1, 3e-3])), far)
     assert compare.difference(answers.plain(np.int32([1])), answers.plain(np.int64([1]))) == "dtype int64, not int32"
     nan, inf = (answers.plain(np.float32([x])) for x in (np.nan, np.inf))
     assert compare.difference(nan, nan) is None and compare.difference(nan, inf)

@@ -40,29 +40,29 @@ def failure(error):
     return {"error": type(error).__name__, "message": str(error)[:600]}
 
 
-def feeds(run, named):
-    return {named[name]: values.make(spec) for name, spec in run["feed"].items() if name in named}
+def feeds(run, named, wide):
+    return {named[name]: values.make(spec, wide) for name, spec in run["feed"].items() if name in named}
 
 
-def fetched(session, run, named):
+def fetched(session, run, named, wide):
     """The values of one run, by name."""
     names = [name for name in run["fetch"] if name in named]
     try:
-        found = session.run([named[name] for name in names], feeds(run, named))
+        found = session.run([named[name] for name in names], feeds(run, named, wide))
     except Exception as error:
         return failure(error)
     return {"values": {name: plain(value) for name, value in zip(names, found) if value is not None}}
 
 
-def answer(tf, program, session):
+def answer(tf, program, session, wide=False):
     """{"build": what each statement raised, "static": shapes, "runs": values or errors}.
 
-    session: a function of no arguments that makes a session.
+    session: a function of no arguments that makes a session; wide: see `Build`.
     """
     with tf.Graph().as_default():
         if program.get("seed") is not None:
             tf.set_random_seed(program["seed"])
-        built = Build(tf, program)
+        built = Build(tf, program, wide)
         result = {
             "build": built.failures,
             "static": {name: static_shape(t) for name, t in built.named.items() if isinstance(t, tf.Tensor)},
@@ -71,5 +71,5 @@ def answer(tf, program, session):
             return dict(result, runs=[])
         with session() as opened:
             opened.run(tf.global_variables_initializer())
-            result["runs"] = [fetched(opened, run, built.named) for run in program["runs"]]
+            result["runs"] = [fetched(opened, run, built.named, wide) for run in program["runs"]]
     return result

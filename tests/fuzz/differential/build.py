@@ -52,10 +52,13 @@ OWN = {
 
 
 class Build:
-    """The graph of a program: `named` holds its tensors, `failures` what each statement raised (None: nothing)."""
+    """The graph of a program: `named` holds its tensors, `failures` what each statement raised (None: nothing).
 
-    def __init__(self, tf, program):
-        self.tf, self.named, self.failures = tf, {}, []
+    wide: with float64 where the program says a narrower float.
+    """
+
+    def __init__(self, tf, program, wide=False):
+        self.tf, self.wide, self.named, self.failures = tf, wide, {}, []
         for statement in program["statements"]:
             try:
                 self.state(statement, self.named)
@@ -103,10 +106,10 @@ class Build:
                 raise Missing(what)
             return named[what]
         if kind == "dtype":
-            return getattr(self.tf, what)
+            return getattr(self.tf, values.WIDER.get(what, what) if self.wide else what)
         if kind == "array":
-            array = values.make(what)
-            return self.tf.cast(array, self.tf.bfloat16) if what["dtype"] == "bfloat16" else array
+            array = values.make(what, self.wide)
+            return self.tf.cast(array, self.tf.bfloat16) if what["dtype"] == "bfloat16" and not self.wide else array
         if kind == "slice":
             return slice(*[self.value(part, named) for part in what])
         if kind == "tuple":

@@ -35,7 +35,9 @@ class Hunt:
         for mode in modes or self.modes:
             answer = self.ours.ask(asked, mode)
             if differences(wanted, answer) and (
-                found := second_look(wanted, answer, lambda seed: self.ours.ask(asked, "off", seed))
+                found := second_look(
+                    wanted, answer, lambda seed: self.ours.ask(asked, "off", seed), self.theirs.ask(asked, wide=True)
+                )
             ):
                 result[mode] = found
         return result

@@ -18,8 +18,11 @@ class Pipe:
     def __init__(self, python, module, seconds=60):
         self.python, self.module, self.seconds, self.process = python, module, seconds, None
 
-    def ask(self, program, jit="off", seed=None):
-        """The answer to a program, with a seed of one that rounds otherwise, or {"broken": why there is none}."""
+    def ask(self, program, jit="off", seed=None, wide=False):
+        """The answer to a program, or {"broken": why there is none}.
+
+        seed: of an answer that rounds otherwise (`roundings`); wide: in float64.
+        """
         if self.process is None or self.process.poll() is not None:
             self.process = subprocess.Popen(
                 [self.python, "-m", "differential.worker", self.module],
@@ -29,7 +32,7 @@ class Pipe:
                 stderr=subprocess.DEVNULL,
             )
         try:
-            self.process.stdin.write((json.dumps({"program": program, "jit": jit, "seed": seed}) + "\n").encode())
+            self.process.stdin.write((json.dumps({"program": program, "jit": jit, "seed": seed, "wide": wide}) + "\n").encode())
             self.process.stdin.flush()
             deadline = time.monotonic() + self.seconds
             (size,) = struct.unpack("<q", self.read(8, deadline))

@@ -5,15 +5,16 @@ import numpy as np
 FLOATS = ("float16", "float32", "float64", "bfloat16")
 SPECIAL = [0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf, 0.5, -2.5, 1e-30, 3.0]
 WORDS = [b"", b"a", b"B", b"abc", b"a b", b"12", b"-3.5", b"Hello World", b"\xc3\xa9t\xc3\xa9", b"x,y,z", b"aaaa"]
+WIDER = {"float16": "float64", "float32": "float64", "bfloat16": "float64", "complex64": "complex128"}
 
 
-def make(spec):
+def make(spec, wide=False):
     """The array of {"dtype", "shape", and "list" or "seed" with "low", "high", "grain" or "special"}.
 
     Numbers are whole multiples of 2 ** -grain, so that sums and products of a few are exact in any order.
     """
     name = spec["dtype"]
-    dtype = np.dtype(object if name == "string" else "float32" if name == "bfloat16" else name)
+    dtype = np.dtype(object if name == "string" else WIDER.get(name, name) if wide else "float32" if name == "bfloat16" else name)
     if "list" in spec:
         values = (
             [v.encode() for v in spec["list"]] if name == "string" else [float(v) if name in FLOATS else v for v in spec["list"]]

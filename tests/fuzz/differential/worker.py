@@ -47,7 +47,7 @@ def main():
         asked = json.loads(line)
         try:
             with roundings.moved(asked["seed"]) if asked["seed"] is not None else contextlib.nullcontext():
-                found = answer(tf, asked["program"], session(asked["jit"]))
+                found = answer(tf, asked["program"], session(asked["jit"]), asked["wide"])
         except Exception as error:
             found = {"broken": f"{type(error).__name__}: {str(error)[:600]}"}
         data = pickle.dumps(found, 4)
