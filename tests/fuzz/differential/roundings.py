@@ -65,11 +65,13 @@ def widened(array):
 
 
 def nudged(array, random):
-    """The array with its floats moved by some units in the last place."""
+    """The array with its floats moved by some units in the last place: equal ones by as much, as a function rounds them."""
     if not is_rounded(array):
         return array
     wide, step = WIDER[array.dtype.name]
-    return np.asarray(array.astype(wide) * (1 + UNITS * step * random.uniform(-1, 1, array.shape)), array.dtype)
+    values, places = np.unique(array.astype(wide), return_inverse=True)
+    moved = values * (1 + UNITS * step * random.uniform(-1, 1, values.shape))
+    return np.asarray(moved[places].reshape(array.shape), array.dtype)
 
 
 def same(plain, wide):
