@@ -36,11 +36,11 @@ A `Node` is one primitive applied to `Value`s.  Kinds, and what their attributes
     write      variable, version         stores into a variable's buffer; its value is the variable right after it
     host       op                        a graph operation that its NumPy meaning executes
 
-Values trace: scalar expressions of `jitgraph.prim` applied to a Value append map nodes through the Builder.
+Values trace: scalar expressions of `jitgraph.declare.prim` applied to a Value append map nodes through the Builder.
 """
 from __future__ import annotations
 
-from jitgraph import prim
+from jitgraph.declare import prim
 from jitgraph.graph import dtypes, errors
 
 from . import sizes, winograd

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from jitgraph.frames.structure import FRAME_OPS, sources_of
+from jitgraph.control.frames.structure import FRAME_OPS, sources_of
 from jitgraph.graph.function_graph import BRANCHING, LOOPS, bodies, first_argument
 
 

@@ -1,7 +1,7 @@
 """raise_frames: Switch, Merge and the frames of loops, as graph files have them, become If and While."""
 from __future__ import annotations
 
-from jitgraph.frames.structure import FRAME_OPS
+from jitgraph.control.frames.structure import FRAME_OPS
 
 from .prune import prune
 
@@ -10,7 +10,7 @@ def raise_frames(program):
     """Turns frames into functional operations, in a graph for this program alone."""
     if not any(op.type in FRAME_OPS for op in program.ops):
         return
-    from jitgraph.frames.raising import Raised
+    from jitgraph.control.frames.raising import Raised
 
     raised = Raised(program.ops, [*program.feeds], program.fetches)
     program.feeds = dict(zip(raised.feeds, program.feeds.values()))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jitgraph.frames.structure import FRAME_OPS
+from jitgraph.control.frames.structure import FRAME_OPS
 from jitgraph.graph.build import group_inputs
 from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.function_graph import BRANCHING, CALLS, bodies, is_state

@@ -1,6 +1,6 @@
 """Writes docs/names.md: which public names of TensorFlow 1.15 are here.  ``python docs/write_names.py``
 
-And jitgraph/tensorflow_names.tsv, these names by namespace, which tells a name that is not here yet from a typing error.
+And jitgraph/facade/tensorflow_names.tsv, these names by namespace, which tells a name that is not here yet from a typing error.
 
 The names of TensorFlow are those of docs/names_tf115.tsv (see docs/collect_names.py); what is here is asked of jitgraph.
 """
@@ -29,11 +29,11 @@ def namespace_of(name: str) -> str:
 
 def status_of(name: str) -> tuple[str, str]:
     """One of HERE, INSTEAD, NOT_YET, and the sentence that says what to write instead."""
-    from jitgraph import names
-    from jitgraph.not_here import instead_of
+    from jitgraph.facade import names
+    from jitgraph.facade.not_here import instead_of
 
     if name.startswith("raw_ops."):
-        from jitgraph.op import load_all
+        from jitgraph.declare.op import load_all
 
         return (HERE if name.partition(".")[2] in load_all() else NOT_YET), ""
     if name in names.table():
@@ -61,7 +61,7 @@ def counts(found: dict[str, tuple[str, str]]) -> dict[str, Counter]:
 
 def op_counts() -> str:
     """A sentence on the declared ops."""
-    from jitgraph.op import NOT_DIFFERENTIABLE, load_all
+    from jitgraph.declare.op import NOT_DIFFERENTIABLE, load_all
 
     ops = load_all().values()
     kernels = sum(bool(op.scalar or op.lower or op.updates) and not op.host for op in ops)
@@ -95,7 +95,7 @@ def text() -> str:
 
 
 def packaged() -> str:
-    """The text of jitgraph/tensorflow_names.tsv."""
+    """The text of jitgraph/facade/tensorflow_names.tsv."""
     found = defaultdict(list)
     for name in names_of_tensorflow():
         outer, _, last = name.rpartition(".")
@@ -115,5 +115,5 @@ def _in_words(rows: dict[str, tuple[str, str]]) -> str:
 
 if __name__ == "__main__":
     (DOCS / "names.md").write_text(text())
-    (DOCS.parent / "jitgraph" / "tensorflow_names.tsv").write_text(packaged())
+    (DOCS.parent / "jitgraph" / "facade" / "tensorflow_names.tsv").write_text(packaged())
     sys.exit(0)

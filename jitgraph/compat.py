@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph import not_here, tensorflow_modules
-from jitgraph.namespaces import kept
+from jitgraph.facade import not_here, tensorflow_modules
+from jitgraph.facade.namespaces import kept
 
 __path__: list[
     str
@@ -249,7 +249,7 @@ class _Absent(importlib.abc.MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         top, _, dotted = fullname.partition(".")
-        spaces = importlib.import_module(f"{_FACADE}.names").namespaces()
+        spaces = importlib.import_module(f"{_FACADE}.facade.names").namespaces()
         if top != _FACADE or dotted in spaces or dotted.rpartition(".")[0] not in spaces:
             return None
         # With its own `name`, `from package import module` would swallow the sentence.

@@ -6,7 +6,7 @@ import numpy as np
 from jitgraph.graph import errors
 from jitgraph.graph.composite import IndexedSlices, SparseTensor
 from jitgraph.graph.tensor import Tensor
-from jitgraph.session_handles import TensorHandle
+from jitgraph.resources.session_handles import TensorHandle
 
 
 def expand(graph, feed_dict):

@@ -11,8 +11,8 @@ from jitgraph.graph.composite import IndexedSlices, IndexedSlicesValue, SparseTe
 from jitgraph.graph.dtypes import QUANTIZED_DTYPES, variant
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
-from jitgraph.session_handles import TensorHandle
-from jitgraph.tensor_array_values import Elements
+from jitgraph.resources.session_handles import TensorHandle
+from jitgraph.tensor_arrays.tensor_array_values import Elements
 
 KEYS = (str, int, bool, bytes)      # types of keys of which two are the same if they are equal
 

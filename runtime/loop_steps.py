@@ -14,10 +14,10 @@ import numpy as np
 from jitgraph.compiler import options
 from jitgraph.compiler.prune import Reached
 from jitgraph.graph.errors import OpError
-from jitgraph.host_values import boxed, unboxed
-from jitgraph.ops.tensor_array_in_place import is_in_place
-from jitgraph.tensor_array_values import OneElement, Zero, elements_of
-from jitgraph.tensor_arrays_in_place import array_behind, stack_behind
+from jitgraph.tensor_arrays.host_values import boxed, unboxed
+from jitgraph.tensor_arrays.in_place_arrays import array_behind, stack_behind
+from jitgraph.tensor_arrays.in_place_ops import is_in_place
+from jitgraph.tensor_arrays.tensor_array_values import OneElement, Zero, elements_of
 
 from .hostcall import located
 from .product_sums import ProductSum, Sum, product_in

@@ -35,9 +35,9 @@ class ProductSum:
     """How the pairs of one such sum are multiplied and added."""
 
     def __init__(self, op, state):
-        from jitgraph.ops.identity import placeholder
-        from jitgraph.ops.math import add
-        from jitgraph.ops.matmul import matmul
+        from jitgraph.ops.arrays.identity import placeholder
+        from jitgraph.ops.elementwise.arithmetic import add
+        from jitgraph.ops.linalg.matmul import matmul
 
         from .plan import Plan
 

@@ -11,7 +11,7 @@ import numpy as np
 from jitgraph import tracebacks
 from jitgraph.graph.stack import default_session, get_default_graph
 from jitgraph.graph.tensor import Tensor
-from jitgraph.ops.session_tensor import forget
+from jitgraph.resources.session_handle_ops import forget
 
 from . import feed as feeding
 from . import recording, settings

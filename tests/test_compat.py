@@ -8,7 +8,8 @@ import types
 import pytest
 
 import jitgraph
-from jitgraph import compat, tensorflow_modules
+from jitgraph import compat
+from jitgraph.facade import tensorflow_modules
 
 
 @pytest.fixture
@@ -140,7 +141,7 @@ def test_an_absent_function_of_contrib_is_no_module(hook):
 
 
 def test_every_namespace_of_contrib_lists_its_modules(hook):
-    from jitgraph import names
+    from jitgraph.facade import names
 
     packages = {name.split(".")[1] for name in names.namespaces() if name.startswith("contrib.")}
     assert packages == set(tensorflow_modules.CONTRIB_MODULES)

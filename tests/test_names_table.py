@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jitgraph import names, not_here
+from jitgraph.facade import names, not_here
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -64,11 +64,11 @@ def test_names_to_come_are_told_from_typing_errors(name, text):
 
 def test_packaged_names_are_those_of_the_documentation(write_names):
     """`python docs/write_names.py` writes them anew."""
-    assert (DOCS.parent / "jitgraph" / "tensorflow_names.tsv").read_text() == write_names.packaged()
+    assert (DOCS.parent / "jitgraph" / "facade" / "tensorflow_names.tsv").read_text() == write_names.packaged()
 
 
 def test_aliases_mean_the_same_thing():
-    from jitgraph.aliases import ALIASES
+    from jitgraph.facade.aliases import ALIASES
 
     for prefix, entries in ALIASES.items():
         for entry in entries.split():

@@ -1,6 +1,6 @@
 """Random bits in kernels: Philox-4x32-10 (Salmon et al., 2011) by counter, so that any item can begin anywhere.
 
-The numbers are those of `jitgraph.ops.philox`, bit for bit.
+The numbers are those of `jitgraph.ops.random.philox`, bit for bit.
 """
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def emit_uniform(node: Node) -> Kernel:
 
 def emit_normal(node: Node) -> Kernel:
     """Numbers of the standard normal distribution, float32, from pairs of words (Box and Muller, 1958); the second input
-    holds the constants of `jitgraph.ops.single_precision`, whose logarithm, sine and cosine these are."""
+    holds the constants of `jitgraph.ops.elementwise.single_precision`, whose logarithm, sine and cosine these are."""
     stores = [f"words[b * 4 + {k}] = c{k}" for k in range(4)]
     pairs = f"\n        for k in range({BLOCKS * 2}):" + NORMAL_PAIR
     return _kernel(node, "normal_f32", "f32", 4, stores, pairs)

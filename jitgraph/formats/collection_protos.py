@@ -5,7 +5,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from jitgraph import logs
+from jitgraph.app import logs
 from jitgraph.formats import messages
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.operation import Operation
@@ -17,7 +17,7 @@ _CLASSES: dict[str, tuple[str, str]] = {
     **dict.fromkeys([GraphKeys.GLOBAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES, GraphKeys.MOVING_AVERAGE_VARIABLES,
                      GraphKeys.LOCAL_VARIABLES, GraphKeys.MODEL_VARIABLES, GraphKeys.METRIC_VARIABLES,
                      GraphKeys.GLOBAL_STEP, GraphKeys.EVAL_STEP, GraphKeys.TRAINABLE_RESOURCE_VARIABLES],
-                    ("VariableDef", "jitgraph.variables:Variable")),
+                    ("VariableDef", "jitgraph.variables.variable:Variable")),
     GraphKeys.SAVERS: ("SaverDef", "jitgraph.train.saver:Saver"),
     GraphKeys.QUEUE_RUNNERS: ("QueueRunnerDef", "jitgraph.train.queue_runner:QueueRunner"),
 }

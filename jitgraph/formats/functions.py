@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from jitgraph.declare.op import lookup
 from jitgraph.formats import messages
 from jitgraph.formats.function_def import Body, state_of
 from jitgraph.formats.node_def import Node
@@ -12,7 +13,6 @@ from jitgraph.formats.op_def import declaration
 from jitgraph.graph.dtypes import bool_
 from jitgraph.graph.function_graph import BRANCHING, FunctionGraph, is_state
 from jitgraph.graph.tensor import Tensor
-from jitgraph.op import lookup
 
 _DEEPEST = 60           # functions within functions
 _LARGEST = 1_000_000    # nodes of all functions together: a few that call each other twice are a small file

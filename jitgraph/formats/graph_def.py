@@ -4,9 +4,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from jitgraph.facade.version import GRAPH_DEF_VERSION
 from jitgraph.formats import attr_value, messages, tensor_proto
 from jitgraph.formats.function_def import add_functions
-from jitgraph.public import GRAPH_DEF_VERSION
 
 
 def version_def() -> Any:

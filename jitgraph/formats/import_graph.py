@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.declare.op import lookup
 from jitgraph.formats import messages, node_def
 from jitgraph.formats.functions import FunctionLibrary
 from jitgraph.formats.node_def import Endpoint, Node
@@ -21,8 +22,7 @@ from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
-from jitgraph.op import lookup
-from jitgraph.ops.tensor_array_in_place import lookup_in_place
+from jitgraph.tensor_arrays.in_place_ops import lookup_in_place
 
 CONSUMER = 134          # the version of GraphDefs of TensorFlow 1.15, which this importer follows
 

@@ -9,7 +9,9 @@ from typing import Any
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
-from jitgraph import public
+from jitgraph.declare.op import lookup
+from jitgraph.declare.signature import REQUIRED
+from jitgraph.facade import version
 from jitgraph.formats import attr_value, messages
 from jitgraph.formats.checkpoint import path_string
 from jitgraph.formats.collection_protos import restore_collection, to_collection_def
@@ -21,8 +23,6 @@ from jitgraph.graph.errors import NotFoundError
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.scope_names import is_within, strip_name_scope
 from jitgraph.graph.stack import get_default_graph
-from jitgraph.op import lookup
-from jitgraph.signature import REQUIRED
 
 UNBOUND = "$unbound_inputs_"        # stands before inputs that an exported part takes from outside of it
 UNBOUND_INPUTS = "unbound_inputs"   # and the collection that lists them
@@ -158,8 +158,8 @@ def _describe(meta: Any, meta_info_def: Any, strip_default_attrs: bool) -> None:
     info = meta.meta_info_def
     if meta_info_def is not None:
         info.CopyFrom(meta_info_def)
-    info.tensorflow_version = public.VERSION
-    info.tensorflow_git_version = public.GIT_VERSION
+    info.tensorflow_version = version.VERSION
+    info.tensorflow_git_version = version.GIT_VERSION
     if not info.HasField("stripped_op_list"):
         info.stripped_op_list.CopyFrom(stripped_op_list_for_graph(meta.graph_def))
     info.stripped_default_attrs = strip_default_attrs

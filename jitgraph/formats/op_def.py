@@ -3,9 +3,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitgraph.declare.signature import REQUIRED, Arg, Attr, Signature
 from jitgraph.formats import attr_value, messages
 from jitgraph.graph.dtypes import TypeSet, as_dtype
-from jitgraph.signature import REQUIRED, Arg, Attr, Signature
 
 
 def op_def_proto(opdef: Any) -> Any:
@@ -39,7 +39,7 @@ def declaration(proto: Any) -> Any:
 
     Raises ValueError, naming the op, if it cannot be one.
     """
-    from jitgraph.op import OpDef
+    from jitgraph.declare.op import OpDef
 
     try:
         attrs = {attr.name: _attr(attr) for attr in proto.attr}

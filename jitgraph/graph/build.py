@@ -7,6 +7,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from jitgraph.declare.signature import REQUIRED, Arg
 from jitgraph.graph import shapes, sites
 from jitgraph.graph.attributes import check_attr
 from jitgraph.graph.constant_value import partial_value
@@ -16,7 +17,6 @@ from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import graph_of
 from jitgraph.graph.stack import DefaultGraph, get_default_graph
 from jitgraph.graph.tensor import Tensor
-from jitgraph.signature import REQUIRED, Arg
 
 
 def apply(opdef: Any, args: tuple, kwargs: dict[str, Any], name: str | None) -> Any:
@@ -372,7 +372,7 @@ def _results(opdef: Any, op: Operation) -> Any:
         return list(outputs) if outputs else op
     if not outputs:
         return op
-    from jitgraph.op import outputs_as_namedtuple
+    from jitgraph.declare.op import outputs_as_namedtuple
 
     return outputs_as_namedtuple(opdef, group_outputs(opdef, outputs, op.attrs))
 

@@ -95,7 +95,7 @@ def _indexed_slices_to_tensor(value: IndexedSlices, dtype: DType | None = None, 
     if value.dense_shape is None:
         raise ValueError("Tensor conversion requested for IndexedSlices without dense_shape: "
                          f"{value}. Give tf.IndexedSlices its dense_shape.")
-    from jitgraph.op import lookup
+    from jitgraph.declare.op import lookup
 
     rows = convert_to_tensor(value.dense_shape)[0]
     return lookup("UnsortedSegmentSum").builder(value.values, value.indices, rows, name=name)
@@ -183,13 +183,13 @@ class SparseTensor(TensorLike):
 
     def __mul__(self, dense: Any) -> SparseTensor:
         """The elements times those of a dense tensor that broadcasts to this one."""
-        from jitgraph.ops.sparse_functions import cwise
+        from jitgraph.ops.sparse.sparse_functions import cwise
 
         return cwise("SparseDenseCwiseMul", self, dense, "mul")
 
     def __truediv__(self, dense: Any) -> SparseTensor:
         """The elements over those of a dense tensor that broadcasts to this one."""
-        from jitgraph.ops.sparse_functions import cwise
+        from jitgraph.ops.sparse.sparse_functions import cwise
 
         return cwise("SparseDenseCwiseDiv", self, dense, "truediv")
 

@@ -13,7 +13,7 @@ from jitgraph.graph.tensor import Tensor
 _converters: list[tuple[int, int, Any, Callable]] = []
 _by_type: dict[type, list[Callable]] = {}
 
-_STANDARD = "jitgraph.ops.constant"     # registers numbers, strings, lists, arrays, shapes
+_STANDARD = "jitgraph.ops.arrays.constant"     # registers numbers, strings, lists, arrays, shapes
 
 
 def register_tensor_conversion_function(base_type: Any, conversion_func: Callable, priority: int = 100) -> None:

@@ -59,8 +59,8 @@ class FunctionGraph(Graph):
         self.captures: dict[Tensor, Tensor] = {}
         self.control_outputs: list[Operation] = []
         self.outer_control: dict[Any, None] = {}
-        self.replay: Any = None                         # where nodes here come from, see jitgraph.replay
-        self.recorded: list[Tensor] | None = None       # see jitgraph.replay: None until somebody asks
+        self.replay: Any = None                         # where nodes here come from, see jitgraph.autodiff.replay
+        self.recorded: list[Tensor] | None = None       # see jitgraph.autodiff.replay: None until somebody asks
         self.record: Tensor | None = None
         self._aliases: dict[Tensor, Tensor] = {}
         self._ids = Ids(outer._ids.shapes)
@@ -95,7 +95,7 @@ class FunctionGraph(Graph):
         return tensor
 
     def _placeholder(self, dtype: Any, shape: Any, name: str) -> Tensor:
-        from jitgraph.op import lookup
+        from jitgraph.declare.op import lookup
 
         dtype = dtype.base_dtype
         return self._node(lookup("Placeholder"), name, [], {"dtype": dtype, "shape": shape}, [dtype], [shape]).outputs[0]
@@ -256,7 +256,7 @@ def bodies(op: Operation) -> list[FunctionGraph]:
 
 @dataclass(slots=True)
 class CallNotes:
-    """What is known of an operation that calls functions besides its attributes; see ``jitgraph.replay``.
+    """What is known of an operation that calls functions besides its attributes; see ``jitgraph.autodiff.replay``.
 
     ``back_prop``: whether gradients flow through a loop.  The others are outputs that a gradient has asked for: the
     record, the number of iterations, and the lists of the values of tensors of the body.

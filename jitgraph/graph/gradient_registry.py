@@ -71,13 +71,13 @@ def gradient_function(op: Any) -> Callable | None:
 
 
 def _declared(op_type: str) -> Callable | None:
-    from jitgraph.op import REGISTRY
+    from jitgraph.declare.op import REGISTRY
 
     opdef = REGISTRY.get(op_type)
     return opdef.grad if opdef else None
 
 
 def _unless_stopped(function: Callable) -> Callable | None:
-    from jitgraph.op import NOT_DIFFERENTIABLE
+    from jitgraph.declare.op import NOT_DIFFERENTIABLE
 
     return None if function is NOT_DIFFERENTIABLE else function

@@ -156,7 +156,7 @@ class Graph:
 
         The ordinary way is to call the op's function; this one is for importers and for custom gradients.
         """
-        from jitgraph.op import create
+        from jitgraph.declare.op import create
 
         return create(self, op_type, list(inputs), attrs or {}, name, dtypes)
 

@@ -21,7 +21,7 @@ class Operation:
 
     __slots__ = ("name", "type", "graph", "opdef", "inputs", "outputs", "control_inputs", "attrs", "annotations",
                  "_device", "_id", "_frames", "_gradient_function", "__dict__", "__weakref__")
-    replays = False             # whether it repeats, for a gradient, what another node does (jitgraph.replay)
+    replays = False             # whether it repeats, for a gradient, what another node does (jitgraph.autodiff.replay)
     origin: Operation | None = None     # of a copy made for a run: what it was made of (jitgraph.frames)
 
     def __init__(self, graph: Graph, opdef: Any, op_type: str, name: str, inputs: list[Tensor],

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph import names
+from jitgraph.facade import names
 from jitgraph.graph import dtypes, literals
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
@@ -24,12 +24,12 @@ def _function(function: Any) -> Callable:
 @functools.cache
 def _declared(module: str, name: str) -> Callable:
     """What a module of ops defines.  They import this one, so it is fetched at the first use, and once."""
-    return getattr(importlib.import_module(f"jitgraph.ops.{module}"), name)
+    return getattr(importlib.import_module(f"jitgraph.{module}"), name)
 
 
 def _sum(x: Any, y: Any, name: str) -> Any:
     """``x + y`` is AddV2, except for strings."""
-    return _declared("math", "add" if x.dtype.base_dtype is dtypes.string else "add_v2")(x, y, name=name)
+    return _declared("ops.elementwise.arithmetic", "add" if x.dtype.base_dtype is dtypes.string else "add_v2")(x, y, name=name)
 
 
 # operator -> (name of the node it makes, public function); a number beside a tensor takes the tensor's dtype
@@ -183,10 +183,10 @@ def _stack(values: list) -> Tensor:
     if not all(isinstance(value, int) for value in values):
         return _function("stack")(values, name="stack")
     try:                        # straight to the node: programs slice a lot
-        return _declared("constant", "constant_node")(np.array(values, np.int32), dtypes.int32, "stack")
+        return _declared("ops.arrays.constant", "constant_node")(np.array(values, np.int32), dtypes.int32, "stack")
     except OverflowError:
         array = literals.to_array(values)
-        return _declared("constant", "constant_node")(array, dtypes.as_dtype(array.dtype), "stack")
+        return _declared("ops.arrays.constant", "constant_node")(array, dtypes.as_dtype(array.dtype), "stack")
 
 
 def _is_mask(index: Any) -> bool:
@@ -206,7 +206,7 @@ def getitem(tensor: Tensor, spec: Any, var: Any = None) -> Tensor:
     values = [tensor, *(v for v in parsed.begin + parsed.end + parsed.strides if isinstance(v, Tensor))]
     with name_scope(None, "strided_slice", values) as scope:
         begin, end, strides = parsed.packed()
-        result = _declared("slicing", "strided_slice_by_masks")(tensor, begin, end, strides, name=scope, **parsed.masks)
+        result = _declared("ops.arrays.slicing", "strided_slice_by_masks")(tensor, begin, end, strides, name=scope, **parsed.masks)
     if var is not None:
         result.assign = functools.partial(_assign_slice, var, parsed, result)   # v[1:3].assign(...)
     return result
@@ -214,7 +214,7 @@ def getitem(tensor: Tensor, spec: Any, var: Any = None) -> Tensor:
 
 def _assign_slice(var: Any, parsed: SliceSpec, part: Tensor, value: Any, name: str | None = None) -> Any:
     """``v[spec].assign(value)``: writes a part of variable `var`; its node stands beside that of the part."""
-    from jitgraph.op import lookup
+    from jitgraph.declare.op import lookup
 
     begin, end, strides = part.op.inputs[1:4]
     name = name or f"{part.op.name}/_assign"

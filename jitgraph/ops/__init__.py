@@ -1,1 +1,1 @@
-"""The ops, one module per family.  Each op is declared once, see ``jitgraph.op``."""
+"""The ops, one module per family.  Each op is declared once, see ``jitgraph.declare.op``."""

@@ -1,114 +1,103 @@
-"""Accumulators: gradients of several workers added up until enough of them are there."""
+"""``tf.ConditionalAccumulator`` and ``tf.SparseConditionalAccumulator``: gradients of several workers, averaged."""
 from __future__ import annotations
 
-import threading
 from typing import Any
 
-import numpy as np
-
-from jitgraph.graph import errors, shapes
-from jitgraph.resources.queues import Wait
-
-
-class Accumulator:
-    """Gradients added up until enough of them are there; those computed from an older step are dropped.
-
-    `make_sum` gives a fresh sum, a ``DenseSum`` or ``SparseSum``.
-    """
-
-    def __init__(self, name: str, mean: bool, make_sum: Any):
-        self.name, self._mean, self._make_sum = name, mean, make_sum
-        self.condition = threading.Condition()
-        self.count, self.step = 0, 0
-        self._sum = make_sum()
-
-    def check_same(self, other: Accumulator) -> None:
-        """Accumulators of one shared name are one."""
-
-    def apply(self, gradient: Any, step: int) -> None:
-        """Adds a gradient computed at `step`, unless that is older than the accumulator's own."""
-        with self.condition:
-            if step < self.step:
-                return
-            self._sum.add(gradient)
-            self.count += 1
-            self.condition.notify_all()
-
-    def take(self, required: int, wait: Wait) -> Any:
-        """The mean (or sum) of the gradients, once there are `required` of them; starts anew at the next step."""
-        if required <= 0:
-            raise errors.InvalidArgumentError(None, None, f"Argument num_required must be positive, but was {required}")
-        with self.condition:
-            wait(self.condition, lambda: self.count >= required)
-            result = self._sum.finish(self.count if self._mean else None)
-            self._sum, self.count = self._make_sum(), 0
-            self.step += 1
-            return result
-
-    def set_step(self, step: int) -> None:
-        """Moves on to `step`; never back."""
-        with self.condition:
-            self.step = max(self.step, step)
+from jitgraph import raw_ops as raw
+from jitgraph.graph.composite import IndexedSlices
+from jitgraph.graph.dtypes import as_dtype, int64
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.shapes import raw_shape
+from jitgraph.graph.stack import get_default_graph
+from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.elementwise.cast import cast
 
 
-class DenseSum:
-    """The sum of arrays of one shape."""
+class ConditionalAccumulatorBase:
+    """What both kinds can do; make one of the subclasses.  `accumulator_ref` is the handle."""
 
-    def __init__(self, shape: tuple | None):
-        self._shape, self._total = shape, None
+    def __init__(self, dtype: Any, shape: Any, accumulator_ref: Tensor):
+        self._dtype, self._shape, self._accumulator_ref = as_dtype(dtype), shape, accumulator_ref
+        self._prefix = "Resource" if accumulator_ref.dtype.name == "resource" else ""
 
-    def add(self, array: np.ndarray) -> None:
-        wanted = self._shape if self._total is None else self._total.shape
-        if wanted is not None and (len(wanted) != array.ndim or any(
-                w is not None and w != d for w, d in zip(wanted, array.shape))):
-            raise errors.InvalidArgumentError(None, None, f"Shape mismatch: expected {shapes.brackets(wanted)}, got "
-                                                          f"{shapes.brackets(array.shape)}")
-        self._total = np.array(array) if self._total is None else self._total + array
+    @property
+    def accumulator_ref(self) -> Tensor:
+        """The handle of the accumulator."""
+        return self._accumulator_ref
 
-    def finish(self, count: int | None) -> np.ndarray:
-        assert self._total is not None
-        return self._total if count is None else (self._total / count).astype(self._total.dtype)
+    @property
+    def name(self) -> str:
+        """The name of the node that makes the accumulator."""
+        return self._accumulator_ref.op.name
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the gradients."""
+        return self._dtype
+
+    def _op(self, what: str) -> Any:
+        return getattr(raw, f"{self._prefix}Accumulator{what}")
+
+    def num_accumulated(self, name: str | None = None) -> Tensor:
+        """How many gradients were added since the last was taken."""
+        return self._op("NumAccumulated")(self._accumulator_ref, name=name or f"{self.name}_NumAccumulated")
+
+    def set_global_step(self, new_global_step: Any, name: str | None = None) -> Operation:
+        """An operation after which gradients of steps before `new_global_step` are dropped."""
+        return self._op("SetGlobalStep")(self._accumulator_ref, _step(new_global_step), name=name)
 
 
-class SparseSum:
-    """The sum of slices: (indices, values, shape); means are taken per row, over the gradients that have it."""
+def _step(value: Any) -> Tensor:
+    return cast(value, int64)
 
-    def __init__(self, shape: tuple | None):
-        self._shape, self._rows, self._dense = shape, {}, None
-        self._dtype: Any = None
 
-    def add(self, gradient: tuple) -> None:
-        indices, values, dense_shape = gradient
-        self._check(values, dense_shape)
-        self._dtype = values.dtype
-        if dense_shape is not None:
-            self._dense = np.array(dense_shape)
-        counted = set()
-        for index, row in zip(indices.tolist(), values):
-            total, count = self._rows.get(index, (0, 0))
-            self._rows[index] = (total + row, count + (index not in counted))
-            counted.add(index)
+def _attrs(dtype: Any, shape: Any, shared_name: str | None, name: str, reduction_type: str) -> dict[str, Any]:
+    return {"dtype": as_dtype(dtype), "shape": raw_shape(shape), "container": get_default_graph()._container,
+            "shared_name": shared_name or "", "name": name, "reduction_type": reduction_type}
 
-    def _check(self, values: np.ndarray, dense_shape: Any) -> None:
-        wanted = self._shape
-        if wanted is None:
-            return
-        for axis, size in enumerate(wanted):
-            found = dense_shape[axis] if dense_shape is not None and len(dense_shape) else None
-            if size is not None and found is not None and size != found:
-                raise errors.InvalidArgumentError(None, None, f"Shape mismatch: expected shape dim {axis} to be {size}, "
-                                                              f"got {found}")
-            if axis and size is not None and (axis >= values.ndim or values.shape[axis] != size):
-                got = values.shape[axis] if axis < values.ndim else "no such dimension"
-                raise errors.InvalidArgumentError(None, None, f"Shape mismatch: expected values dim {axis} to be {size}, "
-                                                              f"got {got}")
 
-    def finish(self, count: int | None) -> tuple:
-        indices = np.array(sorted(self._rows), np.int64)
-        rows = [total if count is None else total / number for total, number in (self._rows[i] for i in sorted(self._rows))]
-        values = np.array(rows, self._dtype)
-        known = self._dense
-        if known is None:
-            full = self._shape if self._shape is not None and None not in self._shape else (-1, *values.shape[1:])
-            known = np.array(full)
-        return indices, values, known.astype(np.int64)
+class ConditionalAccumulator(ConditionalAccumulatorBase):
+    """Adds up dense gradients; the mean ("MEAN") or sum ("SUM") can be taken when enough of them are there."""
+
+    def __init__(self, dtype: Any, shape: Any = None, shared_name: str | None = None,
+                 name: str = "conditional_accumulator", reduction_type: str = "MEAN"):
+        super().__init__(dtype, shape, raw.ResourceConditionalAccumulator(
+            **_attrs(dtype, shape, shared_name, name, reduction_type)))
+
+    def apply_grad(self, grad: Any, local_step: Any = 0, name: str | None = None) -> Operation:
+        """An operation that adds `grad`, unless `local_step` is before the accumulator's step."""
+        return self._op("ApplyGradient")(self._accumulator_ref, _step(local_step), grad, name=name)
+
+    def take_grad(self, num_required: Any, name: str | None = None) -> Tensor:
+        """The mean (or sum) of the gradients; it waits until there are `num_required`.  The step advances by one."""
+        return self._op("TakeGradient")(self._accumulator_ref, num_required, dtype=self._dtype, name=name)
+
+
+class SparseConditionalAccumulator(ConditionalAccumulatorBase):
+    """As ConditionalAccumulator, for gradients that are some rows of a tensor."""
+
+    def __init__(self, dtype: Any, shape: Any = None, shared_name: str | None = None,
+                 name: str = "sparse_conditional_accumulator", reduction_type: str = "MEAN"):
+        super().__init__(dtype, shape, raw.SparseConditionalAccumulator(
+            **_attrs(dtype, shape, shared_name, name, reduction_type)))
+
+    def apply_indexed_slices_grad(self, grad: IndexedSlices, local_step: Any = 0, name: str | None = None) -> Operation:
+        """An operation that adds an IndexedSlices, unless `local_step` is before the accumulator's step."""
+        return self.apply_grad(grad.indices, grad.values, grad.dense_shape, local_step, name)
+
+    def apply_grad(self, grad_indices: Any, grad_values: Any, grad_shape: Any = None, local_step: Any = 0,
+                   name: str | None = None) -> Operation:
+        """An operation that adds the rows `grad_values` at `grad_indices`, unless `local_step` is too old."""
+        step, indices = _step(local_step), cast(grad_indices, int64)
+        shape = cast([] if grad_shape is None else grad_shape, int64)
+        return raw.SparseAccumulatorApplyGradient(self._accumulator_ref, step, indices, grad_values, shape,
+                                                  has_known_shape=grad_shape is not None, name=name)
+
+    def take_grad(self, num_required: Any, name: str | None = None) -> Any:
+        """(indices, values, shape) of the mean (or sum), per row; it waits until there are `num_required` gradients."""
+        return raw.SparseAccumulatorTakeGradient(self._accumulator_ref, num_required, dtype=self._dtype, name=name)
+
+    def take_indexed_slices_grad(self, num_required: Any, name: str | None = None) -> IndexedSlices:
+        """As ``take_grad``, as an IndexedSlices."""
+        taken = self.take_grad(num_required, name)
+        return IndexedSlices(taken.values, taken.indices, taken.shape)

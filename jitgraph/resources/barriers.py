@@ -1,94 +1,74 @@
-"""Barriers: values that arrive in parts, joined by key."""
+"""``Barrier``: tuples whose components arrive one by one, joined by key."""
 from __future__ import annotations
 
-import itertools
-import threading
+from typing import Any
 
-import numpy as np
-
-from jitgraph.graph import errors, shapes
-from jitgraph.graph.dtypes import int64, string
-from jitgraph.resources.queues import PriorityQueue, Wait
-
-FIRST_INDEX = -2 ** 63
+from jitgraph import raw_ops as raw
+from jitgraph.graph.dtypes import as_dtype
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.shapes import raw_shape
+from jitgraph.graph.stack import get_default_graph
+from jitgraph.graph.tensor import Tensor
 
 
 class Barrier:
-    """Tuples under construction, by key; those with all components are ready, in the order of their first insertion."""
+    """Collects the components of tuples by key; a tuple can be taken when it has all of them.
 
-    def __init__(self, name: str, types: list, stated: list | None):
-        self.name, self.types, self.shapes = name, list(types), stated
-        self.lock = threading.Lock()
-        self.closed = False
-        self._incomplete: dict[bytes, list] = {}        # key -> [index, component or None ...]
-        self._indices = itertools.count(FIRST_INDEX)
-        columns = None if stated is None else [(), (), *stated]
-        self.ready = PriorityQueue(name, [int64, string, *types], columns, -1)
-        self.ready.kind = "Barrier"
+    `types`: the dtype of each component; `shapes`: the shape of each (needed to take tuples).  Raises TypeError for an
+    empty list of types, ValueError for shapes that are not fully known.
+    """
 
-    def check_same(self, other: Barrier) -> None:
-        """Raises InvalidArgumentError if a node of the same shared name describes another barrier."""
-        if self.types != other.types or self.shapes != other.shapes:
-            raise errors.InvalidArgumentError(None, None, f"Shared barrier '{self.name}' has other components")
+    def __init__(self, types: Any, shapes: Any = None, shared_name: str | None = None, name: str = "barrier"):
+        self._types = [as_dtype(t) for t in (types if isinstance(types, (list, tuple)) else [types])]
+        stated = [] if shapes is None else [raw_shape(shape) for shape in shapes]
+        if any(shape is None or None in shape for shape in stated):
+            raise ValueError(f"All shapes must be fully defined: {list(shapes)}")
+        self._barrier_ref = raw.Barrier(component_types=self._types, shapes=stated,
+                                        container=get_default_graph()._container, shared_name=shared_name or "",
+                                        name=name)
 
-    def incomplete(self) -> int:
-        """How many keys lack a component."""
-        return len(self._incomplete)
+    @property
+    def barrier_ref(self) -> Tensor:
+        """The handle of the barrier."""
+        return self._barrier_ref
 
-    def insert(self, keys: np.ndarray, values: np.ndarray, component: int, wait: Wait) -> None:
-        """Gives each key its `component`.
+    @property
+    def name(self) -> str:
+        """The name of the node that makes the barrier."""
+        return self._barrier_ref.op.name
 
-        Raises InvalidArgumentError for a key that has it already, CancelledError for a new key once it is closed.
+    def _named(self, name: str | None, what: str) -> str:
+        return name or f"{self.name.split('/')[-1]}_Barrier{what}"
+
+    def insert_many(self, component_index: int, keys: Any, values: Any, name: str | None = None) -> Operation:
+        """An operation that gives each of the `keys` (strings) its component `component_index`, a row of `values`.
+
+        A run raises InvalidArgumentError for a key that has that component, CancelledError for a new key of a closed
+        barrier.
         """
-        self._check(keys, values, component)
-        with self.lock:
-            index = None
-            for position, key in enumerate(np.ravel(keys)):
-                parts = self._incomplete.get(key)
-                if parts is None:
-                    if self.closed:
-                        raise errors.CancelledError(None, None, (
-                            f"Barrier {self.name} is closed, but attempted to insert a brand new key: "
-                            f"{key.decode('latin-1')}.  Number of incomplete keys: {len(self._incomplete)}."))
-                    index = next(self._indices) if index is None else index
-                    parts = self._incomplete[key] = [index, *[None] * len(self.types)]
-                elif parts[component + 1] is not None:
-                    raise errors.InvalidArgumentError(None, None, f"Key {key.decode('latin-1')} already has a value for "
-                                                                  f"component {component} in barrier {self.name}")
-                parts[component + 1] = np.array(values[position:position + 1].reshape(values.shape[1:]))
-                if all(part is not None for part in parts):
-                    del self._incomplete[key]
-                    self.ready.enqueue((np.array(parts[0]), np.array(key, object), *parts[1:]), wait)
-            self._close_when_done(wait)
+        return raw.BarrierInsertMany(self._barrier_ref, keys, values, component_index=component_index,
+                                     name=self._named(name, "InsertMany"))
 
-    def _check(self, keys: np.ndarray, values: np.ndarray, component: int) -> None:
-        if keys.ndim != 1 or values.ndim < 1 or len(keys) != len(values):
-            raise errors.InvalidArgumentError(None, None, f"Barrier {self.name} needs a vector of keys and as many rows of "
-                                                          f"values, got shapes {shapes.brackets(keys.shape)} and "
-                                                          f"{shapes.brackets(values.shape)}")
-        if not 0 <= component < len(self.types):
-            raise errors.InvalidArgumentError(None, None, f"The component ID is out of range {component} > num_components "
-                                                          f"(= {len(self.types)})")
-        if self.shapes is not None and values.shape[1:] != tuple(self.shapes[component]):
-            raise errors.InvalidArgumentError(None, None, f"Shape mismatch in tuple component {component}. Expected "
-                                                          f"{shapes.brackets((len(keys), *self.shapes[component]))}, got "
-                                                          f"{shapes.brackets(values.shape)}")
+    def take_many(self, num_elements: Any, allow_small_batch: bool = False, timeout: int | None = None,
+                  name: str | None = None) -> Any:
+        """(indices, keys, list of components) of complete tuples, waiting until there are `num_elements`.
 
-    def take(self, count: int, partial: bool, wait: Wait) -> list[np.ndarray]:
-        """(indices, keys, components ...) of `count` complete tuples, waiting for them; of a closed barrier, with
-        `partial`, what is left.  Raises OutOfRangeError if it is closed and has less."""
-        return self.ready.dequeue_many(count, partial, wait)
+        The indices tell in which order the keys were first inserted.  A run raises OutOfRangeError if the barrier is
+        closed and has less; with `allow_small_batch` it then gives what there is.
+        """
+        return raw.BarrierTakeMany(self._barrier_ref, num_elements, component_types=self._types,
+                                   allow_small_batch=allow_small_batch, timeout_ms=-1 if timeout is None else timeout,
+                                   name=self._named(name, "TakeMany"))
 
-    def close(self, cancel: bool, wait: Wait) -> None:
-        """No new keys from now on; with `cancel`, incomplete ones are dropped.  Raises CancelledError the second time."""
-        with self.lock:
-            if self.closed and not cancel:
-                raise errors.CancelledError(None, None, f"Barrier '{self.name}' is already closed.")
-            self.closed = True
-            if cancel:
-                self._incomplete.clear()
-            self._close_when_done(wait)
+    def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Operation:
+        """An operation after which no new key is accepted; `cancel_pending_enqueues` drops incomplete tuples too."""
+        return raw.BarrierClose(self._barrier_ref, cancel_pending_enqueues=cancel_pending_enqueues,
+                                name=self._named(name, "Close"))
 
-    def _close_when_done(self, wait: Wait) -> None:
-        if self.closed and not self._incomplete and not self.ready.closed:
-            self.ready.close(True, wait)
+    def ready_size(self, name: str | None = None) -> Tensor:
+        """How many tuples are complete."""
+        return raw.BarrierReadySize(self._barrier_ref, name=self._named(name, "ReadySize"))
+
+    def incomplete_size(self, name: str | None = None) -> Tensor:
+        """How many keys lack a component."""
+        return raw.BarrierIncompleteSize(self._barrier_ref, name=self._named(name, "IncompleteSize"))

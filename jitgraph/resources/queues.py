@@ -1,298 +1,304 @@
-"""Queues of tuples of arrays, shared by threads.
+"""``tf.FIFOQueue``, ``tf.RandomShuffleQueue``, ``tf.PaddingFIFOQueue``, ``tf.PriorityQueue``.
 
-Threads that cannot go on wait in two lines, one for filling and one for taking, and are served strictly in turn; a
-request for several elements takes them as they come, and nobody overtakes it.
+A queue lives in a session and is shared by its threads.  An operation that finds no room, or no element, waits until
+another run makes some, the queue or the session is closed, or the time of the run is over.
 """
 from __future__ import annotations
 
-import collections
-import heapq
-import itertools
-import threading
-from collections.abc import Callable
+import functools
+import hashlib
 from typing import Any
 
-import numpy as np
-
-from jitgraph.graph import errors, shapes
-
-Row = tuple[np.ndarray, ...]
-Wait = Callable[[threading.Condition, Callable[[], bool]], None]
-UNLIMITED = 2 ** 31 - 1
-
-
-class _Request:
-    """A thread in a line.  ``rows``: still to be put, or taken so far; ``wanted``: how many to take."""
-
-    def __init__(self, rows: Any = (), wanted: int = 0, partial: bool = False, closes: bool = False):
-        self.rows: collections.deque[Row] = collections.deque(rows)
-        self.wanted, self.partial, self.closes = wanted, partial, closes
-        self.done = False
-        self.error: errors.OpError | None = None
-
-    def finish(self, error: errors.OpError | None = None) -> None:
-        self.done, self.error = True, error
+from jitgraph import raw_ops as raw
+from jitgraph.graph.constant_value import constant_value
+from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.dtypes import as_dtype, int64
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.scopes import name_scope
+from jitgraph.graph.seeds import get_seed
+from jitgraph.graph.shapes import TensorShape, raw_shape
+from jitgraph.graph.stack import get_default_graph
+from jitgraph.graph.tensor import Tensor
 
 
-class Queue:
-    """A queue in the order of arrival.
+def _listed_types(dtypes: Any) -> list:
+    types = [as_dtype(d) for d in (dtypes if isinstance(dtypes, (list, tuple)) else [dtypes])]
+    if not types:
+        raise ValueError("Attr 'component_types' of a queue's op passed list of length 0 less than minimum 1.")
+    return types
 
-    `types`: the DType of each component; `shapes`: the shape of each as a tuple (sizes may be None in a PaddingQueue),
-    or None where any is allowed.
+
+def _listed_shapes(shapes: Any, dtypes: list, allow_unknown: bool) -> list[TensorShape]:
+    """The shape of each component; unknown ones where none are given."""
+    if shapes is None:
+        return [TensorShape(None)] * len(dtypes)
+    if not isinstance(shapes, (list, tuple)) or shapes and isinstance(shapes[0], int):
+        shapes = [shapes]
+    found = [TensorShape(shape) for shape in shapes]
+    if len(found) != len(dtypes):
+        raise ValueError("Queue shapes must have the same length as dtypes")
+    if not allow_unknown and not all(shape.is_fully_defined() for shape in found):
+        raise ValueError(f"All shapes must be fully defined: {found}")
+    return found
+
+
+def _listed_names(names: Any, dtypes: list) -> list | None:
+    if names is None:
+        return None
+    names = list(names) if isinstance(names, (list, tuple)) else [names]
+    if len(names) != len(dtypes):
+        raise ValueError("List of names must have the same length as the list of dtypes")
+    return names
+
+
+class QueueBase:
+    """What all queues can do; make one of the subclasses.
+
+    `dtypes` and `shapes` are lists with an entry for each component of an element; with `names`, elements are
+    dictionaries.  `queue_ref` is the handle, a tensor.
     """
 
-    kind = "FIFOQueue"
+    def __init__(self, dtypes: list, shapes: Any, names: list | None, queue_ref: Tensor):
+        self._dtypes = dtypes
+        if shapes is not None and len(shapes) != len(dtypes):
+            raise ValueError("Queue shapes must have the same length as dtypes, "
+                             f"received len(shapes)={len(shapes)}, len(dtypes)={len(dtypes)}")
+        self._shapes = [TensorShape(None)] * len(dtypes) if shapes is None else [TensorShape(s) for s in shapes]
+        if names is not None and len(names) != len(dtypes):
+            raise ValueError("Queue names must have the same length as dtypes")
+        self._names = names
+        self._queue_ref = queue_ref
+        self._name = queue_ref.op.name.split("/")[-1]
 
-    def __init__(self, name: str, types: list, shapes: list | None, capacity: int):
-        self.name, self.types, self.shapes = name, list(types), shapes
-        self.capacity = UNLIMITED if capacity < 0 else capacity
-        self.condition = threading.Condition()
-        self.closed = False
-        self._filling: collections.deque[_Request] = collections.deque()
-        self._taking: collections.deque[_Request] = collections.deque()
-        self._rows: Any = collections.deque()
+    @staticmethod
+    def from_list(index: Any, queues: Any) -> QueueBase:
+        """The queue of the list `queues` (of the same dtypes and names) that the int scalar `index` picks at run time.
 
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    # -- how rows are kept: what other kinds of queues replace
-
-    def _put(self, row: Row) -> None:
-        self._rows.append(row)
-
-    def _take(self) -> Row:
-        return self._rows.popleft()
-
-    def _put_back(self, rows: Any) -> None:
-        self._rows.extendleft(reversed(rows))
-
-    def _available(self) -> int:
-        """How many elements may be taken now."""
-        return len(self._rows)
-
-    def check_same(self, other: Queue) -> None:
-        """Raises InvalidArgumentError if a node of the same shared name describes another queue."""
-        def differs(what: str, own: Any, wanted: Any) -> None:
-            if own != wanted:
-                raise errors.InvalidArgumentError(None, None, f"Shared queue '{self.name}' has {what} {own} but "
-                                                              f"requested {what} {'were' if what.endswith('s') else 'was'} "
-                                                              f"{wanted}")
-
-        differs("kind", self.kind, other.kind)
-        differs("capacity", self.capacity, other.capacity)
-        differs("component types", [t.name for t in self.types], [t.name for t in other.types])
-        differs("component shapes", self.shapes, other.shapes)
-
-    # -- requests
-
-    def enqueue(self, row: Row, wait: Wait) -> None:
-        """Adds one element; waits for room.  Raises CancelledError if the queue is closed."""
-        for k, array in enumerate(row):
-            self._check_shape(k, array.shape, None)
-        self._fill([tuple(np.array(array) for array in row)], wait)
-
-    def enqueue_many(self, columns: list[np.ndarray], wait: Wait) -> None:
-        """Adds the rows of `columns`, which have one more dimension than the elements, one by one."""
-        count = columns[0].shape[0] if columns[0].ndim else 0
-        for k, array in enumerate(columns):
-            self._check_shape(k, array.shape, count)
-        columns = [np.array(array) for array in columns]
-        self._fill([tuple(array[i:i + 1].reshape(array.shape[1:]) for array in columns) for i in range(count)], wait)
-
-    def dequeue(self, wait: Wait) -> Row:
-        """Takes one element; waits for it.  Raises OutOfRangeError if the queue is closed and empty."""
-        return self._drain(1, False, wait)[0]
-
-    def dequeue_many(self, count: int, partial: bool, wait: Wait) -> list[np.ndarray]:
-        """Takes `count` elements, stacked; waits until there are so many.
-
-        With `partial`, a closed queue gives what is left.  Raises OutOfRangeError if it is closed and has less (with
-        `partial`, nothing), InvalidArgumentError if the queue does not know the shapes of its components.
+        Raises TypeError for a list of other things, or for queues of different dtypes or names.
         """
-        name = "DequeueUpToOp" if partial else "DequeueManyOp"
-        if count < 0:
-            raise errors.InvalidArgumentError(None, None, f"{name} requested {count} < 0 elements")
-        if self.shapes is None:
-            raise errors.InvalidArgumentError(None, None, f"{self.kind}'s DequeueMany and DequeueUpTo require the "
-                                                          "components to have specified shapes.")
-        rows = self._drain(count, partial, wait) if count else []
-        return [self._stacked(k, [row[k] for row in rows]) for k in range(len(self.types))]
+        if not queues or not isinstance(queues, list) or not all(isinstance(q, QueueBase) for q in queues):
+            raise TypeError("A list of queues expected")
+        first = queues[0]
+        if not all(first.dtypes == other.dtypes for other in queues[1:]):
+            raise TypeError("Queues do not have matching component dtypes.")
+        if not all(first.names == other.names for other in queues[1:]):
+            raise TypeError("Queues do not have matching component names.")
+        merged = [functools.reduce(TensorShape.most_specific_compatible_shape, [q.shapes[k] for q in queues])
+                  for k in range(len(first.dtypes))]
+        handles = raw.Pack([q.queue_ref for q in queues], axis=0, name="stack")
+        chosen = raw.GatherV2(handles, index, 0)
+        return QueueBase(first.dtypes, merged, first.names, chosen)
 
-    def close(self, cancel: bool, wait: Wait) -> None:
-        """No more elements from now on; elements already there can be taken.
+    @property
+    def queue_ref(self) -> Tensor:
+        """The handle of the queue."""
+        return self._queue_ref
 
-        With `cancel`, threads that wait for room get a CancelledError; else closing waits its turn behind them.
-        Raises CancelledError if the queue is closed already.
+    @property
+    def name(self) -> str:
+        """The name of the node that makes the queue."""
+        return self._queue_ref.op.name
+
+    @property
+    def dtypes(self) -> list:
+        """The dtype of each component."""
+        return self._dtypes
+
+    @property
+    def shapes(self) -> list:
+        """The TensorShape of each component."""
+        return self._shapes
+
+    @property
+    def names(self) -> list | None:
+        """The name of each component, or None."""
+        return self._names
+
+    # -- filling
+
+    def _components(self, values: Any) -> list:
+        """The components of an element as tensors, in order."""
+        if isinstance(values, dict):
+            if not self._names:
+                raise ValueError("Queue must have names to enqueue a dictionary")
+            if sorted(self._names, key=str) != sorted(values, key=str):
+                raise ValueError("Keys in dictionary to enqueue do not match names of Queue.  Dictionary: "
+                                 f"({sorted(values)}), Queue: ({sorted(self._names)})")
+            values = [values[name] for name in self._names]
+        else:
+            if self._names:
+                raise ValueError("You must enqueue a dictionary in a Queue with names")
+            if not isinstance(values, (list, tuple)):
+                values = [values]
+        return [convert_to_tensor(value, dtype, f"component_{i}")
+                for i, (value, dtype) in enumerate(zip(values, self._dtypes))]
+
+    def enqueue(self, vals: Any, name: str | None = None) -> Operation:
+        """An operation that adds one element: a list of tensors, one tensor, or a dictionary if the queue has names.
+
+        It waits while the queue is full.  A run raises CancelledError if the queue is or gets closed.
         """
-        if not cancel:
-            self._serve(self._filling, _Request(closes=True), wait)
-            return
-        with self.condition:
-            self.closed = True
-            while self._filling:
-                self._filling.popleft().finish(_cancelled("Enqueue operation was cancelled"))
-            self._advance()
-            self.condition.notify_all()
+        values = [*vals.values()] if isinstance(vals, dict) else vals if isinstance(vals, (list, tuple)) else [vals]
+        with name_scope(name, f"{self._name}_enqueue", list(values)) as scope:
+            vals = self._components(vals)
+            for value, shape in zip(vals, self._shapes):
+                value.shape.assert_is_compatible_with(shape)
+            return raw.QueueEnqueueV2(self._queue_ref, vals, name=scope)
 
-    def _fill(self, rows: list[Row], wait: Wait) -> None:
-        self._serve(self._filling, _Request(rows), wait)
+    def enqueue_many(self, vals: Any, name: str | None = None) -> Operation:
+        """An operation that adds the rows of `vals` (tensors with one more dimension than the elements) one by one.
 
-    def _drain(self, count: int, partial: bool, wait: Wait) -> list[Row]:
-        request = _Request(wanted=count, partial=partial)
-        self._serve(self._taking, request, wait)
-        return list(request.rows)
+        It waits while the queue is full.  A run raises CancelledError if the queue is or gets closed.
+        """
+        values = [*vals.values()] if isinstance(vals, dict) else vals if isinstance(vals, (list, tuple)) else [vals]
+        with name_scope(name, f"{self._name}_EnqueueMany", list(values)) as scope:
+            vals = self._components(vals)
+            count = vals[0].shape.with_rank_at_least(1)[0]
+            for value, shape in zip(vals, self._shapes):
+                count = count.merge_with(value.shape.with_rank_at_least(1)[0])
+                value.shape[1:].assert_is_compatible_with(shape)
+            return raw.QueueEnqueueManyV2(self._queue_ref, vals, name=scope)
 
-    def _serve(self, line: collections.deque[_Request], request: _Request, wait: Wait) -> None:
-        with self.condition:
-            line.append(request)
-            self._advance()
-            try:
-                wait(self.condition, lambda: request.done)
-            except BaseException as error:
-                if not request.done:
-                    line.remove(request)
-                    if line is self._taking:        # nothing is lost with a thread that gives up
-                        self._put_back(request.rows)
-                    self._advance()
-                if isinstance(error, errors.CancelledError):
-                    raise _cancelled(("Dequeue" if line is self._taking else "Enqueue") + " operation was cancelled") \
-                        from None
-                raise
-        if request.error is not None:
-            raise request.error
+    # -- taking
 
-    def _advance(self) -> None:
-        """Serves both lines as far as they can be served; wakes everybody if something has changed."""
-        changed, again = False, True
-        while again:
-            again = bool(self._filling and self._serve_filling(self._filling[0]))
-            again |= bool(self._taking and self._serve_taking(self._taking[0]))
-            changed |= again
-        if changed:
-            self.condition.notify_all()
+    def _element(self, tensors: Any, shapes: list) -> Any:
+        """What a dequeue operation gives, as callers get it: a tensor, a list, or a dictionary."""
+        tensors = list(tensors) if isinstance(tensors, (list, tuple)) else [tensors]
+        for tensor, shape in zip(tensors, shapes):
+            tensor.set_shape(shape)
+        if self._names:
+            return dict(zip(self._names, tensors))
+        return tensors[0] if len(tensors) == 1 else tensors
 
-    def _serve_filling(self, request: _Request) -> bool:
-        """Serves the first in the line; whether anything has changed."""
-        changed = False
-        if request.closes:
-            error = _cancelled(f"Queue '{self.name}' is already closed.") if self.closed else None
-            self.closed = True
-            request.finish(error)
-        elif self.closed and request.rows:
-            request.finish(_cancelled(f"{self.kind} '{self.name}' is closed."))
-        else:
-            while request.rows and len(self) < self.capacity:
-                self._put(request.rows.popleft())
-                changed = True
-            if not request.rows:
-                request.finish()
-        if request.done:
-            self._filling.popleft()
-        return changed or request.done
+    def dequeue(self, name: str | None = None) -> Any:
+        """The oldest element (of this kind of queue: the next one), removed from the queue.
 
-    def _serve_taking(self, request: _Request) -> bool:
-        changed = False
-        while len(request.rows) < request.wanted and self._available() > 0:
-            request.rows.append(self._take())
-            changed = True
-        missing = request.wanted - len(request.rows)
-        if not missing or self.closed and request.partial and request.rows:
-            request.finish()
-        elif self.closed:
-            self._put_back(request.rows)
-            request.finish(errors.OutOfRangeError(
-                None, None, f"{self.kind} '{self.name}' is closed and has insufficient elements (requested "
-                            f"{request.wanted}, current size {len(self)})"))
-        if request.done:
-            self._taking.popleft()
-        return changed or request.done
+        It waits while the queue is empty.  A run raises OutOfRangeError if the queue is closed and empty.
+        """
+        name = name or f"{self._name}_Dequeue"
+        return self._element(raw.QueueDequeueV2(self._queue_ref, component_types=self._dtypes, name=name), self._shapes)
 
-    # -- shapes
+    def dequeue_many(self, n: Any, name: str | None = None) -> Any:
+        """The next `n` elements stacked along a new first dimension; it waits until there are so many.
 
-    def _check_shape(self, component: int, shape: tuple, count: int | None) -> None:
-        if self.shapes is None:
-            fits, expected = count is None or bool(shape) and shape[0] == count, (count,)
-        else:
-            expected = self.shapes[component] if count is None else (count, *self.shapes[component])
-            fits = len(expected) == len(shape) and all(e is None or e == d for e, d in zip(expected, shape))
-        if not fits:
-            raise errors.InvalidArgumentError(None, None, f"Shape mismatch in tuple component {component}. Expected "
-                                                          f"{shapes.brackets(expected)}, got {shapes.brackets(shape)}")
+        A run raises OutOfRangeError if the queue is closed and has less, InvalidArgumentError if its shapes are unknown.
+        """
+        name = name or f"{self._name}_DequeueMany"
+        taken = raw.QueueDequeueManyV2(self._queue_ref, n, component_types=self._dtypes, name=name)
+        op = (taken[0] if isinstance(taken, list) else taken).op
+        count = constant_value(op.inputs[1])
+        rows = TensorShape([None if count is None else int(count)])
+        return self._element(taken, [rows.concatenate(shape) for shape in self._shapes])
 
-    def _stacked(self, component: int, arrays: list[np.ndarray]) -> np.ndarray:
-        assert self.shapes is not None
-        out = np.empty((len(arrays), *self.shapes[component]), self.types[component].as_numpy_dtype)
-        for i, array in enumerate(arrays):
-            out[i] = array if array.ndim else array[()]
-        return out
+    def dequeue_up_to(self, n: Any, name: str | None = None) -> Any:
+        """As ``dequeue_many``, but a closed queue that has less than `n` elements gives those it has."""
+        name = name or f"{self._name}_DequeueUpTo"
+        taken = raw.QueueDequeueUpToV2(self._queue_ref, n, component_types=self._dtypes, name=name)
+        return self._element(taken, [TensorShape([None]).concatenate(shape) for shape in self._shapes])
+
+    # -- state
+
+    def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Operation:
+        """An operation after which no element can be added; what is there can be taken.
+
+        Operations waiting for room are finished first, or, with `cancel_pending_enqueues`, raise CancelledError.
+        """
+        return raw.QueueCloseV2(self._queue_ref, cancel_pending_enqueues=cancel_pending_enqueues,
+                                name=name or f"{self._name}_Close")
+
+    def is_closed(self, name: str | None = None) -> Tensor:
+        """A bool scalar: whether the queue is closed."""
+        return raw.QueueIsClosedV2(self._queue_ref, name=name or f"{self._name}_Is_Closed")
+
+    def size(self, name: str | None = None) -> Tensor:
+        """The number of elements, an int32 scalar."""
+        return raw.QueueSizeV2(self._queue_ref, name=name or f"{self._name}_Size")
 
 
-def _cancelled(message: str) -> errors.CancelledError:
-    return errors.CancelledError(None, None, message)
+def _raw_shapes(shapes: Any, found: list[TensorShape]) -> list:
+    """The shapes attribute of a queue: empty if none were given."""
+    return [] if shapes is None else [raw_shape(shape) for shape in found]
 
 
-class PaddingQueue(Queue):
-    """A queue in the order of arrival whose elements may differ in some sizes; taken together, they are padded."""
-
-    kind = "PaddingFIFOQueue"
-
-    def _stacked(self, component: int, arrays: list[np.ndarray]) -> np.ndarray:
-        assert self.shapes is not None
-        sizes = [max((array.shape[d] for array in arrays), default=0) if size is None else size
-                 for d, size in enumerate(self.shapes[component])]
-        dtype = np.dtype(self.types[component].as_numpy_dtype)
-        out = np.full((len(arrays), *sizes), b"", object) if dtype == object else np.zeros((len(arrays), *sizes), dtype)
-        for i, array in enumerate(arrays):
-            out[(i, *(slice(size) for size in array.shape))] = array if array.ndim else array[()]
-        return out
+def _container() -> str:
+    return get_default_graph()._container
 
 
-class ShuffleQueue(Queue):
-    """A queue that gives a random one of its elements, and keeps `minimum` of them to choose from until it is closed."""
+class FIFOQueue(QueueBase):
+    """A queue that gives its elements in the order of arrival.
 
-    kind = "RandomShuffleQueue"
+    `capacity`: how many elements it holds, without limit if negative; `dtypes`, `shapes`, `names`: one entry per
+    component (or a single one).  Queues of one `shared_name` are one queue.
+    """
 
-    def __init__(self, name: str, types: list, shapes: list | None, capacity: int, minimum: int, seed: int, seed2: int):
-        from jitgraph.ops.philox import Bits, Reader, Stream
-
-        if minimum < 0:
-            raise errors.InvalidArgumentError(None, None, f"min_after_dequeue {minimum} must be >= 0")
-        if 0 <= capacity <= minimum:
-            raise errors.InvalidArgumentError(None, None, f"min_after_dequeue {minimum} must be < capacity {capacity}")
-        super().__init__(name, types, shapes, capacity)
-        self.minimum = minimum
-        self._rows = []
-        self._random = Reader(Bits.reserve(Stream(), seed, seed2, 0))
-
-    def _available(self) -> int:
-        return len(self._rows) - (0 if self.closed else self.minimum)
-
-    def _take(self) -> Row:
-        index = self._random.word() % len(self._rows)
-        row, self._rows[index] = self._rows[index], self._rows[-1]
-        self._rows.pop()
-        return row
-
-    def _put_back(self, rows: Any) -> None:
-        self._rows.extend(rows)
+    def __init__(self, capacity: int, dtypes: Any, shapes: Any = None, names: Any = None,
+                 shared_name: str | None = None, name: str = "fifo_queue"):
+        types = _listed_types(dtypes)
+        found = _listed_shapes(shapes, types, False)
+        names = _listed_names(names, types)
+        ref = raw.FIFOQueueV2(component_types=types, shapes=_raw_shapes(shapes, found), capacity=capacity,
+                              container=_container(), shared_name=_shared(shared_name), name=name)
+        super().__init__(types, found, names, ref)
 
 
-class PriorityQueue(Queue):
-    """A queue that gives the element with the smallest first component; of equal ones, the one that came first."""
+class RandomShuffleQueue(QueueBase):
+    """A queue that gives a random one of its elements.
 
-    kind = "PriorityQueue"
+    `min_after_dequeue`: elements that stay in it, to choose from, as long as it is not closed; `seed`: see
+    ``tf.set_random_seed``.  The rest as in ``FIFOQueue``.
+    """
 
-    def __init__(self, name: str, types: list, shapes: list | None, capacity: int):
-        super().__init__(name, types, shapes, capacity)
-        self._rows = []
-        self._arrivals = itertools.count()
+    def __init__(self, capacity: int, min_after_dequeue: int, dtypes: Any, shapes: Any = None, names: Any = None,
+                 seed: int | None = None, shared_name: str | None = None, name: str = "random_shuffle_queue"):
+        types = _listed_types(dtypes)
+        found = _listed_shapes(shapes, types, False)
+        names = _listed_names(names, types)
+        first, second = get_seed(seed)
+        if first is not None and seed is None and shared_name is not None:
+            # all nodes of the name describe the same queue, wherever in the graph they are made
+            digest = hashlib.md5((str(first) + shared_name).encode(), usedforsecurity=False).hexdigest()
+            second = int(digest[:8], 16) & 0x7FFFFFFF
+        ref = raw.RandomShuffleQueueV2(component_types=types, shapes=_raw_shapes(shapes, found), capacity=capacity,
+                                       min_after_dequeue=min_after_dequeue, seed=first or 0, seed2=second or 0,
+                                       container=_container(), shared_name=_shared(shared_name), name=name)
+        super().__init__(types, found, names, ref)
 
-    def _put(self, row: Row) -> None:
-        heapq.heappush(self._rows, (int(row[0]), next(self._arrivals), row))
 
-    def _take(self) -> Row:
-        return heapq.heappop(self._rows)[2]
+class PaddingFIFOQueue(QueueBase):
+    """A FIFOQueue whose `shapes` may have unknown sizes (None): elements taken together are padded with zeros.
 
-    def _put_back(self, rows: Any) -> None:
-        for k, row in enumerate(rows):
-            heapq.heappush(self._rows, (int(row[0]), k - len(rows), row))
+    Raises ValueError without `shapes`, or if one is of unknown rank.
+    """
+
+    def __init__(self, capacity: int, dtypes: Any, shapes: Any, names: Any = None, shared_name: str | None = None,
+                 name: str = "padding_fifo_queue"):
+        types = _listed_types(dtypes)
+        if shapes is None:
+            raise ValueError("When providing partial shapes, a list of shapes must be provided.")
+        found = _listed_shapes(shapes, types, True)
+        if any(shape.ndims is None for shape in found):
+            raise ValueError("PaddingFIFOQueue needs the rank of every component; give sizes that vary as None.")
+        names = _listed_names(names, types)
+        ref = raw.PaddingFIFOQueueV2(component_types=types, shapes=_raw_shapes(shapes, found), capacity=capacity,
+                                     container=_container(), shared_name=_shared(shared_name), name=name)
+        super().__init__(types, found, names, ref)
+
+
+class PriorityQueue(QueueBase):
+    """A queue that gives the element with the smallest priority, an int64 scalar that precedes the components."""
+
+    def __init__(self, capacity: int, types: Any, shapes: Any = None, names: Any = None, shared_name: str | None = None,
+                 name: str = "priority_queue"):
+        kinds = _listed_types(types)
+        found = _listed_shapes(shapes, kinds, False)
+        ref = raw.PriorityQueueV2(component_types=kinds, shapes=_raw_shapes(shapes, found), capacity=capacity,
+                                  container=_container(), shared_name=_shared(shared_name), name=name)
+        kinds = [int64, *kinds]
+        names = ["priority", *_listed_names(names, kinds[1:])] if names is not None else None  # type: ignore[misc]
+        super().__init__(kinds, [TensorShape([]), *found] if shapes is not None else None, names, ref)
+
+
+def _shared(shared_name: str | None) -> str:
+    return shared_name or ""
+
+

@@ -1,155 +1,115 @@
-"""Readers: they take the names of files from a queue and give their records one by one."""
+"""``tf.TextLineReader``, ``tf.WholeFileReader``, ``tf.TFRecordReader``, ``tf.FixedLengthRecordReader``, ``tf.IdentityReader``.
+
+A reader takes names of files from a queue (``tf.train.string_input_producer``) and gives their records.
+"""
 from __future__ import annotations
 
-import gzip
-import threading
-import zlib
-from collections.abc import Callable, Iterator
 from typing import Any
 
-from jitgraph.formats.files import op_errors
-from jitgraph.formats.records import read_records
-from jitgraph.graph import errors
+from jitgraph import raw_ops as raw
+from jitgraph.formats.records import TFRecordOptions
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.stack import get_default_graph
+from jitgraph.graph.tensor import Tensor
 
-Record = tuple[bytes, bytes]
-TakeWork = Callable[[], bytes]
+
+class ReaderBase:
+    """What all readers can do; make one of the subclasses.  `reader_ref` is the handle."""
+
+    def __init__(self, reader_ref: Tensor, supports_serialize: bool = False):
+        self._reader_ref = reader_ref
+        self._supports_serialize = supports_serialize
+
+    @property
+    def reader_ref(self) -> Tensor:
+        """The handle of the reader."""
+        return self._reader_ref
+
+    @property
+    def supports_serialize(self) -> bool:
+        """Whether ``serialize_state`` and ``restore_state`` work."""
+        return self._supports_serialize
+
+    def read(self, queue: Any, name: str | None = None) -> Any:
+        """(key, value) of the next record, two string scalars.
+
+        `queue`: a queue (or its handle) with names of files.  A run waits for the next file, and raises OutOfRangeError
+        when the queue is closed and empty.
+        """
+        return raw.ReaderReadV2(self._reader_ref, _handle(queue), name=name)
+
+    def read_up_to(self, queue: Any, num_records: Any, name: str | None = None) -> Any:
+        """(keys, values) of the next records, vectors of at most `num_records` strings, all of one file."""
+        return raw.ReaderReadUpToV2(self._reader_ref, _handle(queue), num_records, name=name)
+
+    def num_records_produced(self, name: str | None = None) -> Tensor:
+        """How many records the reader has given, int64."""
+        return raw.ReaderNumRecordsProducedV2(self._reader_ref, name=name)
+
+    def num_work_units_completed(self, name: str | None = None) -> Tensor:
+        """How many files the reader has finished, int64."""
+        return raw.ReaderNumWorkUnitsCompletedV2(self._reader_ref, name=name)
+
+    def serialize_state(self, name: str | None = None) -> Tensor:
+        """Where the reader stands, a string scalar.  A run raises UnimplementedError unless ``supports_serialize``."""
+        return raw.ReaderSerializeStateV2(self._reader_ref, name=name)
+
+    def restore_state(self, state: Any, name: str | None = None) -> Operation:
+        """An operation that puts the reader back to where it stood."""
+        return raw.ReaderRestoreStateV2(self._reader_ref, state, name=name)
+
+    def reset(self, name: str | None = None) -> Operation:
+        """An operation that puts the reader back to its beginning."""
+        return raw.ReaderResetV2(self._reader_ref, name=name)
 
 
-class Reader:
-    """A reader.  `records(work)` gives (key, value) of all records of a unit of work, mostly a file.
+def _handle(queue: Any) -> Any:
+    return queue if isinstance(queue, Tensor) else queue.queue_ref
 
-    `restorable`: each unit of work has one record, so that the reader can say where it stands.
+
+def _container() -> str:
+    return get_default_graph()._container
+
+
+class WholeFileReader(ReaderBase):
+    """Gives whole files: (name, contents)."""
+
+    def __init__(self, name: str | None = None):
+        super().__init__(raw.WholeFileReaderV2(container=_container(), name=name), supports_serialize=True)
+
+
+class TextLineReader(ReaderBase):
+    """Gives lines: ("file:number", line without its end); `skip_header_lines` at the start of a file are left out."""
+
+    def __init__(self, skip_header_lines: int | None = None, name: str | None = None):
+        super().__init__(raw.TextLineReaderV2(skip_header_lines=skip_header_lines or 0, container=_container(),
+                                              name=name))
+
+
+class FixedLengthRecordReader(ReaderBase):
+    """Gives pieces of `record_bytes` bytes: ("file:number", bytes).
+
+    `header_bytes` and `footer_bytes` of a file are left out; `hop_bytes`: from one piece to the next, if not
+    `record_bytes`; `encoding`: "GZIP" or "ZLIB" for compressed files.
     """
 
-    def __init__(self, kind: str, name: str, records: Callable[[bytes], Iterator[Record]], restorable: bool = False):
-        self.kind, self.name, self.restorable = kind, name, restorable
-        self.lock = threading.Lock()
-        self._open = records
-        self.reset()
-
-    def reset(self) -> None:
-        """Back to the beginning: what is not read of the present unit of work is left out."""
-        self.started = self.finished = self.produced = 0
-        self._work = b""
-        self._records: Iterator[Record] | None = None
-
-    def check_same(self, other: Reader) -> None:
-        """Raises InvalidArgumentError if a node of the same shared name describes a reader of another kind."""
-        if self.kind != other.kind:
-            raise errors.InvalidArgumentError(None, None, f"Shared reader '{self.name}' is a {self.kind}, not a "
-                                                          f"{other.kind}")
-
-    def read(self, take_work: TakeWork) -> Record:
-        """The next record; `take_work` gives the next unit of work, or raises OutOfRangeError at the end."""
-        while True:
-            record = self._next(take_work)
-            if record is not None:
-                return record
-
-    def read_up_to(self, count: int, take_work: TakeWork) -> list[Record]:
-        """The next records of one unit of work, at least one and at most `count`."""
-        if count <= 0:
-            return []
-        found = [self.read(take_work)]
-        while len(found) < count and self._records is not None:
-            record = self._next(take_work)
-            if record is None:
-                break
-            found.append(record)
-        return found
-
-    def _next(self, take_work: TakeWork) -> Record | None:
-        """The next record of the present unit of work, None if that has come to its end."""
-        if self._records is None:
-            self._work = take_work()
-            self.started += 1
-            self._records = self._open(self._work)
-        try:
-            record = next(self._records, None)
-        except errors.OpError:
-            self._records = None
-            raise
-        if record is not None:
-            self.produced += 1
-        if record is None or self.restorable:
-            self._records = None
-            self.finished += 1
-        return record
-
-    def state(self) -> bytes:
-        """What ``restore`` takes.  Raises UnimplementedError for readers that cannot say where in a file they are."""
-        from jitgraph.formats.messages import ReaderBaseState
-
-        if not self.restorable:
-            raise errors.UnimplementedError(None, None, "Reader SerializeState")
-        return ReaderBaseState(work_started=self.started, work_finished=self.finished,
-                               num_records_produced=self.produced,
-                               current_work=self._work).SerializeToString(deterministic=True)
-
-    def restore(self, state: bytes) -> None:
-        """Goes back to a state.  Raises InvalidArgumentError if `state` is none."""
-        from google.protobuf.message import DecodeError
-
-        from jitgraph.formats.messages import ReaderBaseState
-
-        if not self.restorable:
-            raise errors.UnimplementedError(None, None, "Reader RestoreState")
-        try:
-            found = ReaderBaseState.FromString(state)
-        except DecodeError:
-            raise errors.InvalidArgumentError(None, None, f"Could not parse state for {self.kind} '{self.name}': "
-                                                          f"{state.decode('latin-1')}") from None
-        self.started, self.finished = found.work_started, found.work_finished
-        self.produced, self._work, self._records = found.num_records_produced, found.current_work, None
-        if self.finished < self.started:
-            self._records = self._open(self._work)
+    def __init__(self, record_bytes: int, header_bytes: int | None = None, footer_bytes: int | None = None,
+                 hop_bytes: int | None = None, name: str | None = None, encoding: str | None = None):
+        super().__init__(raw.FixedLengthRecordReaderV2(
+            record_bytes=record_bytes, header_bytes=header_bytes or 0, footer_bytes=footer_bytes or 0,
+            hop_bytes=hop_bytes or 0, encoding=encoding or "", container=_container(), name=name))
 
 
-# -- kinds of readers ----------------------------------------------------------------------------------------------
+class TFRecordReader(ReaderBase):
+    """Gives the records of TFRecord files: ("file:offset", record); `options`: a ``tf.python_io.TFRecordOptions``."""
 
-def _path(work: bytes) -> str:
-    import os
-
-    return os.fsdecode(work)
-
-
-def text_lines(work: bytes, skip: int) -> Iterator[Record]:
-    """The lines of a file after the first `skip`, without line ends; keys are "file:number"."""
-    with op_errors(_path(work)), open(_path(work), "rb") as file:
-        for number, line in enumerate(file, 1):
-            if number > skip:
-                yield work + b":%d" % number, line.replace(b"\r", b"").removesuffix(b"\n")
+    def __init__(self, name: str | None = None, options: Any = None):
+        compression = TFRecordOptions.get_compression_type_string(options)
+        super().__init__(raw.TFRecordReaderV2(compression_type=compression, container=_container(), name=name))
 
 
-def whole_file(work: bytes) -> Iterator[Record]:
-    """The contents of a file; the key is its name."""
-    with op_errors(_path(work)), open(_path(work), "rb") as file:
-        yield work, file.read()
+class IdentityReader(ReaderBase):
+    """Gives what the queue holds as it is: (work, work)."""
 
-
-def identity(work: bytes) -> Iterator[Record]:
-    """The work itself."""
-    yield work, work
-
-
-def tf_records(work: bytes, compression: str) -> Iterator[Record]:
-    """The records of a TFRecord file; keys are "file:offset"."""
-    offset = 0
-    for record in read_records(_path(work), compression):
-        yield work + b":%d" % offset, record
-        offset += len(record) + 16
-
-
-def fixed_length(work: bytes, attrs: dict[str, Any]) -> Iterator[Record]:
-    """Pieces of equal length between a header and a footer; keys are "file:number"."""
-    length, header, footer = attrs["record_bytes"], attrs["header_bytes"], attrs["footer_bytes"]
-    step = attrs["hop_bytes"] or length
-    with op_errors(_path(work)), open(_path(work), "rb") as file:
-        data = file.read()
-    try:
-        data = {"ZLIB": zlib.decompress, "GZIP": gzip.decompress}.get(attrs.get("encoding"), bytes)(data)
-    except (zlib.error, OSError, EOFError) as error:
-        raise errors.DataLossError(None, None, f"{_path(work)}: {error}") from None
-    end = len(data) - footer
-    for number, begin in enumerate(range(header, end - length + 1, step)):
-        yield work + b":%d" % number, data[begin:begin + length]
+    def __init__(self, name: str | None = None):
+        super().__init__(raw.IdentityReaderV2(container=_container(), name=name), supports_serialize=True)

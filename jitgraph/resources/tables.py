@@ -1,184 +1,504 @@
-"""Lookup tables: from keys (integers, strings, floats) to values."""
+"""Lookup tables: ``tf.lookup.StaticHashTable``, ``tf.contrib.lookup.HashTable``, ``MutableHashTable`` and their kin.
+
+A table lives in a session.  Static ones are filled by ``tf.tables_initializer()``, mutable ones by ``insert``.
+"""
 from __future__ import annotations
 
-import os
-import threading
+import collections
+import uuid
 from typing import Any
 
-import numpy as np
-
-from jitgraph.formats.files import op_errors
-from jitgraph.graph import errors
-from jitgraph.graph.dtypes import DType
-
-WHOLE_LINE, LINE_NUMBER = -2, -1        # columns of a text file that are none
-
-
-class Table:
-    """A table whose values are arrays of one shape.  Keys are scalars, or vectors if `key_shape` says so."""
-
-    kind = "table"
-
-    def __init__(self, name: str, key_dtype: DType, value_dtype: DType, value_shape: tuple = (), key_shape: tuple = ()):
-        self.name, self.key_dtype, self.value_dtype = name, key_dtype, value_dtype
-        self.value_shape, self.key_shape = tuple(value_shape), tuple(key_shape)
-        self.lock = threading.Lock()
-        self.entries: dict[Any, Any] = {}
-
-    def check_same(self, other: Table) -> None:
-        """Raises InvalidArgumentError if a node of the same shared name describes another table."""
-        if (self.kind, self.key_dtype, self.value_dtype) != (other.kind, other.key_dtype, other.value_dtype):
-            raise errors.InvalidArgumentError(
-                None, None, f"Table '{self.name}' is a {self.kind} from {self.key_dtype.name} to {self.value_dtype.name}, "
-                            f"not a {other.kind} from {other.key_dtype.name} to {other.value_dtype.name}")
-
-    def __len__(self) -> int:
-        return len(self.entries)
-
-    def keys_of(self, keys: np.ndarray) -> list:
-        """The keys in an array, as they stand in ``entries``."""
-        if not self.key_shape:
-            return keys.reshape(-1).tolist()
-        return [tuple(row) for row in keys.reshape(-1, *self.key_shape).tolist()]
-
-    def find(self, keys: np.ndarray, default: np.ndarray) -> np.ndarray:
-        """The value of each key, `default` for those that are not there."""
-        shape = keys.shape[:keys.ndim - len(self.key_shape)]
-        out = np.empty((int(np.prod(shape)), *default.shape), default.dtype)
-        entries, missing = self.entries, default[()] if default.ndim == 0 else default
-        with self.lock:
-            for row, key in enumerate(self.keys_of(keys)):
-                out[row] = entries.get(key, missing)
-        return out.reshape(shape + default.shape)
-
-    def insert(self, keys: np.ndarray, values: np.ndarray) -> None:
-        """Adds entries; later ones replace earlier ones."""
-        names = self.keys_of(keys)
-        rows = values.reshape(len(names), *self.value_shape) if names else values
-        with self.lock:
-            for key, row in zip(names, np.array(rows)):
-                self.entries[key] = row
-
-    def remove(self, keys: np.ndarray) -> None:
-        """Removes entries; keys that are not there do not matter."""
-        with self.lock:
-            for key in self.keys_of(keys):
-                self.entries.pop(key, None)
-
-    def replace(self, keys: np.ndarray, values: np.ndarray) -> None:
-        """These entries in place of all others."""
-        with self.lock:
-            self.entries = {}
-        self.insert(keys, values)
-
-    def export(self) -> tuple[np.ndarray, np.ndarray]:
-        """All keys and values, in the order of insertion."""
-        with self.lock:
-            items = list(self.entries.items())
-        keys = np.empty((len(items), *self.key_shape), self.key_dtype.as_numpy_dtype)
-        values = np.empty((len(items), *self.value_shape), self.value_dtype.as_numpy_dtype)
-        for row, (key, value) in enumerate(items):
-            keys[row], values[row] = key, value
-        return keys, values
+from jitgraph import raw_ops as raw
+from jitgraph.control.order_ops import group, no_op
+from jitgraph.graph import dtypes
+from jitgraph.graph.collections import GraphKeys
+from jitgraph.graph.composite import SparseTensor
+from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.dtypes import DType, as_dtype
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.scopes import colocate_with, name_scope
+from jitgraph.graph.shapes import raw_shape
+from jitgraph.graph.stack import get_default_graph
+from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.elementwise.cast import cast
+from jitgraph.train.saveables import SaveableObject, SaveSpec
 
 
-class StaticTable(Table):
-    """A table that is filled once, by its initializer, and then only read."""
+def tables_initializer(name: str = "init_all_tables") -> Operation:
+    """An operation that fills all static tables of the default graph."""
+    initializers = get_default_graph().get_collection(GraphKeys.TABLE_INITIALIZERS)
+    return group(*initializers, name=name) if initializers else no_op(name=name)
 
-    kind = "HashTable"
 
-    def __init__(self, name: str, key_dtype: DType, value_dtype: DType):
-        super().__init__(name, key_dtype, value_dtype)
-        self.initialized = False
+def initialize_all_tables(name: str = "init_all_tables") -> Operation:
+    """The old name of ``tables_initializer``."""
+    return tables_initializer(name)
 
-    def __len__(self) -> int:
-        return len(self.entries) if self.initialized else 0
 
-    def find(self, keys: np.ndarray, default: np.ndarray) -> np.ndarray:
-        if not self.initialized:
-            raise errors.FailedPreconditionError(None, None, "Table not initialized. Run tf.tables_initializer() first")
-        return super().find(keys, default)
+class _KeysAndValues:
+    """Something that maps keys of one dtype to values of another."""
 
-    def initialize(self, keys: np.ndarray, values: np.ndarray) -> None:
-        """Fills the table, if it is not filled already.
+    def __init__(self, key_dtype: Any, value_dtype: Any):
+        self._key_dtype, self._value_dtype = as_dtype(key_dtype), as_dtype(value_dtype)
 
-        Raises FailedPreconditionError if two entries of a key differ.
+    @property
+    def key_dtype(self) -> DType:
+        """The dtype of the keys."""
+        return self._key_dtype
+
+    @property
+    def value_dtype(self) -> DType:
+        """The dtype of the values."""
+        return self._value_dtype
+
+
+class LookupInterface(_KeysAndValues):
+    """A table from keys of `key_dtype` to values of `value_dtype`; `resource_handle` is the handle of its node."""
+
+    resource_handle: Tensor
+
+    @property
+    def name(self) -> str:
+        """The name of the table."""
+        raise NotImplementedError
+
+    def size(self, name: str | None = None) -> Tensor:
+        """The number of entries, int64."""
+        raise NotImplementedError
+
+    def lookup(self, keys: Any, name: str | None = None) -> Any:
+        """The value of each key, the default for keys that are not there."""
+        raise NotImplementedError
+
+    def _checked(self, keys: Any) -> Any:
+        """Keys as a Tensor or SparseTensor.  Raises TypeError if they are of another dtype."""
+        if not isinstance(keys, (Tensor, SparseTensor)):
+            keys = convert_to_tensor(keys, self._key_dtype)
+        if keys.dtype.base_dtype != self._key_dtype:
+            raise TypeError(f"Signature mismatch. Keys must be dtype {self._key_dtype}, got {keys.dtype}.")
+        return keys
+
+
+class _Table(LookupInterface):
+    """A table with a node of its own."""
+
+    _default_value: Tensor
+
+    @property
+    def name(self) -> str:
+        """The name of the table's node, without its scope."""
+        return self.resource_handle.op.name.split("/")[-1]
+
+    @property
+    def default_value(self) -> Tensor:
+        """The value of keys that are not there."""
+        return self._default_value
+
+    def _find(self, keys: Any) -> Any:
+        tensor = keys.values if isinstance(keys, SparseTensor) else keys
+        values = raw.LookupTableFindV2(self.resource_handle, tensor, self._default_value)
+        return SparseTensor(keys.indices, values, keys.dense_shape) if isinstance(keys, SparseTensor) else values
+
+
+# -- static tables -------------------------------------------------------------------------------------------------
+
+class TableInitializerBase(_KeysAndValues):
+    """Fills a table whose keys and values have these dtypes."""
+
+    @property
+    def shared_name(self) -> str:
+        """A name that tables filled in the same way share."""
+        return f"hash_table_{uuid.uuid4()}"
+
+    def initialize(self, table: Any) -> Operation:
+        """The operation that fills `table`."""
+        raise NotImplementedError
+
+    def _check(self, table: Any) -> None:
+        if (table.key_dtype, table.value_dtype) != (self._key_dtype, self._value_dtype):
+            raise TypeError(f"Invalid key or value dtype, expected {self._key_dtype} and {self._value_dtype} but got "
+                            f"{table.key_dtype} and {table.value_dtype}.")
+
+
+class KeyValueTensorInitializer(TableInitializerBase):
+    """Fills a table with `keys` and `values`, two vectors of one length."""
+
+    def __init__(self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None, name: str | None = None):
+        self._keys = convert_to_tensor(keys, key_dtype, name="keys")
+        self._values = convert_to_tensor(values, value_dtype, name="values")
+        self._name = name if name is not None else "key_value_init"
+        super().__init__(self._keys.dtype.base_dtype, self._values.dtype.base_dtype)
+
+    def initialize(self, table: Any) -> Operation:
+        self._check(table)
+        with name_scope(self._name, values=[table.resource_handle, self._keys, self._values]):
+            operation = raw.LookupTableImportV2(table.resource_handle, self._keys, self._values)
+        get_default_graph().add_to_collection(GraphKeys.TABLE_INITIALIZERS, operation)
+        return operation
+
+
+class TextFileIndex:
+    """Columns of a text file that are none: the whole line, its number."""
+
+    WHOLE_LINE = -2
+    LINE_NUMBER = -1
+
+
+class TextFileInitializer(TableInitializerBase):
+    """Fills a table with the lines of a text file.
+
+    `key_index` and `value_index`: the column (from 0, separated by `delimiter`), TextFileIndex.WHOLE_LINE (of dtype
+    string) or TextFileIndex.LINE_NUMBER (int64).  `vocab_size`: only so many lines.  Raises ValueError for dtypes and
+    indices that do not go together.
+    """
+
+    def __init__(self, filename: Any, key_dtype: Any, key_index: int, value_dtype: Any, value_index: int,
+                 vocab_size: int | None = None, delimiter: str = "\t", name: str | None = None):
+        if not isinstance(filename, Tensor) and not filename:
+            raise ValueError("Filename required")
+        key_dtype, value_dtype = as_dtype(key_dtype), as_dtype(value_dtype)
+        for what, index, dtype in (("Key", key_index, key_dtype), ("Value", value_index, value_dtype)):
+            if index < -2:
+                raise ValueError(f"Invalid {what.lower()} index {index}.")
+            if index == TextFileIndex.LINE_NUMBER and dtype != dtypes.int64:
+                raise ValueError(f"Signature mismatch. {what}s must be dtype {dtypes.int64}, got {dtype}.")
+            if index == TextFileIndex.WHOLE_LINE and what == "Value" and dtype != dtypes.string:
+                raise ValueError(f"Signature mismatch. {what}s must be dtype {dtypes.string}, got {dtype}.")
+            if index == TextFileIndex.WHOLE_LINE and what == "Key" and not dtype.is_integer and dtype != dtypes.string:
+                raise ValueError(f"Signature mismatch. Keys must be integer or string, got {dtype}.")
+        if vocab_size is not None and vocab_size <= 0:
+            raise ValueError(f"Invalid vocab_size {vocab_size}.")
+        super().__init__(key_dtype, value_dtype)
+        self._file, self._key_index, self._value_index = filename, key_index, value_index
+        self._vocab_size, self._delimiter, self._name = vocab_size, delimiter, name
+        self._filename = convert_to_tensor(filename, dtypes.string, name="asset_path")
+        if self._filename.op.type == "Const":
+            get_default_graph().add_to_collection(GraphKeys.ASSET_FILEPATHS, self._filename)
+
+    @property
+    def shared_name(self) -> str:
+        size = "" if self._vocab_size is None else f"{self._vocab_size}_"
+        file = self._file.name if isinstance(self._file, Tensor) else self._file
+        return f"hash_table_{file}_{size}{self._key_index}_{self._value_index}"
+
+    def initialize(self, table: Any) -> Operation:
+        self._check(table)
+        with name_scope(self._name, "text_file_init", [table.resource_handle]):
+            operation = raw.InitializeTableFromTextFileV2(
+                table.resource_handle, self._filename, key_index=self._key_index, value_index=self._value_index,
+                vocab_size=-1 if self._vocab_size is None else self._vocab_size, delimiter=self._delimiter)
+        get_default_graph().add_to_collection(GraphKeys.TABLE_INITIALIZERS, operation)
+        return operation
+
+
+class TextFileStringTableInitializer(TextFileInitializer):
+    """Fills a table from line numbers (int64) to lines (strings)."""
+
+    def __init__(self, filename: Any, key_column_index: int = TextFileIndex.LINE_NUMBER,
+                 value_column_index: int = TextFileIndex.WHOLE_LINE, vocab_size: int | None = None, delimiter: str = "\t",
+                 name: str = "text_file_string_table_init"):
+        super().__init__(filename, dtypes.int64, key_column_index, dtypes.string, value_column_index, vocab_size,
+                         delimiter, name)
+
+
+class TextFileIdTableInitializer(TextFileInitializer):
+    """Fills a table from lines (strings, or integers) to line numbers (int64)."""
+
+    def __init__(self, filename: Any, key_column_index: int = TextFileIndex.WHOLE_LINE,
+                 value_column_index: int = TextFileIndex.LINE_NUMBER, vocab_size: int | None = None, delimiter: str = "\t",
+                 name: str = "text_file_id_table_init", key_dtype: Any = dtypes.string):
+        super().__init__(filename, key_dtype, key_column_index, dtypes.int64, value_column_index, vocab_size, delimiter,
+                         name)
+
+
+class InitializableLookupTableBase(_Table):
+    """A table filled once by an initializer: run ``tf.tables_initializer()`` first."""
+
+    def __init__(self, default_value: Any, initializer: TableInitializerBase):
+        super().__init__(initializer.key_dtype, initializer.value_dtype)
+        self._default_value = convert_to_tensor(default_value, self._value_dtype)
+        if self._default_value.shape.ndims not in (None, 0):
+            raise ValueError(f"the default value of a table is a scalar, not of shape {self._default_value.shape}")
+        self._initializer = initializer
+        self.resource_handle = self._make()
+        self._init_op = initializer.initialize(self)
+
+    def _make(self) -> Tensor:
+        raise NotImplementedError
+
+    @property
+    def initializer(self) -> Operation:
+        """The operation that fills the table."""
+        return self._init_op
+
+    @property
+    def init(self) -> Operation:
+        """The operation that fills the table."""
+        return self._init_op
+
+    @property
+    def table_ref(self) -> Tensor:
+        """The handle of the table."""
+        return self.resource_handle
+
+    def size(self, name: str | None = None) -> Tensor:
+        """The number of entries, int64."""
+        with name_scope(name, f"{self.name}_Size", [self.resource_handle]):
+            return raw.LookupTableSizeV2(self.resource_handle)
+
+    def lookup(self, keys: Any, name: str | None = None) -> Any:
+        """The value of each key (a Tensor or SparseTensor), the default for keys that are not there.
+
+        Raises TypeError for keys of another dtype; a run raises FailedPreconditionError before the table is filled.
         """
-        if len(keys) != len(values):
-            raise errors.InvalidArgumentError(None, None, f"Keys and values must have the same size {len(keys)} vs "
-                                                          f"{len(values)}")
-        entries: dict[Any, Any] = {}
-        for key, value in zip(self.keys_of(keys), values.tolist()):
-            if entries.setdefault(key, value) != value:
-                raise errors.FailedPreconditionError(None, None, (
-                    f"HashTable has different value for same key. Key {_text(key)} has {_text(entries[key])} and trying "
-                    f"to add value {_text(value)}"))
-        with self.lock:
-            if not self.initialized:
-                self.entries, self.initialized = entries, True
-
-    replace = initialize
-
-    def initialize_from_file(self, path: bytes, key_index: int, value_index: int, size: int, delimiter: str) -> None:
-        """Fills the table with the lines of a text file.
-
-        Columns count from 0; -2 is the whole line, -1 its number.  `size`: only so many lines, -1 for all.  Raises
-        InvalidArgumentError for lines without such a column and for files that are shorter than `size`.
-        """
-        with op_errors(os.fsdecode(path)), open(os.fsdecode(path), "rb") as file:
-            lines = file.read().splitlines()
-        if size >= 0:
-            if len(lines) < size:
-                raise errors.InvalidArgumentError(None, None, f"Invalid vocab_size in {os.fsdecode(path)}: expected {size} "
-                                                              f"but got {len(lines)}")
-            lines = lines[:size]
-        columns = [self._column(path, lines, index, delimiter, dtype) for index, dtype in
-                   ((key_index, self.key_dtype), (value_index, self.value_dtype))]
-        self.initialize(*columns)
-
-    @staticmethod
-    def _column(path: bytes, lines: list[bytes], index: int, delimiter: str, dtype: DType) -> np.ndarray:
-        if index == LINE_NUMBER:
-            return np.arange(len(lines), dtype=np.int64)
-        found = np.empty(len(lines), object)
-        for number, line in enumerate(lines):
-            parts = line.split(delimiter.encode()) if index != WHOLE_LINE else [line]
-            column = max(index, 0)
-            if column >= len(parts):
-                raise errors.InvalidArgumentError(None, None, (
-                    f"Invalid number of columns in {os.fsdecode(path)} line {number} ({_text(line)}) : expected "
-                    f"{column + 1} got {len(parts)}"))
-            found[number] = parts[column]
-        if dtype.name == "string":
-            return found
-        try:
-            return found.astype(str).astype(dtype.as_numpy_dtype)
-        except ValueError as error:
-            raise errors.InvalidArgumentError(None, None, f"Field {error} in {os.fsdecode(path)} is not a valid "
-                                                          f"{dtype.name}.") from None
+        keys = self._checked(keys)
+        with name_scope(name, f"{self.name}_Lookup", [self.resource_handle, self._default_value]):
+            return self._find(keys)
 
 
-def _text(value: Any) -> str:
-    return value.decode("latin-1") if isinstance(value, bytes) else str(value)
+class _HashTable(InitializableLookupTableBase):
+    _node_name: str
+    _shared_name: str
+
+    def _make(self) -> Tensor:
+        return raw.HashTableV2(container=get_default_graph()._container, shared_name=self._shared_name,
+                               key_dtype=self._key_dtype, value_dtype=self._value_dtype, name=self._node_name)
+
+    def export(self, name: str | None = None) -> Any:
+        """(keys, values) of all entries."""
+        return raw.LookupTableExportV2(self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype,
+                                       name=name or f"{self.name}_Export")
 
 
-class DenseTable(Table):
-    """A table in which two keys are reserved: one marks empty, one deleted places."""
+class StaticHashTable(_HashTable):
+    """A table that `initializer` fills; keys that are not there have `default_value`.
 
-    kind = "MutableDenseHashTable"
+    Raises TypeError if the default is of another dtype than the values.
+    """
 
-    def __init__(self, name: str, key_dtype: DType, value_dtype: DType, value_shape: tuple, empty: np.ndarray,
-                 deleted: np.ndarray):
-        super().__init__(name, key_dtype, value_dtype, value_shape, empty.shape)
-        (self._empty,), (self._deleted,) = self.keys_of(empty), self.keys_of(deleted)
-        if self._empty == self._deleted:
-            raise errors.InvalidArgumentError(None, None, f"Empty and deleted keys must have different values, got: "
-                                                          f"{_text(self._empty)}")
+    def __init__(self, initializer: TableInitializerBase, default_value: Any, name: str | None = None):
+        self._node_name, self._shared_name = name or "hash_table", initializer.shared_name
+        super().__init__(default_value, initializer)
 
-    def keys_of(self, keys: np.ndarray) -> list:
-        found = super().keys_of(keys)
-        for name, reserved in (("empty_key", getattr(self, "_empty", None)), ("deleted_key",
-                                                                               getattr(self, "_deleted", None))):
-            if reserved is not None and reserved in found:
-                raise errors.InvalidArgumentError(None, None, f"Using the {name} as a table key is not allowed")
-        return found
+
+class HashTable(_HashTable):
+    """``tf.contrib.lookup.HashTable``: as StaticHashTable, shared under `shared_name`."""
+
+    def __init__(self, initializer: TableInitializerBase, default_value: Any, shared_name: str | None = None,
+                 name: str | None = None):
+        self._node_name, self._shared_name = name or "hash_table", shared_name or ""
+        super().__init__(default_value, initializer)
+
+
+# -- buckets for what is not there ---------------------------------------------------------------------------------
+
+class HasherSpec(collections.namedtuple("HasherSpec", ["hasher", "key"])):
+    """A hash function by name, and its key."""
+
+    __slots__ = ()
+
+
+FastHashSpec = HasherSpec("fasthash", None)
+
+
+class StrongHashSpec(HasherSpec):
+    """The keyed hash function; `key` is a list of two unsigned integers."""
+
+    __slots__ = ()
+
+    def __new__(cls, key: Any) -> StrongHashSpec:
+        if len(key) != 2:
+            raise ValueError(f"key must have size 2, got {len(key)}.")
+        if any(not isinstance(part, int) or isinstance(part, bool) or part < 0 for part in key):
+            raise TypeError(f"Invalid key {key}. Must be unsigned integer values.")
+        return super().__new__(cls, "stronghash", key)
+
+
+def _bucket(strings: Tensor, count: int, spec: HasherSpec, name: str) -> Tensor:
+    if spec.hasher == "fasthash":
+        return raw.StringToHashBucketFast(strings, num_buckets=count, name=name)
+    if spec.hasher == "stronghash":
+        return raw.StringToHashBucketStrong(strings, num_buckets=count, key=list(spec.key), name=name)
+    raise ValueError(f"Unknown hasher {spec.hasher}")
+
+
+class IdTableWithHashBuckets(LookupInterface):
+    """A table of ids whose missing keys get one of `num_oov_buckets` ids after the table's own, by their hash.
+
+    `table` may be None: then all keys are hashed.  Raises ValueError without table and buckets, TypeError if the table
+    does not map strings or integers to int64.
+    """
+
+    def __init__(self, table: Any, num_oov_buckets: int, hasher_spec: HasherSpec = FastHashSpec, name: str | None = None,
+                 key_dtype: Any = None):
+        if key_dtype is None:
+            key_dtype = table.key_dtype if table is not None else dtypes.string
+        key_dtype = as_dtype(key_dtype)
+        if not key_dtype.is_integer and key_dtype != dtypes.string:
+            raise TypeError(f"Invalid key_dtype, expected integer or string, got {key_dtype}.")
+        if table is not None:
+            if key_dtype.is_integer != table.key_dtype.is_integer:
+                raise TypeError(f"Invalid key dtype, expected integer or string as the table's, got {key_dtype}.")
+            if table.value_dtype != dtypes.int64:
+                raise TypeError(f"Invalid value dtype, expected {dtypes.int64} but got {table.value_dtype}.")
+        elif num_oov_buckets <= 0:
+            raise ValueError("oov_buckets must be > 0 if no table is supplied.")
+        if not isinstance(hasher_spec, HasherSpec):
+            raise TypeError(f"hasher_spec must be of type HasherSpec, got {hasher_spec}")
+        super().__init__(key_dtype, dtypes.int64)
+        self._table, self._num_oov_buckets, self._hasher_spec = table, num_oov_buckets, hasher_spec
+        self._name = name or "hash_bucket"
+
+    @property
+    def name(self) -> str:
+        return self._name if self._table is None else self._table.name
+
+    @property
+    def initializer(self) -> Operation:
+        """The operation that fills the table."""
+        return no_op() if self._table is None else self._table.initializer
+
+    init = initializer
+
+    @property
+    def resource_handle(self) -> Any:  # type: ignore[override]
+        """The handle of the table behind this one, None if there is none."""
+        return None if self._table is None else self._table.resource_handle
+
+    def size(self, name: str | None = None) -> Tensor:
+        """The number of ids, int64."""
+        with name_scope(name, f"{self.name}_Size"):
+            own = self._table.size() if self._table is not None else convert_to_tensor(0, dtypes.int64)
+            return own + self._num_oov_buckets
+
+    def lookup(self, keys: Any, name: str | None = None) -> Any:
+        """The id of each key (a Tensor or SparseTensor): its own, or that of its bucket."""
+        keys = self._checked(keys)
+        values = keys.values if isinstance(keys, SparseTensor) else keys
+        if self._table is not None and self._table.key_dtype == dtypes.int64:
+            values = cast(values, dtypes.int64)
+        ids = self._table.lookup(values, name) if not self._num_oov_buckets else self._with_buckets(values, name)
+        return SparseTensor(keys.indices, ids, keys.dense_shape) if isinstance(keys, SparseTensor) else ids
+
+    def _with_buckets(self, values: Tensor, name: str | None) -> Tensor:
+        with name_scope(name, f"{self.name}_Lookup"):
+            strings = values if values.dtype.base_dtype == dtypes.string else raw.AsString(values)
+            buckets = _bucket(strings, self._num_oov_buckets, self._hasher_spec, "hash_bucket")
+            if self._table is None:
+                return buckets
+            ids = self._table.lookup(values)
+            buckets = raw.Add(buckets, self._table.size())
+            return raw.SelectV2(raw.NotEqual(ids, self._table.default_value), ids, buckets)
+
+
+class StaticVocabularyTable(IdTableWithHashBuckets):
+    """``tf.lookup.StaticVocabularyTable``: ids from `initializer` (None: none), hash buckets for everything else.
+
+    Raises ValueError unless `num_oov_buckets` is positive.
+    """
+
+    def __init__(self, initializer: Any, num_oov_buckets: int, lookup_key_dtype: Any = None, name: str | None = None):
+        if num_oov_buckets <= 0:
+            raise ValueError("oov_buckets must be > 0.")
+        table = None if initializer is None else StaticHashTable(initializer, -1)
+        super().__init__(table, num_oov_buckets, FastHashSpec, name, lookup_key_dtype)
+
+
+# -- tables that change --------------------------------------------------------------------------------------------
+
+class _MutableTable(_Table):
+    def _add_to_savers(self, name: str) -> None:
+        get_default_graph().add_to_collection(GraphKeys.SAVEABLE_OBJECTS, _TableSaveable(self, name))
+
+    def _scope(self, name: str | None, what: str, values: list) -> Any:
+        return name_scope(name, f"{self.name}_lookup_table_{what}", [self.resource_handle, *values])
+
+    def size(self, name: str | None = None) -> Tensor:
+        """The number of entries, int64."""
+        with name_scope(name, f"{self.name}_Size", [self.resource_handle]), colocate_with(self.resource_handle):
+            return raw.LookupTableSizeV2(self.resource_handle)
+
+    def lookup(self, keys: Any, name: str | None = None) -> Any:
+        """The value of each key, the default for keys that are not there.  Raises TypeError for another dtype."""
+        keys = self._checked(keys)
+        with self._scope(name, "find", [self._default_value]), colocate_with(self.resource_handle):
+            return self._find(keys)
+
+    def insert(self, keys: Any, values: Any, name: str | None = None) -> Operation:
+        """An operation that adds entries, in place of those with the same keys."""
+        with self._scope(name, "insert", [keys, values]):
+            keys = convert_to_tensor(keys, self._key_dtype, name="keys")
+            values = convert_to_tensor(values, self._value_dtype, name="values")
+            with colocate_with(self.resource_handle):
+                return raw.LookupTableInsertV2(self.resource_handle, keys, values)
+
+    def insert_or_assign(self, keys: Any, values: Any, name: str | None = None) -> Operation:
+        """The newer name of ``insert``."""
+        return self.insert(keys, values, name)
+
+    def remove(self, keys: Any, name: str | None = None) -> Operation:
+        """An operation that removes entries; keys that are not there do not matter."""
+        keys = self._checked(keys)
+        with self._scope(name, "remove", [keys, self._default_value]):
+            return raw.LookupTableRemoveV2(self.resource_handle, keys)
+
+    def export(self, name: str | None = None) -> Any:
+        """(keys, values) of all entries."""
+        with self._scope(name, "export_values", []), colocate_with(self.resource_handle):
+            return raw.LookupTableExportV2(self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype)
+
+
+class MutableHashTable(_MutableTable):
+    """A table that ``insert`` fills; keys that are not there have `default_value` (a scalar, or a vector).
+
+    `checkpoint`: savers of all variables save it too.
+    """
+
+    def __init__(self, key_dtype: Any, value_dtype: Any, default_value: Any,
+                 name: str = "MutableHashTable", checkpoint: bool = True, shared_name: str | None = None):
+        super().__init__(key_dtype, value_dtype)
+        self._default_value = convert_to_tensor(default_value, self._value_dtype)
+        shape = raw_shape(self._default_value.shape)
+        attrs = {"container": get_default_graph()._container, "shared_name": shared_name or "",
+                 "use_node_name_sharing": checkpoint and shared_name is None, "key_dtype": self._key_dtype,
+                 "value_dtype": self._value_dtype, "name": name}
+        self.resource_handle = raw.MutableHashTableOfTensorsV2(value_shape=shape, **attrs) if shape else \
+            raw.MutableHashTableV2(**attrs)
+        if checkpoint:
+            self._add_to_savers(name)
+
+
+class MutableDenseHashTable(_MutableTable):
+    """As MutableHashTable; two keys, `empty_key` and `deleted_key`, are reserved and cannot be used."""
+
+    def __init__(self, key_dtype: Any, value_dtype: Any, default_value: Any, empty_key: Any, deleted_key: Any,
+                 initial_num_buckets: int | None = None, name: str = "MutableDenseHashTable",
+                 checkpoint: bool = True, shared_name: str | None = None):
+        LookupInterface.__init__(self, key_dtype, value_dtype)
+        self._default_value = convert_to_tensor(default_value, self._value_dtype, name="default_value")
+        empty = convert_to_tensor(empty_key, self._key_dtype, name="empty_key")
+        deleted = convert_to_tensor(deleted_key, self._key_dtype, name="deleted_key")
+        buckets = {} if initial_num_buckets is None else {"initial_num_buckets": initial_num_buckets}
+        self.resource_handle = raw.MutableDenseHashTableV2(
+            empty, deleted, container=get_default_graph()._container, shared_name=shared_name or "",
+            use_node_name_sharing=checkpoint and shared_name is None, value_dtype=self._value_dtype,
+            value_shape=raw_shape(self._default_value.shape), name=name, **buckets)
+        if checkpoint:
+            self._add_to_savers(name)
+
+    def erase(self, keys: Any, name: str | None = None) -> Operation:
+        """The older name of ``remove``."""
+        return self.remove(keys, name)
+
+
+class _TableSaveable(SaveableObject):
+    """How savers see a mutable table: two tensors, its keys and its values."""
+
+    def __init__(self, table: _MutableTable, name: str):
+        keys, values = table.export()
+        specs = [SaveSpec(keys, "", name + "-keys"), SaveSpec(values, "", name + "-values")]
+        super().__init__(table, specs, name)
+
+    def restore(self, restored_tensors: list[Tensor], restored_shapes: list | None) -> Any:
+        with name_scope(None, f"{self.op.name}_table_restore"), colocate_with(self.op.resource_handle):
+            return raw.LookupTableImportV2(self.op.resource_handle, restored_tensors[0], restored_tensors[1])

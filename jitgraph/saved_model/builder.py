@@ -7,7 +7,7 @@ from typing import Any
 
 from google.protobuf import text_format
 
-from jitgraph import logs
+from jitgraph.app import logs
 from jitgraph.formats import messages
 from jitgraph.formats.checkpoint import path_string
 from jitgraph.formats.collection_protos import any_message

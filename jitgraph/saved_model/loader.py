@@ -7,7 +7,7 @@ from typing import Any
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
-from jitgraph import logs
+from jitgraph.app import logs
 from jitgraph.formats import messages
 from jitgraph.formats.checkpoint import path_string
 from jitgraph.graph.scope_names import prepend_name_scope

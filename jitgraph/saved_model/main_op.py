@@ -3,11 +3,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph import names
+from jitgraph.control.order_ops import group, no_op
+from jitgraph.facade import names
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import control_dependencies
-from jitgraph.ops.control import group, no_op
-from jitgraph.variable_collections import global_variables_initializer, local_variables_initializer
+from jitgraph.variables.variable_collections import global_variables_initializer, local_variables_initializer
 
 
 def _tables_initializer() -> Operation:

@@ -264,7 +264,7 @@ class Assertions(unittest.TestCase):
     def assertProtoEqualsVersion(self, expected: Any, actual: Any, producer: int | None = None, min_consumer: int = 0,
                                  msg: str | None = None) -> None:
         """As ``assertProtoEquals``, for a GraphDef whose text leaves the versions out."""
-        from jitgraph.public import GRAPH_DEF_VERSION
+        from jitgraph.facade.version import GRAPH_DEF_VERSION
 
         text = f"versions {{ producer: {GRAPH_DEF_VERSION if producer is None else producer} min_consumer: {min_consumer} }}"
         self.assertProtoEquals(f"{text}\n{expected}", actual, msg=msg)

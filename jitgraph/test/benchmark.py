@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph import names
+from jitgraph.facade import names
 from jitgraph.graph.stack import get_default_session
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph import names
+from jitgraph.facade import names
 from jitgraph.graph.stack import get_default_graph, get_default_session, reset_default_graph
 from jitgraph.test.assertions import Assertions
 from jitgraph.test.environment import get_temp_dir

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from typing import Any
 
-from jitgraph import names
+from jitgraph.facade import names
 
 
 def get_temp_dir() -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph import raw_ops as raw
-from jitgraph.gradients import gradients
+from jitgraph.autodiff.gradients import gradients
 from jitgraph.graph import dtypes
 from jitgraph.graph.composite import IndexedSlices
 from jitgraph.graph.convert import convert_to_tensor

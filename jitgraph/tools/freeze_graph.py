@@ -5,13 +5,13 @@ from typing import Any
 
 from google.protobuf import text_format
 
+from jitgraph.facade.names import resolve
 from jitgraph.formats import messages, meta_graph
 from jitgraph.formats.checkpoint import CheckpointReader
+from jitgraph.formats.freeze import convert_variables_to_constants
 from jitgraph.formats.import_graph import import_graph_def
 from jitgraph.formats.meta_graph import write_message
-from jitgraph.freeze import convert_variables_to_constants
 from jitgraph.graph.graph import Graph
-from jitgraph.names import resolve
 from jitgraph.saved_model import loader
 from jitgraph.train.checkpoint_state import checkpoint_exists
 from jitgraph.train.saver import Saver

@@ -1,6 +1,6 @@
 """``tf.train``: optimizers, schedules, moving averages and what else training needs."""
 from __future__ import annotations
 
-from jitgraph.namespaces import namespace_getattr
+from jitgraph.facade.namespaces import namespace_getattr
 
 __getattr__ = namespace_getattr("train")

@@ -5,12 +5,12 @@ from typing import Any
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph.scopes import colocate_with, device
-from jitgraph.ops.cast import cast
-from jitgraph.ops.constant import constant
-from jitgraph.ops.fill import ones_like
-from jitgraph.ops.identity import identity
+from jitgraph.ops.arrays.constant import constant
+from jitgraph.ops.arrays.fill import ones_like
+from jitgraph.ops.arrays.identity import identity
+from jitgraph.ops.elementwise.cast import cast
 from jitgraph.train.one_op import OneOpOptimizer
-from jitgraph.variable_initializers import Constant, Ones
+from jitgraph.variables.variable_initializers import Constant, Ones
 
 
 class AdagradOptimizer(OneOpOptimizer):

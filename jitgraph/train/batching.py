@@ -7,19 +7,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jitgraph import names
+from jitgraph.control.order_ops import no_op
+from jitgraph.facade import names
 from jitgraph.graph import dtypes
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
-from jitgraph.ops import sparse_map
-from jitgraph.ops.cast import cast
-from jitgraph.ops.control import no_op
-from jitgraph.ops.math import maximum
-from jitgraph.ops.partition import dynamic_partition
-from jitgraph.queues import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
+from jitgraph.ops.arrays.partition import dynamic_partition
+from jitgraph.ops.elementwise.arithmetic import maximum
+from jitgraph.ops.elementwise.cast import cast
+from jitgraph.resources import sparse_map_ops as sparse_map
+from jitgraph.resources.queues import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
 from jitgraph.train.input_producers import show_fill
 from jitgraph.train.queue_runner import QueueRunner, add_queue_runner
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from google.protobuf import text_format
 
-from jitgraph import logs
+from jitgraph.app import logs
 from jitgraph.formats import bundle, checkpoint_v1, messages
 from jitgraph.formats.checkpoint import path_string
 from jitgraph.formats.files import op_errors, write_bytes

@@ -5,19 +5,20 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from jitgraph import logs
+from jitgraph.app import logs
+from jitgraph.control.order_ops import group, no_op
 from jitgraph.formats.checkpoint import CheckpointReader, path_string
 from jitgraph.graph.scopes import device
-from jitgraph.ops import save_restore, state
-from jitgraph.ops.control import group, no_op
-from jitgraph.ops.identity import placeholder
-from jitgraph.partitioners import PartitionedVariable
-from jitgraph.resource_variables import ResourceVariable
+from jitgraph.ops.arrays.identity import placeholder
+from jitgraph.ops.files import save_restore
 from jitgraph.train.checkpoint_state import latest_checkpoint
 from jitgraph.train.saveables import saveable_objects
 from jitgraph.train.saver import Saver
-from jitgraph.variable_scopes import variable_store
-from jitgraph.variables import Variable
+from jitgraph.variables import reference_ops as state
+from jitgraph.variables.partitioners import PartitionedVariable
+from jitgraph.variables.resource_variables import ResourceVariable
+from jitgraph.variables.variable import Variable
+from jitgraph.variables.variable_scopes import variable_store
 
 
 def _checkpoint_name(ckpt_dir_or_file: Any) -> str:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from jitgraph import logs
+from jitgraph.app import logs
 from jitgraph.graph import errors
 
 

@@ -8,9 +8,9 @@ from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
-from jitgraph.variable_initializers import Zeros
-from jitgraph.variable_scopes import get_variable
-from jitgraph.variables import Variable
+from jitgraph.variables.variable import Variable
+from jitgraph.variables.variable_initializers import Zeros
+from jitgraph.variables.variable_scopes import get_variable
 
 
 def global_step(sess: Any, global_step_tensor: Any) -> int:

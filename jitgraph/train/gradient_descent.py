@@ -4,11 +4,11 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph import raw_ops as raw
-from jitgraph.assignments import scatter_sub
 from jitgraph.graph.composite import IndexedSlices
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.train.one_op import OneOpOptimizer
 from jitgraph.train.optimizer import Optimizer
+from jitgraph.variables.assignments import scatter_sub
 
 
 class GradientDescentOptimizer(Optimizer):

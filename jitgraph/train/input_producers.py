@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph import names
+from jitgraph.facade import names
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.composite import IndexedSlices
@@ -14,17 +14,17 @@ from jitgraph.graph.convert import convert_to_tensor, convert_to_tensor_or_index
 from jitgraph.graph.scopes import control_dependencies, name_scope
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.graph.tensor import Tensor
-from jitgraph.ops.assertion import Assert
-from jitgraph.ops.cast import cast
-from jitgraph.ops.constant import constant
-from jitgraph.ops.gather import gather
-from jitgraph.ops.identity import identity
-from jitgraph.ops.random import random_shuffle
-from jitgraph.ops.sequences import range as range_of
-from jitgraph.ops.shape import shape, size
-from jitgraph.queues import FIFOQueue, QueueBase
+from jitgraph.ops.arrays.constant import constant
+from jitgraph.ops.arrays.gather import gather
+from jitgraph.ops.arrays.identity import identity
+from jitgraph.ops.arrays.sequences import range as range_of
+from jitgraph.ops.arrays.shape import shape, size
+from jitgraph.ops.checks.assertion import Assert
+from jitgraph.ops.elementwise.cast import cast
+from jitgraph.ops.random.draws import random_shuffle
+from jitgraph.resources.queues import FIFOQueue, QueueBase
 from jitgraph.train.queue_runner import QueueRunner, add_queue_runner
-from jitgraph.variables import Variable
+from jitgraph.variables.variable import Variable
 
 
 def limit_epochs(tensor: Any, num_epochs: int | None = None, name: str | None = None) -> Any:

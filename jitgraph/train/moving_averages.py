@@ -4,19 +4,19 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph import raw_ops as raw
-from jitgraph.assignments import assign, assign_add, assign_sub
+from jitgraph.control.order_ops import group
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import add_to_collection, init_scope, name_scope
 from jitgraph.graph.stack import get_default_graph
-from jitgraph.ops.cast import cast
-from jitgraph.ops.control import group
+from jitgraph.ops.elementwise.cast import cast
 from jitgraph.train import slots
-from jitgraph.variable_collections import global_variables, moving_average_variables, trainable_variables
-from jitgraph.variable_initializers import Zeros
-from jitgraph.variable_scopes import get_variable, variable_scope
-from jitgraph.variables import Variable
+from jitgraph.variables.assignments import assign, assign_add, assign_sub
+from jitgraph.variables.variable import Variable
+from jitgraph.variables.variable_collections import global_variables, moving_average_variables, trainable_variables
+from jitgraph.variables.variable_initializers import Zeros
+from jitgraph.variables.variable_scopes import get_variable, variable_scope
 
 _FLOATS = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64)
 

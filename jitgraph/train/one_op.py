@@ -3,9 +3,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitgraph.declare.op import lookup
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.op import lookup
-from jitgraph.ops.constant import constant
+from jitgraph.ops.arrays.constant import constant
 from jitgraph.train.optimizer import Optimizer
 from jitgraph.train.slots import is_resource
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jitgraph import raw_ops as raw
-from jitgraph.assignments import assign_add
+from jitgraph.control.order_ops import group, tuple_
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.composite import IndexedSlices
@@ -13,12 +13,12 @@ from jitgraph.graph.convert import convert_to_tensor_or_indexed_slices
 from jitgraph.graph.scopes import colocate_with, control_dependencies, init_scope, name_scope
 from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
-from jitgraph.ops.cast import cast
-from jitgraph.ops.control import group, tuple_
-from jitgraph.ops.shape import shape
+from jitgraph.ops.arrays.shape import shape
+from jitgraph.ops.elementwise.cast import cast
 from jitgraph.train import slots
-from jitgraph.variable_collections import trainable_variables
-from jitgraph.variables import Variable
+from jitgraph.variables.assignments import assign_add
+from jitgraph.variables.variable import Variable
+from jitgraph.variables.variable_collections import trainable_variables
 
 
 def variable_key(variable: Any) -> tuple:
@@ -80,7 +80,7 @@ class Optimizer:
 
         Raises TypeError for variables that are none, ValueError if there are no variables or for bad arguments.
         """
-        from jitgraph.gradients import gradients
+        from jitgraph.autodiff.gradients import gradients
 
         if callable(loss):
             loss = loss()

@@ -5,7 +5,7 @@ import threading
 import weakref
 from typing import Any
 
-from jitgraph import logs
+from jitgraph.app import logs
 from jitgraph.graph import errors
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.scope_names import is_within, prepend_name_scope, strip_name_scope

@@ -10,12 +10,12 @@ from jitgraph.graph.dtypes import DType
 from jitgraph.graph.scopes import device
 from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
-from jitgraph.ops import state
-from jitgraph.ops.identity import identity
-from jitgraph.ops.shape import reshape
-from jitgraph.partitioners import PartitionedVariable
-from jitgraph.resource_variables import ResourceVariable, shape_safe_assign_variable_handle
-from jitgraph.variables import Variable
+from jitgraph.ops.arrays.identity import identity
+from jitgraph.ops.arrays.shape import reshape
+from jitgraph.variables import reference_ops as state
+from jitgraph.variables.partitioners import PartitionedVariable
+from jitgraph.variables.resource_variables import ResourceVariable, shape_safe_assign_variable_handle
+from jitgraph.variables.variable import Variable
 
 _REFERENCE_TYPES = ("Variable", "VariableV2", "AutoReloadVariable")
 _VARIABLE_TYPES = (*_REFERENCE_TYPES, "VarHandleOp", "ReadVariableOp", "ResourceGather")

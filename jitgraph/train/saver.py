@@ -5,7 +5,7 @@ import os
 import time
 from typing import Any
 
-from jitgraph import logs
+from jitgraph.app import logs
 from jitgraph.formats import messages, meta_graph
 from jitgraph.formats.checkpoint import path_string
 from jitgraph.graph import errors

@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.control.order_ops import group, with_dependencies
+from jitgraph.declare.op import lookup
 from jitgraph.formats import messages
 from jitgraph.graph.devices import DeviceSpec, device_string
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import control_dependencies, device, name_scope
 from jitgraph.graph.tensor import Tensor
-from jitgraph.op import lookup
-from jitgraph.ops import save_restore
-from jitgraph.ops.constant import constant
-from jitgraph.ops.control import group, with_dependencies
-from jitgraph.ops.identity import identity, placeholder_with_default
-from jitgraph.ops.shape import shape
+from jitgraph.ops.arrays.constant import constant
+from jitgraph.ops.arrays.identity import identity, placeholder_with_default
+from jitgraph.ops.arrays.shape import shape
+from jitgraph.ops.files import save_restore
 from jitgraph.train import saveables
 
 

@@ -11,10 +11,10 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_n_to_tensor, convert_to_tensor
 from jitgraph.graph.scopes import name_scope
-from jitgraph.ops.cast import cast
-from jitgraph.ops.constant import constant
-from jitgraph.ops.random import random_normal
-from jitgraph.ops.sets import where
+from jitgraph.ops.arrays.constant import constant
+from jitgraph.ops.arrays.searching import where
+from jitgraph.ops.elementwise.cast import cast
+from jitgraph.ops.random.draws import random_normal
 
 
 def _needs_step(global_step: Any, function: str) -> None:

@@ -5,10 +5,10 @@ from typing import Any
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph.scopes import colocate_with
-from jitgraph.ops.fill import zeros
-from jitgraph.variable_initializers import Zeros
-from jitgraph.variable_scopes import get_variable, get_variable_scope, variable_scope
-from jitgraph.variables import Variable
+from jitgraph.ops.arrays.fill import zeros
+from jitgraph.variables.variable import Variable
+from jitgraph.variables.variable_initializers import Zeros
+from jitgraph.variables.variable_scopes import get_variable, get_variable_scope, variable_scope
 
 
 def is_resource(variable: Any) -> bool:

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from jitgraph import prim
 from jitgraph.compiler import Options, compile, fuse, ir, schedule, sizes, views
 from jitgraph.compiler.emit import cuda, native, simt
 from jitgraph.compiler.kernel import Kernel
+from jitgraph.declare import prim
 from jitgraph.graph import dtypes
 
 

@@ -4,8 +4,8 @@ import itertools
 import numpy as np
 import pytest
 
-from jitgraph import prim
 from jitgraph.compiler import ir, sizes
+from jitgraph.declare import prim
 from jitgraph.graph import dtypes
 
 AROUND = ((1, 1), (1, 1))

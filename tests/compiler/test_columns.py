@@ -2,8 +2,9 @@
 import numpy as np
 import pytest
 
-from jitgraph import compiler, prim
+from jitgraph import compiler
 from jitgraph.compiler import ir
+from jitgraph.declare import prim
 
 
 def kernels(tf, fetches, feeds):

@@ -5,11 +5,11 @@ import re
 import numpy as np
 import pytest
 
-from jitgraph import prim
 from jitgraph.compiler.emit import cuda_compile
 from jitgraph.compiler.emit.cuda_compile import CompileError, ExtraMissing, compile_kernel, to_ptx
 from jitgraph.compiler.emit.intrinsics import FLOAT_FUNCTIONS
 from jitgraph.compiler.kernel import EXPENSIVE
+from jitgraph.declare import prim
 
 compiles = pytest.mark.skipif(cuda_compile.missing() is not None, reason=cuda_compile.missing() or "")
 

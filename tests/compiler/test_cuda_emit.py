@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import jitgraph as tf
-from jitgraph import compiler, prim
+from jitgraph import compiler
 from jitgraph.compiler import sizes
 from jitgraph.compiler.emit import cpu, cuda, cuda_intrinsics, simt
 from jitgraph.compiler.emit.simt import SimulationError
 from jitgraph.compiler.kernel import Kernel
+from jitgraph.declare import prim
 
 
 @pytest.mark.parametrize("name", ["elementwise", "transposed", "softmax", "argmax", "columns", "total", "divided"])

@@ -6,11 +6,11 @@ import sys
 import numpy as np
 import pytest
 
-from jitgraph import prim
 from jitgraph.compiler import elementary, machine
 from jitgraph.compiler.emit import cpu, native, scalars
 from jitgraph.compiler.emit.simt import SimulationError, simulate
 from jitgraph.compiler.kernel import CHECK_DIVISION, CHECK_INDEX, CHECK_POWER, CODES
+from jitgraph.declare import prim
 
 SIZES = [0, 1, 31, 33, 1023, 1025]
 DTYPES = [np.float32, np.float64, np.int32, np.int64, np.uint8, np.bool_]

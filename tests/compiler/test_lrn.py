@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from jitgraph.ops import lrn_lowering
+from jitgraph.ops.nn import lrn_lowering
 
 RNG = np.random.RandomState(0)
 

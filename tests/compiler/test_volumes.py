@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from jitgraph.ops import window_lowering
+from jitgraph.ops.nn import window_lowering
 
 RNG = np.random.RandomState(0)
 TO_FRONT = (0, 4, 1, 2, 3)          # channels

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from jitgraph.host_values import PersistentList, Stack
+from jitgraph.tensor_arrays.host_values import PersistentList, Stack
 
 
 def test_methods(tf, run):

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from jitgraph import command_flags as flags
+from jitgraph.app import command_flags as flags
 
 
 @pytest.fixture

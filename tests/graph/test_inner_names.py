@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from jitgraph import compat
-from jitgraph.op import OpDef  # noqa: F401  (operators are installed)
+from jitgraph.declare.op import OpDef  # noqa: F401  (operators are installed)
 
 
 @pytest.fixture

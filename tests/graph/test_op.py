@@ -4,10 +4,10 @@ import inspect
 import numpy as np
 import pytest
 
-from jitgraph import op as ops
-from jitgraph import prim
+from jitgraph.declare import op as ops
+from jitgraph.declare import prim
+from jitgraph.declare.op import FLOATS, INDEX, NUMBERS, REGISTRY, elementwise, lookup, op
 from jitgraph.graph import dtypes, shape_rules
-from jitgraph.op import FLOATS, INDEX, NUMBERS, REGISTRY, elementwise, lookup, op
 
 
 @elementwise("TestScale(x: T, y: T; factor: float = 2.0) -> z: T", T=FLOATS, reference=lambda x, y: 2 * x * y)

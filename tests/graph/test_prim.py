@@ -3,7 +3,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from jitgraph import prim
+from jitgraph.declare import prim
 from jitgraph.graph.errors import InvalidArgumentError
 
 FLOAT_TYPES = [np.float16, np.float32, np.float64, ml_dtypes.bfloat16]

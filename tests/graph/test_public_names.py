@@ -1,10 +1,12 @@
 """The facade: one table of names, resolved when they are used."""
+import importlib
+import pkgutil
 import subprocess
 import sys
 
 import pytest
 
-from jitgraph import names
+from jitgraph.facade import names, namespaces
 
 
 def test_every_name_of_the_table_resolves_where_its_module_exists(tf):
@@ -70,15 +72,19 @@ def test_versions(tf):
     assert (major, minor) >= (1, 4)
 
 
-def test_a_module_does_not_hide_the_function_of_its_name(tf):
-    import jitgraph.gradients
+def test_no_module_hides_a_public_name():
+    """Importing ``jitgraph.x`` puts the module in the place of ``tf.x``: so it must be no public name, or answer for it."""
+    import jitgraph
 
-    assert callable(tf.gradients) and jitgraph.gradients is tf.gradients
+    for name in (module.name for module in pkgutil.iter_modules(jitgraph.__path__) if module.name != "__main__"):
+        assert name not in names.table(), name
+        if name in names.namespaces()[""]:
+            assert namespaces.answers(importlib.import_module(f"jitgraph.{name}")), name
 
 
 def test_table_has_no_name_twice():
-    from jitgraph.file_names import FILES
-    from jitgraph.numeric_names import NUMERIC
+    from jitgraph.facade.names_formats import FILES
+    from jitgraph.facade.names_numeric import NUMERIC
 
     tables = [*names.TABLE.values(), *NUMERIC.values(), *FILES.values()]
     listed = [entry.partition("=")[0] for entries in tables for entry in entries.split()]

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from jitgraph import names, op, raw_ops
+from jitgraph import raw_ops
+from jitgraph.declare import op
+from jitgraph.facade import names
 
 _HERE = Path(__file__).parent
 _spec = importlib.util.spec_from_file_location("signatures", _HERE / "signatures.py")

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from jitgraph.resource_variables import ResourceVariable
+from jitgraph.variables.resource_variables import ResourceVariable
 
 
 @pytest.mark.parametrize("use_resource", [False, True])

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph import samples as sampling
+from jitgraph.declare import samples as sampling
+from jitgraph.declare.op import NOT_DIFFERENTIABLE, OpDef, load_all
 from jitgraph.graph import dtypes
 from jitgraph.graph.dtypes import DType
-from jitgraph.op import NOT_DIFFERENTIABLE, OpDef, load_all
 
 from . import inputs, inputs_rearranged  # noqa: F401
 
@@ -54,7 +54,7 @@ def samples_of(opdef: OpDef) -> Any:
 
 
 def _required() -> Any:
-    from jitgraph.signature import REQUIRED
+    from jitgraph.declare.signature import REQUIRED
 
     return REQUIRED
 

@@ -14,7 +14,7 @@ def test_known_shapes_are_constants(tf):
     assert nodes(tf)[-1] == ("Shape", "Const")
     tf.shape(tf.placeholder(tf.float32, [None, 3], name="y"))
     assert nodes(tf)[-1] == ("Shape_1", "Shape")
-    from jitgraph.ops.shape import shape_internal
+    from jitgraph.ops.arrays.shape import shape_internal
 
     shape_internal(tf.placeholder(tf.float32, [2]), optimize=False)
     assert nodes(tf)[-1] == ("Shape_2", "Shape")

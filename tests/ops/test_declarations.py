@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jitgraph import signature
-from jitgraph.op import NOT_DIFFERENTIABLE, load_all
+from jitgraph.declare import signature
+from jitgraph.declare.op import NOT_DIFFERENTIABLE, load_all
 
 FILE = Path(__file__).parent / "data" / "ops_tf115.tsv"
 

@@ -5,8 +5,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from jitgraph.ops import incomplete_gamma
-from jitgraph.ops.incomplete_gamma import lower_slope
+from jitgraph.ops.elementwise import incomplete_gamma
+from jitgraph.ops.elementwise.incomplete_gamma import lower_slope
 
 
 def _exact(a, x):

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from jitgraph.ops.precise_sum import precise_sum
+from jitgraph.ops.reduce.precise_sum import precise_sum
 
 ROWS = 300_000
 

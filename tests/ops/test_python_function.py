@@ -74,7 +74,7 @@ def test_results_of_every_kind(tf, run):
 
 
 def test_the_graph_keeps_the_function_and_lets_it_go(tf):
-    from jitgraph.ops import python_function
+    from jitgraph.ops.host import python_function
 
     graph = tf.Graph()
     with graph.as_default():

@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from jitgraph.declare.op import lookup
 from jitgraph.graph.dtypes import as_dtype
-from jitgraph.op import lookup
-from jitgraph.ops import philox, single_precision
+from jitgraph.ops.elementwise import single_precision
+from jitgraph.ops.random import philox
 
 REFERENCE = np.load(Path(__file__).parent / "data" / "random.npz")
 BY_SHAPE = {"uniform": "RandomUniform", "normal": "RandomStandardNormal", "truncated_normal": "TruncatedNormal"}

@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 import pytest
 
-from jitgraph.ops import string_hash
+from jitgraph.ops.strings import string_hash
 
 
 def values(run, node):

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from jitgraph import timeline
+from jitgraph.app import timeline
 from jitgraph.formats.messages import StepStats
 
 

@@ -1,7 +1,8 @@
 """What a session keeps between runs: variables by shared name, tensors under handles; reading what has no value yet."""
 import pytest
 
-from jitgraph.ops import resource, state
+from jitgraph.variables import reference_ops as state
+from jitgraph.variables import resource_ops as resource
 
 BOTH = pytest.mark.parametrize("jit", ["off", "always"])
 

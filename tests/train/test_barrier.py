@@ -2,7 +2,7 @@
 
 import pytest
 
-from jitgraph.barrier import Barrier
+from jitgraph.resources.barriers import Barrier
 
 FIRST = -2 ** 63
 

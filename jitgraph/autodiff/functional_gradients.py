@@ -1,0 +1,297 @@
+"""Gradients of If, Case and While.
+
+The gradient of a branch computes the branch again from its inputs.  That of a loop is a loop: forwards, the While saves
+its variables of every iteration in lists, and products, which cost more than what they take up; backwards, each iteration
+takes one entry off, computes the rest of the body again and its gradient, and adds what arrives at tensors that the loop
+only reads.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from jitgraph import raw_ops as raw
+from jitgraph.autodiff.gradients import _zeros_for, gradients
+from jitgraph.autodiff.replay import Replay, accumulate, counter, expose, record_of, replayed
+from jitgraph.control.functional_ops import make_branching, make_call, make_while
+from jitgraph.graph import dtypes
+from jitgraph.graph.composite import IndexedSlices
+from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.function_graph import LOOPS, FunctionGraph, bodies, first_argument, inputs_behind, is_state, notes
+from jitgraph.graph.ids import counted_as
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.tensor import Tensor
+from jitgraph.tensor_arrays.tensor_list_ops import flows, popped
+
+# gradients of what loops do with TensorArrays: the input that TensorFlow's have not, which take the handle instead
+ARRAY_GRADIENTS = {"TensorArrayElementGradient": 2, "TensorArrayRowsGradient": 2, "TensorArrayPiecesGradient": 1,
+                   "TensorArrayGradientOfElement": None, "TensorArrayGradientOfRows": None, "TensorArrayGradientOfPieces": None}
+COSTLY = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D", "Conv3D", "DepthwiseConv2dNative")
+
+
+def gradient(op: Operation, grads: tuple, needed: set[int]) -> list:
+    """The gradients of the inputs of `op`, for those of its outputs (None where nothing arrived); of those that are `needed`,
+    by their numbers."""
+    if op.type not in LOOPS:
+        return _of_branches(op, grads, needed)
+    if not notes(op).back_prop:
+        return [None] * len(op.inputs)
+    loop = _LoopGradient(op, grads, needed)
+    with counted_as(0) as block:
+        answer = loop.build()
+        block.nodes = loop.nodes
+    return answer
+
+
+def _takes_gradient(tensor: Tensor) -> bool:
+    return flows(tensor) or tensor.dtype.base_dtype is dtypes.resource and is_state(tensor)
+
+
+def _dense(grad: Any) -> Any:
+    return convert_to_tensor(grad) if isinstance(grad, IndexedSlices) else grad
+
+
+def _zeros(tensor: Tensor) -> Tensor:
+    """Zeros in the shape of a tensor, without computing it where the shape is known; for a handle, of its variable."""
+    shape = tensor._shape
+    if tensor.dtype.base_dtype is dtypes.resource:
+        return _zeros_for(tensor)
+    if tensor.dtype.base_dtype is dtypes.variant or shape is None or None in shape:
+        return raw.ZerosLike(tensor)
+    from jitgraph.ops.arrays.fill import zeros
+
+    return zeros(shape, tensor.dtype.base_dtype)
+
+
+def _zeros_nodes(tensor: Tensor) -> int:
+    """How many nodes TensorFlow makes of zeros in the shape of a tensor: a constant, or Shape, a constant and Fill."""
+    return 1 if tensor.shape.is_fully_defined() else 3
+
+
+# -- branches ----------------------------------------------------------------------------------------------------------
+
+def _of_branches(op: Operation, grads: tuple, needed: set[int]) -> list:
+    offset = first_argument(op)
+    inputs, record = list(op.inputs[offset:]), expose(op)
+    wanted = [k for k, tensor in enumerate(inputs) if _takes_gradient(tensor) and k + offset in needed]
+    given = {k: _dense(grad) for k, grad in enumerate(grads) if grad is not None and flows(op.outputs[k])}
+    with counted_as(0) as block:
+        answer, block.nodes = _branch_gradients(op, inputs, record, wanted, given)
+    return answer
+
+
+def _branch_gradients(op: Operation, inputs: list, record: Tensor | None, wanted: list, given: dict) -> tuple[list, int]:
+    """The gradients of the inputs of `op`, and how many nodes TensorFlow makes for them."""
+    offset = first_argument(op)
+    made = [_branch_gradient(function, op, inputs, record, wanted, given) for function in bodies(op)]
+    reached = [k for i, k in enumerate(wanted) if any(results[i] is not None for _, results in made)]
+    answer: list = [None] * len(op.inputs)
+    if not reached:
+        return answer, 0
+    # a Switch of each gradient; for each input of a branch a Merge with zeros (five nodes); a sum where both branches have it
+    nodes = len(given) + sum(graph._ids.last for graph, _ in made)
+    for i in range(len(wanted)):
+        count = sum(results[i] is not None for _, results in made)
+        nodes += 6 * count + (count > 1)
+    graphs = [graph for graph, _ in made]
+    sparse = [k for k in reached if all(isinstance(dict(zip(wanted, found))[k], (IndexedSlices, type(None)))
+                                        for _, found in made)]
+    for graph, found in made:
+        with graph.as_default():
+            grads_here = dict(zip(wanted, found))
+            graph.outputs = [graph.capture(t) for k in reached
+                             for t in _result(grads_here[k], graph.capture(inputs[k]), k in sparse)]
+    node = make_branching(op.inputs[0], graphs, op.type) if offset else make_call(graphs[0], op.type)
+    outputs = iter(node.outputs)
+    for k in reached:
+        answer[k + offset] = IndexedSlices(next(outputs), next(outputs), next(outputs)) if k in sparse else next(outputs)
+    return answer, nodes
+
+
+def _result(grad: Any, x: Tensor, sparse: bool) -> tuple:
+    """The tensors of the gradient of `x` in one branch: zeros if there is none."""
+    if not sparse:
+        return (_zeros(x) if grad is None else _dense(grad),)
+    shape = raw.VariableShape(x) if x.dtype.base_dtype is dtypes.resource else raw.Shape(x)
+    if grad is None:
+        dtype = x.op.attrs["dtype"].base_dtype if x.dtype.base_dtype is dtypes.resource else x.dtype.base_dtype
+        rows = raw.ConcatV2([[0], raw.StridedSlice(shape, [1], [0], [1], end_mask=1)], 0)
+        return raw.Fill(rows, raw.Cast(0, DstT=dtype)), raw.Cast(raw.Fill([0], 0), DstT=dtypes.int64), shape
+    return grad.values, raw.Cast(grad.indices, DstT=dtypes.int64), shape
+
+
+def _branch_gradient(function: FunctionGraph, op: Operation, inputs: list, record: Tensor | None, wanted: list,
+                     given: dict) -> tuple[FunctionGraph, list]:
+    """The graph of the gradient of one branch, and the gradient of each wanted input (None if it has none)."""
+    graph = FunctionGraph(function.name + "_grad")
+    known = {theirs: graph.capture(tensor) for theirs, tensor in zip(function.inputs, inputs)}
+    if record is not None and record_of(function) is not None:
+        known.update(replayed(function, graph, graph.capture(record)))
+    with graph.as_default():
+        replay = Replay(function, graph, known)
+        ys = [replay(function.outputs[k]) for k in given]
+        xs = [known[function.inputs[k]] for k in wanted]
+        arrived = [graph.capture(grad) for grad in given.values()]
+        graph._ids.last = -len(arrived)         # not counting the Identity of each
+        results = gradients(ys, xs, arrived, stop_gradients=xs)
+        return graph, results
+
+
+# -- loops -------------------------------------------------------------------------------------------------------------
+
+class _LoopGradient:
+    """Builds the backward loop of one While."""
+
+    def __init__(self, op: Operation, grads: tuple, needed: set[int]):
+        self.needed = needed
+        self.op, self.body = op, bodies(op)[1]
+        self.size = len(op.inputs)
+        self.changes = [out is not into for out, into in zip(self.body.outputs, self.body.inputs)]
+        self.given = {k: _dense(g) for k, g in enumerate(grads) if g is not None and flows(op.outputs[k])}
+        self.invariant = set(self.body.captures.values())
+        self.graph = FunctionGraph("body_grad")
+        self.nodes = 0              # how many nodes TensorFlow makes, see jitgraph.graph.ids
+        self.variables, self.captures = self._reached()
+
+    def _reached(self) -> tuple[list[int], list[int]]:
+        """The loop variables, and the tensors only read, that a gradient may arrive at."""
+        variables = {k for k in self.given if self.changes[k]}
+        while True:
+            inputs = self._behind([self.body.outputs[k] for k in variables])
+            more = variables | {k for k in inputs if self.changes[k]}
+            if more == variables:
+                useful = self._useful()
+                return sorted(variables & useful), sorted(k for k in inputs if not self.changes[k] and k in useful)
+            variables = more
+
+    def _useful(self) -> set[int]:
+        """The inputs of the body through which a gradient comes to an input of the loop that needs one."""
+        return {k for k, inputs in enumerate(inputs_behind(self.op, _takes_gradient)) if inputs & self.needed}
+
+    def _behind(self, tensors: list[Tensor]) -> list[int]:
+        """The inputs of the body that gradients of these tensors of it may arrive at."""
+        return sorted({k for tensor in tensors for k in self.body.inputs_behind(tensor, _takes_gradient)})
+
+    def build(self) -> list:
+        """The gradients of all inputs of the While."""
+        answer: list = [None] * self.size
+        for k, grad in self.given.items():
+            if not self.changes[k]:
+                answer[k] = grad
+        self._count_passed()
+        if self.variables:
+            self._inside()
+            node = self._make()
+            # the loop that adds up a gradient of what it only reads, from zeros; one of a variable that it does not change
+            self.nodes += sum(6 + (_zeros_nodes(self.op.inputs[k]) if self.body.inputs[k] in self.invariant else 1)
+                              for k in self.captures)
+            for k, output in zip([*self.variables, *self.captures], node.outputs[1:]):
+                result = raw.Identity(output)
+                answer[k] = result if answer[k] is None else raw.AddN([answer[k], result])
+        return answer + [None] * (len(self.op.inputs) - self.size)      # what the loop saves is new
+
+    def _count_passed(self) -> None:
+        """Counts what TensorFlow makes of any loop that a gradient arrives at: 8 nodes that count iterations forwards and 10
+        backwards; 5 for a gradient that goes past the body; zeros and an Enter for each variable that none arrives at."""
+        unused = [k for k, t in enumerate(self.body.inputs) if flows(t) and t not in self.invariant
+                  and k not in self.given and k not in self.variables and k not in self.captures]
+        passed = [k for k in self.given if not self.changes[k] and k not in self.captures]
+        self.nodes += 18 + 5 * len(passed) + 2 * len(unused)
+
+    def _inside(self) -> None:
+        """The body of the backward loop: one iteration again, and its gradient."""
+        graph, body = self.graph, self.body
+        self.count = graph._placeholder(dtypes.int32, (), "iterations")
+        self.arriving = [graph._placeholder(body.outputs[k].dtype, body.inputs[k]._shape, "grad")
+                         for k in self.variables]
+        self.saved: dict[Tensor, tuple] = {}        # tensor of the body -> (list, the rest of it, the value)
+        known = {theirs: self._restored(theirs) if self.changes[k] else graph.capture(self.op.inputs[k])
+                 for k, theirs in enumerate(body.inputs)}
+        record = record_of(body)
+        if record is not None:
+            known.update(replayed(body, graph, self._restored(record)))
+        with graph.as_default():
+            replay = Replay(body, graph, known)
+            ys = [replay(body.outputs[k]) for k in self.variables]
+            xs = [known[body.inputs[k]] for k in [*self.variables, *self.captures]]
+            graph._ids.last, before = -len(self.arriving), graph.version       # not counting the Identity of each
+            found = [_dense(grad) for grad in gradients(ys, xs, self.arriving, stop_gradients=xs)]
+            self._count(replay, graph.get_operations()[before:])
+            # zeros for the next iteration, which enter the loop where their shape is computed
+            self.nodes += sum({1: 1, 3: 4}[_zeros_nodes(x)] for x, grad in zip(xs, found[:len(self.variables)]) if grad is None)
+            self._save_products(replay)
+            count = len(self.variables)
+            self.leaving = [_zeros(x) if grad is None else grad for x, grad in zip(xs, found[:count])]
+            self.captures, arrived = self._without_none(found[count:])
+            self.totals = [graph._placeholder(grad.dtype, grad._shape, "total") for grad in arrived]
+            self.next_totals = [raw.AddN([total, grad]) for total, grad in zip(self.totals, arrived)]
+            self.next_count = self.count - 1
+
+    def _count(self, replay: Replay, made: list[Operation]) -> None:
+        """Counts what TensorFlow makes: 5 nodes for each variable, and what the gradient takes of the forward loop: a
+        constant or an invariant once more, anything else from a stack."""
+        theirs = {mine: tensor for tensor, mine in replay.known.items()}
+        copies = set(replay.copies.values())
+        made = [op for op in made if op not in copies]
+        measured = [op for op in made if op.type in ("Shape", "Size", "Rank") and op.inputs[0] in theirs]
+        taken = {theirs[t] for op in made if op not in measured for k, t in enumerate(op.inputs)
+                 if t in theirs and ARRAY_GRADIENTS.get(op.type) != k}
+        stacks = sum(t not in self.invariant and t.op.type != "Const" for t in taken)
+        constants, stacks = len(taken) - stacks, stacks + len(measured)         # shapes are taken in the forward loop
+        self.nodes += 5 * len(self.variables) + self.graph._ids.last + constants + 6 * stacks
+        self.nodes += stacks > 0 and self.op.attrs["parallel_iterations"] != 1         # they wait for each other
+        self.nodes += sum(op.type in ARRAY_GRADIENTS for op in made) + sum(k not in self.given for k in self.variables)
+
+    def _save_products(self, replay: Replay) -> None:
+        """What is computed from costly products takes them from the forward loop.  (Their copies are there all the same:
+        the gradient was built through them.)"""
+        for op in self.body.get_operations():
+            copy = replay.copies.get(op) if op.type in COSTLY else None
+            consumers = [] if copy is None else copy.outputs[0].consumers()
+            if copy is None or not consumers:
+                continue
+            saved = self._restored(op.outputs[0])
+            for consumer in consumers:
+                for k, tensor in enumerate(consumer.inputs):
+                    if tensor is copy.outputs[0]:
+                        consumer._update_input(k, saved)
+
+    def _without_none(self, grads: list) -> tuple[list[int], list]:
+        pairs = [(k, grad) for k, grad in zip(self.captures, grads) if grad is not None]
+        return [k for k, _ in pairs], [grad for _, grad in pairs]
+
+    def _restored(self, tensor: Tensor) -> Tensor:
+        """The value that a tensor of the body had in the iteration."""
+        handle = self.graph._placeholder(dtypes.variant, (), "saved")
+        with self.graph.as_default():
+            rest, value = popped(handle, tensor)
+        self.saved[tensor] = (handle, rest, value)
+        return value
+
+    def _make(self) -> Operation:
+        """The backward loop itself.  Saved is only what it needs."""
+        graph, op = self.graph, self.op
+        outputs = [self.next_count, *self.leaving, *self.next_totals]
+        needed = _ancestors(outputs)
+        saved = {t: parts for t, parts in self.saved.items() if parts[2].op in needed}
+        lists = [accumulate(op, tensor) for tensor in saved]
+        first = [counter(op), *(self.given[k] if k in self.given else _zeros(op.outputs[k]) for k in self.variables),
+                 *(_zeros(op.inputs[k]) for k in self.captures), *lists]
+        placeholders = [self.count, *self.arriving, *self.totals, *(parts[0] for parts in saved.values())]
+        graph.inputs = [*placeholders, *graph.captures.values()]
+        graph.outputs = [*outputs, *(parts[1] for parts in saved.values())]
+        cond = FunctionGraph("cond_grad")
+        copies = [cond.add_input(t.dtype, t._shape) for t in placeholders]
+        with cond.as_default():
+            cond.outputs = [copies[0] > 0]
+        return make_while(first, cond, graph, "While", op.attrs["parallel_iterations"])
+
+
+def _ancestors(tensors: list[Tensor]) -> set[Operation]:
+    found: set[Operation] = set()
+    stack = [t.op for t in tensors]
+    while stack:
+        op = stack.pop()
+        if op not in found:
+            found.add(op)
+            stack.extend(t.op for t in op.inputs)
+    return found

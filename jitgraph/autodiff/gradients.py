@@ -1,0 +1,459 @@
+"""Symbolic derivatives: ``tf.gradients`` walks a graph backwards and adds the nodes that compute them.
+
+The walk keeps, for each operation between the xs and the ys, how many consumers still owe it a gradient.  When none
+does, the gradients that arrived at its outputs are added up and its gradient function is called, under the name scope
+``gradients/<name>_grad``.  No recursion, so the depth of a graph does not matter.
+"""
+from __future__ import annotations
+
+import collections
+import contextlib
+import enum
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from jitgraph import raw_ops as raw
+from jitgraph.graph import dtypes, shapes
+from jitgraph.graph.composite import IndexedSlices
+from jitgraph.graph.control import BRANCHING
+from jitgraph.graph.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
+from jitgraph.graph.function_graph import LOOPS, inputs_behind
+from jitgraph.graph.gradient_registry import gradient_function
+from jitgraph.graph.ids import count_nodes, nodes_of_gradient
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.scopes import name_scope
+from jitgraph.graph.stack import get_default_graph
+from jitgraph.graph.tensor import Tensor
+
+
+class AggregationMethod:
+    """How the gradients that arrive at one tensor from several consumers are added up.
+
+    ``ADD_N`` (the default): one sum of all.  ``EXPERIMENTAL_TREE``: pairwise as a chain of sums.
+    ``EXPERIMENTAL_ACCUMULATE_N``: ``tf.accumulate_n``.
+    """
+
+    ADD_N = 0
+    DEFAULT = ADD_N
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+class UnconnectedGradients(enum.Enum):
+    """What stands for the gradient of an x that no y depends on: None, or zeros in the shape of x."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+# gradients flow through tensors of these dtypes only
+_DIFFERENTIABLE = frozenset([dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.complex64,
+                             dtypes.complex128, dtypes.resource, dtypes.variant])
+
+
+def _as_list(value: Any) -> list:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _flows(tensor: Tensor) -> bool:
+    return tensor.dtype.base_dtype in _DIFFERENTIABLE
+
+
+# -- what lies between -------------------------------------------------------------------------------------------------
+
+def _sources(op: Operation) -> list[Tensor]:
+    """The tensors that the gradients of an operation go to: its inputs.
+
+    In the graph of a function, what stands for a tensor of the graph around it passes its gradient on to that tensor;
+    so do a Merge and an Exit to what they were raised to.
+    """
+    known = op.graph.sources
+    if known and op.outputs and op.outputs[0] in known:
+        return [known[op.outputs[0]]]
+    return op.inputs
+
+
+def _stand_ins(tensor: Tensor, graph: Any) -> list[Operation]:
+    """What stands for a tensor in `graph`, the graph of a function, and in those between."""
+    found = []
+    while graph is not None and graph is not tensor.op.graph:
+        inside = graph.captures.get(tensor) if graph.building_function else None
+        if inside is not None:
+            found.append(inside.op)
+        graph = graph.outer_graph
+    return found
+
+
+def _reached_from(ops: Iterable[Operation]) -> set[Operation]:
+    """The operations that depend on `ops` through tensors that gradients flow through, and `ops` themselves."""
+    graph = get_default_graph()
+    raised: dict[Tensor, list[Operation]] = {}
+    for tensor, source in graph.sources.items():
+        if source.op.graph is graph:
+            raised.setdefault(source, []).append(tensor.op)
+    reached, passed = set(ops), set[Tensor]()
+    inputs_of: dict[Operation, list[set[Tensor]]] = {}      # for each output of a loop or a choice the inputs that it depends on
+    queue = collections.deque(output for op in ops for output in op.outputs)
+    while queue:
+        tensor = queue.popleft()
+        if tensor in passed or not _flows(tensor):
+            continue
+        passed.add(tensor)
+        behind = _stand_ins(tensor, graph) if tensor.op.graph is not graph else []
+        for op in [*tensor._consumers, *raised.get(tensor, ()), *behind]:
+            reached.add(op)
+            if op.type not in LOOPS and op.type not in BRANCHING:
+                queue.extend(op.outputs)
+                continue
+            if op not in inputs_of:
+                inputs_of[op] = [{op.inputs[k] for k in inputs} for inputs in inputs_behind(op, _flows)]
+            queue.extend(output for output, inputs in zip(op.outputs, inputs_of[op]) if tensor in inputs)
+    return reached
+
+
+def _between(to_ops: list[Operation], reached: set[Operation]) -> dict[Operation, int]:
+    """The operations on paths to `to_ops` inside `reached`: how many inputs of others among them each one feeds."""
+    pending: dict[Operation, int] = {}
+    queue = collections.deque(to_ops)
+    while queue:
+        op = queue.popleft()
+        if op in reached and op not in pending:
+            pending[op] = 0
+            queue.extend(tensor.op for tensor in _sources(op))
+    for op in pending:
+        for tensor in _sources(op):
+            if tensor.op in pending:
+                pending[tensor.op] += 1
+    return pending
+
+
+def _stops(from_ops: list[Operation], stop_tensors: list[Tensor], pending: dict[Operation, int]) -> set[Operation]:
+    """Operations behind which no gradient is wanted: those of xs that depend on no other x, and those asked for."""
+    found = {op for op in from_ops if not any(pending.get(tensor.op, 0) > 0 for tensor in _sources(op))}
+    found.update(tensor.op for tensor in stop_tensors)
+    return found
+
+
+def raise_control_flow(ys: list[Tensor]) -> None:
+    """Builds If and While for what `ys` depend on of the control flow of graph files, through which gradients flow."""
+    from jitgraph.control.frames.raising import raise_for_gradient
+
+    raise_for_gradient(ys)
+
+
+# -- the gradients of the ys -------------------------------------------------------------------------------------------
+
+def _check_given(y: Tensor, grad: Any) -> None:
+    kind, given = y.dtype.base_dtype, grad.dtype
+    if kind.is_complex:
+        fits, wanted = given.is_complex, "complex"
+    elif kind == dtypes.variant:
+        fits, wanted = given.base_dtype == dtypes.variant, "variant"
+    elif kind == dtypes.resource:
+        fits, wanted = given.base_dtype != dtypes.resource, "that of a value, not a resource"
+    else:
+        _check_numeric(y)
+        fits, wanted = given.is_floating or given.is_integer, "real or integer"
+    if not fits:
+        raise TypeError(f"Gradient type {given.name} generated for tensor {y} with type {kind.name} must be {wanted}")
+
+
+def _check_numeric(y: Tensor) -> None:
+    if not (y.dtype.is_floating or y.dtype.is_integer or y.dtype.base_dtype in (dtypes.resource, dtypes.variant)):
+        raise TypeError(f"Tensor {y} with type {y.dtype.name} must be numeric to obtain a default gradient")
+
+
+def _initial_gradients(grad_ys: list, ys: list[Tensor], colocate: Callable) -> list:
+    """The given gradients of the ys (an Identity each), ones where none is given."""
+    if len(grad_ys) != len(ys):
+        raise ValueError(f"Passed {len(grad_ys)} grad_ys for {len(ys)} ys")
+    grad_ys = convert_n_to_tensor_or_indexed_slices(grad_ys, name="grad_y")
+    initial: list = []
+    for i, (grad, y) in enumerate(zip(grad_ys, ys)):
+        with colocate(y.op):
+            if grad is None:
+                initial.append(_ones_like(y, i))
+                continue
+            _check_given(y, grad)
+            if isinstance(grad, IndexedSlices):
+                indices, values, dense_shape = (
+                    part if part is None else raw.Identity(part, name=f"grad_ys_{i}_{what}") for part, what in
+                    ((grad.indices, "indices"), (grad.values, "values"), (grad.dense_shape, "shape")))
+                initial.append(IndexedSlices(values, indices, dense_shape))
+            else:
+                initial.append(raw.Identity(grad, name=f"grad_ys_{i}"))
+    return initial
+
+
+def _ones_like(y: Tensor, index: int) -> Tensor:
+    from jitgraph.ops.arrays.constant import constant
+    from jitgraph.ops.arrays.shape import shape
+
+    if y.dtype.is_complex:
+        raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})")
+    _check_numeric(y)
+    return raw.Fill(shape(y), constant(1, y.dtype.base_dtype, name=f"grad_ys_{index}"))
+
+
+# -- adding up ---------------------------------------------------------------------------------------------------------
+
+def _total(grads: list, op: Operation, method: int) -> Any:
+    """The sum of the gradients that arrived at one output; None if none did."""
+    if len(grads) < 2:
+        return grads[0] if grads else None
+    if any(isinstance(grad, IndexedSlices) for grad in grads):
+        return _total_of_slices(grads)
+    if method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N:
+        from jitgraph.ops.elementwise.sums import accumulate_n
+
+        return accumulate_n(grads)
+    from jitgraph.ops.elementwise.sums import add_n
+
+    if method == AggregationMethod.EXPERIMENTAL_TREE:
+        with name_scope(op.name + "_gradient_sum"):
+            running = grads[0]
+            for grad in grads[1:]:
+                running = add_n([running, grad])
+            return running
+    return add_n(grads)
+
+
+def _total_of_slices(grads: list) -> Any:
+    """Slices are put one behind the other; with a dense gradient among them the sum is dense."""
+    from jitgraph.ops.arrays.join import concat
+    from jitgraph.ops.elementwise.sums import add_n
+
+    if not all(isinstance(grad, IndexedSlices) for grad in grads):
+        return add_n(grads)
+    indices = [grad.indices for grad in grads]
+    if len({t.dtype.base_dtype for t in indices}) > 1:
+        indices = [t if t.dtype is dtypes.int64 else raw.Cast(t, DstT=dtypes.int64) for t in indices]
+    return IndexedSlices(concat([grad.values for grad in grads], 0), concat(indices, 0), grads[0].dense_shape)
+
+
+# -- the walk ----------------------------------------------------------------------------------------------------------
+
+class _Walk:
+    """One call of ``gradients``: the gradients that have arrived, and how many each operation still waits for."""
+
+    def __init__(self, pending: dict[Operation, int], stops: set[Operation], colocate: Callable, gate: bool,
+                 method: int):
+        self.pending = pending
+        self.stops = stops
+        self.colocate = colocate
+        self.gate = gate
+        self.method = method
+        self.arrived: dict[Operation, list[list]] = {}      # operation -> for each output what arrived
+        self.totals: dict[Operation, list] = {}             # operation -> for each output the sum
+
+    def arrive(self, tensor: Tensor, grad: Any) -> None:
+        op = tensor.op
+        found = self.arrived.get(op)
+        if found is None:
+            found = self.arrived[op] = [[] for _ in op.outputs]
+        found[tensor.value_index].append(grad)
+
+    def run(self, to_ops: list[Operation]) -> None:
+        ready = collections.deque(dict.fromkeys(op for op in to_ops if self.pending.get(op) == 0))
+        while ready:
+            op = ready.popleft()
+            with self.colocate(op):
+                self._pass(op)
+            for tensor in _sources(op):
+                left = self.pending.get(tensor.op)
+                if left is not None:
+                    self.pending[tensor.op] = left - 1
+                    if left == 1:
+                        ready.append(tensor.op)
+
+    def count_loops(self) -> None:
+        """Counts what TensorFlow makes of a loop that lies between, though no gradient arrives at it: 18 nodes that count
+        iterations, for each other result an Enter, and zeros if it got no gradient."""
+        loops = dict.fromkeys(op.inputs[0].op for op in self.pending if op.type == "Identity" and op.inputs[0].op.type in LOOPS)
+        for loop in loops:
+            if loop not in self.arrived:
+                others = [op for output in loop.outputs if _flows(output) for op in output._consumers
+                          if op.type == "Identity" and op not in self.pending]
+                count_nodes(18 + sum(1 if op in self.arrived else 2 for op in others))
+
+    def _pass(self, op: Operation) -> None:
+        """Adds up what arrived at the outputs of `op`, and sends the gradients of its inputs on."""
+        arrived = self.arrived.get(op)
+        if arrived is None:
+            return
+        totals = self.totals[op] = [_total(grads, op, self.method) for grads in arrived]
+        if op in self.stops or all(total is None for total in totals):
+            return
+        sources = _sources(op)
+        if sources is not op.inputs:
+            if op.graph.is_branch:
+                count_nodes(6)              # TensorFlow merges it with zeros for the other branch
+            self.arrive(sources[0], totals[0])
+            return
+        function = gradient_function(op)
+        if function is None:
+            return
+        fills = not getattr(function, "takes_none", False)
+        out_grads = [raw.ZerosLike(output, name="zeros_like") if total is None and fills and _flows(output) else total
+                     for output, total in zip(op.outputs, totals)]
+        count_nodes(nodes_of_gradient(op))
+        with name_scope(op.name + "_grad"):
+            if getattr(function, "takes_needed", False):
+                needed = {k for k, tensor in enumerate(op.inputs) if tensor.op in self.pending}
+                function = functools.partial(function, needed=needed)
+            in_grads = _called(function, op, out_grads)
+            if self.gate and sum(grad is not None for grad in in_grads) > 1:
+                from jitgraph.control.order_ops import tuple_ as gated
+
+                in_grads = gated(in_grads)
+        for index, (tensor, grad) in enumerate(zip(op.inputs, in_grads)):
+            if grad is not None:
+                _check_shape(op, index, tensor, grad)
+                self.arrive(tensor, grad)
+
+    def gradient(self, x: Tensor, unconnected: UnconnectedGradients) -> Any:
+        totals = self.totals.get(x.op)
+        grad = None if totals is None else totals[x.value_index]
+        if grad is None and _flows(x) and self._has_passed_another_exit(x.op):
+            return raw.ZerosLike(x, name="zeros_like")      # what TensorFlow gives a result of a loop that is not used
+        if grad is None and unconnected is UnconnectedGradients.ZERO:
+            return _zeros_for(x)
+        return grad
+
+    def _has_passed_another_exit(self, op: Operation) -> bool:
+        """Whether `op` is a result of a loop of which another result has a gradient."""
+        sources = _sources(op)
+        if len(sources) != 1 or sources[0].op.type not in LOOPS:
+            return False
+        return any(total is not None for output in sources[0].op.outputs for sibling in output._consumers
+                   for total in self.totals.get(sibling, ()))
+
+
+def _called(function: Callable, op: Operation, out_grads: list) -> list:
+    """The gradients of the inputs of `op`, as many as there are inputs."""
+    in_grads = _as_list(function(op, *out_grads))
+    if len(in_grads) != len(op.inputs):
+        raise ValueError(f"Num gradients {len(in_grads)} generated for op {op.name} (op type: {op.type}) do not match "
+                         f"num inputs {len(op.inputs)}: the gradient function returned {in_grads}")
+    return [grad if grad is None or isinstance(grad, (Tensor, IndexedSlices)) else convert_to_tensor(grad)
+            for grad in in_grads]
+
+
+def _check_shape(op: Operation, index: int, tensor: Tensor, grad: Any) -> None:
+    """Gives the gradient what is known of its input's shape.  Raises ValueError if they contradict each other."""
+    if not isinstance(grad, Tensor) or tensor.dtype.base_dtype in (dtypes.resource, dtypes.variant):
+        return
+    try:
+        # not set_shape, which would declare plans that hold this graph's older nodes stale
+        grad._shape = shapes.merge(grad._shape, tensor._shape)
+    except ValueError:
+        raise ValueError(
+            "Incompatible shapes between op input and calculated input gradient.  Forward operation: "
+            f"{op.name} (op type: {op.type}).  Input index: {index}. Original input shape: {tensor.shape}.  Calculated "
+            f"input gradient shape: {grad.shape}") from None
+
+
+def _zeros_for(x: Tensor) -> Tensor:
+    if x.dtype.base_dtype is dtypes.resource:
+        from jitgraph.variables.resource_ops import shape_of_variable
+
+        return raw.Fill(shape_of_variable(x), convert_to_tensor(0, x.op.attrs["dtype"].base_dtype))
+    return raw.ZerosLike(x, name="zeros_like")
+
+
+def _source_of(x: Any) -> Tensor:
+    """The tensor that stands for an x: the handle of a resource variable, the reference of another variable."""
+    handle = getattr(x, "handle", None)
+    if isinstance(handle, Tensor) and handle.dtype.base_dtype is dtypes.resource:
+        return handle
+    if isinstance(x, Tensor):
+        return x
+    tensor = convert_to_tensor(x, name="x", as_ref=True)
+    while (around := getattr(tensor.op.graph, "sources", {}).get(tensor)) is not None:
+        tensor = around
+    return tensor
+
+
+def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients", colocate_gradients_with_ops: bool = False,
+              gate_gradients: bool = False, aggregation_method: int | None = None, stop_gradients: Any = None,
+              unconnected_gradients: UnconnectedGradients = UnconnectedGradients.NONE) -> list:
+    """Derivatives of the sum of `ys` with respect to each of `xs`: a list of Tensors, IndexedSlices or None.
+
+    `grad_ys`: weights, one per y and of its shape (ones by default; required for complex ys).  `stop_gradients`:
+    tensors that count as constants.  `unconnected_gradients`: None (the default) or zeros for an x that no y depends
+    on.  `gate_gradients` makes the gradients of one operation wait for each other.  Raises LookupError for an operation
+    without gradient on the way, TypeError or ValueError for arguments that do not fit.
+    """
+    ys, xs = _as_list(ys), _as_list(xs)
+    stop_gradients = [] if stop_gradients is None else _as_list(stop_gradients)
+    grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
+    try:
+        unconnected = UnconnectedGradients(unconnected_gradients)
+    except ValueError:
+        raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}") from None
+    method = AggregationMethod.DEFAULT if aggregation_method is None else aggregation_method
+    if method not in (0, 1, 2):
+        raise ValueError(f"Invalid aggregation_method specified {aggregation_method}.")
+    with name_scope(name, "gradients", [*ys, *xs, *stop_gradients, *(g for g in grad_ys if g is not None)]):
+        graph = get_default_graph()
+        ys = [convert_to_tensor(y, name="y") for y in ys]
+        sources = [_source_of(x) for x in xs]
+        stop_tensors = [_source_of(t) for t in stop_gradients]
+
+        def colocate(op: Operation) -> Any:
+            return graph.colocate_with(op) if colocate_gradients_with_ops else contextlib.nullcontext()
+
+        raise_control_flow([y for y in ys if y.op.graph is graph])
+        initial = _initial_gradients(grad_ys, ys, colocate)
+        to_ops, from_ops = [y.op for y in ys], [x.op for x in sources]
+        pending = _between(to_ops, _reached_from(from_ops))
+        walk = _Walk(pending, _stops(from_ops, stop_tensors, pending), colocate, gate_gradients, method)
+        for y, grad in zip(ys, initial):
+            if y.op in pending:
+                walk.arrive(y, grad)
+        walk.run(to_ops)
+        walk.count_loops()
+        return [walk.gradient(x, unconnected) for x in sources]
+
+
+_UNROLLED = 256         # elements of an x up to which the rows of a hessian are written out
+
+
+def hessians(ys: Any, xs: Any, name: str = "hessians", colocate_gradients_with_ops: bool = False,
+             gate_gradients: bool = False, aggregation_method: int | None = None) -> list:
+    """For each of `xs` the matrix of second derivatives of the sum of `ys`, of shape ``x.shape + x.shape``."""
+    from jitgraph.ops.arrays.join import concat, stack
+
+    xs = _as_list(xs)
+    options = {"colocate_gradients_with_ops": colocate_gradients_with_ops, "gate_gradients": gate_gradients,
+               "aggregation_method": aggregation_method}
+    found = []
+    for x, grad in zip(xs, gradients(ys, xs, **options)):
+        x = convert_to_tensor(x)
+        flat = raw.Reshape(grad, [-1])
+        count = flat.shape[0].value
+        if count is not None and count <= _UNROLLED:
+            rows: Any = stack([_row(flat[i], x, options) for i in range(count)]) if count else flat
+        else:
+            rows = _looped_rows(flat, x, options)
+        size = raw.Shape(x)
+        found.append(raw.Reshape(rows, concat([size, size], 0)))
+        if x._shape is not None:
+            found[-1].set_shape(x._shape + x._shape)
+    return found
+
+
+def _row(element: Tensor, x: Tensor, options: dict) -> Tensor:
+    return gradients(element, x, unconnected_gradients=UnconnectedGradients.ZERO, **options)[0]
+
+
+def _looped_rows(flat: Tensor, x: Tensor, options: dict) -> Tensor:
+    from jitgraph.facade.names import resolve
+
+    def step(index, rows):
+        return index + 1, rows.write(index, _row(raw.GatherV2(flat, index, 0), x, options))
+
+    count = raw.Size(flat)
+    rows = resolve("TensorArray")(x.dtype.base_dtype, count)
+    return resolve("while_loop")(lambda index, _: index < count, step, [0, rows])[1].stack()

@@ -1,0 +1,1 @@
+"""Control flow: conditionals, loops, the order of operations, and the frames of graph files."""

@@ -1,0 +1,318 @@
+"""``tf.cond``, ``tf.case``, ``tf.switch_case`` and ``smart_cond``: a choice between functions that build nodes."""
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable
+from typing import Any
+
+from jitgraph.control.functional_ops import make_branching
+from jitgraph.declare.op import lookup
+from jitgraph.graph import dtypes
+from jitgraph.graph import structures as nest
+from jitgraph.graph.constant_value import constant_value
+from jitgraph.graph.convert import convert_to_tensor, in_default_graph
+from jitgraph.graph.function_graph import FunctionGraph
+from jitgraph.graph.ids import count_nodes, counted_as
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.scopes import control_dependencies, name_scope
+from jitgraph.graph.tensor import Tensor
+
+
+def cond(pred: Any, true_fn: Callable | None = None, false_fn: Callable | None = None, strict: bool = False,
+         name: str | None = None, fn1: Callable | None = None, fn2: Callable | None = None) -> Any:
+    """What `true_fn` returns if `pred` (a bool scalar) holds, else what `false_fn` returns.
+
+    Both are called now, without arguments, to build the nodes of their branch; at run time only the branch that is
+    taken is executed.  They return the same structure of tensors with the same dtypes: lists, tuples, dicts, composite
+    tensors, TensorArrays.  A list of one result comes back as the result itself unless `strict`.  An operation stands
+    for the value of `pred`, which is there when it is done.  `fn1` and `fn2` are older names of the functions.
+
+    Raises TypeError if `pred` is a Python bool or a function is not callable; ValueError or TypeError if the branches
+    return nothing, or different structures or dtypes.
+    """
+    true_fn, false_fn = _named(true_fn, fn1, "true_fn", "fn1"), _named(false_fn, fn2, "false_fn", "fn2")
+    for function, what in ((true_fn, "true_fn"), (false_fn, "false_fn")):
+        if not callable(function):
+            raise TypeError(f"{what} must be callable.")
+    with name_scope(name, "cond", [pred] if isinstance(pred, Tensor) else []):
+        if isinstance(pred, bool):
+            raise TypeError("pred must not be a Python bool")
+        pred = _predicate(pred)
+        count_nodes(4)          # Switch, switch_t, switch_f and pred_id
+        branches = [Branch(function, what, strict) for function, what in ((true_fn, "true_fn"), (false_fn, "false_fn"))]
+        return merged(pred, branches, "If")
+
+
+def _named(function: Any, older: Any, name: str, older_name: str) -> Any:
+    if older is not None:
+        if function is not None:
+            raise TypeError(f"cond(): {name} and {older_name} may not be set simultaneously.")
+        return older
+    if function is None:
+        raise TypeError(f"cond(): {name} argument required")
+    return function
+
+
+def _predicate(pred: Any) -> Tensor:
+    pred = in_default_graph(pred, name="pred")
+    if pred.dtype.base_dtype is not dtypes.bool_:
+        raise TypeError(f"Input 'pred' of 'Switch' Op has type {pred.dtype.base_dtype.name} that does not match expected "
+                        f"type of bool. ({pred.name} chooses the branch of a tf.cond: compare it with something, or "
+                        "tf.cast it to tf.bool.)")
+    if pred._shape:
+        raise ValueError(f"Shape must be rank 0 but is rank {len(pred._shape)} for the predicate {pred.name} of tf.cond, "
+                         f"which has shape {pred.shape}: tf.reduce_all and tf.reduce_any make one bool of many.")
+    return pred
+
+
+class Branch:
+    """One function of a ``cond``, called in a graph of its own: what it returned, and the tensors in that."""
+
+    def __init__(self, function: Callable, what: str, strict: bool = True):
+        self.graph = FunctionGraph(what).count_inline()
+        self.graph.is_branch = True
+        self.what = what
+        with self.graph.as_default():
+            result = function()
+            if result is None:
+                raise ValueError(f"{what} must have a return value.")
+            if not strict and isinstance(result, (list, tuple)) and len(result) == 1 and not hasattr(result, "_fields"):
+                result = result[0]
+            self.result = result
+            self.leaves = nest.flatten(result)
+            self.tensors = [[self._tensor(t) for t in parts] for parts in map(_parts_of_leaf, self.leaves)]
+        self.graph.outputs = [t for parts in self.tensors for t in parts]
+
+    def _tensor(self, value: Any) -> Tensor:
+        if isinstance(value, Operation):
+            with control_dependencies([value]), counted_as(1):
+                return lookup("Identity").builder(convert_to_tensor(self.what != "false_fn"), name="done")
+        tensor = convert_to_tensor(value)
+        if tensor.dtype._is_ref_dtype:
+            with counted_as(0):
+                return lookup("Identity").builder(tensor)
+        return self.graph.capture(tensor)
+
+
+def _parts_of_leaf(leaf: Any) -> list:
+    """The tensors that a result is made of."""
+    flow = _flow_of(leaf)
+    return [flow] if flow is not None else nest.flatten(leaf, expand_composites=True)
+
+
+def _flow_of(leaf: Any) -> Tensor | None:
+    from jitgraph.tensor_arrays.tensor_array import TensorArray
+
+    return leaf.flow if isinstance(leaf, TensorArray) else None
+
+
+def merged(index: Tensor, branches: list[Branch], name: str) -> Any:
+    """The results of branches as one structure of tensors of the present graph."""
+    first = branches[0]
+    for other in branches[1:]:
+        _check_agreement(first, other)
+    if not first.graph.outputs:
+        names = " and ".join(branch.what for branch in branches)
+        raise ValueError(f"{names} must return at least one result.")
+    with counted_as(len(first.graph.outputs)):
+        node = make_branching(index, [branch.graph for branch in branches], name)
+        identity = lookup("Identity").builder
+        plain = "Merge" if name == "If" else "Identity"
+        outputs = iter([identity(tensor, name=plain) for tensor in node.outputs[:len(first.graph.outputs)]])
+    leaves = [_leaf_like(leaf, [next(outputs) for _ in parts]) for leaf, parts in zip(first.leaves, first.tensors)]
+    return nest.pack_sequence_as(first.result, leaves) if nest.is_nested(first.result) else leaves[0]
+
+
+def _leaf_like(leaf: Any, tensors: list) -> Any:
+    if _flow_of(leaf) is not None:
+        from jitgraph.tensor_arrays.tensor_array import with_new_flow
+
+        return with_new_flow(leaf, tensors[0])
+    if nest.is_composite(leaf):
+        return nest.pack_sequence_as(leaf, tensors, expand_composites=True)
+    return tensors[0]
+
+
+def _check_agreement(a: Branch, b: Branch) -> None:
+    nest.assert_same_structure(a.result, b.result, expand_composites=True)
+    for x, y in zip(a.graph.outputs, b.graph.outputs):
+        if x.dtype.base_dtype is not y.dtype.base_dtype:
+            raise ValueError(f"Outputs of {a.what} and {b.what} must have the same type: {x.dtype.base_dtype.name}, "
+                             f"{y.dtype.base_dtype.name}")
+
+
+# -- case --------------------------------------------------------------------------------------------------------------
+
+def case(pred_fn_pairs: Any, default: Callable | None = None, exclusive: bool = False, strict: bool = False,
+         name: str = "case") -> Any:
+    """What the function of the first pair (bool scalar, function) whose predicate holds returns, else `default`'s.
+
+    `pred_fn_pairs`: a list of pairs, or a dict.  Without `default`, a run in which no predicate holds raises
+    InvalidArgumentError; with `exclusive`, so does one in which several hold.  Raises TypeError for other arguments.
+    """
+    pairs = _checked_pairs(pred_fn_pairs)
+    with name_scope(name, "case", [pred for pred, _ in pairs]):
+        checks: list[Operation] = []
+        if exclusive:
+            checks.append(_assert_at_most_one([pred for pred, _ in pairs]))
+        if default is None:
+            *pairs, (last, function) = pairs
+            default = _checked_default([*(pred for pred, _ in pairs), last], function)
+        elif not callable(default):
+            raise TypeError("false_fn must be callable." if pairs else "default must be callable.")
+        chosen: Callable = default
+        for pred, function in reversed(pairs):
+            chosen = _chain(pred, function, chosen, strict)
+        with control_dependencies(checks):
+            return chosen()
+
+
+def _checked_pairs(pairs: Any) -> list:
+    if isinstance(pairs, (dict, collections.OrderedDict)):
+        pairs = list(pairs.items()) if isinstance(pairs, collections.OrderedDict) else sorted(
+            pairs.items(), key=lambda item: item[0].name)
+    if not isinstance(pairs, (list, tuple)):
+        raise TypeError("fns must be a list, tuple, or dict")
+    if not pairs:
+        raise ValueError("tf.case needs at least one pair (predicate, function)")
+    for pair in pairs:
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+            raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
+        pred, function = pair
+        if not (isinstance(pred, Tensor) or hasattr(pred, "_as_graph_element")):
+            raise TypeError(f"pred must be a Tensor, got: {pred}")
+        if not callable(function):
+            raise TypeError(f"fn for pred {pred.name} must be callable.")
+    return [tuple(pair) for pair in pairs]
+
+
+def _chain(pred: Any, function: Callable, otherwise: Callable, strict: bool) -> Callable:
+    return lambda: cond(pred, function, otherwise, strict=strict)
+
+
+def _text_of(predicates: list) -> str:
+    return "(" + ", ".join(pred.name for pred in predicates) + ")"
+
+
+def _assert_at_most_one(predicates: list) -> Operation:
+    from jitgraph.facade.names import resolve
+
+    held = resolve("stack")([convert_to_tensor(pred) for pred in predicates], name="preds_c")
+    count = resolve("count_nonzero")(held, name="num_true_conds", dtype=dtypes.int32)
+    text = f"More than one condition evaluated as True but exclusive=True.  Conditions: {_text_of(predicates)}, Values:"
+    return resolve("Assert")(resolve("less_equal")(count, 1, name="at_most_one_true_cond"), [text, held],
+                             summarize=len(predicates), name="assert_at_most_one")
+
+
+def _checked_default(predicates: list, function: Callable) -> Callable:
+    """The last function as the default, for a ``case`` without one: it checks that its predicate holds."""
+    def checked() -> Any:
+        from jitgraph.facade.names import resolve
+
+        held = resolve("stack")([convert_to_tensor(pred) for pred in predicates], name="all_conditions")
+        text = f"None of conditions evaluated as True. Conditions: {_text_of(predicates)}, Values:"
+        check = resolve("Assert")(convert_to_tensor(predicates[-1]), [text, held], summarize=len(predicates))
+        with control_dependencies([check]):
+            result = function()
+            # what the function only hands on has to wait for the check as well
+            return nest.map_structure(_waiting, result) if result is not None else None
+
+    return checked
+
+
+def _waiting(value: Any) -> Any:
+    if isinstance(value, Operation) or _flow_of(value) is not None or nest.is_composite(value):
+        return value
+    return lookup("Identity").builder(convert_to_tensor(value))
+
+
+def switch_case(branch_index: Any, branch_fns: Any, default: Callable | None = None, name: str = "switch_case") -> Any:
+    """What the function of number `branch_index` (an int32 scalar) returns.
+
+    `branch_fns`: a list of functions, a dict from 0, 1, ... to functions, or a list of such pairs.  Numbers out of range
+    take `default`, or the last function if there is none.  Raises TypeError or ValueError for other arguments.
+    """
+    functions = _indexed(branch_fns)
+    if default is not None:
+        if not callable(default):
+            raise TypeError("default must be callable.")
+        functions.append(default)
+    with name_scope(name, "switch_case"), name_scope("indexed_case"):
+        if isinstance(branch_index, int):
+            raise TypeError("branch_index must not be a Python int")
+        index = convert_to_tensor(branch_index, name="branch_index")
+        if not index.dtype.is_integer:
+            raise TypeError(f"branch_index must be an integer Tensor, got {index.dtype}")
+        if index.dtype.base_dtype is not dtypes.int32:
+            index = lookup("Cast").builder(index, DstT=dtypes.int32)
+        if len(functions) == 1:
+            return functions[0]()
+        branches = [Branch(function, f"branch {k}") for k, function in enumerate(functions)]
+        return merged(index, branches, "Case")
+
+
+def _indexed(branch_fns: Any) -> list:
+    if isinstance(branch_fns, dict):
+        branch_fns = list(branch_fns.items())
+    if not isinstance(branch_fns, (list, tuple)) or not branch_fns:
+        raise TypeError("branch_fns must be a non-empty dict or list")
+    if all(callable(function) for function in branch_fns):
+        return list(branch_fns)
+    if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], int) for pair in branch_fns):
+        raise TypeError("Each entry in branch_fns must be a callable or a pair of an int and a callable")
+    pairs = sorted(branch_fns)
+    if [key for key, _ in pairs] != list(range(len(pairs))):
+        raise ValueError(f"branch indices must form contiguous range of [0 to {len(pairs)}) but found "
+                         f"{{{', '.join(str(key) for key, _ in pairs)}}}")
+    for key, function in pairs:
+        if not callable(function):
+            raise TypeError(f"fn for branch index {key} must be callable.")
+    return [function for _, function in pairs]
+
+
+# -- choices that may be made now --------------------------------------------------------------------------------------
+
+def smart_constant_value(pred: Any) -> bool | None:
+    """The value of a bool if it is known now: Python bools, 0 and 1, constants.  Raises TypeError for other types."""
+    if isinstance(pred, Tensor):
+        value = constant_value(pred)
+        return None if value is None else bool(value)
+    if hasattr(pred, "_as_graph_element"):
+        return None
+    if pred in (0, 1):
+        return bool(pred)
+    raise TypeError(f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {pred}")
+
+
+def smart_cond(pred: Any, true_fn: Callable | None = None, false_fn: Callable | None = None,
+               name: str | None = None) -> Any:
+    """As ``tf.cond``, but where `pred` is known now, just the call of one of the functions."""
+    if not callable(true_fn):
+        raise TypeError("`true_fn` must be callable.")
+    if not callable(false_fn):
+        raise TypeError("`false_fn` must be callable.")
+    known = smart_constant_value(pred)
+    if known is None:
+        return cond(pred, true_fn, false_fn, name=name)
+    return true_fn() if known else false_fn()
+
+
+def smart_case(pred_fn_pairs: Any, default: Callable | None = None, exclusive: bool = False,
+               name: str = "smart_case") -> Any:
+    """As ``tf.case``, but predicates that are known now leave no node."""
+    pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, dict) else list(pred_fn_pairs)
+    open_pairs: list = []
+    for pred, function in pairs:
+        known = smart_constant_value(pred)
+        if known and not open_pairs:
+            return function()
+        if known:
+            default = function
+            break
+        if known is None:
+            open_pairs.append((pred, function))
+    if not open_pairs:
+        if default is None:
+            raise ValueError("tf.case: no predicate holds, and there is no default")
+        return default()
+    return case(open_pairs, default, exclusive, name=name)

@@ -1,0 +1,376 @@
+"""An op is declared once: ``@op`` and ``@elementwise``.
+
+::
+
+    @op("Sum(input: T, reduction_indices: Tidx; keep_dims: bool = False) -> output: T", T=NUMBERS, Tidx=INDEX,
+        shape=reduced, lower=lambda b, x, axes, keep_dims: b.reduce("add", x, axes, keep_dims))
+    def sum(x, axes, keep_dims):
+        '''Sum over the axes `reduction_indices`.'''
+        return np.sum(x, axis=tuple(np.ravel(axes)), keepdims=keep_dims, dtype=x.dtype)
+
+    @sum.gradient
+    def _(op, grad): ...
+
+The body is the NumPy meaning.  The decorated name becomes the builder: ``sum(x, [0], keep_dims=True, name="total")``
+checks and converts its inputs, infers dtypes and shapes, and adds a node.  An elementwise op states only its scalar
+expression in prims; its NumPy value, its shape rule (broadcasting) and its kernel follow.  The grammar of signatures
+is in ``jitgraph.declare.signature``, the shape rules in ``jitgraph.graph.shape_rules``.
+"""
+from __future__ import annotations
+
+import collections
+import functools
+import importlib
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from jitgraph import tracebacks
+from jitgraph.declare import signature as signatures
+from jitgraph.graph import build, operators, shape_rules  # noqa: F401  (operators: gives Tensor its operators)
+from jitgraph.graph.dtypes import (
+    ANY,
+    BOOL,
+    COMPLEX,
+    FLOATS,
+    INDEX,
+    INDICES,
+    INTS,
+    NUMBERS,
+    QUANTIZED,
+    REALS,
+    SIGNED_INTS,
+    STRING,
+    UNSIGNED_INTS,
+    TypeSet,
+)
+
+__all__ = ["ANY", "BOOL", "COMPLEX", "FLOATS", "INDEX", "INDICES", "INTS", "NOT_DIFFERENTIABLE", "NUMBERS", "OpBuilder", "OpDef",
+           "QUANTIZED", "REALS", "REGISTRY", "SIGNED_INTS", "STRING", "TypeSet", "UNSIGNED_INTS", "elementwise",
+           "load_all", "lookup", "op"]
+
+
+def NOT_DIFFERENTIABLE(op: Any, *grads: Any) -> None:
+    """The gradient of an op through which nothing flows: ``grad=NOT_DIFFERENTIABLE``."""
+
+
+_PARTS = frozenset(("inputs", "outputs", "attrs", "given", "calls", "has_refs"))
+
+
+class OpDef:
+    """Everything that is known about an op type; each field is an argument of ``@op`` or part of the signature.
+
+    ``value``: NumPy meaning, arrays in, array or tuple of arrays out.  ``scalar``: expression in prims (elementwise).
+    ``shape``: rule, see ``jitgraph.graph.shape_rules``.  ``lower``: to the compiler's primitives.
+    ``grad``: (op, *output gradients) -> gradients of the inputs.  ``stateful``: never merged or folded.
+    ``state``: "read" or "write" for ops on a variable.  The NumPy meaning of a writing op takes the variable's value in
+    place of the reference (None if it has none yet) and returns its new value; with several references, a tuple.
+    ``host``: runs on the host by ``value``.  ``checks``: its kernel can fail.  ``dynamic``: the output shape depends on
+    values.  ``reference``, ``samples``: an independent oracle and inputs for tests.
+    ``updates``: for optimizer steps, an expression in prims: inputs (references by value) -> the new value of each
+    reference.  ``stream``: random; its NumPy meaning takes a keyword ``stream``, see ``jitgraph.ops.random.philox``.
+    ``context``: keywords that its NumPy meaning takes besides, "state" (the session's, see ``jitgraph.runtime.state``)
+    and "op" (the node): for ops on queues, tables and other things of the host.  ``effect``: it runs also where nobody
+    uses its value, like an op that is stateful, but may be repeated and folded.  ``renamed``: what callers write in place
+    of names of the signature, ``{"axis": "reduction_indices"}``; the names of the signature do, too.
+
+    `parse` gives the signature.  It is called when one of its parts is first asked for: of the ops that are imported,
+    most programs use few.
+    """
+
+    value: Callable | None = None
+    scalar: Callable | None = None
+    shape: Callable | None = None
+    lower: Callable | None = None
+    grad: Callable | None = None
+    stateful: bool = False
+    state: str | None = None
+    host: bool = False
+    checks: bool = False
+    dynamic: bool = False
+    reference: Callable | None = None
+    samples: Callable | None = None
+    updates: Callable | None = None
+    stream: bool = False
+    context: tuple[str, ...] = ()
+    effect: bool = False
+    renamed: Mapping[str, str] = MappingProxyType({})
+    builder: Any = None
+    result_type: Any = None             # namedtuple of the outputs, made at first use
+
+    # parts of the signature
+    inputs: list[signatures.Arg]
+    outputs: list[signatures.Arg]
+    attrs: dict[str, signatures.Attr]
+    given: tuple[str, ...]              # attributes that callers may give, in order: those without default first
+    calls: tuple[str, ...]              # attributes that are functions
+    has_refs: bool                      # whether an input is a reference; the node is then placed beside its variable
+
+    def __init__(self, type: str, parse: Callable[[], signatures.Signature], **fields: Any):
+        self.type = type
+        self._parse = parse
+        self.__dict__.update(fields)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _PARTS:
+            raise AttributeError(f"OpDef has no attribute {name!r}")
+        parsed = self._parse()
+        self.inputs, self.outputs, self.attrs = parsed.inputs, parsed.outputs, parsed.attrs
+        given = [attr for attr in parsed.attrs.values() if not attr.implied]
+        self.given = tuple(attr.name for attr in sorted(given, key=lambda attr: attr.default is not signatures.REQUIRED))
+        self.calls = tuple(attr.name for attr in parsed.attrs.values() if attr.kind in ("func", "list(func)"))
+        self.has_refs = any(arg.is_ref for arg in parsed.inputs)
+        return self.__dict__[name]
+
+    def __repr__(self) -> str:
+        return f"<OpDef {self.type}>"
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether doing it can be noticed, even if nobody uses its values."""
+        return self.stateful or self.effect or self.state == "write" or not self.outputs
+
+    @property
+    def pure(self) -> bool:
+        """Whether it gives equal values for equal inputs, at whatever time, and does nothing else."""
+        return not (self.has_effect or self.state or self.stream or self.context or self.calls or self.has_refs)
+
+    def attr_kind(self, name: str) -> str | None:
+        """The kind of attribute `name` ("type", "list(int)", ...), or None if it is not declared."""
+        attr = self.attrs.get(name)
+        return attr.kind if attr else None
+
+    def arguments(self, function: Callable, attrs: dict[str, Any]) -> dict[str, Any]:
+        """The attributes of a node that `function` (a value, scalar or lower) names among its parameters."""
+        return {name: attrs[name] for name in _attrs_named(function, self) if name in attrs}
+
+    def group(self, flat: list) -> list:
+        """Inputs as the functions of a declaration take them: list inputs (``N*T``) as one list each.
+
+        For a node whose list lengths differ from one list input only; see ``group_inputs`` for the general case.
+        """
+        return build.group_inputs(self, flat, None)
+
+    def evaluate(self, arrays: list, attrs: dict[str, Any]) -> tuple:
+        """The NumPy value for flat input `arrays`, always as a tuple of arrays, one per output tensor."""
+        if self.value is None:
+            raise NotImplementedError(f"op {self.type} has no NumPy meaning")
+        grouped = build.group_inputs(self, arrays, attrs)
+        result = self.value(*grouped, **self.arguments(self.value, attrs))
+        if len(self.outputs) == 1 and not self.outputs[0].is_list:
+            return (result,)
+        flat: list = []
+        parts = [result] if len(self.outputs) == 1 else (result or ())
+        for arg, part in zip(self.outputs, parts):
+            flat.extend(part) if arg.is_list else flat.append(part)
+        return tuple(flat)
+
+
+_named_cache: dict[Any, tuple[str, ...]] = {}
+
+
+def _attrs_named(function: Callable, opdef: OpDef) -> tuple[str, ...]:
+    key = (function, opdef.type)
+    found = _named_cache.get(key)
+    if found is None and opdef.scalar is not None and function is opdef.value:
+        # what its expression names, and what decides the dtype of a result
+        deciding = (arg.type_attr for arg in opdef.outputs if arg.type_attr and not opdef.attrs[arg.type_attr].implied)
+        found = _named_cache[key] = tuple(dict.fromkeys([*_attrs_named(opdef.scalar, opdef), *deciding]))
+    if found is None:
+        parameters = inspect.signature(function).parameters.values()
+        if any(p.kind is p.VAR_KEYWORD for p in parameters):
+            found = tuple(name for name, attr in opdef.attrs.items() if not attr.implied)
+        else:
+            found = tuple(p.name for p in parameters if p.name in opdef.attrs)
+        _named_cache[key] = found
+    return found
+
+
+REGISTRY: dict[str, OpDef] = {}
+_all_loaded = False
+
+
+def load_all() -> dict[str, OpDef]:
+    """Imports every module that declares ops and returns the registry."""
+    global _all_loaded
+    if not _all_loaded:
+        for module in _declaring():
+            importlib.import_module(module)
+        _all_loaded = True
+    return REGISTRY
+
+
+# the rooms with modules that declare ops: all that are in the first, and those of the others that are named so
+ROOMS, ENDING = ("ops", "control", "resources", "tensor_arrays", "variables"), "_ops.py"
+
+
+@functools.cache
+def _declaring() -> dict[str, str]:
+    """The modules that declare ops: name -> file."""
+    import jitgraph
+
+    found = {}
+    root = os.path.dirname(os.path.abspath(jitgraph.__file__ or ""))
+    for room in ROOMS:
+        for folder, inner, files in os.walk(os.path.join(root, room)):
+            inner.sort()
+            package = ".".join(["jitgraph", *os.path.relpath(folder, root).split(os.sep)])
+            for file in sorted(files):
+                if file.endswith(".py" if room == ROOMS[0] else ENDING) and file != "__init__.py":
+                    found[f"{package}.{file[:-3]}"] = os.path.join(folder, file)
+    return found
+
+
+@functools.cache
+def _sources() -> dict[str, bytes]:
+    """The text of every such module: what one declares is found without importing all of them."""
+    texts = {}
+    for module, path in _declaring().items():
+        with open(path, "rb", buffering=0) as file:
+            texts[module] = file.read()
+    return texts
+
+
+def _load_declaring(op_type: str) -> None:
+    """Imports the module whose text declares `op_type`, if one does so literally."""
+    declarations = f'"{op_type}('.encode(), f"'{op_type}(".encode()
+    for module, text in _sources().items():
+        if any(d in text for d in declarations):
+            importlib.import_module(module)
+
+
+def lookup(op_type: str) -> OpDef:
+    """The declaration of `op_type`.  Raises NotFoundError, naming it, if there is none."""
+    found = REGISTRY.get(op_type)
+    if found is None and not _all_loaded:
+        _load_declaring(op_type)
+        found = REGISTRY.get(op_type) or load_all().get(op_type)
+    if found is None:
+        import difflib
+
+        from jitgraph.graph.errors import NotFoundError
+
+        near = difflib.get_close_matches(op_type, REGISTRY, 1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise NotFoundError(None, None, f"Op type not registered '{op_type}'.{hint} Declare it with @op, see "
+                                        "jitgraph.declare.op.")
+    return found
+
+
+class OpBuilder:
+    """The function that adds a node of one op type; ``opdef`` is the declaration, ``value`` its NumPy meaning."""
+
+    def __init__(self, opdef: OpDef, body: Callable):
+        self.opdef = opdef
+        self.__name__ = body.__name__
+        self.__qualname__ = body.__qualname__
+        self.__module__ = body.__module__
+        self.__doc__ = body.__doc__
+        self.__wrapped_body__ = body
+
+    def __call__(self, *args: Any, name: str | None = None, **kwargs: Any) -> Any:
+        try:
+            return build.apply(self.opdef, args, kwargs, name)
+        except BaseException as error:
+            tracebacks.shorten(error)
+            raise
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return build.python_signature(self.opdef)
+
+    def gradient(self, function: Callable) -> Callable:
+        """Decorator: `function(op, *grads)` gives the gradient of each input, written in ops."""
+        self.opdef.grad = function
+        return function
+
+    def __repr__(self) -> str:
+        return f"<op {self.opdef.type}>"
+
+
+def op(signature: str, *, shape: Callable | None = None, lower: Callable | None = None, grad: Callable | None = None,
+       stateful: bool = False, state: str | None = None, host: bool = False, checks: bool = False, dynamic: bool =
+       False, reference: Callable | None = None, samples: Callable | None = None, updates: Callable | None = None,
+       stream: bool = False, context: tuple[str, ...] = (), effect: bool = False,
+       renamed: dict[str, str] | None = None, **type_sets: Any) -> Callable[[Callable], OpBuilder]:
+    """Declares an op whose body is its NumPy meaning.  See the module's docstring, and ``OpDef`` for the arguments."""
+
+    def declare(body: Callable) -> OpBuilder:
+        return _register(signature, type_sets, body, value=body, shape=shape, lower=lower, grad=grad,
+                         stateful=stateful, state=state, host=host, checks=checks, dynamic=dynamic,
+                         reference=reference, samples=samples, updates=updates, stream=stream, context=context, effect=effect,
+                         renamed=renamed or {})
+
+    return declare
+
+
+def elementwise(signature: str, *, shape: Callable | None = None, grad: Callable | None = None,
+                stateful: bool = False, checks: bool = False, reference: Callable | None = None,
+                samples: Callable | None = None, **type_sets: Any) -> Callable[[Callable], OpBuilder]:
+    """Declares an op whose body is a scalar expression in prims, applied to each element with broadcasting."""
+
+    def declare(body: Callable) -> OpBuilder:
+        builder = _register(signature, type_sets, body, scalar=body, shape=shape or shape_rules.broadcast,
+                            grad=grad, stateful=stateful, checks=checks, reference=reference, samples=samples)
+        builder.opdef.value = _scalar_value(builder.opdef)
+        return builder
+
+    return declare
+
+
+def _register(signature: str, type_sets: dict[str, Any], body: Callable, **fields: Any) -> OpBuilder:
+    op_type = signatures.op_type(signature)
+    if op_type in REGISTRY and REGISTRY[op_type].builder.__module__ != body.__module__:
+        raise ValueError(f"op {op_type} is declared twice: in {REGISTRY[op_type].builder.__module__} and in "
+                         f"{body.__module__}")
+    opdef = OpDef(op_type, functools.partial(signatures.parse, signature, type_sets), **fields)
+    opdef.builder = OpBuilder(opdef, body)
+    REGISTRY[op_type] = opdef
+    return opdef.builder
+
+
+def _scalar_value(opdef: OpDef) -> Callable:
+    """The NumPy meaning of an elementwise op: its expression on whole arrays, broadcast, in the declared dtypes."""
+    scalar = opdef.scalar
+    assert scalar is not None
+
+    def value(*arrays: Any, **attrs: Any) -> Any:
+        flat = [np.asarray(a) for part in arrays for a in (part if isinstance(part, (list, tuple)) else (part,))]
+        with np.errstate(all="ignore"):
+            results = scalar(*arrays, **opdef.arguments(scalar, attrs))
+        full = np.broadcast_shapes(*(a.shape for a in flat)) if len(flat) > 1 else flat[0].shape
+        several = isinstance(results, tuple)
+        finished = []
+        for arg, result in zip(opdef.outputs, results if several else (results,)):
+            result = np.asarray(result, _output_dtype(opdef, arg, flat, attrs))
+            finished.append(result if result.shape == full else np.broadcast_to(result, full).copy())
+        return tuple(finished) if several else finished[0]
+
+    return value
+
+
+def _output_dtype(opdef: OpDef, arg: signatures.Arg, flat: list, attrs: dict[str, Any]) -> Any:
+    if arg.dtype is not None:
+        return arg.dtype.as_numpy_dtype
+    if arg.type_attr in attrs:
+        return attrs[arg.type_attr].as_numpy_dtype
+    for index, other in enumerate(opdef.inputs):
+        if other.type_attr == arg.type_attr:
+            return flat[index].dtype
+    return None
+
+
+def outputs_as_namedtuple(opdef: OpDef, values: list) -> Any:
+    """Several outputs as a named tuple of the op's type, as TensorFlow gives them."""
+    if opdef.result_type is None:
+        opdef.result_type = collections.namedtuple(opdef.type, [arg.name for arg in opdef.outputs])
+    return opdef.result_type(*values)
+
+
+def create(graph: Any, op_type: str, inputs: list, attrs: dict[str, Any], name: str | None, dtypes: list | None) -> Any:
+    """``graph.create_op``: a node of a type given by name, from flat tensors and AttrValues or Python values."""
+    return build.from_parts(graph, lookup(op_type), inputs, attrs, name)

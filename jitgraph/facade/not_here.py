@@ -1,0 +1,167 @@
+"""Names of TensorFlow 1.15 that are not part of jitgraph, and what to write instead: one sentence each."""
+from __future__ import annotations
+
+import difflib
+import functools
+from importlib import resources
+
+from jitgraph.facade.names import namespaces, table
+
+_GRAPHS = "jitgraph is TensorFlow 1's graph language: write tf.Session() and feed_dict"
+_ONE_PROCESS = "a session of jitgraph runs in one process; use tf.Session(), and start several programs for several machines"
+_QUANTIZED = "compute with floats between tf.dequantize and tf.quantize, or simulate with tf.fake_quant_with_min_max_args"
+_OPERATORS = "keep the matrix as a tensor and use tf.matmul, tf.linalg.solve and tf.linalg.logdet"
+_NO_EAGER_SPEC = "give shapes and dtypes as tf.TensorShape and tf.DType"
+
+# a name that ends in * stands for all that begin so, one that ends in .* for a namespace and what is in it
+_HANDLES = "keep the value in a tf.Variable, which lasts from run to run"
+_UNIGRAM = "use tf.nn.fixed_unigram_candidate_sampler with counts of the classes"
+_FRACTIONAL = "use tf.nn.max_pool or tf.nn.avg_pool after tf.image.resize_images to a multiple of the result's size"
+_PLACEMENT = "give tf.Session(config=tf.ConfigProto(log_device_placement=True))"
+
+INSTEAD: dict[str, str] = {
+    "enable_eager_execution": "jitgraph runs graphs: build one and run it with tf.Session()",
+    "enable_v2_behavior": _GRAPHS,
+    "enable_v2_tensorshape": "write x.shape[0].value for the number behind a Dimension",
+    "enable_tensor_equality": "write tf.equal(a, b) for an element-by-element comparison; a == b compares identity",
+    "disable_tensor_equality": "nothing needs to be switched off: a == b compares identity",
+    "enable_control_flow_v2": "tf.cond and tf.while_loop are functional inside and compiled without a switch",
+    "disable_control_flow_v2": "tf.cond and tf.while_loop are functional inside, whatever was switched before",
+    "control_flow_v2_enabled": "tf.cond and tf.while_loop are always functional inside",
+    "function": "jitgraph compiles every Session.run; call the Python function to build its nodes",
+    "wrap_function": "call the Python function to build its nodes in the graph",
+    "nondifferentiable_batch_function": "call the Python function on a batch",
+    "vectorized_map": "write the function for a whole batch, or use tf.map_fn",
+    "GradientTape": "use tf.gradients(y, x)",
+    "Module": "make a function that takes a name and opens tf.variable_scope, or use tf.make_template",
+    "keras.*": "use tf.nn with tf.get_variable",
+    "autograph.*": "write tf.cond and tf.while_loop, or a Python loop that builds nodes",
+    "lite.*": "save a graph with tf.train.write_graph or tf.saved_model and convert it with TensorFlow",
+    "tpu.*": "run on a CPU or an NVIDIA GPU: jitgraph has no TPU target",
+    "xla.*": "nothing needs to be switched on: every Session.run is compiled",
+    "distribute.*": _ONE_PROCESS,
+    "config.*": "give tf.Session(config=tf.ConfigProto(...)), or the environment variables of `jitgraph doctor`",
+    "profiler.*": "use tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE) and RunMetadata, or `jitgraph bench`",
+    "ragged.*": "use tf.SparseTensor, or a dense tensor with tf.sequence_mask",
+    "RaggedTensor*": "use tf.SparseTensor, or a dense tensor with tf.sequence_mask",
+    "CriticalSection": "order the ops on a variable with tf.control_dependencies",
+    "LMDBReader": "convert the data to TFRecord files and read them with tf.TFRecordReader",
+    "load_op_library": "declare the op in Python with jitgraph.declare.op, or use jitgraph.kernel_func",
+    "load_library": "declare the op in Python with jitgraph.declare.op, or use jitgraph.kernel_func",
+    "load_file_system_library": "copy the files to a local directory",
+    "MONOLITHIC_BUILD": "jitgraph has no shared library to link with",
+    "CXX11_ABI_FLAG": "jitgraph has no shared library to link with",
+    "sysconfig.*": "jitgraph has no headers or shared library: declare ops in Python with jitgraph.declare.op",
+    "TypeSpec": _NO_EAGER_SPEC, "TensorSpec": _NO_EAGER_SPEC, "SparseTensorSpec": _NO_EAGER_SPEC,
+    "IndexedSlicesSpec": _NO_EAGER_SPEC, "OptionalSpec": _NO_EAGER_SPEC, "TensorArraySpec": _NO_EAGER_SPEC,
+    "variable_creator_scope": "use tf.variable_scope(custom_getter=...)",
+    "linalg.LinearOperator*": _OPERATORS,
+    "nn.quantized_*": _QUANTIZED, "quantized_concat": _QUANTIZED, "quantization.quantized_concat": _QUANTIZED,
+    "experimental.*": _GRAPHS,
+    "data.experimental.RaggedTensorStructure": "use tf.SparseTensor in datasets",
+    "random.experimental.*": "use tf.random_uniform and its kin with seeds, or tf.random.stateless_uniform",
+    "train.experimental.*": "cast to tf.float16 where it helps and scale the loss by hand",
+    "train.sdca_*": "use an optimizer of tf.train on the loss of the linear model",
+    "train.do_quantize_training_on_graphdef": "insert tf.fake_quant_with_min_max_vars where values are quantized",
+    "train.Server": _ONE_PROCESS, "train.SyncReplicasOptimizer": _ONE_PROCESS,
+    "layers.experimental.*": "layers make their variables in tf.variable_scope",
+    "io.decode_proto": "parse the messages in Python and feed what they hold",
+    "io.encode_proto": "make the messages in Python from fetched values",
+    "compat.v2.*": "jitgraph is TensorFlow 1; write `import tensorflow.compat.v1 as tf`",
+    "user_ops.*": "declare an op with jitgraph.declare.op",
+    "get_session_handle": _HANDLES, "get_session_tensor": _HANDLES, "delete_session_tensor": _HANDLES,
+    "strings.unicode_script": "use a table of scripts in tf.py_func: Python's unicodedata has none",
+    "random.learned_unigram_candidate_sampler": _UNIGRAM, "nn.learned_unigram_candidate_sampler": _UNIGRAM,
+    "nn.fractional_max_pool": _FRACTIONAL, "nn.fractional_avg_pool": _FRACTIONAL,
+    "debugging.set_log_device_placement": _PLACEMENT, "debugging.get_log_device_placement": _PLACEMENT,
+    "errors.raise_exception_on_not_ok_status": "catch tf.errors.OpError: every failing run raises it by itself",
+    "create_partitioned_variables": "use tf.get_variable with a partitioner",
+    "test.create_local_cluster": _ONE_PROCESS,
+    "test.is_built_with_rocm": "see `jitgraph doctor` for the devices there are",
+    "contrib.lite.*": "mobile conversion needs TensorFlow itself; export the graph with tf.train.write_graph",
+    "contrib.tpu.*": "there is no TPU target; remove CrossShardOptimizer and run the steps in a tf.Session",
+    "contrib.tensorrt.*": "there is no TensorRT target; run the graph as it is",
+    "contrib.eager.*": "jitgraph builds graphs; remove enable_eager_execution and run results in a tf.Session",
+    "examples.tutorials.mnist.*": "download the four MNIST files and read them with numpy",
+    "resource_loader.*": "use pkgutil.get_data or importlib.resources",
+}
+
+
+# Names that are to be here, and what to write until then.
+NOT_YET: dict[str, str] = {
+    "data.*": "feed NumPy batches, or read files with tf.train.batch and the queues of tf.train",
+    "layers.*": "make the variables with tf.get_variable and compute with tf.nn",
+    "contrib.layers.*": "make the variables with tf.get_variable and compute with tf.nn",
+    "losses.*": "compute the loss with tf.nn and tf.reduce_mean",
+    "metrics.*": "fetch the predictions and compute the metric with NumPy",
+    "summary.*": "fetch the values and log them in Python",
+    "estimator.*": "write the training loop with tf.Session and tf.train.Saver",
+    "contrib.learn.*": "write the training loop with tf.Session and tf.train.Saver",
+    "feature_column.*": "encode the columns with tf.one_hot or tf.nn.embedding_lookup",
+    "nn.rnn_cell.*": "write the cell as a function and its loop with tf.while_loop or tf.scan",
+    "contrib.rnn.*": "write the cell as a function and its loop with tf.while_loop or tf.scan",
+    "gfile.*": "use Python's open, os and shutil",
+    "io.gfile.*": "use Python's open, os and shutil",
+    "train.MonitoredTrainingSession": "use tf.Session, tf.train.Saver and tf.train.Coordinator",
+}
+
+
+def instead_of(name: str) -> str | None:
+    """What to write instead of a public name of TensorFlow that is not meant to be here, None if nothing is said."""
+    return _said(INSTEAD, name)
+
+
+def not_yet(name: str) -> str | None:
+    """For a name of TensorFlow that is to be here: what to write until then, "" if nothing is said; None for others."""
+    advice = _said(NOT_YET, name)
+    if advice is not None:
+        return advice
+    return "" if name.startswith("contrib.") or name in names_of_tensorflow() else None
+
+
+def _said(sentences: dict[str, str], name: str) -> str | None:
+    exact = sentences.get(name)
+    if exact is not None:
+        return exact
+    beginnings = [key for key in sentences if key.endswith("*") and _begins(name, key[:-1])]
+    return sentences[max(beginnings, key=len)] if beginnings else None
+
+
+def _begins(name: str, beginning: str) -> bool:
+    return f"{name}.".startswith(beginning) if beginning.endswith(".") else name.startswith(beginning)
+
+
+@functools.cache
+def names_of_tensorflow() -> frozenset[str]:
+    """All public names of TensorFlow 1.15 but those of keras and raw_ops, namespaces included."""
+    found = set()
+    for line in resources.files("jitgraph.facade").joinpath("tensorflow_names.tsv").read_text().splitlines():
+        namespace, names = line.split("\t")
+        found.add(namespace)
+        found.update(f"{namespace}.{name}" if namespace else name for name in names.split())
+    return frozenset(found)
+
+
+def missing(name: str) -> AttributeError:
+    """The error of a public name that is not here.  Given a name and an object, Python adds no guess of its own."""
+    return AttributeError(sentence(name), name="", obj=None)
+
+
+def sentence(name: str) -> str:
+    """What to say of a public name that is not here: what to write instead, "not yet", or the nearest name."""
+    instead = instead_of(name)
+    if instead:
+        return f"tf.{name} is not part of jitgraph: {instead}."
+    advice = not_yet(name)
+    if advice is not None:
+        return f"tf.{name} is not in jitgraph yet{': ' if advice else ''}{advice}."
+    prefix, _, last = name.rpartition(".")
+    near = difflib.get_close_matches(last, namespaces().get(prefix, ()), 1, 0.8)
+    if near:
+        found = f"{prefix}.{near[0]}" if prefix else near[0]
+        return f"tf.{name} is not there: did you mean tf.{found}?"
+    elsewhere = [public for public in table() if public.rpartition(".")[2] == last]
+    if elsewhere:
+        return f"tf.{name} is not there: did you mean tf.{elsewhere[0]}?"
+    inside = f"tf.{prefix}" if prefix and prefix in namespaces() else "tf"
+    return f"tf.{name} is not there: see dir({inside}) for what is."

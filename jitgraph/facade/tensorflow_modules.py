@@ -1,0 +1,321 @@
+"""Where the names of TensorFlow's inner modules are found here: the tables that `jitgraph.compat` reads.
+
+Programs import from `tensorflow.python.*`, `tensorflow.core.*` and `tensorflow.contrib.*.python.*`, which are not the
+public API but are used as if they were. Each such module becomes a view: a module without contents that looks a name up
+in the places listed here, in order, and last in the public names.
+
+A place is a public namespace (`nn`, `train`), or, with a colon before it, a module of this project (`:jitgraph.declare.op`).
+"""
+
+PYTHON_MODULES: dict[str, dict[str, str]] = {
+    "client": {
+        "client_lib": "",
+        "device_lib": ":jitgraph.graph.devices",
+        "session": "",
+        "timeline": ":jitgraph.app.timeline",
+    },
+    "data": {
+        "ops": "data",
+        "util": "data",
+        "ops.dataset_ops": "data",
+        "ops.iterator_ops": "data",
+        "ops.readers": "data",
+    },
+    "debug": {},
+    "eager": {"context": ":jitgraph.facade.eager_context", "backprop": "", "function": "", "def_function": ""},
+    "estimator": {
+        "estimator": "estimator",
+        "estimator_lib": "estimator",
+        "export": "estimator.export",
+        "export.export": "estimator.export",
+        "inputs": "estimator.inputs",
+        "model_fn": "estimator",
+        "run_config": "estimator",
+        "training": "estimator",
+    },
+    "feature_column": {"feature_column": "feature_column", "feature_column_v2": "feature_column"},
+    "framework": {
+        "common_shapes": ":jitgraph.graph.shapes",
+        "constant_op": "",
+        "device": ":jitgraph.graph.devices",
+        "dtypes": "dtypes :jitgraph.graph.dtypes",
+        "errors": "errors",
+        "errors_impl": "errors",
+        "framework_lib": "",
+        "function": ":jitgraph.function",
+        "graph_io": "train io",
+        "graph_util": "graph_util :jitgraph.formats.graph_parts",
+        "graph_util_impl": "graph_util",
+        "importer": "graph_util",
+        "load_library": "",
+        "meta_graph": "train :jitgraph.formats.meta_graph",
+        "op_def_registry": ":jitgraph.declare.op",
+        "ops": "compat.v1 :jitgraph.graph.tensor",
+        "random_seed": "random compat.v1",
+        "sparse_tensor": "sparse",
+        "tensor_shape": ":jitgraph.graph.shapes",
+        "tensor_spec": "",
+        "tensor_util": "contrib.util :jitgraph.graph.constant_value :jitgraph.graph.literals",
+        "test_util": "test :jitgraph.testing",
+        "versions": "version",
+    },
+    "keras": {},
+    "layers": {
+        "base": "layers",
+        "convolutional": "layers",
+        "core": "layers",
+        "layers": "layers",
+        "normalization": "layers",
+        "pooling": "layers",
+        "utils": "layers :jitgraph.layers.utils :jitgraph.control.conditionals",
+    },
+    "lib": {
+        "core.error_codes_pb2": "errors",
+        "io.file_io": "gfile",
+        "io.python_io": "python_io",
+        "io.tf_record": "python_io",
+    },
+    "ops": {
+        "array_ops": "manip",
+        "bitwise_ops": "bitwise",
+        "candidate_sampling_ops": "nn",
+        "check_ops": "debugging",
+        "clip_ops": "",
+        "confusion_matrix": "confusion_matrix",
+        "control_flow_ops": ":jitgraph.control.conditionals :jitgraph.control.order_ops",
+        "ctc_ops": "nn",
+        "custom_gradient": "",
+        "data_flow_ops": "queue :jitgraph.resources.barriers",
+        "distributions": "distributions",
+        "embedding_ops": "nn",
+        "functional_ops": "",
+        "gen_array_ops": "raw_ops",
+        "gen_control_flow_ops": "raw_ops",
+        "gen_data_flow_ops": "raw_ops",
+        "gen_image_ops": "raw_ops",
+        "gen_io_ops": "raw_ops",
+        "gen_linalg_ops": "raw_ops",
+        "gen_logging_ops": "raw_ops",
+        "gen_math_ops": "raw_ops",
+        "gen_nn_ops": "raw_ops",
+        "gen_parsing_ops": "raw_ops",
+        "gen_random_ops": "raw_ops",
+        "gen_resource_variable_ops": "raw_ops",
+        "gen_sparse_ops": "raw_ops",
+        "gen_state_ops": "raw_ops",
+        "gen_string_ops": "raw_ops",
+        "gradient_checker": "test :jitgraph.test.gradient_checker",
+        "gradients": ":jitgraph.autodiff.gradients",
+        "gradients_impl": ":jitgraph.autodiff.gradients",
+        "histogram_ops": "",
+        "image_ops": "image",
+        "image_ops_impl": "image",
+        "init_ops": "initializers :jitgraph.variables.variable_initializers",
+        "init_ops_v2": "initializers",
+        "inplace_ops": "",
+        "io_ops": "io",
+        "linalg_ops": "linalg",
+        "linalg_ops_impl": "linalg",
+        "list_ops": "raw_ops",
+        "logging_ops": "summary",
+        "lookup_ops": "lookup contrib.lookup",
+        "losses": "losses",
+        "losses.losses": "losses",
+        "losses.losses_impl": "losses",
+        "losses.util": "losses",
+        "manip_ops": "manip",
+        "math_ops": "math",
+        "metrics": "metrics",
+        "metrics_impl": "metrics",
+        "nn": "nn",
+        "nn_impl": "nn",
+        "nn_ops": "nn",
+        "numerics": "",
+        "parsing_ops": "io",
+        "partitioned_variables": ":jitgraph.variables.partitioners",
+        "random_ops": "random",
+        "resource_variable_ops": "raw_ops :jitgraph.variables.resource_variables",
+        "resources": "",
+        "rnn": "nn",
+        "rnn_cell": "nn.rnn_cell",
+        "rnn_cell_impl": "nn.rnn_cell",
+        "script_ops": "",
+        "session_ops": "",
+        "sets": "sets",
+        "signal": "signal",
+        "sparse_ops": "sparse",
+        "special_math_ops": "math",
+        "spectral_ops": "spectral",
+        "standard_ops": "",
+        "state_ops": "compat.v1 :jitgraph.variables.reference_ops",
+        "string_ops": "strings",
+        "summary_ops": "summary",
+        "template": "",
+        "tensor_array_grad": "",
+        "tensor_array_ops": "",
+        "variable_scope": ":jitgraph.variables.variable_scopes :jitgraph.variables.variable_store",
+        "variables": ":jitgraph.variables.variable :jitgraph.variables.variable_collections",
+        "weights_broadcast_ops": "",
+    },
+    "platform": {
+        "app": "app",
+        "flags": "flags",
+        "gfile": "gfile",
+        "googletest": "test",
+        "resource_loader": "resource_loader",
+        "sysconfig": "sysconfig",
+        "test": "test",
+        "tf_logging": "logging",
+    },
+    "profiler": {"model_analyzer": "profiler", "option_builder": "profiler", "tfprof_logger": "profiler"},
+    "saved_model": {
+        name: f"saved_model.{name.removesuffix('_impl')} saved_model"
+        for name in """
+            builder builder_impl constants loader loader_impl main_op main_op_impl signature_constants
+            signature_def_utils signature_def_utils_impl simple_save tag_constants utils utils_impl
+        """.split()
+    },
+    "summary": {
+        "summary": "summary",
+        "writer": "summary",
+        "writer.writer": "summary",
+        "writer.writer_cache": "summary",
+    },
+    "tools": {
+        "freeze_graph": ":jitgraph.tools.freeze_graph",
+        "inspect_checkpoint": ":jitgraph.tools.inspect_checkpoint",
+        "optimize_for_inference_lib": ":jitgraph.tools.optimize_for_inference",
+        "saved_model_cli": ":jitgraph.tools.saved_model_cli",
+        "strip_unused_lib": ":jitgraph.formats.graph_parts",
+    },
+    "training": dict.fromkeys(
+        """
+            adadelta adagrad adagrad_da adam basic_loops basic_session_run_hooks checkpoint_management
+            checkpoint_utils coordinator device_setter distribute ema ftrl gradient_descent input
+            learning_rate_decay momentum monitored_session moving_averages optimizer proximal_adagrad
+            proximal_gradient_descent queue_runner queue_runner_impl rmsprop saveable_object_util saver
+            server_lib session_manager session_run_hook slot_creator summary_io supervisor
+            sync_replicas_optimizer training training_ops training_util warm_starting_util
+        """.split(),
+        "train :jitgraph.train",
+    )
+    | {
+        "HParams": "contrib.training",
+        "checkpoint_management": "train :jitgraph.train.checkpoint_state",
+        "learning_rate_decay": "train :jitgraph.train.schedules",
+        "moving_averages": "train :jitgraph.train.moving_averages",
+        "optimizer": "train :jitgraph.train.optimizer",
+        "queue_runner_impl": "train :jitgraph.train.queue_runner",
+        "slot_creator": ":jitgraph.train.slots",
+        "checkpoint_utils": "train :jitgraph.train.checkpoint_values",
+        "saveable_object": ":jitgraph.train.saveables train",
+        "saver": "train :jitgraph.train.saver",
+    },
+    "user_ops": {"user_ops": ""},
+    "util": {
+        "all_util": ":jitgraph.decorators",
+        "compat": "compat",
+        "deprecation": ":jitgraph.decorators",
+        "nest": "nest contrib.framework.nest",
+        "tf_contextlib": ":jitgraph.decorators",
+        "tf_decorator": ":jitgraph.decorators",
+        "tf_export": ":jitgraph.decorators",
+        "tf_inspect": ":inspect",
+        "tf_should_use": ":jitgraph.decorators",
+    },
+    "pywrap_tensorflow": {},
+    "pywrap_tensorflow_internal": {},
+    "python": {},
+}
+"""`tensorflow.python.GROUP.MODULE`: {group: {module: places}}; a group is a package of its own too."""
+
+PYTHON_PLACES = {"pywrap_tensorflow": "train errors", "keras": "keras", "debug": "debug"}
+"""Places of the packages `tensorflow.python.GROUP` themselves, where they hold names."""
+
+SHARED_GROUPS = ("framework", "ops", "eager", "platform", "training", "util", "client", "lib")
+"""Packages whose modules are imported by modules of all others."""
+
+CONTRIB_MODULES = {
+    "framework": """
+        python.framework:checkpoint_utils,experimental,graph_util,tensor_util
+        python.ops:arg_scope,audio_ops,checkpoint_ops,gen_variable_ops,ops,prettyprint_ops,script_ops,sort_ops,variables""",
+    "graph_editor": "edit,reroute,select,subgraph,transform,util",
+    "layers": """
+        python.layers:embedding_ops,encoders,feature_column,feature_column_ops,initializers,layers,normalization,optimizers,regularizers
+        python.layers:rev_block_lib,summaries,target_column,utils
+        python.ops:bucketization_op,sparse_feature_cross_op,sparse_ops""",
+    "lookup": "lookup_ops",
+    "stateless": "",
+    "util": "loader",
+}
+"""`tensorflow.contrib.PACKAGE`: its inner modules, `PACKAGES:MODULES`."""
+
+CORE_PACKAGES = ("framework", "protobuf", "example", "util", "lib", "lib.core", "profiler")
+"""Packages of protocol buffers: `tensorflow.core.PACKAGE.anything_pb2` holds messages that are public names here."""
+
+CORE_PLACES = "train summary profiler :jitgraph.formats.messages"
+
+
+def places(dotted: str) -> str | None:
+    """Return the places of the inner module `dotted` (without `tensorflow.`), or None if there is no such module.
+
+    `python.ops.nn_ops` gives "nn"; a package such as `python.ops` gives "", that is the public names alone.
+    """
+    first, *rest = dotted.split(".")
+    if first == "python":
+        if not rest:
+            return ""
+        group, module = rest[0], ".".join(rest[1:])
+        modules = PYTHON_MODULES.get(group)
+        if modules is None:
+            return None
+        if not module:
+            return PYTHON_PLACES.get(group, "")
+        if any(name.startswith(module + ".") for name in modules):
+            return modules.get(module, "")
+        return modules.get(module)
+    if first == "core":
+        package, _, module = ".".join(rest).rpartition(".")
+        if not rest or ".".join(rest) in CORE_PACKAGES:
+            return ""
+        return CORE_PLACES if package in CORE_PACKAGES and module.endswith("_pb2") else None
+    if first == "contrib" and rest and ".".join(rest[1:]) in _contrib_modules(rest[0]):
+        return f"contrib.{rest[0]}"
+    return None
+
+
+def _contrib_modules(package: str) -> set[str]:
+    """The inner modules of `tensorflow.contrib.PACKAGE`, and the packages that they are in."""
+    found: set[str] = set()
+    for group in CONTRIB_MODULES.get(package, "").split():
+        inner, _, modules = group.rpartition(":")
+        parts = inner.split(".") if inner else []
+        found.update(".".join(parts[:end]) for end in range(1, len(parts) + 1))
+        found.update(".".join([*parts, module]) for module in modules.split(","))
+    return found
+
+
+def public(dotted: str) -> str:
+    """The public name that an inner one of contrib stands for: `contrib.layers.python.layers.layers.fold` is
+    `contrib.layers.fold`."""
+    parts = dotted.split(".")
+    return f"contrib.{parts[1]}.{parts[-1]}" if parts[0] == "contrib" and parts[2:3] == ["python"] else dotted
+
+
+def is_listed(dotted: str) -> bool:
+    """Return whether `dotted` is an inner module that the tables name."""
+    return dotted.startswith(("python.", "core.", "contrib.")) and places(dotted) is not None
+
+
+def sibling(module: str, name: str) -> str | None:
+    """Return the dotted name of the inner module `name` that the inner module `module` imports, or None.
+
+    It is one of the same package, or of those on which all others stand; a package itself imports none.
+    """
+    own = module.split(".")[1] if module.count(".") > 1 and module.startswith("python.") else None
+    if own is None or any(other.startswith(module.partition(f"{own}.")[2] + ".") for other in PYTHON_MODULES[own]):
+        return None
+    for group in (own, *SHARED_GROUPS):
+        if name in PYTHON_MODULES[group] and module != f"python.{group}.{name}":
+            return f"python.{group}.{name}"
+    return None

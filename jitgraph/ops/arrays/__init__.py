@@ -1,0 +1,1 @@
+"""Elements made, picked, placed and counted."""

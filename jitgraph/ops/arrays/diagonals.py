@@ -1,0 +1,211 @@
+"""Several diagonals of matrices at once: the second and third versions of MatrixDiag, MatrixDiagPart and MatrixSetDiag.
+
+Diagonal k > 0 lies above the main one.  ``k`` is one number or (lowest, highest); with several diagonals the packed form
+has one row for each, the highest first, all of the length of the longest.  `align` says on which side shorter ones stand:
+"LEFT_RIGHT" puts those above (k > 0) left and those below right, and so on; the second versions align all left.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitgraph import raw_ops as raw
+from jitgraph.declare.invalid import invalid
+from jitgraph.declare.op import op
+from jitgraph.graph import shape_rules
+from jitgraph.ops.arrays.shape import plain_sizes
+
+_ALIGN = 'align: string {"LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"} = "RIGHT_LEFT"'
+
+
+def _bounds(k: Any) -> tuple[int, int]:
+    """The lowest and highest diagonal.  Raises ValueError if they are in the wrong order."""
+    values = [int(v) for v in np.ravel(k)]
+    low, high = values[0], values[-1]
+    if len(values) > 2 or low > high:
+        raise ValueError(f"k must be a number or (lowest, highest), got {values}")
+    return low, high
+
+
+def _length(rows: int, columns: int, k: int) -> int:
+    return max(0, min(rows + min(k, 0), columns - max(k, 0)))
+
+
+def _places(rows: int, columns: int, k: int) -> tuple:
+    """The index of diagonal k in a batch of matrices."""
+    steps = np.arange(_length(rows, columns, k))
+    return ..., steps + max(-k, 0), steps + max(k, 0)
+
+
+def _span(k: int, length: int, longest: int, align: str) -> slice:
+    """Where diagonal k stands in its packed row."""
+    above, below = align.split("_")
+    left = (above if k >= 0 else below) == "LEFT"
+    return slice(0, length) if left else slice(longest - length, longest)
+
+
+def _longest(rows: int, columns: int, low: int, high: int) -> int:
+    return max(_length(rows, columns, k) for k in range(low, high + 1))
+
+
+def _packed(x: np.ndarray, k: Any, padding: Any, align: str) -> np.ndarray:
+    low, high = _bounds(k)
+    rows, columns = x.shape[-2:]
+    if not -rows < low <= high < columns and x.size:
+        raise invalid(f"k must be in ({-rows}, {columns}), got {low} to {high}")
+    longest = _longest(rows, columns, low, high)
+    if low == high:
+        places = _places(rows, columns, low)
+        return x[places].copy()
+    result = np.full((*x.shape[:-2], high - low + 1, longest), padding, x.dtype)
+    for index, diagonal in enumerate(range(high, low - 1, -1)):
+        places = _places(rows, columns, diagonal)
+        result[..., index, _span(diagonal, len(places[1]), longest, align)] = x[places]
+    return result
+
+
+def _put(x: np.ndarray, packed: np.ndarray, k: Any, align: str) -> np.ndarray:
+    """x with the diagonals replaced by `packed`."""
+    low, high = _bounds(k)
+    rows, columns = x.shape[-2:]
+    result = x.copy()
+    longest = _longest(rows, columns, low, high)
+    if low == high:
+        packed = packed[..., None, :]
+    for index, diagonal in enumerate(range(high, low - 1, -1)):
+        places = _places(rows, columns, diagonal)
+        result[places] = packed[..., index, _span(diagonal, len(places[1]), longest, align)]
+    return result
+
+
+def _made(diagonal: np.ndarray, k: Any, num_rows: Any, num_cols: Any, padding: Any, align: str) -> np.ndarray:
+    low, high = _bounds(k)
+    longest = diagonal.shape[-1]
+    rows, columns = int(num_rows), int(num_cols)
+    least_rows, least_columns = longest - min(high, 0), longest + max(low, 0)
+    if rows == -1 and columns == -1:
+        rows = columns = max(least_rows, least_columns)
+    elif rows == -1:
+        rows = least_rows
+    elif columns == -1:
+        columns = least_columns
+    if rows < least_rows or columns < least_columns:
+        raise invalid(f"The number of rows or columns is too small for the diagonals: {rows}, {columns}")
+    lead = diagonal.shape[:-1] if low == high else diagonal.shape[:-2]
+    return _put(np.full((*lead, rows, columns), padding, diagonal.dtype), diagonal, k, align)
+
+
+# -- shape rules ---------------------------------------------------------------------------------------------------
+
+def _part_shape(c: Any) -> Any:
+    value, k = c.shapes[0], c.constant(1)
+    value = shape_rules.with_rank_at_least(value, 2, "input")
+    if value is None or not shape_rules.known(k):
+        return None
+    low, high = _bounds(k)
+    rows, columns = value[-2:]
+    lead = tuple(value[:-2]) if low == high else (*value[:-2], high - low + 1)
+    if rows is None or columns is None:
+        return (*lead, None)
+    # sizes may be symbolic: the longest diagonal is the one nearest to the main one
+    nearest = 0 if low <= 0 <= high else low if low > 0 else high
+    height = rows + nearest if nearest < 0 else rows
+    width = columns - nearest if nearest > 0 else columns
+    return (*lead, width if width < height else height)
+
+
+def _made_shape(c: Any) -> Any:
+    diagonal, k = c.shapes[0], c.constant(1)
+    if diagonal is None or not shape_rules.known(k):
+        return None
+    low, high = _bounds(k)
+    lead = tuple(diagonal[:-1]) if low == high else tuple(diagonal[:-2])
+    sizes = [plain_sizes(v)[0] if shape_rules.known(v) else None for v in (c.constant(2), c.constant(3))]
+    longest = diagonal[-1]
+    if None in sizes or longest is None:
+        return (*lead, None, None)
+    rows, columns = sizes
+    least_rows, least_columns = longest - min(high, 0), longest + max(low, 0)
+    if rows == -1 and columns == -1:
+        rows = columns = least_rows if least_rows > least_columns else least_columns
+    elif rows == -1:
+        rows = least_rows
+    elif columns == -1:
+        columns = least_columns
+    return (*lead, rows, columns)
+
+
+# -- ops -----------------------------------------------------------------------------------------------------------
+
+def _version(op: Any) -> str:
+    return op.type[-2:]
+
+
+def _same_align(op: Any) -> dict[str, str]:
+    return {"align": op.attrs["align"]} if "align" in op.attrs else {}
+
+
+def _diag_gradient(op, grad):
+    zero = raw.Cast(0, DstT=grad.dtype.base_dtype)
+    part = getattr(raw, "MatrixDiagPart" + _version(op))(grad, op.inputs[1], zero, **_same_align(op))
+    return [part, None, None, None, None]
+
+
+def _part_gradient(op, grad):
+    value, k = op.inputs[:2]
+    known = value._shape
+    zero = raw.Cast(0, DstT=grad.dtype.base_dtype)
+    if known is not None and None not in known[-2:]:
+        made = getattr(raw, "MatrixDiag" + _version(op))(grad, k, known[-2], known[-1], zero, **_same_align(op))
+        return [made, None, None]
+    put = getattr(raw, "MatrixSetDiag" + _version(op))(raw.ZerosLike(value), grad, k, **_same_align(op))
+    return [put, None, None]
+
+
+def _set_gradient(op, grad):
+    diagonal, k = op.inputs[1], op.inputs[2]
+    blank = getattr(raw, "MatrixSetDiag" + _version(op))(grad, raw.ZerosLike(diagonal), k, **_same_align(op))
+    zero = raw.Cast(0, DstT=grad.dtype.base_dtype)
+    return [blank, getattr(raw, "MatrixDiagPart" + _version(op))(grad, k, zero, **_same_align(op)), None]
+
+
+@op("MatrixDiagV2(diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T) -> output: T",
+    shape=_made_shape, grad=_diag_gradient)
+def matrix_diag_v2(diagonal, k, num_rows, num_cols, padding_value):
+    """Matrices with the given diagonals, `padding_value` elsewhere; sizes of -1 are as small as can be."""
+    return _made(diagonal, k, num_rows, num_cols, padding_value, "LEFT_LEFT")
+
+
+@op(f"MatrixDiagV3(diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T; {_ALIGN}) -> output: T",
+    shape=_made_shape, grad=_diag_gradient)
+def matrix_diag_v3(diagonal, k, num_rows, num_cols, padding_value, align):
+    """Matrices with the given diagonals, `padding_value` elsewhere; sizes of -1 are as small as can be."""
+    return _made(diagonal, k, num_rows, num_cols, padding_value, align)
+
+
+@op("MatrixDiagPartV2(input: T, k: int32, padding_value: T) -> diagonal: T", shape=_part_shape, grad=_part_gradient)
+def matrix_diag_part_v2(input, k, padding_value):
+    """The diagonals `k` of matrices, shorter ones continued with `padding_value`."""
+    return _packed(input, k, padding_value, "LEFT_LEFT")
+
+
+@op(f"MatrixDiagPartV3(input: T, k: int32, padding_value: T; {_ALIGN}) -> diagonal: T", shape=_part_shape,
+    grad=_part_gradient)
+def matrix_diag_part_v3(input, k, padding_value, align):
+    """The diagonals `k` of matrices, shorter ones continued with `padding_value`."""
+    return _packed(input, k, padding_value, align)
+
+
+@op("MatrixSetDiagV2(input: T, diagonal: T, k: int32) -> output: T", shape=shape_rules.same_as_input,
+    grad=_set_gradient)
+def matrix_set_diag_v2(input, diagonal, k):
+    """The matrices `input` with other diagonals `k`."""
+    return _put(input, diagonal, k, "LEFT_LEFT")
+
+
+@op(f"MatrixSetDiagV3(input: T, diagonal: T, k: int32; {_ALIGN}) -> output: T", shape=shape_rules.same_as_input,
+    grad=_set_gradient)
+def matrix_set_diag_v3(input, diagonal, k, align):
+    """The matrices `input` with other diagonals `k`."""
+    return _put(input, diagonal, k, align)

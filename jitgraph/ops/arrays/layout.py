@@ -1,0 +1,343 @@
+"""Elements in another order, repeated or padded: transpose, reverse, tile, broadcast_to, pad."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitgraph import raw_ops as raw
+from jitgraph.declare.invalid import invalid
+from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.dtypes import BOOL, COMPLEX, FLOATS, INDEX, SIGNED_INTS, STRING, TypeSet
+from jitgraph.graph.scopes import name_scope
+from jitgraph.ops.arrays import sequences
+from jitgraph.ops.arrays.join import axis_from, stack
+from jitgraph.ops.arrays.shape import plain_sizes, reshape, shape, size, stated_sizes
+
+_REVERSED = FLOATS + SIGNED_INTS + TypeSet(dtypes.uint8, dtypes.uint16) + COMPLEX + BOOL + STRING
+_SMALL = TypeSet(dtypes.int32, dtypes.int64)
+
+
+# -- transpose -----------------------------------------------------------------------------------------------------
+
+def _permutation(perm: Any, rank: int) -> list[int]:
+    """Raises ValueError unless `perm` has each of 0 to rank - 1 once."""
+    order = [int(p) for p in np.ravel(perm)]
+    if len(order) != rank:
+        raise ValueError(f"Dimension must be {rank} but is {len(order)}: perm needs one number per dimension")
+    for p in order:
+        if not 0 <= p < rank:
+            raise ValueError(f"perm dim {p} is out of range of input rank {rank}")
+    if len({*order}) != rank:
+        raise ValueError(f"{order} is not a permutation of the dimensions 0 to {rank - 1}")
+    return order
+
+
+def _permutation_of_run(perm: Any, rank: int) -> list[int]:
+    """The same in the words of a run."""
+    order = [int(p) for p in np.ravel(perm)]
+    if len(order) == rank:
+        outside = [p for p in order if not 0 <= p < rank]
+        if outside:
+            raise invalid(f"{outside[0]} is out of range [0 .. {rank})")
+        missing = [p for p in range(rank) if p not in order]
+        if missing:
+            raise invalid(f"{missing[0]} is missing from {{{','.join(map(str, order))}}}.")
+    return _permutation(order, rank)
+
+
+def _transposed(c: Any) -> Any:
+    value, perm = c.shapes[0], c.constant(1)
+    if not shape_rules.known(perm):
+        length = c.shapes[1][0] if c.shapes[1] else None
+        count = length if value is None else len(value)
+        return None if count is None else (None,) * count
+    if value is None:
+        for p in np.ravel(perm):            # whether they are a permutation is seen in the run
+            if p >= perm.size:
+                raise ValueError(f"perm dim {p} is out of range of input rank {perm.size}")
+        return (None,) * perm.size
+    return tuple([value[p] for p in _permutation(perm, len(value))])
+
+
+def _lower_transpose(b: Any, x: Any, perm: Any) -> Any:
+    if perm.constant is None:
+        return NotImplemented
+    return b.transpose(x, _permutation(perm.constant, len(x.shape)))
+
+
+def _transpose_value(x: Any, perm: Any) -> Any:
+    try:
+        return x.transpose(_permutation_of_run(perm, x.ndim))
+    except ValueError as error:
+        raise invalid(str(error)) from None
+
+
+@op("Transpose(x: T, perm: Tperm) -> y: T", Tperm=INDEX, shape=_transposed, lower=_lower_transpose)
+def _transpose(x, perm):
+    """Dimension i of the result is dimension perm[i] of `x`."""
+    return _transpose_value(x, perm)
+
+
+@_transpose.gradient
+def _(op, grad):
+    return [transpose(grad, raw.InvertPermutation(op.inputs[1])), None]
+
+
+def _lower_conjugate(b: Any, x: Any, perm: Any) -> Any:
+    from jitgraph.declare import prim
+
+    y = _lower_transpose(b, x, perm)
+    return y if y is NotImplemented or not x.dtype.is_complex else prim.conj(y)  # type: ignore[attr-defined]
+
+
+@op("ConjugateTranspose(x: T, perm: Tperm) -> y: T", Tperm=INDEX, shape=_transposed, lower=_lower_conjugate)
+def _conjugate_transpose(x, perm):
+    """The complex conjugate of ``transpose(x, perm)``."""
+    y = _transpose_value(x, perm)
+    return np.conj(y) if y.dtype.kind == "c" else y
+
+
+@_conjugate_transpose.gradient
+def _(op, grad):
+    return [_conjugate_transpose(grad, raw.InvertPermutation(op.inputs[1])), None]
+
+
+@op("InvertPermutation(x: T) -> y: T", T=INDEX, shape=lambda c: shape_rules.with_rank(c.shapes[0], 1, "x"),
+    grad=NOT_DIFFERENTIABLE, checks=True)
+def invert_permutation(x):
+    """The permutation y with y[x[i]] = i."""
+    order = np.ravel(x)
+    if not np.array_equal(np.sort(order), np.arange(len(order))):
+        raise invalid(f"{order.tolist()} is not a permutation of 0 to {len(order) - 1}")
+    return np.argsort(order).astype(x.dtype)
+
+
+def transpose(a: Any, perm: Any = None, name: str | None = "transpose", conjugate: bool = False) -> Any:
+    """Dimension i of the result is dimension perm[i] of `a`; by default, the dimensions in reverse order.
+
+    `conjugate` takes the complex conjugate as well.
+    """
+    with name_scope(name, "transpose", [a]) as scope:
+        build = _conjugate_transpose if conjugate and a.dtype.is_complex else _transpose
+        if perm is not None:
+            return build(a, perm, name=scope)
+        a = convert_to_tensor(a, name="a")
+        known = a._shape
+        if not known:
+            count = raw.Rank(a)
+            return build(a, raw.Sub(raw.Sub(count, 1, name="sub"), raw.Range(0, count, 1), name="sub"), name=scope)
+        return build(a, np.arange(len(known) - 1, -1, -1), name=scope)
+
+
+def exchanged(count: Any, axis: Any) -> Any:
+    """The order of `count` dimensions, known in the run, with `axis` (negative: from the end) and the last one exchanged."""
+    last, position = count - 1, raw.Range(0, count, 1)
+    axis = raw.SelectV2(axis < convert_to_tensor(0), axis + count, axis)
+    return raw.SelectV2(raw.Equal(position, axis), last, raw.SelectV2(raw.Equal(position, last), axis, position))
+
+
+# -- reverse -------------------------------------------------------------------------------------------------------
+
+def _axes(axis: Any, rank: int) -> list[int]:
+    axes = [axis_from(a, rank, "axis") for a in np.ravel(axis)]
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"axis {axes} specified more than once.")
+    return axes
+
+
+def _reversed(c: Any) -> Any:
+    axis = c.constant(1)
+    if c.shapes[0] is not None and shape_rules.known(axis):
+        _axes(axis, len(c.shapes[0]))
+    return c.shapes[0]
+
+
+def _lower_reverse(b: Any, tensor: Any, axis: Any) -> Any:
+    return NotImplemented if axis.constant is None else b.reverse(tensor, _axes(axis.constant, len(tensor.shape)))
+
+
+@op("ReverseV2(tensor: T, axis: Tidx) -> output: T", T=_REVERSED, Tidx=INDEX, shape=_reversed, lower=_lower_reverse)
+def reverse_v2(tensor, axis):
+    """The tensor with the order of the elements along each of `axis` reversed."""
+    try:
+        return np.flip(tensor, _axes(axis, tensor.ndim))
+    except ValueError as error:
+        raise invalid(str(error)) from None
+
+
+@reverse_v2.gradient
+def _(op, grad):
+    return [reverse_v2(grad, op.inputs[1]), None]
+
+
+@op("Reverse(tensor: T, dims: bool) -> output: T", T=_REVERSED - dtypes.bfloat16, shape=shape_rules.same_as_input)
+def _reverse_v1(tensor, dims):
+    """The tensor reversed along the dimensions where `dims` is true; the older form of ReverseV2."""
+    return np.flip(tensor, np.flatnonzero(dims))
+
+
+@_reverse_v1.gradient
+def _(op, grad):
+    return [_reverse_v1(grad, op.inputs[1]), None]
+
+
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
+    """`tensor` with the order of the elements along each of `axis` (a list or vector) reversed."""
+    return reverse_v2(tensor, axis, name=name)
+
+
+def _sequences_shape(c: Any) -> Any:
+    """The input's shape, whose batch dimension is as long as seq_lengths."""
+    value, batch = c.shapes[0], c.attrs["batch_dim"]
+    lengths = shape_rules.with_rank(c.shapes[1], 1, "seq_lengths")
+    if value is None or not -len(value) <= batch < len(value):
+        return value
+    batch %= len(value)
+    return (*value[:batch], shape_rules.merge_sizes(value[batch], lengths[0]), *value[batch + 1:])
+
+
+@op("ReverseSequence(input: T, seq_lengths: Tlen; seq_dim: int, batch_dim: int = 0) -> output: T",
+    Tlen=_SMALL.with_default(dtypes.int64), shape=_sequences_shape, checks=True)
+def _reverse_sequence(input, seq_lengths, seq_dim, batch_dim):
+    """For each slice i along `batch_dim`, the first seq_lengths[i] elements along `seq_dim` reversed."""
+    output = input.copy()
+    rows = np.moveaxis(output, (batch_dim, seq_dim), (0, 1))
+    if seq_lengths.shape != rows.shape[:1] or (seq_lengths > rows.shape[1]).any() or (seq_lengths < 0).any():
+        raise invalid(f"seq_lengths {seq_lengths.tolist()} must give one length up to {rows.shape[1]} for each of "
+                      f"{rows.shape[0]} sequences")
+    for row, length in zip(rows, seq_lengths):
+        row[:length] = row[:length][::-1].copy()
+    return output
+
+
+@_reverse_sequence.gradient
+def _(op, grad):
+    return [_reverse_sequence(grad, op.inputs[1], seq_dim=op.attrs["seq_dim"], batch_dim=op.attrs["batch_dim"]), None]
+
+
+def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: int | None = None, batch_axis: int | None = None,
+                     name: str | None = None, seq_dim: int | None = None, batch_dim: int | None = None) -> Any:
+    """For each slice i along `batch_axis` (0), the first seq_lengths[i] elements along `seq_axis` reversed."""
+    from jitgraph.declare.renamed_arguments import renamed
+
+    seq_axis = renamed("seq_axis", seq_axis, "seq_dim", seq_dim)
+    batch_axis = renamed("batch_axis", batch_axis, "batch_dim", batch_dim)
+    return _reverse_sequence(input, seq_lengths, seq_dim=seq_axis, batch_dim=batch_axis or 0, name=name)
+
+
+# -- tile, broadcast -----------------------------------------------------------------------------------------------
+
+def _tiled(c: Any) -> Any:
+    value, multiples = c.shapes[0], c.constant(1)
+    length, = shape_rules.with_rank(c.shapes[1], 1, "multiples")
+    if multiples is None and length is None:
+        return None if value is None else (None,) * len(value)
+    counts = (None,) * length if multiples is None else plain_sizes(multiples)
+    value = (None,) * len(counts) if value is None else value
+    if len(counts) != len(value):
+        raise ValueError(f"Expected multiples argument to be a vector of length {len(value)} but got length {len(counts)}")
+    if any(m is not None and m < 0 for m in counts):
+        raise ValueError(f"Expected multiples >= 0, but got {counts}")
+    return tuple([times(d, m) for d, m in zip(value, counts)])
+
+
+def times(size: Any, count: Any) -> Any:
+    """size * count, of which either may be None; none of what is unknown is none."""
+    if size is None or count is None:
+        return 0 if size == 0 or count == 0 else None
+    return size * count
+
+
+def _lower_tile(b: Any, x: Any, multiples: Any) -> Any:
+    if multiples.constant is None:
+        return NotImplemented
+    counts = plain_sizes(multiples.constant)
+    if all(d == 1 for d, m in zip(x.shape, counts) if m != 1):
+        return b.broadcast(x, [m if d == 1 else d for d, m in zip(x.shape, counts)])
+    pairs = [k for d, m in zip(x.shape, counts) for k in (m, d)]
+    spread = b.broadcast(b.reshape(x, [k for d in x.shape for k in (1, d)]), pairs)
+    return b.reshape(spread, [d * m for d, m in zip(x.shape, counts)])
+
+
+@op("Tile(input: T, multiples: Tmultiples) -> output: T", Tmultiples=INDEX, shape=_tiled, lower=_lower_tile)
+def tile(input, multiples):
+    """The input repeated multiples[i] times along each dimension i."""
+    if len(multiples) != input.ndim:
+        raise invalid(f"Expected multiples argument to be a vector of length {input.ndim} but got length "
+                      f"{len(multiples)}")
+    return np.tile(input, [int(m) for m in multiples])
+
+
+@tile.gradient
+def _(op, grad):
+    """The copies are split apart, (multiple, size) for each dimension, and added up."""
+    full = shape(op.inputs[0], out_type=op.inputs[1].dtype.base_dtype)
+    pairs = reshape(transpose(stack([op.inputs[1], full]), [1, 0]), [-1])
+    axes = sequences.range(0, size(pairs), 2)
+    grad = convert_to_tensor(grad)
+    result = raw.Sum(reshape(grad, pairs), axes)
+    result.set_shape(op.inputs[0].shape)
+    return [result, None]
+
+
+def _broadcast_to_shape(c: Any) -> Any:
+    wanted = shape_rules.shape_from(c, 1)
+    if wanted is None or c.shapes[0] is None:
+        return wanted
+    if len(c.shapes[0]) > len(wanted):
+        raise ValueError(f"Input of rank {len(c.shapes[0])} cannot broadcast to a shape of rank {len(wanted)}")
+    for d, w in zip(reversed(c.shapes[0]), reversed(wanted)):
+        if d is not None and w is not None and d != 1 and d != w:
+            raise ValueError(f"Dimensions must be equal, but are {d} and {w}")
+    return wanted
+
+
+def _lower_broadcast_to(b: Any, x: Any, shape: Any) -> Any:
+    return NotImplemented if shape.constant is None else b.broadcast(x, plain_sizes(shape.constant))
+
+
+@op("BroadcastTo(input: T, shape: Tidx) -> output: T", Tidx=INDEX, shape=_broadcast_to_shape, lower=_lower_broadcast_to)
+def broadcast_to(input, shape):
+    """The input stretched to `shape` by the rules of broadcasting."""
+    sizes = stated_sizes(shape)
+    try:
+        return np.broadcast_to(input, sizes).copy()
+    except ValueError:
+        raise invalid(f"Incompatible shapes: {list(input.shape)} vs. {sizes}") from None
+
+
+@broadcast_to.gradient
+def _(op, grad):
+    value, wanted = op.inputs
+    full = shape(value, out_type=wanted.dtype.base_dtype)
+    axes = raw.BroadcastGradientArgs(wanted, full).r1
+    return [reshape(raw.Sum(grad, axes, keep_dims=True), full), None]
+
+
+def _longest(c: Any) -> Any:
+    first, second = (shape_rules.with_rank(s, 1)[0] for s in c.shapes)
+    return (None if first is None or second is None else second if second > first else first,)
+
+
+@op("BroadcastArgs(s0: T, s1: T) -> r0: T", T=INDEX, shape=_longest)
+def broadcast_args(s0, s1):
+    """The shape that two shapes broadcast to."""
+    try:
+        return np.array(np.broadcast_shapes(tuple(s0), tuple(s1)), s0.dtype)
+    except ValueError:
+        raise invalid(f"Incompatible shapes: {s0.tolist()} vs. {s1.tolist()}") from None
+
+
+def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
+    """The shape, as a vector, that tensors of two shapes (vectors) broadcast to."""
+    return broadcast_args(shape_x, shape_y)
+
+
+def broadcast_static_shape(shape_x: Any, shape_y: Any) -> Any:
+    """The TensorShape that two TensorShapes broadcast to.  Raises ValueError if they do not."""
+    from jitgraph.graph.shapes import TensorShape, raw_shape
+
+    return TensorShape._of(shape_rules.broadcast_shapes(raw_shape(shape_x), raw_shape(shape_y)))

@@ -1,0 +1,228 @@
+"""Elements moved by number: roll, sort, searchsorted, tensor_scatter, repeat, unravel_index."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitgraph import raw_ops as raw
+from jitgraph.declare.op import op
+from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.dtypes import INDEX, INDICES
+from jitgraph.graph.ids import count_nodes
+from jitgraph.graph.scopes import name_scope
+from jitgraph.ops.arrays.constant import constant
+from jitgraph.ops.arrays.gather import check_scattered, gather
+from jitgraph.ops.arrays.join import axis_from, concat
+from jitgraph.ops.arrays.layout import broadcast_to, exchanged, transpose
+from jitgraph.ops.arrays.shape import expand_dims, plain_sizes, rank, reshape, shape
+
+# -- roll ----------------------------------------------------------------------------------------------------------
+
+def _shifts(shift: Any, axis: Any, rank: int) -> dict[int, Any]:
+    """How far each axis is rolled; an axis may be named more than once."""
+    found: dict[int, Any] = {}
+    for s, a in zip(plain_sizes(shift), plain_sizes(axis)):
+        a = axis_from(a, rank)
+        found[a] = found.get(a, 0) + s
+    return found
+
+
+def _lower_roll(b: Any, x: Any, shift: Any, axis: Any) -> Any:
+    if shift.constant is None or axis.constant is None:
+        return NotImplemented
+    for a, by in _shifts(shift.constant, axis.constant, len(x.shape)).items():
+        size = x.shape[a]
+        cut = -by % size if size != 0 else 0
+        if cut == 0:
+            continue
+        pieces = []
+        for begin, length in ((cut, size - cut), (0, cut)):
+            pieces.append(b.slice(x, [begin if i == a else 0 for i in range(len(x.shape))],
+                                  [length if i == a else d for i, d in enumerate(x.shape)]))
+        x = b.concat(pieces, a)
+    return x
+
+
+@op("Roll(input: T, shift: Tshift, axis: Taxis) -> output: T", Tshift=INDICES, Taxis=INDICES,
+    shape=shape_rules.same_as_input, lower=_lower_roll)
+def roll(input, shift, axis):
+    """The elements moved by `shift` along `axis` (numbers or vectors); what falls off one end returns at the other."""
+    shifts = _shifts(shift, axis, input.ndim)
+    return np.roll(input, tuple(shifts.values()), tuple(shifts)) if shifts else input
+
+
+@roll.gradient
+def _(op, grad):
+    return [roll(grad, raw.Neg(op.inputs[1]), op.inputs[2]), None, None]
+
+
+# -- tensor_scatter ------------------------------------------------------------------------------------------------
+
+def _scattered(name: str, doc: str, combine: Any) -> Any:
+    def value(tensor: Any, indices: Any, updates: Any) -> Any:
+        check_scattered(indices, updates, tensor.shape)
+        result = tensor.copy()
+        combine(result, tuple(np.moveaxis(indices, -1, 0)), updates)
+        return result
+
+    value.__doc__ = doc
+    value.__name__ = name
+    return op(f"TensorScatter{name}(tensor: T, indices: Tindices, updates: T) -> output: T", Tindices=INDICES,
+              shape=lambda c: shape_rules.scattered_nd(*c.shapes), checks=True)(value)
+
+
+def _set(result: np.ndarray, place: tuple, updates: np.ndarray) -> None:
+    result[place] = updates
+
+
+tensor_scatter_update = _scattered("Update", "A copy of `tensor` with `updates` at the coordinates `indices`.", _set)
+tensor_scatter_add = _scattered("Add", "A copy of `tensor` with `updates` added at the coordinates `indices`.", np.add.at)
+tensor_scatter_sub = _scattered("Sub", "A copy of `tensor` with `updates` subtracted at the coordinates `indices`.",
+                                np.subtract.at)
+
+
+@tensor_scatter_update.gradient
+def _(op, grad):
+    indices, updates = op.inputs[1], op.inputs[2]
+    count_nodes(1)              # TensorFlow makes an Identity of the gradient
+    return [tensor_scatter_update(grad, indices, raw.ZerosLike(updates)), None, raw.GatherNd(grad, indices)]
+
+
+@tensor_scatter_add.gradient
+def _(op, grad):
+    return [raw.Identity(grad), None, raw.GatherNd(grad, op.inputs[1])]
+
+
+@tensor_scatter_sub.gradient
+def _(op, grad):
+    return [raw.Identity(grad), None, raw.Neg(raw.GatherNd(grad, op.inputs[1]))]
+
+
+# -- positions -----------------------------------------------------------------------------------------------------
+
+def _unravel_shape(c: Any) -> Any:
+    indices, dims = c.shapes
+    count = dims[0] if dims else None
+    if indices is None:
+        return None
+    return (count,) if not indices else (count, shape_rules.elements(indices))
+
+
+@op("UnravelIndex(indices: Tidx, dims: Tidx) -> output: Tidx", Tidx=INDEX, shape=_unravel_shape, checks=True)
+def unravel_index(indices, dims):
+    """The coordinates, one row per dimension, of positions in a flattened tensor of shape `dims`."""
+    total = int(np.prod(dims))
+    if indices.size and (indices.min() < 0 or indices.max() >= total):
+        from jitgraph.graph.errors import InvalidArgumentError
+
+        raise InvalidArgumentError(None, None, f"index is out of bound as with dims: {dims.tolist()}")
+    return np.array(np.unravel_index(indices, tuple(dims)), indices.dtype).reshape(len(dims), *indices.shape)
+
+
+def _bound(side: str) -> Any:
+    def value(sorted_inputs: Any, values: Any, out_type: Any) -> Any:
+        rows = [np.searchsorted(row, wanted, side) for row, wanted in zip(sorted_inputs, values)]
+        return np.array(rows, out_type.as_numpy_dtype).reshape(values.shape)
+
+    return value
+
+
+_lower_value, _upper_value = _bound("left"), _bound("right")
+
+
+@op("LowerBound(sorted_inputs: T, values: T; out_type: type = int32) -> output: out_type",
+    out_type=INDEX.with_default(dtypes.int32), shape=shape_rules.same_as(1))
+def _lower_bound(sorted_inputs, values, out_type):
+    """For each row, where `values` would go in the sorted row: before equal elements."""
+    return _lower_value(sorted_inputs, values, out_type)
+
+
+@op("UpperBound(sorted_inputs: T, values: T; out_type: type = int32) -> output: out_type",
+    out_type=INDEX.with_default(dtypes.int32), shape=shape_rules.same_as(1))
+def _upper_bound(sorted_inputs, values, out_type):
+    """For each row, where `values` would go in the sorted row: after equal elements."""
+    return _upper_value(sorted_inputs, values, out_type)
+
+
+def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = dtypes.int32,
+                 name: str | None = None) -> Any:
+    """Where `values` [..., m] would go in the sorted rows `sorted_sequence` [..., n], before ("left") or after equals.
+
+    Raises ValueError for another `side`.
+    """
+    with name_scope(name, "searchsorted", [sorted_sequence, values]):
+        values = convert_to_tensor(values)
+        sequence = convert_to_tensor(sorted_sequence)
+        if side not in ("left", "right"):
+            raise ValueError(f"side must be either 'right' or 'left'.  Saw: {side}.")
+        find = _lower_bound if side == "left" else _upper_bound
+        rows, wanted = reshape(sequence, [-1, shape(sequence)[-1]]), reshape(values, [-1, shape(values)[-1]])
+        return reshape(find(rows, wanted, out_type=out_type), shape(values))
+
+
+# -- sorting -------------------------------------------------------------------------------------------------------
+
+def _to_last(values: Any, axis: int) -> tuple[Any, Any]:
+    """`values` with `axis` at the end, and the permutation that did it (None if it was there)."""
+    if axis == -1 or values._shape is not None and axis == len(values._shape) - 1:
+        return values, None
+    if values._shape is not None:
+        count = len(values._shape)
+        order = [*range(count)]
+        order[axis], order[-1] = order[-1], order[axis]
+        permutation = constant(order, dtypes.int32)
+    else:
+        permutation = exchanged(rank(values), axis)
+    return transpose(values, permutation), permutation
+
+
+def _sorted(values: Any, axis: int, direction: str, positions: bool) -> Any:
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise ValueError(f"{direction} should be one of ASCENDING, DESCENDING")
+    values, order = _to_last(values, axis)
+    rising = direction == "ASCENDING"
+    if order is None or values._shape is not None:
+        count_nodes(2)          # TensorFlow keeps the axis and the rank
+    count = shape(values)[-1]
+    top = raw.TopKV2(raw.Neg(values) if rising else values, count)
+    result = top.indices if positions else raw.Neg(top.values) if rising else top.values
+    return result if order is None else transpose(result, order)
+
+
+def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | None = None) -> Any:
+    """`values` (1-D or higher) sorted along `axis`, "ASCENDING" or "DESCENDING".  Raises ValueError for others."""
+    with name_scope(name, "sort"):
+        return _sorted(convert_to_tensor(values), axis, direction, False)
+
+
+def argsort(values: Any, axis: int = -1, direction: str = "ASCENDING", stable: bool = False,
+            name: str | None = None) -> Any:
+    """The positions (int32) that sort `values` along `axis`; equal elements keep their order."""
+    with name_scope(name, "argsort"):
+        return _sorted(convert_to_tensor(values), axis, direction, True)
+
+
+# -- repeat --------------------------------------------------------------------------------------------------------
+
+def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Any:
+    """Each element of `input` along `axis` (None: of the flattened tensor) repeated `repeats` (a number or vector) times."""
+    with name_scope(name, "Repeat", [input, repeats]):
+        data = convert_to_tensor(input, name="input")
+        if axis is None:
+            data, axis = reshape(data, [-1]), 0
+        if axis < 0:
+            axis += len(data._shape)
+        counts = convert_to_tensor(repeats, dtypes.int32, name="repeats")
+        if not counts._shape or counts._shape == (1,):
+            counts = reshape(counts, [])
+            full = shape(data)
+            wide = expand_dims(data, axis + 1)
+            wide = broadcast_to(wide, concat([full[:axis + 1], [counts], full[axis + 1:]], 0))
+            return reshape(wide, concat([full[:axis], [full[axis] * counts], full[axis + 1:]], 0))
+        ends = raw.Cumsum(counts, 0)
+        total = raw.Sum(counts, [0])
+        positions = raw.UpperBound(expand_dims(ends, 0), expand_dims(raw.Range(0, total, 1), 0))
+        return gather(data, reshape(positions, [-1]), axis=axis)
+

@@ -1,0 +1,45 @@
+"""Copies of a tensor with some rows, or another part, replaced."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitgraph.declare.invalid import invalid
+from jitgraph.declare.op import op
+from jitgraph.graph import shape_rules
+from jitgraph.graph.dtypes import INDICES
+
+
+def _changed_rows(name: str, doc: str, combine: Any) -> Any:
+    def value(x, i, v):
+        if x.ndim != v.ndim or i.ndim != 1 or v.shape != (len(i), *x.shape[1:]):
+            raise invalid(f"i must be a vector with one row of v for each element; x: {list(x.shape)}, i: {list(i.shape)}, v: "
+                          f"{list(v.shape)}")
+        result = np.array(x)
+        combine(result, np.mod(i, len(x)) if len(x) else i, v)
+        return result
+
+    value.__doc__, value.__name__ = doc, name
+    return op(f"Inplace{name}(x: T, i: int32, v: T) -> y: T", shape=shape_rules.same_as_input, checks=True)(value)
+
+
+def _set(result: np.ndarray, rows: np.ndarray, values: np.ndarray) -> None:
+    result[rows] = values
+
+
+inplace_update = _changed_rows("Update", "`x` with the rows `i` replaced by those of `v`.", _set)
+inplace_add = _changed_rows("Add", "`x` with the rows of `v` added to the rows `i`.", np.add.at)
+inplace_sub = _changed_rows("Sub", "`x` with the rows of `v` subtracted from the rows `i`.", np.subtract.at)
+
+
+@op("TensorStridedSliceUpdate(input: T, begin: Index, end: Index, strides: Index, value: T; begin_mask: int = 0, end_mask: int = "
+    "0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0) -> output: T", Index=INDICES,
+    shape=shape_rules.same_as_input, checks=True)
+def tensor_strided_slice_update(input, begin, end, strides, value, begin_mask, end_mask, ellipsis_mask, new_axis_mask,
+                                shrink_axis_mask):
+    """A copy of `input` whose part ``[begin:end:strides]`` is `value`."""
+    from jitgraph.variables.reference_ops import strided_slice_assign
+
+    return strided_slice_assign.opdef.value(input, begin, end, strides, value, begin_mask, end_mask, ellipsis_mask, new_axis_mask,
+                                            shrink_axis_mask)

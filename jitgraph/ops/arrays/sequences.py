@@ -1,0 +1,275 @@
+"""Sequences: ``range`` and ``linspace``; running sums and products along an axis."""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from jitgraph import raw_ops as raw
+from jitgraph.declare.op import INDEX, NOT_DIFFERENTIABLE, NUMBERS, op
+from jitgraph.declare.samples import draw
+from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.dtypes import FLOATS, TypeSet, as_dtype
+from jitgraph.graph.scopes import name_scope
+from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.elementwise.cast import cast
+from jitgraph.ops.elementwise.complex_numbers import conj
+
+# -- range and linspace ------------------------------------------------------------------------------------------------
+
+_RANGED = TypeSet(dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, default=dtypes.int32)
+
+
+def _count(start: Any, limit: Any, delta: Any, real: bool) -> Any:
+    """The number of elements of a range.  The bounds may be symbolic sizes.  Raises ValueError if there is none."""
+    if delta == 0:
+        raise ValueError(f"Requires delta != 0: {delta}")
+    if delta > 0 and start > limit:
+        raise ValueError(f"Requires start <= limit when delta > 0: {start}/{limit}")
+    if delta < 0 and start < limit:
+        raise ValueError(f"Requires start >= limit when delta < 0: {start}/{limit}")
+    if real:
+        return math.ceil(abs((limit - start) / delta))
+    return (limit - start + delta - 1) // delta if delta > 0 else (start - limit - delta - 1) // -delta
+
+
+def _range_shape(c: Any) -> Any:
+    for i in range_(3):
+        shape_rules.with_rank(c.shapes[i], 0, ("start", "limit", "delta")[i])
+    bounds = [c.constant(i) for i in range_(3)]
+    if not all(shape_rules.known(bound) for bound in bounds):
+        return (None,)
+    return (_count(*(bound.item() for bound in bounds), real=c.attrs["Tidx"].is_floating),)
+
+
+range_ = range      # Python's, before tf.range takes the name
+
+
+def _lower_range(b: Any, start: Any, limit: Any, delta: Any) -> Any:
+    constants = [start.constant, limit.constant, delta.constant]
+    if any(value is None for value in constants):
+        return NotImplemented
+    bounds = [value.item() for value in constants]
+    dtype = start.dtype
+    if dtype.is_floating:
+        return b.const(_ranged(*constants), dtype)
+    count = _count(*bounds, real=False)
+    return b.iota((count,), 0, dtype) * b.const(bounds[2], dtype) + b.const(bounds[0], dtype)
+
+
+def _ranged(start: Any, limit: Any, delta: Any) -> Any:
+    dtype = np.asarray(start).dtype
+    real = dtype.kind not in "iu"
+    if dtype.itemsize == 2:
+        start, limit, delta = (np.float32(value) for value in (start, limit, delta))
+    count = _count(*(np.asarray(value).item() for value in (start, limit, delta)), real=real)
+    if not real:
+        return np.asarray(np.asarray(start) + np.arange(count, dtype=dtype) * np.asarray(delta), dtype)
+    steps = np.full(count, delta, np.asarray(start).dtype)
+    if count:
+        steps[0] = start
+    return np.cumsum(steps, dtype=steps.dtype).astype(dtype)       # one addition after the other, as TensorFlow adds
+
+
+@op("Range(start: Tidx, limit: Tidx, delta: Tidx) -> output: Tidx", Tidx=_RANGED, shape=_range_shape,
+    lower=_lower_range, grad=NOT_DIFFERENTIABLE, dynamic=True,
+    samples=lambda rng, dtype: [[np.asarray(v, dtype) for v in bounds]
+                                for bounds in ((0, 5, 1), (2, 9, 3), (5, 0, -2), (3, 3, 1))],
+    reference=lambda start, limit, delta: np.arange(start, limit, delta, start.dtype))
+def _range(start, limit, delta):
+    """The numbers from `start` up to `limit` (not included) in steps of `delta`."""
+    try:
+        return _ranged(start, limit, delta)
+    except ValueError as error:
+        from jitgraph.graph.errors import InvalidArgumentError
+
+        raise InvalidArgumentError(None, None, str(error)) from None
+
+
+_LINEAR = TypeSet(dtypes.bfloat16, dtypes.float32, dtypes.float64)
+
+
+def _linspace_shape(c: Any) -> Any:
+    for i, what in enumerate(("start", "stop", "num")):
+        shape_rules.with_rank(c.shapes[i], 0, what)
+    num = c.constant(2)
+    if not shape_rules.known(num):
+        return (None,)
+    if num.item() <= 0:
+        raise ValueError(f"Requires num > 0: {num.item()}")
+    return (num.item(),)
+
+
+def _lower_linspace(b: Any, start: Any, stop: Any, num: Any) -> Any:
+    if num.constant is None:
+        return NotImplemented
+    count = num.constant.item()
+    if count <= 0:
+        raise ValueError(f"Requires num > 0: {count}")
+    if count == 1:
+        return b.reshape(start, (1,))
+    step = (stop - start) / b.cast(b.const(count - 1, dtypes.int64), start.dtype)
+    return start + step * b.iota((count,), 0, start.dtype)
+
+
+@op("LinSpace(start: T, stop: T, num: Tidx) -> output: T", T=_LINEAR, Tidx=INDEX, shape=_linspace_shape,
+    lower=_lower_linspace, grad=NOT_DIFFERENTIABLE, dynamic=True,
+    samples=lambda rng, dtype: [[np.asarray(1, dtype), np.asarray(4, dtype), np.int32(n)] for n in (1, 2, 7)],
+    reference=lambda start, stop, num: np.linspace(start, stop, num))
+def linspace(start, stop, num):
+    """`num` numbers at equal distances, from `start` to `stop`, both included."""
+    if num <= 0:
+        from jitgraph.graph.errors import InvalidArgumentError
+
+        raise InvalidArgumentError(None, None, f"Requires num > 0: {num}")
+    if num == 1:
+        return np.reshape(start, 1)
+    step = (stop - start) / np.asarray(num - 1).astype(start.dtype)
+    return np.asarray(start + step * np.arange(num).astype(start.dtype), start.dtype)
+
+
+lin_space = linspace
+
+
+# dtypes of range's arguments, the weaker first
+_HIERARCHY = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
+
+
+def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
+    """The numbers from `start` (0 if only one bound is given) up to `limit`, not included, in steps of `delta`.
+
+    The dtype is the widest of the arguments', in the order int32, int64, float32, float64.
+    """
+    if limit is None:
+        start, limit = 0, start
+    with name_scope(name, "Range", [start, limit, delta]) as scope:
+        wanted = None if dtype is None else as_dtype(dtype).base_dtype
+        bounds = [convert_to_tensor(value, wanted, what)
+                  for value, what in ((start, "start"), (limit, "limit"), (delta, "delta"))]
+        if wanted is None:
+            found = [bound.dtype.base_dtype for bound in bounds]
+            for other in found:
+                if other not in _HIERARCHY:
+                    raise TypeError(f"tf.range takes int32, int64, float32 or float64, not {other.name}; give dtype=.")
+            widest = max(found, key=_HIERARCHY.index)
+            bounds = [cast(bound, widest) for bound in bounds]
+        return _range(*bounds, name=scope)
+
+
+# -- running sums and products -----------------------------------------------------------------------------------------
+
+def _scan_samples(rng, dtype):
+    x = draw(rng, (2, 3), dtype, 1, 3)
+    inputs = [[x, np.int32(0)], [x, np.int32(-1)], [x[0], np.int32(0)], [x[:, :0], np.int32(1)]]
+    return [*inputs, *(([x, np.int32(1)], {"exclusive": exclusive, "reverse": reverse})
+                       for exclusive, reverse in ((True, False), (False, True), (True, True)))]
+
+
+def _scan_axis(axis: Any, rank: int) -> int:
+    axis = int(axis)
+    if not -rank <= axis < rank:
+        from jitgraph.graph.errors import InvalidArgumentError
+
+        raise InvalidArgumentError(None, None, f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), "
+                                               f"but got {axis}")
+    return axis % rank
+
+
+def _lower_scan(kind: str) -> Any:
+    def lower(b, x, axis, exclusive, reverse):
+        if axis.constant is None:
+            return NotImplemented
+        return b.scan(kind, x, _scan_axis(axis.constant, len(x.shape)), exclusive, reverse)
+
+    return lower
+
+
+def _scanned(accumulate: Any, start: Any, x: Any, axis: Any, exclusive: bool, reverse: bool) -> Any:
+    """`accumulate` along `axis`; with `exclusive` each element sees those before it only, beginning with `start`."""
+    axis = _scan_axis(axis, x.ndim)
+    wide = x.astype(np.float32) if x.dtype.itemsize == 2 and x.dtype.kind not in "iu" else x
+    turned = np.flip(wide, axis) if reverse else wide
+    if exclusive:
+        first = np.full((*x.shape[:axis], 1, *x.shape[axis + 1:]), start, wide.dtype)
+        turned = np.concatenate([first, turned], axis).take(range_(x.shape[axis]), axis)
+    result = accumulate(turned, axis=axis, dtype=wide.dtype)
+    return np.asarray(np.flip(result, axis) if reverse else result, x.dtype)
+
+
+_SCAN = "(x: T, axis: Tidx; exclusive: bool = False, reverse: bool = False) -> out: T"
+
+
+@op("Cumsum" + _SCAN, T=NUMBERS, Tidx=INDEX, shape=shape_rules.same_as_input, lower=_lower_scan("add"),
+    samples=_scan_samples)
+def _cumsum(x, axis, exclusive, reverse):
+    """Running sums along `axis`."""
+    return _scanned(np.add.accumulate, 0, x, axis, exclusive, reverse)
+
+
+@_cumsum.gradient
+def _(op, grad):
+    return [_cumsum(grad, op.inputs[1], exclusive=op.attrs["exclusive"], reverse=not op.attrs["reverse"]), None]
+
+
+@op("Cumprod" + _SCAN, T=NUMBERS, Tidx=INDEX, shape=shape_rules.same_as_input, lower=_lower_scan("mul"),
+    samples=_scan_samples)
+def _cumprod(x, axis, exclusive, reverse):
+    """Running products along `axis`."""
+    return _scanned(np.multiply.accumulate, 1, x, axis, exclusive, reverse)
+
+
+@_cumprod.gradient
+def _(op, grad):
+    # as in TensorFlow: NaN where x is 0
+    x, axis = op.inputs
+    exclusive, reverse = op.attrs["exclusive"], op.attrs["reverse"]
+    product = _cumprod(x, axis, exclusive=exclusive, reverse=reverse)
+    return [_cumsum(conj(product) * grad, axis, exclusive=exclusive, reverse=not reverse) / conj(x), None]
+
+
+def _log_add(x: Any, axis: int, dtype: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return np.logaddexp.accumulate(x, axis=axis, dtype=dtype)
+
+
+@op("CumulativeLogsumexp" + _SCAN, T=FLOATS - dtypes.bfloat16, Tidx=INDEX, shape=shape_rules.same_as_input,
+    samples=_scan_samples)
+def _cumulative_logsumexp(x, axis, exclusive, reverse):
+    """Running ``log(sum(exp(x)))`` along `axis`; the lowest finite value stands for the logarithm of nothing."""
+    lowest = np.finfo(x.dtype).min if x.dtype.itemsize > 2 else np.float32(np.finfo(x.dtype).min)
+    return _scanned(_log_add, lowest, x, axis, exclusive, reverse)
+
+
+@_cumulative_logsumexp.gradient
+def _(op, grad):
+    x, axis = op.inputs
+    total = op.outputs[0]
+    options = {"exclusive": op.attrs["exclusive"], "reverse": not op.attrs["reverse"]}
+    lowest = grad.dtype.base_dtype.min
+
+    def part(chosen, magnitude):
+        logarithm = raw.SelectV2(chosen, raw.Log(magnitude), lowest)
+        return raw.Exp(_cumulative_logsumexp(logarithm - total, axis, **options) + x)
+
+    return [part(grad > 0, grad) - part(grad < 0, -grad), None]
+
+
+def _running(builder: Any, default_name: str, function_name: str, text: str) -> Any:
+    def function(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False,
+                 name: str | None = None) -> Tensor:
+        with name_scope(name, default_name, [x]) as scope:
+            x = convert_to_tensor(x, name="x")
+            return builder(x, axis, exclusive=exclusive, reverse=reverse, name=scope)
+
+    function.__name__ = function.__qualname__ = function_name
+    function.__doc__ = (f"{text} along `axis`: ``[a, b, c]`` gives the values of ``[a], [a, b], [a, b, c]``.\n\n"
+                        "    `exclusive` leaves each element itself out; `reverse` runs from the end.\n    ")
+    return function
+
+
+cumsum = _running(_cumsum, "Cumsum", "cumsum", "Running sums")
+cumprod = _running(_cumprod, "Cumprod", "cumprod", "Running products")
+cumulative_logsumexp = _running(_cumulative_logsumexp, "CumulativeLogsumexp", "cumulative_logsumexp",
+                                "Running ``log(sum(exp(x)))``")

@@ -1,0 +1,1 @@
+"""Element by element: arithmetic, comparison, elementary and special functions, steps of optimizers."""

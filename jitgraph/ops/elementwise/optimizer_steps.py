@@ -1,0 +1,316 @@
+"""The steps of the optimizers: ``ApplyAdam`` and its kin, one expression each.
+
+An expression takes the values of the variables and the gradient and gives the new values of the variables.  From it
+follow the op on variables (``ApplyAdam``), the op on resource variables (``ResourceApplyAdam``) and, where a signature for
+sparse gradients is given, the ops that update only some rows (``SparseApplyAdam``).
+"""
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from jitgraph.declare import prim
+from jitgraph.declare.op import OpBuilder, op
+from jitgraph.graph import shape_rules
+from jitgraph.graph.dtypes import INDICES, NUMBERS
+
+_LOCKING = "use_locking: bool = false"
+
+
+def _variables_agree(count: int, gradient: int) -> Callable:
+    """A shape rule: the first `count` inputs and input `gradient` have one shape, the result's; the others are scalars."""
+
+    def rule(c: Any) -> Any:
+        merged = c.shapes[gradient]
+        for shape in c.shapes[:count]:
+            merged = shape_rules.merge(merged, shape)
+        for position, shape in enumerate(c.shapes[count:], count):
+            if position != gradient:
+                shape_rules.with_rank(shape, 0, "a hyperparameter")
+        return merged
+
+    return rule
+
+
+def _new_values(expression: Callable, count: int) -> Callable:
+    """The NumPy meaning: the new value of each variable, in its dtype."""
+
+    @functools.wraps(expression)
+    def value(*arrays: Any, **attrs: Any) -> Any:
+        results = expression(*arrays, **attrs)
+        results = results if isinstance(results, tuple) else (results,)
+        cast = tuple(np.asarray(new, np.asarray(old).dtype) for new, old in zip(results, arrays))
+        return cast if count > 1 else cast[0]
+
+    return value
+
+
+def _new_rows(expression: Callable, order: tuple[str, ...], dense: tuple[str, ...], count: int) -> Callable:
+    """The NumPy meaning for some rows only; rows named more than once are updated one after the other."""
+    positions = [order.index(name) for name in dense]
+    at = order.index("indices")
+
+    @functools.wraps(expression)
+    def value(*arrays: Any, **attrs: Any) -> Any:
+        indices, grad = np.ravel(arrays[at]), arrays[order.index("grad")]
+        new = [np.array(a) for a in arrays[:count]]
+        _check_rows(indices, new[0].shape[0])
+        grad = grad.reshape(len(indices), *new[0].shape[1:])
+        rounds = [np.arange(len(indices))] if len(np.unique(indices)) == len(indices) else np.arange(len(indices))[:, None]
+        for chosen in rounds:
+            rows = indices[chosen]
+            given = [new[p][rows] if p < count else grad[chosen] if dense[k] == "grad" else arrays[p]
+                     for k, p in enumerate(positions)]
+            results = expression(*given, **attrs)
+            for target, result in zip(new, results if isinstance(results, tuple) else (results,)):
+                target[rows] = result
+        return tuple(new) if count > 1 else new[0]
+
+    return value
+
+
+def _lower_rows(name: str, expression: Callable, order: tuple[str, ...], dense: tuple[str, ...], count: int) -> Callable:
+    """The same in place, row after row."""
+
+    @functools.wraps(expression)
+    def lower(b: Any, *inputs: Any, **attrs: Any) -> Any:
+        given = dict(zip(order, inputs))
+        return b.update_rows(name, inputs[:count], given["indices"], [given[n] for n in dense[count:]],
+                             functools.partial(expression, **attrs))
+
+    return lower
+
+
+def _check_rows(indices: np.ndarray, rows: int) -> None:
+    from jitgraph.graph.errors import InvalidArgumentError
+
+    outside = (indices < 0) | (indices >= rows)
+    if outside.any():
+        position = int(np.argmax(outside))
+        raise InvalidArgumentError(None, None, f"indices[{position}] = {indices[position]} is not in [0, {rows})")
+
+
+def _declare(name: str, refs: list, rest: list, attrs: str, value: Callable, updates: Callable | None,
+             **more: Any) -> OpBuilder:
+    types = [f"{n}: {'Tindices' if n == 'indices' else 'int64' if n == 'global_step' else 'T'}" for n in rest]
+    types_of = {"T": NUMBERS, **({"Tindices": INDICES} if "indices" in rest else {})}
+    on_variables = op(f"{name}({', '.join([f'{n}: &T' for n in refs] + types)}; {attrs}) -> out: &T",
+                      stateful=True, state="write", updates=updates, **more, **types_of)(value)
+    op(f"Resource{name}({', '.join([f'{n}: resource' for n in refs] + types)}; {attrs})", stateful=True, state="write",
+       updates=updates, **{**more, "shape": shape_rules.no_outputs}, **types_of)(value)
+    return on_variables
+
+
+def update(name: str, refs: str, rest: str, attrs: str = "", sparse: str = "") -> Callable[[Callable], OpBuilder]:
+    """Declares ``Apply{name}``, its resource form, and with `sparse` (the order of its inputs) the sparse forms.
+
+    The body is an expression in prims: the variables `refs` and the inputs `rest` to the new values of `refs`.
+    """
+    variables, others = refs.split(), rest.split()
+    attributes = f"{_LOCKING}, {attrs}" if attrs else _LOCKING
+    count = len(variables)
+
+    def declare(expression: Callable) -> OpBuilder:
+        builder = _declare("Apply" + name, variables, others, attributes, _new_values(expression, count), expression,
+                           shape=_variables_agree(count, count + others.index("grad")))
+        if sparse:
+            order = (*variables, *sparse.split())
+            rows = expression, order, (*variables, *others), count
+            _declare("SparseApply" + name, variables, list(order[count:]), attributes, _new_rows(*rows), None, checks=True,
+                     shape=shape_rules.same_as_input, lower=_lower_rows(expression.__name__, *rows))
+        return builder
+
+    return declare
+
+
+@op(f"ApplyGradientDescent(var: &T, alpha: T, delta: T; {_LOCKING}) -> out: &T", T=NUMBERS, stateful=True, state="write",
+    shape=_variables_agree(1, 2), updates=lambda var, alpha, delta: var - delta * alpha)
+def apply_gradient_descent(var, alpha, delta):
+    """var - alpha * delta."""
+    return var - delta * alpha
+
+
+@op(f"ResourceApplyGradientDescent(var: resource, alpha: T, delta: T; {_LOCKING})", T=NUMBERS, stateful=True,
+    state="write", shape=shape_rules.no_outputs, updates=lambda var, alpha, delta: var - delta * alpha)
+def resource_apply_gradient_descent(var, alpha, delta):
+    """var - alpha * delta."""
+    return var - delta * alpha
+
+
+@update("Momentum", "var accum", "lr grad momentum", "use_nesterov: bool = false", sparse="lr grad indices momentum")
+def apply_momentum(var, accum, lr, grad, momentum, use_nesterov):
+    """accum = momentum * accum + grad; var -= lr * accum (Nesterov: lr * (grad + momentum * accum))."""
+    accum = accum * momentum + grad
+    if use_nesterov:
+        return var - (grad * lr + accum * momentum * lr), accum
+    return var - accum * lr, accum
+
+
+@update("KerasMomentum", "var accum", "lr grad momentum", "use_nesterov: bool = false",
+        sparse="lr grad indices momentum")
+def apply_keras_momentum(var, accum, lr, grad, momentum, use_nesterov):
+    """accum = momentum * accum - lr * grad; var += accum (Nesterov: momentum * accum - lr * grad)."""
+    accum = accum * momentum - grad * lr
+    return (var + (accum * momentum - grad * lr) if use_nesterov else var + accum), accum
+
+
+@update("Adam", "var m v", "beta1_power beta2_power lr beta1 beta2 epsilon grad", "use_nesterov: bool = false")
+def apply_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, use_nesterov):
+    """Running means m of the gradient and v of its square, corrected for their start (Kingma and Ba, 2014)."""
+    alpha = lr * prim.sqrt(1 - beta2_power) / (1 - beta1_power)
+    m = m + (grad - m) * (1 - beta1)
+    v = v + (grad * grad - v) * (1 - beta2)
+    step = grad * (1 - beta1) + m * beta1 if use_nesterov else m
+    return var - (step * alpha) / (prim.sqrt(v) + epsilon), m, v
+
+
+@update("AdaMax", "var m v", "beta1_power lr beta1 beta2 epsilon grad")
+def apply_ada_max(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
+    """Adam with the largest gradient in place of the mean square (Kingma and Ba, 2014)."""
+    m = m + (grad - m) * (1 - beta1)
+    v = prim.max(v * beta2, prim.abs(grad))
+    return var - lr / (1 - beta1_power) * (m / (v + epsilon)), m, v
+
+
+@update("Adagrad", "var accum", "lr grad", "update_slots: bool = true", sparse="lr grad indices")
+def apply_adagrad(var, accum, lr, grad, update_slots):
+    """accum += grad ** 2; var -= lr * grad / sqrt(accum) (Duchi et al., 2011)."""
+    if update_slots:
+        accum = accum + grad * grad
+    return var - grad * lr * prim.rsqrt(accum), accum
+
+
+@update("AdagradDA", "var gradient_accumulator gradient_squared_accumulator", "grad lr l1 l2 global_step",
+        sparse="grad indices lr l1 l2 global_step")
+def apply_adagrad_da(var, gradient_accumulator, gradient_squared_accumulator, grad, lr, l1, l2, global_step):
+    """Adagrad with dual averaging: the weights follow from all gradients so far (Duchi et al., 2011)."""
+    total = gradient_accumulator + grad
+    squares = gradient_squared_accumulator + grad * grad
+    step = prim.cast(global_step, _dtype_of(var))
+    shrunk = prim.sign(total) * prim.max(prim.abs(total) - l1 * step, 0)
+    top = prim.select(l1 > 0, shrunk, total)
+    return -lr * top / (l2 * step * lr + prim.sqrt(squares)), total, squares
+
+
+def _dtype_of(value: Any) -> Any:
+    return value.dtype
+
+
+@update("Adadelta", "var accum accum_update", "lr rho epsilon grad", sparse="lr rho epsilon grad indices")
+def apply_adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
+    """Steps in the units of the weights: running means of squared gradients and squared steps (Zeiler, 2012)."""
+    accum = accum * rho + grad * grad * (1 - rho)
+    step = prim.sqrt(accum_update + epsilon) * prim.rsqrt(accum + epsilon) * grad
+    return var - step * lr, accum, accum_update * rho + step * step * (1 - rho)
+
+
+@update("RMSProp", "var ms mom", "lr rho momentum epsilon grad", sparse="lr rho momentum epsilon grad indices")
+def apply_rms_prop(var, ms, mom, lr, rho, momentum, epsilon, grad):
+    """ms: running mean of grad ** 2; mom = momentum * mom + lr * grad / sqrt(ms + epsilon); var -= mom."""
+    ms = ms + (grad * grad - ms) * (1 - rho)
+    mom = mom * momentum + (grad * lr) / prim.sqrt(ms + epsilon)
+    return var - mom, ms, mom
+
+
+@update("CenteredRMSProp", "var mg ms mom", "lr rho momentum epsilon grad",
+        sparse="lr rho momentum epsilon grad indices")
+def apply_centered_rms_prop(var, mg, ms, mom, lr, rho, momentum, epsilon, grad):
+    """As RMSProp, divided by the standard deviation: the square of the running mean mg is taken off ms."""
+    ms = ms + (grad * grad - ms) * (1 - rho)
+    mg = mg + (grad - mg) * (1 - rho)
+    mom = mom * momentum + (grad * lr) / prim.sqrt((ms - mg * mg) + epsilon)
+    return var - mom, mg, ms, mom
+
+
+def _ftrl(var, accum, linear, grad, shrunk_grad, lr, l1, l2, lr_power):
+    """Follow the regularized leader, with L1 and L2 (McMahan et al., 2013)."""
+    squares = accum + grad * grad
+    root, old_root = prim.pow(squares, -lr_power), prim.pow(accum, -lr_power)
+    linear = linear + shrunk_grad - (root - old_root) / lr * var
+    quadratic = root / lr + 2 * l2
+    shrunk = (prim.sign(linear) * l1 - linear) / quadratic
+    return prim.select(prim.abs(linear) > l1, shrunk, 0), squares, linear
+
+
+@update("Ftrl", "var accum linear", "grad lr l1 l2 lr_power", sparse="grad indices lr l1 l2 lr_power")
+def apply_ftrl(var, accum, linear, grad, lr, l1, l2, lr_power):
+    """Follow the regularized leader, with L1 and L2 (McMahan et al., 2013)."""
+    return _ftrl(var, accum, linear, grad, grad, lr, l1, l2, lr_power)
+
+
+@update("FtrlV2", "var accum linear", "grad lr l1 l2 l2_shrinkage lr_power",
+        sparse="grad indices lr l1 l2 l2_shrinkage lr_power")
+def apply_ftrl_v2(var, accum, linear, grad, lr, l1, l2, l2_shrinkage, lr_power):
+    """As Ftrl, with an L2 penalty on the size of the weights that does not enter the accumulator."""
+    return _ftrl(var, accum, linear, grad, grad + 2 * l2_shrinkage * var, lr, l1, l2, lr_power)
+
+
+def _proximal(pulled, rate, l1, l2):
+    """The point nearest to `pulled` under L1 and L2 penalties of weight `rate`."""
+    shrunk = prim.sign(pulled) * prim.max(prim.abs(pulled) - rate * l1, 0)
+    return prim.select(l1 > 0, shrunk, pulled) / (1 + l2 * rate)
+
+
+@op(f"ApplyProximalGradientDescent(var: &T, alpha: T, l1: T, l2: T, delta: T; {_LOCKING}) -> out: &T", T=NUMBERS,
+    stateful=True, state="write", shape=_variables_agree(1, 4),
+    updates=lambda var, alpha, l1, l2, delta: _proximal(var - delta * alpha, alpha, l1, l2))
+def apply_proximal_gradient_descent(var, alpha, l1, l2, delta):
+    """A gradient step, then the proximal step for L1 and L2 (Duchi and Singer, 2009)."""
+    return _proximal(var - delta * alpha, alpha, l1, l2)
+
+
+@op(f"ResourceApplyProximalGradientDescent(var: resource, alpha: T, l1: T, l2: T, delta: T; {_LOCKING})", T=NUMBERS,
+    stateful=True, state="write", shape=shape_rules.no_outputs,
+    updates=lambda var, alpha, l1, l2, delta: _proximal(var - delta * alpha, alpha, l1, l2))
+def resource_apply_proximal_gradient_descent(var, alpha, l1, l2, delta):
+    """As ApplyProximalGradientDescent, on a resource variable."""
+    return _proximal(var - delta * alpha, alpha, l1, l2)
+
+
+_PROXIMAL = (lambda var, alpha, l1, l2, grad: _proximal(var - grad * alpha, alpha, l1, l2),
+             ("var", "alpha", "l1", "l2", "grad", "indices"), ("var", "alpha", "l1", "l2", "grad"), 1)
+_proximal_rows = _new_rows(*_PROXIMAL)
+_lower_proximal_rows = _lower_rows("proximal_gradient_descent", *_PROXIMAL)
+
+
+@op(f"SparseApplyProximalGradientDescent(var: &T, alpha: T, l1: T, l2: T, grad: T, indices: Tindices; {_LOCKING}) "
+    "-> out: &T", T=NUMBERS, Tindices=INDICES, stateful=True, state="write", shape=shape_rules.same_as_input, checks=True,
+    lower=_lower_proximal_rows)
+def sparse_apply_proximal_gradient_descent(var, alpha, l1, l2, grad, indices):
+    """As ApplyProximalGradientDescent, for some rows."""
+    return _proximal_rows(var, alpha, l1, l2, grad, indices)
+
+
+@op(f"ResourceSparseApplyProximalGradientDescent(var: resource, alpha: T, l1: T, l2: T, grad: T, indices: Tindices; "
+    f"{_LOCKING})", T=NUMBERS, Tindices=INDICES, stateful=True, state="write", shape=shape_rules.no_outputs, checks=True,
+    lower=_lower_proximal_rows)
+def resource_sparse_apply_proximal_gradient_descent(var, alpha, l1, l2, grad, indices):
+    """As ApplyProximalGradientDescent, for some rows of a resource variable."""
+    return _proximal_rows(var, alpha, l1, l2, grad, indices)
+
+
+
+
+@update("ProximalAdagrad", "var accum", "lr l1 l2 grad", sparse="lr l1 l2 grad indices")
+def apply_proximal_adagrad(var, accum, lr, l1, l2, grad):
+    """As Adagrad, then the proximal step for L1 and L2 (Duchi and Singer, 2009)."""
+    accum = accum + grad * grad
+    rate = lr * prim.rsqrt(accum)
+    return _proximal(var - grad * rate, rate, l1, l2), accum
+
+
+@update("AddSign", "var m", "lr alpha sign_decay beta grad")
+def apply_add_sign(var, m, lr, alpha, sign_decay, beta, grad):
+    """Steps larger where gradient and running mean agree in sign (Bello et al., 2017)."""
+    m = m * beta + grad * (1 - beta)
+    return var - lr * (alpha + sign_decay * prim.sign(grad) * prim.sign(m)) * grad, m
+
+
+@update("PowerSign", "var m", "lr logbase sign_decay beta grad")
+def apply_power_sign(var, m, lr, logbase, sign_decay, beta, grad):
+    """Steps exponentially larger where gradient and running mean agree in sign (Bello et al., 2017)."""
+    m = m * beta + grad * (1 - beta)
+    return var - lr * prim.exp(logbase * sign_decay * prim.sign(grad) * prim.sign(m)) * grad, m

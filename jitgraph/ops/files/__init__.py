@@ -1,0 +1,1 @@
+"""Files: checkpoints, examples, whole files."""

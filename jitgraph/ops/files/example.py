@@ -1,0 +1,230 @@
+"""``tf.train.Example`` messages taken apart: the ops behind ``tf.parse_example`` and its kin.
+
+A feature is dense (the same shape in every example, or padded along its first dimension), or sparse (any length).
+"""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitgraph.declare.invalid import invalid
+from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph.dtypes import DType, TypeSet
+from jitgraph.ops.strings.strings import each
+
+_TYPES = TypeSet(dtypes.float32, dtypes.int64, dtypes.string)
+_LISTS = {"float32": "float_list", "int64": "int64_list", "string": "bytes_list"}
+_C_NAMES = {"float_list": "float", "int64_list": "int64", "bytes_list": "string", "float32": "float"}
+
+
+def text_of(data: bytes) -> str:
+    return data.decode("latin-1")
+
+
+def message(cls: Any, data: bytes) -> Any:
+    """The message in `data`.  Raises InvalidArgumentError if there is none."""
+    from google.protobuf.message import DecodeError
+
+    try:
+        return cls.FromString(data)
+    except DecodeError:
+        raise invalid(f"Could not parse example input, value: '{text_of(data)}'") from None
+
+
+class Where:
+    """The example that is read, for error messages; `name` is None for single examples."""
+
+    def __init__(self, name: str | None, index: int = 0):
+        self.missing = "" if name is None else f"Name: {name}, "
+        self.found = "" if name is None else f"Name: {name}, "
+        self.place = "" if name is None else f", Index: {index}"
+
+
+def values_of(feature: Any, key: str, dtype: DType, where: Where) -> Any:
+    """The values of a feature, None if it is missing or empty.  Raises InvalidArgumentError for another type."""
+    kind = feature.WhichOneof("kind") if feature is not None else None
+    if kind is None:
+        return None
+    if kind != _LISTS[dtype.name]:
+        raise invalid(f"{where.found}Key: {key}{where.place}.  Data types don't match. Data type: {_C_NAMES[kind]} but "
+                      f"expected type: {_C_NAMES.get(dtype.name, dtype.name)}")
+    return getattr(feature, kind).value
+
+
+def _array(values: Any, dtype: DType) -> np.ndarray:
+    if dtype.name == "string":
+        out = np.empty(len(values), object)
+        out[:] = list(values)
+        return out
+    return np.array(values, dtype.as_numpy_dtype)
+
+
+def dense_value(feature: Any, key: str, dtype: DType, shape: tuple, default: np.ndarray, where: Where) -> np.ndarray:
+    """The value of a dense feature in one example: in `shape`, whose first size may be None (any number)."""
+    values = values_of(feature, key, dtype, where)
+    stride = int(np.prod([size for size in shape if size is not None]))
+    if shape and shape[0] is None:
+        count = 0 if values is None else len(values)
+        if count % max(stride, 1):
+            raise invalid(f"{where.found}Key: {key}{where.place}.  Number of {dtype.name} values is not a multiple of "
+                          f"stride length. Saw {count} values but output shape is: {_brackets(shape)}")
+        rows = () if values is None else values
+        return _array(rows, dtype).reshape(-1 if stride else 0, *shape[1:])
+    if values is None:
+        if not default.size and stride:
+            raise invalid(f"{where.missing}Feature: {key} (data type: {_C_NAMES.get(dtype.name, dtype.name)}) is required "
+                          "but could not be found.")
+        return default.reshape(shape)
+    if len(values) != stride:
+        raise invalid(f"{where.found}Key: {key}{where.place}.  Number of {dtype.name} values != expected.  Values size: "
+                      f"{len(values)} but output shape: {_brackets(shape)}")
+    return _array(values, dtype).reshape(shape)
+
+
+def _brackets(shape: tuple) -> str:
+    return "[" + ",".join("?" if size is None else str(size) for size in shape) + "]"
+
+
+def dense_batch(parts: list[np.ndarray], dtype: DType, shape: tuple, default: np.ndarray) -> np.ndarray:
+    """The values of a dense feature stacked; of varying length, padded with the default."""
+    numpy_dtype = dtype.as_numpy_dtype
+    if not shape or shape[0] is not None:
+        out = np.empty((len(parts), *shape), numpy_dtype)
+        for row, part in enumerate(parts):
+            out[row] = part if part.ndim else part[()]
+        return out
+    longest = max((len(part) for part in parts), default=0)
+    padding = default.reshape(-1)[0] if default.size else (b"" if numpy_dtype is object else 0)
+    out = np.full((len(parts), longest, *shape[1:]), padding, numpy_dtype)
+    for row, part in enumerate(parts):
+        out[row, :len(part)] = part
+    return out
+
+
+def sparse_batch(lists: list[Any], dtype: DType) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(indices, values, shape) of a feature of any length, one row per example."""
+    lengths = [0 if values is None else len(values) for values in lists]
+    indices = [(row, column) for row, length in enumerate(lengths) for column in range(length)]
+    flat = [value for values in lists if values is not None for value in values]
+    return (np.array(indices, np.int64).reshape(-1, 2), _array(flat, dtype),
+            np.array([len(lists), max(lengths, default=0)], np.int64))
+
+
+def parse_batch(serialized: np.ndarray, names: np.ndarray, sparse_keys: list[str], dense_keys: list[str],
+                dense_defaults: list[np.ndarray], attrs: dict[str, Any]) -> tuple[list, list, list, list]:
+    """(sparse indices, sparse values, sparse shapes, dense values) of a vector of Examples."""
+    from jitgraph.formats.messages import Example
+
+    sparse: list[list] = [[] for _ in sparse_keys]
+    dense: list[list] = [[] for _ in dense_keys]
+    for row, data in enumerate(serialized.tolist()):
+        features = message(Example, data).features.feature
+        where = Where(text_of(names[row]) if names.size else "<unknown>", row)
+        for own, key, dtype in zip(sparse, sparse_keys, attrs["sparse_types"]):
+            own.append(values_of(features.get(key), key, dtype, where))
+        for own, key, dtype, shape, default in zip(dense, dense_keys, attrs["Tdense"], attrs["dense_shapes"],
+                                                   dense_defaults):
+            own.append(dense_value(features.get(key), key, dtype, shape, default, where))
+    parts = [sparse_batch(own, dtype) for own, dtype in zip(sparse, attrs["sparse_types"])]
+    rows = [dense_batch(own, *rest) for own, *rest in zip(dense, attrs["Tdense"], attrs["dense_shapes"], dense_defaults)]
+    return [p[0] for p in parts], [p[1] for p in parts], [p[2] for p in parts], rows
+
+
+def keys_of(arrays: Any) -> list[str]:
+    """The keys in a list of string scalars, or in a string vector."""
+    return [text_of(np.asarray(key, object)[()]) for key in arrays]
+
+
+# -- batches of examples -------------------------------------------------------------------------------------------
+
+def _batch_shapes(sparse: int, rows: Any, shapes: list) -> list:
+    dense = [(rows, *shape) if shape is not None else None for shape in shapes]
+    return [(None, 2)] * sparse + [(None,)] * sparse + [(2,)] * sparse + dense
+
+
+def _example_shapes(c: Any) -> list:
+    rows = shape_rules.with_rank(c.shapes[0], 1, "serialized")[0]
+    return _batch_shapes(len(c.attrs["sparse_types"]), rows, c.attrs["dense_shapes"])
+
+
+@op("ParseExample(serialized: string, names: string, sparse_keys: Nsparse*string, dense_keys: Ndense*string, "
+    "dense_defaults: [Tdense]; Nsparse: int >= 0, Ndense: int >= 0, sparse_types: list(type) >= 0, dense_shapes: "
+    "list(shape) >= 0) -> sparse_indices: Nsparse*int64, sparse_values: [sparse_types], sparse_shapes: Nsparse*int64, "
+    "dense_values: [Tdense]", sparse_types=_TYPES, Tdense=_TYPES, shape=_example_shapes, host=True)
+def parse_example(serialized, names, sparse_keys, dense_keys, dense_defaults, sparse_types, Tdense, dense_shapes):
+    """The features of a vector of serialized Examples, sparse and dense ones."""
+    return parse_batch(serialized, names, keys_of(sparse_keys), keys_of(dense_keys), dense_defaults,
+                       {"sparse_types": sparse_types, "Tdense": Tdense, "dense_shapes": dense_shapes})
+
+
+def _example_v2_shapes(c: Any) -> list:
+    shape, count, shapes = c.shapes[0], c.attrs["num_sparse"], c.attrs["dense_shapes"]
+    if shape is None:
+        return [None] * (3 * count + len(shapes))
+    if shape:
+        return _batch_shapes(count, shape[0], shapes)
+    return [(None, 1)] * count + [(None,)] * count + [(1,)] * count + [tuple(s) for s in shapes]
+
+
+@op("ParseExampleV2(serialized: string, names: string, sparse_keys: string, dense_keys: string, ragged_keys: string, "
+    "dense_defaults: [Tdense]; num_sparse: int >= 0, sparse_types: list(type) >= 0, ragged_value_types: list(type) >= 0, "
+    "ragged_split_types: list(type) >= 0, dense_shapes: list(shape) >= 0) -> sparse_indices: num_sparse*int64, "
+    "sparse_values: [sparse_types], sparse_shapes: num_sparse*int64, dense_values: [Tdense], ragged_values: "
+    "[ragged_value_types], ragged_row_splits: [ragged_split_types]", sparse_types=_TYPES, Tdense=_TYPES,
+    shape=_example_v2_shapes, host=True, grad=NOT_DIFFERENTIABLE)
+def parse_example_v2(serialized, names, sparse_keys, dense_keys, ragged_keys, dense_defaults, sparse_types, Tdense,
+                     dense_shapes):
+    """As ParseExample, of a vector of Examples or a single one, as newer graph files have it."""
+    if ragged_keys.size:
+        raise NotImplementedError("ragged features are not there: read them as sparse ones")
+    attrs = {"sparse_types": sparse_types, "Tdense": Tdense, "dense_shapes": dense_shapes}
+    keys = keys_of(sparse_keys.reshape(-1)), keys_of(dense_keys.reshape(-1))
+    indices, values, shapes, dense = parse_batch(serialized.reshape(-1), names, *keys, dense_defaults, attrs)
+    if not serialized.ndim:
+        indices, shapes = [i[:, 1:] for i in indices], [s[1:] for s in shapes]
+        dense = [d.reshape(d.shape[1:]) for d in dense]
+    return indices, values, shapes, dense, [], []
+
+
+# -- single examples -----------------------------------------------------------------------------------------------
+
+def _single_shapes(c: Any) -> list:
+    shape_rules.with_rank(c.shapes[0], 0, "serialized")
+    count = len(c.attrs["sparse_types"])
+    dense = [tuple(shape) if shape is not None else None for shape in c.attrs["dense_shapes"]]
+    return [(None, 1)] * count + [(None,)] * count + [(1,)] * count + dense
+
+
+@op("ParseSingleExample(serialized: string, dense_defaults: [Tdense]; num_sparse: int >= 0, sparse_keys: list(string) "
+    ">= 0, dense_keys: list(string) >= 0, sparse_types: list(type) >= 0, dense_shapes: list(shape) >= 0) -> "
+    "sparse_indices: num_sparse*int64, sparse_values: [sparse_types], sparse_shapes: num_sparse*int64, dense_values: "
+    "[Tdense]", sparse_types=_TYPES, Tdense=_TYPES, shape=_single_shapes, host=True)
+def parse_single_example(serialized, dense_defaults, sparse_keys, dense_keys, sparse_types, Tdense, dense_shapes):
+    """The features of one serialized Example."""
+    from jitgraph.formats.messages import Example
+
+    features, where = message(Example, serialized[()]).features.feature, Where(None)
+    sparse = [values_of(features.get(key), key, dtype, where)
+              for key, dtype in zip(sparse_keys, sparse_types)]
+    dense = [dense_value(features.get(key), key, *rest, where)
+             for key, *rest in zip(dense_keys, Tdense, dense_shapes, dense_defaults)]
+    parts = [sparse_batch([values], dtype) for values, dtype in zip(sparse, sparse_types)]
+    return [p[0][:, 1:] for p in parts], [p[1] for p in parts], [p[2][1:] for p in parts], dense
+
+
+@op("DecodeJSONExample(json_examples: string) -> binary_examples: string", shape=shape_rules.same_as_input, host=True)
+def decode_json_example(json_examples):
+    """Examples written as JSON, as serialized messages."""
+    from google.protobuf import json_format
+
+    from jitgraph.formats.messages import Example
+
+    def one(text: bytes) -> bytes:
+        try:
+            return json_format.Parse(text, Example()).SerializeToString(deterministic=True)
+        except json_format.ParseError as error:
+            raise invalid(f"Error while parsing JSON: {error}") from None
+
+    return each(one, json_examples)

@@ -1,0 +1,1 @@
+"""Python functions, and values that only the host holds."""

@@ -1,0 +1,1 @@
+"""Neural networks: convolutions, poolings, normalisation, losses, embeddings."""

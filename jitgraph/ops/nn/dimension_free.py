@@ -1,0 +1,86 @@
+"""``tf.nn``'s functions that take the number of dimensions from their arguments: pools, transposed and spread convolutions."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from jitgraph import raw_ops as raw
+from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.scopes import name_scope
+from jitgraph.ops.nn import convolution_functions as convolution
+from jitgraph.ops.nn import pooling_functions as pooling
+
+_TRANSPOSED = {1: convolution.conv1d_transpose, 2: convolution.conv2d_transpose, 3: convolution.conv3d_transpose}
+
+
+def _pool(functions: tuple, input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None, name: str | None) -> Any:
+    given = [len(v) for v in (ksize, strides) if isinstance(v, (list, tuple)) and len(v) > 1]
+    rank = len(data_format) if data_format else convert_to_tensor(input).shape.ndims
+    count = rank - 2 if rank is not None else given[0] if given else None
+    if count not in (1, 2, 3):
+        raise ValueError(f"Input tensor must be of rank 3, 4 or 5 but was {rank}.")
+    formats = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
+    return functions[count - 1](input, ksize, strides, padding, data_format or formats[count], name=name)
+
+
+def max_pool_v2(input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None = None, name: str | None = None) -> Any:
+    """The maximum of each window of `input` [batch, 1 to 3 dimensions of space, channels]."""
+    return _pool((pooling.max_pool1d, pooling.max_pool, pooling.max_pool3d), input, ksize, strides, padding, data_format, name)
+
+
+def avg_pool_v2(input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None = None, name: str | None = None) -> Any:
+    """The mean of each window of `input` [batch, 1 to 3 dimensions of space, channels]; padding cells do not count."""
+    return _pool((pooling.avg_pool1d, pooling.avg_pool, pooling.avg_pool3d), input, ksize, strides, padding, data_format, name)
+
+
+def conv_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, padding: str = "SAME", data_format: str | None = None,
+                   dilations: Any = None, name: str | None = None) -> Any:
+    """The transpose of a convolution over 1 to 3 dimensions of space, which the length of `output_shape` says."""
+    with name_scope(name, "conv_transpose", [input, filters, output_shape]):
+        shape = convert_to_tensor(output_shape) if hasattr(output_shape, "shape") else output_shape
+        count = (shape.shape[0].value if hasattr(shape, "shape") else len(shape)) - 2
+        if count not in _TRANSPOSED:
+            raise ValueError(f"output_shape must be of length 3, 4 or 5 but was {count + 2}.")
+        formats = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
+        return _TRANSPOSED[count](input, filters, output_shape=output_shape, strides=strides, padding=padding,
+                                  data_format=data_format or formats[count], dilations=dilations)
+
+
+def with_space_to_batch(input: Any, dilation_rate: Any, padding: str, op: Callable, filter_shape: Any = None,
+                        spatial_dims: Any = None, data_format: str | None = None) -> Any:
+    """``op(input, number of dimensions of space, padding)`` with elements `dilation_rate` apart, by way of ``space_to_batch``.
+
+    Raises ValueError for other paddings than "SAME" (which needs `filter_shape`) and "VALID".
+    """
+    from jitgraph.ops.arrays.space import required_space_to_batch_paddings
+
+    rates = np.array(dilation_rate, np.int32).reshape(-1)
+    count = len(rates)
+    if (rates < 1).any():
+        raise ValueError("dilation_rate must be positive")
+    if spatial_dims is None:
+        first = 2 if data_format is not None and data_format.startswith("NC") else 1
+        spatial_dims = range(first, first + count)
+    if list(spatial_dims) != sorted(set(spatial_dims)) or min(spatial_dims) < 1:
+        raise ValueError("spatial_dims must be a monotonically increasing sequence of positive integers")
+    if (rates == 1).all():
+        return op(input, count, padding)
+    input = convert_to_tensor(input)
+    base = [[0, 0]] * count
+    if padding == "SAME":
+        if filter_shape is None:
+            raise ValueError("filter_shape must be specified for SAME padding")
+        extra = (np.array(filter_shape[:count], np.int32) - 1) * rates
+        base = [[int(e) // 2, int(e) - int(e) // 2] for e in extra]
+    elif padding != "VALID":
+        raise ValueError(f"Invalid padding method {padding!r}")
+    last = max(spatial_dims)
+    blocks, paddings_at = [1] * last, [[0, 0]] * last
+    for position, dimension in enumerate(spatial_dims):
+        blocks[dimension - 1], paddings_at[dimension - 1] = int(rates[position]), base[position]
+    sizes = raw.Slice(raw.Shape(input), [1], [last])
+    paddings, crops = required_space_to_batch_paddings(sizes, blocks, paddings_at)
+    result = op(raw.SpaceToBatchND(input, blocks, paddings), count, "VALID")
+    return raw.BatchToSpaceND(result, blocks, crops)

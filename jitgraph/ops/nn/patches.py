@@ -1,0 +1,170 @@
+"""Windows that are not sums: extract_image_patches, grayscale dilation and erosion."""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from jitgraph import raw_ops as raw
+from jitgraph.declare.op import op
+from jitgraph.declare.renamed_arguments import renamed
+from jitgraph.graph import shape_rules
+from jitgraph.graph.dtypes import REALS
+from jitgraph.graph.ids import gradient_of_nodes
+from jitgraph.graph.scopes import name_scope
+from jitgraph.ops.nn import window_geometry as windows
+from jitgraph.ops.nn.window_geometry import Window
+from jitgraph.ops.reduce.precise_sum import precise_sum
+
+_PADDING = 'padding: string {"SAME", "VALID"}'
+
+
+def _windows(size: Any, taps: Any, strides: Any, rates: Any, padding: str) -> list[Window]:
+    return [windows.window(d, n, step, gap, padding) for d, n, step, gap in zip(size, taps, strides[1:3], rates[1:3])]
+
+
+# -- patches -------------------------------------------------------------------------------------------------------
+
+def _patches_shape(c: Any) -> Any:
+    images = shape_rules.with_rank(c.shapes[0], 4, "images")
+    _, height, width, _ = c.attrs["ksizes"]
+    wins = _windows(images[1:3], (height, width), c.attrs["strides"], c.attrs["rates"], c.attrs["padding"])
+    depth = None if images[3] is None else images[3] * (height * width)
+    return (images[0], wins[0].output, wins[1].output, depth)
+
+
+@op(f"ExtractImagePatches(images: T; ksizes: list(int) >= 4, strides: list(int) >= 4, rates: list(int) >= 4, "
+    f"{_PADDING}) -> patches: T",
+    T=REALS, shape=_patches_shape)
+def _extract_image_patches(images, ksizes, strides, rates, padding):
+    """Every window of the images, flattened, as the channels of a new image."""
+    taps = tuple(ksizes[1:3])
+    wins = _windows(images.shape[1:3], taps, strides, rates, padding)
+    view = windows.view(np.ascontiguousarray(windows.padded(images, wins)), wins, taps)
+    return view.reshape(*view.shape[:3], math.prod(view.shape[3:]))
+
+
+@_extract_image_patches.gradient
+@gradient_of_nodes(97)
+def _(op, grad):
+    return raw.ExtractImagePatchesGrad(raw.Shape(op.inputs[0]), grad, **{
+        name: op.attrs[name] for name in ("ksizes", "strides", "rates", "padding")})
+
+
+@op("ExtractImagePatchesGrad(images_shape: int32, grad: T; ksizes: list(int) >= 4, strides: list(int) >= 4, rates: list(int) >= 4, "
+    f"{_PADDING}) -> images: T", T=REALS,
+    shape=lambda c: shape_rules.with_rank(shape_rules.from_value(0)(c), 4))
+def extract_image_patches_grad(images_shape, grad, ksizes, strides, rates, padding):
+    """The gradient of ExtractImagePatches: every window added where it came from."""
+    n, height, width, depth = (int(d) for d in images_shape)
+    taps = tuple(ksizes[1:3])
+    wins = _windows((height, width), taps, strides, rates, padding)
+    full = np.zeros((n, *(w.before + d + w.after for w, d in zip(wins, (height, width))), depth), grad.dtype)
+    parts = grad.reshape(*grad.shape[:3], *taps, depth)
+    for tap in np.ndindex(*taps):
+        under = (slice(None), slice(None), slice(None), *tap)
+        full[windows.tap_slices(wins, tap)] += parts[under]
+    return windows.cropped(full, wins, (height, width))
+
+
+@extract_image_patches_grad.gradient
+def _(op, grad):
+    return [None, raw.ExtractImagePatches(grad, **{
+        name: op.attrs[name] for name in ("ksizes", "strides", "rates", "padding")})]
+
+
+def extract_image_patches(images: Any, ksizes: Any = None, strides: Any = None, rates: Any = None, padding: Any = None,
+                          name: str | None = None, sizes: Any = None) -> Any:
+    """Every window (`ksizes` [1, height, width, 1]) of `images` [n, h, w, c], flattened to height * width * c channels."""
+    ksizes = renamed("sizes", sizes, "ksizes", ksizes)
+    return _extract_image_patches(images, ksizes=ksizes, strides=strides, rates=rates, padding=padding, name=name)
+
+
+# -- dilation ------------------------------------------------------------------------------------------------------
+
+_MORPHOLOGY = f"strides: list(int) >= 4, rates: list(int) >= 4, {_PADDING}"
+
+
+def _dilation_shape(c: Any) -> Any:
+    value = shape_rules.with_rank(c.shapes[0], 4, "input")
+    filters = shape_rules.with_rank(c.shapes[1], 3, "filter")
+    depth = shape_rules.merge_sizes(value[3], filters[2])
+    wins = _windows(value[1:3], filters[:2], c.attrs["strides"], c.attrs["rates"], c.attrs["padding"])
+    return (value[0], wins[0].output, wins[1].output, depth)
+
+
+def _highest(x: np.ndarray, filters: np.ndarray, strides: Any, rates: Any, padding: str) -> tuple:
+    """The windows, the padded data, the maxima of data + filter, and the tap that each came from."""
+    wins = _windows(x.shape[1:3], filters.shape[:2], strides, rates, padding)
+    real = x.dtype.kind not in "iu"
+    lowest = -np.inf if real else np.iinfo(x.dtype).min
+    data = windows.padded(x, wins, lowest)
+    inside = None if real else windows.padded(np.ones(x.shape, bool), wins, False)
+    best = where = None
+    for number, tap in enumerate(np.ndindex(*filters.shape[:2])):
+        part = windows.tap_slices(wins, tap)
+        value = data[part] + filters[tap]
+        if inside is not None:          # no integer stays lowest when something is added to it
+            value = np.where(inside[part], value, np.asarray(lowest, x.dtype))
+        if best is None:
+            best, where = value.copy(), np.zeros(value.shape, np.int64)
+            continue
+        better = value > best
+        np.copyto(best, value, where=better)
+        np.copyto(where, number, where=better)
+    return wins, data, best, where
+
+
+@op(f"Dilation2D(input: T, filter: T; {_MORPHOLOGY}) -> output: T", T=REALS, shape=_dilation_shape)
+def _dilation2d(input, filter, strides, rates, padding):
+    """The maximum of input + filter in each window."""
+    return _highest(input, filter, strides, rates, padding)[2]
+
+
+def _morphology(op: Any) -> dict[str, Any]:
+    return {name: op.attrs[name] for name in ("strides", "rates", "padding")}
+
+
+@_dilation2d.gradient
+def _(op, grad):
+    value, filters = op.inputs
+    return [raw.Dilation2DBackpropInput(value, filters, grad, **_morphology(op)),
+            raw.Dilation2DBackpropFilter(value, filters, grad, **_morphology(op))]
+
+
+@op(f"Dilation2DBackpropInput(input: T, filter: T, out_backprop: T; {_MORPHOLOGY}) -> in_backprop: T", T=REALS,
+    shape=shape_rules.same_as_input)
+def dilation2d_backprop_input(input, filter, out_backprop, strides, rates, padding):
+    """The gradient of Dilation2D for its input: to the element that gave the maximum."""
+    wins, data, _, where = _highest(input, filter, strides, rates, padding)
+    full = np.zeros(data.shape, out_backprop.dtype)
+    for number, tap in enumerate(np.ndindex(*filter.shape[:2])):
+        full[windows.tap_slices(wins, tap)] += np.where(where == number, out_backprop, 0)
+    return windows.cropped(full, wins, input.shape[1:3])
+
+
+@op(f"Dilation2DBackpropFilter(input: T, filter: T, out_backprop: T; {_MORPHOLOGY}) -> filter_backprop: T", T=REALS,
+    shape=shape_rules.same_as(1))
+def dilation2d_backprop_filter(input, filter, out_backprop, strides, rates, padding):
+    """The gradient of Dilation2D for its filter: to the tap that gave the maximum."""
+    _, _, _, where = _highest(input, filter, strides, rates, padding)
+    result = np.zeros(filter.shape, out_backprop.dtype)
+    for number, tap in enumerate(np.ndindex(*filter.shape[:2])):
+        result[tap] = precise_sum(np.where(where == number, out_backprop, 0), (0, 1, 2))
+    return result
+
+
+def dilation2d(input: Any, filter: Any = None, strides: Any = None, rates: Any = None, padding: Any = None,
+               name: str | None = None, filters: Any = None, dilations: Any = None) -> Any:
+    """Grayscale dilation: the maximum of `input` [n, h, w, c] plus `filter` [height, width, c] in each window."""
+    filter = renamed("filters", filters, "filter", filter)
+    rates = renamed("dilations", dilations, "rates", rates)
+    return _dilation2d(input, filter, strides=strides, rates=rates, padding=padding, name=name)
+
+
+def erosion2d(value: Any, kernel: Any, strides: Any, rates: Any, padding: str, name: str | None = None) -> Any:
+    """Grayscale erosion: the minimum of `value` minus `kernel` in each window."""
+    with name_scope(name, "erosion2d", [value, kernel]) as scope:
+        flipped = raw.ReverseV2(kernel, [0, 1])
+        return raw.Neg(_dilation2d(raw.Neg(value), flipped, strides=strides, rates=rates, padding=padding), name=scope)

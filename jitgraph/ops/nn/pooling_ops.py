@@ -1,0 +1,340 @@
+"""Pooling and its gradients, and local response normalisation."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitgraph import raw_ops as raw
+from jitgraph.declare.invalid import invalid
+from jitgraph.declare.op import op
+from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph.dtypes import FLOATS, INDEX, INDICES, REALS, TypeSet
+from jitgraph.graph.ids import gradient_of_nodes
+from jitgraph.ops.arrays.shape import shape
+from jitgraph.ops.nn import lrn_lowering, volume_lowering, window_lowering
+from jitgraph.ops.nn import window_geometry as windows
+from jitgraph.ops.nn.window_geometry import Layout, Window
+
+_ATTRS_2D = ('ksize: list(int) >= 4, strides: list(int) >= 4, padding: string {"SAME", "VALID"}, '
+             'data_format: string {"NHWC", "NCHW", "NCHW_VECT_C"} = "NHWC"')
+_ATTRS_3D = ('ksize: list(int) >= 5, strides: list(int) >= 5, padding: string {"SAME", "VALID"}, '
+             'data_format: string {"NDHWC", "NCDHW"} = "NDHWC"')
+_NOT_IN_GRADIENTS = ', "NCHW_VECT_C"'
+_GEOMETRY = ("ksize", "strides", "padding", "data_format")
+
+
+def _geometry(op: Any) -> dict[str, Any]:
+    return {name: op.attrs[name] for name in _GEOMETRY}
+
+
+def _windows(size: Any, layout: Layout, ksize: Any, strides: Any, padding: str) -> list[Window]:
+    if min(layout.pick(ksize)) < 1:
+        raise ValueError(f"Sliding window ksize must be positive, but is {list(ksize)}")
+    return [windows.window(d, n, step, 1, padding) for d, n, step in zip(size, layout.pick(ksize), layout.pick(strides))]
+
+
+def _pool_shape(c: Any) -> Any:
+    return _pooled(c.shapes[0], c.attrs, c.attrs["data_format"])
+
+
+def _pooled(value: Any, attrs: Any, data_format: str) -> Any:
+    layout = Layout.of(data_format)
+    value = shape_rules.with_rank(value, len(data_format), "input")
+    ksize, strides, padding = attrs["ksize"], attrs["strides"], attrs["padding"]
+    wins = _windows(layout.pick(value), layout, ksize, strides, padding)
+    channel = windows.window(value[layout.channel], ksize[layout.channel], strides[layout.channel], 1, padding).output
+    return layout.shape(value[layout.batch], [w.output for w in wins], channel)
+
+
+def _sizes_shape(c: Any) -> Any:
+    """The shape that the first input states, of as many dimensions as the data format."""
+    wanted = shape_rules.shape_from(c, 0)
+    return (None,) * len(c.attrs["data_format"]) if wanted is None else wanted
+
+
+def _over_channels(ksize: Any, layout: Layout) -> bool:
+    return ksize[layout.channel] != 1
+
+
+class _Pool:
+    """The parts of a pooling of x: padded data with axes [batch, spatial..., channels], and its windows."""
+
+    def __init__(self, x: np.ndarray, ksize: Any, strides: Any, padding: str, data_format: str, fill: Any):
+        self.layout = Layout.of(data_format)
+        last = self.layout.channels_last(x)
+        self.depth = _over_channels(ksize, self.layout)
+        if self.depth:      # pooling over channels: they stand in for a spatial axis
+            last = last[..., None]
+            size, steps = ksize[self.layout.channel], strides[self.layout.channel]
+            self.wins = [Window(1, 1, 1, 0, 0, d) for d in last.shape[1:-2]] + [
+                windows.window(last.shape[-2], size, steps, 1, padding)]
+            self.taps = (1,) * (last.ndim - 3) + (size,)
+        else:
+            self.wins = _windows(last.shape[1:-1], self.layout, ksize, strides, padding)
+            self.taps = tuple(self.layout.pick(ksize))
+        self.sizes = last.shape[1:-1]
+        self.data = windows.padded(last, self.wins, fill)
+
+    def each_tap(self) -> Any:
+        """(number, index of the padded data under that tap), the taps in row-major order."""
+        return enumerate(windows.tap_slices(self.wins, tap) for tap in np.ndindex(*self.taps))
+
+    def inner(self, x: np.ndarray) -> np.ndarray:
+        """x, in the layout of the user, as the results of this pooling are inside.  Raises InvalidArgumentError if it has
+        not the shape of a result."""
+        last = self.layout.channels_last(x)
+        last = last[..., None] if self.depth else last
+        expected = (self.data.shape[0], *(w.output for w in self.wins), self.data.shape[-1])
+        if last.shape != expected:
+            raise invalid(f"Expected the shape of a pooled tensor, {self.outer(np.empty(expected)).shape}, but got {x.shape}")
+        return last
+
+    def outer(self, x: np.ndarray) -> np.ndarray:
+        """A result in the layout of the user."""
+        return self.layout.restore(x[..., 0] if self.depth else x)
+
+    def crop(self, x: np.ndarray) -> np.ndarray:
+        """Padded data without the padding, in the layout of the user."""
+        return self.outer(windows.cropped(x, self.wins, self.sizes))
+
+
+def _lowest(dtype: np.dtype) -> Any:
+    return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
+
+
+# -- maximum -------------------------------------------------------------------------------------------------------
+
+def _max_pool(x: np.ndarray, ksize: Any, strides: Any, padding: str, data_format: str) -> np.ndarray:
+    pool = _Pool(x, ksize, strides, padding, data_format, _lowest(x.dtype))
+    result = None
+    for _, index in pool.each_tap():
+        part = pool.data[index]
+        result = part.copy() if result is None else np.fmax(result, part, out=result)
+    return pool.outer(result)
+
+
+def _max_pool_grad(x: np.ndarray, y: np.ndarray, grad: np.ndarray, ksize: Any, strides: Any, padding: str,
+                   data_format: str) -> np.ndarray:
+    """Each gradient goes to the first element of its window that is the maximum; in 3-D to all that are, as TensorFlow has it."""
+    pool = _Pool(x, ksize, strides, padding, data_format, _lowest(x.dtype))
+    top, left = pool.inner(y), pool.inner(grad)
+    target = np.zeros(pool.data.shape, grad.dtype)
+    open_ = np.ones(top.shape, bool)
+    for _, index in pool.each_tap():
+        hit = open_ & (pool.data[index] == top)
+        target[index] += np.where(hit, left, 0)
+        if x.ndim == 4:
+            open_ &= ~hit
+    return pool.crop(target)
+
+
+def _max_pool_grad_grad(x: np.ndarray, y: np.ndarray, grad: np.ndarray, ksize: Any, strides: Any, padding: str,
+                        data_format: str) -> np.ndarray:
+    """The elements of `grad` at the places where the maxima were."""
+    if grad.shape != x.shape:
+        raise invalid(f"Expected grad to have the shape of orig_input, {x.shape}, but got {grad.shape}")
+    pool = _Pool(x, ksize, strides, padding, data_format, _lowest(x.dtype))
+    top = pool.inner(y)
+    values = _Pool(grad, ksize, strides, padding, data_format, 0)
+    result, open_ = np.zeros(top.shape, grad.dtype), np.ones(top.shape, bool)
+    for _, index in pool.each_tap():
+        hit = open_ & (pool.data[index] == top)
+        np.copyto(result, values.data[index], where=hit)
+        open_ &= ~hit
+    return pool.outer(result)
+
+
+def _declare_max(suffix: str, attrs: str, types: Any, grad_types: Any, second_types: Any, lower: Any = None,
+                 lower_gradient: Any = None) -> None:
+    """MaxPool and its first and second gradient, 2-D or 3-D."""
+    kept = {"TInput": grad_types} if suffix else {}         # in 3-D, what was pooled has a dtype attribute of its own
+    kind = "TInput" if suffix else "T"
+    grad_attrs = attrs.replace(_NOT_IN_GRADIENTS, "")
+
+    def of_rank(c):
+        return shape_rules.with_rank(c.shapes[0], len(c.attrs["data_format"]), "orig_input")
+
+    @op(f"MaxPool{suffix}(input: T; {attrs}) -> output: T", T=types, shape=_pool_shape, lower=lower)
+    def max_pool(input, ksize, strides, padding, data_format):
+        """The maximum of each window."""
+        return _max_pool(input, ksize, strides, padding, data_format)
+
+    @max_pool.gradient
+    def _(op, grad):
+        return getattr(raw, f"MaxPool{suffix}Grad")(op.inputs[0], op.outputs[0], grad, **_geometry(op))
+
+    @op(f"MaxPool{suffix}Grad(orig_input: {kind}, orig_output: {kind}, grad: T; {grad_attrs}) -> output: T",
+        T=grad_types, shape=of_rank, lower=lower_gradient, **kept)
+    def max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format):
+        """The gradient of the maximum: to the first element of each window that is the maximum; in 3-D to all that are."""
+        return _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format)
+
+    @max_pool_grad.gradient
+    @gradient_of_nodes(7)
+    def _(op, grad):
+        second = getattr(raw, f"MaxPool{suffix}GradGrad")(op.inputs[0], op.inputs[1], grad, **_geometry(op))
+        return [raw.ZerosLike(op.inputs[0]), raw.ZerosLike(op.inputs[1]), second]
+
+    @op(f"MaxPool{suffix}GradGrad(orig_input: T, orig_output: T, grad: T; {grad_attrs}) -> output: T", T=second_types,
+        shape=shape_rules.same_as(1))
+    def max_pool_grad_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format):
+        """The second gradient of the maximum."""
+        return _max_pool_grad_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format)
+
+    @max_pool_grad_grad.gradient
+    @gradient_of_nodes(7)
+    def _(op, grad):
+        first = getattr(raw, f"MaxPool{suffix}Grad")(op.inputs[0], op.inputs[1], grad, **_geometry(op))
+        return [raw.ZerosLike(op.inputs[0]), raw.ZerosLike(op.inputs[1]), first]
+
+
+_POOLED = (REALS - TypeSet(dtypes.uint32, dtypes.uint64) + dtypes.qint8).with_default(dtypes.float32)
+_POOLED_3D = FLOATS - dtypes.float64
+_declare_max("", _ATTRS_2D, _POOLED, REALS.with_default(dtypes.float32), REALS, window_lowering.max_pool,
+             window_lowering.max_pool_gradient)
+_declare_max("3D", _ATTRS_3D, _POOLED_3D, _POOLED_3D.with_default(dtypes.float32), REALS, volume_lowering.max_pool,
+             volume_lowering.max_pool_gradient)
+
+_WITH_ARGMAX = ('ksize: list(int) >= 4, strides: list(int) >= 4, Targmax: type = int64, '
+                'padding: string {"SAME", "VALID"}, include_batch_in_index: bool = false')
+
+
+@op(f"MaxPoolWithArgmax(input: T; {_WITH_ARGMAX}) -> output: T, argmax: Targmax", T=REALS,
+    Targmax=INDEX.with_default(dtypes.int64), shape=lambda c: [_pooled(c.shapes[0], c.attrs, "NHWC")] * 2)
+def _max_pool_with_argmax(input, ksize, strides, padding, include_batch_in_index, Targmax):
+    """The maximum of each window, and its position in the flattened image (or batch)."""
+    pool = _Pool(input, ksize, strides, padding, "NHWC", _lowest(input.dtype))
+    places = np.full(pool.data.shape[1:], -1, np.int64)
+    inner = np.arange(int(np.prod(input.shape[1:]))).reshape(input.shape[1:])
+    windows.cropped(places[None], pool.wins, pool.sizes)[0][...] = inner
+    best = arg = None
+    for _, index in pool.each_tap():
+        part, place = pool.data[index], np.broadcast_to(places[index[1:]], pool.data[index].shape)
+        if best is None:
+            best, arg = part.copy(), place.copy()
+            continue
+        better = (part > best) | (arg < 0)
+        np.copyto(best, part, where=better)
+        np.copyto(arg, place, where=better)
+    if include_batch_in_index:
+        arg = arg + (np.arange(len(input)) * inner.size).reshape(-1, 1, 1, 1)
+    return best, arg.astype(Targmax.as_numpy_dtype)
+
+
+@_max_pool_with_argmax.gradient
+def _(op, grad, _):
+    return raw.MaxPoolGradWithArgmax(op.inputs[0], grad, op.outputs[1], ksize=op.attrs["ksize"],
+                                     strides=op.attrs["strides"], padding=op.attrs["padding"],
+                                     include_batch_in_index=op.attrs["include_batch_in_index"])
+
+
+@op("MaxPoolGradWithArgmax(input: T, grad: T, argmax: Targmax; ksize: list(int) >= 4, strides: list(int) >= 4, "
+    'padding: string {"SAME", "VALID"}, include_batch_in_index: bool = false) -> output: T', T=REALS, Targmax=INDICES,
+    shape=shape_rules.same_as_input)
+def max_pool_grad_with_argmax(input, grad, argmax, include_batch_in_index):
+    """The gradient of MaxPoolWithArgmax: added up at the positions `argmax`."""
+    result = np.zeros(input.size, grad.dtype)
+    offset = 0 if include_batch_in_index else (np.arange(len(input)) * (input.size // max(len(input), 1))).reshape(
+        -1, 1, 1, 1)
+    np.add.at(result, (argmax + offset).reshape(-1), grad.reshape(-1))
+    return result.reshape(input.shape)
+
+
+# -- average -------------------------------------------------------------------------------------------------------
+
+def _counts(pool: _Pool) -> np.ndarray:
+    """How many elements of each window lie inside the input, in a shape that broadcasts: [1, outputs..., 1]."""
+    ones = windows.padded(np.ones((1, *pool.sizes, 1)), pool.wins)
+    return sum(ones[index] for _, index in pool.each_tap())
+
+
+def _avg_pool(x: np.ndarray, ksize: Any, strides: Any, padding: str, data_format: str) -> np.ndarray:
+    pool = _Pool(x, ksize, strides, padding, data_format, 0)
+    wide = np.float32 if x.dtype.itemsize == 2 else x.dtype
+    total: Any = 0
+    for _, index in pool.each_tap():
+        total = total + pool.data[index].astype(wide)
+    return pool.outer((total / _counts(pool).astype(wide)).astype(x.dtype))
+
+
+def _avg_pool_grad(size: Any, grad: np.ndarray, ksize: Any, strides: Any, padding: str, data_format: str) -> np.ndarray:
+    pool = _Pool(np.zeros([int(d) for d in size], grad.dtype), ksize, strides, padding, data_format, 0)
+    share = (pool.inner(grad) / _counts(pool).astype(np.float64 if grad.dtype == np.float64 else np.float32)).astype(
+        grad.dtype)
+    target = pool.data.copy()
+    for _, index in pool.each_tap():
+        target[index] += share
+    return pool.crop(target)
+
+
+def _declare_avg(suffix: str, attrs: str, lower: Any = None, lower_gradient: Any = None) -> None:
+    """AvgPool and its gradient, 2-D or 3-D."""
+    value_name = "value" if not suffix else "input"
+
+    @op(f"AvgPool{suffix}({value_name}: T; {attrs.replace(_NOT_IN_GRADIENTS, '')}) -> output: T", T=FLOATS,
+        shape=_pool_shape, lower=lower)
+    def avg_pool(value, ksize, strides, padding, data_format):
+        """The mean of each window; padding does not count."""
+        return _avg_pool(value, ksize, strides, padding, data_format)
+
+    @avg_pool.gradient
+    def _(op, grad):
+        return getattr(raw, f"AvgPool{suffix}Grad")(shape(op.inputs[0]), grad, **_geometry(op))
+
+    @op(f"AvgPool{suffix}Grad(orig_input_shape: int32, grad: T; {attrs.replace(_NOT_IN_GRADIENTS, '')}) -> output: T", T=FLOATS,
+        shape=_sizes_shape, lower=lower_gradient)
+    def avg_pool_grad(orig_input_shape, grad, ksize, strides, padding, data_format):
+        """The gradient of the mean: shared equally among the elements of each window."""
+        return _avg_pool_grad(orig_input_shape, grad, ksize, strides, padding, data_format)
+
+    @avg_pool_grad.gradient
+    @gradient_of_nodes(2)
+    def _(op, grad):
+        return [None, getattr(raw, f"AvgPool{suffix}")(grad, **_geometry(op))]
+
+
+_declare_avg("", _ATTRS_2D, window_lowering.mean_pool, window_lowering.mean_pool_gradient)
+_declare_avg("3D", _ATTRS_3D, volume_lowering.mean_pool, volume_lowering.mean_pool_gradient)
+
+
+# -- local response normalisation ----------------------------------------------------------------------------------
+
+def _around(x: np.ndarray, radius: int) -> np.ndarray:
+    """For each channel the sum over the channels up to `radius` away."""
+    running = np.cumsum(np.pad(x, [(0, 0)] * (x.ndim - 1) + [(1, 0)]), -1, dtype=np.float64)
+    channels = np.arange(x.shape[-1])
+    high, low = np.minimum(channels + radius + 1, x.shape[-1]), np.maximum(channels - radius, 0)
+    return running[..., high] - running[..., low]
+
+
+_LRN_TYPES = (FLOATS - dtypes.float64).with_default(dtypes.float32)
+_LRN = "depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5"
+
+
+def _images(c: Any) -> Any:
+    return shape_rules.with_rank(c.shapes[0], 4, "input")
+
+
+@op(f"LRN(input: T; {_LRN}) -> output: T", T=_LRN_TYPES, shape=_images, lower=lrn_lowering.forward)
+def _lrn(input, depth_radius, bias, alpha, beta):
+    """input / (bias + alpha * sum of the squares of neighbouring channels) ** beta (Krizhevsky et al., 2012)."""
+    wide = input.astype(np.float64)
+    return (wide * (bias + alpha * _around(wide * wide, depth_radius)) ** -beta).astype(input.dtype)
+
+
+@_lrn.gradient
+def _(op, grad):
+    return raw.LRNGrad(grad, op.inputs[0], op.outputs[0],
+                       **{name: op.attrs[name] for name in ("depth_radius", "bias", "alpha", "beta")})
+
+
+@op(f"LRNGrad(input_grads: T, input_image: T, output_image: T; {_LRN}) -> output: T", T=_LRN_TYPES,
+    shape=_images, lower=lrn_lowering.gradient)
+def lrn_grad(input_grads, input_image, output_image, depth_radius, bias, alpha, beta):
+    """The gradient of LRN."""
+    x, y, grad = (a.astype(np.float64) for a in (input_image, output_image, input_grads))
+    norm = bias + alpha * _around(x * x, depth_radius)
+    direct = grad * norm ** -beta
+    through = _around(grad * y / norm, depth_radius)
+    return (direct - 2 * alpha * beta * x * through).astype(input_grads.dtype)

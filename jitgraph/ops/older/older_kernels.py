@@ -1,0 +1,137 @@
+"""Op types of old graph files that nothing took the place of, and convolutions fused with what stands before them."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitgraph.declare import prim
+from jitgraph.declare.invalid import invalid
+from jitgraph.declare.op import NOT_DIFFERENTIABLE, elementwise, lookup, op
+from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph.dtypes import FLOATS, INDEX, TypeSet
+from jitgraph.ops.arrays.shape import plain_sizes
+from jitgraph.ops.reduce.precise_sum import precise_sum
+
+
+def _untiled_shape(c: Any) -> Any:
+    value, multiples = c.shapes[0], c.constant(1)
+    if value is None or not shape_rules.known(multiples):
+        return None
+    return tuple(None if n is None else n // int(m) if m else 0 for n, m in zip(value, multiples))
+
+
+@op("TileGrad(input: T, multiples: int32) -> output: T", shape=_untiled_shape, host=True)
+def tile_grad(input, multiples):
+    """The sum of the copies that Tile makes: its gradient."""
+    counts = plain_sizes(multiples)
+    cut = [n for size, count in zip(input.shape, counts) for n in (count, size // count if count else 0)]
+    return precise_sum(input.reshape(cut), tuple(range(0, 2 * len(counts), 2)))
+
+
+_NORMALIZATION = "variance_epsilon: float, scale_after_normalization: bool"
+
+
+def _normalized_shape(c: Any) -> Any:
+    value = shape_rules.with_rank(c.shapes[0], 4, "t")
+    for of_channels in c.shapes[1:]:
+        value = (*value[:3], shape_rules.merge_sizes(value[3], shape_rules.with_rank(of_channels, 1)[0]))
+    return value
+
+
+@elementwise(f"BatchNormWithGlobalNormalization(t: T, m: T, v: T, beta: T, gamma: T; {_NORMALIZATION}) -> result: T", T=FLOATS,
+             shape=_normalized_shape)
+def batch_norm_with_global_normalization(t, m, v, beta, gamma, variance_epsilon, scale_after_normalization):
+    """``(t - m) / sqrt(v + variance_epsilon)``, times `gamma` if asked for, plus `beta`; along the last axis."""
+    unit = (t - m) * prim.rsqrt(v + variance_epsilon)
+    return (unit * gamma if scale_after_normalization else unit) + beta
+
+
+@batch_norm_with_global_normalization.gradient
+def _(op, grad):
+    t, m, v, _, gamma = op.inputs
+    found = batch_norm_with_global_normalization_grad(t, m, v, gamma, grad, **{
+        name: op.attrs[name] for name in ("variance_epsilon", "scale_after_normalization")})
+    return [found.dx, found.dm, found.dv, found.db, found.dg]
+
+
+@op(f"BatchNormWithGlobalNormalizationGrad(t: T, m: T, v: T, gamma: T, backprop: T; {_NORMALIZATION}) -> dx: T, dm: T, dv: T, "
+    "db: T, dg: T", T=FLOATS, shape=lambda c: [c.shapes[0], *[c.shapes[1]] * 4])
+def batch_norm_with_global_normalization_grad(t, m, v, gamma, backprop, variance_epsilon, scale_after_normalization):
+    """The gradients of BatchNormWithGlobalNormalization for t, m, v, beta and gamma."""
+    axes, inverse = tuple(range(t.ndim - 1)), (1 / np.sqrt(v + variance_epsilon)).astype(t.dtype)
+    scaled = backprop * gamma if scale_after_normalization else backprop
+    distance = t - m
+    slope_of_variance = precise_sum(scaled * distance, axes) * np.asarray(-0.5, t.dtype) * inverse ** 3
+    of_gamma = precise_sum(backprop * distance * inverse, axes) if scale_after_normalization else np.zeros_like(gamma)
+    return (scaled * inverse, -(precise_sum(scaled, axes) * inverse), slope_of_variance, precise_sum(backprop, axes),
+            of_gamma)
+
+
+@op("AdjustContrast(images: T, contrast_factor: float32, min_value: float32, max_value: float32) -> output: float32",
+    T=TypeSet(dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64),
+    shape=shape_rules.same_as_input)
+def adjust_contrast(images, contrast_factor, min_value, max_value):
+    """The distance of each channel from its mean times `contrast_factor`, cut off at both values."""
+    wide = images.astype(np.float32)
+    mean = precise_sum(wide, (-3, -2), True) / np.float32(wide.shape[-3] * wide.shape[-2])
+    return np.clip((wide - mean) * contrast_factor + mean, min_value, max_value).astype(np.float32)
+
+
+_RAW = TypeSet(dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.uint16, dtypes.uint8, dtypes.int16, dtypes.int8,
+               dtypes.int64)
+
+
+def _padded_shape(c: Any) -> Any:
+    value, length = c.shapes[0], c.constant(1)
+    size = None if not shape_rules.known(length) else int(length) // c.attrs["out_type"].size
+    return None if value is None else (*value, size)
+
+
+@op("DecodePaddedRaw(input_bytes: string, fixed_length: int32; out_type: type, little_endian: bool = true) -> output: out_type",
+    out_type=_RAW, shape=_padded_shape, host=True, grad=NOT_DIFFERENTIABLE)
+def decode_padded_raw(input_bytes, fixed_length, out_type, little_endian):
+    """The bytes of each string as numbers; strings are cut off, to whole numbers too, or filled up with zeros to
+    `fixed_length` bytes."""
+    length, dtype = int(fixed_length), np.dtype(out_type.as_numpy_dtype)
+    if length <= 0 or length % dtype.itemsize:
+        raise invalid(f"fixed_length ({length}) must be greater than zero and a multiple of the size of out_type "
+                      f"({dtype.itemsize})")
+    whole = (text[:min(length, len(text) // dtype.itemsize * dtype.itemsize)] for text in input_bytes.reshape(-1).tolist())
+    data = b"".join(text.ljust(length, b"\0") for text in whole)
+    numbers = np.frombuffer(data, dtype.newbyteorder("<" if little_endian else ">")).astype(dtype)
+    return numbers.reshape(*input_bytes.shape, length // dtype.itemsize)
+
+
+# `stateful`: other values at each run
+@op("NonDeterministicInts(shape: shape_dtype; dtype: type = int64) -> output: dtype", shape_dtype=INDEX.with_default(dtypes.int64),
+    dtype=TypeSet(dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64).with_default(dtypes.int64), stateful=True, host=True,
+    shape=shape_rules.from_value(0))
+def non_deterministic_ints(shape, dtype):
+    """Whole numbers from the entropy of the system, with the sizes `shape`."""
+    kind = np.dtype(dtype.as_numpy_dtype)
+    return np.random.default_rng().integers(0, 256, (*plain_sizes(shape), kind.itemsize), np.uint8).view(kind)[..., 0]
+
+
+_PADDED = 'mode: string {"REFLECT", "SYMMETRIC"}, strides: list(int), padding: string {"SAME", "VALID"}'
+
+
+def _convolved(image: np.ndarray, paddings: np.ndarray, filter: np.ndarray, mode: str, strides: Any, padding: str) -> np.ndarray:
+    full = np.pad(image, paddings.tolist(), mode.lower())
+    return lookup("Conv2D").value(full, filter, strides=strides, padding=padding, explicit_paddings=[], data_format="NHWC",
+                                  dilations=[1, 1, 1, 1])
+
+
+@op(f"FusedPadConv2D(input: T, paddings: int32, filter: T; {_PADDED}) -> output: T", T=FLOATS - dtypes.bfloat16, host=True,
+    shape=lambda c: (None,) * 4)
+def fused_pad_conv2d(input, paddings, filter, mode, strides, padding):
+    """The convolution of an image that is mirrored at its borders beforehand."""
+    return _convolved(input, paddings, filter, mode, strides, padding)
+
+
+@op("FusedResizeAndPadConv2D(input: T, size: int32, paddings: int32, filter: T; resize_align_corners: bool = false, "
+    f"{_PADDED}) -> output: T", T=FLOATS - dtypes.bfloat16, host=True, shape=lambda c: (None,) * 4)
+def fused_resize_and_pad_conv2d(input, size, paddings, filter, resize_align_corners, mode, strides, padding):
+    """The convolution of an image that is resized (bilinearly) and mirrored at its borders beforehand."""
+    resized = lookup("ResizeBilinear").value(input, size, align_corners=resize_align_corners, half_pixel_centers=False)
+    return _convolved(resized.astype(input.dtype), paddings, filter, mode, strides, padding)

@@ -1,0 +1,1 @@
+"""Floats as integers of a few bits."""

@@ -1,0 +1,1 @@
+"""Sums, means, extremes: over axes and over segments."""

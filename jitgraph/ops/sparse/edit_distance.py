@@ -1,0 +1,76 @@
+"""Levenshtein's distance between sequences in sparse tensors."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitgraph import raw_ops as raw
+from jitgraph.declare.invalid import invalid
+from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.graph import shape_rules
+from jitgraph.graph.composite import SparseTensor, SparseTensorValue
+from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.sparse.structure_ops import rank_of
+
+
+def distance(a: list, b: list) -> int:
+    """The least number of insertions, deletions and replacements that make `b` of `a` (Levenshtein, 1966)."""
+    if len(a) < len(b):
+        a, b = b, a
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        before, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (x != y))
+    return row[-1]
+
+
+def _sequences(indices: np.ndarray, values: np.ndarray) -> dict:
+    found: dict = {}
+    for index, value in zip(map(tuple, indices[:, :-1].tolist()), values.tolist()):
+        found.setdefault(index, []).append(value)
+    return found
+
+
+def _shape(c: Any) -> Any:
+    shape_rules.merge_sizes(rank_of(c, 2, 0), rank_of(c, 5, 3))
+    first, second = shape_rules.shape_from(c, 2), shape_rules.shape_from(c, 5)
+    if first is None or second is None or None in first or None in second:
+        rank = first if first is not None else second
+        return None if rank is None else (None,) * (len(rank) - 1)
+    return tuple(a if a > b else b for a, b in zip(first[:-1], second[:-1]))
+
+
+@op("EditDistance(hypothesis_indices: int64, hypothesis_values: T, hypothesis_shape: int64, truth_indices: int64, "
+    "truth_values: T, truth_shape: int64; normalize: bool = True) -> output: float32", shape=_shape, host=True,
+    grad=NOT_DIFFERENTIABLE)
+def _edit_distance(hypothesis_indices, hypothesis_values, hypothesis_shape, truth_indices, truth_values, truth_shape,
+                   normalize):
+    """For each row the distance of the hypothesis from the truth, over the length of the truth if normalized."""
+    if len(hypothesis_shape) != len(truth_shape):
+        raise invalid(f"truth_shape and hypothesis_shape must have the same number of elements, got {len(truth_shape)} "
+                      f"and {len(hypothesis_shape)}")
+    found = np.zeros(np.maximum(hypothesis_shape, truth_shape)[:-1].astype(int), np.float32)
+    guesses = _sequences(hypothesis_indices, hypothesis_values)
+    truths = _sequences(truth_indices, truth_values)
+    for index in set(guesses) | set(truths):
+        guess, truth = guesses.get(index, []), truths.get(index, [])
+        steps = np.float32(distance(guess, truth))
+        if normalize:
+            steps = steps / np.float32(len(truth)) if truth else np.float32(np.inf if guess else 0)
+        found[index] = steps
+    return found
+
+
+def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True, name: str = "edit_distance") -> Tensor:
+    """Levenshtein's distance between the sequences (last dimension) of two SparseTensors: float32 [...].
+
+    `normalize` divides by the length of the truth (infinity if that is empty and the hypothesis is not).  Raises
+    TypeError for dense tensors.
+    """
+    for value, what in ((hypothesis, "Hypothesis"), (truth, "Truth")):
+        if not isinstance(value, (SparseTensor, SparseTensorValue)):
+            raise TypeError(f"{what} must be a SparseTensor.")
+    return raw.EditDistance(hypothesis.indices, hypothesis.values, hypothesis.dense_shape, truth.indices, truth.values,
+                            truth.dense_shape, normalize=normalize, name=name)

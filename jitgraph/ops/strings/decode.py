@@ -1,0 +1,201 @@
+"""Numbers in strings: ``tf.decode_raw``, ``tf.decode_csv``, ``tf.decode_compressed``, ``tf.parse_tensor``."""
+from __future__ import annotations
+
+import gzip
+import zlib
+from typing import Any
+
+import numpy as np
+
+from jitgraph.declare.invalid import invalid
+from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.graph import dtypes, errors, shape_rules
+from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.dtypes import TypeSet
+from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.strings.strings import each, parsed_number
+
+# -- bytes ---------------------------------------------------------------------------------------------------------
+
+_RAW = TypeSet(dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.uint16, dtypes.uint8, dtypes.int16,
+               dtypes.int8, dtypes.int64, dtypes.complex64, dtypes.complex128, dtypes.bool_)
+
+
+def _one_more(c: Any) -> Any:
+    return None if c.shapes[0] is None else (*c.shapes[0], None)
+
+
+@op("DecodeRaw(bytes: string; out_type: type, little_endian: bool = true) -> output: out_type", out_type=_RAW,
+    shape=_one_more, host=True, grad=NOT_DIFFERENTIABLE)
+def _decode_raw(bytes, out_type, little_endian):
+    """The bytes of each string as numbers, along a new last dimension."""
+    dtype = np.dtype(out_type.as_numpy_dtype)
+    flat = bytes.reshape(-1).tolist()
+    size = len(flat[0]) if flat else 0
+    for k, text in enumerate(flat):
+        if len(text) != size:
+            raise invalid(f"DecodeRaw requires input strings to all be the same size, but element {k} has size {size} != "
+                          f"{len(text)}")
+    if size % dtype.itemsize:
+        raise invalid(f"Input to DecodeRaw has length {size} that is not a multiple of {dtype.itemsize}, the size of "
+                      f"{out_type.name}")
+    numbers = np.frombuffer(b"".join(flat), dtype.newbyteorder("<" if little_endian else ">")).astype(dtype)
+    return numbers.reshape(*bytes.shape, size // dtype.itemsize)
+
+
+def decode_raw(input_bytes: Any = None, out_type: Any = None, little_endian: bool = True, name: str | None = None,
+               bytes: Any = None) -> Tensor:
+    """The bytes of each string as numbers of `out_type`, along a new last dimension.
+
+    A run raises InvalidArgumentError if the strings differ in length, or if that is no multiple of the size of a number.
+    `bytes` is the older name of `input_bytes`.
+    """
+    return _decode_raw(input_bytes if bytes is None else bytes, out_type=out_type, little_endian=little_endian, name=name)
+
+
+@op('DecodeCompressed(bytes: string; compression_type: string = "") -> output: string', shape=shape_rules.same_as_input,
+    host=True)
+def decode_compressed(bytes, compression_type):
+    """Each string uncompressed; `compression_type` is "", "ZLIB" or "GZIP"."""
+    if compression_type not in ("", "ZLIB", "GZIP"):
+        raise invalid(f"Only ZLIB, GZIP or NONE are supported compressions, got: {compression_type}")
+    decompress = {"ZLIB": zlib.decompress, "GZIP": gzip.decompress, "": lambda text: text}[compression_type]
+
+    def one(text: Any) -> Any:
+        try:
+            return decompress(text)
+        except (zlib.error, OSError, EOFError) as error:
+            raise errors.DataLossError(None, None, f"inflate() failed: {error}") from None
+
+    return each(one, bytes)
+
+
+# -- tensors -------------------------------------------------------------------------------------------------------
+
+@op("ParseTensor(serialized: string; out_type: type) -> output: out_type", shape=lambda c: None, host=True, grad=NOT_DIFFERENTIABLE)
+def parse_tensor(serialized, out_type):
+    """The value of a serialized TensorProto, a string scalar; its dtype has to be `out_type`."""
+    from google.protobuf.message import DecodeError
+
+    from jitgraph.formats.messages import TensorProto
+    from jitgraph.formats.tensor_proto import to_array
+
+    try:
+        proto = TensorProto.FromString(serialized[()])
+        array = to_array(proto)
+    except (DecodeError, ValueError, TypeError):
+        raise invalid(f"Could not parse `serialized` as TensorProto: '{serialized[()][:50]!r}'") from None
+    found = dtypes.as_dtype(proto.dtype)
+    if found != out_type:
+        raise invalid(f"Type mismatch between parsed tensor ({found.name}) and dtype ({out_type.name})")
+    return array
+
+
+@op("SerializeTensor(tensor: T) -> serialized: string", shape=shape_rules.scalar, host=True, grad=NOT_DIFFERENTIABLE)
+def serialize_tensor(tensor, T):
+    """The value as a serialized TensorProto, a string scalar."""
+    from jitgraph.formats.tensor_proto import with_content
+
+    return np.array(with_content(tensor, T).SerializeToString(deterministic=True), object)
+
+
+# -- comma-separated values ----------------------------------------------------------------------------------------
+
+_CSV = TypeSet(dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
+
+
+def _column_shapes(c: Any) -> list:
+    for default in c.shapes[1:]:
+        if default is not None and len(default) > 1:
+            raise ValueError("Shape of a default must be a length-0 or length-1 vector, or a scalar.")
+    return [c.shapes[0]] * len(c.attrs["OUT_TYPE"])
+
+
+@op('DecodeCSV(records: string, record_defaults: [OUT_TYPE]; OUT_TYPE: list(type) >= 1, field_delim: string = ",", '
+    'use_quote_delim: bool = true, '
+    'na_value: string = "", select_cols: list(int) = []) -> output: [OUT_TYPE]', OUT_TYPE=_CSV, shape=_column_shapes,
+    host=True)
+def _decode_csv(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols, OUT_TYPE):
+    """The fields of each record, a tensor per column; empty ones become the default of their column."""
+    out = [np.empty(records.size, dtype.as_numpy_dtype) for dtype in OUT_TYPE]
+    missing = na_value.encode() if isinstance(na_value, str) else na_value
+    for row, record in enumerate(records.reshape(-1).tolist()):
+        fields = _fields(record, field_delim.encode(), use_quote_delim)
+        if select_cols:
+            fields = [fields[column] for column in select_cols if column < len(fields)]
+        if len(fields) != len(out):
+            raise invalid(f"Expect {len(out)} fields but have {len(fields)} in record {row}")
+        for column, field in enumerate(fields):
+            out[column][row] = _value(field, column, row, record_defaults[column], OUT_TYPE[column], missing)
+    return [column.reshape(records.shape) for column in out]
+
+
+def _value(field: bytes, column: int, row: int, default: np.ndarray, dtype: Any, missing: bytes) -> Any:
+    if field == b"" or field == missing:
+        if not default.size:
+            raise invalid(f"Field {column} is required but missing in record {row}!")
+        return default.reshape(-1)[0]
+    if dtype is dtypes.string:
+        return field
+    value = parsed_number(field, dtype)
+    if value is None:
+        raise invalid(f"Field {column} in record {row} is not a valid {dtype.name}: {field.decode('latin-1')}")
+    return value
+
+
+def _fields(record: bytes, delimiter: bytes, quotes: bool) -> list[bytes]:
+    """The fields of a record; in quotes a delimiter is text, and two quotes are one."""
+    if not quotes or b'"' not in record:
+        if quotes and (b"\n" in record or b"\r" in record):
+            raise invalid("Unquoted fields cannot have quotes/CRLFs inside")
+        return record.split(delimiter)
+    fields, position = [], 0
+    while True:
+        if record[position:position + 1] == b'"':
+            field, position = _quoted(record, position + 1, delimiter)
+        else:
+            end = record.find(delimiter, position)
+            end = len(record) if end < 0 else end
+            field, position = record[position:end], end
+            if b'"' in field or b"\n" in field or b"\r" in field:
+                raise invalid("Unquoted fields cannot have quotes/CRLFs inside")
+        fields.append(field)
+        if position >= len(record):
+            return fields
+        position += 1
+
+
+def _quoted(record: bytes, start: int, delimiter: bytes) -> tuple[bytes, int]:
+    """(text of a field in quotes, position after it)."""
+    pieces, position = [], start
+    while True:
+        end = record.find(b'"', position)
+        if end < 0:
+            raise invalid("Quoted field has to end with quote followed by delim or end")
+        pieces.append(record[position:end])
+        if record[end + 1:end + 2] == b'"':
+            pieces.append(b'"')
+            position = end + 2
+            continue
+        if end + 1 < len(record) and record[end + 1:end + 2] != delimiter:
+            raise invalid("Quote inside a string has to be escaped by another quote")
+        return b"".join(pieces), end + 1
+
+
+def decode_csv(records: Any, record_defaults: Any, field_delim: str = ",", use_quote_delim: bool = True,
+               name: str | None = None, na_value: str = "", select_cols: Any = None) -> list:
+    """The fields of each record (a line of comma-separated values), a tensor per column of the shape of `records`.
+
+    `record_defaults`: a list with a tensor per column; its dtype is that of the column, its value (a scalar, or a vector
+    of one) stands for empty fields, and an empty vector makes the field required.  `na_value`: another text for empty;
+    `select_cols`: which columns, in increasing order.  Raises ValueError for columns that are not.
+    """
+    if select_cols is not None and list(select_cols) != sorted(set(select_cols)):
+        raise ValueError("select_cols is not strictly increasing.")
+    if select_cols is not None and len(select_cols) and min(select_cols) < 0:
+        raise ValueError("select_cols contains negative values.")
+    if select_cols is not None and len(select_cols) != len(record_defaults):
+        raise ValueError("Length of select_cols and record_defaults do not match.")
+    defaults = [value if isinstance(value, Tensor) else convert_to_tensor(value) for value in record_defaults]
+    return _decode_csv(records, defaults, field_delim=field_delim, use_quote_delim=use_quote_delim, na_value=na_value,
+                       select_cols=list(select_cols or ()), name=name)

@@ -1,0 +1,31 @@
+"""Strings of several tensors joined element by element, as the names of checkpoint files are made."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.graph import shape_rules
+
+
+def _joined(c: Any) -> Any:
+    """Scalars go with anything; the other shapes must be the same."""
+    known = None
+    for shape in c.shapes:
+        if shape is None:
+            return None
+        if shape:
+            known = shape if known is None else shape_rules.merge(known, shape)
+    return known or ()
+
+
+@op('StringJoin(inputs: N*string; N: int >= 1, separator: string = "") -> output: string', shape=_joined, grad=NOT_DIFFERENTIABLE)
+def string_join(inputs, separator):
+    """The strings of several tensors, joined element by element."""
+    between = separator.encode() if isinstance(separator, str) else separator
+    arrays = np.broadcast_arrays(*[np.asarray(x, object) for x in inputs])
+    result = np.empty(arrays[0].shape, object)
+    for index in np.ndindex(result.shape):
+        result[index] = between.join(array[index] for array in arrays)
+    return result

@@ -1,0 +1,203 @@
+"""Strings taken apart and put together: ``tf.string_split``, ``tf.reduce_join``, ``tf.string_join``."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from jitgraph import raw_ops as raw
+from jitgraph.declare.invalid import invalid
+from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph.composite import SparseTensor
+from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.dtypes import INDEX, INDICES
+from jitgraph.graph.scopes import name_scope
+from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.arrays.shape import reshape
+
+# -- splitting -----------------------------------------------------------------------------------------------------
+
+def _split_shapes(c: Any) -> list:
+    shape_rules.with_rank(c.shapes[0], 1, "input")
+    return [(None, 2), (None,), (2,)]
+
+
+def _as_sparse(strings: np.ndarray, split: Callable[[bytes], list[bytes]]) -> tuple:
+    """The parts of each string as a sparse matrix: (indices, values, shape)."""
+    parts = [split(text) for text in strings.tolist()]
+    indices = np.array([(row, column) for row, own in enumerate(parts) for column in range(len(own))], np.int64)
+    flat = [part for own in parts for part in own]
+    values = np.empty(len(flat), object)
+    values[:] = flat
+    widest = max((len(own) for own in parts), default=0)
+    return indices.reshape(-1, 2), values, np.array([len(parts), widest], np.int64)
+
+
+def split_at_any(text: bytes, delimiters: bytes, skip_empty: bool) -> list[bytes]:
+    """The parts between bytes that are in `delimiters`; all bytes if there are none."""
+    if not delimiters or not text:
+        return [text[i:i + 1] for i in range(len(text))]
+    first = delimiters[:1]
+    plain = text.translate(bytes.maketrans(delimiters, first * len(delimiters)))
+    parts = plain.split(first)
+    return [part for part in parts if part] if skip_empty else parts
+
+
+@op("StringSplit(input: string, delimiter: string; skip_empty: bool = true) -> indices: int64, values: string, "
+    "shape: int64", shape=_split_shapes, host=True, dynamic=True, grad=NOT_DIFFERENTIABLE)
+def _string_split(input, delimiter, skip_empty):
+    """The parts of each string between any of the bytes in `delimiter`, as a sparse matrix."""
+    return _as_sparse(input, lambda text: split_at_any(text, delimiter[()], skip_empty))
+
+
+@op("StringSplitV2(input: string, sep: string; maxsplit: int = -1) -> indices: int64, values: string, shape: int64",
+    shape=_split_shapes, host=True, dynamic=True)
+def _string_split_v2(input, sep, maxsplit):
+    """The parts of each string between `sep`, as Python's ``split`` gives them, as a sparse matrix."""
+    limit = -1 if maxsplit <= 0 else maxsplit
+    return _as_sparse(input, lambda text: text.split(sep[()] or None, limit))
+
+
+def string_split(source: Any, sep: Any = None, skip_empty: bool = True, delimiter: Any = None,
+                 result_type: str = "SparseTensor", name: str | None = None) -> SparseTensor:
+    """The parts of each string of the vector `source`, row by row in a sparse matrix.
+
+    `sep` (or `delimiter`): the bytes at any of which strings are split (" "); empty: into single bytes.  `skip_empty`
+    leaves out empty parts.  Raises ValueError if `source` is no vector.
+    """
+    _check_result_type(result_type)
+    separators = delimiter if sep is None else sep
+    separators = " " if separators is None else separators
+    with name_scope(name, "StringSplit", [source]):
+        separators = convert_to_tensor(separators, dtypes.string)
+        source = convert_to_tensor(source, dtypes.string)
+        return SparseTensor(*_string_split(source, separators, skip_empty=skip_empty))
+
+
+def split(input: Any = None, sep: Any = None, maxsplit: int = -1, result_type: str = "SparseTensor", source: Any = None,
+          name: str | None = None) -> SparseTensor:
+    """The parts of each string of the vector `input` between `sep`, row by row in a sparse matrix.
+
+    Without `sep`, white space of any length separates.  `maxsplit`: at most so many splits, -1 for all.  `source` is
+    another name of `input`.  Raises ValueError if it is no vector.
+    """
+    _check_result_type(result_type)
+    strings = input if source is None else source
+    with name_scope(name, "StringSplit", [strings]):
+        strings = convert_to_tensor(strings, dtypes.string, "input")
+        separator = convert_to_tensor("" if sep is None else sep, dtypes.string)
+        return SparseTensor(*_string_split_v2(strings, separator, maxsplit=maxsplit))
+
+
+def bytes_split(input: Any, name: str | None = None) -> Tensor:
+    """The bytes of a string scalar, each a string.  Raises ValueError if `input` is none."""
+    with name_scope(name, "StringsByteSplit", [input]):
+        text = convert_to_tensor(input, dtypes.string, "input")
+        if text.shape.ndims != 0:
+            raise ValueError(f"bytes_split takes a string scalar, not shape {text.shape}; tf.string_split(x, sep='') gives "
+                             "the bytes of a vector of strings as a SparseTensor")
+        return _string_split(reshape(text, [1]), "", skip_empty=False).values
+
+
+def _check_result_type(result_type: str) -> None:
+    if result_type != "SparseTensor":
+        raise ValueError(f"result_type {result_type!r} is not there: parts of strings come as a SparseTensor; "
+                         "tf.sparse.to_dense(parts, default_value='') makes a matrix of it")
+
+
+# -- joining -------------------------------------------------------------------------------------------------------
+
+def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
+    """The strings of a list of tensors (of one shape, or scalars) joined element by element, `separator` between."""
+    return raw.StringJoin(inputs, separator=separator, name=name)
+
+
+def _axes(value: Any, rank: int) -> list[int]:
+    found = []
+    for axis in np.ravel(value).tolist():
+        if not -rank <= axis < rank:
+            raise ValueError(f"Invalid reduction dimension {axis} for input with {rank} dimensions.")
+        found.append(axis % rank)
+    return found
+
+
+def _reduced_shape(c: Any) -> Any:
+    shape, axes = c.shapes[0], c.constant(1)
+    if shape is None or not shape_rules.known(axes):
+        return None
+    gone = _axes(axes, len(shape))
+    if c.attrs["keep_dims"]:
+        return tuple(1 if i in gone else d for i, d in enumerate(shape))
+    return tuple(d for i, d in enumerate(shape) if i not in gone)
+
+
+@op('ReduceJoin(inputs: string, reduction_indices: int32; keep_dims: bool = false, separator: string = "") -> '
+    "output: string", shape=_reduced_shape, host=True, grad=NOT_DIFFERENTIABLE)
+def _reduce_join(inputs, reduction_indices, keep_dims, separator):
+    """The strings along some dimensions joined: first along the one named first, the results along the next."""
+    axes = _axes(reduction_indices, inputs.ndim)
+    for position, axis in enumerate(axes):
+        if axis in axes[:position]:
+            raise invalid(f"Duplicate reduction dimension {axis}")
+    rest = [axis for axis in range(inputs.ndim) if axis not in axes]
+    moved = inputs.transpose(rest + axes[::-1])
+    rows = moved.reshape(int(np.prod(moved.shape[:len(rest)])), int(np.prod(moved.shape[len(rest):])))
+    out = np.empty(len(rows), object)
+    between = separator.encode() if isinstance(separator, str) else separator
+    for k, row in enumerate(rows.tolist()):
+        out[k] = between.join(row)
+    shape = [1 if axis in axes else d for axis, d in enumerate(inputs.shape) if keep_dims or axis not in axes]
+    return out.reshape(shape)
+
+
+def reduce_join(inputs: Any, axis: Any = None, keep_dims: bool | None = None, separator: str = "",
+                name: str | None = None, reduction_indices: Any = None, keepdims: bool | None = None) -> Tensor:
+    """The strings along the dimensions `axis` (all if None, in row-major order) joined, `separator` between.
+
+    Strings are joined along the axis named first, the results along the next one, and so on.  `reduction_indices` and
+    `keep_dims` are the older names of `axis` and `keepdims`.
+    """
+    axis = reduction_indices if axis is None else axis
+    keep = bool(keep_dims if keepdims is None else keepdims)
+    with name_scope(name, "ReduceJoin", [inputs, axis]):
+        strings = convert_to_tensor(inputs, dtypes.string)
+        if axis is None:
+            rank = strings.shape.ndims
+            axis = raw.Range(raw.Rank(strings) - 1, -1, -1) if rank is None else np.arange(rank, dtype=np.int32)[::-1]
+        return _reduce_join(strings, axis, keep_dims=keep, separator=separator)
+
+
+def _segments_shape(c: Any) -> Any:
+    strings, ids, count = c.shapes[0], c.shapes[1], c.constant(2)
+    if strings is None or ids is None:
+        return None
+    return (count.item() if shape_rules.known(count) else None, *strings[len(ids):])
+
+
+@op('UnsortedSegmentJoin(inputs: string, segment_ids: Tindices, num_segments: Tnumsegments; separator: string = "") -> '
+    "output: string", Tindices=INDICES, Tnumsegments=INDEX.with_default(dtypes.int32), shape=_segments_shape, host=True)
+def _unsorted_segment_join(inputs, segment_ids, num_segments, separator):
+    """Joins the strings (or slices of strings) of each segment."""
+    rest = inputs.shape[segment_ids.ndim:]
+    rows = inputs.reshape(segment_ids.size, -1)
+    parts: list[list[list[bytes]]] = [[[] for _ in range(int(np.prod(rest)))] for _ in range(int(num_segments))]
+    for segment, row in zip(segment_ids.reshape(-1).tolist(), rows.tolist()):
+        if segment >= int(num_segments):
+            raise invalid(f"segment_ids must be smaller than num_segments, but {segment} is not")
+        if segment >= 0:
+            for own, text in zip(parts[segment], row):
+                own.append(text)
+    between = separator.encode() if isinstance(separator, str) else separator
+    out = np.empty((int(num_segments), int(np.prod(rest))), object)
+    for i, row_parts in enumerate(parts):
+        for j, own in enumerate(row_parts):
+            out[i, j] = between.join(own)
+    return out.reshape(int(num_segments), *rest)
+
+
+def unsorted_segment_join(inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "",
+                          name: str | None = None) -> Tensor:
+    """The strings of each segment joined, `separator` between; `segment_ids` says to which of `num_segments` each goes."""
+    return _unsorted_segment_join(inputs, segment_ids, num_segments, separator=separator, name=name)

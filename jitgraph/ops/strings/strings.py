@@ -1,0 +1,216 @@
+"""Strings, element by element: ``tf.as_string``, ``tf.string_to_number``, ``tf.substr``, ``tf.strings.lower`` ..."""
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from jitgraph.declare.invalid import invalid
+from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph.dtypes import TypeSet
+from jitgraph.graph.tensor import Tensor
+
+_UNITS = 'unit: string {"BYTE", "UTF8_CHAR"} = "BYTE"'
+
+
+def each(function: Callable[[Any], Any], array: np.ndarray, dtype: Any = object) -> np.ndarray:
+    """`function` of each element, as an array of `dtype` of the same shape."""
+    out = np.empty(array.size, dtype)
+    for k, item in enumerate(array.reshape(-1).tolist()):
+        out[k] = function(item)
+    return out.reshape(array.shape)
+
+
+# -- numbers -------------------------------------------------------------------------------------------------------
+
+_WRITTEN = TypeSet(dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.complex64, dtypes.complex128,
+                   dtypes.float32, dtypes.float64, dtypes.bool_)
+
+
+@op('AsString(input: T; precision: int = -1, scientific: bool = false, shortest: bool = false, width: int = -1, '
+    'fill: string = "") -> output: string', T=_WRITTEN, shape=shape_rules.same_as_input, host=True,
+    grad=NOT_DIFFERENTIABLE)
+def as_string(input, precision, scientific, shortest, width, fill):
+    """Each element as text.
+
+    `precision`: digits after the point of floats; `scientific`: with an exponent; `shortest`: whichever is shorter;
+    `width`: at least so many characters; `fill`: "0" pads with zeros, "-" at the right, " " or "+" mark positive numbers.
+    """
+    kind = input.dtype.kind
+    if scientific and shortest:
+        raise invalid("Cannot select both scientific and shortest notation")
+    if len(fill) > 1:
+        raise invalid("Fill string must be one or fewer characters")
+    if fill and fill not in " +-0#":
+        raise invalid(f'Fill argument not supported: "{fill}"')
+    if precision >= 0 and kind not in "fc":
+        raise invalid(f"precision not supported for datatype {dtypes.as_dtype(input.dtype).name}")
+    if kind == "b":
+        return each(lambda value: b"true" if value else b"false", input)
+    letter = "d" if kind in "iu" else "e" if scientific else "g" if shortest else "f"
+    form = f"%{fill}{width if width >= 0 else ''}{f'.{precision}' if precision >= 0 else ''}{letter}"
+    if kind == "c":
+        return each(lambda value: f"({form % value.real},{form % value.imag})".encode(), input)
+    return each(lambda value: (form % value).encode(), input)
+
+
+_INTEGER = re.compile(rb"\s*-?[0-9]+\s*\Z")
+_FLOAT = re.compile(rb"\s*[-+]?(?:(inf|nan)|(0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*(?:[pP][-+]?[0-9]+)?)|"
+                    rb"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\s*\Z", re.IGNORECASE)
+
+
+def parsed_number(text: bytes, dtype: Any) -> Any:
+    """The number that `text` writes, None if it writes none that the dtype holds."""
+    if dtype.is_integer:
+        if not _INTEGER.match(text):
+            return None
+        value = int(text)
+        return value if dtype.min <= value <= dtype.max else None
+    match = _FLOAT.match(text)
+    if not match:
+        return None
+    plain = text.strip()
+    return float.fromhex(plain.decode()) if match.group(2) else float(plain)
+
+
+@op("StringToNumber(string_tensor: string; out_type: type = float32) -> output: out_type",
+    out_type=TypeSet(dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64), shape=shape_rules.same_as_input,
+    host=True, grad=NOT_DIFFERENTIABLE)
+def _string_to_number(string_tensor, out_type):
+    """The number that each string writes."""
+
+    def number(text: bytes) -> Any:
+        value = parsed_number(text, out_type)
+        if value is None:
+            raise invalid(f"StringToNumberOp could not correctly convert string: {text.decode('latin-1')}")
+        return value
+
+    return each(number, string_tensor, out_type.as_numpy_dtype)
+
+
+def string_to_number(string_tensor: Any = None, out_type: Any = dtypes.float32, name: str | None = None,
+                     input: Any = None) -> Tensor:
+    """The number that each string writes, as `out_type` (float32, float64, int32 or int64).
+
+    A run raises InvalidArgumentError for text that is no such number.  `input` is another name of `string_tensor`.
+    """
+    return _string_to_number(string_tensor if input is None else input, out_type=out_type, name=name)
+
+
+# -- parts and properties ------------------------------------------------------------------------------------------
+
+def characters(text: bytes) -> list[bytes]:
+    """The UTF-8 characters of a string; a byte that belongs to none stands alone."""
+    return [c.encode("utf-8", "surrogateescape") for c in text.decode("utf-8", "surrogateescape")]
+
+
+def _substr_shape(c: Any) -> Any:
+    strings, positions, lengths = c.shapes
+    if positions is not None and lengths is not None:
+        if len(positions) != len(lengths):
+            raise ValueError(f"Shape must be rank {len(lengths)} but is rank {len(positions)}")
+        shape_rules.merge(positions, lengths)
+    return shape_rules.broadcast_shapes(strings, positions)
+
+
+@op(f"Substr(input: string, pos: T, len: T; {_UNITS}) -> output: string", T=TypeSet(dtypes.int32, dtypes.int64),
+    shape=_substr_shape, host=True)
+def _substr(input, pos, len, unit):
+    """`len` bytes (or characters) of each string from `pos` on; negative positions count from the end."""
+    strings, positions, counts = np.broadcast_arrays(input, pos, len)
+    out = np.empty(strings.size, object)
+    for k, (text, start, count) in enumerate(zip(strings.reshape(-1).tolist(), positions.reshape(-1).tolist(),
+                                                 counts.reshape(-1).tolist())):
+        parts: Any = text if unit == "BYTE" else characters(text)
+        size = parts.__len__()
+        if not -size <= start <= size:
+            raise invalid(f"pos {start} out of range for string {text!r} at index {k}")
+        start = start + size if start < 0 else start
+        part = parts[start:start + count] if count >= 0 else parts[start:]
+        out[k] = part if unit == "BYTE" else b"".join(part)
+    return out.reshape(strings.shape)
+
+
+def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
+    """`len` bytes of each string of `input` from position `pos` on (or UTF-8 characters, `unit` "UTF8_CHAR").
+
+    `pos` and `len` (of one shape) broadcast with `input`; negative positions count from the end.  A run raises
+    InvalidArgumentError for positions outside of a string.
+    """
+    return _substr(input, pos, len, unit=unit, name=name)
+
+
+@op(f"StringLength(input: string; {_UNITS}) -> output: int32", shape=shape_rules.same_as_input, host=True)
+def _string_length(input, unit):
+    """The length of each string."""
+    return each(len if unit == "BYTE" else lambda text: len(characters(text)), input, np.int32)
+
+
+def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
+    """The length of each string in bytes, or in UTF-8 characters (`unit` "UTF8_CHAR"): int32."""
+    return _string_length(input, unit=unit, name=name)
+
+
+def _checked_encoding(encoding: str) -> bool:
+    """Whether letters beyond ASCII count."""
+    if encoding not in ("", "utf-8"):
+        raise invalid(f"only utf-8 or '' (no encoding) is supported, received {encoding}")
+    return encoding == "utf-8"
+
+
+@op('StringLower(input: string; encoding: string = "") -> output: string', shape=shape_rules.same_as_input, host=True)
+def string_lower(input, encoding):
+    """Each string in lower case: ASCII letters, or all with `encoding` "utf-8"."""
+    if _checked_encoding(encoding):
+        return each(lambda text: text.decode("utf-8", "replace").lower().encode(), input)
+    return each(bytes.lower, input)
+
+
+@op('StringUpper(input: string; encoding: string = "") -> output: string', shape=shape_rules.same_as_input, host=True)
+def string_upper(input, encoding):
+    """Each string in upper case: ASCII letters, or all with `encoding` "utf-8"."""
+    if _checked_encoding(encoding):
+        return each(lambda text: text.decode("utf-8", "replace").upper().encode(), input)
+    return each(bytes.upper, input)
+
+
+@op("StringStrip(input: string) -> output: string", shape=shape_rules.same_as_input, host=True)
+def string_strip(input):
+    """Each string without white space at its ends."""
+    return each(bytes.strip, input)
+
+
+# -- encodings -----------------------------------------------------------------------------------------------------
+
+@op("EncodeBase64(input: string; pad: bool = false) -> output: string", shape=shape_rules.same_as_input, host=True,
+    grad=NOT_DIFFERENTIABLE)
+def encode_base64(input, pad):
+    """Each string in web-safe base64 (with - and _), padded with = if `pad`."""
+    encode = base64.urlsafe_b64encode
+    return each(encode if pad else lambda text: encode(text).rstrip(b"="), input)
+
+
+_BASE64 = re.compile(rb"[A-Za-z0-9_-]*\Z")
+
+
+def _decoded(text: bytes) -> bytes:
+    plain = text.rstrip(b"=")
+    if len(plain) % 4 == 1:
+        raise invalid("Base64 string length cannot be 1 modulo 4.")
+    if not _BASE64.match(plain):
+        raise invalid("Invalid character found in base64.")
+    try:
+        return base64.urlsafe_b64decode(plain + b"=" * (-len(plain) % 4))
+    except binascii.Error as error:
+        raise invalid(f"Invalid base64: {error}") from None
+
+
+@op("DecodeBase64(input: string) -> output: string", shape=shape_rules.same_as_input, host=True, grad=NOT_DIFFERENTIABLE)
+def decode_base64(input):
+    """What each string holds in web-safe base64, padded or not."""
+    return each(_decoded, input)

@@ -1,0 +1,91 @@
+"""Accumulators as nodes; the things themselves are in ``accumulator_host``, the classes of ``tf`` in ``accumulators``."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from jitgraph.declare.op import op
+from jitgraph.graph import shape_rules
+from jitgraph.graph.dtypes import NUMBERS
+from jitgraph.resources import accumulator_host as accumulators
+from jitgraph.resources import shared
+
+_SHARING = 'container: string = "", shared_name: string = ""'
+
+_ATTRS = f'dtype: type, shape: shape, {_SHARING}, reduction_type: string {{"MEAN", "SUM"}} = "MEAN"'
+
+
+def _accumulator(name: str, kind: str, make_sum: Callable[[Any], Any], doc: str) -> Any:
+    def value(state, op):
+        attrs = op.attrs
+        return shared(state, op, "accumulator", lambda: accumulators.Accumulator(
+            attrs["shared_name"] or op.name, attrs["reduction_type"] == "MEAN", lambda: make_sum(attrs["shape"])))
+
+    value.__doc__, value.__name__ = doc, name
+    return op(f"{name}(; {_ATTRS}) -> handle: {kind}", dtype=NUMBERS, shape=shape_rules.scalar, stateful=True, host=True,
+              context=("state", "op"))(value)
+
+
+for _name, _kind in (("ConditionalAccumulator", "&string"), ("ResourceConditionalAccumulator", "resource")):
+    _accumulator(_name, _kind, accumulators.DenseSum, "Adds up gradients until enough of them are there.")
+_accumulator("SparseConditionalAccumulator", "&string", accumulators.SparseSum,
+             "Adds up sparse gradients until enough of them are there.")
+
+
+def _dense_shape(c: Any) -> Any:
+    return c.inputs[0].op.attrs.get("shape")
+
+
+def _declare(prefix: str, kind: str) -> None:
+    """The ops on accumulators, for one kind of handle."""
+
+    @op(f"{prefix}AccumulatorApplyGradient(handle: {kind}, local_step: int64, gradient: dtype)", dtype=NUMBERS,
+        shape=shape_rules.no_outputs, stateful=True, host=True)
+    def apply_gradient(handle, local_step, gradient):
+        """Adds a gradient, unless it was computed at an older step."""
+        handle[()].apply(gradient, int(local_step))
+
+    @op(f"{prefix}AccumulatorTakeGradient(handle: {kind}, num_required: int32; dtype: type) -> average: dtype",
+        dtype=NUMBERS, shape=_dense_shape, stateful=True, host=True, context=("state",))
+    def take_gradient(handle, num_required, state):
+        """The mean of the gradients, once there are enough."""
+        return handle[()].take(int(num_required), state.wait)
+
+    @op(f"{prefix}AccumulatorNumAccumulated(handle: {kind}) -> num_accumulated: int32", shape=shape_rules.scalar,
+        stateful=True, host=True)
+    def num_accumulated(handle):
+        """How many gradients were added."""
+        return np.array(handle[()].count, np.int32)
+
+    @op(f"{prefix}AccumulatorSetGlobalStep(handle: {kind}, new_global_step: int64)", shape=shape_rules.no_outputs,
+        stateful=True, host=True)
+    def set_global_step(handle, new_global_step):
+        """Gradients of older steps are dropped from now on."""
+        handle[()].set_step(int(new_global_step))
+
+
+_declare("", "&string")
+_declare("Resource", "resource")
+
+
+@op("SparseAccumulatorApplyGradient(handle: &string, local_step: int64, gradient_indices: int64, gradient_values: dtype, "
+    "gradient_shape: int64; has_known_shape: bool)", dtype=NUMBERS, shape=shape_rules.no_outputs, stateful=True, host=True)
+def sparse_accumulator_apply_gradient(handle, local_step, gradient_indices, gradient_values, gradient_shape,
+                                      has_known_shape):
+    """Adds a sparse gradient, unless it was computed at an older step."""
+    shape = np.array(gradient_shape) if has_known_shape else None
+    handle[()].apply((np.array(gradient_indices), np.array(gradient_values), shape), int(local_step))
+
+
+def _sparse_shapes(c: Any) -> list:
+    stated = c.inputs[0].op.attrs.get("shape")
+    return [(None,), None if stated is None else (None, *stated[1:]), (None if stated is None else len(stated),)]
+
+
+@op("SparseAccumulatorTakeGradient(handle: &string, num_required: int32; dtype: type) -> indices: int64, values: dtype, "
+    "shape: int64", dtype=NUMBERS, shape=_sparse_shapes, stateful=True, host=True, dynamic=True, context=("state",))
+def sparse_accumulator_take_gradient(handle, num_required, state):
+    """The mean of the sparse gradients, once there are enough."""
+    return handle[()].take(int(num_required), state.wait)

@@ -1,0 +1,1 @@
+"""TensorArrays and lists of tensors: the public class, the ops, and what stands behind them at run time."""

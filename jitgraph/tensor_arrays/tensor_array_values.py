@@ -1,0 +1,194 @@
+"""What TensorArrays hold at run time: a handle that all versions share, and elements, one value per version."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitgraph.graph.errors import InvalidArgumentError
+from jitgraph.graph.shapes import brackets
+from jitgraph.tensor_arrays.host_values import ZERO, PersistentList, Zero, added, unboxed
+
+_UNDEFINED = ("Could not read from TensorArray index {}.  Furthermore, the element shape is not fully defined: {}.  It is "
+              "possible you are working with a resizeable TensorArray and stop_gradients is not allowing the gradients "
+              "to be written.  If you set the full element_shape property on the forward TensorArray, the proper "
+              "all-zeros tensor will be returned instead of incurring this error.")
+
+
+class Handle:
+    """What all versions of one TensorArray of one run share, and which of its elements may not be read again."""
+
+    __slots__ = ("name", "dtype", "element_shape", "dynamic", "clears", "identical", "cleared", "is_gradient")
+
+    def __init__(self, name: str, attrs: dict[str, Any], is_gradient: bool = False):
+        self.name = attrs["tensor_array_name"] or name
+        self.dtype = attrs["dtype"]
+        self.element_shape = attrs["element_shape"]
+        self.dynamic, self.clears = attrs["dynamic_size"], attrs["clear_after_read"]
+        self.identical = attrs["identical_element_shapes"]
+        self.cleared: set[int] = set()
+        self.is_gradient = is_gradient
+
+    def gradient(self) -> Handle:
+        """The handle of a TensorArray for the gradients of this one's elements: writes to one element add up."""
+        attrs = {"tensor_array_name": self.name + "@gradients", "dtype": self.dtype, "identical_element_shapes": False,
+                 "element_shape": self.element_shape, "dynamic_size": self.dynamic, "clear_after_read": False}
+        return Handle("", attrs, True)
+
+    def error(self, text: str) -> InvalidArgumentError:
+        return InvalidArgumentError(None, None, f"TensorArray {self.name}: {text}")
+
+    def write(self, elements: Elements, index: int, value: np.ndarray, replays: bool = False) -> Elements:
+        """The elements with `value` (which they keep) at `index`.  Raises InvalidArgumentError as TensorFlow does."""
+        if value.dtype != self.dtype.as_numpy_dtype:
+            raise InvalidArgumentError(None, None, f"TensorArray dtype is {self.dtype.name} but Op is trying to write "
+                                                   f"dtype {value.dtype.name}.")
+        if index < 0 or index >= elements.size and not self.dynamic:
+            raise self.error(f"Tried to write to index {index} but array is not resizeable and size is: {elements.size}")
+        if index in self.cleared and not replays:
+            raise self.error(f"Could not write to TensorArray index {index} because it has already been read.")
+        before = elements.get(index)
+        if before is not None:
+            if not self.is_gradient:
+                raise self.error(f"Could not write to TensorArray index {index} because it has already been written to.")
+            value = added(before, value)
+        if self.identical and not _fits(self._shape(elements), value.shape):
+            raise self.error(f"Could not write to TensorArray index {index} because the value shape is "
+                             f"{list(value.shape)} which is incompatible with the TensorArray's inferred element shape: "
+                             f"{brackets(self._shape(elements))} (consider setting infer_shape=False).")
+        return elements.replaced(index, value)
+
+    def read(self, elements: Elements, index: int, replays: bool = False) -> np.ndarray:
+        """The element at `index`, zeros if it was not written and the shape is known."""
+        size = elements.size
+        if not 0 <= index < size:
+            raise InvalidArgumentError(None, None, f"Tried to read from index {index} but array size is: {size}")
+        if not replays and self.clears:
+            if index in self.cleared:
+                raise self.error(f"Could not read index {index} twice because it was cleared after a previous read "
+                                 "(perhaps try setting clear_after_read = false?).")
+            self.cleared.add(index)
+        value = elements.get(index)
+        if value is None:
+            shape = self._shape(elements)
+            if shape is None or None in shape:
+                shown = "<unknown>" if shape is None else brackets(shape)
+                raise self.error(_UNDEFINED.format(index, shown))
+            value = _zeros(shape, self.dtype)
+        return value
+
+    def write_rows(self, elements: Elements, indices: Any, rows: Any, replays: bool = False) -> Elements:
+        """The elements with every row at its index.  Raises what writing one by one does."""
+        if isinstance(rows, np.ndarray) and len(rows) and not self.cleared and rows.dtype == self.dtype.as_numpy_dtype \
+                and is_whole(indices, elements.size) and all(e is None for e in elements.list.items()) \
+                and (not self.identical or _fits(self._shape(elements), rows.shape[1:])):
+            return Elements(PersistentList(list(rows)), rows.shape[1:])         # a new array, all at once
+        for index, row in zip(indices, rows):
+            elements = self.write(elements, int(index), row, replays)
+        return elements
+
+    def read_rows(self, elements: Elements, indices: Any, replays: bool = False) -> list[np.ndarray]:
+        """The elements at these indices.  Raises what reading one by one does."""
+        found = list(elements.list.items())
+        if not self.cleared and is_whole(indices, len(found)) and not any(e is None for e in found):
+            if self.clears and not replays:
+                self.cleared.update(range(len(found)))
+            return found
+        return [self.read(elements, int(index), replays) for index in indices]
+
+    def _shape(self, elements: Elements) -> Any:
+        written = elements.element_shape if self.identical else None
+        return self.element_shape if written is None else written
+
+
+def is_whole(indices: Any, size: int) -> bool:
+    """Whether indices are those of all elements of an array, in their order."""
+    return np.array_equal(indices, np.arange(size))
+
+
+def _fits(stated: Any, shape: tuple) -> bool:
+    return stated is None or len(stated) == len(shape) and all(a is None or a == b for a, b in zip(stated, shape))
+
+
+def _zeros(shape: tuple, dtype: Any) -> np.ndarray:
+    return np.full(shape, b"", object) if dtype.name == "string" else np.zeros(shape, dtype.as_numpy_dtype)
+
+
+class Elements:
+    """The value of a flow: the elements, None where nothing was written.  As a gradient, None is zero."""
+
+    __slots__ = ("list", "element_shape")
+
+    def __init__(self, elements: PersistentList, element_shape: Any = None):
+        self.list = elements
+        self.element_shape = element_shape      # of the element written last
+
+    @staticmethod
+    def missing(size: int) -> Elements:
+        """`size` elements, none of which is written."""
+        return Elements(PersistentList([None] * size))
+
+    @property
+    def size(self) -> int:
+        return self.list.size
+
+    def replaced(self, index: int, value: Any) -> Elements:
+        """With another element; missing ones before it stay unwritten."""
+        elements = self.list
+        for k in range(elements.size, index):
+            elements = elements.replaced(k, None)
+        return Elements(elements.replaced(index, value), np.shape(value))
+
+    def get(self, index: int) -> Any:
+        """The element, None if there is none."""
+        return self.list[index] if 0 <= index < self.list.size else None
+
+    def zeros(self) -> Zero:
+        return ZERO
+
+    def __add__(self, other: Any) -> Any:
+        other = unboxed(other)
+        if isinstance(other, Zero):
+            return self
+        if isinstance(other, OneElement):
+            return other + self
+        total = self
+        for index, value in [(k, v) for k, v in enumerate(other.list.items()) if v is not None]:
+            total = total.replaced(index, added(total.get(index), value))
+        return total
+
+
+class OneElement:
+    """A gradient of which one element is not zero: what arrives from one read of a flow."""
+
+    __slots__ = ("index", "value", "size")
+
+    def __init__(self, index: int, value: Any, size: int):
+        self.index, self.value, self.size = index, value, size
+
+    def zeros(self) -> Zero:
+        return ZERO
+
+    def get(self, index: int) -> Any:
+        return self.value if index == self.index else None
+
+    def __add__(self, other: Any) -> Any:
+        other = unboxed(other)
+        if isinstance(other, Zero):
+            return self
+        if isinstance(other, OneElement):
+            other = Elements.missing(max(self.size, other.size)).replaced(other.index, other.value)
+        return other.replaced(self.index, added(other.get(self.index), self.value))
+
+
+def elements_of(flow: Any) -> Any:
+    """The value of a flow.  A number, as graph files hold for a flow without elements, is zero."""
+    value = unboxed(flow)
+    return value if isinstance(value, (Elements, OneElement, Zero)) else ZERO
+
+
+def gradient_of(flow: Any, index: int, like: Any) -> Any:
+    """The element of a gradient, zeros in the shape of `like` where nothing arrived."""
+    value = elements_of(flow)
+    found = None if isinstance(value, Zero) else value.get(index)
+    return np.zeros_like(like) if found is None else found

@@ -1,0 +1,1 @@
+"""Variables: reference and resource, how they are made, shared, collected, initialized and assigned to."""

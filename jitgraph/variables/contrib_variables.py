@@ -1,0 +1,121 @@
+"""``tf.contrib.framework``: variables made with a collection in mind, and variables set from values."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from jitgraph.facade import names
+from jitgraph.graph import dtypes
+from jitgraph.graph.collections import GraphKeys
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.scopes import add_to_collection, device, get_collection, name_scope
+from jitgraph.train import checkpoint_values
+from jitgraph.variables.variable import Variable, VariableAggregation, VariableSynchronization
+from jitgraph.variables.variable_scopes import get_variable
+
+
+def local_variable(initial_value: Any, validate_shape: bool = True, name: str | None = None,
+                   use_resource: bool | None = None) -> Variable:
+    """A variable in the collection ``local_variables``, not trainable."""
+    return Variable(initial_value, trainable=False, collections=[GraphKeys.LOCAL_VARIABLES],
+                    validate_shape=validate_shape, use_resource=use_resource, name=name)
+
+
+def global_variable(initial_value: Any, validate_shape: bool = True, name: str | None = None,
+                    use_resource: bool | None = None) -> Variable:
+    """A variable in the collection ``variables``, not trainable."""
+    return Variable(initial_value, trainable=False, collections=[GraphKeys.GLOBAL_VARIABLES],
+                    validate_shape=validate_shape, use_resource=use_resource, name=name)
+
+
+def variable(name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, regularizer: Any = None,
+             trainable: bool = True, collections: Any = None, caching_device: Any = None, device: Any = None,
+             partitioner: Any = None, custom_getter: Callable | None = None, use_resource: bool | None = None,
+             synchronization: Any = VariableSynchronization.AUTO, aggregation: Any = VariableAggregation.NONE) -> Any:
+    """As ``tf.get_variable``, on `device`; a `custom_getter` is called instead of it, with the same arguments."""
+    getter = get_variable if custom_getter is None else custom_getter
+    listed = list(dict.fromkeys(collections or [GraphKeys.GLOBAL_VARIABLES]))
+    with _on(device):
+        return getter(name, shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer,
+                      trainable=trainable, collections=listed, caching_device=caching_device, partitioner=partitioner,
+                      use_resource=use_resource, synchronization=synchronization, aggregation=aggregation)
+
+
+def _on(where: Any) -> Any:
+    return device(where or "")
+
+
+def model_variable(name: str, shape: Any = None, dtype: Any = dtypes.float32, initializer: Any = None,
+                   regularizer: Any = None, trainable: bool = True, collections: Any = None, caching_device: Any = None,
+                   device: Any = None, partitioner: Any = None, custom_getter: Callable | None = None,
+                   use_resource: bool | None = None, synchronization: Any = VariableSynchronization.AUTO,
+                   aggregation: Any = VariableAggregation.NONE) -> Any:
+    """As ``variable``, in the collections ``variables`` and ``model_variables`` too."""
+    listed = [*(collections or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
+    return variable(name, shape, dtype, initializer, regularizer, trainable, listed, caching_device, device, partitioner,
+                    custom_getter, use_resource, synchronization, aggregation)
+
+
+def add_model_variable(var: Any) -> None:
+    """Puts a variable into the collection ``model_variables``, once."""
+    if not any(v is var for v in get_collection(GraphKeys.MODEL_VARIABLES)):
+        add_to_collection(GraphKeys.MODEL_VARIABLES, var)
+
+
+def _global_variable_named(name: str) -> Any:
+    found = get_collection(GraphKeys.GLOBAL_VARIABLES, name)
+    if not found:
+        raise ValueError(f"Variable {name} wasn't found")
+    exact = found if len(found) == 1 else [v for v in found if v.op.name == name]
+    if not exact:
+        raise ValueError(f"Variable {name} doesn't uniquely identify a variable")
+    return exact[0]
+
+
+def _assign(values: dict) -> tuple[Operation, dict]:
+    """(an operation that gives variables the values that are fed with it, the feeds), for {variable: ndarray}."""
+    assignments, feeds = [], {}
+    for var, value in values.items():
+        place = names.resolve("placeholder")(var.dtype.base_dtype, var.get_shape(), name="placeholder/" + var.op.name)
+        assignments.append(var.assign(place))
+        feeds[place] = value.reshape(var.get_shape().as_list())
+    return names.resolve("group")(*assignments), feeds
+
+
+def assign_from_values(var_names_to_values: dict[str, np.ndarray]) -> tuple[Operation, dict]:
+    """(an operation, its feed_dict) that gives global variables the values listed by variable name.
+
+    Raises ValueError for a name that no variable, or more than one, answers to.
+    """
+    with name_scope("assign_from_values"):
+        return _assign({_global_variable_named(name): value for name, value in var_names_to_values.items()})
+
+
+def assign_from_values_fn(var_names_to_values: dict[str, np.ndarray]) -> Callable:
+    """A function of a session that gives the variables the values."""
+    operation, feeds = assign_from_values(var_names_to_values)
+    return lambda session: session.run(operation, feeds)
+
+
+# -- checkpoints, as tf.train's functions under other names of their parameters --------------------------------------
+
+def load_checkpoint(filepattern: Any) -> Any:
+    """``tf.train.load_checkpoint``."""
+    return checkpoint_values.load_checkpoint(filepattern)
+
+
+def load_variable(checkpoint_dir: Any, name: Any) -> Any:
+    """``tf.train.load_variable``."""
+    return checkpoint_values.load_variable(checkpoint_dir, name)
+
+
+def list_variables(checkpoint_dir: Any) -> list[tuple[str, list[int]]]:
+    """``tf.train.list_variables``."""
+    return checkpoint_values.list_variables(checkpoint_dir)
+
+
+def init_from_checkpoint(checkpoint_dir: Any, assignment_map: dict) -> None:
+    """``tf.train.init_from_checkpoint``."""
+    checkpoint_values.init_from_checkpoint(checkpoint_dir, assignment_map)
