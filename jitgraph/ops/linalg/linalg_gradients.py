@@ -155,9 +155,11 @@ def least_squares(op: Any, grad: Any) -> list:
     return [*parts, None]
 
 
-@gradient_of_nodes(27)
 def qr(op: Any, of_q: Any, of_r: Any) -> Tensor:
-    """(grad Q + Q M) R^-H where M is R grad R^H - grad Q^H Q with the lower triangle mirrored into the upper."""
+    """Q (grad R + tril(A) R^-H) + (grad Q - Q Q^H grad Q) R^-H, where A is Q^H grad Q + R grad R^H less its adjoint.
+
+    Where R is fed and not upper triangular, the form of the sum decides what of it is read: it is TensorFlow's.
+    """
     q, r = op.outputs
     if q.dtype.is_complex:
         raise NotImplementedError(f"QrGrad not implemented for dtype: {q.dtype.name}")
@@ -167,10 +169,15 @@ def qr(op: Any, of_q: Any, of_r: Any) -> Tensor:
     if known[-1] != known[-2]:
         raise NotImplementedError("QrGrad not implemented when ncols > nrows or full_matrices is true and ncols != "
                                   "nrows.")
-    middle = _lower(_matmul(r, of_r, adjoint_b=True) - _matmul(of_q, q, adjoint_a=True))
-    below = raw.MatrixSetDiag(middle, raw.ZerosLike(raw.MatrixDiagPart(middle)))
-    total = of_q + _matmul(q, middle + _adjoint(below))
-    return _adjoint(raw.MatrixTriangularSolve(r, _adjoint(total), lower=False))
+    qdq, rdr = _matmul(q, of_q, adjoint_a=True), _matmul(r, of_r, adjoint_b=True)
+    skew_q, skew_r = qdq - _adjoint(qdq), rdr - _adjoint(rdr)
+
+    def over_r(x: Tensor) -> Tensor:
+        """x R^-H"""
+        return _adjoint(raw.MatrixTriangularSolve(r, _adjoint(x), lower=False))
+
+    within = _matmul(q, of_r + over_r(_lower(skew_q + skew_r)))
+    return within + over_r(of_q - _matmul(q, qdq))
 
 
 def self_adjoint_eig(op: Any, of_e: Any, of_v: Any) -> Tensor:

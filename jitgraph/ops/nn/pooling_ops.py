@@ -116,7 +116,12 @@ def _max_pool(x: np.ndarray, ksize: Any, strides: Any, padding: str, data_format
 
 def _max_pool_grad(x: np.ndarray, y: np.ndarray, grad: np.ndarray, ksize: Any, strides: Any, padding: str,
                    data_format: str) -> np.ndarray:
-    """Each gradient goes to the first element of its window that is the maximum; in 3-D to all that are, as TensorFlow has it."""
+    """Each gradient goes to the first element of its window that is the maximum; in 3-D to all that are `y`.
+
+    So TensorFlow's kernels have it: the one in 2-D finds the maximum anew, whatever `y` is.
+    """
+    if x.ndim == 4 and y.shape == (found := _max_pool(x, ksize, strides, padding, data_format)).shape:
+        y = found
     pool = _Pool(x, ksize, strides, padding, data_format, _lowest(x.dtype))
     top, left = pool.inner(y), pool.inner(grad)
     target = np.zeros(pool.data.shape, grad.dtype)

@@ -150,13 +150,18 @@ def _pool(b: Any, op: str, x: Any, ksize: Any, strides: Any, padding: str, data_
 
 def max_pool_gradient(b: Any, x: Any, y: Any, dy: Any, ksize: Any, strides: Any, padding: str, data_format: str,
                       op: str = "max") -> Any:
-    """MaxPoolGrad; with op="all_max" each gradient goes to all elements of its window that are the maximum."""
+    """MaxPoolGrad; with op="all_max" each gradient goes to all elements of its window that are the maximum `y`.
+
+    The former finds the maximum anew, as TensorFlow's kernel does, even where another `y` is fed: mostly it is a common
+    subexpression.
+    """
+    anew = max_pool(b, x, ksize, strides, padding, data_format) if op == "max" else y
     layout, x = _channels_last(b, x, data_format)
-    y, dy = (_channels_last(b, v, data_format)[1] for v in (y, dy))
+    y, dy, anew = (_channels_last(b, v, data_format)[1] for v in (y, dy, anew))
     wins = _pool_windows(x.shape[1:3], layout, ksize, strides, padding)
     for output in (y, dy):
         _check_output(output, x.shape[0], wins, x.shape[3])
-    dx = b.window("pool_grad", [x, y, dy], x.shape, op=op, **_attrs(layout.pick(ksize), wins))
+    dx = b.window("pool_grad", [x, anew, dy], x.shape, op=op, **_attrs(layout.pick(ksize), wins))
     return _restored(b, dx, layout)
 
 

@@ -1,4 +1,6 @@
 """Gradients at the points where there is a choice: ties, zeros, kinks, borders, duplicates, infinities and NaN."""
+import functools
+
 import numpy as np
 
 INF, NAN = float("inf"), float("nan")
@@ -198,8 +200,40 @@ def losses(tf, name):
     return [y, *gradients(tf, y, [logits, labels])]
 
 
+def with_fed_result(tf, function, *arrays):
+    """The gradients where other values are fed for what the function computed: what of it they read."""
+    xs = [tf.constant(a) for a in arrays]
+    ys = function(*xs)
+    ys = [y for y in (ys if isinstance(ys, (list, tuple)) else [ys]) if y.dtype == tf.float64]
+    random = np.random.RandomState(3)
+    return gradients(tf, ys, xs), {y: random.randn(*y.shape.as_list()) for y in ys}
+
+
+def fed(tf, found):
+    random = np.random.RandomState(0)
+    square, other = random.randn(3, 3), random.randn(3, 2)
+    positive = square.dot(square.T) + np.eye(3)
+    for function, *arrays in (
+            (tf.cholesky, positive), (tf.matrix_inverse, square), (tf.matrix_determinant, square),
+            (tf.matrix_solve, square, other), (tf.matrix_triangular_solve, square, other), (tf.qr, square), (tf.svd, square),
+            (tf.self_adjoint_eig, positive), (tf.matrix_solve_ls, square, other), (tf.cholesky_solve, square, other),
+            *((getattr(tf.math, name), abs(square) + 1.1) for name in (
+                "exp", "log", "sqrt", "rsqrt", "tanh", "sigmoid", "reciprocal", "acosh", "asinh", "expm1", "softplus")),
+            *((getattr(tf.nn, name), square) for name in (
+                "softmax", "log_softmax", "relu", "elu", "selu", "softsign", "relu6", "leaky_relu")),
+            (tf.pow, abs(square), square), (tf.igamma, abs(square), abs(square)), (tf.div, square, square + 3)):
+        found["with its result fed, " + function.__name__] = functools.partial(with_fed_result, tf, function, *arrays)
+    for name, function in (
+            ("reduce_max", lambda x: tf.reduce_max(x, 0)), ("reduce_prod", lambda x: tf.reduce_prod(x, 0)),
+            ("reduce_logsumexp", lambda x: tf.reduce_logsumexp(x, 0)), ("cumprod", tf.cumprod), ("norm", tf.norm),
+            ("slogdet", tf.linalg.slogdet),
+            ("max_pool", lambda x: tf.nn.max_pool(tf.reshape(x, [1, 3, 3, 1]), 2, 1, "VALID")),
+            ("unsorted_segment_max", lambda x: tf.unsorted_segment_max(x, [0, 0, 1], 2))):
+        found["with its result fed, " + name] = functools.partial(with_fed_result, tf, function, square)
+
+
 def cases(tf):
     found = {}
-    for part in (element_by_element, reductions, picking, images, products):
+    for part in (element_by_element, reductions, picking, images, products, fed):
         part(tf, found)
     return {name.replace("|", "_"): build for name, build in found.items()}
