@@ -4,14 +4,15 @@ import json
 
 from .shrink import names
 
-# what its Python code stumbles over while building; jitgraph may accept or refuse it
+# what its Python code stumbles over while building
 STUMBLES = (
     "NoneType",
     "%d format",
     "Cannot take the length of shape with unknown rank",
     "GatherNd_grad/ScatterNd",  # the gradient for a single index
     "(op type: ResizeBilinearGrad)",  # which has no gradient there
-    "?) after one iteration",  # of a loop
+    "?) after one iteration",  # where less is known of a loop's variable
+    "<unknown> after one iteration",
     "Cannot infer num from shape",  # where less is known of the shape
 )
 
@@ -23,8 +24,7 @@ LIMITS = (
     "Only one input size may be -1",  # einsum of unknown shapes
     "Requires start <= limit",  # sorting along an axis of unknown rank
     "only integer div and mod should have errors",  # TruncateDiv by 0
-    "The outermost dimension of updates and indices must match. Got indices.shape [1]",  # gather_nd's gradient for one index
-    "Updates shape must have rank at least one. Found:[]",  # the same
+    "GatherNd_grad/ScatterNd",  # gather_nd's gradient for one index
     "GatherV2_grad/UnsortedSegmentSum",  # gather's gradient along a negative axis of indices without elements
     "Unable to allocate 0 bytes",  # NumPy, of the feed
 )
@@ -44,6 +44,13 @@ def answered(pipe, program):
     """(what of the program TensorFlow can do, its answer); None: nothing that could be compared."""
     program = comparable(program)
     answer = pipe.ask(program)
+    stumbled = [
+        statement
+        for statement, failure in zip(program["statements"], answer.get("build", ()))
+        if failure and any(words in failure for words in STUMBLES)
+    ]
+    if stumbled:
+        return answered(pipe, without(program, stumbled))
     if beyond(answer):
         able = {name for name in fetches(program) if not beyond(pipe.ask(fetching(program, {name})))}
         program = fetching(program, able)
@@ -69,29 +76,39 @@ def fetching(program, names):
 
 def comparable(program):
     """The program without the gradients that TensorFlow computes wrongly and what is made of them."""
-    kept, wrong, of_loops = [], set(), set()
+    wrong, of_loops = [], set()
     for statement, outs, through in with_orders(program["statements"]):
         stopped = names(statement.get("with", {}).get("stop_gradients", []))
-        if (
-            names(statement) & wrong
-            or any(order >= WRONG[op] for op, order in through.items())
-            or stopped & of_loops  # other results of the loop that depend on the same variables get wrong gradients
-        ):
-            wrong.update(outs)
+        # where a result of a loop is in stop_gradients, those of its other results are wrong
+        if stopped & of_loops or any(order >= WRONG[op] for op, order in through.items()):
+            wrong.append(statement)
+        of_loops.update(outs if statement["op"] in LOOPS else ())
+    return without(program, wrong)
+
+
+def without(program, statements):
+    """The program without these statements and what is made of them."""
+    kept, gone = [], set()
+    for statement in program["statements"]:
+        if statement in statements or names(statement) & gone:
+            gone |= made(statement)
         else:
             kept.append(statement)
-            of_loops.update(outs if statement["op"] in LOOPS else ())
-    runs = [dict(run, feed={n: v for n, v in run["feed"].items() if n not in wrong}) for run in program["runs"]]
-    return fetching(dict(program, statements=kept, runs=runs), fetches(program) - wrong)
+    runs = [dict(run, feed={n: v for n, v in run["feed"].items() if n not in gone}) for run in program["runs"]]
+    return fetching(dict(program, statements=kept, runs=runs), fetches(program) - gone)
+
+
+def made(statement):
+    """The names that a statement makes."""
+    out = statement.get("out")
+    return set(out if isinstance(out, list) else [out]) - {None}
 
 
 def with_orders(statements):
     """[(statement, the names it makes, what `differentiated` says of them)]"""
     orders, found = {}, []
     for statement in statements:
-        out = statement.get("out")
-        outs = set(out if isinstance(out, list) else [out])
-        through = differentiated(statement, orders)
+        outs, through = made(statement), differentiated(statement, orders)
         orders.update((name, through) for name in outs)
         found.append((statement, outs, through))
     return found
