@@ -5,8 +5,9 @@ and a write that may change its shape ends the segment.
 """
 from __future__ import annotations
 
+from jitgraph.graph.calls import bodies
 from jitgraph.graph.errors import FailedPreconditionError, InternalError, NotFoundError, OpError
-from jitgraph.graph.function_graph import bodies, note_change
+from jitgraph.graph.function_graph import note_change
 
 from .order import touched_variables, variable_key, variable_of
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import heapq
 
+from jitgraph.graph.calls import bodies
 from jitgraph.graph.errors import InvalidArgumentError
-from jitgraph.graph.function_graph import bodies, first_argument, is_implicit_read, is_state
+from jitgraph.graph.function_graph import first_argument, is_implicit_read, is_state
 
 
 def order(program):

@@ -4,7 +4,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from jitgraph.control.frames.structure import FRAME_OPS, sources_of
-from jitgraph.graph.function_graph import BRANCHING, LOOPS, bodies, first_argument
+from jitgraph.graph.calls import bodies
+from jitgraph.graph.function_graph import BRANCHING, LOOPS, first_argument
 
 
 def prune(program):

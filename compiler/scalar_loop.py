@@ -14,8 +14,9 @@ import numpy as np
 
 from jitgraph.control.frames.structure import FRAME_OPS
 from jitgraph.graph.build import group_inputs
+from jitgraph.graph.calls import bodies
 from jitgraph.graph.dtypes import as_dtype
-from jitgraph.graph.function_graph import BRANCHING, CALLS, bodies, is_state
+from jitgraph.graph.function_graph import BRANCHING, CALLS, is_state
 
 from . import ranges
 from .emit import scalars

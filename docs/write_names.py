@@ -33,7 +33,7 @@ def status_of(name: str) -> tuple[str, str]:
     from jitgraph.facade.not_here import instead_of
 
     if name.startswith("raw_ops."):
-        from jitgraph.declare.op import load_all
+        from jitgraph.graph.registry import load_all
 
         return (HERE if name.partition(".")[2] in load_all() else NOT_YET), ""
     if name in names.table():
@@ -61,7 +61,8 @@ def counts(found: dict[str, tuple[str, str]]) -> dict[str, Counter]:
 
 def op_counts() -> str:
     """A sentence on the declared ops."""
-    from jitgraph.declare.op import NOT_DIFFERENTIABLE, load_all
+    from jitgraph.declare.op import NOT_DIFFERENTIABLE
+    from jitgraph.graph.registry import load_all
 
     ops = load_all().values()
     kernels = sum(bool(op.scalar or op.lower or op.updates) and not op.host for op in ops)

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph.declare.op import lookup
 from jitgraph.graph.errors import NotFoundError
+from jitgraph.graph.registry import lookup
 
 
 def __getattr__(name: str) -> Any:
@@ -17,6 +17,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from jitgraph.declare.op import load_all
+    from jitgraph.graph.registry import load_all
 
     return sorted(name for name, opdef in load_all().items() if name == opdef.type)     # not those for graph files

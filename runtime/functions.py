@@ -9,8 +9,9 @@ import numpy as np
 
 from jitgraph.compiler.order import variable_of
 from jitgraph.compiler.prune import Reached, needed_variables
+from jitgraph.graph.calls import bodies
 from jitgraph.graph.errors import InvalidArgumentError
-from jitgraph.graph.function_graph import LOOPS, bodies, first_argument, inputs_by_value, is_state
+from jitgraph.graph.function_graph import LOOPS, first_argument, inputs_by_value, is_state
 
 from . import watch
 from .iterations import Iterations

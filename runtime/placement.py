@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import functools
 
+from jitgraph.graph.calls import bodies
 from jitgraph.graph.devices import DeviceSpec
 from jitgraph.graph.errors import InvalidArgumentError, NotFoundError, UnimplementedError
-from jitgraph.graph.function_graph import bodies
 
 TASK = "/job:localhost/replica:0/task:0"
 _CPUS = (None, "CPU", "XLA_CPU")        # compiled as the latter says; there is no other

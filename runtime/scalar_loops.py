@@ -11,7 +11,8 @@ from jitgraph.compiler.emit import native
 from jitgraph.compiler.kernel import memory_code
 from jitgraph.compiler.order import variable_of
 from jitgraph.compiler.scalar_loop import DTYPES, ENDED, UNFINISHED, scalar_loop
-from jitgraph.graph.function_graph import bodies, is_state
+from jitgraph.graph.calls import bodies
+from jitgraph.graph.function_graph import is_state
 
 from . import watch
 from .library import LIBRARY

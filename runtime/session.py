@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from jitgraph import tracebacks
-from jitgraph.graph.stack import default_session, get_default_graph
+from jitgraph.graph.default_graph import get_default_graph
+from jitgraph.graph.stack import default_session
 from jitgraph.graph.tensor import Tensor
 from jitgraph.resources.session_handle_ops import forget
 

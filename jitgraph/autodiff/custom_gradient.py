@@ -9,8 +9,8 @@ from typing import Any
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.operation import Operation
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 
 

@@ -14,10 +14,11 @@ from jitgraph.autodiff.gradients import _zeros_for, gradients
 from jitgraph.autodiff.replay import Replay, accumulate, counter, expose, record_of, replayed
 from jitgraph.control.functional_ops import make_branching, make_call, make_while
 from jitgraph.graph import dtypes
+from jitgraph.graph.calls import bodies
 from jitgraph.graph.composite import IndexedSlices
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.function_graph import LOOPS, FunctionGraph, bodies, first_argument, inputs_behind, is_state, notes
-from jitgraph.graph.ids import counted_as
+from jitgraph.graph.counting import counted_as
+from jitgraph.graph.function_graph import LOOPS, FunctionGraph, first_argument, inputs_behind, is_state, notes
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 from jitgraph.tensor_arrays.tensor_list_ops import flows, popped

@@ -15,15 +15,15 @@ from typing import Any
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shapes
-from jitgraph.graph.composite import IndexedSlices
+from jitgraph.graph.composite import IndexedSlices, convert_n_to_tensor_or_indexed_slices
 from jitgraph.graph.control import BRANCHING
-from jitgraph.graph.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
+from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import count_nodes, nodes_of_gradient
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.function_graph import LOOPS, inputs_behind
 from jitgraph.graph.gradient_registry import gradient_function
-from jitgraph.graph.ids import count_nodes, nodes_of_gradient
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import name_scope
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
+from jitgraph.graph.calls import bodies
 from jitgraph.graph.function_graph import (
     LOOPS,
     VARIABLES,
     FunctionGraph,
-    bodies,
     first_argument,
     is_implicit_read,
     is_state,

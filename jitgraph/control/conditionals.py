@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from jitgraph.control.functional_ops import make_branching
-from jitgraph.declare.op import lookup
 from jitgraph.graph import dtypes
 from jitgraph.graph import structures as nest
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor, in_default_graph
+from jitgraph.graph.counting import count_nodes, counted_as
 from jitgraph.graph.function_graph import FunctionGraph
-from jitgraph.graph.ids import count_nodes, counted_as
 from jitgraph.graph.operation import Operation
+from jitgraph.graph.registry import lookup
 from jitgraph.graph.scopes import control_dependencies, name_scope
 from jitgraph.graph.tensor import Tensor
 

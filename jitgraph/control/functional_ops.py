@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph.declare.op import lookup, op
+from jitgraph.declare.op import op
 from jitgraph.graph import dtypes
 from jitgraph.graph.function_graph import FunctionGraph
 from jitgraph.graph.operation import Operation
+from jitgraph.graph.registry import lookup
 from jitgraph.graph.scopes import control_dependencies
 from jitgraph.graph.tensor import Tensor
 

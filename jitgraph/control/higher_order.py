@@ -8,8 +8,8 @@ from jitgraph import raw_ops as raw
 from jitgraph.control.while_loops import while_loop
 from jitgraph.graph import structures as nest
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import count_nodes
 from jitgraph.graph.dtypes import as_dtype
-from jitgraph.graph.ids import count_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.graph.tensor import Tensor

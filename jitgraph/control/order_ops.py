@@ -3,11 +3,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph.declare.op import lookup, op
+from jitgraph.declare.op import op
 from jitgraph.graph import shape_rules
-from jitgraph.graph.composite import IndexedSlices
-from jitgraph.graph.convert import convert_to_tensor, convert_to_tensor_or_indexed_slices
+from jitgraph.graph.composite import IndexedSlices, convert_to_tensor_or_indexed_slices
+from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.operation import Operation
+from jitgraph.graph.registry import lookup
 from jitgraph.graph.scopes import colocate_with, control_dependencies, device, name_scope
 from jitgraph.graph.tensor import Tensor
 

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 from jitgraph.control.functional_ops import make_while
-from jitgraph.declare.op import lookup
 from jitgraph.graph import dtypes, shapes
 from jitgraph.graph import structures as nest
 from jitgraph.graph.composite import IndexedSlices, SparseTensor
 from jitgraph.graph.convert import convert_to_tensor, in_default_graph
+from jitgraph.graph.counting import counted_as
 from jitgraph.graph.function_graph import FunctionGraph, notes
-from jitgraph.graph.ids import counted_as
+from jitgraph.graph.registry import lookup
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.graph.tensor import Tensor

@@ -18,11 +18,8 @@ is in ``jitgraph.declare.signature``, the shape rules in ``jitgraph.graph.shape_
 """
 from __future__ import annotations
 
-import collections
 import functools
-import importlib
 import inspect
-import os
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -48,10 +45,11 @@ from jitgraph.graph.dtypes import (
     UNSIGNED_INTS,
     TypeSet,
 )
+from jitgraph.graph.registry import REGISTRY
 
 __all__ = ["ANY", "BOOL", "COMPLEX", "FLOATS", "INDEX", "INDICES", "INTS", "NOT_DIFFERENTIABLE", "NUMBERS", "OpBuilder", "OpDef",
-           "QUANTIZED", "REALS", "REGISTRY", "SIGNED_INTS", "STRING", "TypeSet", "UNSIGNED_INTS", "elementwise",
-           "load_all", "lookup", "op"]
+           "QUANTIZED", "REALS", "SIGNED_INTS", "STRING", "TypeSet", "UNSIGNED_INTS", "elementwise",
+           "op"]
 
 
 def NOT_DIFFERENTIABLE(op: Any, *grads: Any) -> None:
@@ -148,6 +146,10 @@ class OpDef:
         """The attributes of a node that `function` (a value, scalar or lower) names among its parameters."""
         return {name: attrs[name] for name in _attrs_named(function, self) if name in attrs}
 
+    def create(self, graph: Any, inputs: list, attrs: dict[str, Any], name: str | None) -> Any:
+        """``graph.create_op``: a node from flat tensors and AttrValues or Python values."""
+        return build.from_parts(graph, self, inputs, attrs, name)
+
     def group(self, flat: list) -> list:
         """Inputs as the functions of a declaration take them: list inputs (``N*T``) as one list each.
 
@@ -187,77 +189,6 @@ def _attrs_named(function: Callable, opdef: OpDef) -> tuple[str, ...]:
         else:
             found = tuple(p.name for p in parameters if p.name in opdef.attrs)
         _named_cache[key] = found
-    return found
-
-
-REGISTRY: dict[str, OpDef] = {}
-_all_loaded = False
-
-
-def load_all() -> dict[str, OpDef]:
-    """Imports every module that declares ops and returns the registry."""
-    global _all_loaded
-    if not _all_loaded:
-        for module in _declaring():
-            importlib.import_module(module)
-        _all_loaded = True
-    return REGISTRY
-
-
-# the rooms with modules that declare ops: all that are in the first, and those of the others that are named so
-ROOMS, ENDING = ("ops", "control", "resources", "tensor_arrays", "variables"), "_ops.py"
-
-
-@functools.cache
-def _declaring() -> dict[str, str]:
-    """The modules that declare ops: name -> file."""
-    import jitgraph
-
-    found = {}
-    root = os.path.dirname(os.path.abspath(jitgraph.__file__ or ""))
-    for room in ROOMS:
-        for folder, inner, files in os.walk(os.path.join(root, room)):
-            inner.sort()
-            package = ".".join(["jitgraph", *os.path.relpath(folder, root).split(os.sep)])
-            for file in sorted(files):
-                if file.endswith(".py" if room == ROOMS[0] else ENDING) and file != "__init__.py":
-                    found[f"{package}.{file[:-3]}"] = os.path.join(folder, file)
-    return found
-
-
-@functools.cache
-def _sources() -> dict[str, bytes]:
-    """The text of every such module: what one declares is found without importing all of them."""
-    texts = {}
-    for module, path in _declaring().items():
-        with open(path, "rb", buffering=0) as file:
-            texts[module] = file.read()
-    return texts
-
-
-def _load_declaring(op_type: str) -> None:
-    """Imports the module whose text declares `op_type`, if one does so literally."""
-    declarations = f'"{op_type}('.encode(), f"'{op_type}(".encode()
-    for module, text in _sources().items():
-        if any(d in text for d in declarations):
-            importlib.import_module(module)
-
-
-def lookup(op_type: str) -> OpDef:
-    """The declaration of `op_type`.  Raises NotFoundError, naming it, if there is none."""
-    found = REGISTRY.get(op_type)
-    if found is None and not _all_loaded:
-        _load_declaring(op_type)
-        found = REGISTRY.get(op_type) or load_all().get(op_type)
-    if found is None:
-        import difflib
-
-        from jitgraph.graph.errors import NotFoundError
-
-        near = difflib.get_close_matches(op_type, REGISTRY, 1)
-        hint = f" Did you mean {near[0]}?" if near else ""
-        raise NotFoundError(None, None, f"Op type not registered '{op_type}'.{hint} Declare it with @op, see "
-                                        "jitgraph.declare.op.")
     return found
 
 
@@ -362,15 +293,3 @@ def _output_dtype(opdef: OpDef, arg: signatures.Arg, flat: list, attrs: dict[str
         if other.type_attr == arg.type_attr:
             return flat[index].dtype
     return None
-
-
-def outputs_as_namedtuple(opdef: OpDef, values: list) -> Any:
-    """Several outputs as a named tuple of the op's type, as TensorFlow gives them."""
-    if opdef.result_type is None:
-        opdef.result_type = collections.namedtuple(opdef.type, [arg.name for arg in opdef.outputs])
-    return opdef.result_type(*values)
-
-
-def create(graph: Any, op_type: str, inputs: list, attrs: dict[str, Any], name: str | None, dtypes: list | None) -> Any:
-    """``graph.create_op``: a node of a type given by name, from flat tensors and AttrValues or Python values."""
-    return build.from_parts(graph, lookup(op_type), inputs, attrs, name)

@@ -36,17 +36,18 @@ TABLE: dict[str, str] = {
     "graph.operation": "Operation",
     "graph.tensor": "Tensor",
     "graph.composite": """
-        IndexedSlices IndexedSlicesValue SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor""",
+        IndexedSlices IndexedSlicesValue SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor
+        convert_to_tensor_or_indexed_slices""",
     "graph.collections": "GraphKeys",
     "graph.devices": "DeviceSpec",
-    "graph.stack": "get_default_graph reset_default_graph get_default_session",
+    "graph.default_graph": "get_default_graph reset_default_graph",
+    "graph.stack": "get_default_session",
     "graph.scopes": """
         name_scope op_scope control_dependencies device container colocate_with add_to_collection
         add_to_collections get_collection get_collection_ref get_all_collection_keys init_scope""",
     "graph.seeds": "set_random_seed get_seed random.set_random_seed random.get_seed",
     "graph.convert": """
-        convert_to_tensor=public_convert_to_tensor register_tensor_conversion_function
-        convert_to_tensor_or_indexed_slices""",
+        convert_to_tensor=public_convert_to_tensor register_tensor_conversion_function""",
     "graph.gradient_registry": """
         RegisterGradient NotDifferentiable=not_differentiable NoGradient=not_differentiable
         no_gradient=not_differentiable""",

@@ -20,7 +20,7 @@ FILES: dict[str, str] = {
         train.load_checkpoint train.load_variable train.list_variables train.init_from_checkpoint
         contrib.framework.assign_from_checkpoint
         contrib.framework.assign_from_checkpoint_fn""",
-    "formats.graph_def": "train.write_graph io.write_graph",
+    "formats.message_files": "train.write_graph io.write_graph",
     "formats.graph_parts": """
         graph_util.extract_sub_graph graph_util.remove_training_nodes graph_util.must_run_on_cpu
         graph_util.tensor_shape_from_node_def_name""",

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.formats import messages, tensor_proto
+from jitgraph.formats.function_names import reference
 from jitgraph.graph.dtypes import DType, as_dtype
 from jitgraph.graph.shapes import TensorShape
 
@@ -71,8 +72,6 @@ def _func_to_proto(value: Any) -> Any:
     if isinstance(value, messages.NameAttrList):
         return value
     if hasattr(value, "outer_graph"):
-        from jitgraph.formats.function_def import reference
-
         return reference(value)
     return messages.NameAttrList(name=value if isinstance(value, str) else value.name)
 

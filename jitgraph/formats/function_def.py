@@ -7,50 +7,20 @@ read again, it stands for the variable that the caller passes.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jitgraph.formats import messages
+from jitgraph.formats.function_names import reference
+from jitgraph.formats.node_proto import node_to_proto
 from jitgraph.formats.tensor_proto import shape_to_proto
-from jitgraph.graph.function_graph import FunctionGraph, bodies
-from jitgraph.graph.operation import Operation
-from jitgraph.graph.tensor import Tensor
+from jitgraph.graph.calls import bodies
+
+if TYPE_CHECKING:
+    from jitgraph.graph.function_graph import FunctionGraph
+    from jitgraph.graph.operation import Operation
+    from jitgraph.graph.tensor import Tensor
 
 _SHAPES = "_output_shapes"
-
-
-# -- names ---------------------------------------------------------------------------------------------------------
-
-def state_of(function: FunctionGraph) -> tuple:
-    """What changes whenever the function, or one that it calls, does."""
-    inner = tuple(state_of(called) for op in function._nodes_by_id for called in bodies(op))
-    return function.version, function.mutations, len(function.inputs), len(function.outputs), inner
-
-
-def _as_imported(function: FunctionGraph) -> bool:
-    """Whether the function is just as a file stated it."""
-    stated = function.__dict__.get("imported")
-    return stated is not None and stated[1] == state_of(function)
-
-
-def reference(function: FunctionGraph) -> Any:
-    """The NameAttrList by which nodes call the function."""
-    if _as_imported(function):
-        return function.__dict__["imported"][0]
-    return messages.NameAttrList(name=exported_name(function))
-
-
-def exported_name(function: FunctionGraph) -> str:
-    """The name of the function in its outermost graph, where no two have the same."""
-    root = function._root
-    names: dict[FunctionGraph, str] = root.per_graph("function_names", dict)
-    if function not in names:
-        taken = {*names.values(), *root._functions}
-        base = re.sub(r"\W", "_", function.name)
-        name, number = base, 1
-        while name in taken:
-            name, number = f"{base}_{number}", number + 1
-        names[function] = name
-    return names[function]
 
 
 # -- writing -------------------------------------------------------------------------------------------------------
@@ -116,8 +86,6 @@ def _arguments(function: FunctionGraph) -> dict[Tensor, str]:
 
 def _node(op: Operation, places: dict[Tensor, str], names: set[str]) -> Any:
     """The NodeDef of an operation as it stands in a FunctionDef."""
-    from jitgraph.formats.graph_def import node_to_proto
-
     node = node_to_proto(op)
     node.input[:] = [places[tensor] if tensor in places else _output_name(tensor) for tensor in op.inputs]
     node.input.extend(sorted("^" + other.name for other in op.control_inputs if other.name in names))

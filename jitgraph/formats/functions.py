@@ -5,13 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from jitgraph.declare.op import lookup
 from jitgraph.formats import messages
-from jitgraph.formats.function_def import Body, state_of
+from jitgraph.formats.function_def import Body
+from jitgraph.formats.function_names import state_of
 from jitgraph.formats.node_def import Node
-from jitgraph.formats.op_def import declaration
+from jitgraph.formats.op_declarations import declaration
 from jitgraph.graph.dtypes import bool_
 from jitgraph.graph.function_graph import BRANCHING, FunctionGraph, is_state
+from jitgraph.graph.registry import lookup
 from jitgraph.graph.tensor import Tensor
 
 _DEEPEST = 60           # functions within functions

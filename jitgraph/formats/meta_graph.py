@@ -9,20 +9,20 @@ from typing import Any
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
-from jitgraph.declare.op import lookup
 from jitgraph.declare.signature import REQUIRED
 from jitgraph.facade import version
 from jitgraph.formats import attr_value, messages
 from jitgraph.formats.checkpoint import path_string
 from jitgraph.formats.collection_protos import restore_collection, to_collection_def
-from jitgraph.formats.files import op_errors, write_bytes
 from jitgraph.formats.import_graph import import_graph_def
+from jitgraph.formats.message_files import write_message
 from jitgraph.formats.op_def import op_def_proto
 from jitgraph.graph.collections import GraphKeys
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.errors import NotFoundError
 from jitgraph.graph.graph import Graph
+from jitgraph.graph.registry import lookup
 from jitgraph.graph.scope_names import is_within, strip_name_scope
-from jitgraph.graph.stack import get_default_graph
 
 UNBOUND = "$unbound_inputs_"        # stands before inputs that an exported part takes from outside of it
 UNBOUND_INPUTS = "unbound_inputs"   # and the collection that lists them
@@ -45,14 +45,6 @@ def read_meta_graph_file(filename: Any) -> Any:
         return messages.MetaGraphDef.FromString(data)
     except (DecodeError, text_format.ParseError, UnicodeDecodeError) as error:
         raise OSError(f"Cannot parse file {filename}: {error}.") from None
-
-
-def write_message(message: Any, path: str, as_text: bool) -> None:
-    """Writes a message to a file; its folder is made if need be."""
-    with op_errors(path):
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        write_bytes(path, text_format.MessageToString(message, descriptor_pool=messages.POOL) if as_text
-                    else message.SerializeToString(deterministic=True))
 
 
 # -- export --------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ Messages and classes of errors are those of TensorFlow 1's Python layer.
 """
 from __future__ import annotations
 
+import collections
 import inspect
 from typing import Any
 
@@ -12,10 +13,11 @@ from jitgraph.graph import shapes, sites
 from jitgraph.graph.attributes import check_attr
 from jitgraph.graph.constant_value import partial_value
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import DType
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import graph_of
-from jitgraph.graph.stack import DefaultGraph, get_default_graph
+from jitgraph.graph.stack import DefaultGraph
 from jitgraph.graph.tensor import Tensor
 
 
@@ -372,9 +374,9 @@ def _results(opdef: Any, op: Operation) -> Any:
         return list(outputs) if outputs else op
     if not outputs:
         return op
-    from jitgraph.declare.op import outputs_as_namedtuple
-
-    return outputs_as_namedtuple(opdef, group_outputs(opdef, outputs, op.attrs))
+    if opdef.result_type is None:       # a named tuple of the op's type, as TensorFlow gives them
+        opdef.result_type = collections.namedtuple(opdef.type, [arg.name for arg in declared])
+    return opdef.result_type(*group_outputs(opdef, outputs, op.attrs))
 
 
 def _lengths(args: list[Arg], attrs: dict[str, Any] | None, total: int) -> list[int | None]:

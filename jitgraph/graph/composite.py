@@ -5,9 +5,12 @@ import collections
 from typing import Any
 
 from jitgraph.graph import dtypes, shapes
+from jitgraph.graph.constant_value import constant_value_as_shape
 from jitgraph.graph.convert import convert_to_tensor, register_tensor_conversion_function
 from jitgraph.graph.dtypes import DType, as_dtype
+from jitgraph.graph.registry import lookup
 from jitgraph.graph.scopes import name_scope
+from jitgraph.graph.stack import session_for
 from jitgraph.graph.tensor import Tensor, TensorLike
 
 IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
@@ -46,8 +49,6 @@ class IndexedSlices(TensorLike):
         """The static shape of the dense tensor, as far as it is known."""
         if self._dense_shape is None:
             return shapes.unknown_shape()
-        from jitgraph.graph.constant_value import constant_value_as_shape
-
         return constant_value_as_shape(self._dense_shape)
 
     def get_shape(self) -> shapes.TensorShape:
@@ -95,8 +96,6 @@ def _indexed_slices_to_tensor(value: IndexedSlices, dtype: DType | None = None, 
     if value.dense_shape is None:
         raise ValueError("Tensor conversion requested for IndexedSlices without dense_shape: "
                          f"{value}. Give tf.IndexedSlices its dense_shape.")
-    from jitgraph.declare.op import lookup
-
     rows = convert_to_tensor(value.dense_shape)[0]
     return lookup("UnsortedSegmentSum").builder(value.values, value.indices, rows, name=name)
 
@@ -147,8 +146,6 @@ class SparseTensor(TensorLike):
     @property
     def shape(self) -> shapes.TensorShape:
         """The static shape of the dense tensor, as far as it is known."""
-        from jitgraph.graph.constant_value import constant_value_as_shape
-
         return constant_value_as_shape(self._dense_shape)
 
     def get_shape(self) -> shapes.TensorShape:
@@ -170,9 +167,7 @@ class SparseTensor(TensorLike):
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> SparseTensorValue:
         """The value in `session` or the default session."""
-        from jitgraph.graph.stack import _session_for
-
-        session = _session_for(self.graph, session, "eval", "tensor")
+        session = session_for(self.graph, session, "eval", "tensor")
         indices, values, dense_shape = session.run([self.indices, self.values, self.dense_shape], feed_dict)
         return SparseTensorValue(indices, values, dense_shape)
 
@@ -183,14 +178,10 @@ class SparseTensor(TensorLike):
 
     def __mul__(self, dense: Any) -> SparseTensor:
         """The elements times those of a dense tensor that broadcasts to this one."""
-        from jitgraph.ops.sparse.sparse_functions import cwise
-
         return cwise("SparseDenseCwiseMul", self, dense, "mul")
 
     def __truediv__(self, dense: Any) -> SparseTensor:
         """The elements over those of a dense tensor that broadcasts to this one."""
-        from jitgraph.ops.sparse.sparse_functions import cwise
-
         return cwise("SparseDenseCwiseDiv", self, dense, "truediv")
 
     __array_priority__ = 100
@@ -203,6 +194,14 @@ class SparseTensor(TensorLike):
 
 def _parts_of(value: Any) -> tuple:
     return value.indices, value.values, value.dense_shape
+
+
+def cwise(kind: str, sp_x: SparseTensor, y: Any, name: str) -> SparseTensor:
+    """An operator between a sparse tensor and a dense one that broadcasts to it."""
+    parts = _parts_of(sp_x)
+    with name_scope(None, name, [*parts, y]) as scope:
+        y = convert_to_tensor(y, sp_x.dtype.base_dtype, name="y")
+        return SparseTensor(sp_x.indices, lookup(kind).builder(*parts, y, name=scope), sp_x.dense_shape)
 
 
 def is_sparse(value: Any) -> bool:
@@ -223,3 +222,21 @@ def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str 
             raise RuntimeError(f"Sparse dtype: requested = {wanted.name}, actual = {value.dtype.name}")
         return value
     return convert_to_tensor(value, wanted, name)
+
+
+def convert_to_tensor_or_indexed_slices(value: Any, dtype: DType | None = None, name: str | None = None) -> Any:
+    """IndexedSlices and SparseTensors as they are, anything else as a Tensor; None stays None."""
+    if value is None:
+        return None
+    if isinstance(value, (IndexedSlices, SparseTensor)):
+        if dtype is not None and not as_dtype(dtype).is_compatible_with(value.dtype):
+            raise ValueError(f"Tensor conversion requested dtype {as_dtype(dtype).name} for Tensor with dtype "
+                             f"{value.dtype.name}: {str(value)!r}")
+        return value
+    return convert_to_tensor(value, None if dtype is None else as_dtype(dtype), name)
+
+
+def convert_n_to_tensor_or_indexed_slices(values: Any, dtype: DType | None = None, name: str | None = None) -> list:
+    """Each of `values` as by ``convert_to_tensor_or_indexed_slices``."""
+    return [convert_to_tensor_or_indexed_slices(v, dtype, None if name is None else f"{name}_{i}")
+            for i, v in enumerate(values)]

@@ -5,8 +5,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import DType, as_dtype
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 
 # (priority, order of registration, classes, function); lower priority is tried first
@@ -112,24 +112,4 @@ def convert_n_to_tensor(values: Any, dtype: DType | None = None, name: str | Non
     if not isinstance(values, (list, tuple)):
         raise TypeError("values must be a list.")
     return [convert_to_tensor(v, dtype, None if name is None else f"{name}_{i}", as_ref, preferred_dtype)
-            for i, v in enumerate(values)]
-
-
-def convert_to_tensor_or_indexed_slices(value: Any, dtype: DType | None = None, name: str | None = None) -> Any:
-    """IndexedSlices and SparseTensors as they are, anything else as a Tensor; None stays None."""
-    from jitgraph.graph.composite import IndexedSlices, SparseTensor
-
-    if value is None:
-        return None
-    if isinstance(value, (IndexedSlices, SparseTensor)):
-        if dtype is not None and not as_dtype(dtype).is_compatible_with(value.dtype):
-            raise ValueError(f"Tensor conversion requested dtype {as_dtype(dtype).name} for Tensor with dtype "
-                             f"{value.dtype.name}: {str(value)!r}")
-        return value
-    return convert_to_tensor(value, None if dtype is None else as_dtype(dtype), name)
-
-
-def convert_n_to_tensor_or_indexed_slices(values: Any, dtype: DType | None = None, name: str | None = None) -> list:
-    """Each of `values` as by ``convert_to_tensor_or_indexed_slices``."""
-    return [convert_to_tensor_or_indexed_slices(v, dtype, None if name is None else f"{name}_{i}")
             for i, v in enumerate(values)]

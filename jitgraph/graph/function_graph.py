@@ -10,11 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from jitgraph.graph.calls import bodies
 from jitgraph.graph.control import BRANCHING
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.ids import Ids
 from jitgraph.graph.operation import Operation
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 
 VARIABLES = ("VariableV2", "Variable", "VarHandleOp")
@@ -95,7 +96,7 @@ class FunctionGraph(Graph):
         return tensor
 
     def _placeholder(self, dtype: Any, shape: Any, name: str) -> Tensor:
-        from jitgraph.declare.op import lookup
+        from jitgraph.graph.registry import lookup
 
         dtype = dtype.base_dtype
         return self._node(lookup("Placeholder"), name, [], {"dtype": dtype, "shape": shape}, [dtype], [shape]).outputs[0]
@@ -241,17 +242,6 @@ class FunctionGraph(Graph):
 
 CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 LOOPS = ("While", "StatelessWhile")
-
-
-def bodies(op: Operation) -> list[FunctionGraph]:
-    """The functions that an operation calls."""
-    if op.opdef is None or not op.opdef.calls:
-        return []
-    found: list[FunctionGraph] = []
-    for name in op.opdef.calls:
-        value = op.attrs[name]
-        found.extend(value if isinstance(value, list) else [value])
-    return [function for function in found if isinstance(function, FunctionGraph)]
 
 
 @dataclass(slots=True)

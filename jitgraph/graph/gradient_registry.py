@@ -71,7 +71,7 @@ def gradient_function(op: Any) -> Callable | None:
 
 
 def _declared(op_type: str) -> Callable | None:
-    from jitgraph.declare.op import REGISTRY
+    from jitgraph.graph.registry import REGISTRY
 
     opdef = REGISTRY.get(op_type)
     return opdef.grad if opdef else None

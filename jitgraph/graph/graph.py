@@ -7,13 +7,14 @@ from typing import Any
 
 from jitgraph.graph import sites
 from jitgraph.graph.collections import Collections
+from jitgraph.graph.contexts import Attributes, Colocation, Container, DeviceScope, GradientOverride, NameScope
 from jitgraph.graph.control import BRANCHING, ControlDependencies, ControlStack
 from jitgraph.graph.devices import DeviceStack
 from jitgraph.graph.ids import Ids
 from jitgraph.graph.lookup import as_graph_element, operation_named, tensor_named
 from jitgraph.graph.names import NameTable, check_op_name
 from jitgraph.graph.operation import Operation
-from jitgraph.graph.scopes import Attributes, Colocation, Container, DeviceScope, GradientOverride, NameScope
+from jitgraph.graph.registry import lookup
 from jitgraph.graph.stack import DefaultGraph
 from jitgraph.graph.tensor import Tensor
 
@@ -156,9 +157,7 @@ class Graph:
 
         The ordinary way is to call the op's function; this one is for importers and for custom gradients.
         """
-        from jitgraph.declare.op import create
-
-        return create(self, op_type, list(inputs), attrs or {}, name, dtypes)
+        return lookup(op_type).create(self, list(inputs), attrs or {}, name)
 
     def capture(self, tensor: Tensor) -> Tensor:
         """What stands here for a tensor of another graph.  Graphs of functions override it; others raise ValueError."""

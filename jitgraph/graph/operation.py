@@ -64,7 +64,7 @@ class Operation:
     @property
     def node_def(self) -> Any:
         """This node as a NodeDef protocol buffer."""
-        from jitgraph.formats.graph_def import node_to_proto
+        from jitgraph.formats.node_proto import node_to_proto
 
         return node_to_proto(self)
 

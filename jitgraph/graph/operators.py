@@ -214,7 +214,7 @@ def getitem(tensor: Tensor, spec: Any, var: Any = None) -> Tensor:
 
 def _assign_slice(var: Any, parsed: SliceSpec, part: Tensor, value: Any, name: str | None = None) -> Any:
     """``v[spec].assign(value)``: writes a part of variable `var`; its node stands beside that of the part."""
-    from jitgraph.declare.op import lookup
+    from jitgraph.graph.registry import lookup
 
     begin, end, strides = part.op.inputs[1:4]
     name = name or f"{part.op.name}/_assign"

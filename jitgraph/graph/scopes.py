@@ -1,155 +1,15 @@
-"""The context managers of a graph, and the functions that enter them on the default graph (``tf.name_scope`` ...)."""
+"""The functions that enter a graph's context managers on the default graph: ``tf.name_scope``, ``tf.device`` ..."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from jitgraph.graph.contexts import Colocation, Container, DeviceScope, NameScope
+from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.default_graph import get_default_graph
+from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
-from jitgraph.graph.stack import DefaultGraph, get_default_graph
+from jitgraph.graph.stack import DefaultGraph
 from jitgraph.graph.tensor import Tensor
-
-if TYPE_CHECKING:
-    from jitgraph.graph.graph import Graph
-
-
-class NameScope:
-    """``with graph.name_scope("layer") as scope:``; `scope` is "layer/", or "" at the root."""
-
-    __slots__ = ("_graph", "_name", "_before")
-
-    def __init__(self, graph: Graph, name: str | None):
-        self._graph = graph
-        self._name = name
-
-    def __enter__(self) -> str:
-        names = self._graph._names
-        self._before = names.scope
-        scope = names.enter(self._name)
-        return scope + "/" if scope else ""
-
-    def __exit__(self, *exc: Any) -> None:
-        self._graph._names.scope = self._before
-
-
-class DeviceScope:
-    """``with graph.device("/gpu:0"):``."""
-
-    __slots__ = ("_graph", "_device")
-
-    def __init__(self, graph: Graph, device: Any):
-        self._graph = graph
-        self._device = device
-
-    def __enter__(self) -> None:
-        self._graph._devices.push(self._device)
-
-    def __exit__(self, *exc: Any) -> None:
-        self._graph._devices.pop()
-
-
-class Colocation:
-    """``with graph.colocate_with(op):``; inside, device blocks outside do not apply."""
-
-    def __init__(self, graph: Graph, op: Any, ignore_existing: bool = False):
-        if op is None and not ignore_existing:
-            raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
-        self._graph = graph
-        self._op = None if op is None else _operation_of(op)
-        self._ignore_existing = ignore_existing
-
-    def __enter__(self) -> None:
-        graph = self._graph
-        self._groups = graph._colocation
-        self._devices = None if self._op is None else graph._devices.replace([])
-        graph._colocation = [] if self._ignore_existing else list(graph._colocation)
-        if self._op is not None:
-            graph._colocation.append(self._op)
-
-    def __exit__(self, *exc: Any) -> None:
-        self._graph._colocation = self._groups
-        if self._devices is not None:
-            self._graph._devices.replace(self._devices)
-
-    @staticmethod
-    def bind(op: Operation, others: list[Operation]) -> None:
-        """Writes the groups of `others` into the new node `op`, and takes over their device."""
-        groups = set()
-        for other in reversed(others):      # the outermost has the last word
-            groups.update(other.colocation_groups())
-            if other.device:
-                op._device = other.device
-        op.annotations = {**(op.annotations or {}), "_class": sorted(groups)}
-
-
-def _operation_of(value: Any) -> Operation:
-    if isinstance(value, Operation):
-        return value
-    if isinstance(value, Tensor) or hasattr(value, "op"):
-        return value.op
-    from jitgraph.graph.convert import convert_to_tensor_or_indexed_slices
-
-    return convert_to_tensor_or_indexed_slices(value).op
-
-
-class Container:
-    """``with graph.container("experiment0"):``; yields the name."""
-
-    def __init__(self, graph: Graph, name: str):
-        self._graph = graph
-        self._name = name
-
-    def __enter__(self) -> str:
-        self._before, self._graph._container = self._graph._container, self._name
-        return self._name
-
-    def __exit__(self, *exc: Any) -> None:
-        self._graph._container = self._before
-
-
-class GradientOverride:
-    """``with graph.gradient_override_map({"Square": "CustomSquare"}):``."""
-
-    def __init__(self, graph: Graph, op_type_map: dict[str, str]):
-        if not isinstance(op_type_map, dict):
-            raise TypeError("op_type_map must be a dictionary mapping strings to strings")
-        for op_type, mapped in op_type_map.items():
-            if not (isinstance(op_type, str) and isinstance(mapped, str)):
-                raise TypeError("op_type_map must be a dictionary mapping strings to strings")
-        self._graph = graph
-        self._map = op_type_map
-
-    def __enter__(self) -> None:
-        self._before = self._graph._gradient_override_map
-        self._graph._gradient_override_map = {**self._before, **self._map}
-
-    def __exit__(self, *exc: Any) -> None:
-        self._graph._gradient_override_map = self._before
-
-
-class Attributes:
-    """``with graph._attr_scope({"_XlaCompile": ...}):``; None as a value takes the attribute away again."""
-
-    def __init__(self, graph: Graph, attr_map: dict[str, Any]):
-        if not isinstance(attr_map, dict):
-            raise TypeError("attr_map must be a dictionary mapping strings to Callables or AttrValue protos")
-        self._graph = graph
-        self._map = attr_map
-
-    def __enter__(self) -> None:
-        self._before = self._graph._attribute_scope
-        merged = dict(self._before)
-        for name, value in self._map.items():
-            if value is None:
-                merged.pop(name, None)
-            elif hasattr(value, "WhichOneof"):
-                from jitgraph.formats.attr_value import from_proto
-
-                merged[name] = from_proto(value)
-            else:
-                merged[name] = value
-        self._graph._attribute_scope = merged
-
-    def __exit__(self, *exc: Any) -> None:
-        self._graph._attribute_scope = self._before
 
 
 def graph_of(values: Any, default: Any = None) -> Graph:
@@ -267,6 +127,8 @@ def container(container_name: str) -> Container:
 
 def colocate_with(op: Any, ignore_existing: bool = False) -> Colocation:
     """``tf.colocate_with``: see ``Graph.colocate_with``."""
+    if op is not None and not hasattr(op, "op") and not isinstance(op, Operation):
+        op = convert_to_tensor(op)
     return get_default_graph().colocate_with(op, ignore_existing)
 
 

@@ -1,7 +1,7 @@
 """Random seeds: how the seed of a graph and the seed of an op become the attributes ``seed`` and ``seed2``."""
 from __future__ import annotations
 
-from jitgraph.graph.stack import get_default_graph
+from jitgraph.graph.default_graph import get_default_graph
 
 DEFAULT_GRAPH_SEED = 87654321
 _MAXIMUM = 2 ** 31 - 1

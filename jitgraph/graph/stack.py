@@ -1,4 +1,4 @@
-"""The default graph and the default session of each thread."""
+"""The graphs and sessions that each thread has entered by ``as_default``."""
 from __future__ import annotations
 
 import threading
@@ -19,33 +19,9 @@ class _ThreadStack(threading.local):
         self.outermost: Graph | None = None     # made when first asked for
 
 
-_local = _ThreadStack()
+local = _ThreadStack()
 tracebacks.install()
 tracebacks.install_in_threads()
-
-
-def get_default_graph() -> Graph:
-    """The graph that new operations join: this thread's innermost ``graph.as_default()``, or a graph of its own.
-
-    A new thread does not see the default graph of the thread that started it: enter ``with graph.as_default()`` there.
-    """
-    graphs = _local.graphs
-    if graphs:
-        return graphs[-1]
-    graph = _local.outermost
-    if graph is None:
-        from jitgraph.graph.graph import Graph
-
-        graph = _local.outermost = Graph()
-    return graph
-
-
-def reset_default_graph() -> None:
-    """Makes a new, empty default graph for this thread.  Raises AssertionError inside a ``with graph.as_default()`` block."""
-    if _local.graphs:
-        raise AssertionError("Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, "
-                             "exit the nesting and create a new graph.")
-    _local.outermost = None
 
 
 class DefaultGraph:
@@ -57,11 +33,11 @@ class DefaultGraph:
         self._graph = graph
 
     def __enter__(self) -> Graph:
-        _local.graphs.append(self._graph)
+        local.graphs.append(self._graph)
         return self._graph
 
     def __exit__(self, *exc: Any) -> None:
-        _leave(_local.graphs, self._graph)
+        _leave(local.graphs, self._graph)
 
 
 class DefaultSession:
@@ -73,11 +49,11 @@ class DefaultSession:
         self._session = session
 
     def __enter__(self) -> Any:
-        _local.sessions.append(self._session)
+        local.sessions.append(self._session)
         return self._session
 
     def __exit__(self, *exc: Any) -> None:
-        _leave(_local.sessions, self._session)
+        _leave(local.sessions, self._session)
 
 
 def _leave(stack: list, item: Any) -> None:
@@ -95,10 +71,10 @@ def default_session(session: Any) -> DefaultSession:
 
 def get_default_session() -> Any:
     """The innermost default session of this thread, or None."""
-    return _local.sessions[-1] if _local.sessions else None
+    return local.sessions[-1] if local.sessions else None
 
 
-def _session_for(graph: Graph, session: Any, verb: str, what: str) -> Any:
+def session_for(graph: Graph, session: Any, verb: str, what: str) -> Any:
     if session is None:
         session = get_default_session()
         if session is None:
@@ -115,9 +91,9 @@ def _session_for(graph: Graph, session: Any, verb: str, what: str) -> Any:
 
 def evaluate(tensor: Any, feed_dict: Any, session: Any) -> Any:
     """``tensor.eval()``: see ``Tensor.eval``."""
-    return _session_for(tensor.graph, session, "eval", "tensor").run(tensor, feed_dict)
+    return session_for(tensor.graph, session, "eval", "tensor").run(tensor, feed_dict)
 
 
 def run_operation(op: Any, feed_dict: Any, session: Any) -> None:
     """``op.run()``: see ``Operation.run``."""
-    _session_for(op.graph, session, "run", "operation").run(op, feed_dict)
+    session_for(op.graph, session, "run", "operation").run(op, feed_dict)

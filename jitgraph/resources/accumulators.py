@@ -5,10 +5,10 @@ from typing import Any
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph.composite import IndexedSlices
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import as_dtype, int64
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.shapes import raw_shape
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.elementwise.cast import cast
 

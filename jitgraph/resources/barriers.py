@@ -4,10 +4,10 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph import raw_ops as raw
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.shapes import raw_shape
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 
 

@@ -12,12 +12,12 @@ from typing import Any
 from jitgraph import raw_ops as raw
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import as_dtype, int64
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.seeds import get_seed
 from jitgraph.graph.shapes import TensorShape, raw_shape
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from jitgraph import raw_ops as raw
 from jitgraph.formats.records import TFRecordOptions
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.operation import Operation
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 
 

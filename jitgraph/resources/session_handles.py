@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.declare.op import lookup
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import DType, as_dtype, string
 from jitgraph.graph.operation import Operation
+from jitgraph.graph.registry import lookup
 from jitgraph.graph.scopes import colocate_with, device
 from jitgraph.graph.tensor import Tensor
 from jitgraph.resources import session_handle_ops as session_tensor

@@ -14,11 +14,11 @@ from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import DType, as_dtype
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import colocate_with, name_scope
 from jitgraph.graph.shapes import raw_shape
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.elementwise.cast import cast
 from jitgraph.train.saveables import SaveableObject, SaveSpec

@@ -14,9 +14,9 @@ from jitgraph.formats.collection_protos import any_message
 from jitgraph.formats.files import op_errors, write_bytes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.constant_value import constant_value
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import string
 from jitgraph.graph.operation import Operation
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 from jitgraph.saved_model import constants, signatures
 from jitgraph.train.saveables import default_saveables

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.declare.op import NOT_DIFFERENTIABLE, REGISTRY, op
+from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import shape_rules
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import string as string_type
 from jitgraph.graph.errors import InvalidArgumentError
-from jitgraph.graph.stack import get_default_graph
+from jitgraph.graph.registry import REGISTRY
 from jitgraph.tensor_arrays.host_values import boxed
 from jitgraph.tensor_arrays.in_place_arrays import ArrayInPlace, StackInPlace, array_behind, stack_behind
 from jitgraph.tensor_arrays.tensor_array_rows import gathered, joined, rows, scattered, split
@@ -45,7 +46,7 @@ def _declare(name: str, signature: str, grad: Callable | None = NOT_DIFFERENTIAB
 
 
 def lookup_in_place(op_type: str) -> Any:
-    """The declaration of `op_type` as graph files mean it, None if it is that of ``jitgraph.declare.op.lookup``."""
+    """The declaration of `op_type` as graph files mean it, None if it is that of ``jitgraph.graph.registry``."""
     return REGISTRY.get(PREFIX + op_type)
 
 

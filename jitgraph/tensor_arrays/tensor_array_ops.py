@@ -13,8 +13,8 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import shape_rules
+from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.errors import InvalidArgumentError
-from jitgraph.graph.ids import gradient_of_nodes
 from jitgraph.tensor_arrays.host_values import PersistentList, Zero, boxed, unboxed
 from jitgraph.tensor_arrays.tensor_array_rows import gathered, joined, pieces, rows, scattered, split
 from jitgraph.tensor_arrays.tensor_array_values import Elements, Handle, OneElement, elements_of, gradient_of, is_whole

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from jitgraph.facade import names
-from jitgraph.graph.stack import get_default_graph, get_default_session, reset_default_graph
+from jitgraph.graph.default_graph import get_default_graph, reset_default_graph
+from jitgraph.graph.stack import get_default_session
 from jitgraph.test.assertions import Assertions
 from jitgraph.test.environment import get_temp_dir
 

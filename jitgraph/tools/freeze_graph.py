@@ -10,7 +10,7 @@ from jitgraph.formats import messages, meta_graph
 from jitgraph.formats.checkpoint import CheckpointReader
 from jitgraph.formats.freeze import convert_variables_to_constants
 from jitgraph.formats.import_graph import import_graph_def
-from jitgraph.formats.meta_graph import write_message
+from jitgraph.formats.message_files import write_message
 from jitgraph.graph.graph import Graph
 from jitgraph.saved_model import loader
 from jitgraph.train.checkpoint_state import checkpoint_exists

@@ -6,8 +6,8 @@ from typing import Any
 from jitgraph import raw_ops as raw
 from jitgraph.control.order_ops import group
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.scopes import colocate_with, control_dependencies
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.train.optimizer import Optimizer
 from jitgraph.variables.assignments import assign, assign_sub, scatter_add
 

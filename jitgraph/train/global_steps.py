@@ -5,8 +5,8 @@ from typing import Any
 
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.scopes import name_scope
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 from jitgraph.variables.variable import Variable
 from jitgraph.variables.variable_initializers import Zeros

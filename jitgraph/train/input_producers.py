@@ -9,8 +9,8 @@ from typing import Any
 from jitgraph.facade import names
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
-from jitgraph.graph.composite import IndexedSlices
-from jitgraph.graph.convert import convert_to_tensor, convert_to_tensor_or_indexed_slices
+from jitgraph.graph.composite import IndexedSlices, convert_to_tensor_or_indexed_slices
+from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import control_dependencies, name_scope
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.graph.tensor import Tensor

@@ -8,8 +8,8 @@ from jitgraph.control.order_ops import group
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.scopes import add_to_collection, init_scope, name_scope
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.ops.elementwise.cast import cast
 from jitgraph.train import slots
 from jitgraph.variables.assignments import assign, assign_add, assign_sub

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph.declare.op import lookup
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.registry import lookup
 from jitgraph.ops.arrays.constant import constant
 from jitgraph.train.optimizer import Optimizer
 from jitgraph.train.slots import is_resource

@@ -8,10 +8,9 @@ from jitgraph import raw_ops as raw
 from jitgraph.control.order_ops import group, tuple_
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
-from jitgraph.graph.composite import IndexedSlices
-from jitgraph.graph.convert import convert_to_tensor_or_indexed_slices
+from jitgraph.graph.composite import IndexedSlices, convert_to_tensor_or_indexed_slices
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.scopes import colocate_with, control_dependencies, init_scope, name_scope
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.shape import shape
 from jitgraph.ops.elementwise.cast import cast

@@ -8,8 +8,9 @@ from typing import Any
 from jitgraph.app import logs
 from jitgraph.graph import errors
 from jitgraph.graph.collections import GraphKeys
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.scope_names import is_within, prepend_name_scope, strip_name_scope
-from jitgraph.graph.stack import get_default_graph, get_default_session
+from jitgraph.graph.stack import get_default_session
 
 
 class QueueRunner:

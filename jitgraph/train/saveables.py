@@ -6,9 +6,9 @@ from typing import Any
 
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import DType
 from jitgraph.graph.scopes import device
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.identity import identity
 from jitgraph.ops.arrays.shape import reshape

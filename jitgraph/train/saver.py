@@ -9,8 +9,8 @@ from jitgraph.app import logs
 from jitgraph.formats import messages, meta_graph
 from jitgraph.formats.checkpoint import path_string
 from jitgraph.graph import errors
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.scope_names import is_within, prepend_name_scope, strip_name_scope
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.train import checkpoint_state
 from jitgraph.train.global_steps import global_step as value_of_step
 from jitgraph.train.saveables import default_saveables

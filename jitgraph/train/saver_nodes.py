@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from jitgraph.control.order_ops import group, with_dependencies
-from jitgraph.declare.op import lookup
 from jitgraph.formats import messages
 from jitgraph.graph.devices import DeviceSpec, device_string
 from jitgraph.graph.operation import Operation
+from jitgraph.graph.registry import lookup
 from jitgraph.graph.scopes import control_dependencies, device, name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant

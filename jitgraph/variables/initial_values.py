@@ -3,9 +3,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitgraph.graph.calls import bodies
 from jitgraph.graph.collections import GraphKeys
-from jitgraph.graph.function_graph import VARIABLES, bodies, first_argument
-from jitgraph.graph.ids import counted_as
+from jitgraph.graph.counting import counted_as
+from jitgraph.graph.function_graph import VARIABLES, first_argument
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 

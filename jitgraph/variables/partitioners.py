@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.declare.op import lookup
 from jitgraph.facade import names
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor, register_tensor_conversion_function
 from jitgraph.graph.dtypes import DType
+from jitgraph.graph.registry import lookup
 from jitgraph.graph.scopes import control_dependencies, name_scope
 from jitgraph.graph.shapes import TensorShape, as_shape
 from jitgraph.graph.tensor import Tensor

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jitgraph.declare.op import lookup
 from jitgraph.graph import shapes
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import DType
 from jitgraph.graph.operation import Operation
+from jitgraph.graph.registry import lookup
 from jitgraph.graph.scope_names import prepend_name_scope
 from jitgraph.graph.scopes import control_dependencies, device, name_scope
-from jitgraph.graph.stack import evaluate, get_default_graph
+from jitgraph.graph.stack import evaluate
 from jitgraph.graph.tensor import Tensor
 from jitgraph.variables import resource_ops as resource
 from jitgraph.variables.initial_values import guarded

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jitgraph.graph.collections import GraphKeys
-from jitgraph.graph.stack import get_default_graph
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.variables.variable_scopes import VariableScope, _PureVariableScope, _unique_scope_name, variable_scope
 
 

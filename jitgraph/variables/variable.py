@@ -9,19 +9,20 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
-from jitgraph.declare.op import lookup
 from jitgraph.facade import names
 from jitgraph.graph import shapes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.composite import IndexedSlices
 from jitgraph.graph.convert import convert_to_tensor, register_tensor_conversion_function
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import DType, as_dtype
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.operators import getitem, install
+from jitgraph.graph.registry import lookup
 from jitgraph.graph.scope_names import is_within, prepend_name_scope, strip_name_scope
 from jitgraph.graph.scopes import colocate_with, device, init_scope, name_scope
 from jitgraph.graph.shapes import TensorShape
-from jitgraph.graph.stack import evaluate, get_default_graph, get_default_session
+from jitgraph.graph.stack import evaluate, get_default_session
 from jitgraph.graph.tensor import Reference, Tensor
 from jitgraph.variables import default_kind
 from jitgraph.variables import reference_ops as state

@@ -6,10 +6,10 @@ from typing import Any
 from jitgraph.control import order_ops as control
 from jitgraph.facade import names
 from jitgraph.graph.collections import GraphKeys
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import colocate_with, device, name_scope
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.shape import rank_internal
 from jitgraph.variables import reference_ops as state

@@ -9,10 +9,11 @@ from typing import Any
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import DType, as_dtype
 from jitgraph.graph.scopes import graph_of, name_scope
 from jitgraph.graph.shapes import as_shape
-from jitgraph.graph.stack import DefaultGraph, get_default_graph
+from jitgraph.graph.stack import DefaultGraph
 from jitgraph.variables.variable import VariableAggregation, VariableSynchronization
 from jitgraph.variables.variable_store import VariableStore, check_reuse
 

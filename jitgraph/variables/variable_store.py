@@ -8,10 +8,10 @@ from typing import Any
 
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import DType
 from jitgraph.graph.scopes import colocate_with, init_scope, name_scope
 from jitgraph.graph.shapes import TensorShape, as_shape
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.variables.variable import Variable
 
 

@@ -110,7 +110,7 @@ STEPS = {       # what stands beside the variables, the gradient and the indices
 def _sparse_step(tf, name, rows, dtype, use_resource, ids, grad, fed):
     """An update of some rows, and its variables; the first hyperparameter is `fed`."""
     from jitgraph import raw_ops
-    from jitgraph.declare.op import lookup
+    from jitgraph.graph.registry import lookup
 
     count, numbers, attrs = STEPS[name]
     variables = [tf.Variable(np.full(rows, 1 + k, dtype) + np.arange(rows[0]).reshape(-1, *[1] * (len(rows) - 1)).astype(dtype),

@@ -4,7 +4,7 @@ import pytest
 from google.protobuf import text_format
 
 from jitgraph.formats import messages
-from jitgraph.graph.function_graph import bodies
+from jitgraph.graph.calls import bodies
 
 
 def build(tf):

@@ -1,7 +1,8 @@
 """Graphs of functions: what they capture, how variables and scopes appear in them."""
 import pytest
 
-from jitgraph.graph.function_graph import FunctionGraph, bodies, inputs_by_value, is_state
+from jitgraph.graph.calls import bodies
+from jitgraph.graph.function_graph import FunctionGraph, inputs_by_value, is_state
 
 
 def test_tensors_are_captured_once(tf):

@@ -6,8 +6,9 @@ import pytest
 
 from jitgraph.declare import op as ops
 from jitgraph.declare import prim
-from jitgraph.declare.op import FLOATS, INDEX, NUMBERS, REGISTRY, elementwise, lookup, op
+from jitgraph.declare.op import FLOATS, INDEX, NUMBERS, elementwise, op
 from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph.registry import REGISTRY, lookup
 
 
 @elementwise("TestScale(x: T, y: T; factor: float = 2.0) -> z: T", T=FLOATS, reference=lambda x, y: 2 * x * y)

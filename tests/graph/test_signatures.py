@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from jitgraph import raw_ops
-from jitgraph.declare import op
 from jitgraph.facade import names
+from jitgraph.graph import registry
 
 _HERE = Path(__file__).parent
 _spec = importlib.util.spec_from_file_location("signatures", _HERE / "signatures.py")
@@ -67,7 +67,7 @@ def test_the_name_can_stand_last(tf):
     assert tf.strings.unicode_transcode("a", "UTF-8", "UTF-16-BE", name="wide").op.name == "wide"
 
 
-@pytest.mark.parametrize("renamed", [d for d in op.load_all().values() if d.renamed], ids=lambda d: d.type)
+@pytest.mark.parametrize("renamed", [d for d in registry.load_all().values() if d.renamed], ids=lambda d: d.type)
 def test_renamed_parameters_are_shown_and_taken(tf, renamed):
     shown = inspect.signature(renamed.builder).parameters
     for public, declared in renamed.renamed.items():

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from jitgraph.declare import samples as sampling
-from jitgraph.declare.op import NOT_DIFFERENTIABLE, OpDef, load_all
+from jitgraph.declare.op import NOT_DIFFERENTIABLE, OpDef
 from jitgraph.graph import dtypes
 from jitgraph.graph.dtypes import DType
+from jitgraph.graph.registry import load_all
 
 from . import inputs, inputs_rearranged  # noqa: F401
 

@@ -145,7 +145,7 @@ TABLE["StridedSlice"] = _strides
 
 @_of("StridedSliceGrad")
 def _(rng, dtype):
-    from jitgraph.declare.op import lookup
+    from jitgraph.graph.registry import lookup
 
     slice_op = lookup("StridedSlice")
     found = []
@@ -377,7 +377,7 @@ _STEPS = ({"strides": [1, 1, 1, 1], "padding": "SAME"}, {"strides": [1, 2, 2, 1]
 
 def _convolved(op_type: str, inputs: list, attrs: dict) -> np.ndarray:
     """The value of the forward op, whose shape an incoming gradient has."""
-    from jitgraph.declare.op import lookup
+    from jitgraph.graph.registry import lookup
 
     opdef = lookup(op_type)
     given = {name: attrs.get(name, opdef.attrs[name].default) for name in opdef.given}

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.declare.op import lookup
 from jitgraph.declare.samples import draw
+from jitgraph.graph.registry import lookup
 
 from .inputs import TABLE, _ints, _of
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from jitgraph.declare import signature
-from jitgraph.declare.op import NOT_DIFFERENTIABLE, load_all
+from jitgraph.declare.op import NOT_DIFFERENTIABLE
+from jitgraph.graph.registry import load_all
 
 FILE = Path(__file__).parent / "data" / "ops_tf115.tsv"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jitgraph.declare.op import lookup
 from jitgraph.graph.dtypes import as_dtype
+from jitgraph.graph.registry import lookup
 from jitgraph.ops.elementwise import single_precision
 from jitgraph.ops.random import philox
 

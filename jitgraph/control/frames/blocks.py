@@ -17,11 +17,11 @@ from jitgraph.control.frames.scope import Original, Scope
 from jitgraph.control.frames.shapes import wider, within
 from jitgraph.control.frames.structure import Frame, sorted_by
 from jitgraph.control.functional_ops import make_branching, make_while
-from jitgraph.declare.op import lookup
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.function_graph import FunctionGraph
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
+from jitgraph.graph.registry import lookup
 from jitgraph.graph.tensor import Tensor
 
 _ATTEMPTS = 4       # at the shapes of loop variables, before nothing is said about those that still change

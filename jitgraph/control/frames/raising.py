@@ -7,10 +7,10 @@ from jitgraph.control.frame_ops import absent
 from jitgraph.control.frames.blocks import Block, no_value, sinks
 from jitgraph.control.frames.scope import Original, Present, Scope
 from jitgraph.control.frames.structure import FRAME_OPS, MERGES, sources_of, stands_for
-from jitgraph.declare.op import lookup
 from jitgraph.graph.function_graph import note_change
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
+from jitgraph.graph.registry import lookup
 from jitgraph.graph.tensor import Tensor
 
 

@@ -9,12 +9,12 @@ import numpy as np
 from jitgraph.control.frames.guards import Guards, Source, Unit
 from jitgraph.control.frames.stacks import PUSHES, Stacks
 from jitgraph.control.frames.structure import Frames, sorted_by
-from jitgraph.declare.op import lookup
 from jitgraph.graph import build, dtypes, shapes
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.function_graph import FunctionGraph, first_argument, notes
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
+from jitgraph.graph.registry import lookup
 from jitgraph.graph.tensor import Tensor
 
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.declare.op import NOT_DIFFERENTIABLE, lookup, op
+from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import dtypes, literals, shapes
 from jitgraph.graph.convert import convert_to_tensor, is_tensor_like, register_tensor_conversion_function
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import DType, as_dtype
+from jitgraph.graph.registry import lookup
 from jitgraph.graph.scopes import name_scope
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 
 

@@ -12,8 +12,8 @@ from jitgraph.declare.op import op
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.composite import IndexedSlices
 from jitgraph.graph.constant_value import constant_value
+from jitgraph.graph.counting import counted_as
 from jitgraph.graph.dtypes import TypeSet
-from jitgraph.graph.ids import counted_as
 from jitgraph.ops.arrays.join import axis_from, concat
 from jitgraph.ops.arrays.shape import expand_dims, plain_sizes, reshape, shape, size, stated_sizes
 

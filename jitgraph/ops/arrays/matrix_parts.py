@@ -11,8 +11,8 @@ from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import count_nodes
 from jitgraph.graph.dtypes import COMPLEX, FLOATS, TypeSet, as_dtype
-from jitgraph.graph.ids import count_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.arrays.fill import ones, zeros
 from jitgraph.ops.arrays.join import concat

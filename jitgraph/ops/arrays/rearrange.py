@@ -9,8 +9,8 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare.op import op
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import count_nodes
 from jitgraph.graph.dtypes import INDEX, INDICES
-from jitgraph.graph.ids import count_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.arrays.constant import constant
 from jitgraph.ops.arrays.gather import check_scattered, gather

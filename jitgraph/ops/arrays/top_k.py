@@ -9,8 +9,8 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
 from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.dtypes import INDEX, REALS
-from jitgraph.graph.ids import gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.arrays.shape import expand_dims, plain_sizes, reshape, shape
 

@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 
 from jitgraph.control.order_ops import group, with_dependencies
-from jitgraph.declare.op import NOT_DIFFERENTIABLE, lookup, op
+from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import dtypes, errors, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.ids import count_nodes
+from jitgraph.graph.counting import count_nodes
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.operation import Operation
+from jitgraph.graph.registry import lookup
 from jitgraph.graph.scopes import colocate_with, control_dependencies, name_scope
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.checks.summarize import summary
 

@@ -10,7 +10,7 @@ from jitgraph.declare import prim
 from jitgraph.declare.op import FLOATS, REALS, elementwise
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.ids import gradient_of_nodes
+from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
 
 SELU_SCALE = 1.0507009873554804934193349852946

@@ -16,7 +16,7 @@ from jitgraph.declare.samples import between, draw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.composite import IndexedSlices, SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.ids import count_nodes, first_of, gradient_of_nodes
+from jitgraph.graph.counting import count_nodes, first_of, gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant

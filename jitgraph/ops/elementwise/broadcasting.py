@@ -8,7 +8,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.op import INDEX, NOT_DIFFERENTIABLE, op
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.ids import counted_as, first_of, let_gradient_count
+from jitgraph.graph.counting import counted_as, first_of, let_gradient_count
 
 
 def reduced_axes(first: Any, second: Any) -> tuple[list[int], list[int]]:

@@ -22,7 +22,7 @@ from jitgraph.declare.op import (
 )
 from jitgraph.declare.samples import between, draw
 from jitgraph.graph import dtypes, shape_rules
-from jitgraph.graph.ids import gradient_of_nodes
+from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.tensor import Tensor
 
 COMPARABLE = (FLOATS + TypeSet(dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64) + COMPLEX + STRING

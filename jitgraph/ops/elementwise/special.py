@@ -11,7 +11,7 @@ from jitgraph.declare.op import COMPLEX, FLOATS, TypeSet, elementwise, op
 from jitgraph.declare.samples import between, draw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.ids import gradient_of_nodes
+from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant

@@ -9,8 +9,8 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare.op import NUMBERS, op
 from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules, shapes
-from jitgraph.graph.composite import IndexedSlices
-from jitgraph.graph.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
+from jitgraph.graph.composite import IndexedSlices, convert_n_to_tensor_or_indexed_slices
+from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.tensor import Tensor
 
 

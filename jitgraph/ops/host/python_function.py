@@ -14,8 +14,8 @@ import numpy as np
 
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import errors
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import as_dtype
-from jitgraph.graph.stack import get_default_graph
 from jitgraph.graph.tensor import Tensor
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph import raw_ops as raw
-from jitgraph.graph.ids import count_nodes, gradient_of_nodes
+from jitgraph.graph.counting import count_nodes, gradient_of_nodes
 from jitgraph.graph.tensor import Tensor
 
 

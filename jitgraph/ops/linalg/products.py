@@ -12,7 +12,7 @@ from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.ids import count_nodes
+from jitgraph.graph.counting import count_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.elementwise.complex_numbers import conj

@@ -9,7 +9,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare.renamed_arguments import renamed
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.ids import count_nodes
+from jitgraph.graph.counting import count_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.arrays.shape import expand_dims, squeeze
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
-from jitgraph.graph.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
+from jitgraph.graph.composite import convert_n_to_tensor_or_indexed_slices
+from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import colocate_with, name_scope
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.ops.arrays import sequences

@@ -10,8 +10,8 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare.op import op
 from jitgraph.declare.renamed_arguments import renamed
 from jitgraph.graph import shape_rules
+from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.dtypes import REALS
-from jitgraph.graph.ids import gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.nn import window_geometry as windows
 from jitgraph.ops.nn.window_geometry import Window

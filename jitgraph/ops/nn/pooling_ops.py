@@ -9,8 +9,8 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
 from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.dtypes import FLOATS, INDEX, INDICES, REALS, TypeSet
-from jitgraph.graph.ids import gradient_of_nodes
 from jitgraph.ops.arrays.shape import shape
 from jitgraph.ops.nn import lrn_lowering, volume_lowering, window_lowering
 from jitgraph.ops.nn import window_geometry as windows

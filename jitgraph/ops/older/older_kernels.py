@@ -7,9 +7,10 @@ import numpy as np
 
 from jitgraph.declare import prim
 from jitgraph.declare.invalid import invalid
-from jitgraph.declare.op import NOT_DIFFERENTIABLE, elementwise, lookup, op
+from jitgraph.declare.op import NOT_DIFFERENTIABLE, elementwise, op
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDEX, TypeSet
+from jitgraph.graph.registry import lookup
 from jitgraph.ops.arrays.shape import plain_sizes
 from jitgraph.ops.reduce.precise_sum import precise_sum
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.declare.op import lookup, op
+from jitgraph.declare.op import op
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import COMPLEX, FLOATS, INDICES, NUMBERS, TypeSet
+from jitgraph.graph.registry import lookup
 from jitgraph.ops.arrays import matrix_parts  # noqa: F401  (the former declare what is named)
 from jitgraph.ops.nn import volume_lowering
 

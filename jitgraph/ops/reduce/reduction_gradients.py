@@ -8,7 +8,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.constant_value import constant_value
-from jitgraph.graph.ids import counted_as, first_of, let_gradient_count
+from jitgraph.graph.counting import counted_as, first_of, let_gradient_count
 from jitgraph.graph.tensor import Tensor
 
 

@@ -12,7 +12,7 @@ from jitgraph.declare.renamed_arguments import renamed
 from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.ids import gradient_of_nodes
+from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant

@@ -11,8 +11,8 @@ from jitgraph.declare import prim
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
 from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph.counting import count_nodes, gradient_of_nodes
 from jitgraph.graph.dtypes import INDEX, INDICES, NUMBERS, REALS
-from jitgraph.graph.ids import count_nodes, gradient_of_nodes
 from jitgraph.ops.arrays.fill import ones
 from jitgraph.ops.arrays.shape import expand_dims, plain_sizes, reshape, shape
 from jitgraph.ops.elementwise.complex_numbers import conj

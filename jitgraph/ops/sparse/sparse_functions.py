@@ -350,13 +350,6 @@ def sparse_tensor_dense_matmul(sp_a: Any, b: Any, adjoint_a: bool = False, adjoi
         return raw.SparseTensorDenseMatMul(*_parts(sp_a), b, adjoint_a=adjoint_a, adjoint_b=adjoint_b, name=scope)
 
 
-def cwise(kind: str, sp_x: SparseTensor, y: Any, name: str) -> SparseTensor:
-    """An operator between a sparse tensor and a dense one that broadcasts to it."""
-    with name_scope(None, name, [sp_x.indices, sp_x.values, sp_x.dense_shape, y]) as scope:
-        y = convert_to_tensor(y, sp_x.dtype.base_dtype, name="y")
-        return SparseTensor(sp_x.indices, getattr(raw, kind)(*_parts(sp_x), y, name=scope), sp_x.dense_shape)
-
-
 def sparse_softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
     """The softmax over the elements of each row (the last dimension)."""
     sp_input = as_sparse(sp_input)

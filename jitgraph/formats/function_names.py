@@ -1,0 +1,44 @@
+"""The names by which nodes call functions in a graph file."""
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from jitgraph.formats import messages
+from jitgraph.graph.calls import bodies
+
+if TYPE_CHECKING:
+    from jitgraph.graph.function_graph import FunctionGraph
+
+
+def state_of(function: FunctionGraph) -> tuple:
+    """What changes whenever the function, or one that it calls, does."""
+    inner = tuple(state_of(called) for op in function._nodes_by_id for called in bodies(op))
+    return function.version, function.mutations, len(function.inputs), len(function.outputs), inner
+
+
+def _as_imported(function: FunctionGraph) -> bool:
+    """Whether the function is just as a file stated it."""
+    stated = function.__dict__.get("imported")
+    return stated is not None and stated[1] == state_of(function)
+
+
+def reference(function: FunctionGraph) -> Any:
+    """The NameAttrList by which nodes call the function."""
+    if _as_imported(function):
+        return function.__dict__["imported"][0]
+    return messages.NameAttrList(name=exported_name(function))
+
+
+def exported_name(function: FunctionGraph) -> str:
+    """The name of the function in its outermost graph, where no two have the same."""
+    root = function._root
+    names: dict[FunctionGraph, str] = root.per_graph("function_names", dict)
+    if function not in names:
+        taken = {*names.values(), *root._functions}
+        base = re.sub(r"\W", "_", function.name)
+        name, number = base, 1
+        while name in taken:
+            name, number = f"{base}_{number}", number + 1
+        names[function] = name
+    return names[function]

@@ -1,0 +1,66 @@
+"""How many operations TensorFlow would have made so far: what the default seeds of random ops are made of.
+
+Some constructs take fewer nodes here than TensorFlow 1.15 makes: a ``cond`` is one node and two functions, a gradient knows
+from static shapes what it would compute at run time.  Each of them says, where it builds, how many nodes it stands for, so
+that a program whose only seed is that of the graph draws TensorFlow's numbers.
+"""
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from jitgraph.graph.default_graph import get_default_graph
+
+
+class counted_as:
+    """A block: what it adds to the default graph counts as `nodes` operations, whatever it builds."""
+
+    __slots__ = ("nodes", "ids", "before")
+
+    def __init__(self, nodes: int):
+        self.nodes = nodes
+
+    def __enter__(self) -> counted_as:
+        self.ids = get_default_graph()._ids
+        self.before = self.ids.last
+        return self
+
+    def __exit__(self, kind: Any, *raised: Any) -> None:
+        if kind is None:
+            self.ids.last = self.before + self.nodes
+
+
+def gradient_of_nodes(nodes: int | Callable[[Any], int]) -> Callable:
+    """A gradient function whose nodes count as `nodes`: a number, or a function of the operation."""
+
+    def decorate(gradient: Callable) -> Callable:
+        @functools.wraps(gradient)
+        def counted(op: Any, *grads: Any) -> Any:
+            with counted_as(nodes if isinstance(nodes, int) else nodes(op)):
+                return gradient(op, *grads)
+
+        return counted
+
+    return decorate
+
+
+def count_nodes(nodes: int) -> None:
+    """Counts `nodes` operations that TensorFlow makes here, and this library does not."""
+    get_default_graph()._ids.last += nodes
+
+
+def let_gradient_count(tensor: Any, nodes: int) -> None:
+    """A gradient that goes through `tensor` counts `nodes` more: of what TensorFlow has in its place, and this library not."""
+    tensor.op.__dict__["nodes_of_gradient"] = nodes
+
+
+def nodes_of_gradient(op: Any) -> int:
+    """What ``let_gradient_count`` said of an output of `op`."""
+    nodes: int = op.__dict__.get("nodes_of_gradient", 0)
+    return nodes
+
+
+def first_of(shapes: Any) -> bool:
+    """Whether no gradient of the default graph was built for these shapes before."""
+    return get_default_graph()._ids.first_of(shapes)
