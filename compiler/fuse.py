@@ -10,6 +10,7 @@ as long as the units (groups and opaque nodes) stay free of cycles.  What may no
 from __future__ import annotations
 
 from . import sizes
+from .failures import may_fail
 from .ir import Node
 from .kernel import EXPENSIVE
 from .views import is_one, resolve, trace
@@ -118,14 +119,6 @@ def state_of(node: Node):
 def weight(node: Node) -> int:
     """How much a node adds to the time that its kernel takes to compile."""
     return HEAVY if node.kind == "map" and node.attrs["prim"] in EXPENSIVE else 1
-
-
-def may_fail(node: Node) -> bool:
-    return node.kind in ("gather", "scatter", "bounds") or (node.kind == "map" and node.attrs["prim"] in CHECKED
-                                     and node.out.dtype.is_integer)
-
-
-CHECKED = ("floor_div", "floor_mod", "trunc_div", "trunc_mod", "pow")
 
 
 def _is_small(domain: list) -> bool:

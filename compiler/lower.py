@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from jitgraph.compiler.failures import may_fail
 from jitgraph.graph import dtypes
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.function_graph import inputs_by_value
 
 from .emit import scalars
-from .fuse import may_fail
 from .ir import VIEWS, Builder, Node, Value, shape_key
 from .kernel import CODES
 from .open_variables import ASSIGNMENTS, is_open

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jitgraph.compiler.failures import CHECKED
 from jitgraph.control.frames.structure import FRAME_OPS
 from jitgraph.graph.build import group_inputs
 from jitgraph.graph.calls import bodies
@@ -20,7 +21,6 @@ from jitgraph.graph.function_graph import BRANCHING, CALLS, is_state
 
 from . import ranges
 from .emit import scalars
-from .fuse import CHECKED
 from .ir import Builder
 from .kernel import CODES, DTYPE_NAMES, Statement
 from .lower import PASS_THROUGH

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitgraph.compiler.failures import may_fail
+
 from . import sizes
-from .fuse import Group, may_fail, operands, weight
+from .fuse import Group, operands, weight
 from .ir import LARGE, VIEWS, Node, Value, same_shape
 from .kernel import CODES, WIDTH
 from .simplify import QUICK, inserted

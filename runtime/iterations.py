@@ -12,7 +12,7 @@ from itertools import islice, repeat
 import numpy as np
 
 from jitgraph.compiler import options
-from jitgraph.compiler.fuse import may_fail
+from jitgraph.compiler.failures import may_fail
 from jitgraph.compiler.kernel import CODES
 from jitgraph.compiler.place import HostStep
 

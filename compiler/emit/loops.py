@@ -2,8 +2,9 @@
 which pass it belongs to, and the text of a single statement."""
 from __future__ import annotations
 
+from jitgraph.compiler.failures import CHECKED
+
 from .. import sizes
-from ..fuse import CHECKED
 from ..kernel import CHECK_DIVISION, CHECK_INDEX, CHECK_POWER, EXPENSIVE, Kernel, Statement
 from ..options import STANDARD, Options
 from . import scalars

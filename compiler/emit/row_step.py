@@ -1,7 +1,8 @@
 """The scalar expression by which rows of variables change in place."""
 from __future__ import annotations
 
-from ..fuse import may_fail
+from jitgraph.compiler.failures import may_fail
+
 from ..ir import Builder
 from ..kernel import CODES
 from . import scalars

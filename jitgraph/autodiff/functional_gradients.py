@@ -12,7 +12,7 @@ from typing import Any
 from jitgraph import raw_ops as raw
 from jitgraph.autodiff.gradients import _zeros_for, gradients
 from jitgraph.autodiff.replay import Replay, accumulate, counter, expose, record_of, replayed
-from jitgraph.control.functional_ops import make_branching, make_call, make_while
+from jitgraph.control.functional_ops import DIFFERENTIABLE, make_branching, make_call, make_while
 from jitgraph.graph import dtypes
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.composite import IndexedSlices
@@ -296,3 +296,13 @@ def _ancestors(tensors: list[Tensor]) -> set[Operation]:
             found.add(op)
             stack.extend(t.op for t in op.inputs)
     return found
+
+
+def _gradient(op: Operation, *grads: Any, needed: set[int]) -> list:
+    return gradient(op, grads, needed)
+
+
+vars(_gradient)["takes_none"] = True         # gradients of outputs that nobody asks for stay None
+vars(_gradient)["takes_needed"] = True       # and those of inputs that nobody asks for are not built
+for _builder in DIFFERENTIABLE:
+    _builder.gradient(_gradient)

@@ -385,6 +385,8 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients", co
     on.  `gate_gradients` makes the gradients of one operation wait for each other.  Raises LookupError for an operation
     without gradient on the way, TypeError or ValueError for arguments that do not fit.
     """
+    from jitgraph.autodiff import functional_gradients  # noqa: F401  (gives If, Case and While their gradients)
+
     ys, xs = _as_list(ys), _as_list(xs)
     stop_gradients = [] if stop_gradients is None else _as_list(stop_gradients)
     grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)

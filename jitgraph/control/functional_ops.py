@@ -28,16 +28,7 @@ def _result_shapes(c: Any) -> list:
     return list(stated) if stated else [None] * len(types)
 
 
-def _gradient(op: Operation, *grads: Any, needed: set[int]) -> list:
-    from jitgraph.autodiff import functional_gradients
-
-    return functional_gradients.gradient(op, grads, needed)
-
-
-vars(_gradient)["takes_none"] = True         # gradients of outputs that nobody asks for stay None
-vars(_gradient)["takes_needed"] = True       # and those of inputs that nobody asks for are not built
-
-_COMMON: dict[str, Any] = {"shape": _result_shapes, "grad": _gradient, "host": True, "context": ("op",)}
+_COMMON: dict[str, Any] = {"shape": _result_shapes, "host": True, "context": ("op",)}
 
 
 @op("If" + _IF, stateful=True, **_COMMON)
@@ -89,6 +80,10 @@ def stateful_partitioned_call(args, op):
 
 
 # -- making them -------------------------------------------------------------------------------------------------------
+
+# what takes gradients: see `jitgraph.autodiff.functional_gradients`
+DIFFERENTIABLE = (if_, stateless_if, case, while_, stateless_while, partitioned_call, stateful_partitioned_call)
+
 
 def is_stateful(graph: FunctionGraph) -> bool:
     """Whether a function reads or changes more than its inputs."""
@@ -171,5 +166,3 @@ def make_while(arguments: list[Tensor], cond: FunctionGraph, body: FunctionGraph
         # what the body only reads comes out as it went in; the node is new, so that no plan made before is stale
         node.graph._unfetchable.add(tensor)
     return node
-
-

@@ -78,7 +78,8 @@ TABLE: dict[str, str] = {
     "runtime.stats": "session_stats",
     "ops.arrays.constant": "constant",
     "control.order_ops": "no_op group tuple=tuple_",
-    "variables.variable": "Variable VariableAggregation VariableSynchronization",
+    "variables.variable": "Variable",
+    "variables.synchronization": "VariableAggregation VariableSynchronization",
     "variables.assignments": """
         assign assign_add assign_sub count_up_to scatter_update scatter_add scatter_sub scatter_mul scatter_div
         scatter_min scatter_max scatter_nd_update scatter_nd_add scatter_nd_sub batch_scatter_update""",
@@ -94,8 +95,9 @@ TABLE: dict[str, str] = {
         no_regularizer""",
     "variables.variable_store": "AUTO_REUSE",
     "variables.template": "make_template",
+    "variables.partitioned_variables": "create_partitioned_variables",
     "variables.partitioners": """
-        create_partitioned_variables fixed_size_partitioner variable_axis_size_partitioner
+        fixed_size_partitioner variable_axis_size_partitioner
         min_max_variable_partitioner""",
     "variables.variable_initializers": """
         zeros_initializer ones_initializer constant_initializer random_uniform_initializer
@@ -141,8 +143,9 @@ TABLE: dict[str, str] = {
         math.maximum math.minimum math.divide_no_nan=div_no_nan
         math.multiply_no_nan math.reciprocal_no_nan""",
     "ops.elementwise.cast": """
-        cast saturate_cast bitcast to_float to_double to_int32 to_int64 to_bfloat16 to_complex64 to_complex128
-        dtypes.cast dtypes.saturate_cast""",
+        cast bitcast to_float to_double to_int32 to_int64 to_bfloat16 to_complex64 to_complex128
+        dtypes.cast""",
+    "ops.elementwise.saturate": "saturate_cast dtypes.saturate_cast",
     "ops.elementwise.compare": """
         equal not_equal less less_equal greater greater_equal logical_and logical_or logical_not logical_xor
         math.equal math.not_equal math.less math.less_equal math.greater math.greater_equal math.logical_and

@@ -12,7 +12,8 @@ from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import add_to_collection, device, get_collection, name_scope
 from jitgraph.train import checkpoint_values
-from jitgraph.variables.variable import Variable, VariableAggregation, VariableSynchronization
+from jitgraph.variables.synchronization import VariableAggregation, VariableSynchronization
+from jitgraph.variables.variable import Variable
 from jitgraph.variables.variable_scopes import get_variable
 
 

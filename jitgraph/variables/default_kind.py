@@ -1,5 +1,9 @@
-"""Whether new variables are resource variables unless they are told otherwise."""
+"""Whether new variables are resource variables unless they are told otherwise: by their scope, or for the whole program."""
 from __future__ import annotations
+
+from jitgraph.graph.default_graph import get_default_graph
+
+STORE = "variable_store"         # where a graph keeps what `variable_scopes` knows
 
 _resource_variables = False
 
@@ -19,3 +23,10 @@ def disable_resource_variables() -> None:
 def resource_variables_enabled() -> bool:
     """Whether new variables are resource variables."""
     return _resource_variables
+
+
+def is_resource() -> bool:
+    """Whether a variable that is made now is one."""
+    store = get_default_graph()._scoped_state.get(STORE)
+    wanted = None if store is None else store.scope.use_resource
+    return _resource_variables if wanted is None else bool(wanted)

@@ -15,7 +15,7 @@ from jitgraph.graph.registry import lookup
 from jitgraph.graph.scopes import control_dependencies, name_scope
 from jitgraph.graph.shapes import TensorShape, as_shape
 from jitgraph.graph.tensor import Tensor
-from jitgraph.variables.variable import SaveSliceInfo
+from jitgraph.variables.save_slices import SaveSliceInfo
 
 
 class PartitionInfo:
@@ -266,25 +266,3 @@ def min_max_variable_partitioner(max_partitions: int = 1, axis: int = 0, min_sli
         return partitions
 
     return partitioner
-
-
-def create_partitioned_variables(shape: Any, slicing: Any, initializer: Any, dtype: Any = dtypes.float32,
-                                 trainable: bool = True, collections: Any = None, name: str | None = None,
-                                 reuse: Any = None) -> list:
-    """The parts of a variable of `shape` that is cut into ``slicing[d]`` parts along dimension `d`.
-
-    At most one of the numbers in `slicing` may be over 1.  `initializer` is a function of a shape, or a tensor of
-    `shape`; `name` is "PartitionedVariable" unless it is given.  Raises ValueError for a slicing that does not suit.
-    """
-    if len(shape) != len(slicing):
-        raise ValueError("The 'shape' and 'slicing' of a partitioned Variable must have the length: "
-                         f"shape: {shape}, slicing: {slicing}")
-    if len(shape) < 1:
-        raise ValueError(f"A partitioned Variable must have rank at least 1: shape: {shape}")
-    from jitgraph.variables.variable_scopes import get_variable, variable_scope
-
-    with variable_scope(name, "PartitionedVariable", reuse=reuse):
-        if not callable(initializer):
-            shape, dtype = None, None       # those of the tensor
-        return list(get_variable(None, shape, dtype, initializer, trainable=trainable, collections=collections,
-                                 partitioner=lambda **unused: slicing))

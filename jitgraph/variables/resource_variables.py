@@ -20,6 +20,7 @@ from jitgraph.graph.stack import evaluate
 from jitgraph.graph.tensor import Tensor
 from jitgraph.variables import resource_ops as resource
 from jitgraph.variables.initial_values import guarded
+from jitgraph.variables.save_slices import SaveSliceInfo
 from jitgraph.variables.variable import Variable
 
 
@@ -67,8 +68,6 @@ class ResourceVariable(Variable):
         self._caching_device = caching_device
 
     def _init_from_proto(self, definition: Any, import_scope: str | None) -> None:
-        from jitgraph.variables.variable import SaveSliceInfo
-
         graph = get_default_graph()
 
         def element(name: str) -> Any:
@@ -273,5 +272,3 @@ def shape_safe_assign_variable_handle(handle: Tensor, shape: Any, value: Any, na
     value = convert_to_tensor(value, handle.op.attrs["dtype"])
     shapes.as_shape(shape).assert_is_compatible_with(value.shape)
     return resource.assign_variable_op(handle, value, name=name)
-
-

@@ -5,7 +5,6 @@ A variable is a node that holds a value in a session, with the structure of Tens
 """
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable
 from typing import Any
 
@@ -27,55 +26,8 @@ from jitgraph.graph.tensor import Reference, Tensor
 from jitgraph.variables import default_kind
 from jitgraph.variables import reference_ops as state
 from jitgraph.variables.initial_values import guarded
-
-
-class VariableSynchronization(enum.Enum):
-    """When copies of a variable on several devices are made equal.  Accepted for compatibility."""
-
-    AUTO = 0
-    NONE = 1
-    ON_WRITE = 2
-    ON_READ = 3
-
-
-class VariableAggregation(enum.Enum):
-    """How copies of a variable on several devices are made equal.  Accepted for compatibility."""
-
-    NONE = 0
-    SUM = 1
-    MEAN = 2
-    ONLY_FIRST_REPLICA = 3
-    ONLY_FIRST_TOWER = 3   # noqa: PIE796  (the older name)
-
-
-class SaveSliceInfo:
-    """Which part of a larger, partitioned variable a variable is, for checkpoints."""
-
-    def __init__(self, full_name: str | None = None, full_shape: Any = None, var_offset: Any = None,
-                 var_shape: Any = None, save_slice_info_def: Any = None, import_scope: str | None = None):
-        if save_slice_info_def is not None:
-            definition = save_slice_info_def
-            full_name, full_shape = prepend_name_scope(definition.full_name, import_scope), list(definition.full_shape)
-            var_offset, var_shape = list(definition.var_offset), list(definition.var_shape)
-        self.full_name = full_name
-        self.full_shape = full_shape
-        self.var_offset = var_offset
-        self.var_shape = var_shape
-
-    @property
-    def spec(self) -> str:
-        """The slice as checkpoints write it: ``"10 4 0,5:0,4"``."""
-        extents = ":".join(f"{o},{s}" for o, s in zip(self.var_offset, self.var_shape))
-        return " ".join(str(d) for d in self.full_shape) + " " + extents
-
-    def to_proto(self, export_scope: str | None = None) -> Any:
-        """The SaveSliceInfoDef; None if the variable is not in `export_scope`."""
-        from jitgraph.formats.messages import SaveSliceInfoDef
-
-        if not is_within(self.full_name or "", export_scope):
-            return None
-        return SaveSliceInfoDef(full_name=strip_name_scope(self.full_name or "", export_scope), full_shape=self.full_shape,
-                                var_offset=self.var_offset, var_shape=self.var_shape)
+from jitgraph.variables.save_slices import SaveSliceInfo
+from jitgraph.variables.synchronization import VariableAggregation, VariableSynchronization
 
 
 class Variable:
@@ -393,11 +345,7 @@ def _wants_resource(kwargs: dict[str, Any]) -> bool:
     if definition is not None:
         return definition.is_resource
     wanted = kwargs.get("use_resource")
-    if wanted is None:
-        from jitgraph.variables.variable_scopes import get_variable_scope
-
-        wanted = get_variable_scope().use_resource
-    return default_kind.resource_variables_enabled() if wanted is None else bool(wanted)
+    return default_kind.is_resource() if wanted is None else bool(wanted)
 
 
 def _mode(kind: Any, value: Any, what: str, name: str | None) -> Any:

@@ -14,7 +14,9 @@ from jitgraph.graph.dtypes import DType, as_dtype
 from jitgraph.graph.scopes import graph_of, name_scope
 from jitgraph.graph.shapes import as_shape
 from jitgraph.graph.stack import DefaultGraph
-from jitgraph.variables.variable import VariableAggregation, VariableSynchronization
+from jitgraph.variables import default_kind
+from jitgraph.variables.partitioners import get_partitioned
+from jitgraph.variables.synchronization import VariableAggregation, VariableSynchronization
 from jitgraph.variables.variable_store import VariableStore, check_reuse
 
 
@@ -193,14 +195,12 @@ def _get_true(store: VariableStore, name: str, options: dict[str, Any]) -> Any:
         return store.get(name, options)
     if not callable(partitioner):
         raise ValueError(f"Partitioner must be callable, but received: {partitioner}")
-    from jitgraph.variables.partitioners import get_partitioned
-
     return get_partitioned(store, name, options)
 
 
 def variable_store() -> VariableStore:
     """The store of the default graph."""
-    return get_default_graph().per_graph("variable_store", lambda: VariableStore({}, {}, lambda: VariableScope(False)))
+    return get_default_graph().per_graph(default_kind.STORE, lambda: VariableStore({}, {}, lambda: VariableScope(False)))
 
 
 def get_variable_scope() -> VariableScope:

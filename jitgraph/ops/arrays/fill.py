@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph import raw_ops as raw
 from jitgraph.declare import prim
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import dtypes, shape_rules, shapes
@@ -15,7 +16,7 @@ from jitgraph.graph.dtypes import BOOL, INDEX, NUMBERS, TypeSet, as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant
-from jitgraph.ops.arrays.shape import plain_sizes, reshape, shape_internal, stated_sizes
+from jitgraph.ops.arrays.shape import all_axes, plain_sizes, reshape, shape_internal, stated_sizes
 from jitgraph.tensor_arrays.host_values import boxed
 
 _LARGEST_CONSTANT = 1000        # elements; TensorFlow writes fewer than this into the graph, more become a Fill
@@ -43,9 +44,9 @@ def _fill(dims, value):
 
 @_fill.gradient
 def _(op, grad):
-    from jitgraph.ops.reduce.reductions import reduce_sum
-
-    return [None, reduce_sum(grad)]
+    total = raw.Sum(grad, all_axes(grad))
+    total.set_shape(())
+    return [None, total]
 
 
 def _filled_like(number: int) -> Any:

@@ -14,6 +14,7 @@ from jitgraph.graph.composite import SparseTensor, SparseTensorValue, is_sparse
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import INDEX, as_dtype, int32
 from jitgraph.graph.scopes import name_scope
+from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant
 
 
@@ -317,3 +318,8 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims:
     return _squeeze(input, squeeze_dims=[] if axis is None else axis, name=name)
 
 
+def all_axes(x: Any) -> Any:
+    """Every axis of x: a constant for a tensor of known rank, else (for a variable, too, as in TensorFlow) a Range."""
+    if isinstance(x, Tensor) and x._shape is not None:
+        return constant(np.arange(len(x._shape), dtype=np.int32), int32)
+    return raw.Range(0, rank(x), 1, name="range")

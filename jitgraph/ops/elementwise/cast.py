@@ -86,21 +86,6 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
         return x if x.dtype.base_dtype is base else _cast(x, DstT=base, name=scope)
 
 
-def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
-    """`value` as `dtype`; what does not fit becomes the nearest value that does."""
-    from jitgraph.ops.elementwise.arithmetic import maximum, minimum
-
-    with name_scope(name, "saturate_cast", [value]) as scope:
-        value = convert_to_tensor(value, name="value")
-        dtype = as_dtype(dtype).base_dtype
-        source = value.dtype.base_dtype
-        if source.min < dtype.min:
-            value = maximum(value, convert_to_tensor(dtype.min, source, "min"))
-        if source.max > dtype.max:
-            value = minimum(value, convert_to_tensor(dtype.max, source, "max"))
-        return cast(value, dtype, name=scope)
-
-
 def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
     """The bytes of `input` read as `type`; a last dimension appears or goes if the sizes differ."""
     return _bitcast(input, type=type, name=name)

@@ -8,7 +8,8 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
-from jitgraph.ops.elementwise.cast import cast, saturate_cast
+from jitgraph.ops.elementwise.cast import cast
+from jitgraph.ops.elementwise.saturate import saturate_cast
 
 
 def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: str | None = None) -> Tensor:

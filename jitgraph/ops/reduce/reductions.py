@@ -17,7 +17,7 @@ from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant
 from jitgraph.ops.arrays.fill import zeros_like
-from jitgraph.ops.arrays.shape import rank
+from jitgraph.ops.arrays.shape import all_axes
 from jitgraph.ops.elementwise.arithmetic import equal, square
 from jitgraph.ops.elementwise.cast import cast
 from jitgraph.ops.elementwise.complex_numbers import conj
@@ -307,14 +307,6 @@ arg_max, arg_min = _argmax, _argmin
 
 # -- public reductions -------------------------------------------------------------------------------------------------
 
-def all_axes(x: Any) -> Any:
-    """Every axis of x: a constant for a tensor of known rank, else (for a variable, too, as in TensorFlow) a Range."""
-    if isinstance(x, Tensor) and x._shape is not None:
-        return constant(np.arange(len(x._shape), dtype=np.int32), dtypes.int32)
-
-    return raw.Range(0, rank(x), 1, name="range")
-
-
 def reduce_with(builder: Any, input_tensor: Any, axis: Any, keepdims: Any, name: str | None) -> Tensor:
     """Applies a reduction op over `axis`, which is None (all axes), a number, a list or a tensor."""
     whole = axis is None
@@ -406,4 +398,3 @@ def count_nonzero(input_tensor: Any = None, axis: Any = None, keepdims: Any = No
         zero = "" if x.dtype.base_dtype is dtypes.string else np.zeros((), x.dtype.as_numpy_dtype)
         differs = raw.NotEqual(x, constant(zero, x.dtype.base_dtype, name="zeros"))
         return cast(reduce_sum(cast(differs, dtypes.int64), axis=axis, keepdims=keepdims), dtype)
-
