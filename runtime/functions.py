@@ -14,6 +14,7 @@ from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.function_graph import LOOPS, first_argument, inputs_by_value, is_state
 
 from . import watch
+from .background import BACKGROUND
 from .iterations import Iterations
 from .loop_steps import LoopSteps
 from .scalar_expressions import Condition, through
@@ -74,11 +75,9 @@ class Function:
         key = tuple(known)
         found = self.plans.get(key)
         if found is None:
-            from .plan import Plan
-
             feeds = [(t, k) for t, k in self.parameters if t not in known]
-            plan = Plan(self.graph, self.fetches, self.effects, [*self.fed, *(t for t, _ in feeds)],
-                        self.state, self.state.jit, known=known)
+            plan = self.state.make_plan(self.graph, self.fetches, self.effects, [*self.fed, *(t for t, _ in feeds)],
+                                        self.state, self.state.jit, known=known)
             found = self.plans[key] = (plan, [k for _, k in feeds])
         return found
 
@@ -140,8 +139,6 @@ def is_compiled(plan, compiled: bool) -> bool:
 
 def _later(job):
     """Compiles in the background; the run that needs it waits for it, and reports what goes wrong."""
-    from .plan import BACKGROUND
-
     def quietly():
         try:
             job()

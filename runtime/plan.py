@@ -6,9 +6,7 @@ same bits with a cold and with a warm store.
 """
 from __future__ import annotations
 
-import atexit
 import functools
-import queue
 import threading
 from contextlib import nullcontext
 
@@ -22,6 +20,7 @@ from jitgraph.compiler.prune import has_effect, noticed, prune
 from jitgraph.graph.errors import InvalidArgumentError, ResourceExhaustedError
 
 from . import check, hostcall, progress, reference, watch
+from .background import BACKGROUND
 from .compiled import Compiled
 from .frame import KernelFailure
 from .state import State
@@ -359,44 +358,3 @@ def _handed_on(program) -> list:
 
 def _contiguous(array):
     return np.asarray(array, order="C")
-
-
-class Background:
-    """One thread that compiles ahead; it stops between two plans when the program ends."""
-
-    def __init__(self):
-        self.jobs: queue.Queue = queue.Queue()
-        self.thread: threading.Thread | None = None
-        self.stopped = False
-
-    def submit(self, job):
-        if self.stopped:
-            return
-        if self.thread is None or not self.thread.is_alive():
-            self.thread = threading.Thread(target=self._work, name="jitgraph-compile", daemon=True)
-            self.thread.start()
-            atexit.register(self.stop)
-        self.jobs.put(job)
-
-    def _work(self):
-        while not self.stopped:
-            job = self.jobs.get()
-            if job is None or self.stopped:
-                return
-            job()
-            del job         # which may hold a session's state, until the next one comes
-            self.jobs.task_done()
-
-    def wait(self):
-        """Returns when everything submitted so far is compiled."""
-        if self.thread is not None and self.thread.is_alive() and not self.stopped:
-            self.jobs.join()
-
-    def stop(self):
-        self.stopped = True
-        self.jobs.put(None)
-        if self.thread is not None and self.thread is not threading.current_thread():
-            self.thread.join(timeout=30)
-
-
-BACKGROUND = Background()

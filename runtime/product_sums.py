@@ -39,8 +39,6 @@ class ProductSum:
         from jitgraph.ops.elementwise.arithmetic import add
         from jitgraph.ops.linalg.matmul import matmul
 
-        from .plan import Plan
-
         self.op, (ta, tb) = op, (op.attrs["transpose_a"], op.attrs["transpose_b"])
         self.axes = (0 if ta else 1, 1 if tb else 0)        # along which the terms of a product run
         m, n = op.outputs[0]._shape
@@ -50,7 +48,7 @@ class ProductSum:
             given = [placeholder(dtype, (m, n)), placeholder(dtype, (None, m) if ta else (m, None)),
                      placeholder(dtype, (n, None) if tb else (None, n))]
             total = add(given[0], matmul(given[1], given[2], transpose_a=ta, transpose_b=tb))
-        self.plan = Plan(graph, [total], [], given, state, state.jit)
+        self.plan = state.make_plan(graph, [total], [], given, state, state.jit)
 
     def add(self, total, pairs):
         """`total` and the products of `pairs`, in new memory."""

@@ -64,7 +64,7 @@ class BaseSession:
         self._jit = jit_mode(config, jit)
         self._timeout = 0 if config is None else config.operation_timeout_in_ms
         self._watched = bool(self._timeout) or recording.active()      # whether runs take the longer way
-        self._state = State(self._jit)
+        self._state = State(self._jit, Plan)
         self._plans: dict = {}
         self._mutations = self._graph.mutations
         self._closed = False
@@ -335,5 +335,3 @@ SESSIONS: weakref.WeakSet[BaseSession] = weakref.WeakSet()      # those in use
 def _unwrapped(values) -> list:
     """Scalars as NumPy scalars (bytes for strings), as TensorFlow gives them."""
     return [v[()] if type(v) is np.ndarray and not v.shape else v for v in values]
-
-

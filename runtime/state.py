@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 import numpy as np
 
@@ -30,12 +31,12 @@ class Variable:
 class State:
     """Variables by (container, shared name); shared by the plans of one session.
 
-    `jit` is the session's mode; `functions` holds the plans of the functions that operations call; `generation` counts
-    changes of buffer addresses, so that plans know when to look again.
+    `jit` is the session's mode; `make_plan` makes a plan (the class Plan); `functions` holds the plans of the functions
+    that operations call; `generation` counts changes of buffer addresses, so that plans know when to look again.
     """
 
-    def __init__(self, jit: str = "off"):
-        self.jit = jit
+    def __init__(self, jit: str, make_plan: Callable):
+        self.jit, self.make_plan = jit, make_plan
         self.functions: dict = {}
         self.variables: dict[tuple[str, str], Variable] = {}
         self.generation = 0

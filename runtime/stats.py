@@ -1,8 +1,8 @@
 """`jitgraph.session_stats`: what a session has compiled so far, for a last table or a test."""
 from __future__ import annotations
 
+from .background import BACKGROUND
 from .library import LIBRARY
-from .plan import BACKGROUND
 
 
 def session_stats(session=None) -> dict:

@@ -111,6 +111,43 @@ def test_no_import_cycles():
         visit(name)
 
 
+LARGEST_CIRCLE = 3
+
+
+def circles(edges):
+    """The sets of modules of which each reaches the others by imports (Tarjan, 1972)."""
+    order, lowest, stack, found = {}, {}, [], []
+
+    def visit(name):
+        order[name] = lowest[name] = len(order)
+        stack.append(name)
+        for target in edges[name]:
+            if target not in order:
+                visit(target)
+            if target in stack:
+                lowest[name] = min(lowest[name], lowest[target])
+        if lowest[name] == order[name]:
+            start = stack.index(name)
+            found.append(sorted(stack[start:]))
+            del stack[start:]
+
+    for name in edges:
+        if name not in order:
+            visit(name)
+    return found
+
+
+def test_circles_are_found():
+    edges = {"a": ["b"], "b": ["c", "d"], "c": ["a"], "d": ["e"], "e": ["d"], "f": ["a"]}
+    assert sorted(circles(edges)) == [["a", "b", "c"], ["d", "e"], ["f"]]
+
+
+def test_few_modules_import_each_other_inside_functions():
+    """An import inside a function may put off work; it must not hide that two rooms cannot be understood apart."""
+    found = circles({name: imported(name, nested=True) for name in MODULES})
+    assert not [circle for circle in found if len(circle) > LARGEST_CIRCLE]
+
+
 @pytest.mark.parametrize("name", sorted(MODULES))
 def test_files_and_functions_are_short(name):
     lines = MODULES[name].read_text().count("\n")

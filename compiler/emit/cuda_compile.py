@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from jitgraph.installing import advice
 
 from ..kernel import Kernel
+from .compile_error import CompileError
 from .cuda import MAP_THREADS, MAX_THREADS
 from .instruction import numba_type
-from .native import CompileError, memory_codes
+from .native import memory_codes
 
 HOPPER = (9, 0)         # the compute capability that is compiled for unless another is named
 

@@ -10,7 +10,7 @@ from typing import Any
 from .. import ranges
 from ..kernel import CODES, memory_code
 from ..machine import LLVMMachine
-from . import native
+from . import cpu_features
 from .instruction import Instruction, fixed, is_float, llvm_type
 from .words import scratch
 
@@ -41,7 +41,7 @@ def namespace() -> dict[str, Instruction]:
     """Everything that a kernel's text may name, but types and what names its own form (tiles, products)."""
     from . import arithmetic, turn
 
-    names = elementary_instructions(has_fma=native.has_fma(), has_ldexp=native.has_ldexp())
+    names = elementary_instructions(has_fma=cpu_features.has_fma(), has_ldexp=cpu_features.has_ldexp())
     for part in (arithmetic, turn):
         names.update(part.instructions())
     for made in (_limits, _choices, _index_arithmetic, _memory, _blas):

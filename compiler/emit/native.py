@@ -15,47 +15,7 @@ from typing import Any
 
 from .. import options
 from ..kernel import memory_code
-
-
-def target_features() -> tuple[str, str]:
-    """(CPU name, feature string) that kernels are compiled for: the host's, with 512-bit vectors where it has them."""
-    import llvmlite.binding as llvm
-
-    name, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features()
-    text = features.flatten()
-    if features.get("avx512f"):
-        text += ",-prefer-256-bit"
-    return name, text
-
-
-@functools.cache
-def vector_bytes() -> int:
-    """Bytes in a vector register of the machine that kernels are compiled for."""
-    features = set(target_features()[1].split(","))
-    return 64 if "+avx512f" in features else 32 if "+avx" in features else 16
-
-
-@functools.cache
-def vector_registers() -> int:
-    """How many vector registers that machine has."""
-    import platform
-
-    return 32 if vector_bytes() == 64 or platform.machine().lower() in ("aarch64", "arm64") else 16
-
-
-@functools.cache
-def has_fma() -> bool:
-    """Whether that machine has fused multiply-add instructions."""
-    import platform
-
-    x86 = platform.machine().lower() in ("x86_64", "amd64", "i386", "i686", "x86")
-    return not x86 or "+fma" in target_features()[1].split(",")
-
-
-@functools.cache
-def has_ldexp() -> bool:
-    """Whether that machine multiplies vectors by powers of two in one instruction."""
-    return "+avx512f" in target_features()[1].split(",")
+from .cpu_features import target_features
 
 
 def target_key() -> dict[str, str]:
@@ -80,8 +40,8 @@ def _fixed_key() -> dict[str, str]:
 def _emitter_version() -> str:
     """A hash of the sources that give names in kernels their meaning."""
     here = Path(__file__).resolve().parent
-    names = ("native", "intrinsics", "arithmetic", "numba_compile", "tile", "turn", "blocks", "outline", "vectors", "words",
-             "product_code", "winograd_code", "instruction", "translate")
+    names = ("native", "cpu_features", "vocabulary", "intrinsics", "arithmetic", "numba_compile", "tile", "turn", "blocks",
+             "outline", "vectors", "words", "product_code", "winograd_code", "instruction", "translate")
     files = [*(here / f"{name}.py" for name in names),
              *sorted(here.parent.glob("elementary*.py")), *sorted(here.parent.glob("machine*.py")),
              here.parent / "winograd.py", here.parent / "winograd_matrices.py"]
@@ -149,31 +109,12 @@ def translated(source: str, name: str, codes: list[str], symbol: str) -> Any:
     if not options.present().uses("translation"):
         return None
     from .translate import Untranslatable, translate
+    from .vocabulary import names_in
 
     try:
         return translate(source, name, codes, symbol, names_in(source))
     except Untranslatable:
         return None
-
-
-def names_in(source: str) -> dict:
-    """The instructions that a kernel's text may name."""
-    from . import product_code, tile, winograd_code
-    from .intrinsics import namespace, scratch_arrays
-
-    found = {**namespace(), **scratch_arrays(source)}
-    for part in (tile, product_code, winograd_code):
-        found.update(part.named_in(source))
-    return found
-
-
-class CompileError(RuntimeError):
-    """A kernel that could not be compiled: an internal error of jitgraph, reported with the kernel's text."""
-
-    def __init__(self, source, error):
-        reason = str(error).strip().splitlines()
-        super().__init__("jitgraph made a kernel that does not compile; please report it with this text.\n"
-                         + source + "\n" + "\n".join(reason[:6]))
 
 
 def memory_codes(kernel: Any) -> list[str]:

@@ -5,12 +5,14 @@ import os
 import sys
 from typing import Any
 
-from . import native
+from . import cpu_features
+from .compile_error import CompileError
 from .instruction import numba_intrinsic, numba_type, type_names
+from .vocabulary import names_in
 
 if "numba" not in sys.modules:          # it looks at these when it is imported, and uses half of a 512-bit vector without
-    os.environ.setdefault("NUMBA_CPU_NAME", native.target_features()[0])
-    os.environ.setdefault("NUMBA_CPU_FEATURES", native.target_features()[1])
+    os.environ.setdefault("NUMBA_CPU_NAME", cpu_features.target_features()[0])
+    os.environ.setdefault("NUMBA_CPU_FEATURES", cpu_features.target_features()[1])
 
 from numba.core import compiler, types
 from numba.core.compiler_lock import global_compiler_lock
@@ -25,7 +27,7 @@ def compile_by_numba(source: str, name: str, codes: list[str], symbol: str) -> b
 
 
 def _library(source: str, name: str, codes: list[str], symbol: str) -> Any:
-    space: dict = {**type_names(), **{n: numba_intrinsic(i) for n, i in native.names_in(source).items() if n in source}}
+    space: dict = {**type_names(), **{n: numba_intrinsic(i) for n, i in names_in(source).items() if n in source}}
     exec(compile(source, f"<jitgraph kernel {name}>", "exec"), space)
     arguments = [*(numba_type(code + "*") for code in codes), numba_type("i64*"), types.int64, types.int64]
     flags: Any = compiler.Flags()
@@ -36,7 +38,7 @@ def _library(source: str, name: str, codes: list[str], symbol: str) -> Any:
             result = compiler.compile_extra(cpu_target.typing_context, cpu_target.target_context, space[name],
                                             tuple(arguments), types.int64, flags, {})
         except NumbaError as error:
-            raise native.CompileError(source, error) from error
+            raise CompileError(source, error) from error
         library = result.library
         module = _shell(symbol, result.fndesc.llvm_func_name, len(arguments))
         library.enable_object_caching()

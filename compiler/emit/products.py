@@ -16,7 +16,7 @@ from .. import sizes
 from ..ir import Node, Value
 from ..kernel import Kernel
 from ..simplify import blas_view
-from . import native
+from . import cpu_features
 from .kernel_text import KernelText
 from .product_code import NARROWEST, SIZES, TURNED_ROWS, Form, widest
 from .vectors import lane_count
@@ -32,7 +32,7 @@ def suits(node: Node) -> bool:
     """Whether a product is made here: not too small, as far as that is known without the feeds."""
     m, n = node.out.shape[-2:]
     k = node.inputs[0].shape[-2 if node.attrs["ta"] else -1]
-    return native.vector_bytes() >= 16 and all(isinstance(size, sizes.Size) or size >= least
+    return cpu_features.vector_bytes() >= 16 and all(isinstance(size, sizes.Size) or size >= least
                                                for size, least in ((m, 2), (n, LEAST), (k, LEAST)))
 
 
@@ -50,7 +50,7 @@ def emit(node: Node) -> Kernel:
     strips, blocks = (columns + strip - 1) // strip, (rows + block - 1) // block
     text.sizes = [*left[1:], *right[1:], int(turned), terms, rows, columns, strips, blocks, block, strip]
     assert len(text.sizes) == len(SIZES)
-    form = Form(text.code, lane_count(text.code), 8 if native.vector_registers() >= 32 else 4)
+    form = Form(text.code, lane_count(text.code), 8 if cpu_features.vector_registers() >= 32 else 4)
     text.line(1, "for item in range(begin, end):")
     text.line(2, f"{form.name}(x0, x1, y0, sizes, item)")
     work = terms * min(block, rows, key=sizes.hint_of) * min(strip, columns, key=sizes.hint_of)

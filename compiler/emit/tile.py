@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from . import native
+from . import cpu_features
 from .instruction import Instruction, fixed
 from .outline import call_outlined, declared
 from .vectors import Vectors, lane_count
@@ -54,7 +54,7 @@ def cut(code: str, rows: int | None, columns: int) -> list[tuple[int, int, int]]
     best: tuple = (float("inf"), 0, 0)
     for v in range(1, min(vectors, 6) + 1):
         for r in range(1, min(rows or 14, 14) + 1):
-            if (r + 1) * v + 1 > native.vector_registers() - 1:
+            if (r + 1) * v + 1 > cpu_features.vector_registers() - 1:
                 break
             cost = _cycles(r, v) * (-(-rows // r) if rows else 14 / r) * (vectors // v)
             if vectors % v:

@@ -3,13 +3,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import native
+from . import cpu_features
 from .outline import declared
 
 
 def lane_count(code: str) -> int:
     """Elements in a vector register of the machine that kernels are compiled for."""
-    return native.vector_bytes() // (4 if code == "f32" else 8)
+    return cpu_features.vector_bytes() // (4 if code == "f32" else 8)
 
 
 class Vectors:

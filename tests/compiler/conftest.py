@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jitgraph.compiler import Options, compile, fuse, ir, schedule, sizes, views
-from jitgraph.compiler.emit import cuda, native, simt
+from jitgraph.compiler.emit import cpu_features, cuda, simt
 from jitgraph.compiler.kernel import Kernel
 from jitgraph.declare import prim
 from jitgraph.graph import dtypes
@@ -245,5 +245,5 @@ def host_steps(tf):
 def narrow(request, monkeypatch):
     """Kernels written for vectors of so many bytes, and 16 registers of them; None: for this machine's."""
     if request.param is not None:
-        monkeypatch.setattr(native, "vector_bytes", lambda: request.param)
-        monkeypatch.setattr(native, "vector_registers", lambda: 16)
+        monkeypatch.setattr(cpu_features, "vector_bytes", lambda: request.param)
+        monkeypatch.setattr(cpu_features, "vector_registers", lambda: 16)

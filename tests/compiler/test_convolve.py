@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from jitgraph.compiler.emit import native, tile, vectors
+from jitgraph.compiler.emit import cpu_features, tile, vectors
 
 RNG = np.random.RandomState(0)
 
@@ -96,7 +96,7 @@ def test_cuts_cover_everything_and_fit_the_registers(rows, narrow):
     for columns in (*range(1, 130), 500, 512, 1000):
         cuts = tile.cut("f32", rows, columns)
         assert 0 <= sum(v * count for _, v, count in cuts) * lanes - columns < lanes
-        assert all(r * v + v + 1 <= native.vector_registers() for r, v, _ in cuts)
+        assert all(r * v + v + 1 <= cpu_features.vector_registers() for r, v, _ in cuts)
         # the last vector's missing lanes are those of one block, the last
         assert columns % lanes == 0 or cuts[-1][2] == 1
 

@@ -18,7 +18,7 @@ import pytest
 
 from jitgraph.compiler import elementary_fit, machine
 from jitgraph.compiler.elementary import FUNCTIONS
-from jitgraph.compiler.emit import native
+from jitgraph.compiler.emit import cpu_features, native, vocabulary
 from jitgraph.compiler.emit.instruction import numba_intrinsic
 from jitgraph.compiler.emit.intrinsics import elementary_instruction
 
@@ -305,9 +305,9 @@ def test_powers_of_two_by_an_instruction_or_in_two_steps(monkeypatch, name, dtyp
     limit = 110 if dtype == np.float32 else 760
     x = np.linspace(-limit, limit, 20001).astype(dtype) if name == "exp" else np.linspace(0, 30, 20001).astype(dtype)
     found = []
-    for has_ldexp in {False, native.has_ldexp()}:
-        names = {name: elementary_instruction(FUNCTIONS[name], has_fma=native.has_fma(), has_ldexp=has_ldexp)}
-        monkeypatch.setattr(native, "names_in", lambda source, names=names: names)
+    for has_ldexp in {False, cpu_features.has_ldexp()}:
+        names = {name: elementary_instruction(FUNCTIONS[name], has_fma=cpu_features.has_fma(), has_ldexp=has_ldexp)}
+        monkeypatch.setattr(vocabulary, "names_in", lambda source, names=names: names)
         found.append(apply_loop(compile_loop(name, dtype)[0], x))
     wanted = machine.evaluate(FUNCTIONS[name], x)
     for got in found:

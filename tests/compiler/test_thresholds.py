@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from jitgraph.compiler import fuse, ir, kernel, sink
-from jitgraph.compiler.emit import contract, native, philox, product_code, products, sequential, turn
+from jitgraph.compiler.emit import contract, cpu_features, philox, product_code, products, sequential, turn
 from jitgraph.runtime import frame
 
 
@@ -31,7 +31,7 @@ def check(tf, function, *arrays, exact=False):
                     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
 
 
-LANES = native.vector_bytes() // 4
+LANES = cpu_features.vector_bytes() // 4
 
 
 @pytest.mark.parametrize("n", around(1, LANES, products.LEAST, products.FEW, contract.MIN_ROWS, products.ROWS,

@@ -10,7 +10,7 @@ import pytest
 
 import jitgraph as tf
 from jitgraph import compiler
-from jitgraph.compiler.emit import native
+from jitgraph.compiler.emit import cpu_features, native
 
 LABEL = re.compile(r"^([\w.$\"]+):")
 STEP = re.compile(r"= add (?:nuw |nsw )*i64 %\S+, (\d+)")
@@ -96,7 +96,7 @@ def per_register(loop, lanes):
 def test_inner_loops_are_vector_loops(name):
     build, kind, number, most = PROGRAMS[name]
     text = optimised(build)
-    lanes = native.vector_bytes() // (4 if kind == "float" else 8)
+    lanes = cpu_features.vector_bytes() // (4 if kind == "float" else 8)
     loops = [loop for loop in vector_loops(text) if any(f"<{lanes} x {kind}>" in line for line in loop)]
     assert len(loops) >= number, "LLVM no longer vectorises this kernel"
     assert not re.findall(r"call [^\n]*@(?!llvm\.)[^\n]*", text), "a function is called that should stand in the kernel"

@@ -1,0 +1,47 @@
+"""One thread that compiles ahead of the runs that need it."""
+from __future__ import annotations
+
+import atexit
+import queue
+import threading
+
+
+class Background:
+    """One thread that compiles ahead; it stops between two plans when the program ends."""
+
+    def __init__(self):
+        self.jobs: queue.Queue = queue.Queue()
+        self.thread: threading.Thread | None = None
+        self.stopped = False
+
+    def submit(self, job):
+        if self.stopped:
+            return
+        if self.thread is None or not self.thread.is_alive():
+            self.thread = threading.Thread(target=self._work, name="jitgraph-compile", daemon=True)
+            self.thread.start()
+            atexit.register(self.stop)
+        self.jobs.put(job)
+
+    def _work(self):
+        while not self.stopped:
+            job = self.jobs.get()
+            if job is None or self.stopped:
+                return
+            job()
+            del job         # which may hold a session's state, until the next one comes
+            self.jobs.task_done()
+
+    def wait(self):
+        """Returns when everything submitted so far is compiled."""
+        if self.thread is not None and self.thread.is_alive() and not self.stopped:
+            self.jobs.join()
+
+    def stop(self):
+        self.stopped = True
+        self.jobs.put(None)
+        if self.thread is not None and self.thread is not threading.current_thread():
+            self.thread.join(timeout=30)
+
+
+BACKGROUND = Background()
