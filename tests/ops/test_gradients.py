@@ -234,3 +234,13 @@ def test_unsorted_segments_of_unknown_rank(tf, name, wanted):
         for _ in range(2):
             found = session.run(grad, {data: np.arange(14.0).reshape(2, 7, 1) + 1, ids: [1, -1]})
             np.testing.assert_array_equal(found.ravel(), [wanted] * 7 + [0] * 7)
+
+
+def test_the_gradient_of_a_product_over_no_axis_depends_on_what_it_is_multiplied_with(tf, run):
+    """As in TensorFlow: zeros, not None."""
+    x = tf.constant([2.0, 3.0])
+    y = tf.reduce_prod(x, [], keepdims=True)
+    z = tf.square(y)
+    slope = tf.gradients(z, x)[0]
+    curve = tf.gradients(slope, x, stop_gradients=[z])[0]
+    np.testing.assert_array_equal(run(tf.gradients(curve, y)[0]), [0.0, 0.0])

@@ -106,8 +106,6 @@ def others_product(op: Any) -> Tensor:
         before = raw.Cumprod(x, axes[0], exclusive=True)
         behind = raw.Cumprod(x, axes[0], exclusive=True, reverse=True)
         return _conj(before) * _conj(behind)
-    if axes == ():
-        return raw.OnesLike(x)
     return _flattened_others_product(op)
 
 

@@ -11,6 +11,7 @@ STUMBLES = (
     "Cannot take the length of shape with unknown rank",
     "GatherNd_grad/ScatterNd",  # the gradient for a single index
     "(op type: ResizeBilinearGrad)",  # which has no gradient there
+    "(op type: ResizeNearestNeighborGrad)",
     "?) after one iteration",  # where less is known of a loop's variable
     "<unknown> after one iteration",
     "Cannot infer num from shape",  # where less is known of the shape
