@@ -1,4 +1,4 @@
-"""What the calls of tests/graph/calls.py give: plain numbers, special ones, and operands that are views.
+"""What the calls of tests/facade/calls.py give: plain numbers, special ones, and operands that are views.
 
 data/tf115_call_values.npz is written under TensorFlow 1.15 by ``python tests/ops/call_values.py``.
 """
@@ -9,7 +9,7 @@ import numpy as np
 
 HERE = Path(__file__).resolve().parent
 RECORDED = HERE / "data" / "tf115_call_values.npz"
-_spec = importlib.util.spec_from_file_location("graph_calls", HERE.parent / "graph" / "calls.py")
+_spec = importlib.util.spec_from_file_location("graph_calls", HERE.parent / "facade" / "calls.py")
 calls = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(calls)
 

@@ -353,3 +353,23 @@ def test_training_goes_on_where_tensorflow_left_it(tf, session, name):
     losses = [sess.run(["loss:0", train], feeds)[0] for _ in range(5)]
     np.testing.assert_allclose(losses, expected["losses_31_35"], rtol=1e-5)
     assert tf.get_collection("my_ints") == [5] and tf.get_collection("my_bytes") == [b"hello"]
+
+
+def test_a_saver_in_a_graph_that_holds_one_already(tf, tmp_path):
+    """An imported graph brings the nodes of the saver that it was exported with; the new one's have other names."""
+    first = tf.Variable([1.0, 2.0], name="first")
+    saver = tf.train.Saver()
+    exported = tf.get_default_graph().as_graph_def()
+    tf.reset_default_graph()
+    tf.import_graph_def(exported, name="")
+    second = tf.Variable([3.0], name="second")
+    saver = tf.train.Saver()
+    assert saver.as_saver_def().restore_op_name == "save/restore_all_1"
+    assert saver.as_saver_def().filename_tensor_name == "save/Const_1:0"
+    with tf.Session() as session:
+        session.run(second.initializer)
+        path = saver.save(session, str(tmp_path / "model"))
+        session.run(second.assign([0.0]))
+        saver.restore(session, path)
+        assert session.run(second).tolist() == [3.0]
+    assert first.op.type == "VariableV2"

@@ -3,7 +3,7 @@
 Run it with a Python that has TensorFlow 1.15, and give it the names, one a line:
 
     python -c "from jitgraph import names; print(*sorted(names.table()), sep='\\n')" > names.txt
-    python3.7 tests/graph/signatures.py < names.txt > tests/graph/data/tf115_signatures.tsv
+    python3.7 tests/facade/signatures.py < names.txt > tests/facade/data/tf115_signatures.tsv
 
 A line is a dotted name and its parameters in Python's notation, ``nn.relu	(features, name=None)``.  A default that is no
 plain value is written as ``...``, a dtype by its name.  A class has a line of its constructor, a line ``Name.method``

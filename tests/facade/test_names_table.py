@@ -8,7 +8,7 @@ import pytest
 
 from jitgraph.facade import names, not_here
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parent.parent.parent / "docs"
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 from jitgraph.formats import messages
 from jitgraph.graph.errors import OpError
 
-GRAPHS = Path(__file__).parent.parent / "fixtures" / "graphs"
+GRAPHS = Path(__file__).parent.parent.parent / "fixtures" / "graphs"
 FRAME_TYPES = ("Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond")
 
 

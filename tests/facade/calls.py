@@ -2,7 +2,7 @@
 
 What is compared are names and types of nodes in the order in which they are made: their number decides the default seeds
 of random ops.  data/tf115_calls.json is written under TensorFlow 1.15 by
-``python tests/graph/calls.py > tests/graph/data/tf115_calls.json``.
+``python tests/facade/calls.py > tests/facade/data/tf115_calls.json``.
 """
 import json
 
