@@ -31,7 +31,6 @@ OPTIMISATIONS = {
     "turned_blocks": "transposed operands are read a block at a time and turned in registers",
     "search_blocks": "argmax and argmin look through only those blocks that hold a new extreme",
     "product_tiles": "matrix products are made in register tiles, not by BLAS",
-    "translation": "kernels' text becomes LLVM instructions directly, not by way of Numba",
     "scalar_loops": "a while loop over scalars is one kernel",
     "native_iterations": "of a loop that counts, many iterations are one native call",
     "product_sums": "what a loop adds up are long products of many iterations' factors, not a product in every iteration",
@@ -40,21 +39,31 @@ OPTIMISATIONS = {
 """{name: what it does}, in the order in which they come into play."""
 
 
+COMPILERS = {
+    "direct": "kernels' text, which is Numba source, becomes LLVM instructions by a translator of our own",
+    "numba": "Numba compiles the same text, in ten times the time",
+}
+
+
 @dataclass(frozen=True)
 class Options:
     """Choices that change the compiled code.  `max_weight`: primitives in one kernel, elementary functions
     counting for several.  `off`: the optimisations that are switched off.  `verify`: check the invariants of every
-    stage after its pass."""
+    stage after its pass.  `compiler`: one of COMPILERS; both give the same bits."""
 
     max_weight: int = 64
     off: frozenset[str] = frozenset()
     verify: bool = True
+    compiler: str = "direct"
 
     def __post_init__(self):
         unknown = sorted(set(self.off) - set(OPTIMISATIONS))
         if unknown:
             raise ValueError(f"no optimisation is called {', '.join(map(repr, unknown))} "
                              f"(Options(off=...)); there are {', '.join(OPTIMISATIONS)}")
+
+        if self.compiler not in COMPILERS:
+            raise ValueError(f"compiler must be one of {', '.join(COMPILERS)}, not {self.compiler!r}")
 
     def uses(self, optimisation: str) -> bool:
         """Whether an optimisation is switched on."""
@@ -65,9 +74,15 @@ class Options:
 STANDARD = Options()
 
 
-def present() -> Options:
-    """The options of programs that are compiled now: all optimisations but those that JITGRAPH_WITHOUT names.
+def compiler() -> str:
+    """The compiler that JITGRAPH_COMPILER names.  Raises ValueError for another word."""
+    return environment.choice("JITGRAPH_COMPILER", tuple(COMPILERS), STANDARD.compiler)
+
+
+def present(chosen: str | None = None) -> Options:
+    """The options of programs that are compiled now: all optimisations but those that JITGRAPH_WITHOUT names, and the
+    compiler that is `chosen`, else that of JITGRAPH_COMPILER.
 
     Raises ValueError for a name that there is not.
     """
-    return Options(off=environment.words("JITGRAPH_WITHOUT", OPTIMISATIONS))
+    return Options(off=environment.words("JITGRAPH_WITHOUT", OPTIMISATIONS), compiler=chosen or compiler())

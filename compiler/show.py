@@ -66,7 +66,7 @@ def describe(program, fact) -> dict:
             name = op.name if step.node.attrs.get("call") == "op" else step.node.kind
             steps.append({"step": len(steps), "kind": "host", "name": name, "bytes": None})
     temps = [_bytes(s.value) for s in program.layout.slots if s.kind in ("temp", "output")]
-    return {"title": _title(program), "feeds": [t.name for t in program.feeds],
+    return {"title": _title(program), "compiler": program.options.compiler, "feeds": [t.name for t in program.feeds],
             "fetches": [t.name for t in program.fetches] + [op.name for op in program.targets],
             "nodes": [_node(program, op) for op in program.ops], "kernels": shown, "plan": steps,
             "peak_bytes": _peak(program), "total_bytes": sum(k["bytes"] for k in shown), "temporary_bytes": sum(temps)}

@@ -169,7 +169,7 @@ def serve():
         job = json.loads(line)
         begin = time.perf_counter()
         try:
-            code = native.compile_function(job["source"], job["name"], job["codes"], job["symbol"])
+            code = native.compile_function(job["source"], job["name"], job["codes"], job["symbol"], job["compiler"])
             answer = {"code": code.hex(), "seconds": time.perf_counter() - begin}
         except Exception:
             answer = {}                 # the program compiles it again, and reports what is wrong

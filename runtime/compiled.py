@@ -22,7 +22,7 @@ class Compiled:
         layout = program.layout
         self.numbers = Numbers()
         kernels = [step[0] for step in layout.steps if not isinstance(step, HostStep)]
-        self.kernels = list(zip(kernels, LIBRARY.addresses(kernels, tell)))
+        self.kernels = list(zip(kernels, LIBRARY.addresses(kernels, program.options.compiler, tell)))
         self._collect()
         self.symbols = list(program.space.symbols)
         self.dims = self.numbers.compile(self.symbols)
@@ -31,7 +31,7 @@ class Compiled:
         self.match = _matcher(program)
         self._find_variables()
         self.arenas = Arenas()
-        show.observe(program, LIBRARY.fact)
+        show.observe(program, lambda kernel: LIBRARY.fact(kernel, program.options.compiler))
 
     def _collect(self):
         """Gives every size expression of the plan its number."""

@@ -1,6 +1,7 @@
 """The library: kernels of this process, by content address; from memory, from the store, or from the compiler.
 
-Loading and compiling need llvmlite alone; Numba is imported only for text that `translate` does not know.
+Loading and compiling need llvmlite alone; Numba is imported only where it is chosen, and for text that `translate` does
+not know.
 """
 from __future__ import annotations
 
@@ -49,13 +50,14 @@ class Library:
         self._blas: dict[str, int] = {}
         self._kept: list = []
 
-    def addresses(self, kernels: list[Kernel], tell: Tell | None = None) -> list[int]:
-        """The machine code of kernels; what nobody compiled before is compiled now, much of it by a second process.
+    def addresses(self, kernels: list[Kernel], compiler: str, tell: Tell | None = None) -> list[int]:
+        """The machine code of kernels by this compiler; what nobody compiled before is compiled now, much of it by a second
+        process.
 
         `tell(done, total)` is called now and then.
         """
-        parts = [key.kernel_parts(kernel) for kernel in kernels]
-        wanted = [(key.digest(of), kernel, of) for kernel, of in zip(kernels, parts)]
+        parts = [key.kernel_parts(kernel, compiler) for kernel in kernels]
+        wanted = [(key.digest(of), kernel, of, compiler) for kernel, of in zip(kernels, parts)]
         if len(kernels) >= compile_process.LEAST and compile_process.wanted():
             self._compile_together(wanted, tell)
         found = []
@@ -65,21 +67,22 @@ class Library:
                 tell(len(found), len(wanted))
         return found
 
-    def _address(self, address: str, kernel: Kernel, parts: dict) -> int:
+    def _address(self, address: str, kernel: Kernel, parts: dict, compiler: str) -> int:
         return self._find(address, parts, lambda symbol: native.compile_function(
-            kernel.source, kernel.name, native.memory_codes(kernel), symbol))
+            kernel.source, kernel.name, native.memory_codes(kernel), symbol, compiler))
 
-    def _compile_together(self, wanted: list[tuple[str, Kernel, dict]], tell: Tell | None):
+    def _compile_together(self, wanted: list[tuple[str, Kernel, dict, str]], tell: Tell | None):
         """Compiles those that the store lacks, if they are many, here and in a second process at the same time."""
         missing = {}
-        for address, kernel, parts in wanted:
+        for address, kernel, parts, compiler in wanted:
             if address not in self.symbols and address not in missing and not store.has(address):
-                missing[address] = (kernel, parts)
+                missing[address] = (kernel, parts, compiler)
         if len(missing) < compile_process.LEAST:
             return
         longest_last = sorted(missing.items(), key=lambda item: len(item[1][0].source))
         jobs = deque((address, {"source": kernel.source, "name": kernel.name, "codes": native.memory_codes(kernel),
-                                "symbol": "jg_" + address}) for address, (kernel, _) in longest_last)
+                                "symbol": "jg_" + address, "compiler": compiler})
+                     for address, (kernel, _, compiler) in longest_last)
         done: dict[str, tuple[bytes, float]] = {}
         helping = compile_process.HELPER.start(jobs, done)
         if helping is None:
@@ -112,9 +115,9 @@ class Library:
                 found = self.symbols[address] = self._obtain(address, parts, build)
         return found
 
-    def fact(self, kernel: Kernel) -> dict:
+    def fact(self, kernel: Kernel, compiler: str) -> dict:
         """Where a kernel's object code came from, what it cost, and why the store did not have it."""
-        parts = key.kernel_parts(kernel)
+        parts = key.kernel_parts(kernel, compiler)
         address = key.digest(parts)
         seconds = self.seconds.get(address)
         reason = ""

@@ -39,7 +39,7 @@ class Plan:
     def __init__(self, graph, fetches, targets, feeds, state: State, jit: str, checked: bool = False, known=None):
         self.state, self.jit, self.runs = state, jit, 0
         self.check = not checked and check.wanted()
-        self.options = options.present()
+        self.options = options.present(state.compiler)
         given = [*feeds, *(known or ())]
         ordered = compile(graph, fetches, targets, dict.fromkeys(given, ()), until="order")
         # of the graph, or what stands for it in the graph that it was raised to

@@ -41,10 +41,11 @@ class ScalarKernel:
         with self.lock:
             if self.function is None:
                 text, codes = self.loop.source, self.loop.codes
+                compiler = options.present(self.state.compiler).compiler
                 parts = {"name": "scalar_loop", "text": text, "types": " ".join(codes), "target": "cpu",
-                         **native.target_key()}
+                         **native.target_key(compiler)}
                 self.function = _CALL(LIBRARY.find(parts, lambda symbol: native.compile_function(
-                    text, "scalar_loop", [memory_code(code) for code in codes], symbol)))
+                    text, "scalar_loop", [memory_code(code) for code in codes], symbol, compiler)))
         return self.function
 
     def run(self, values) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph import tracebacks
+from jitgraph.compiler.options import COMPILERS
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.stack import default_session
 from jitgraph.graph.tensor import Tensor
@@ -39,6 +40,13 @@ def jit_mode(config, given: str | None = None) -> str:
     return mode
 
 
+def compiler_named(given: str | None) -> str | None:
+    """The compiler of that name.  Raises ValueError if there is none."""
+    if given is not None and given not in COMPILERS:
+        raise ValueError(f"compiler must be one of {', '.join(COMPILERS)}, not {given!r} (Session(compiler=...))")
+    return given
+
+
 class BaseSession:
     """A session of one graph: its variables and its plans.  Usable from many threads.
 
@@ -47,9 +55,10 @@ class BaseSession:
       graph: the graph to run; the default graph if None.
       config: a `tf.ConfigProto`.
       jit: "auto" (the first run of a signature by reference, compiled from the second on), "always" or "off".
+      compiler: "direct" or "numba", which give the same bits, see `jitgraph.compiler.options`; None: as JITGRAPH_COMPILER says.
     """
 
-    def __init__(self, target: Any = "", graph=None, config=None, jit: str | None = None):
+    def __init__(self, target: Any = "", graph=None, config=None, jit: str | None = None, compiler: str | None = None):
         if config is not None and not hasattr(config, "graph_options"):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
         if target is not None and not isinstance(target, (str, bytes)):
@@ -64,7 +73,7 @@ class BaseSession:
         self._jit = jit_mode(config, jit)
         self._timeout = 0 if config is None else config.operation_timeout_in_ms
         self._watched = bool(self._timeout) or recording.active()      # whether runs take the longer way
-        self._state = State(self._jit, Plan)
+        self._state = State(self._jit, Plan, compiler_named(compiler))
         self._plans: dict = {}
         self._mutations = self._graph.mutations
         self._closed = False
@@ -288,8 +297,8 @@ class BaseSession:
 class Session(BaseSession):
     """A session of one graph: `with tf.Session() as sess: sess.run(...)`.  See BaseSession for the arguments."""
 
-    def __init__(self, target: Any = "", graph=None, config=None, jit: str | None = None):
-        super().__init__(target, graph, config, jit)
+    def __init__(self, target: Any = "", graph=None, config=None, jit: str | None = None, compiler: str | None = None):
+        super().__init__(target, graph, config, jit, compiler)
         self._entered: list = []
 
     def __enter__(self):
@@ -315,8 +324,8 @@ class Session(BaseSession):
 class InteractiveSession(BaseSession):
     """A session that makes itself (and its graph) the default until it is closed."""
 
-    def __init__(self, target: Any = "", graph=None, config=None, jit: str | None = None):
-        super().__init__(target, graph, config, jit)
+    def __init__(self, target: Any = "", graph=None, config=None, jit: str | None = None, compiler: str | None = None):
+        super().__init__(target, graph, config, jit, compiler)
         self._contexts = [self._graph.as_default()] if graph is not None else []
         self._contexts.append(self.as_default())
         for context in self._contexts:

@@ -24,6 +24,7 @@ VARIABLES: dict[str, Callable[[], Any]] = {
     "JITGRAPH_THREADS": pool.thread_count,
     "JITGRAPH_CACHE": store.checked_directory,
     "JITGRAPH_COMPILE_PROCESS": compile_process.wanted,
+    "JITGRAPH_COMPILER": options.compiler,
     "JITGRAPH_WITHOUT": options.present,
     "JITGRAPH_CHECK": check.wanted,
     "JITGRAPH_TRACEBACK": lambda: environment.flag("JITGRAPH_TRACEBACK"),

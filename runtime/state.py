@@ -31,12 +31,13 @@ class Variable:
 class State:
     """Variables by (container, shared name); shared by the plans of one session.
 
-    `jit` is the session's mode; `make_plan` makes a plan (the class Plan); `functions` holds the plans of the functions
+    `jit` is the session's mode; `make_plan` makes a plan (the class Plan); `compiler`
+    is the one that its programs are compiled by, that of JITGRAPH_COMPILER if None; `functions` holds the plans of the functions
     that operations call; `generation` counts changes of buffer addresses, so that plans know when to look again.
     """
 
-    def __init__(self, jit: str, make_plan: Callable):
-        self.jit, self.make_plan = jit, make_plan
+    def __init__(self, jit: str, make_plan: Callable, compiler: str | None = None):
+        self.jit, self.make_plan, self.compiler = jit, make_plan, compiler
         self.functions: dict = {}
         self.variables: dict[tuple[str, str], Variable] = {}
         self.generation = 0

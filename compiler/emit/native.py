@@ -5,7 +5,7 @@ distinct.  A shell around it has the one signature that all kernels share:
 
     int64 kernel(int64 *buffers, int64 *sizes, int64 begin, int64 end)
 
-`translate` writes it in LLVM's instructions; where that is switched off, and for text that it does not know, Numba does.
+`translate` writes it in LLVM's instructions; Numba does where it is chosen, and for text that the former does not know.
 """
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ import functools
 from pathlib import Path
 from typing import Any
 
-from .. import options
 from ..kernel import memory_code
 from .cpu_features import target_features
 
+DIRECT = "direct"       # see `options.COMPILERS`
 
-def target_key() -> dict[str, str]:
-    """What object code depends on besides the kernel's text, as named parts."""
-    if options.present().uses("translation"):
+
+def target_key(compiler: str = DIRECT) -> dict[str, str]:
+    """What object code by this compiler depends on besides the kernel's text, as named parts."""
+    if compiler == DIRECT:
         return _fixed_key()
     from importlib import metadata  # takes ten milliseconds to import
 
@@ -91,12 +92,14 @@ def optimised(module: Any, machine: Any = None) -> Any:
     return made
 
 
-def compile_function(source: str, name: str, codes: list[str], symbol: str) -> bytes:
+def compile_function(source: str, name: str, codes: list[str], symbol: str, compiler: str = DIRECT) -> bytes:
     """Compiles one kernel text, whose buffers have these dtype codes; returns an object file that defines `symbol`.
+
+    compiler: one of `options.COMPILERS`; what "direct" does not know is left to Numba.
 
     Raises CompileError, with the kernel's text, if it cannot be compiled.
     """
-    module = translated(source, name, codes, symbol)
+    module = translated(source, name, codes, symbol) if compiler == DIRECT else None
     if module is not None:
         return compile_module(module)
     from .numba_compile import compile_by_numba
@@ -105,9 +108,7 @@ def compile_function(source: str, name: str, codes: list[str], symbol: str) -> b
 
 
 def translated(source: str, name: str, codes: list[str], symbol: str) -> Any:
-    """The module of a kernel text; None where Numba is to compile it."""
-    if not options.present().uses("translation"):
-        return None
+    """The module of a kernel text; None where it holds what only Numba knows."""
     from .translate import Untranslatable, translate
     from .vocabulary import names_in
 

@@ -62,6 +62,8 @@ class Signature(TypedDict):
     kernels: list[Kernel]
     plan: list[Step]
     peak_bytes: Any
+    compiler: str
+    """What compiled the kernels, one of `jitgraph.compiler.options.COMPILERS`."""
     total_bytes: Any
 
 

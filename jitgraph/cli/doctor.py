@@ -144,12 +144,23 @@ def _cpu() -> list[Row]:
         ("features", " ".join(name for name in wanted if name in features) or "none of " + " ".join(wanted)),
         ("vector width", f"{vector_bits(features)} bits"),
         ("LLVM", ".".join(str(part) for part in llvm.llvm_version_info)),
+        *_compiler(),
     ]
     if not features & {"fma", "neon"}:
         rows.append(
             ("fused multiply-add", "not found", MISSING, "kernels run, but elementary functions are slower here")
         )
     return rows
+
+
+def _compiler() -> list[Row]:
+    from jitgraph.compiler import options
+
+    try:
+        chosen = options.compiler()
+    except ValueError:  # told among the settings
+        return []
+    return [("kernels", f"{chosen}: {options.COMPILERS[chosen]}; JITGRAPH_COMPILER={'|'.join(options.COMPILERS)}")]
 
 
 def vector_bits(features: set[str]) -> int:

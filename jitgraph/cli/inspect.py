@@ -136,7 +136,7 @@ def print_all(signatures: list[Signature], graph: bool = True, source: bool = Tr
         heading(out, f"{index + 1} of {len(signatures)}   {signature['title']}")
         facts = [
             f"{len(signature['nodes'])} ops",
-            f"{len(signature['kernels'])} kernels",
+            f"{len(signature['kernels'])} kernels, compiled by {signature['compiler']}",
             f"{quantity(signature['total_bytes'])} moved",
             f"{quantity(signature['peak_bytes'])} peak memory",
         ]

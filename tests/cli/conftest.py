@@ -51,6 +51,7 @@ def signature():
     ]
     return {
         "title": "run scope/Relu with x",
+        "compiler": "direct",
         "feeds": ["x:0"],
         "fetches": ["scope/Relu:0"],
         "nodes": [

@@ -124,7 +124,7 @@ def pools_of(session):
 
 
 def test_all_optimisations_are_tested():
-    assert set(PROGRAMS) | {"translation", "scalar_loops", "native_iterations", "product_sums",
+    assert set(PROGRAMS) | {"scalar_loops", "native_iterations", "product_sums",
                              "result_reuse"} == set(OPTIMISATIONS)
 
 
