@@ -14,7 +14,8 @@ class Program:
 
     `feeds` maps fed tensors to their present shapes; `known` maps tensors to values that an earlier segment computed
     and that are the same at every run; `variable_shapes` gives the present shape of open variables
-    (`open_variables`), None for one without a value.  Everything below is filled in by the passes, in this order.
+    (`open_variables`), None for one without a value; `contrary` are fed tensors whose values are known to differ from what
+    the graph knows of them.  Everything below is filled in by the passes, in this order.
     """
 
     graph: Any
@@ -23,11 +24,13 @@ class Program:
     feeds: dict                             # tensor -> shape
     variable_shapes: dict = field(default_factory=dict)
     known: dict = field(default_factory=dict)
+    contrary: tuple = ()
     options: Options = field(default_factory=Options)
     ops: list = field(default_factory=list)             # prune, order: the operations of the run, in order
     wanted: dict = field(default_factory=dict)          # prune: conditional or loop -> what is asked of it (prune.Wanted)
     space: SizeSpace = field(default_factory=SizeSpace)
     infos: dict = field(default_factory=dict)           # specialize: tensor -> Info
+    doubted: set | None = None                          # specialize: tensors whose stated shapes a feed may contradict
     measured: list = field(default_factory=list)        # specialize: variables that need a value, whoever uses it
     rest: list = field(default_factory=list)            # specialize: operations left for a later segment
     pins: list = field(default_factory=list)            # specialize: integer tensors whose values the rest depends on

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jitgraph.graph import shape_rules
+from jitgraph.graph.constant_value import partial_value
 from jitgraph.graph.errors import InvalidArgumentError
 
 from . import sizes
@@ -71,6 +72,8 @@ class _Specializer:
         self.program, self.infos = program, program.infos
         # whether what the graph states of shapes may be wrong
         self.reshaped = any(has_full_shape(v) for v in program.variable_shapes)
+        if program.doubted is None:
+            program.doubted = contradicted(program.ops, program.feeds, program.contrary)
 
     def run(self):
         program = self.program
@@ -224,11 +227,12 @@ class _Specializer:
     def _infer(self, op, infos):
         if op.opdef is None:
             raise InvalidArgumentError(None, op, f"Op type not registered '{op.type}' (node '{op.name}')")
-        if op.opdef.dynamic or op.opdef.shape is None or op.opdef.calls and self.reshaped:
-            stated = not op.opdef.dynamic and not self.reshaped
-            return [t._shape if stated else None for t in op.outputs]
+        holds = not self.reshaped and self.program.doubted.isdisjoint(op.outputs)
+        if op.opdef.dynamic or op.opdef.shape is None or op.opdef.calls and not holds:
+            return [t._shape if holds and not op.opdef.dynamic else None for t in op.outputs]
         result = apply_rule(op, infos)
-        return [_merged(s, t._shape) for s, t in zip(result, op.outputs)]
+        return result if op.outputs and op.outputs[0] in self.program.doubted else [
+            _merged(s, t._shape) for s, t in zip(result, op.outputs)]
 
     # folding ---------------------------------------------------------------------------------------------------
     def _from_shapes(self, op, inputs):
@@ -296,6 +300,18 @@ class _Specializer:
                    or t.dtype.is_integer for s, t in zip(shapes, op.outputs))
 
 
+def contradicted(ops, feeds, contrary) -> set:
+    """The tensors whose stated shapes need not hold: they follow from values that the graph knows and that are fed
+    otherwise, ``tf.ones([tf.shape(x)[0], 3])`` where the size is fed."""
+    found = {t for t in feeds if t.dtype.is_integer and not t.op.type.startswith("Placeholder") and partial_value(t) is not None}
+    found.update(contrary)
+    if found:
+        for op in ops:
+            if not found.isdisjoint(op.inputs):
+                found.update(op.outputs)
+    return found
+
+
 def apply_rule(op, infos) -> list:
     """The shapes of an operation's outputs by its shape rule, from the `Info` of its inputs.  Raises InvalidArgumentError."""
     try:
@@ -342,7 +358,7 @@ def check_shapes(op, arrays) -> list:
     NumPy takes more than TensorFlow, and has other words for what it refuses.
     """
     opdef = op.opdef
-    if opdef is None or opdef.shape is None or opdef.dynamic or opdef.calls:
+    if opdef is None or opdef.shape is None or opdef.calls:
         return [None] * len(op.outputs)
     return apply_rule(op, [Info(t.dtype.base_dtype, a.shape, a if a.dtype.kind in "iu" and a.size <= PIN_LIMIT else None)
                     for t, a in zip(op.inputs, map(np.asarray, arrays))])

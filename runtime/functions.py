@@ -10,6 +10,7 @@ import numpy as np
 from jitgraph.compiler.order import variable_of
 from jitgraph.compiler.prune import Reached, needed_variables
 from jitgraph.graph.calls import bodies
+from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.function_graph import LOOPS, first_argument, inputs_by_value, is_state
 
@@ -64,6 +65,8 @@ class Function:
         self.plans: dict = {}
         self.constants = [(t, k, op.inputs[k].op.attrs["value"]) for t, k in self.parameters
                           if k not in changing and _is_known(op.inputs[k])]
+        self.stated = [(t, k, value) for t, k in self.parameters if k not in changing and t.dtype.is_integer
+                       and (value := constant_value(op.inputs[k])) is not None and value.size <= KNOWN_LIMIT]
 
     def close(self):
         for plan, _ in self.plans.values():
@@ -72,12 +75,14 @@ class Function:
     def bind(self, values):
         """(plan, numbers of the inputs that feed it) for a call with these input arrays."""
         known = {t: c for t, k, c in self.constants if values[k] is c or np.array_equal(values[k], c)}
-        key = tuple(known)
+        # another value than the graph knows, where a computed one was fed: shapes in here may follow from that
+        contrary = tuple(t for t, k, c in self.stated if t not in known and not np.array_equal(values[k], c))
+        key = (tuple(known), contrary)
         found = self.plans.get(key)
         if found is None:
             feeds = [(t, k) for t, k in self.parameters if t not in known]
             plan = self.state.make_plan(self.graph, self.fetches, self.effects, [*self.fed, *(t for t, _ in feeds)],
-                                        self.state, self.state.jit, known=known)
+                                        self.state, self.state.jit, known=known, contrary=contrary)
             found = self.plans[key] = (plan, [k for _, k in feeds])
         return found
 

@@ -33,11 +33,11 @@ MAX_VARIANTS = 64           # programs kept per segment, for feeds of different 
 class Plan:
     """Runs one signature: `run(feed arrays in order)` -> values of the fetched tensors in order, perhaps more after them.
 
-    `known`: {tensor: array} of further tensors whose values are the same in all runs.
+    `known`: {tensor: array} of further tensors whose values are the same in all runs; `contrary`: see `Program`.
     """
 
-    def __init__(self, graph, fetches, targets, feeds, state: State, jit: str, checked: bool = False, known=None):
-        self.state, self.jit, self.runs = state, jit, 0
+    def __init__(self, graph, fetches, targets, feeds, state: State, jit: str, checked: bool = False, known=None, contrary=()):
+        self.state, self.jit, self.runs, self.contrary = state, jit, 0, contrary
         self.check = not checked and check.wanted()
         self.options = options.present(state.compiler)
         given = [*feeds, *(known or ())]
@@ -314,7 +314,8 @@ class Segment:
         open_shapes = dict(zip(plan.open_variables, self._variable_shapes()))
         if self.previous is None:
             program = Program(plan.graph, plan.fetches, plan.targets, dict(zip(plan.feeds, shapes)),
-                              variable_shapes=open_shapes, known=dict(plan.known), options=plan.options)
+                              variable_shapes=open_shapes, known=dict(plan.known), contrary=plan.contrary,
+                              options=plan.options)
             program.ops, program.wanted = list(plan.ops), plan.wanted
             return self._passed(program)
         before = self.previous
@@ -322,7 +323,7 @@ class Segment:
         live = _handed_on(before)
         fetches = [t for t in plan.fetches if t not in before.results or t in before.live]
         program = Program(plan.graph, fetches, plan.targets, dict(zip(live, shapes)), variable_shapes=open_shapes,
-                          known=known, options=plan.options)
+                          known=known, options=plan.options, doubted=before.doubted)
         fed = frozenset(plan.feeds)
         # a placeholder may be left that is there for a control edge alone
         program.ops, program.wanted = [op for op in before.rest if not is_given(op, fed.__contains__)], plan.wanted

@@ -86,3 +86,24 @@ def test_a_shape_that_a_program_states_wrongly(tf, jit):
             assert session.run(y * 2, {x: [1.0, 2.0]}).tolist() == [6.0, 4.0]
             batch = np.arange(12.0).reshape(2, 2, 3, 1)
             np.testing.assert_array_equal(session.run(picture, {"picture:0": batch}), batch[:, ::-1])
+
+
+@pytest.mark.parametrize("jit", ["off", "always", "auto"])
+@pytest.mark.parametrize("what", [
+    "tf.ones([n, 3])", "tf.fill([n], 2.0) * 3", "tf.reshape(tf.range(6), [n, -1])", "tf.range(n)",
+    "tf.tile(tf.ones([1, 2]), [n, 1])",
+    "tf.range(9)[:n]", "tf.one_hot([0, 1], n)", "tf.eye(n)", "tf.broadcast_to(tf.ones([3]), [n, 3]) + 1",
+    "tf.linspace(0.0, 1.0, n)",
+    "tf.sequence_mask([1, 2], n)", "tf.scatter_nd([[0]], [1.0], [n])", "tf.tanh(tf.zeros(tf.stack([n, 2])))",
+    "tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, a * 2), [0, tf.ones([n])])[1]",
+    "tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, a + tf.reduce_sum(tf.ones([n]))), [0, 0.0])[1]",
+    "tf.cond(n > 1, lambda: tf.ones([n]), lambda: tf.zeros([n]))"])
+def test_a_size_that_the_graph_knows_is_fed_otherwise(tf, what, jit):
+    """The shapes that the graph states follow from 3; a run goes by what is fed."""
+    x = tf.placeholder(tf.float32, [3, 7])
+    n = tf.shape(x)[0]
+    m = tf.placeholder(tf.int32, [])
+    y, same = (eval(what, {"tf": tf, "n": size}) for size in (n, m))
+    with tf.Session(jit=jit) as session:
+        for size in (2, 2, 6, 3, 2):
+            np.testing.assert_array_equal(session.run(y, {n: size}), session.run(same, {m: size}), str(size))
