@@ -13,6 +13,7 @@ STUMBLES = (
     "(op type: ResizeBilinearGrad)",  # which has no gradient there
     "(op type: ResizeNearestNeighborGrad)",
     "?) after one iteration",  # where less is known of a loop's variable
+    "?,) after one iteration",
     "<unknown> after one iteration",
     "Cannot infer num from shape",  # where less is known of the shape
 )
@@ -35,7 +36,9 @@ LOOPS = ("while_loop", "map_fn", "scan", "foldl", "written")
 # gradients that it computes wrongly: the op, and from how many calls of tf.gradients on
 WRONG = {
     "atan2": 1,  # they are not summed over what was broadcast
-    "nn.max_pool3d": 2,  # MaxPool3DGradGrad writes into its operand, of which it reads more afterwards
+    # MaxPoolGradGrad and MaxPool3DGradGrad write into an operand of which they read more afterwards
+    "nn.max_pool": 2,
+    "nn.max_pool3d": 2,
     "matrix_determinant": 2,  # the gradient of MatrixInverse does not look at `adjoint`
     # the second gradient through a loop is None, and where another way leads past it, its part is missing
     **dict.fromkeys(LOOPS, 2),
