@@ -9,8 +9,7 @@ import numpy as np
 from jitgraph.declare.op import op
 from jitgraph.graph import shape_rules
 from jitgraph.graph.dtypes import NUMBERS
-from jitgraph.resources import accumulator_host as accumulators
-from jitgraph.resources import shared
+from jitgraph.resources import accumulator_host, shared
 
 _SHARING = 'container: string = "", shared_name: string = ""'
 
@@ -20,7 +19,7 @@ _ATTRS = f'dtype: type, shape: shape, {_SHARING}, reduction_type: string {{"MEAN
 def _accumulator(name: str, kind: str, make_sum: Callable[[Any], Any], doc: str) -> Any:
     def value(state, op):
         attrs = op.attrs
-        return shared(state, op, "accumulator", lambda: accumulators.Accumulator(
+        return shared(state, op, "accumulator", lambda: accumulator_host.Accumulator(
             attrs["shared_name"] or op.name, attrs["reduction_type"] == "MEAN", lambda: make_sum(attrs["shape"])))
 
     value.__doc__, value.__name__ = doc, name
@@ -29,8 +28,8 @@ def _accumulator(name: str, kind: str, make_sum: Callable[[Any], Any], doc: str)
 
 
 for _name, _kind in (("ConditionalAccumulator", "&string"), ("ResourceConditionalAccumulator", "resource")):
-    _accumulator(_name, _kind, accumulators.DenseSum, "Adds up gradients until enough of them are there.")
-_accumulator("SparseConditionalAccumulator", "&string", accumulators.SparseSum,
+    _accumulator(_name, _kind, accumulator_host.DenseSum, "Adds up gradients until enough of them are there.")
+_accumulator("SparseConditionalAccumulator", "&string", accumulator_host.SparseSum,
              "Adds up sparse gradients until enough of them are there.")
 
 

@@ -7,8 +7,7 @@ import numpy as np
 
 from jitgraph.declare.op import op
 from jitgraph.graph import shape_rules
-from jitgraph.resources import barrier_host as barriers
-from jitgraph.resources import shared
+from jitgraph.resources import barrier_host, shared
 
 _SHARING = 'container: string = "", shared_name: string = ""'
 
@@ -19,7 +18,7 @@ def barrier(state, op):
     types, stated = op.attrs["component_types"], [tuple(s) for s in op.attrs["shapes"] if s is not None]
     name = op.attrs["shared_name"] or op.name
     return shared(state, op, "barrier",
-                  lambda: barriers.Barrier(name, types, stated if len(stated) == len(types) else None))
+                  lambda: barrier_host.Barrier(name, types, stated if len(stated) == len(types) else None))
 
 
 @op("BarrierInsertMany(handle: &string, keys: string, values: T; component_index: int)", shape=shape_rules.no_outputs,

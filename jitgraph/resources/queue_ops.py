@@ -13,17 +13,16 @@ import numpy as np
 from jitgraph.declare.op import op
 from jitgraph.graph import shape_rules
 from jitgraph.graph.dtypes import int64
-from jitgraph.resources import queue_host as queues
-from jitgraph.resources import shared
+from jitgraph.resources import queue_host, shared
 
 _COMMON = 'component_types: list(type) >= 1, shapes: list(shape) = []'
 _SHARING = 'container: string = "", shared_name: string = ""'
 
 
-def _queue(state: Any, op: Any, make: Callable[[str, list, Any, int], queues.Queue]) -> np.ndarray:
+def _queue(state: Any, op: Any, make: Callable[[str, list, Any, int], queue_host.Queue]) -> np.ndarray:
     """The handle of the queue of a node; raises InvalidArgumentError if a queue of that name is of another kind."""
 
-    def new() -> queues.Queue:
+    def new() -> queue_host.Queue:
         types, stated = list(op.attrs["component_types"]), list(op.attrs["shapes"])
         if op.type.startswith("PriorityQueue"):
             types, stated = [int64, *types], [(), *stated]
@@ -33,7 +32,7 @@ def _queue(state: Any, op: Any, make: Callable[[str, list, Any, int], queues.Que
     return shared(state, op, "queue", new)
 
 
-def _declare(name: str, attrs: str, make: Callable[..., queues.Queue], doc: str) -> tuple[Any, Any]:
+def _declare(name: str, attrs: str, make: Callable[..., queue_host.Queue], doc: str) -> tuple[Any, Any]:
     """The two ops that make a kind of queue."""
 
     def value(state, op):
@@ -49,18 +48,18 @@ def _declare(name: str, attrs: str, make: Callable[..., queues.Queue], doc: str)
 
 
 fifo_queue_v2, fifo_queue = _declare(
-    "FIFOQueue", f"{_COMMON}, capacity: int = -1", lambda attrs, *common: queues.Queue(*common),
+    "FIFOQueue", f"{_COMMON}, capacity: int = -1", lambda attrs, *common: queue_host.Queue(*common),
     "A queue that gives its elements in the order of arrival.")
 padding_fifo_queue_v2, padding_fifo_queue = _declare(
-    "PaddingFIFOQueue", f"{_COMMON}, capacity: int = -1", lambda attrs, *common: queues.PaddingQueue(*common),
+    "PaddingFIFOQueue", f"{_COMMON}, capacity: int = -1", lambda attrs, *common: queue_host.PaddingQueue(*common),
     "A queue whose elements, taken together, are padded to one size.")
 random_shuffle_queue_v2, random_shuffle_queue = _declare(
     "RandomShuffleQueue", f"{_COMMON}, capacity: int = -1, min_after_dequeue: int = 0, seed: int = 0, seed2: int = 0",
-    lambda attrs, *common: queues.ShuffleQueue(*common, attrs["min_after_dequeue"], attrs["seed"], attrs["seed2"]),
+    lambda attrs, *common: queue_host.ShuffleQueue(*common, attrs["min_after_dequeue"], attrs["seed"], attrs["seed2"]),
     "A queue that gives its elements in random order.")
 priority_queue_v2, priority_queue = _declare(
     "PriorityQueue", "component_types: list(type) = [], shapes: list(shape), capacity: int = -1",
-    lambda attrs, *common: queues.PriorityQueue(*common),
+    lambda attrs, *common: queue_host.PriorityQueue(*common),
     "A queue that gives the element with the smallest first component.")
 
 

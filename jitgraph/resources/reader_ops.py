@@ -11,8 +11,7 @@ import numpy as np
 
 from jitgraph.declare.op import op
 from jitgraph.graph import shape_rules
-from jitgraph.resources import reader_host as readers
-from jitgraph.resources import shared
+from jitgraph.resources import reader_host, shared
 
 _SHARING = 'container: string = "", shared_name: string = ""'
 
@@ -22,8 +21,8 @@ def _declare(name: str, attrs: str, records: Callable[[dict], Callable], doc: st
     """The two ops that make a kind of reader; gives the function of the newer one, which alone has `newer_attrs`."""
 
     def value(state, op):
-        def new() -> readers.Reader:
-            return readers.Reader(name, op.attrs["shared_name"] or op.name, records(op.attrs), restorable)
+        def new() -> reader_host.Reader:
+            return reader_host.Reader(name, op.attrs["shared_name"] or op.name, records(op.attrs), restorable)
 
         return shared(state, op, "reader", new)
 
@@ -36,17 +35,17 @@ def _declare(name: str, attrs: str, records: Callable[[dict], Callable], doc: st
 
 text_line_reader_v2 = _declare(
     "TextLineReader", "skip_header_lines: int = 0, ",
-    lambda attrs: lambda work: readers.text_lines(work, attrs["skip_header_lines"]), "Gives the lines of files.")
-whole_file_reader_v2 = _declare("WholeFileReader", "", lambda attrs: readers.whole_file, "Gives whole files.", True)
-identity_reader_v2 = _declare("IdentityReader", "", lambda attrs: readers.identity, "Gives the work itself.", True)
+    lambda attrs: lambda work: reader_host.text_lines(work, attrs["skip_header_lines"]), "Gives the lines of files.")
+whole_file_reader_v2 = _declare("WholeFileReader", "", lambda attrs: reader_host.whole_file, "Gives whole files.", True)
+identity_reader_v2 = _declare("IdentityReader", "", lambda attrs: reader_host.identity, "Gives the work itself.", True)
 tf_record_reader_v2 = _declare(
     "TFRecordReader", "",
-    lambda attrs: lambda work: readers.tf_records(work, attrs["compression_type"]), "Gives the records of TFRecord files.",
+    lambda attrs: lambda work: reader_host.tf_records(work, attrs["compression_type"]), "Gives the records of TFRecord files.",
     later_attrs=', compression_type: string = ""')
 fixed_length_record_reader_v2 = _declare(
     "FixedLengthRecordReader",
     "header_bytes: int = 0, record_bytes: int, footer_bytes: int = 0, hop_bytes: int = 0, ",
-    lambda attrs: lambda work: readers.fixed_length(work, attrs), "Gives pieces of equal length.",
+    lambda attrs: lambda work: reader_host.fixed_length(work, attrs), "Gives pieces of equal length.",
     newer_attrs=', encoding: string = ""')
 
 
@@ -61,7 +60,7 @@ def _both(signature: str, shape: Any) -> Callable[[Callable], Any]:
     return declare
 
 
-def _work(queue_handle: np.ndarray, state: Any) -> readers.TakeWork:
+def _work(queue_handle: np.ndarray, state: Any) -> reader_host.TakeWork:
     """Takes the next name of a file from a queue of strings."""
     return lambda: bytes(queue_handle[()].dequeue(state.wait)[0][()])
 

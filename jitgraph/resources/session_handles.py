@@ -11,7 +11,7 @@ from jitgraph.graph.operation import Operation
 from jitgraph.graph.registry import lookup
 from jitgraph.graph.scopes import colocate_with, device
 from jitgraph.graph.tensor import Tensor
-from jitgraph.resources import session_handle_ops as session_tensor
+from jitgraph.resources import session_handle_ops
 
 
 class TensorHandle:
@@ -42,7 +42,7 @@ class TensorHandle:
     def eval(self) -> Any:
         """The value.  Raises TypeError if it was deleted, RuntimeError if the session is closed."""
         self._check()
-        return np.array(self._session._call_on_state(session_tensor.found, self._handle))[()]
+        return np.array(self._session._call_on_state(session_handle_ops.found, self._handle))[()]
 
     def to_numpy_array(self) -> np.ndarray:
         """The value as an array."""
@@ -52,7 +52,7 @@ class TensorHandle:
         """Lets the session forget the value.  Raises TypeError if it was deleted before."""
         self._check()
         self._deleted = True
-        self._session._call_on_state(session_tensor.delete, self._handle)
+        self._session._call_on_state(session_handle_ops.delete, self._handle)
 
     def _check(self) -> None:
         if self._deleted:
@@ -66,7 +66,7 @@ def get_session_handle(data: Any, name: str | None = None) -> Tensor:
     """A node that keeps `data` with the session; a run gives a ``TensorHandle`` for it."""
     data = data if isinstance(data, Tensor) else convert_to_tensor(data)
     with colocate_with(data):
-        return session_tensor.get_session_handle(data, name=name)
+        return session_handle_ops.get_session_handle(data, name=name)
 
 
 def _holder(handle: Any) -> Tensor:
@@ -79,11 +79,11 @@ def get_session_tensor(handle: Any, dtype: Any, name: str | None = None) -> tupl
     """(a placeholder for a handle, the value that is kept under the handle which is fed there)."""
     holder = _holder(handle)
     with device(holder.device):
-        return holder, session_tensor.get_session_tensor(holder, dtype=as_dtype(dtype), name=name)
+        return holder, session_handle_ops.get_session_tensor(holder, dtype=as_dtype(dtype), name=name)
 
 
 def delete_session_tensor(handle: Any, name: str | None = None) -> tuple[Tensor, Operation]:
     """(a placeholder for a handle, an operation that forgets what is kept under the handle which is fed there)."""
     holder = _holder(handle)
     with device(holder.device):
-        return holder, session_tensor.delete_session_tensor(holder, name=name)
+        return holder, session_handle_ops.delete_session_tensor(holder, name=name)

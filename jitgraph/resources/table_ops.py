@@ -11,8 +11,7 @@ import numpy as np
 
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import shape_rules
-from jitgraph.resources import shared
-from jitgraph.resources import table_host as tables
+from jitgraph.resources import shared, table_host
 
 _SHARING = ('container: string = "", shared_name: string = "", use_node_name_sharing: bool = false, key_dtype: type, '
             'value_dtype: type')
@@ -29,7 +28,7 @@ def _both(signature: str, shape: Any = shape_rules.no_outputs, **fields: Any) ->
     return declare
 
 
-def _table(op: Any, state: Any, make: Callable[..., tables.Table]) -> np.ndarray:
+def _table(op: Any, state: Any, make: Callable[..., table_host.Table]) -> np.ndarray:
     attrs = op.attrs
     name = attrs["shared_name"] or op.name
     return shared(state, op, "table", lambda: make(name, attrs["key_dtype"], attrs["value_dtype"]))
@@ -38,20 +37,20 @@ def _table(op: Any, state: Any, make: Callable[..., tables.Table]) -> np.ndarray
 @_both(f"HashTableV?(; {_SHARING}) -> table_handle: H?", shape_rules.scalar, context=("state", "op"))
 def hash_table(state, op):
     """A table that is filled once."""
-    return _table(op, state, tables.StaticTable)
+    return _table(op, state, table_host.StaticTable)
 
 
 @_both(f"MutableHashTableV?(; {_SHARING}) -> table_handle: H?", shape_rules.scalar, context=("state", "op"))
 def mutable_hash_table(state, op):
     """A table from scalars to scalars that can be changed."""
-    return _table(op, state, tables.Table)
+    return _table(op, state, table_host.Table)
 
 
 @_both(f"MutableHashTableOfTensorsV?(; {_SHARING}, value_shape: shape = []) -> table_handle: H?", shape_rules.scalar,
        context=("state", "op"))
 def mutable_hash_table_of_tensors(state, op):
     """A table from scalars to vectors that can be changed."""
-    return _table(op, state, lambda *common: tables.Table(*common, op.attrs["value_shape"]))
+    return _table(op, state, lambda *common: table_host.Table(*common, op.attrs["value_shape"]))
 
 
 @_both("MutableDenseHashTableV?(empty_key: key_dtype, deleted_key: key_dtype; container: string = \"\", shared_name: "
@@ -61,7 +60,7 @@ def mutable_hash_table_of_tensors(state, op):
 def mutable_dense_hash_table(empty_key, deleted_key, state, op):
     """A table with two reserved keys that can be changed."""
     empty, deleted = np.array(empty_key), np.array(deleted_key)
-    return _table(op, state, lambda *common: tables.DenseTable(*common, op.attrs["value_shape"], empty, deleted))
+    return _table(op, state, lambda *common: table_host.DenseTable(*common, op.attrs["value_shape"], empty, deleted))
 
 
 # -- filling -------------------------------------------------------------------------------------------------------

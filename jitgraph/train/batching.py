@@ -18,7 +18,7 @@ from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.partition import dynamic_partition
 from jitgraph.ops.elementwise.arithmetic import maximum
 from jitgraph.ops.elementwise.cast import cast
-from jitgraph.resources import sparse_map_ops as sparse_map
+from jitgraph.resources import sparse_map_ops
 from jitgraph.resources.queues import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
 from jitgraph.train.input_producers import show_fill
 from jitgraph.train.queue_runner import QueueRunner, add_queue_runner
@@ -124,8 +124,8 @@ def _stored(lists: list[list], enqueue_many: bool, keep_input: Tensor) -> tuple[
                 tensors.append(tensor)
                 continue
             shared = info[k].map_name if info[k] else None
-            handle, map_name = sparse_map.store(tensor, enqueue_many, keep_input, shared)
-            info[k] = info[k] or sparse_map.Kept(map_name, tensor.dtype, tensor.dense_shape.shape[0].value, enqueue_many)
+            handle, map_name = sparse_map_ops.store(tensor, enqueue_many, keep_input, shared)
+            info[k] = info[k] or sparse_map_ops.Kept(map_name, tensor.dtype, tensor.dense_shape.shape[0].value, enqueue_many)
             tensors.append(handle)
     return result, info
 
@@ -134,7 +134,7 @@ def _restored(taken: Any, info: list) -> Any:
     if not any(info):
         return taken
     listed = taken if isinstance(taken, list) else [taken]
-    found = [tensor if kept is None else sparse_map.restore(tensor, kept) for tensor, kept in zip(listed, info)]
+    found = [tensor if kept is None else sparse_map_ops.restore(tensor, kept) for tensor, kept in zip(listed, info)]
     return found if isinstance(taken, list) else found[0]
 
 

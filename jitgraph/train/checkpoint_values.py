@@ -14,7 +14,7 @@ from jitgraph.ops.files import save_restore
 from jitgraph.train.checkpoint_state import latest_checkpoint
 from jitgraph.train.saveables import saveable_objects
 from jitgraph.train.saver import Saver
-from jitgraph.variables import reference_ops as state
+from jitgraph.variables import reference_ops
 from jitgraph.variables.partitioners import PartitionedVariable
 from jitgraph.variables.resource_variables import ResourceVariable
 from jitgraph.variables.variable import Variable
@@ -154,7 +154,7 @@ def assign_from_checkpoint(model_path: Any, var_list: Any, ignore_missing_vars: 
             part = _part_for(variable, value, name)
             fed = placeholder(variable.dtype.base_dtype, variable.get_shape(), name="placeholder/" + variable.op.name)
             assigned.append(variable.assign(fed) if isinstance(variable, ResourceVariable)
-                            else state.assign(variable._ref(), fed))
+                            else reference_ops.assign(variable._ref(), fed))
             feeds[fed] = part.reshape(fed.shape.as_list())
     return (group(*assigned) if assigned else no_op()), feeds
 

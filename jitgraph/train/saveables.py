@@ -12,7 +12,7 @@ from jitgraph.graph.scopes import device
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.identity import identity
 from jitgraph.ops.arrays.shape import reshape
-from jitgraph.variables import reference_ops as state
+from jitgraph.variables import reference_ops
 from jitgraph.variables.partitioners import PartitionedVariable
 from jitgraph.variables.resource_variables import ResourceVariable, shape_safe_assign_variable_handle
 from jitgraph.variables.variable import Variable
@@ -84,7 +84,7 @@ class ReferenceVariableSaveable(SaveableObject):
             value = reshape(value, restored_shapes[0])
         check = restored_shapes is None and self.op.get_shape().is_fully_defined()
         reference = self.op._variable if isinstance(self.op, Variable) else self.op
-        return state.assign(reference, value, validate_shape=check)
+        return reference_ops.assign(reference, value, validate_shape=check)
 
 
 class ResourceVariableSaveable(SaveableObject):

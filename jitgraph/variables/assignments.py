@@ -9,7 +9,7 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import DType
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
-from jitgraph.variables import reference_ops as state
+from jitgraph.variables import reference_ops
 
 
 def is_reference(ref: Any) -> bool:
@@ -29,7 +29,7 @@ def assign(ref: Any, value: Any, validate_shape: bool | None = None, use_locking
     Raises TypeError if the dtypes, ValueError if the shapes differ (unless ``validate_shape=False``).
     """
     if is_reference(ref):
-        return state.assign(ref, value, use_locking=True if use_locking is None else use_locking, name=name,
+        return reference_ops.assign(ref, value, use_locking=True if use_locking is None else use_locking, name=name,
                             validate_shape=True if validate_shape is None else validate_shape)
     _refuse_constant(ref, "assign")
     return ref.assign(value, name=name)
@@ -38,7 +38,7 @@ def assign(ref: Any, value: Any, validate_shape: bool | None = None, use_locking
 def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
     """A node that adds `value` to variable `ref`; its output is the variable right afterwards."""
     if is_reference(ref):
-        return state.assign_add(ref, value, use_locking=bool(use_locking), name=name)
+        return reference_ops.assign_add(ref, value, use_locking=bool(use_locking), name=name)
     _refuse_constant(ref, "assign_add")
     return ref.assign_add(value, name=name)
 
@@ -46,7 +46,7 @@ def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str 
 def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
     """A node that subtracts `value` from variable `ref`; its output is the variable right afterwards."""
     if is_reference(ref):
-        return state.assign_sub(ref, value, use_locking=bool(use_locking), name=name)
+        return reference_ops.assign_sub(ref, value, use_locking=bool(use_locking), name=name)
     _refuse_constant(ref, "assign_sub")
     return ref.assign_sub(value, name=name)
 
@@ -54,12 +54,12 @@ def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str 
 def count_up_to(ref: Any, limit: int, name: str | None = None) -> Tensor:
     """A node that adds 1 to `ref` and gives the value from before; at `limit`, a run raises OutOfRangeError."""
     if is_reference(ref):
-        return state.count_up_to(ref, limit=limit, name=name)
+        return reference_ops.count_up_to(ref, limit=limit, name=name)
     return ref.count_up_to(limit)
 
 
 def _scatter_function(name: str, doc: str, locking: bool = False) -> Callable:
-    builder = getattr(state, name)
+    builder = getattr(reference_ops, name)
 
     def function(ref: Any, indices: Any, updates: Any, use_locking: bool = locking, name: str | None = None) -> Any:
         if is_reference(ref):

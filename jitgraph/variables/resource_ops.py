@@ -18,7 +18,7 @@ from jitgraph.graph.errors import OutOfRangeError
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant
 from jitgraph.ops.arrays.gather import gather_nd, gather_nd_gradient, gather_nd_shape
-from jitgraph.variables import reference_ops as state
+from jitgraph.variables import reference_ops
 
 
 def _of_variable(c: Any) -> Any:
@@ -88,7 +88,7 @@ def assign_variable_op(resource, value):
     state="write", lower=lambda b, resource, value: prim.add(resource, value))
 def assign_add_variable_op(resource, value):
     """Adds `value` to the variable."""
-    state.check_same_shape(resource, value)
+    reference_ops.check_same_shape(resource, value)
     return resource + value
 
 
@@ -96,7 +96,7 @@ def assign_add_variable_op(resource, value):
     state="write", lower=lambda b, resource, value: prim.sub(resource, value))
 def assign_sub_variable_op(resource, value):
     """Takes `value` from the variable."""
-    state.check_same_shape(resource, value)
+    reference_ops.check_same_shape(resource, value)
     return resource - value
 
 
@@ -120,7 +120,7 @@ def _gathered(c: Any) -> Any:
     "dtype: type) -> output: dtype", Tindices=INDICES, shape=_gathered, stateful=True, state="read", checks=True)
 def resource_gather(resource, indices, batch_dims):
     """Rows of the variable."""
-    state.check_indices(indices, resource.shape[batch_dims])
+    reference_ops.check_indices(indices, resource.shape[batch_dims])
     if batch_dims == 0:
         return resource[indices]
     rows = [resource_gather.opdef.value(r, i, batch_dims - 1) for r, i in zip(resource, indices)]
@@ -158,7 +158,7 @@ def _(op, grad):
 
 def _scatter(kind: str) -> Any:
     """``ResourceScatterAdd`` and its kin, from the scatter on reference variables."""
-    on_reference = getattr(state, "scatter_" + kind.lower())
+    on_reference = getattr(reference_ops, "scatter_" + kind.lower())
 
     def value(resource, indices, updates):
         return on_reference.opdef.value(resource, indices, updates)
@@ -167,7 +167,7 @@ def _scatter(kind: str) -> Any:
     value.__name__ = "resource_scatter_" + kind.lower()
     return op(f"ResourceScatter{kind}(resource: resource, indices: Tindices, updates: dtype)", Tindices=INDICES,
               **({} if kind == "Update" else {"dtype": NUMBERS}), shape=shape_rules.no_outputs,
-              stateful=True, state="write", checks=True, lower=state.scatter_lowering(kind.lower()))(value)
+              stateful=True, state="write", checks=True, lower=reference_ops.scatter_lowering(kind.lower()))(value)
 
 
 resource_scatter_update, resource_scatter_add = _scatter("Update"), _scatter("Add")
@@ -178,7 +178,7 @@ resource_scatter_min, resource_scatter_max = _scatter("Min"), _scatter("Max")
 
 def _scatter_nd(kind: str) -> Any:
     """``ResourceScatterNdUpdate`` and its kin."""
-    on_reference = getattr(state, "scatter_nd_" + kind.lower())
+    on_reference = getattr(reference_ops, "scatter_nd_" + kind.lower())
 
     def value(ref, indices, updates):
         return on_reference.opdef.value(ref, indices, updates)
@@ -200,7 +200,7 @@ resource_scatter_nd_sub = _scatter_nd("Sub")
 def resource_strided_slice_assign(ref, begin, end, strides, value, begin_mask, end_mask, ellipsis_mask, new_axis_mask,
                                   shrink_axis_mask):
     """Replaces the part of the variable that ``ref[begin:end:strides]`` (with the masks) names."""
-    return state.strided_slice_assign.opdef.value(ref, begin, end, strides, value, begin_mask, end_mask, ellipsis_mask,
+    return reference_ops.strided_slice_assign.opdef.value(ref, begin, end, strides, value, begin_mask, end_mask, ellipsis_mask,
                                                   new_axis_mask, shrink_axis_mask)
 
 

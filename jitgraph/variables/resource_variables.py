@@ -18,7 +18,7 @@ from jitgraph.graph.scope_names import prepend_name_scope
 from jitgraph.graph.scopes import control_dependencies, device, name_scope
 from jitgraph.graph.stack import evaluate
 from jitgraph.graph.tensor import Tensor
-from jitgraph.variables import resource_ops as resource
+from jitgraph.variables import resource_ops
 from jitgraph.variables.initial_values import guarded
 from jitgraph.variables.save_slices import SaveSliceInfo
 from jitgraph.variables.variable import Variable
@@ -49,17 +49,17 @@ class ResourceVariable(Variable):
             shape = shapes.raw_shape(self._stated_shape)
         self._dtype = self._initial_value.dtype.base_dtype
         self._static_shape = shape
-        self._handle = resource.var_handle_op(
+        self._handle = resource_ops.var_handle_op(
             dtype=self._dtype, shape=self._static_shape, shared_name=scope[:-1], name=scope,
             container=get_default_graph()._container)
         self._handle_name = self._handle.name
 
     def _finish(self, validate_shape: bool, caching_device: Any) -> None:
         with name_scope("IsInitialized"):
-            self._is_initialized = resource.var_is_initialized_op(self._handle)
+            self._is_initialized = resource_ops.var_is_initialized_op(self._handle)
         with name_scope("Assign") as scope, device(self._handle.device or None):
             value = guarded(self._initial_value, self._handle.op.name)
-            self._initializer_op = resource.assign_variable_op(self._handle, value, name=scope)
+            self._initializer_op = resource_ops.assign_variable_op(self._handle, value, name=scope)
         with name_scope("Read"), device(self._handle.device or None):
             self._graph_element = self._read()
             if caching_device is not None:
@@ -137,7 +137,7 @@ class ResourceVariable(Variable):
 
     def is_initialized(self, name: str | None = None) -> Tensor:
         """A bool scalar: whether it has a value."""
-        return resource.var_is_initialized_op(self._handle, name=name)
+        return resource_ops.var_is_initialized_op(self._handle, name=name)
 
     # -- reading
 
@@ -145,7 +145,7 @@ class ResourceVariable(Variable):
         return bool(self.read_value())      # which raises: a variable has no value while the graph is built
 
     def _read(self) -> Tensor:
-        value = resource.read_variable_op(self._handle, dtype=self._dtype)
+        value = resource_ops.read_variable_op(self._handle, dtype=self._dtype)
         value._shape = self._static_shape
         return value
 
@@ -180,13 +180,13 @@ class ResourceVariable(Variable):
     def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
         """The rows `indices`, without reading the others."""
         with name_scope("Gather" if name is None else name) as scope:
-            rows = resource.resource_gather(self._handle, indices, dtype=self._dtype, name=scope)
+            rows = resource_ops.resource_gather(self._handle, indices, dtype=self._dtype, name=scope)
         return lookup("Identity").builder(rows)
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
         """The elements or slices at the coordinates `indices`, without reading the others."""
         with name_scope("GatherNd" if name is None else name) as scope:
-            slices = resource.resource_gather_nd(self._handle, indices, dtype=self._dtype, name=scope)
+            slices = resource_ops.resource_gather_nd(self._handle, indices, dtype=self._dtype, name=scope)
         return lookup("Identity").builder(slices)
 
     # -- writing
@@ -204,25 +204,25 @@ class ResourceVariable(Variable):
         """A node that gives the variable the value `value`.  Raises ValueError if the shape does not fit."""
         tensor = convert_to_tensor(value, self._dtype)
         self._check_shape(tensor)
-        return self._written(resource.assign_variable_op(self._handle, tensor, name=name), read_value)
+        return self._written(resource_ops.assign_variable_op(self._handle, tensor, name=name), read_value)
 
     def assign_add(self, delta: Any, use_locking: bool | None = None, name: str | None = None,
                    read_value: bool = True) -> Any:
         """A node that adds `delta`."""
         tensor = convert_to_tensor(delta, self._dtype)
         self._check_shape(tensor)
-        return self._written(resource.assign_add_variable_op(self._handle, tensor, name=name), read_value)
+        return self._written(resource_ops.assign_add_variable_op(self._handle, tensor, name=name), read_value)
 
     def assign_sub(self, delta: Any, use_locking: bool | None = None, name: str | None = None,
                    read_value: bool = True) -> Any:
         """A node that subtracts `delta`."""
         tensor = convert_to_tensor(delta, self._dtype)
         self._check_shape(tensor)
-        return self._written(resource.assign_sub_variable_op(self._handle, tensor, name=name), read_value)
+        return self._written(resource_ops.assign_sub_variable_op(self._handle, tensor, name=name), read_value)
 
     def count_up_to(self, limit: int) -> Tensor:
         """A node that adds 1 and gives the value from before; at `limit`, a run raises OutOfRangeError."""
-        return resource.resource_count_up_to(self._handle, limit=limit, T=self._dtype)
+        return resource_ops.resource_count_up_to(self._handle, limit=limit, T=self._dtype)
 
     def _scatter(self, op_type: str, indices: Any, updates: Any, name: str | None = None) -> Any:
         builder = lookup("Resource" + op_type).builder
@@ -231,7 +231,7 @@ class ResourceVariable(Variable):
 
     def _strided_slice_assign(self, begin: Any, end: Any, strides: Any, value: Any, name: str, masks: dict) -> Any:
         value = convert_to_tensor(value, self._dtype)
-        return self._written(resource.resource_strided_slice_assign(self._handle, begin, end, strides, value, name=name,
+        return self._written(resource_ops.resource_strided_slice_assign(self._handle, begin, end, strides, value, name=name,
                                                                     **masks))
 
 
@@ -271,4 +271,4 @@ def shape_safe_assign_variable_handle(handle: Tensor, shape: Any, value: Any, na
     """Assigns `value` to the variable behind `handle`.  Raises ValueError if its shape does not fit `shape`."""
     value = convert_to_tensor(value, handle.op.attrs["dtype"])
     shapes.as_shape(shape).assert_is_compatible_with(value.shape)
-    return resource.assign_variable_op(handle, value, name=name)
+    return resource_ops.assign_variable_op(handle, value, name=name)

@@ -23,8 +23,7 @@ from jitgraph.graph.scopes import colocate_with, device, init_scope, name_scope
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.graph.stack import evaluate, get_default_session
 from jitgraph.graph.tensor import Reference, Tensor
-from jitgraph.variables import default_kind
-from jitgraph.variables import reference_ops as state
+from jitgraph.variables import default_kind, reference_ops
 from jitgraph.variables.initial_values import guarded
 from jitgraph.variables.save_slices import SaveSliceInfo
 from jitgraph.variables.synchronization import VariableAggregation, VariableSynchronization
@@ -108,12 +107,12 @@ class Variable:
             shape = shapes.raw_shape(self._stated_shape)
         elif validate_shape and (shape is None or None in shape):
             raise ValueError(f"initial_value must have a shape specified: {self._initial_value}")
-        self._variable = state.variable_v2(shape=shape, dtype=self._initial_value.dtype.base_dtype, name=scope,
+        self._variable = reference_ops.variable_v2(shape=shape, dtype=self._initial_value.dtype.base_dtype, name=scope,
                                            container=get_default_graph()._container)
 
     def _finish(self, validate_shape: bool, caching_device: Any) -> None:
         value = guarded(self._initial_value, self._variable.op.name)
-        self._initializer_op = state.assign(self._variable, value, validate_shape=validate_shape, name="Assign").op
+        self._initializer_op = reference_ops.assign(self._variable, value, validate_shape=validate_shape, name="Assign").op
         identity = lookup("Identity").builder
         if caching_device is not None:
             with device(caching_device):
@@ -299,21 +298,21 @@ class Variable:
 
     def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
         """A node that gives the variable the value `value`; its output is the variable afterwards."""
-        return _result(state.assign(self._variable, value, use_locking=use_locking, name=name), read_value)
+        return _result(reference_ops.assign(self._variable, value, use_locking=use_locking, name=name), read_value)
 
     def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None,
                    read_value: bool = True) -> Any:
         """A node that adds `delta`; its output is the variable afterwards."""
-        return _result(state.assign_add(self._variable, delta, use_locking=use_locking, name=name), read_value)
+        return _result(reference_ops.assign_add(self._variable, delta, use_locking=use_locking, name=name), read_value)
 
     def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None,
                    read_value: bool = True) -> Any:
         """A node that subtracts `delta`; its output is the variable afterwards."""
-        return _result(state.assign_sub(self._variable, delta, use_locking=use_locking, name=name), read_value)
+        return _result(reference_ops.assign_sub(self._variable, delta, use_locking=use_locking, name=name), read_value)
 
     def count_up_to(self, limit: int) -> Tensor:
         """A node that adds 1 and gives the value from before; at `limit`, a run raises OutOfRangeError."""
-        return state.count_up_to(self._variable, limit=limit)
+        return reference_ops.count_up_to(self._variable, limit=limit)
 
     def load(self, value: Any, session: Any = None) -> None:
         """Writes `value` into the variable in `session` or the default session, now."""

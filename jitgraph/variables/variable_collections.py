@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph.control import order_ops as control
+from jitgraph.control import order_ops
 from jitgraph.facade import names
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
@@ -12,8 +12,7 @@ from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import colocate_with, device, name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.shape import rank_internal
-from jitgraph.variables import reference_ops as state
-from jitgraph.variables import resource_ops as resource
+from jitgraph.variables import reference_ops, resource_ops
 from jitgraph.variables.assignments import is_reference
 
 
@@ -50,8 +49,8 @@ def all_variables() -> list:
 def variables_initializer(var_list: Any, name: str = "init") -> Operation:
     """An operation that initializes all variables of `var_list`."""
     if var_list:
-        return control.group(*[v.initializer for v in var_list], name=name)
-    return control.no_op(name=name)
+        return order_ops.group(*[v.initializer for v in var_list], name=name)
+    return order_ops.no_op(name=name)
 
 
 def global_variables_initializer() -> Operation:
@@ -82,9 +81,9 @@ def initialize_local_variables() -> Operation:
 def is_variable_initialized(variable: Any) -> Tensor:
     """A bool scalar: whether the variable (or reference) has a value when this runs."""
     if is_reference(variable):
-        return state.is_variable_initialized(variable)
+        return reference_ops.is_variable_initialized(variable)
     if isinstance(variable, Tensor):        # the handle of a resource variable
-        return resource.var_is_initialized_op(variable)
+        return resource_ops.var_is_initialized_op(variable)
     return variable.is_initialized()
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph.graph.composite import IndexedSlices, SparseTensor
-from jitgraph.ops.elementwise import arithmetic as math
-from jitgraph.ops.elementwise import elementary, special
+from jitgraph.ops.elementwise import arithmetic, elementary, special
 
 
 def _on_values(function: Any) -> Any:
@@ -21,9 +20,9 @@ def _on_values(function: Any) -> Any:
     return extended
 
 
-negative = _on_values(math.negative)
-sign = _on_values(math.sign)
-square = _on_values(math.square)
+negative = _on_values(arithmetic.negative)
+sign = _on_values(arithmetic.sign)
+square = _on_values(arithmetic.square)
 sqrt = _on_values(elementary.sqrt)
 tanh = _on_values(elementary.tanh)
 erf = _on_values(special.erf)

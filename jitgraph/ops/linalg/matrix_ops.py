@@ -13,7 +13,7 @@ from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import TypeSet, op
 from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules
-from jitgraph.ops.linalg import linalg_gradients as gradients
+from jitgraph.ops.linalg import linalg_gradients
 
 _T = TypeSet(dtypes.float64, dtypes.float32, dtypes.float16, dtypes.complex64, dtypes.complex128)
 _SINGULAR = "Input is not invertible."
@@ -108,7 +108,7 @@ def _system_samples(rng, dtype):
 
 # -- factorizations ----------------------------------------------------------------------------------------------------
 
-@op("Cholesky(input: T) -> output: T", T=_T, shape=_square_shape, host=True, checks=True, grad=gradients.cholesky,
+@op("Cholesky(input: T) -> output: T", T=_T, shape=_square_shape, host=True, checks=True, grad=linalg_gradients.cholesky,
     samples=_positive_samples)
 def cholesky(input):
     """The lower triangular L with ``L L^H = input``; only the lower triangle of the input is read."""
@@ -147,7 +147,7 @@ def _rectangles(rng, dtype):
     return [draw(rng, (3, 2), dtype), draw(rng, (2, 3, 3), dtype), draw(rng, (2, 3), dtype)]
 
 
-@op("Qr(input: T; full_matrices: bool = False) -> q: T, r: T", T=_T, shape=_qr_shape, host=True, grad=gradients.qr,
+@op("Qr(input: T; full_matrices: bool = False) -> q: T, r: T", T=_T, shape=_qr_shape, host=True, grad=linalg_gradients.qr,
     samples=lambda rng, dtype: [([x], {"full_matrices": full}) for x in _rectangles(rng, dtype)[:2]
                                 for full in (False, True) if dtype.kind != "c" and not (full and x.ndim == 2)])
 def qr(input, full_matrices):
@@ -170,7 +170,7 @@ def _svd_shape(c: Any) -> Any:
 
 
 @op("Svd(input: T; compute_uv: bool = True, full_matrices: bool = False) -> s: T, u: T, v: T", T=_T, shape=_svd_shape,
-    host=True, grad=gradients.svd,
+    host=True, grad=linalg_gradients.svd,
     samples=lambda rng, dtype: [([x], {"compute_uv": uv}) for x in _rectangles(rng, dtype)
                                 for uv in (False, True) if not (uv and dtype.kind == "c")])
 def _svd(input, compute_uv, full_matrices):
@@ -192,7 +192,7 @@ def _eigen_shape(c: Any) -> Any:
 
 
 @op("SelfAdjointEigV2(input: T; compute_v: bool = True) -> e: T, v: T", T=_T, shape=_eigen_shape, host=True,
-    checks=True, grad=gradients.self_adjoint_eig,
+    checks=True, grad=linalg_gradients.self_adjoint_eig,
     samples=lambda rng, dtype: [(x, {"compute_v": v}) for x in _positive_samples(rng, dtype) for v in (True, False)
                                 if not (v and dtype.kind == "c")])
 def _self_adjoint_eig(input, compute_v):
@@ -243,7 +243,7 @@ def lu(input, output_idx_type):
 # -- inverses and determinants -----------------------------------------------------------------------------------------
 
 @op("MatrixInverse(input: T; adjoint: bool = False) -> output: T", T=_T, shape=_square_shape, host=True, checks=True,
-    grad=gradients.inverse, samples=_adjoint_samples)
+    grad=linalg_gradients.inverse, samples=_adjoint_samples)
 def matrix_inverse(input, adjoint):
     """The inverse, or that of the adjoint."""
     _check_square(input)
@@ -254,7 +254,7 @@ def matrix_inverse(input, adjoint):
     return result.astype(input.dtype, copy=False)
 
 
-@op("MatrixDeterminant(input: T) -> output: T", T=_T, shape=_batch_shape, host=True, grad=gradients.determinant,
+@op("MatrixDeterminant(input: T) -> output: T", T=_T, shape=_batch_shape, host=True, grad=linalg_gradients.determinant,
     samples=_regular_samples)
 def matrix_determinant(input):
     """The determinant."""
@@ -263,7 +263,7 @@ def matrix_determinant(input):
 
 
 @op("LogMatrixDeterminant(input: T) -> sign: T, log_abs_determinant: T", T=_T, host=True,
-    shape=lambda c: [_batch_shape(c)] * 2, grad=gradients.log_determinant, samples=_positive_samples)
+    shape=lambda c: [_batch_shape(c)] * 2, grad=linalg_gradients.log_determinant, samples=_positive_samples)
 def slogdet(input):
     """The sign (for complex matrices a number of absolute value 1) and the logarithm of the absolute determinant."""
     _check_square(input)
@@ -289,14 +289,14 @@ def _matrix_function(name: str) -> Callable:
 _EXPM, _SQRTM, _LOGM = (_matrix_function(name) for name in ("expm", "sqrtm", "logm"))
 
 
-@op("MatrixExponential(input: T) -> output: T", T=_T, shape=_square_shape, host=True, grad=gradients.exponential,
+@op("MatrixExponential(input: T) -> output: T", T=_T, shape=_square_shape, host=True, grad=linalg_gradients.exponential,
     samples=_regular_samples)
 def expm(input):
     """The exponential series of a matrix."""
     return _EXPM(input)
 
 
-@op("MatrixSquareRoot(input: T) -> output: T", T=_T, shape=_square_shape, host=True, grad=gradients.square_root,
+@op("MatrixSquareRoot(input: T) -> output: T", T=_T, shape=_square_shape, host=True, grad=linalg_gradients.square_root,
     samples=_positive_samples)
 def sqrtm(input):
     """The principal square root of a matrix."""
@@ -319,7 +319,7 @@ def _check_system(matrix: np.ndarray, rhs: np.ndarray) -> None:
 
 
 @op("MatrixSolve(matrix: T, rhs: T; adjoint: bool = False) -> output: T", T=_T, shape=_solution_shape, host=True,
-    checks=True, grad=gradients.solve, samples=_system_samples)
+    checks=True, grad=linalg_gradients.solve, samples=_system_samples)
 def matrix_solve(matrix, rhs, adjoint):
     """The solution X of ``matrix X = rhs``, or of ``matrix^H X = rhs``."""
     _check_system(matrix, rhs)
@@ -333,7 +333,7 @@ def matrix_solve(matrix, rhs, adjoint):
 
 
 @op("MatrixTriangularSolve(matrix: T, rhs: T; lower: bool = True, adjoint: bool = False) -> output: T", T=_T,
-    shape=_solution_shape, host=True, checks=True, grad=gradients.triangular_solve,
+    shape=_solution_shape, host=True, checks=True, grad=linalg_gradients.triangular_solve,
     samples=lambda rng, dtype: [(arrays, {**attrs, "lower": lower}) for arrays, attrs in _system_samples(rng, dtype)
                                 for lower in (True, False)])
 def matrix_triangular_solve(matrix, rhs, lower, adjoint):
@@ -376,7 +376,7 @@ def _regularized(matrix: np.ndarray, rhs: np.ndarray, l2: Any) -> np.ndarray:
 
 
 @op("MatrixSolveLs(matrix: T, rhs: T, l2_regularizer: float64; fast: bool = True) -> output: T", T=_T, host=True,
-    checks=True, shape=_least_squares_shape, grad=gradients.least_squares,
+    checks=True, shape=_least_squares_shape, grad=linalg_gradients.least_squares,
     samples=lambda rng, dtype: [[_regular(rng, (3, 2), dtype), draw(rng, (3, 2), dtype), np.float64(0.5)],
                                 [_regular(rng, (2, 3), dtype), draw(rng, (2, 1), dtype), np.float64(0)]])
 def _matrix_solve_ls(matrix, rhs, l2_regularizer, fast):

@@ -13,7 +13,7 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.matrix_parts import matrix_transpose
 from jitgraph.ops.elementwise.complex_numbers import conj
-from jitgraph.ops.linalg import linalg_gradients as gradients
+from jitgraph.ops.linalg import linalg_gradients
 
 _T = TypeSet(dtypes.float64, dtypes.float32, dtypes.complex64, dtypes.complex128)
 
@@ -39,7 +39,7 @@ def _samples(rng, dtype):
 
 
 @op("TridiagonalSolve(diagonals: T, rhs: T; partial_pivoting: bool = True) -> output: T", T=_T, host=True,
-    shape=lambda c: shape_rules.with_rank_at_least(c.shapes[1], 2), grad=gradients.tridiagonal_solve, samples=_samples,
+    shape=lambda c: shape_rules.with_rank_at_least(c.shapes[1], 2), grad=linalg_gradients.tridiagonal_solve, samples=_samples,
     reference=lambda diagonals, rhs: np.linalg.solve(_matrices(diagonals), rhs))
 def _tridiagonal_solve(diagonals, rhs, partial_pivoting):
     """The solution of systems whose matrices have the diagonals [..., 3, n]: above (last element unused), on and below
@@ -68,7 +68,7 @@ def _product_samples(rng, dtype):
 
 
 @op("TridiagonalMatMul(superdiag: T, maindiag: T, subdiag: T, rhs: T) -> output: T", T=_T, host=True,
-    shape=lambda c: shape_rules.with_rank_at_least(c.shapes[3], 2), grad=gradients.tridiagonal_matmul,
+    shape=lambda c: shape_rules.with_rank_at_least(c.shapes[3], 2), grad=linalg_gradients.tridiagonal_matmul,
     samples=_product_samples,
     reference=lambda superdiag, maindiag, subdiag, rhs: _matrices(
         np.concatenate([superdiag, maindiag, subdiag], -2)) @ rhs)

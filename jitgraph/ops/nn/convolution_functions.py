@@ -1,4 +1,4 @@
-"""``tf.nn``'s convolutions and poolings: arguments checked and brought into the form of the ops."""
+"""``tf.nn``'s convolutions: arguments checked and brought into the form of the ops."""
 from __future__ import annotations
 
 from typing import Any

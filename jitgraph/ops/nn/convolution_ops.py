@@ -13,8 +13,7 @@ from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.dtypes import FLOATS, INDEX
 from jitgraph.ops.arrays.shape import shape
-from jitgraph.ops.nn import volume_lowering, window_lowering
-from jitgraph.ops.nn import window_geometry as windows
+from jitgraph.ops.nn import volume_lowering, window_geometry, window_lowering
 from jitgraph.ops.nn.window_geometry import Layout, Window
 from jitgraph.ops.reduce.precise_sum import precise_sum
 
@@ -36,7 +35,7 @@ def _windows(size: Any, taps: Any, layout: Layout, strides: Any, padding: str, d
     steps, gaps = layout.pick(strides), layout.pick(dilations)
     explicit = [tuple(explicit_paddings[2 * i:2 * i + 2]) for i in layout.spatial] if explicit_paddings else [None] * len(
         layout.spatial)
-    return [windows.window(d, n, step, gap, padding, pads)
+    return [window_geometry.window(d, n, step, gap, padding, pads)
             for d, n, step, gap, pads in zip(size, taps, steps, gaps, explicit)]
 
 
@@ -55,7 +54,7 @@ def _conv_shape(c: Any) -> Any:
 
 def _columns(x: np.ndarray, wins: list[Window], taps: Any) -> np.ndarray:
     """The windows of x [batch, spatial..., channels] as a matrix [batch * outputs, taps * channels]."""
-    view = windows.view(windows.padded(x, wins), wins, taps)
+    view = window_geometry.view(window_geometry.padded(x, wins), wins, taps)
     split = 1 + len(wins)
     return view.reshape(int(np.prod(view.shape[:split])), int(np.prod(view.shape[split:])))
 
@@ -66,7 +65,7 @@ def _convolve(x: np.ndarray, filters: np.ndarray, wins: list[Window]) -> np.ndar
     result_shape = (x.shape[0], *(w.output for w in wins))
     groups = x.shape[-1] // inner if inner else 1
     if inner == 1 and groups > 1:
-        return _convolve_channels(windows.padded(x, wins), filters, wins, result_shape)
+        return _convolve_channels(window_geometry.padded(x, wins), filters, wins, result_shape)
     result = np.empty((*result_shape, out), x.dtype)
     for g in range(groups):
         mine = slice(g * (out // groups), (g + 1) * (out // groups))
@@ -89,7 +88,7 @@ def _convolve_channels(x: np.ndarray, filters: np.ndarray, wins: list[Window], r
     channels = x.shape[-1]
     result = np.zeros((*result_shape, channels, filters.shape[-1] // channels), x.dtype)
     for tap in np.ndindex(*filters.shape[:-2]):
-        result += x[windows.tap_slices(wins, tap)][..., None] * filters[tap].reshape(channels, -1)
+        result += x[window_geometry.tap_slices(wins, tap)][..., None] * filters[tap].reshape(channels, -1)
     return result.reshape(*result_shape, filters.shape[-1])
 
 
@@ -111,16 +110,16 @@ def _input_gradient(size: Any, filters: np.ndarray, grad: np.ndarray, wins: list
     if inner == 1 and groups > 1:
         split = grad.reshape(*grad.shape[:-1], channels, out // channels)
         for tap in np.ndindex(*taps):
-            full[windows.tap_slices(wins, tap)] += (split * filters[tap].reshape(channels, -1)).sum(-1, dtype=grad.dtype)
-        return windows.cropped(full, wins, sizes)
+            full[window_geometry.tap_slices(wins, tap)] += (split * filters[tap].reshape(channels, -1)).sum(-1, dtype=grad.dtype)
+        return window_geometry.cropped(full, wins, sizes)
     for g in range(groups):
         part = grad[..., g * (out // groups):(g + 1) * (out // groups)]
         flat = part.reshape(-1, out // groups)
         target = full[..., g * inner:(g + 1) * inner]
         for tap in np.ndindex(*taps):
             kernel = filters[tap][:, g * (out // groups):(g + 1) * (out // groups)]
-            target[windows.tap_slices(wins, tap)] += _matmul(flat, kernel.T).reshape(*part.shape[:-1], inner)
-    return windows.cropped(full, wins, sizes)
+            target[window_geometry.tap_slices(wins, tap)] += _matmul(flat, kernel.T).reshape(*part.shape[:-1], inner)
+    return window_geometry.cropped(full, wins, sizes)
 
 
 def _filter_gradient(x: np.ndarray, size: Any, grad: np.ndarray, wins: list[Window]) -> np.ndarray:
@@ -128,10 +127,10 @@ def _filter_gradient(x: np.ndarray, size: Any, grad: np.ndarray, wins: list[Wind
     *taps, inner, out = size
     groups = x.shape[-1] // inner if inner else 1
     if inner == 1 and groups > 1:
-        padded, split = windows.padded(x, wins), grad.reshape(-1, groups, out // groups)
+        padded, split = window_geometry.padded(x, wins), grad.reshape(-1, groups, out // groups)
         result = np.empty((*taps, 1, out), x.dtype)
         for tap in np.ndindex(*taps):
-            under = padded[windows.tap_slices(wins, tap)].reshape(-1, groups, 1)
+            under = padded[window_geometry.tap_slices(wins, tap)].reshape(-1, groups, 1)
             result[tap] = precise_sum(under * split, 0).reshape(1, out)
         return result
     result = np.zeros((*taps, inner, out), np.float32 if x.dtype.itemsize == 2 else x.dtype)

@@ -9,10 +9,10 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import name_scope
-from jitgraph.ops.nn import convolution_functions as convolution
-from jitgraph.ops.nn import pooling_functions as pooling
+from jitgraph.ops.nn.convolution_functions import conv1d_transpose, conv2d_transpose, conv3d_transpose
+from jitgraph.ops.nn.pooling_functions import avg_pool, avg_pool1d, avg_pool3d, max_pool, max_pool1d, max_pool3d
 
-_TRANSPOSED = {1: convolution.conv1d_transpose, 2: convolution.conv2d_transpose, 3: convolution.conv3d_transpose}
+_TRANSPOSED = {1: conv1d_transpose, 2: conv2d_transpose, 3: conv3d_transpose}
 
 
 def _pool(functions: tuple, input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None, name: str | None) -> Any:
@@ -27,12 +27,12 @@ def _pool(functions: tuple, input: Any, ksize: Any, strides: Any, padding: str, 
 
 def max_pool_v2(input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None = None, name: str | None = None) -> Any:
     """The maximum of each window of `input` [batch, 1 to 3 dimensions of space, channels]."""
-    return _pool((pooling.max_pool1d, pooling.max_pool, pooling.max_pool3d), input, ksize, strides, padding, data_format, name)
+    return _pool((max_pool1d, max_pool, max_pool3d), input, ksize, strides, padding, data_format, name)
 
 
 def avg_pool_v2(input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None = None, name: str | None = None) -> Any:
     """The mean of each window of `input` [batch, 1 to 3 dimensions of space, channels]; padding cells do not count."""
-    return _pool((pooling.avg_pool1d, pooling.avg_pool, pooling.avg_pool3d), input, ksize, strides, padding, data_format, name)
+    return _pool((avg_pool1d, avg_pool, avg_pool3d), input, ksize, strides, padding, data_format, name)
 
 
 def conv_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, padding: str = "SAME", data_format: str | None = None,

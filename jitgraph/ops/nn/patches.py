@@ -13,7 +13,7 @@ from jitgraph.graph import shape_rules
 from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.dtypes import REALS
 from jitgraph.graph.scopes import name_scope
-from jitgraph.ops.nn import window_geometry as windows
+from jitgraph.ops.nn import window_geometry
 from jitgraph.ops.nn.window_geometry import Window
 from jitgraph.ops.reduce.precise_sum import precise_sum
 
@@ -21,7 +21,7 @@ _PADDING = 'padding: string {"SAME", "VALID"}'
 
 
 def _windows(size: Any, taps: Any, strides: Any, rates: Any, padding: str) -> list[Window]:
-    return [windows.window(d, n, step, gap, padding) for d, n, step, gap in zip(size, taps, strides[1:3], rates[1:3])]
+    return [window_geometry.window(d, n, step, gap, padding) for d, n, step, gap in zip(size, taps, strides[1:3], rates[1:3])]
 
 
 # -- patches -------------------------------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ def _extract_image_patches(images, ksizes, strides, rates, padding):
     """Every window of the images, flattened, as the channels of a new image."""
     taps = tuple(ksizes[1:3])
     wins = _windows(images.shape[1:3], taps, strides, rates, padding)
-    view = windows.view(np.ascontiguousarray(windows.padded(images, wins)), wins, taps)
+    view = window_geometry.view(np.ascontiguousarray(window_geometry.padded(images, wins)), wins, taps)
     return view.reshape(*view.shape[:3], math.prod(view.shape[3:]))
 
 
@@ -64,8 +64,8 @@ def extract_image_patches_grad(images_shape, grad, ksizes, strides, rates, paddi
     parts = grad.reshape(*grad.shape[:3], *taps, depth)
     for tap in np.ndindex(*taps):
         under = (slice(None), slice(None), slice(None), *tap)
-        full[windows.tap_slices(wins, tap)] += parts[under]
-    return windows.cropped(full, wins, (height, width))
+        full[window_geometry.tap_slices(wins, tap)] += parts[under]
+    return window_geometry.cropped(full, wins, (height, width))
 
 
 @extract_image_patches_grad.gradient
@@ -99,11 +99,11 @@ def _highest(x: np.ndarray, filters: np.ndarray, strides: Any, rates: Any, paddi
     wins = _windows(x.shape[1:3], filters.shape[:2], strides, rates, padding)
     real = x.dtype.kind not in "iu"
     lowest = -np.inf if real else np.iinfo(x.dtype).min
-    data = windows.padded(x, wins, lowest)
-    inside = None if real else windows.padded(np.ones(x.shape, bool), wins, False)
+    data = window_geometry.padded(x, wins, lowest)
+    inside = None if real else window_geometry.padded(np.ones(x.shape, bool), wins, False)
     best = where = None
     for number, tap in enumerate(np.ndindex(*filters.shape[:2])):
-        part = windows.tap_slices(wins, tap)
+        part = window_geometry.tap_slices(wins, tap)
         value = data[part] + filters[tap]
         if inside is not None:          # no integer stays lowest when something is added to it
             value = np.where(inside[part], value, np.asarray(lowest, x.dtype))
@@ -140,8 +140,8 @@ def dilation2d_backprop_input(input, filter, out_backprop, strides, rates, paddi
     wins, data, _, where = _highest(input, filter, strides, rates, padding)
     full = np.zeros(data.shape, out_backprop.dtype)
     for number, tap in enumerate(np.ndindex(*filter.shape[:2])):
-        full[windows.tap_slices(wins, tap)] += np.where(where == number, out_backprop, 0)
-    return windows.cropped(full, wins, input.shape[1:3])
+        full[window_geometry.tap_slices(wins, tap)] += np.where(where == number, out_backprop, 0)
+    return window_geometry.cropped(full, wins, input.shape[1:3])
 
 
 @op(f"Dilation2DBackpropFilter(input: T, filter: T, out_backprop: T; {_MORPHOLOGY}) -> filter_backprop: T", T=REALS,

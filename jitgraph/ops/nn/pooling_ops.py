@@ -12,8 +12,7 @@ from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.dtypes import FLOATS, INDEX, INDICES, REALS, TypeSet
 from jitgraph.ops.arrays.shape import shape
-from jitgraph.ops.nn import lrn_lowering, volume_lowering, window_lowering
-from jitgraph.ops.nn import window_geometry as windows
+from jitgraph.ops.nn import lrn_lowering, volume_lowering, window_geometry, window_lowering
 from jitgraph.ops.nn.window_geometry import Layout, Window
 
 _ATTRS_2D = ('ksize: list(int) >= 4, strides: list(int) >= 4, padding: string {"SAME", "VALID"}, '
@@ -31,7 +30,7 @@ def _geometry(op: Any) -> dict[str, Any]:
 def _windows(size: Any, layout: Layout, ksize: Any, strides: Any, padding: str) -> list[Window]:
     if min(layout.pick(ksize)) < 1:
         raise ValueError(f"Sliding window ksize must be positive, but is {list(ksize)}")
-    return [windows.window(d, n, step, 1, padding) for d, n, step in zip(size, layout.pick(ksize), layout.pick(strides))]
+    return [window_geometry.window(d, n, step, 1, padding) for d, n, step in zip(size, layout.pick(ksize), layout.pick(strides))]
 
 
 def _pool_shape(c: Any) -> Any:
@@ -43,7 +42,7 @@ def _pooled(value: Any, attrs: Any, data_format: str) -> Any:
     value = shape_rules.with_rank(value, len(data_format), "input")
     ksize, strides, padding = attrs["ksize"], attrs["strides"], attrs["padding"]
     wins = _windows(layout.pick(value), layout, ksize, strides, padding)
-    channel = windows.window(value[layout.channel], ksize[layout.channel], strides[layout.channel], 1, padding).output
+    channel = window_geometry.window(value[layout.channel], ksize[layout.channel], strides[layout.channel], 1, padding).output
     return layout.shape(value[layout.batch], [w.output for w in wins], channel)
 
 
@@ -68,17 +67,17 @@ class _Pool:
             last = last[..., None]
             size, steps = ksize[self.layout.channel], strides[self.layout.channel]
             self.wins = [Window(1, 1, 1, 0, 0, d) for d in last.shape[1:-2]] + [
-                windows.window(last.shape[-2], size, steps, 1, padding)]
+                window_geometry.window(last.shape[-2], size, steps, 1, padding)]
             self.taps = (1,) * (last.ndim - 3) + (size,)
         else:
             self.wins = _windows(last.shape[1:-1], self.layout, ksize, strides, padding)
             self.taps = tuple(self.layout.pick(ksize))
         self.sizes = last.shape[1:-1]
-        self.data = windows.padded(last, self.wins, fill)
+        self.data = window_geometry.padded(last, self.wins, fill)
 
     def each_tap(self) -> Any:
         """(number, index of the padded data under that tap), the taps in row-major order."""
-        return enumerate(windows.tap_slices(self.wins, tap) for tap in np.ndindex(*self.taps))
+        return enumerate(window_geometry.tap_slices(self.wins, tap) for tap in np.ndindex(*self.taps))
 
     def inner(self, x: np.ndarray) -> np.ndarray:
         """x, in the layout of the user, as the results of this pooling are inside.  Raises InvalidArgumentError if it has
@@ -96,7 +95,7 @@ class _Pool:
 
     def crop(self, x: np.ndarray) -> np.ndarray:
         """Padded data without the padding, in the layout of the user."""
-        return self.outer(windows.cropped(x, self.wins, self.sizes))
+        return self.outer(window_geometry.cropped(x, self.wins, self.sizes))
 
 
 def _lowest(dtype: np.dtype) -> Any:
@@ -212,7 +211,7 @@ def _max_pool_with_argmax(input, ksize, strides, padding, include_batch_in_index
     pool = _Pool(input, ksize, strides, padding, "NHWC", _lowest(input.dtype))
     places = np.full(pool.data.shape[1:], -1, np.int64)
     inner = np.arange(int(np.prod(input.shape[1:]))).reshape(input.shape[1:])
-    windows.cropped(places[None], pool.wins, pool.sizes)[0][...] = inner
+    window_geometry.cropped(places[None], pool.wins, pool.sizes)[0][...] = inner
     best = arg = None
     for _, index in pool.each_tap():
         part, place = pool.data[index], np.broadcast_to(places[index[1:]], pool.data[index].shape)
@@ -250,7 +249,7 @@ def max_pool_grad_with_argmax(input, grad, argmax, include_batch_in_index):
 
 def _counts(pool: _Pool) -> np.ndarray:
     """How many elements of each window lie inside the input, in a shape that broadcasts: [1, outputs..., 1]."""
-    ones = windows.padded(np.ones((1, *pool.sizes, 1)), pool.wins)
+    ones = window_geometry.padded(np.ones((1, *pool.sizes, 1)), pool.wins)
     return sum(ones[index] for _, index in pool.each_tap())
 
 

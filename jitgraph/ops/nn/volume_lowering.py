@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.graph import dtypes
-from jitgraph.ops.nn import window_geometry as windows
-from jitgraph.ops.nn import window_lowering
+from jitgraph.ops.nn import window_geometry, window_lowering
 from jitgraph.ops.nn.window_geometry import Layout, Window
 from jitgraph.ops.nn.window_lowering import _channels_last, _check, _known, _restored
 
@@ -158,7 +157,7 @@ def _sizes(b: Any, sizes: Any) -> Any:
 
 
 def _along_depth(size: Any, taps: Any, layout: Layout, strides: Any, padding: str, dilations: Any) -> Window:
-    return windows.window(size, taps, layout.pick(strides)[0], layout.pick(dilations)[0], padding)
+    return window_geometry.window(size, taps, layout.pick(strides)[0], layout.pick(dilations)[0], padding)
 
 
 def _plane_geometry(layout: Layout, strides: Any, padding: str, dilations: Any) -> tuple:

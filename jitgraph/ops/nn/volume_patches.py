@@ -12,12 +12,12 @@ from jitgraph.declare.samples import draw
 from jitgraph.graph import shape_rules
 from jitgraph.graph.dtypes import REALS
 from jitgraph.graph.tensor import Tensor
-from jitgraph.ops.nn import window_geometry as windows
+from jitgraph.ops.nn import window_geometry
 
 
 def _windows(sizes: Any, ksizes: Any, strides: Any, padding: Any) -> list:
     padding = padding.decode() if isinstance(padding, bytes) else padding
-    return [windows.window(size, taps, step, 1, padding)
+    return [window_geometry.window(size, taps, step, 1, padding)
             for size, taps, step in zip(sizes, ksizes[1:4], strides[1:4])]
 
 
@@ -42,7 +42,7 @@ def _extract_volume_patches(input, ksizes, strides, padding):
     """Every window of the volumes, flattened, as the channels of a new volume."""
     taps = tuple(ksizes[1:4])
     wins = _windows(input.shape[1:4], ksizes, strides, padding)
-    view = windows.view(np.ascontiguousarray(windows.padded(input, wins)), wins, taps)
+    view = window_geometry.view(np.ascontiguousarray(window_geometry.padded(input, wins)), wins, taps)
     return view.reshape(*view.shape[:4], math.prod(view.shape[4:]))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph.ops.nn import window_geometry as windows
+from jitgraph.ops.nn import window_geometry
 from jitgraph.ops.nn.window_geometry import Layout, Window
 
 MOST_TAPS = 25          # of a window whose taps are written out one after the other
@@ -277,7 +277,7 @@ def _restored(b: Any, y: Any, layout: Layout) -> Any:
 def _windows(size: Any, taps: Any, layout: Layout, strides: Any, padding: str, dilations: Any,
              explicit: Any) -> list[Window]:
     pairs = [tuple(explicit[2 * i:2 * i + 2]) for i in layout.spatial] if explicit else [None, None]
-    return [windows.window(d, n, step, gap, padding, pair)
+    return [window_geometry.window(d, n, step, gap, padding, pair)
             for d, n, step, gap, pair in zip(size, taps, layout.pick(strides), layout.pick(dilations), pairs)]
 
 
