@@ -21,7 +21,7 @@ help:
 	@echo 'make lint         ruff and mypy alone'
 	@echo 'make fuzz         random graphs, compiled against reference, for as long as FUZZ_EXAMPLES says'
 	@echo 'make fuzz-tensorflow TENSORFLOW=python  random programs, beside TensorFlow 1.15, which that Python has'
-	@echo 'make conformance  the TensorFlow 1 conformance suite, compiled and by reference'
+	@echo 'make conformance  the TensorFlow 1 conformance suite, by reference and compiled, by both compilers'
 	@echo 'make without      conformance and fuzz once more for every optimisation, with that one switched off'
 	@echo 'make bench        the benchmarks; with "make peers" before it, beside TensorFlow, JAX, torch and PyTensor'
 	@echo 'make clean        remove $(VENV) and everything built'
@@ -55,8 +55,8 @@ fuzz-tensorflow: $(VENV)/installed-$(EXTRAS)
 	    --count $(FUZZ_PROGRAMS) --found $(CURDIR)/build/differences
 
 conformance: $(VENV)/installed-$(EXTRAS)
-	JITGRAPH_JIT=off $(BIN)/python -m pytest tests/conformance -m 'slow or not slow'
-	JITGRAPH_JIT=always $(BIN)/python -m pytest tests/conformance -m 'slow or not slow'
+	$(BIN)/python -m pytest tests/conformance -m 'slow or not slow'
+	JITGRAPH_COMPILER=numba $(BIN)/python -m pytest tests/conformance -m 'slow or not slow'
 
 # The names are those of one list in compiler/options.py; all are tried, whatever fails.
 WITHOUT_EXAMPLES ?= 300
