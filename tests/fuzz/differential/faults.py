@@ -16,6 +16,7 @@ STUMBLES = (
     "?,) after one iteration",
     "<unknown> after one iteration",
     "Cannot infer num from shape",  # where less is known of the shape
+    "Unable to allocate 0 bytes",  # NumPy, of a constant
 )
 
 # what it says in a run of an operation that it cannot do
