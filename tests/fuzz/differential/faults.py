@@ -9,7 +9,7 @@ STUMBLES = (
     "NoneType",
     "%d format",
     "Cannot take the length of shape with unknown rank",
-    "GatherNd_grad/ScatterNd",  # the gradient for a single index
+    "_grad/ScatterNd",  # the gradient for a single index
     "(op type: ResizeBilinearGrad)",  # which has no gradient there
     "(op type: ResizeNearestNeighborGrad)",
     "?) after one iteration",  # where less is known of a loop's variable
@@ -27,7 +27,7 @@ LIMITS = (
     "Only one input size may be -1",  # einsum of unknown shapes
     "Requires start <= limit",  # sorting along an axis of unknown rank
     "only integer div and mod should have errors",  # TruncateDiv by 0
-    "GatherNd_grad/ScatterNd",  # gather_nd's gradient for one index
+    "_grad/ScatterNd",  # gather_nd's gradient for one index
     "GatherV2_grad/UnsortedSegmentSum",  # gather's gradient along a negative axis of indices without elements
     "Unable to allocate 0 bytes",  # NumPy, of the feed
 )
