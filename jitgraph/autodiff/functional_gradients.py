@@ -17,7 +17,7 @@ from jitgraph.graph import dtypes
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.composite import IndexedSlices
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.counting import counted_as
+from jitgraph.graph.counting import counted_as, let_stand_for_two
 from jitgraph.graph.function_graph import LOOPS, FunctionGraph, first_argument, inputs_behind, is_state, notes
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
@@ -88,11 +88,9 @@ def _branch_gradients(op: Operation, inputs: list, record: Tensor | None, wanted
     answer: list = [None] * len(op.inputs)
     if not reached:
         return answer, 0
-    # a Switch of each gradient; for each input of a branch a Merge with zeros (five nodes); a sum where both branches have it
-    nodes = len(given) + sum(graph._ids.last for graph, _ in made)
-    for i in range(len(wanted)):
-        count = sum(results[i] is not None for _, results in made)
-        nodes += 6 * count + (count > 1)
+    # a Switch of each gradient; for each input of a branch a Merge with zeros (five nodes)
+    counts = {k: sum(results[i] is not None for _, results in made) for i, k in enumerate(wanted)}
+    nodes = len(given) + sum(graph._ids.last for graph, _ in made) + 6 * sum(counts.values())
     graphs = [graph for graph, _ in made]
     sparse = [k for k in reached if all(isinstance(dict(zip(wanted, found))[k], (IndexedSlices, type(None)))
                                         for _, found in made)]
@@ -105,7 +103,9 @@ def _branch_gradients(op: Operation, inputs: list, record: Tensor | None, wanted
     outputs = iter(node.outputs)
     for k in reached:
         answer[k + offset] = IndexedSlices(next(outputs), next(outputs), next(outputs)) if k in sparse else next(outputs)
-    return answer, nodes
+        if counts[k] > 1 and k not in sparse:
+            let_stand_for_two(answer[k + offset])
+    return answer, nodes + sum(counts[k] > 1 for k in sparse)
 
 
 def _result(grad: Any, x: Tensor, sparse: bool) -> tuple:

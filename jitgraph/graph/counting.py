@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jitgraph.graph.default_graph import get_default_graph
+from jitgraph.graph.tensor import Tensor
 
 
 class counted_as:
@@ -59,6 +60,16 @@ def nodes_of_gradient(op: Any) -> int:
     """What ``let_gradient_count`` said of an output of `op`."""
     nodes: int = op.__dict__.get("nodes_of_gradient", 0)
     return nodes
+
+
+def let_stand_for_two(gradient: Any) -> None:
+    """`gradient`, a tensor, counts as two gradients that TensorFlow adds up with whatever else arrives where it does."""
+    gradient.op.__dict__.setdefault("two_gradients", set()).add(gradient.value_index)
+
+
+def stands_for_two(gradient: Any) -> bool:
+    """What ``let_stand_for_two`` said."""
+    return isinstance(gradient, Tensor) and gradient.value_index in gradient.op.__dict__.get("two_gradients", ())
 
 
 def first_of(shapes: Any) -> bool:

@@ -60,7 +60,10 @@ tf.cond(p, lambda: tf.cond(x[0] > 1, lambda: tf.identity(x), lambda: x * 2), lam
 tf.case([(x[0] > 1, lambda: x), (x[0] > 0, lambda: x * 2)], default=lambda: x * 3) | tf.assert_positive(x)
 """
 GRADIENTS = """
-tf.cond(p, lambda: x * 2, lambda: x + 1) | tf.cond(p, lambda: tf.tanh(x), lambda: x)
+tf.cond(p, lambda: x * 2, lambda: x + 1) | tf.cond(p, lambda: tf.tanh(x), lambda: x) | tf.cond(p, lambda: x, lambda: x)
+x + tf.cond(p, lambda: x * 2, lambda: x + 1) | tf.tanh(x) + tf.cond(p, lambda: tf.tanh(x), lambda: x)
+x + tf.cond(p, lambda: x, lambda: tf.zeros([2]))
+tf.add_n([x, tf.cond(p, lambda: x, lambda: x), x])
 tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), [0, x])[1] | tf.map_fn(lambda e: e * 2, x)
 tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.tanh(a)), [0, x])[1] | tf.scan(lambda a, e: a + e, x)
 tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.tanh(x)), [0, x])[1]
