@@ -1,4 +1,4 @@
-"""Coefficients of minimax polynomials, lowest power first, as `elementary_fit.py` finds them."""
+"""Coefficients of minimax polynomials, lowest power first, as `tests/compiler/elementary_fit.py` finds them."""
 
 EXP_32 = (  # error 2**-28.3
     0.4999999403953552,

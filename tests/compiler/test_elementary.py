@@ -16,11 +16,13 @@ import llvmlite.binding as binding
 import numpy as np
 import pytest
 
-from jitgraph.compiler import elementary_fit, machine
+from jitgraph.compiler import machine
 from jitgraph.compiler.elementary import FUNCTIONS
 from jitgraph.compiler.emit import cpu_features, native, vocabulary
 from jitgraph.compiler.emit.instruction import numba_intrinsic
 from jitgraph.compiler.emit.intrinsics import elementary_instruction
+
+from . import elementary_fit
 
 mp = pytest.importorskip("mpmath")
 special = pytest.importorskip("scipy.special")

@@ -1,7 +1,7 @@
 """Finds the coefficients in `elementary_coefficients.py`: minimax polynomials by Remez exchange, with 60 digits.
 
     pip install mpmath
-    python -m jitgraph.compiler.elementary_fit > compiler/elementary_coefficients.py
+    python tests/compiler/elementary_fit.py > compiler/elementary_coefficients.py
 
 Each entry of `FITS` states one polynomial p(t) on [low, high]: it makes max |(p(t) - f(t)) * weight(t)| smallest. The
 weight turns the polynomial's error into the relative error of the function built from it. Not needed at run time.
@@ -251,7 +251,7 @@ FITS = {
 
 
 def main():
-    print('"""Coefficients of minimax polynomials, lowest power first, as `elementary_fit.py` finds them."""')
+    print('"""Coefficients of minimax polynomials, lowest power first, as `tests/compiler/elementary_fit.py` finds them."""')
     for name in FITS:
         coefficients, error = fit(name)
         print(f"\n{name} = (  # error 2**{np.log2(error):.1f}")
