@@ -39,7 +39,8 @@ def moved(seed):
         kept = [same(one, wide and wide[k]) & (not mixes or not is_rounded(one)) for k, one in enumerate(plain)]
         if all(map(np.all, kept)):
             return plain
-        others = attempted(lambda: call(op, [nudged(a, random) for a in arrays], state)) or plain
+        nudge = stirred if mixes else nudged
+        others = attempted(lambda: call(op, [nudge(a, random) for a in arrays], state)) or plain
         found = [np.where(k, p, nudged(o if o.shape == p.shape else p, random)) for k, p, o in zip(kept, plain, others)]
         return tuple(map(blurred, found, [random] * len(found)) if mixes else found)
 
@@ -75,6 +76,14 @@ def nudged(array, random):
     values, places = np.unique(array.astype(wide), return_inverse=True)
     moved = values * (1 + UNITS * step * random.uniform(-1, 1, values.shape))
     return np.asarray(moved[places].reshape(array.shape), array.dtype)
+
+
+def stirred(array, random):
+    """The array with its floats moved by some units in the last place, each by itself: what was symmetric is not."""
+    if not is_rounded(array):
+        return array
+    wide, step = WIDER[array.dtype.name]
+    return np.asarray(array.astype(wide) * (1 + UNITS * step * random.uniform(-1, 1, array.shape)), array.dtype)
 
 
 def blurred(array, random):
