@@ -55,3 +55,11 @@ def test_gradients_without_a_value_are_those_of_tensorflow(tf, jit):
         np.testing.assert_array_equal(session.run(of_a, {a: columns[0], x: columns[1]}), columns[2])
         assert np.isnan(session.run([of_a, of_x], {a: [-1.0, -2.0], x: [-1.0, -3.0]})).all()
         assert session.run(of_a, {a: [], x: []}).shape == (0,)
+
+
+def test_an_infinite_a_is_as_in_tensorflow(tf, run):
+    """Its terms give 0 below 1, and from there on infinities of both signs."""
+    x = tf.constant([0.0, 0.25, 0.999, 1.0, 2.0])
+    a = tf.fill([5], np.float32(np.inf))
+    np.testing.assert_array_equal(run(tf.igamma(a, x)), [0, 0, 0, np.nan, np.nan])
+    np.testing.assert_array_equal(run(tf.igammac(a, x)), [1, 1, 1, np.nan, np.nan])

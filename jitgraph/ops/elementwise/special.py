@@ -152,15 +152,16 @@ def _(op, grad):
 @op("Igamma(a: T, x: T) -> z: T", T=_SINGLE_DOUBLE, shape=shape_rules.broadcast, host=True,
     samples=between(0.5, 4, 2))
 def igamma(a, x):
-    """The lower regularized incomplete gamma function."""
-    return np.asarray(np.where(x == 0, 0, np.where((x < 0) | (a <= 0) | np.isinf(a), np.nan, _scipy("gammainc")(a, x))), x.dtype)
+    """The lower regularized incomplete gamma function; for an infinite `a`, as TensorFlow's terms come out, NaN from 1 on."""
+    nothing = (x < 0) | (a <= 0) | np.isinf(a) & (x >= 1)
+    return np.asarray(np.where(x == 0, 0, np.where(nothing, np.nan, _scipy("gammainc")(a, x))), x.dtype)
 
 
 @op("Igammac(a: T, x: T) -> z: T", T=_SINGLE_DOUBLE, shape=shape_rules.broadcast, host=True,
     samples=between(0.5, 4, 2))
 def igammac(a, x):
     """The upper regularized incomplete gamma function, ``1 - igamma(a, x)``."""
-    known = np.where((x < 0) | (a <= 0) | np.isinf(a) & (x > 0), np.nan, _scipy("gammaincc")(a, x))
+    known = np.where((x < 0) | (a <= 0) | np.isinf(a) & (x >= 1), np.nan, _scipy("gammaincc")(a, x))
     return np.asarray(np.where((a > 0) & (x == np.inf), 0, known), x.dtype)
 
 
