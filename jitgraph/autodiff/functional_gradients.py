@@ -88,9 +88,10 @@ def _branch_gradients(op: Operation, inputs: list, record: Tensor | None, wanted
     answer: list = [None] * len(op.inputs)
     if not reached:
         return answer, 0
-    # a Switch of each gradient; for each input of a branch a Merge with zeros (five nodes)
-    counts = {k: sum(results[i] is not None for _, results in made) for i, k in enumerate(wanted)}
-    nodes = len(given) + sum(graph._ids.last for graph, _ in made) + 6 * sum(counts.values())
+    arrived = {k: [results[i] for _, results in made if results[i] is not None] for i, k in enumerate(wanted)}
+    # what each gradient that comes in takes, and each that an input of a branch gets
+    nodes = _switched_nodes(op, wanted, given) + sum(graph._ids.last for graph, _ in made)
+    nodes += sum(_merged_nodes(grad) for grads in arrived.values() for grad in grads)
     graphs = [graph for graph, _ in made]
     sparse = [k for k in reached if all(isinstance(dict(zip(wanted, found))[k], (IndexedSlices, type(None)))
                                         for _, found in made)]
@@ -100,12 +101,33 @@ def _branch_gradients(op: Operation, inputs: list, record: Tensor | None, wanted
             graph.outputs = [graph.capture(t) for k in reached
                              for t in _result(grads_here[k], graph.capture(inputs[k]), k in sparse)]
     node = make_branching(op.inputs[0], graphs, op.type) if offset else make_call(graphs[0], op.type)
+    node.__dict__["merges"] = [[grads_here is not None for _, found in made for grads_here in (dict(zip(wanted, found))[k],)]
+                               for k in reached]
     outputs = iter(node.outputs)
     for k in reached:
         answer[k + offset] = IndexedSlices(next(outputs), next(outputs), next(outputs)) if k in sparse else next(outputs)
-        if counts[k] > 1 and k not in sparse:
+        if len(arrived[k]) > 1:
             let_stand_for_two(answer[k + offset])
-    return answer, nodes + sum(counts[k] > 1 for k in sparse)
+            # slices of one branch become a tensor where the other branch has one: the segment sum, and its number of rows
+            nodes += 5 * sum(isinstance(grad, IndexedSlices) for grad in arrived[k] if k not in sparse)
+    return answer, nodes
+
+
+def _switched_nodes(op: Operation, wanted: list, given: dict) -> int:
+    """How many nodes TensorFlow makes to hand the given gradients to the branches: a Switch of each; of the gradients of a
+    conditional, each a Merge outside of it that a branch gave something, two comparisons and two Switches (six nodes)."""
+    merges = op.__dict__.get("merges")
+    if merges is None or len(merges) != len(op.outputs):
+        return len(given)
+    return 6 * sum(
+        merges[k][b] and not function.inputs_behind(function.outputs[k], _takes_gradient).isdisjoint(wanted)
+        for b, function in enumerate(bodies(op)) for k in given)
+
+
+def _merged_nodes(grad: Any) -> int:
+    """How many nodes TensorFlow makes to merge a branch's gradient with zeros: one Merge and five for the zeros of a tensor;
+    three and thirteen for slices, whose zeros have a shape and indices of their own."""
+    return 16 if isinstance(grad, IndexedSlices) else 6
 
 
 def _result(grad: Any, x: Tensor, sparse: bool) -> tuple:

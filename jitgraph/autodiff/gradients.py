@@ -18,7 +18,7 @@ from jitgraph.graph import dtypes, shapes
 from jitgraph.graph.composite import IndexedSlices, convert_n_to_tensor_or_indexed_slices
 from jitgraph.graph.control import BRANCHING
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.counting import count_nodes, nodes_of_gradient, stands_for_two
+from jitgraph.graph.counting import count_nodes, nodes_of_gradient, nodes_of_sum
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.function_graph import LOOPS, inputs_behind
 from jitgraph.graph.gradient_registry import gradient_function
@@ -283,7 +283,7 @@ class _Walk:
         if arrived is None:
             return
         totals = self.totals[op] = [_total(grads, op, self.method) for grads in arrived]
-        count_nodes(sum(len(grads) == 1 and stands_for_two(grads[0]) for grads in arrived))
+        count_nodes(sum(nodes_of_sum(grads[0]) for grads in arrived if len(grads) == 1))
         if op in self.stops or all(total is None for total in totals):
             return
         sources = _sources(op)

@@ -63,13 +63,20 @@ def nodes_of_gradient(op: Any) -> int:
 
 
 def let_stand_for_two(gradient: Any) -> None:
-    """`gradient`, a tensor, counts as two gradients that TensorFlow adds up with whatever else arrives where it does."""
-    gradient.op.__dict__.setdefault("two_gradients", set()).add(gradient.value_index)
+    """`gradient`, a tensor or slices, counts as two that TensorFlow adds up with whatever else arrives where it does."""
+    tensor = gradient if isinstance(gradient, Tensor) else gradient.values
+    tensor.op.__dict__.setdefault("two_gradients", set()).add(tensor.value_index)
 
 
-def stands_for_two(gradient: Any) -> bool:
-    """What ``let_stand_for_two`` said."""
-    return isinstance(gradient, Tensor) and gradient.value_index in gradient.op.__dict__.get("two_gradients", ())
+def nodes_of_sum(gradient: Any) -> int:
+    """What TensorFlow takes to add up the two that ``let_stand_for_two`` said, if nothing else arrives: a node for tensors,
+    two concatenations for slices."""
+    tensor = gradient if isinstance(gradient, Tensor) else gradient.values
+    waiting = tensor.op.__dict__.get("two_gradients", set())
+    if tensor.value_index not in waiting:
+        return 0
+    waiting.remove(tensor.value_index)          # they are added up once, even if the sum goes on to another tensor as it is
+    return 1 if tensor is gradient else 4
 
 
 def first_of(shapes: Any) -> bool:
