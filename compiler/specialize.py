@@ -352,11 +352,16 @@ def _object_array(items) -> np.ndarray:
 
 
 def check_shapes(op, arrays) -> list:
-    """What the shape rule of an operation says of its outputs for these values, None where it says nothing.  Raises
-    InvalidArgumentError if it refuses them, as compiling does.
+    """What the shape rule of an operation says of its outputs for these values, None where it says nothing or compiling does
+    not ask it.  Raises InvalidArgumentError if it refuses them, as compiling does.
 
     NumPy takes more than TensorFlow, and has other words for what it refuses.
     """
+    return [None] * len(op.outputs) if op.opdef is not None and op.opdef.dynamic else told_shapes(op, arrays)
+
+
+def told_shapes(op, arrays) -> list:
+    """The same of any operation."""
     opdef = op.opdef
     if opdef is None or opdef.shape is None or opdef.calls:
         return [None] * len(op.outputs)

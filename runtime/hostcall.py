@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from jitgraph.compiler.open_variables import ASSIGNMENTS, NEED_NO_VALUE, shapes_hold, uninitialized
-from jitgraph.compiler.specialize import MISUSED, check_shapes, incompatible
+from jitgraph.compiler.specialize import MISUSED, check_shapes, incompatible, told_shapes
 from jitgraph.graph import errors, shapes
 
 OBJECTS = ("resource", "variant")       # dtypes of things of the host
@@ -33,7 +33,7 @@ def call(op, arrays, state) -> tuple:
     values = tuple(_as_declared(r, t) for r, t in zip(results, op.outputs))
     if shapes_hold(op.graph) and not all(_fits(v, t, t._shape) for v, t in zip(values, op.outputs)):
         # what a program says by set_shape counts only where the operation itself does not tell
-        told = check_shapes(op, arrays)
+        told = told_shapes(op, arrays)
         check_results(op, [t._shape if s is None or None in s else s for t, s in zip(op.outputs, told)], values)
     return values
 
