@@ -128,3 +128,15 @@ def test_pools_of_sizes_that_only_the_run_knows(tf, agree):
     ys = [pool(fed, 3, 2, "SAME") for pool in (tf.nn.max_pool3d, tf.nn.avg_pool3d)]
     for size in ((2, 6, 10, 9, 3), (1, 3, 5, 4, 3)):
         agree([*ys, *tf.gradients([tf.square(y) for y in ys], [fed])], {fed: RNG.standard_normal(size)}, np.float32)
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+def test_a_fed_maximum_of_a_volume_is_what_elements_are_compared_with(tf, jit):
+    x = tf.placeholder(tf.float32, [1, 2, 2, 2, 1])
+    y = tf.nn.max_pool3d(x, [1, 2, 2, 2, 1], [1, 1, 1, 1, 1], "VALID")
+    slope = tf.gradients(y, x)[0]
+    with tf.Session(jit=jit) as session:
+        fed = np.arange(8, dtype=np.float32).reshape(1, 2, 2, 2, 1)
+        for top in (7, 3, 9):
+            found = session.run(slope, {x: fed, y: np.full([1, 1, 1, 1, 1], top, np.float32)})
+            np.testing.assert_array_equal(found, fed == top)

@@ -99,7 +99,11 @@ def _pool(b: Any, pool: Any, x: Any, ksize: Any, strides: Any, padding: str, dat
 
 
 def max_pool_gradient(b: Any, x: Any, y: Any, dy: Any, ksize: Any, strides: Any, padding: str, data_format: str) -> Any:
-    """MaxPool3DGrad: to all planes of a window that hold the maximum, and there to all pixels that do."""
+    """MaxPool3DGrad: to all planes of a window that hold the maximum, and there to all pixels that do.
+
+    That holds for a `y` that is the maximum; one that comes with the feeds need not be.
+    """
+    _check(y.node.kind != "input")
     layout, x = _channels_last(b, x, data_format)
     y, dy = (_channels_last(b, v, data_format)[1] for v in (y, dy))
     plane, depth = _split(layout, ksize, strides, padding)
