@@ -1,6 +1,7 @@
 """What TensorFlow 1.15 gets wrong or does not have: the parts of a program in which there is nothing to compare with."""
 
 import json
+import re
 
 from .shrink import names
 
@@ -12,12 +13,12 @@ STUMBLES = (
     "_grad/ScatterNd",  # the gradient for a single index
     "(op type: ResizeBilinearGrad)",  # which has no gradient there
     "(op type: ResizeNearestNeighborGrad)",
-    "?) after one iteration",  # where less is known of a loop's variable
-    "?,) after one iteration",
-    "<unknown> after one iteration",
     "Cannot infer num from shape",  # where less is known of the shape
     "Unable to allocate 0 bytes",  # NumPy, of a constant
 )
+
+# of a loop whose variable it knows less of than we
+LESS_KNOWN = re.compile(r"has shape (<unknown>|\([^)]*\?[^)]*\)) after one iteration")
 
 # what it says in a run of an operation that it cannot do
 LIMITS = (
@@ -53,7 +54,7 @@ def answered(pipe, program):
     stumbled = [
         statement
         for statement, failure in zip(program["statements"], answer.get("build", ()))
-        if failure and any(words in failure for words in STUMBLES)
+        if failure and (any(words in failure for words in STUMBLES) or LESS_KNOWN.search(failure))
     ]
     if stumbled:
         return answered(pipe, without(program, stumbled))
