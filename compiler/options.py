@@ -39,8 +39,9 @@ OPTIMISATIONS = {
 """{name: what it does}, in the order in which they come into play."""
 
 
+DIRECT = "direct"
 COMPILERS = {
-    "direct": "kernels' text, which is Numba source, becomes LLVM instructions by a translator of our own",
+    DIRECT: "kernels' text, which is Numba source, becomes LLVM instructions by a translator of our own",
     "numba": "Numba compiles the same text, in ten times the time",
 }
 
@@ -54,7 +55,7 @@ class Options:
     max_weight: int = 64
     off: frozenset[str] = frozenset()
     verify: bool = True
-    compiler: str = "direct"
+    compiler: str = DIRECT
 
     def __post_init__(self):
         unknown = sorted(set(self.off) - set(OPTIMISATIONS))
@@ -63,7 +64,7 @@ class Options:
                              f"(Options(off=...)); there are {', '.join(OPTIMISATIONS)}")
 
         if self.compiler not in COMPILERS:
-            raise ValueError(f"compiler must be one of {', '.join(COMPILERS)}, not {self.compiler!r}")
+            raise ValueError(f"compiler must be one of {', '.join(COMPILERS)}, not {self.compiler!r} (Session(compiler=...))")
 
     def uses(self, optimisation: str) -> bool:
         """Whether an optimisation is switched on."""

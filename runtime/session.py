@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph import tracebacks
-from jitgraph.compiler.options import COMPILERS
+from jitgraph.compiler.options import present
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.stack import default_session
 from jitgraph.graph.tensor import Tensor
@@ -40,13 +40,6 @@ def jit_mode(config, given: str | None = None) -> str:
     return mode
 
 
-def compiler_named(given: str | None) -> str | None:
-    """The compiler of that name.  Raises ValueError if there is none."""
-    if given is not None and given not in COMPILERS:
-        raise ValueError(f"compiler must be one of {', '.join(COMPILERS)}, not {given!r} (Session(compiler=...))")
-    return given
-
-
 class BaseSession:
     """A session of one graph: its variables and its plans.  Usable from many threads.
 
@@ -67,13 +60,14 @@ class BaseSession:
         if not hasattr(self._graph, "as_graph_element"):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         settings.check_all()
+        present(compiler)               # raises ValueError for a compiler that there is not
         self._target, self._config = target or "", config
         check_target(target.decode() if isinstance(target, bytes) else target or "")
         self._placement = Placement(self._graph, config)
         self._jit = jit_mode(config, jit)
         self._timeout = 0 if config is None else config.operation_timeout_in_ms
         self._watched = bool(self._timeout) or recording.active()      # whether runs take the longer way
-        self._state = State(self._jit, Plan, compiler_named(compiler))
+        self._state = State(self._jit, Plan, compiler)
         self._plans: dict = {}
         self._mutations = self._graph.mutations
         self._closed = False

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ..kernel import memory_code
+from ..options import DIRECT
 from .cpu_features import target_features
-
-DIRECT = "direct"       # see `options.COMPILERS`
 
 
 def target_key(compiler: str = DIRECT) -> dict[str, str]:
