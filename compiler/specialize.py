@@ -227,12 +227,12 @@ class _Specializer:
     def _infer(self, op, infos):
         if op.opdef is None:
             raise InvalidArgumentError(None, op, f"Op type not registered '{op.type}' (node '{op.name}')")
-        holds = not self.reshaped and self.program.doubted.isdisjoint(op.outputs)
+        doubted = not self.program.doubted.isdisjoint(op.outputs)
+        holds = not (self.reshaped or doubted)
         if op.opdef.dynamic or op.opdef.shape is None or op.opdef.calls and not holds:
             return [t._shape if holds and not op.opdef.dynamic else None for t in op.outputs]
         result = apply_rule(op, infos)
-        return result if op.outputs and op.outputs[0] in self.program.doubted else [
-            _merged(s, t._shape) for s, t in zip(result, op.outputs)]
+        return result if doubted else [_merged(s, t._shape) for s, t in zip(result, op.outputs)]
 
     # folding ---------------------------------------------------------------------------------------------------
     def _from_shapes(self, op, inputs):

@@ -84,25 +84,23 @@ def _branch_gradients(op: Operation, inputs: list, record: Tensor | None, wanted
     """The gradients of the inputs of `op`, and how many nodes TensorFlow makes for them."""
     offset = first_argument(op)
     made = [_branch_gradient(function, op, inputs, record, wanted, given) for function in bodies(op)]
-    reached = [k for i, k in enumerate(wanted) if any(results[i] is not None for _, results in made)]
+    by_branch = [dict(zip(wanted, results)) for _, results in made]
+    arrived = {k: [found[k] for found in by_branch if found[k] is not None] for k in wanted}
+    reached = [k for k in wanted if arrived[k]]
     answer: list = [None] * len(op.inputs)
     if not reached:
         return answer, 0
-    arrived = {k: [results[i] for _, results in made if results[i] is not None] for i, k in enumerate(wanted)}
     # what each gradient that comes in takes, and each that an input of a branch gets
     nodes = _switched_nodes(op, wanted, given) + sum(graph._ids.last for graph, _ in made)
     nodes += sum(_merged_nodes(grad) for grads in arrived.values() for grad in grads)
     graphs = [graph for graph, _ in made]
-    sparse = [k for k in reached if all(isinstance(dict(zip(wanted, found))[k], (IndexedSlices, type(None)))
-                                        for _, found in made)]
-    for graph, found in made:
+    sparse = [k for k in reached if all(isinstance(grad, IndexedSlices) for grad in arrived[k])]
+    for graph, found in zip(graphs, by_branch):
         with graph.as_default():
-            grads_here = dict(zip(wanted, found))
             graph.outputs = [graph.capture(t) for k in reached
-                             for t in _result(grads_here[k], graph.capture(inputs[k]), k in sparse)]
+                             for t in _result(found[k], graph.capture(inputs[k]), k in sparse)]
     node = make_branching(op.inputs[0], graphs, op.type) if offset else make_call(graphs[0], op.type)
-    node.__dict__["merges"] = [[grads_here is not None for _, found in made for grads_here in (dict(zip(wanted, found))[k],)]
-                               for k in reached]
+    node.__dict__["merges"] = [[found[k] is not None for found in by_branch] for k in reached]
     outputs = iter(node.outputs)
     for k in reached:
         answer[k + offset] = IndexedSlices(next(outputs), next(outputs), next(outputs)) if k in sparse else next(outputs)
