@@ -39,10 +39,9 @@ def moved(seed):
         kept = [same(one, wide and wide[k]) & (not mixes or not is_rounded(one)) for k, one in enumerate(plain)]
         if all(map(np.all, kept)):
             return plain
-        nudge = stirred if mixes else nudged
-        others = attempted(lambda: call(op, [nudge(a, random) for a in arrays], state)) or plain
+        others = attempted(lambda: call(op, [nudged(a, random, alike=not mixes) for a in arrays], state)) or plain
         found = [np.where(k, p, nudged(o if o.shape == p.shape else p, random)) for k, p, o in zip(kept, plain, others)]
-        return tuple(map(blurred, found, [random] * len(found)) if mixes else found)
+        return tuple(blurred(one, random) for one in found) if mixes else tuple(found)
 
     hostcall.call = moving
     try:
@@ -68,22 +67,21 @@ def widened(array):
     return array.astype(WIDER[array.dtype.name][0]) if is_rounded(array) else array
 
 
-def nudged(array, random):
-    """The array with its floats moved by some units in the last place: equal ones by as much, as a function rounds them."""
+def nudged(array, random, alike=True):
+    """The array with its floats moved by some units in the last place.
+
+    alike: equal ones by as much, as a function rounds them; else each by itself, so that what was symmetric is not.
+    """
     if not is_rounded(array):
         return array
     wide, step = WIDER[array.dtype.name]
-    values, places = np.unique(array.astype(wide), return_inverse=True)
-    moved = values * (1 + UNITS * step * random.uniform(-1, 1, values.shape))
-    return np.asarray(moved[places].reshape(array.shape), array.dtype)
-
-
-def stirred(array, random):
-    """The array with its floats moved by some units in the last place, each by itself: what was symmetric is not."""
-    if not is_rounded(array):
-        return array
-    wide, step = WIDER[array.dtype.name]
-    return np.asarray(array.astype(wide) * (1 + UNITS * step * random.uniform(-1, 1, array.shape)), array.dtype)
+    precise = array.astype(wide)
+    if alike:
+        values, places = np.unique(precise, return_inverse=True)
+        far = random.uniform(-1, 1, values.shape)[places].reshape(array.shape)
+    else:
+        far = random.uniform(-1, 1, array.shape)
+    return np.asarray(precise * (1 + UNITS * step * far), array.dtype)
 
 
 def blurred(array, random):
