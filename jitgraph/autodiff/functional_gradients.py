@@ -94,11 +94,11 @@ def _branch_gradients(op: Operation, inputs: list, record: Tensor | None, wanted
     nodes = _switched_nodes(op, wanted, given) + sum(graph._ids.last for graph, _ in made)
     nodes += sum(_merged_nodes(grad) for grads in arrived.values() for grad in grads)
     graphs = [graph for graph, _ in made]
-    sparse = [k for k in reached if all(isinstance(grad, IndexedSlices) for grad in arrived[k])]
+    sparse = {k: _index_dtype(arrived[k]) for k in reached if all(isinstance(grad, IndexedSlices) for grad in arrived[k])}
     for graph, found in zip(graphs, by_branch):
         with graph.as_default():
             graph.outputs = [graph.capture(t) for k in reached
-                             for t in _result(found[k], graph.capture(inputs[k]), k in sparse)]
+                             for t in _result(found[k], graph.capture(inputs[k]), sparse.get(k))]
     node = make_branching(op.inputs[0], graphs, op.type) if offset else make_call(graphs[0], op.type)
     node.__dict__["merges"] = [[found[k] is not None for found in by_branch] for k in reached]
     outputs = iter(node.outputs)
@@ -128,16 +128,21 @@ def _merged_nodes(grad: Any) -> int:
     return 16 if isinstance(grad, IndexedSlices) else 6
 
 
-def _result(grad: Any, x: Tensor, sparse: bool) -> tuple:
-    """The tensors of the gradient of `x` in one branch: zeros if there is none."""
-    if not sparse:
+def _index_dtype(slices: list) -> dtypes.DType:
+    """The dtype of the indices when branches give these slices."""
+    return dtypes.int32 if all(grad.indices.dtype is dtypes.int32 for grad in slices) else dtypes.int64
+
+
+def _result(grad: Any, x: Tensor, index_dtype: dtypes.DType | None) -> tuple:
+    """The tensors of the gradient of `x` in one branch, zeros if there is none: a tensor, or slices with this index dtype."""
+    if index_dtype is None:
         return (_zeros(x) if grad is None else _dense(grad),)
     shape = raw.VariableShape(x) if x.dtype.base_dtype is dtypes.resource else raw.Shape(x)
     if grad is None:
         dtype = x.op.attrs["dtype"].base_dtype if x.dtype.base_dtype is dtypes.resource else x.dtype.base_dtype
         rows = raw.ConcatV2([[0], raw.StridedSlice(shape, [1], [0], [1], end_mask=1)], 0)
-        return raw.Fill(rows, raw.Cast(0, DstT=dtype)), raw.Cast(raw.Fill([0], 0), DstT=dtypes.int64), shape
-    return grad.values, raw.Cast(grad.indices, DstT=dtypes.int64), shape
+        return raw.Fill(rows, raw.Cast(0, DstT=dtype)), raw.Cast(raw.Fill([0], 0), DstT=index_dtype), shape
+    return grad.values, raw.Cast(grad.indices, DstT=index_dtype), shape
 
 
 def _branch_gradient(function: FunctionGraph, op: Operation, inputs: list, record: Tensor | None, wanted: list,
@@ -202,19 +207,24 @@ class _LoopGradient:
         if self.variables:
             self._inside()
             node = self._make()
-            # the loop that adds up a gradient of what it only reads, from zeros; one of a variable that it does not change
-            self.nodes += sum(6 + (_zeros_nodes(self.op.inputs[k]) if self.body.inputs[k] in self.invariant else 1)
-                              for k in self.captures)
+            self.nodes += sum(map(self._added_up_nodes, self.captures))
             for k, output in zip([*self.variables, *self.captures], node.outputs[1:]):
                 result = raw.Identity(output)
                 answer[k] = result if answer[k] is None else raw.AddN([answer[k], result])
         return answer + [None] * (len(self.op.inputs) - self.size)      # what the loop saves is new
 
+    def _added_up_nodes(self, k: int) -> int:
+        """How many nodes TensorFlow makes to add up the gradient of what the loop only reads: the sum in its loop, from zeros,
+        or from what arrives if it is a variable that the loop does not change."""
+        if self.body.inputs[k] in self.invariant:
+            return 6 + _zeros_nodes(self.op.inputs[k])
+        return 6 if k in self.given else 7
+
     def _count_passed(self) -> None:
         """Counts what TensorFlow makes of any loop that a gradient arrives at: 8 nodes that count iterations forwards and 10
         backwards; 5 for a gradient that goes past the body; zeros and an Enter for each variable that none arrives at."""
         unused = [k for k, t in enumerate(self.body.inputs) if flows(t) and t not in self.invariant
-                  and k not in self.given and k not in self.variables and k not in self.captures]
+                  and t not in notes(self.op).added and k not in self.given and k not in self.variables and k not in self.captures]
         passed = [k for k in self.given if not self.changes[k] and k not in self.captures]
         self.nodes += 18 + 5 * len(passed) + 2 * len(unused)
 

@@ -283,7 +283,7 @@ class _Walk:
         if arrived is None:
             return
         totals = self.totals[op] = [_total(grads, op, self.method) for grads in arrived]
-        count_nodes(sum(nodes_of_sum(grads[0]) for grads in arrived if len(grads) == 1))
+        count_nodes(sum(map(nodes_of_sum, arrived)))
         if op in self.stops or all(total is None for total in totals):
             return
         sources = _sources(op)

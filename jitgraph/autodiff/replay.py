@@ -313,6 +313,7 @@ def add_loop_variable(op: Operation, first: Tensor, following: Any) -> Tensor:
     cond, body = bodies(op)
     cond.add_input(first.dtype, first._shape)
     inner = body.add_input(first.dtype, first._shape)
+    notes(op).added.add(inner)
     with body.as_default():
         body.outputs.append(following(inner))
     assert len(body.inputs) == len(cond.inputs) == len(op.inputs) + 1, "a loop's functions take the same inputs"

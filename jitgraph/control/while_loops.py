@@ -9,7 +9,7 @@ from jitgraph.graph import dtypes, shapes
 from jitgraph.graph import structures as nest
 from jitgraph.graph.composite import IndexedSlices, SparseTensor
 from jitgraph.graph.convert import convert_to_tensor, in_default_graph
-from jitgraph.graph.counting import counted_as
+from jitgraph.graph.counting import count_nodes, counted_as
 from jitgraph.graph.function_graph import FunctionGraph, notes
 from jitgraph.graph.registry import lookup
 from jitgraph.graph.scopes import name_scope
@@ -67,8 +67,9 @@ def _counted(cond: Callable, body: Callable, loop_vars: Any, shape_invariants: A
     counter = convert_to_tensor(0, limit.dtype.base_dtype, name="iteration_counter")
 
     def counted_body(count: Tensor, values: Any) -> tuple:
+        following = add(count, convert_to_tensor(1, count.dtype))
         result = body(*values)
-        return add(count, convert_to_tensor(1, count.dtype)), result if nest.is_nested(result) else [result]
+        return following, result if nest.is_nested(result) else [result]
 
     if shape_invariants is not None:
         shape_invariants = (TensorShape([]), shape_invariants)
@@ -133,6 +134,7 @@ class _Loop:
 
     def _checked(self, k: int, following: Tensor) -> Tensor:
         entering = self.body.inputs[k]
+        count_nodes(1)                              # a NextIteration
         if following.dtype.base_dtype is not entering.dtype:
             raise TypeError(f"Loop variable {k} ({self.first[k].name}) enters the loop with dtype {entering.dtype.name}, "
                             f"but the body returns {following.dtype.base_dtype.name} ({following.name}) for it: tf.cast "
@@ -146,7 +148,7 @@ class _Loop:
 
     def make(self, parallel_iterations: int, back_prop: bool) -> Any:
         """The node, and its results in the structure of what the body returned."""
-        with counted_as(2 * len(self.first)):       # a NextIteration and an Exit each
+        with counted_as(len(self.first)):           # an Exit each
             node = make_while(self.first, self.cond, self.body, "While", parallel_iterations)
             notes(node).back_prop = back_prop
             identity = lookup("Identity").builder

@@ -315,7 +315,11 @@ def add_node(graph: Any, opdef: Any, op_name: str, inputs: list[Tensor], attrs: 
              control_inputs: list[Operation] | None = None) -> Operation:
     """Adds a node from checked inputs and attributes: derives its output dtypes and shapes."""
     output_dtypes = output_types(opdef, attrs)
-    output_shapes = infer_shapes(opdef, op_name, inputs, attrs, len(output_dtypes))
+    try:
+        output_shapes = infer_shapes(opdef, op_name, inputs, attrs, len(output_dtypes))
+    except ValueError:
+        graph._ids.last += 1            # TensorFlow counts an operation before it looks at shapes
+        raise
     colocate = [t.op for arg, t in zip(opdef.inputs, inputs) if arg.is_ref] if opdef.has_refs else ()
     return graph.add_op(opdef, opdef.type, op_name, inputs, attrs, output_dtypes, output_shapes, control_inputs,
                         colocate)

@@ -68,15 +68,23 @@ def let_stand_for_two(gradient: Any) -> None:
     tensor.op.__dict__.setdefault("two_gradients", set()).add(tensor.value_index)
 
 
-def nodes_of_sum(gradient: Any) -> int:
-    """What TensorFlow takes to add up the two that ``let_stand_for_two`` said, if nothing else arrives: a node for tensors,
-    two concatenations for slices."""
+def nodes_of_sum(gradients: list) -> int:
+    """What TensorFlow takes to add up what arrives at one place, and this library does not, because ``let_stand_for_two`` said
+    two of one gradient: alone a node for tensors, two concatenations for slices; slices among tensors become tensors each."""
+    waiting = [gradient for gradient in gradients if gradient is not None and _stands_for_two(gradient)]
+    slices = [gradient for gradient in waiting if not isinstance(gradient, Tensor)]
+    if len(gradients) == 1:
+        return 4 if slices else len(waiting)
+    return 5 * len(slices) if any(isinstance(gradient, Tensor) for gradient in gradients) else 0
+
+
+def _stands_for_two(gradient: Any) -> bool:
+    """Whether it does so far: they are added up once, even if the sum goes on to another tensor as it is."""
     tensor = gradient if isinstance(gradient, Tensor) else gradient.values
     waiting = tensor.op.__dict__.get("two_gradients", set())
-    if tensor.value_index not in waiting:
-        return 0
-    waiting.remove(tensor.value_index)          # they are added up once, even if the sum goes on to another tensor as it is
-    return 1 if tensor is gradient else 4
+    stands = tensor.value_index in waiting
+    waiting.discard(tensor.value_index)
+    return stands
 
 
 def first_of(shapes: Any) -> bool:

@@ -249,7 +249,8 @@ class CallNotes:
     """What is known of an operation that calls functions besides its attributes; see ``jitgraph.autodiff.replay``.
 
     ``back_prop``: whether gradients flow through a loop.  The others are outputs that a gradient has asked for: the
-    record, the number of iterations, and the lists of the values of tensors of the body.
+    record, the number of iterations, and the lists of the values of tensors of the body.  ``added``: the inputs of a
+    loop's body for them.
     """
 
     back_prop: bool = True
@@ -257,6 +258,7 @@ class CallNotes:
     record: Tensor | None = None
     iterations: Tensor | None = None
     saved: dict[Tensor, Tensor] = field(default_factory=dict)
+    added: set[Tensor] = field(default_factory=set)
 
 
 def notes(op: Operation) -> CallNotes:

@@ -63,7 +63,9 @@ GRADIENTS = """
 tf.cond(p, lambda: x * 2, lambda: x + 1) | tf.cond(p, lambda: tf.tanh(x), lambda: x) | tf.cond(p, lambda: x, lambda: x)
 x + tf.cond(p, lambda: x * 2, lambda: x + 1) | tf.tanh(x) + tf.cond(p, lambda: tf.tanh(x), lambda: x)
 x + tf.cond(p, lambda: x, lambda: tf.zeros([2]))
-tf.add_n([x, tf.cond(p, lambda: x, lambda: x), x])
+tf.add_n([x, tf.cond(p, lambda: x, lambda: x), x]) | tf.reduce_sum(tf.cond(p, lambda: tf.gather(x, [0]), lambda: x)) + x
+tf.reduce_sum(tf.cond(p, lambda: tf.gather(x, [0]), lambda: tf.gather(x, [1, 0]))) + x
+tf.reduce_sum(tf.cond(p, lambda: tf.gather(x, [0]), lambda: tf.zeros([2]))) + tf.gather(x, [1])
 tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), [0, x])[1] | tf.map_fn(lambda e: e * 2, x)
 tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.tanh(a)), [0, x])[1] | tf.scan(lambda a, e: a + e, x)
 tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.tanh(x)), [0, x])[1]
@@ -102,6 +104,18 @@ tf.gradients(tf.nn.embedding_lookup(v, [0, 1]), v) | (v.initializer, tf.train.Sa
 # the gradient of y for a, one of the results of a loop of two variables
 EXITS = """
 tf.tanh(a) | tf.tanh(a) + b | a | tf.tanh(a) * a + x
+"""
+# what the body of a loop makes of two values; gradients are built for the first, the second and both, one after the other
+PAIRS = """
+a + v, v | a * v, v | v, a | v, v | a, v | a * x, v | x, v * v | x * 2., tf.tanh(x) | v, v * a | tf.tanh(v), tf.tanh(v)
+"""
+# what is not built, for `fail` raises ValueError or shapes do not fit
+REFUSED = """
+tf.while_loop(lambda k: k < 1, fail, [0]) | tf.while_loop(fail, lambda k: k + 1, [0]) | tf.map_fn(fail, x) | tf.scan(fail, x)
+tf.while_loop(lambda k, a: k < 1, lambda k, a: (k + 1, tf.concat([a, a], 0)), [0, x]) | tf.foldl(fail, x) | tf.foldr(fail, x)
+tf.while_loop(lambda k: k < 1, fail, [0], maximum_iterations=5) | tf.cond(x[0] > 1., lambda: tf.tanh(x), fail)
+tf.scan(lambda a, e: e, x, x) | tf.matmul(x, x) | tf.reshape(x, [7]) | x + tf.placeholder(tf.float32, [7]) | x[5]
+tf.gradients(tf.random_shuffle(x), x) | tf.split(x, 4, 0)
 """
 # whose second gradients are built
 TWICE = """
@@ -160,6 +174,26 @@ def _exits(tf, text, shape):
     tf.gradients(eval(text, {"tf": tf, "x": x, "a": a, "b": b}), a)
 
 
+def _pairs(tf, text, shape):
+    x = tf.tanh(tf.placeholder(tf.float32, shape))
+    body = eval(f"lambda k, a, v: (k + 1, {text})", {"tf": tf, "x": x})
+    _, a, b = tf.while_loop(lambda k, a, v: k < 1, body, [0, x + 1, x])
+    for y in (a, b, [a, b]):
+        tf.gradients(y, x)
+
+
+def _refused(tf, text):
+    def fail(*arguments):
+        tf.identity(1.)
+        raise ValueError
+
+    try:
+        eval(text, {"tf": tf, "x": tf.placeholder(tf.float32, [2]), "fail": fail})
+    except (ValueError, LookupError):
+        return
+    raise AssertionError(text + " is built")
+
+
 def _twice(tf, text, shape, other):
     x, z = tf.placeholder(tf.float32, shape), tf.placeholder(tf.float32, other)
     y = eval(text, {"tf": tf, "x": x, "z": z})
@@ -201,6 +235,11 @@ def programs(tf):
     for text in _texts(TWICE):
         for shape, other in (([2, 3], [1, 3]), ([None, 3], [3]), ([None, 3], [None, 3])):
             add(f"second gradient of {text} of {shape}, {other}", _twice, text, shape, other)
+    for text in _texts(PAIRS):
+        for shape in ([2], [None]):
+            add(f"gradients of a loop with {text} of {shape}", _pairs, text, shape)
+    for text in _texts(REFUSED):
+        add(f"{text} raises", _refused, text)
     for text in OPTIMIZERS:
         add(text, _training, text)
     return found
