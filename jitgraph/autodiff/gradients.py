@@ -267,15 +267,32 @@ class _Walk:
                     if left == 1:
                         ready.append(tensor.op)
 
-    def count_loops(self) -> None:
+    def count_loops(self, ys: list[Tensor]) -> None:
         """Counts what TensorFlow makes of a loop that lies between, though no gradient arrives at it: 18 nodes that count
         iterations, for each other result an Enter, and zeros if it got no gradient."""
-        loops = dict.fromkeys(op.inputs[0].op for op in self.pending if op.type == "Identity" and op.inputs[0].op.type in LOOPS)
-        for loop in loops:
+        if all(loop in self.arrived for loop in _left(self.pending)):
+            return
+        for loop in _left(self._used_by(ys)):
             if loop not in self.arrived:
                 others = [op for output in loop.outputs if _flows(output) for op in output._consumers
                           if op.type == "Identity" and op not in self.pending]
                 count_nodes(18 + sum(1 if op in self.arrived else 2 for op in others))
+
+    def _used_by(self, ys: list[Tensor]) -> set[Operation]:
+        """The operations between that the ys are computed from, without those that loops only read to no effect."""
+        used, passed, queue = set[Operation](), set[Tensor](), list(ys)
+        while queue:
+            tensor = queue.pop()
+            op = tensor.op
+            if tensor in passed or op not in self.pending:
+                continue
+            passed.add(tensor)
+            used.add(op)
+            if op.type in LOOPS or op.type in BRANCHING:
+                queue.extend(op.inputs[k] for k in inputs_behind(op, _flows)[tensor.value_index])
+            else:
+                queue.extend(_sources(op))
+        return used
 
     def _pass(self, op: Operation) -> None:
         """Adds up what arrived at the outputs of `op`, and sends the gradients of its inputs on."""
@@ -329,6 +346,11 @@ class _Walk:
             return False
         return any(total is not None for output in sources[0].op.outputs for sibling in output._consumers
                    for total in self.totals.get(sibling, ()))
+
+
+def _left(ops: Iterable[Operation]) -> set[Operation]:
+    """The loops that results among `ops` come out of."""
+    return {op.inputs[0].op for op in ops if op.type == "Identity" and op.inputs[0].op.type in LOOPS}
 
 
 def _called(function: Callable, op: Operation, out_grads: list) -> list:
@@ -416,7 +438,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients", co
             if y.op in pending:
                 walk.arrive(y, grad)
         walk.run(to_ops)
-        walk.count_loops()
+        walk.count_loops(ys)
         return [walk.gradient(x, unconnected) for x in sources]
 
 

@@ -108,6 +108,7 @@ tf.tanh(a) | tf.tanh(a) + b | a | tf.tanh(a) * a + x
 # what the body of a loop makes of two values; gradients are built for the first, the second and both, one after the other
 PAIRS = """
 a + v, v | a * v, v | v, a | v, v | a, v | a * x, v | x, v * v | x * 2., tf.tanh(x) | v, v * a | tf.tanh(v), tf.tanh(v)
+unused(other, a), v | unused(other, a * x), v
 """
 # what is not built, for `fail` raises ValueError or shapes do not fit
 REFUSED = """
@@ -176,7 +177,13 @@ def _exits(tf, text, shape):
 
 def _pairs(tf, text, shape):
     x = tf.tanh(tf.placeholder(tf.float32, shape))
-    body = eval(f"lambda k, a, v: (k + 1, {text})", {"tf": tf, "x": x})
+    other = tf.map_fn(lambda e: e * 2, x)                   # the result of another loop
+
+    def unused(tensor, kept):
+        tensor + kept
+        return kept
+
+    body = eval(f"lambda k, a, v: (k + 1, {text})", {"tf": tf, "x": x, "other": other, "unused": unused})
     _, a, b = tf.while_loop(lambda k, a, v: k < 1, body, [0, x + 1, x])
     for y in (a, b, [a, b]):
         tf.gradients(y, x)
