@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph import raw_ops as raw
+from jitgraph.declare import prim
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import TypeSet, op
 from jitgraph.declare.samples import draw
@@ -22,6 +23,7 @@ from jitgraph.ops.arrays.shape import plain_sizes
 f32 = np.float32
 _IMAGES = TypeSet(dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16, dtypes.int32, dtypes.int64, dtypes.float16,
                   dtypes.float32, dtypes.float64)
+_VECTOR = 16                            # numbers beside each other from which a loop over them is fast
 _CUBIC_STEPS = 1024                     # weights of the cubic are taken from a table with so many steps
 
 
@@ -89,43 +91,80 @@ def _bicubic(size: int, new: int, align_corners: bool, half_pixel_centers: bool)
 
 
 @functools.lru_cache(64)
-def _area(size: int, new: int, align_corners: bool) -> np.ndarray:
-    """The share of each pixel (column) in each new one (row)."""
+def _area(size: int, new: int, align_corners: bool) -> list[list[tuple[int, np.float32]]]:
+    """For each new pixel those that it covers, and the share of each."""
     scale = scale_of(size, new, align_corners)
-    weights = np.zeros((new, size), f32)
+    rows = []
     for i in range(new):
         begin, end = f32(i) * scale, f32(i + 1) * scale
+        row = []
         for j in range(int(np.floor(begin)), int(np.ceil(end))):
             if j < begin:
                 part = scale if j + 1 > end else f32(j + 1) - begin
             else:
                 part = end - f32(j) if j + 1 > end else f32(1)
-            weights[i, min(max(j, 0), size - 1)] += part
-    return weights
+            row.append((min(max(j, 0), size - 1), part))
+        rows.append(row)
+    return rows
+
+
+class _Taps:
+    """A resize along one axis: each new pixel is a sum of `weights` times the pixels at `places`, [new, taps] both.
+
+    What is not `used` adds nothing, whatever the pixel is.
+    """
+
+    def __init__(self, rows: list[list[tuple[int, np.float32]]]):
+        count = max(map(len, rows), default=0)
+        self.places = np.zeros((len(rows), count), np.int32)
+        self.weights = np.zeros((len(rows), count), f32)
+        self.used = np.zeros((len(rows), count), bool)
+        for i, row in enumerate(rows):
+            for k, (place, weight) in enumerate(row):
+                self.places[i, k], self.weights[i, k], self.used[i, k] = place, weight, True
+
+    def _rows(self) -> list[list[tuple[int, np.float32]]]:
+        return [list(zip(places[used], weights[used])) for places, weights, used in zip(self.places, self.weights, self.used)]
+
+    def transposed(self, size: int) -> _Taps:
+        """What sends the new pixels' gradients back to the `size` pixels that they were made of."""
+        rows: list[list[tuple[int, np.float32]]] = [[] for _ in range(size)]
+        for i, row in enumerate(self._rows()):
+            for place, weight in row:
+                rows[place].append((i, weight))
+        return _Taps(rows)
+
+    def of_numbers(self, depth: int) -> _Taps:
+        """The same for rows of pixels, of `depth` numbers each, that lie one behind the other."""
+        every = np.arange(depth)
+        return _Taps([[(place * depth + k, weight) for place, weight in row] for row in self._rows() for k in every])
+
+    def __call__(self, images: np.ndarray, axis: int) -> np.ndarray:
+        """The images resized along an axis."""
+        found = np.zeros((*images.shape[:axis], len(self.places), *images.shape[axis + 1:]), f32)
+        beside = (1,) * (images.ndim - 1 - axis)
+        for places, weights, used in zip(self.places.T, self.weights.T, self.used.T):
+            term = np.take(images, places, axis) * weights.reshape(-1, *beside)
+            found += term if used.all() else np.where(used.reshape(-1, *beside), term, f32(0))
+        return found
 
 
 @functools.lru_cache(64)
-def _matrix(kind: str, size: int, new: int, align_corners: bool, half_pixel_centers: bool) -> np.ndarray:
-    """A resize along one axis as a matrix [new, size]."""
-    matrix = np.zeros((new, size), f32)
-    rows = np.arange(new)
+def _taps(kind: str, size: int, new: int, align_corners: bool, half_pixel_centers: bool = False) -> _Taps:
+    """A resize along one axis by one of three methods."""
+    if kind == "area":
+        return _Taps(_area(size, new, align_corners))
     if kind == "bilinear":
         lower, upper, way = _bilinear(size, new, align_corners, half_pixel_centers)
-        np.add.at(matrix, (rows, lower), f32(1) - way)
-        np.add.at(matrix, (rows, upper), way)
-    elif kind == "nearest":
-        matrix[rows, _nearest(size, new, align_corners, half_pixel_centers)] = 1
+        places, weights = np.stack([lower, upper], 1), np.stack([f32(1) - way, way], 1)
     else:
         places, weights = _bicubic(size, new, align_corners, half_pixel_centers)
-        np.add.at(matrix, (rows[:, None], places), weights)
-    return matrix
+    return _Taps([list(zip(*row)) for row in zip(places, weights)])
 
 
-def _apply(image: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Matrices applied to the height and the width of images."""
-    found = np.tensordot(rows, image, (1, 1))               # [new height, batch, width, channels]
-    found = np.tensordot(columns, found, (1, 2))            # [new width, new height, batch, channels]
-    return np.ascontiguousarray(found.transpose(2, 1, 0, 3))
+@functools.lru_cache(64)
+def _gradient_taps(kind: str, size: int, new: int, align_corners: bool, half_pixel_centers: bool) -> _Taps:
+    return _taps(kind, size, new, align_corners, half_pixel_centers).transposed(size)
 
 
 # -- shapes and samples ------------------------------------------------------------------------------------------------
@@ -223,26 +262,39 @@ def _resize_bilinear(images, size, align_corners, half_pixel_centers):
 
 def _resize_gradient(kind: str) -> Any:
     def value(grads: Any, original_image: Any, align_corners: Any, half_pixel_centers: Any) -> Any:
-        sizes = original_image.shape[1:3]
-        rows, columns = (_matrix(kind, size, new, align_corners, half_pixel_centers).T
-                         for size, new in zip(sizes, grads.shape[1:3]))
-        return _apply(grads, rows, columns).astype(original_image.dtype)
+        found = grads
+        for axis in (1, 2):
+            taps = _gradient_taps(kind, original_image.shape[axis], grads.shape[axis], align_corners, half_pixel_centers)
+            found = taps(found, axis)
+        return found.astype(original_image.dtype)
 
     return value
 
 
 def _lower_bilinear_grad(b: Any, grads: Any, original: Any, align_corners: bool, half_pixel_centers: bool) -> Any:
-    batch, channels = grads.shape[0], grads.shape[3]
-    found = b.cast(grads, dtypes.float32)
-    new_height, new_width = (operator.index(n) for n in grads.shape[1:3])
-    height, width = (operator.index(n) for n in original.shape[1:3])
-    rows = _matrix("bilinear", height, new_height, align_corners, half_pixel_centers).T
-    columns = _matrix("bilinear", width, new_width, align_corners, half_pixel_centers).T
-    found = b.matmul(b.const(np.ascontiguousarray(rows), dtypes.float32),
-                     b.reshape(found, (batch, new_height, new_width * channels)))
-    found = b.matmul(b.const(np.ascontiguousarray(columns), dtypes.float32),
-                     b.reshape(found, (batch * height, new_width, channels)))
-    return b.cast(b.reshape(found, (batch, height, width, channels)), original.dtype)
+    batch, new_height, new_width, channels = grads.shape
+    height, width, depth = (operator.index(n) for n in (*original.shape[1:3], channels))
+    rows, columns = (_gradient_taps("bilinear", size, operator.index(new), align_corners, half_pixel_centers)
+                     for size, new in ((height, new_height), (width, new_width)))
+    found = b.reshape(b.cast(grads, dtypes.float32), (batch, new_height, new_width * depth))
+    found = _lower_taps(b, found, rows, 1)                              # [batch, height, new width * depth]
+    if depth < _VECTOR:                 # places of single numbers make rows that are long enough to be computed at once
+        found = _lower_taps(b, found, columns.of_numbers(depth), 2)
+    else:
+        found = _lower_taps(b, b.reshape(found, (batch, height, new_width, depth)), columns, 2)
+    return b.cast(b.reshape(found, (batch, height, width, depth)), original.dtype)
+
+
+def _lower_taps(b: Any, x: Any, taps: _Taps, axis: int) -> Any:
+    """x resized along an axis: for every tap a row of it, weighed and added up."""
+    beside = (1,) * (x.rank - 1 - axis)
+    places, weights, used = (a.T for a in (taps.places, taps.weights, taps.used))
+    terms = b.gather(x, b.const(np.ascontiguousarray(places), dtypes.int32), axis)          # [..., taps, size, ...]
+    terms = terms * b.const(weights.reshape(*weights.shape, *beside), dtypes.float32)
+    if not used.all():
+        chosen = b.const(used.reshape(*used.shape, *beside), dtypes.bool_)
+        terms = prim.select(chosen, terms, b.const(0, dtypes.float32))
+    return b.reduce("add", terms, [axis])
 
 
 @op("ResizeBilinearGrad(grads: float32, original_image: T; align_corners: bool = False, half_pixel_centers: bool = "
@@ -323,11 +375,10 @@ def _(op, grad):
 def _resize_bicubic(images, size, align_corners, half_pixel_centers):
     """Images of another height and width, by cubic interpolation (Keys, 1981) between sixteen pixels."""
     height, width = _new_size(images, size)
-    if (height, width) == images.shape[1:3]:
-        return images.astype(f32)
-    rows, columns = (_matrix("bicubic", old, new, align_corners, half_pixel_centers)
-                     for old, new in zip(images.shape[1:3], (height, width)))
-    return _apply(images.astype(f32), rows, columns)
+    found = images.astype(f32)
+    for axis, new in ((1, height), (2, width)):
+        found = _taps("bicubic", images.shape[axis], new, align_corners, half_pixel_centers)(found, axis)
+    return found
 
 
 @op("ResizeBicubicGrad(grads: float32, original_image: T; align_corners: bool = False, half_pixel_centers: bool = "
@@ -350,9 +401,11 @@ def _(op, grad):
 def _resize_area(images, size, align_corners):
     """Images of another height and width, each pixel the mean of the area it covers."""
     height, width = _new_size(images, size)
-    rows, columns = (_area(old, new, align_corners) for old, new in zip(images.shape[1:3], (height, width)))
+    found = images.astype(f32)
+    for axis, new in ((1, height), (2, width)):
+        found = _taps("area", images.shape[axis], new, align_corners)(found, axis)
     area = scale_of(images.shape[1], height, align_corners) * scale_of(images.shape[2], width, align_corners)
-    return _apply(images.astype(f32), rows, columns) * (f32(1) / area)
+    return found * (f32(1) / area)
 
 
 # -- public functions --------------------------------------------------------------------------------------------------
