@@ -269,13 +269,13 @@ class _Walk:
 
     def count_loops(self, ys: list[Tensor]) -> None:
         """Counts what TensorFlow makes of a loop that lies between, though no gradient arrives at it: 18 nodes that count
-        iterations, for each other result an Enter, and zeros if it got no gradient."""
+        iterations; and if a gradient arrives at one of its results, for each other result an Enter, and zeros if none does."""
         if all(loop in self.arrived for loop in _left(self.pending)):
             return
         for loop in _left(self._used_by(ys)):
             if loop not in self.arrived:
-                others = [op for output in loop.outputs if _flows(output) for op in output._consumers
-                          if op.type == "Identity" and op not in self.pending]
+                results = [op for output in loop.outputs if _flows(output) for op in output._consumers if op.type == "Identity"]
+                others = [op for op in results if op not in self.pending] if any(op in self.arrived for op in results) else []
                 count_nodes(18 + sum(1 if op in self.arrived else 2 for op in others))
 
     def _used_by(self, ys: list[Tensor]) -> set[Operation]:

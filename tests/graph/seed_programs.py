@@ -118,6 +118,11 @@ tf.while_loop(lambda k: k < 1, fail, [0], maximum_iterations=5) | tf.cond(x[0] >
 tf.scan(lambda a, e: e, x, x) | tf.matmul(x, x) | tf.reshape(x, [7]) | x + tf.placeholder(tf.float32, [7]) | x[5]
 tf.gradients(tf.random_shuffle(x), x) | tf.split(x, 4, 0)
 """
+# arguments of gradients of t = tanh(u), where u is the result of a loop of two variables, and v the other result
+STOPPED = """
+t, x, stop_gradients=[t] | t, [u, x, t], stop_gradients=[t] | v, x, stop_gradients=[v] | t, [t, x]
+[t, v], x, stop_gradients=[u, v] | t, u | t, [u, x]
+"""
 # whose second gradients are built
 TWICE = """
 tf.image.rgb_to_hsv(x) | tf.einsum("ab,cb->ac", x, x) | tf.einsum("ab,ab->", x, x) | tf.einsum("ab,cd->abcd", x, x)
@@ -189,6 +194,12 @@ def _pairs(tf, text, shape):
         tf.gradients(y, x)
 
 
+def _stopped(tf, text):
+    x = tf.placeholder(tf.float32, [2])
+    _, u, v = tf.while_loop(lambda k, a, b: k < 1, lambda k, a, b: (k + 1, tf.tanh(b), tf.add_n([b])), [0, x, x])
+    eval(f"tf.gradients({text})", {"tf": tf, "x": x, "u": u, "v": v, "t": tf.tanh(u)})
+
+
 def _refused(tf, text):
     def fail(*arguments):
         tf.identity(1.)
@@ -245,6 +256,8 @@ def programs(tf):
     for text in _texts(PAIRS):
         for shape in ([2], [None]):
             add(f"gradients of a loop with {text} of {shape}", _pairs, text, shape)
+    for text in _texts(STOPPED):
+        add(f"gradients({text})", _stopped, text)
     for text in _texts(REFUSED):
         add(f"{text} raises", _refused, text)
     for text in OPTIMIZERS:
