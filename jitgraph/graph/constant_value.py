@@ -340,4 +340,8 @@ _RULES: dict[str, _Rule] = {
                      "OnesLike", "Split", "SplitV", "InvertPermutation", "ListDiff", "Abs", "Sign", "Square", "Round",
                      "Cumsum", "ArgMax", "ArgMin", "Transpose", "DynamicPartition", "DynamicStitch",
                      "ParallelDynamicStitch"], _by_value),
+    # the shape of what these give follows from values alone
+    **dict.fromkeys(["SegmentSum", "SegmentMean", "SegmentProd", "SegmentMin", "SegmentMax", "SparseSegmentSum",
+                     "SparseSegmentMean", "SparseSegmentSqrtN", "Unique", "UniqueV2", "UniqueWithCounts",
+                     "UniqueWithCountsV2"], _by_value),
 }

@@ -64,3 +64,12 @@ def test_a_partition_of_constants(tf):
     assert tf.fill(parts[1], 0).shape == [5, 7]
     assert tf.fill(tf.shape(parts[1]), 0).shape == [2]
     assert tf.fill(tf.dynamic_stitch([[1], [0]], [[2], [3]]), 0).shape == [3, 2]
+
+
+def test_shapes_that_follow_from_values_of_constants(tf):
+    """tf.shape of what segments and unique values give; the results themselves keep the shape that TensorFlow states."""
+    top, distinct = tf.segment_max(tf.ones([3, 2]), [0, 0, 1]), tf.unique([1, 1, 2])[0]
+    x = tf.placeholder(tf.float32, [None, None])
+    assert [top.shape.as_list(), distinct.shape.as_list()] == [[None, 2], [None]]
+    assert tf.tensordot(top, x, [[1], [0]]).shape.as_list() == [2, None]
+    assert tf.range(tf.size(distinct)).shape.as_list() == [2]
