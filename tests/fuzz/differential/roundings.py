@@ -1,8 +1,9 @@
 """How far rounding may move what a program computes: Monte Carlo arithmetic (Parker, 1997) with jitgraph's reference.
 
 Each operation is computed from inputs that are moved at random by a few units in the last place, and its result is moved
-likewise.  What is exact, since a wider dtype gives the same, stays as it is.  The spread of a few such runs says what the
-program's cancellations, saturations and small divisors make of one rounding.
+likewise; that of a sum of n terms, or one divided by such a sum, as far as n roundings come at random, sqrt(n) times as far
+and all of it together.  What is exact, since a wider dtype gives the same, stays as it is.  The spread of a few such runs
+says what the program's cancellations, saturations and small divisors make of one rounding.
 """
 
 import contextlib
@@ -40,7 +41,10 @@ def moved(seed):
         if all(map(np.all, kept)):
             return plain
         others = attempted(lambda: call(op, [nudged(a, random, alike=not mixes) for a in arrays], state)) or plain
-        found = [np.where(k, p, nudged(o if o.shape == p.shape else p, random)) for k, p, o in zip(kept, plain, others)]
+        found = [
+            np.where(k, p, nudged(o if o.shape == p.shape else p, random, together=np.sqrt(terms(op, arrays, p) - 1)))
+            for k, p, o in zip(kept, plain, others)
+        ]
         return tuple(blurred(one, random) for one in found) if mixes else tuple(found)
 
     hostcall.call = moving
@@ -67,10 +71,19 @@ def widened(array):
     return array.astype(WIDER[array.dtype.name][0]) if is_rounded(array) else array
 
 
-def nudged(array, random, alike=True):
+def terms(op, arrays, result):
+    """How many terms are added up for a number of the result: what goes in for each, and in softmax the row."""
+    rounded = [array for array in arrays if is_rounded(array)]
+    if "Softmax" in op.type and rounded and rounded[0].ndim:
+        return max(rounded[0].shape[-1], 1)
+    return max([array.size // max(np.size(result), 1) for array in rounded], default=1) or 1
+
+
+def nudged(array, random, alike=True, together=0.0):
     """The array with its floats moved by some units in the last place.
 
     alike: equal ones by as much, as a function rounds them; else each by itself, so that what was symmetric is not.
+    together: how many times as far all of them are moved at once.
     """
     if not is_rounded(array):
         return array
@@ -81,7 +94,7 @@ def nudged(array, random, alike=True):
         far = random.uniform(-1, 1, values.shape)[places].reshape(array.shape)
     else:
         far = random.uniform(-1, 1, array.shape)
-    return np.asarray(precise * (1 + UNITS * step * far), array.dtype)
+    return np.asarray(precise * (1 + UNITS * step * (far + together * random.uniform(-1, 1))), array.dtype)
 
 
 def blurred(array, random):
