@@ -52,6 +52,7 @@ UNIT = 2.0**-23
     ("terms that cancel", "(1 / x + 1e4) - 1e4", [[3.0, 7.0]], 1e4 * UNIT / 8, 1e5 * UNIT),
     ("a sum of many terms", "tf.reduce_sum(x)", [np.sqrt(np.linspace(0, 2.25, 4097))], 4097 * 8 * UNIT, 4097 * 200 * UNIT),
     ("a row that adds up to 1", "tf.reduce_sum(tf.nn.softmax(x)) - 1", [np.linspace(0, 1, 4097)], 8 * UNIT, 500 * UNIT),
+    ("what is lost in a sum", "tf.reduce_sum(x)", [[1e-30, -1.0, 0.0, 1e-30, 1.0, 1e-30]], UNIT / 4, 64 * UNIT),
     ("a saturated tanh", "1 - tf.square(tf.tanh(x))", [[9.8]], UNIT / 4, 16 * UNIT),
     ("a small divisor", "1e-6 / (tf.exp(x) - tf.exp(x + 1e-6))", [[1.0]], 0.01, 10),
     ("its gradient", "tf.gradients(tf.log(tf.exp(x) - 1), x)[0]", [[1e-3]], 0.02, 100),
