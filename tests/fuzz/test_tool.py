@@ -88,6 +88,17 @@ def test_what_tensorflow_computes_wrongly_is_left_out_and_nothing_else():
     assert len(faults.comparable({"statements": [*twice, again], "runs": [run]})["statements"]) == 5
 
 
+@pytest.mark.parametrize("op, runs", [("random_normal", 2), ("square", 3)])
+def test_what_is_drawn_after_a_failed_run_is_chance(op, runs):
+    class Failing:
+        def ask(self, program):
+            return {"build": [None], "static": {}, "runs": [{"values": {}}, {"error": "InvalidArgumentError"}, {"values": {}}]}
+
+    run = {"fetch": ["y"], "feed": {}}
+    asked, answer = faults.answered(Failing(), {"statements": [{"op": op, "out": "y"}], "runs": [run] * 3})
+    assert len(asked["runs"]) == len(answer["runs"]) == runs
+
+
 def test_a_program_that_differs_is_made_small():
     program = generate.program(1, "elementwise")
     culprit = program["statements"][-1]["op"]

@@ -3,6 +3,7 @@
 import json
 import re
 
+from .generate import SEEDED
 from .shrink import names
 
 # what its Python code stumbles over while building
@@ -64,6 +65,12 @@ def answered(pipe, program):
         answer = pipe.ask(program)
     if "broken" in answer or beyond(answer) or not fetches(program):
         return None
+    failed = [k for k, run in enumerate(answer["runs"]) if "error" in run]
+    text = json.dumps(program["statements"])
+    if failed and any(f'"op": "{op}"' in text for op in SEEDED):
+        # whether a random operation has drawn its numbers before another one fails is chance
+        program = dict(program, runs=program["runs"][: failed[0] + 1])
+        answer = dict(answer, runs=answer["runs"][: failed[0] + 1])
     # of a loop's gradient, TensorFlow takes the shape before the first iteration for that after the last
     guessed = set().union(
         *(outs for _, outs, through in with_orders(program["statements"]) if any(through.get(op) for op in LOOPS))
