@@ -11,7 +11,7 @@ from typing import Any
 from jitgraph.declare.signature import REQUIRED, Arg
 from jitgraph.graph import shapes, sites
 from jitgraph.graph.attributes import check_attr
-from jitgraph.graph.constant_value import partial_value
+from jitgraph.graph.constant_value import partial_value, value_for_shape
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import DType
@@ -296,7 +296,7 @@ class ShapeContext:
     def constant(self, index: int) -> Any:
         """The value of input `index` as an ndarray if it is known (None for unknown elements), else None."""
         self.asked += (index % len(self.inputs),)
-        return partial_value(self.inputs[index])
+        return value_for_shape(self.inputs[index])
 
     def variable_shape(self, index: int) -> Any:
         """The shape of the variable that input `index`, a handle, stands for; a compiler knows the present one."""

@@ -71,14 +71,37 @@ def partial_value(tensor: Tensor) -> Any:
     return tensor.op.attrs["value"] if tensor.op.type == "Const" else _Values()(tensor)
 
 
+def value_for_shape(tensor: Tensor) -> Any:
+    """What shape inference knows of `tensor`: as ``partial_value``, and what any operations make of constants alone."""
+    return tensor.op.attrs["value"] if tensor.op.type == "Const" else _Values().folded(tensor)
+
+
 class _Values:
     """The values found for one question, so that each tensor on the way is looked at once."""
 
-    __slots__ = ("found", "depth")
+    __slots__ = ("found", "depth", "of_constants")
 
     def __init__(self) -> None:
         self.found: dict[Tensor, Any] = {}
+        self.of_constants: dict[Any, bool] = {}     # operation -> whether it depends on constants alone
         self.depth = 0
+
+    def folded(self, tensor: Tensor) -> Any:
+        """The value of a tensor, also where no rule follows it but all that it is made of is constant."""
+        value = self(tensor)
+        if value is None and self._folds(tensor.op, 0):
+            value = self.found[tensor] = _evaluated(tensor.op, tensor.value_index, [self.folded(t) for t in tensor.op.inputs])
+        return value
+
+    def _folds(self, op: Any, depth: int) -> bool:
+        if op.type == "Const":
+            return True
+        known = self.of_constants.get(op)
+        if known is None:
+            pure = depth < _DEEPEST and op.opdef is not None and op.opdef.pure and bool(op.inputs) \
+                and op.type != "PlaceholderWithDefault"         # it may be fed
+            known = self.of_constants[op] = pure and all(self._folds(t.op, depth + 1) for t in op.inputs)
+        return known
 
     def __call__(self, tensor: Tensor) -> Any:
         op = tensor.op
@@ -131,7 +154,7 @@ def _shape_of(op: Any, index: int, value_of: _Values) -> Any:
     """The static shape of an input, or the shape of its value if that is known."""
     shape = op.inputs[index]._shape
     if shape is None or None in shape:
-        value = value_of(op.inputs[index])
+        value = value_of.folded(op.inputs[index])
         return shape if value is None else value.shape
     return shape
 
@@ -219,7 +242,11 @@ def numpy_index(bounds: list, attrs: dict[str, Any]) -> tuple:
 
 def _by_value(op: Any, index: int, value_of: _Values) -> Any:
     """Ops whose NumPy meaning is applied when all inputs are known and small."""
-    values = [value_of(t) for t in op.inputs]
+    return _evaluated(op, index, [value_of(t) for t in op.inputs])
+
+
+def _evaluated(op: Any, index: int, values: list) -> Any:
+    """The NumPy meaning of an operation on values, if they are all known and small."""
     if op.opdef is None or not all(_known(v) and v.size <= _LARGEST for v in values):
         return None
     if op.type == "Fill" and np.prod(values[0], dtype=np.int64) > _LARGEST:
@@ -340,8 +367,5 @@ _RULES: dict[str, _Rule] = {
                      "OnesLike", "Split", "SplitV", "InvertPermutation", "ListDiff", "Abs", "Sign", "Square", "Round",
                      "Cumsum", "ArgMax", "ArgMin", "Transpose", "DynamicPartition", "DynamicStitch",
                      "ParallelDynamicStitch"], _by_value),
-    # the shape of what these give follows from values alone
-    **dict.fromkeys(["SegmentSum", "SegmentMean", "SegmentProd", "SegmentMin", "SegmentMax", "SparseSegmentSum",
-                     "SparseSegmentMean", "SparseSegmentSqrtN", "Unique", "UniqueV2", "UniqueWithCounts",
-                     "UniqueWithCountsV2"], _by_value),
+
 }

@@ -73,3 +73,7 @@ def test_shapes_that_follow_from_values_of_constants(tf):
     assert [top.shape.as_list(), distinct.shape.as_list()] == [[None, 2], [None]]
     assert tf.tensordot(top, x, [[1], [0]]).shape.as_list() == [2, None]
     assert tf.range(tf.size(distinct)).shape.as_list() == [2]
+    assert tf.zeros(tf.shape(tf.one_hot(tf.segment_prod([4], [0]), 3))).shape == [1, 3]
+    assert tf.zeros(tf.cast(tf.sqrt([4.0, 9.0]), tf.int32)).shape == [2, 3]
+    given = tf.placeholder_with_default([1, 1, 2], [3])
+    assert tf.range(tf.size(tf.unique(given)[0])).shape.as_list() == [None]
