@@ -160,3 +160,17 @@ def test_hyperparameters_may_be_functions(tf):
         session.run(tf.global_variables_initializer())
         session.run(train)
         assert session.run(w) == 0.5
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+def test_ftrl_takes_square_roots(tf, jit):
+    """Of the difference between two powers much cancels; w is -linear / quadratic after one step (in float64)."""
+    slope = np.float32(-0.02307525)
+    w = tf.Variable([-2.5])
+    step = tf.train.FtrlOptimizer(0.125).minimize(slope * w, var_list=[w])
+    with tf.Session(jit=jit) as session:
+        session.run(tf.global_variables_initializer())
+        session.run(step)
+        root, before = np.sqrt(np.float64([np.float32(0.1) + np.square(np.float64(slope)), np.float32(0.1)]))
+        linear = slope + (root - before) / 0.125 * 2.5
+        np.testing.assert_allclose(session.run(w), [-linear / (root / 0.125)], rtol=3e-5)

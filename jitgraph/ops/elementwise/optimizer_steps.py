@@ -225,10 +225,18 @@ def apply_centered_rms_prop(var, mg, ms, mom, lr, rho, momentum, epsilon, grad):
     return var - mom, mg, ms, mom
 
 
+def _powered(x, lr_power):
+    """x ** -lr_power; for the usual -0.5 the square root, which errs by half as much: the difference of two is taken."""
+    known = getattr(lr_power, "constant", lr_power)
+    if known is not None and known == -0.5:
+        return prim.sqrt(x)
+    return prim.pow(x, -lr_power)
+
+
 def _ftrl(var, accum, linear, grad, shrunk_grad, lr, l1, l2, lr_power):
     """Follow the regularized leader, with L1 and L2 (McMahan et al., 2013)."""
     squares = accum + grad * grad
-    root, old_root = prim.pow(squares, -lr_power), prim.pow(accum, -lr_power)
+    root, old_root = _powered(squares, lr_power), _powered(accum, lr_power)
     linear = linear + shrunk_grad - (root - old_root) / lr * var
     quadratic = root / lr + 2 * l2
     shrunk = (prim.sign(linear) * l1 - linear) / quadratic
