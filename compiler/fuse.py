@@ -10,21 +10,18 @@ as long as the units (groups and opaque nodes) stay free of cycles.  What may no
 from __future__ import annotations
 
 from . import sizes
-from .failures import may_fail
 from .ir import Node
-from .kernel import EXPENSIVE
+from .primitives.kind import Fused
+from .primitives.memory import WRITE
+from .primitives.reductions import PARTIAL, REDUCE, Reduction
+from .primitives.rows import GATHER
 from .views import is_one, resolve, trace
 
-GROUPED = ("map", "cast", "reduce", "partial", "gather", "write", "place")
 FEW = 64        # elements of what is computed ahead of its turn
-HEAVY = 6       # an elementary function is some thirty instructions, of which LLVM makes several vectors
-LEAVES = ("const", "size", "input", "read", "iota")
 
 
 class Group:
     """Members in order, `dims[node]` = the domain dimension of each dimension of the node's value (-1: size 1)."""
-
-    kind = "group"
 
     def __init__(self, unit: int, domain):
         self.unit, self.domain = unit, list(domain)
@@ -34,7 +31,7 @@ class Group:
         self.dims: dict[Node, tuple] = {}
 
     def weight(self) -> int:
-        return sum(weight(n) for n in self.members)
+        return sum(n.kind.weight(n) for n in self.members)
 
     @property
     def kept(self) -> list[int]:
@@ -48,7 +45,7 @@ class Group:
     @property
     def goes_back(self) -> bool:
         """Whether a member runs over the whole domain and needs a reduction's result."""
-        after = {n for n in self.members if n.kind == "reduce"}
+        after = {n for n in self.members if n.kind is REDUCE}
         for node in self.members:
             if any(trace(v)[0].node in after for v in node.inputs):
                 if self.covers(self.dims[node]) == "full":
@@ -68,13 +65,11 @@ class Group:
     def reads(self) -> set:
         """What its members load whole: values with a buffer that were made elsewhere."""
         found = {resolve(v)[0] for n in self.members for v in n.inputs if trace(v)[0].node not in self.dims}
-        return {v for v in found if v.rank >= len(self.domain) and v.node.kind not in ("const", "size", "iota")}
+        return {v for v in found if v.rank >= len(self.domain) and not (v.node.kind.is_known or v.node.kind.is_index)}
 
     def out_dims(self, node: Node) -> tuple:
         """The domain dimensions of what a node gives; of a partial reduction, of one of its parts."""
-        if node.kind in ("reduce", "partial"):
-            return tuple(d for i, d in enumerate(self.dims[node]) if i not in node.attrs["axes"])
-        return self.dims[node]
+        return node.kind.dims_of_result(node, self.dims[node])
 
     def admits(self, newest: Node | None = None) -> bool:
         """Whether the members may share a kernel; where only `newest` was added to ones that may, it alone is looked at.
@@ -87,60 +82,33 @@ class Group:
         """
         if self.sums_columns and self.goes_back or self.partial and self.kept and not self.sums_columns:
             return False
-        written = {n.attrs["variable"]: n for n in self.members if n.kind == "write"}
-        if written and any(may_fail(n) for n in self.members):
+        written = {n.attrs["variable"]: n for n in self.members if n.kind is WRITE}
+        if written and any(n.kind.may_fail(n) for n in self.members):
             return False
-        for node in self.members if newest is None or newest.kind == "write" else [newest]:
-            if node.kind == "gather":
+        for node in self.members if newest is None or newest.kind is WRITE else [newest]:
+            if node.kind is GATHER:
                 base = resolve(node.inputs[0])[0].node
-                if base in self.dims or state_of(base) in written:
+                if base in self.dims or base.variable in written:
                     return False
-            for value, dims in operands(self, node):
+            for value, dims in node.kind.dims_of_inputs(node, self.dims[node]):
                 source, traced = trace(value)
                 runs = tuple(-1 if t < 0 else dims[t] for t in traced)
                 if source.node in self.dims:
-                    if source.node.kind == "partial" or self.out_dims(source.node) != runs:
+                    if source.node.kind is PARTIAL or self.out_dims(source.node) != runs:
                         return False
                     continue
                 base = resolve(value)[0]
                 if base.node in self.dims:
                     return False
-                writer = written.get(state_of(base.node))
+                writer = written.get(base.node.variable)
                 if writer is not None and (source is not base or runs != self.dims[writer]):
                     return False
         return True
 
 
-def state_of(node: Node):
-    """The variable whose buffer a node's value is, or None."""
-    return node.attrs["variable"] if node.kind in ("read", "write") else None
-
-
-def weight(node: Node) -> int:
-    """How much a node adds to the time that its kernel takes to compile."""
-    return HEAVY if node.kind == "map" and node.attrs["prim"] in EXPENSIVE else 1
-
-
 def _is_small(domain: list) -> bool:
     """Whether it has few elements, whatever the sizes of the feeds."""
     return not any(isinstance(d, sizes.Size) for d in domain) and sizes.product(domain) <= FEW
-
-
-def input_shape(node: Node) -> tuple:
-    return node.inputs[0].shape if node.kind in ("reduce", "partial", "place") else node.out.shape
-
-
-def operands(group: Group, node: Node):
-    """(input value, the domain dimension of each of its dimensions) for every input that is computed or loaded."""
-    dims = group.dims[node]
-    inputs = node.inputs[1:] if node.kind == "gather" else node.inputs
-    for value in inputs:
-        if node.kind == "gather":
-            axis = node.attrs["axis"]
-            yield value, tuple(dims[axis + k] for k in range(value.rank))
-        else:
-            shift = len(dims) - value.rank
-            yield value, tuple(-1 if is_one(d) else dims[k + shift] for k, d in enumerate(value.shape))
 
 
 def stored_values(units, outputs) -> set:
@@ -150,10 +118,9 @@ def stored_values(units, outputs) -> set:
     for unit in units:
         members = unit.members if isinstance(unit, Group) else [unit]
         for node in members:
+            whole = len(node.inputs) - len(node.kind.computed_inputs(node)) if isinstance(unit, Group) else 0
             for k, value in enumerate(node.inputs):
-                source = trace(value)[0]
-                inline = unit_of.get(source.node) is unit and not (node.kind == "gather" and k == 0)
-                if not inline:
+                if k < whole or unit_of.get(trace(value)[0].node) is not unit:
                     stored.add(resolve(value)[0])
     return stored
 
@@ -175,9 +142,9 @@ class _Fuser:
 
     def run(self):
         for node in self.nodes:
-            if node.kind in GROUPED:
+            if isinstance(node.kind, Fused):
                 self._place(node)
-            elif node.kind not in LEAVES and node.kind not in ("reshape", "transpose", "broadcast", "slice"):
+            elif not (node.kind.is_leaf or node.kind.is_view):
                 self._alone(node)
         return self._ordered()
 
@@ -237,7 +204,7 @@ class _Fuser:
                 self._meet(group, node)
                 self._join_siblings(group)
                 return
-        shape = input_shape(node)
+        shape = node.kind.domain(node)
         group = Group(0, [d for d in shape if not is_one(d)])
         group.unit = self._new_unit(group)
         dims, k = [], 0
@@ -262,19 +229,16 @@ class _Fuser:
         group.members.append(node)
         group.dims[node] = dims
         self.unit_of[node] = group.unit
-        if node.kind == "reduce":
-            group.reduced = frozenset(dims[a] for a in node.attrs["axes"] if dims[a] >= 0)
-        elif node.kind == "partial":
-            group.reduced, group.partial = frozenset(dims[a] for a in node.attrs["axes"] if dims[a] >= 0), True
+        if isinstance(node.kind, Reduction):
+            group.reduced = node.kind.reduced(node, dims)
+            group.partial = group.partial or node.kind is PARTIAL
 
     def _sources(self, node: Node):
         """(member that computes it, dims of `node` along which the member's dimensions run) for each fused input."""
-        rank = len(input_shape(node))
-        inputs = node.inputs[1:] if node.kind == "gather" else node.inputs
-        for value in inputs:
+        for value in node.kind.computed_inputs(node):
             source, traced = trace(value)
-            if source.node in self.unit_of and source.node.kind in GROUPED and source.node.kind != "partial":
-                shift = node.attrs["axis"] if node.kind == "gather" else rank - value.rank
+            if source.node in self.unit_of and isinstance(source.node.kind, Fused) and source.node.kind is not PARTIAL:
+                shift = node.kind.axis_of_inputs(node, value)
                 yield source.node, [-1 if t < 0 else t + shift for t in traced]
 
     def _candidates(self, node: Node):
@@ -286,7 +250,7 @@ class _Fuser:
         return sorted(groups, key=lambda g: (-len(g.domain), g.reduced is None, -len(g.members)))
 
     def _join(self, group: Group, node: Node) -> bool:
-        if group.weight() + weight(node) > self.max_weight:
+        if group.weight() + node.kind.weight(node) > self.max_weight:
             return False
         dims = self._fit(group, node)
         if dims is None or not self._reduction_fits(group, node, dims):
@@ -302,7 +266,7 @@ class _Fuser:
 
     def _fit(self, group: Group, node: Node):
         """The domain dimensions of `node` if it joined the group, None if it cannot."""
-        shape = input_shape(node)
+        shape = node.kind.domain(node)
         dims: list = [-1 if is_one(d) else None for d in shape]
         for source, runs in self._sources(node):
             if self.unit_of[source] != group.unit:
@@ -326,14 +290,14 @@ class _Fuser:
         return tuple(dims)
 
     def _reduction_fits(self, group: Group, node: Node, dims) -> bool:
-        if node.kind == "partial":
-            axes = frozenset(dims[a] for a in node.attrs["axes"] if dims[a] >= 0)
+        if node.kind is PARTIAL:
+            axes = node.kind.reduced(node, dims)
             return group.covers(dims) == "full" and (group.reduced is None or group.partial and axes == group.reduced)
         if group.partial:
-            return node.kind != "reduce" and (not group.kept or group.covers(dims) == "full")
-        if node.kind != "reduce":
+            return node.kind is not REDUCE and (not group.kept or group.covers(dims) == "full")
+        if node.kind is not REDUCE:
             return True
-        axes = frozenset(dims[a] for a in node.attrs["axes"] if dims[a] >= 0)
+        axes = node.kind.reduced(node, dims)
         if group.reduced is None:
             return all(group.covers(group.dims[m]) == "full" for m in group.members)
         return axes == group.reduced and group.covers(dims) == "full"
@@ -441,13 +405,13 @@ class _Fuser:
         not be kept.  And the few numbers that they wait for."""
         used = {v.node for v in stored_values(self.units.values(), self.outputs)}
         urgent = {number for number, unit in self.units.items() if isinstance(unit, Group) and any(
-            n.kind == "write" for n in unit.members) and all(n.kind == "write" for n in unit.members if n in used)}
+            n.kind is WRITE for n in unit.members) and all(n.kind is WRITE for n in unit.members if n in used)}
         waiting = list(urgent)
         while waiting:
             for number in self.needs[waiting.pop()] - urgent:
                 unit = self.units[number]
                 if isinstance(unit, Group) and _is_small(unit.domain) and not any(
-                        may_fail(n) or n.kind == "write" for n in unit.members):
+                        n.kind.may_fail(n) or n.kind is WRITE for n in unit.members):
                     urgent.add(number)
                     waiting.append(number)
         return urgent

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from jitgraph.compiler.failures import may_fail
 from jitgraph.graph import dtypes
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.function_graph import inputs_by_value
 
+from .builder import Builder
 from .emit import scalars
-from .ir import VIEWS, Builder, Node, Value, shape_key
+from .ir import Node, Value, shape_key
 from .kernel import CODES
 from .open_variables import ASSIGNMENTS, is_open
 from .order import body_variables, is_transparent, is_variable, ref_inputs, seen_through, variable_of
+from .primitives.elementwise import CAST, MAP
+from .primitives.host import HOST
+from .primitives.memory import CONST, INPUT
+from .primitives.products import MATMUL
+from .primitives.rows import UPDATE
 from .prune import EVERYTHING, changes_something, has_effect
 from .specialize import MISUSED, shape_error
 from .views import resolve
@@ -46,7 +51,7 @@ class _Lowering:
         program = self.program
         for tensor in program.feeds:
             info = self.infos[tensor]
-            self.values[tensor] = self.b.node("input", [], [(info.shape, info.dtype)], tensor=tensor).out
+            self.values[tensor] = self.b.node(INPUT, [], [(info.shape, info.dtype)], tensor=tensor).out
         for op in program.ops:
             self.b.op, self.b.position = op, op._id
             before = len(self.b.nodes)
@@ -59,7 +64,7 @@ class _Lowering:
             if tensor in program.feeds or (tensor in program.known and tensor not in program.results):
                 program.results[tensor] = self._value(tensor)
         program.nodes = _live_nodes(self.b.nodes, list(program.results.values()))
-        program.outputs = [v for v in program.results.values() if v.node.kind not in ("input", "const", "size")]
+        program.outputs = [v for v in program.results.values() if not v.node.kind.is_given]
 
     # values ----------------------------------------------------------------------------------------------------
     def _value(self, tensor) -> Value:
@@ -80,7 +85,7 @@ class _Lowering:
             return self.b.size(info.value, info.dtype)
         if info.dtype.name in CODES or info.dtype.is_complex:
             return self.b.const(info.value, info.dtype)
-        return self.b.node("const", [], [(info.shape, info.dtype)], array=info.value).out
+        return self.b.node(CONST, [], [(info.shape, info.dtype)], array=info.value).out
 
     def _read(self, variable) -> Value:
         if variable not in self.current:
@@ -92,10 +97,10 @@ class _Lowering:
         """Records the value of a fetched or live tensor as it is now; what is not computed into a buffer is copied."""
         value = self._value(tensor)
         base = resolve(value)
-        plain = value.node.kind in ("input", "const", "size") or (
-            base is not None and base[0] is value and value.node.kind not in ("read", "write", "iota"))
+        plain = value.node.kind.is_given or (
+            base is not None and base[0] is value and not (value.node.kind.is_state or value.node.kind.is_index))
         if not plain and value.dtype.name in CODES:
-            value = self.b.node("cast", [value], [(value.shape, value.dtype)], alone=True).out
+            value = self.b.node(CAST, [value], [(value.shape, value.dtype)], alone=True).out
         elif not plain:
             value = self._host_copy(value)
         self.program.results[tensor] = value
@@ -177,7 +182,7 @@ class _Lowering:
     def _host(self, op, inputs):
         outputs = [(self.infos[t].shape if t in self.infos else None, t.dtype.base_dtype) for t in op.outputs]
         computation = _computation(op, outputs)
-        node = self.b.node("host", inputs, [(s or (), d) for s, d in outputs], alone=computation is None,
+        node = self.b.node(HOST, inputs, [(s or (), d) for s, d in outputs], alone=computation is None,
                            computation=computation, call="op")
         node.attrs["open"] = [s is None for s, _ in outputs]
         if op.opdef.stateful or op.opdef.state or not op.outputs or op.type in ("Assert", "Print"):
@@ -204,7 +209,7 @@ class _Lowering:
         """What stands for an input on which nothing depends that is asked for."""
         dtype = tensor.dtype.base_dtype
         array = np.zeros([0] * len(tensor._shape or ()), dtype.as_numpy_dtype)
-        return self.b.node("const", [], [(array.shape, dtype)], array=array).out
+        return self.b.node(CONST, [], [(array.shape, dtype)], array=array).out
 
     # state -----------------------------------------------------------------------------------------------------
     def _on_state(self, op, refs):
@@ -281,7 +286,7 @@ class _Lowering:
         if old is not None:
             self._settle(old, writer)
         self.writers[variable] = writer
-        if writer.kind in ("host", "update"):
+        if writer.kind in (HOST, UPDATE):
             info = self.infos[variable.outputs[0]]
             fresh = self.b.read(variable, self.versions[variable], info.shape, info.dtype)
             fresh.node.after.append(writer)
@@ -299,7 +304,7 @@ class _Lowering:
         stale, users, waiting = {old}, [], [old]
         while waiting:
             for n in self.b.users.get(waiting.pop(), ()):
-                if n.kind in VIEWS:
+                if n.kind.is_view:
                     seen = [v for v in n.outputs if v not in stale and resolve(v) is not None]
                     stale.update(seen)
                     waiting.extend(seen)
@@ -310,7 +315,7 @@ class _Lowering:
         def copy(value):
             if value not in copies:
                 at = self.b.nodes.index(writer)
-                copies[value] = self.b.node("cast", [value], [(value.shape, value.dtype)], alone=True).out
+                copies[value] = self.b.node(CAST, [value], [(value.shape, value.dtype)], alone=True).out
                 node = self.b.nodes.pop()
                 self.b.nodes.insert(at, node)
                 users.append(node)
@@ -318,8 +323,8 @@ class _Lowering:
 
         for tensor in [t for t, v in self.values.items() if v in stale and self._used_later(t)]:
             self.values[tensor] = copy(self.values[tensor])
-        first = len(writer.attrs["step"].results) if writer.kind == "update" else 0
-        if writer.kind in ("host", "update"):
+        first = len(writer.attrs["step"].results) if writer.kind is UPDATE else 0
+        if writer.kind in (HOST, UPDATE):
             for k in range(first, len(writer.inputs)):
                 if writer.inputs[k] in stale:
                     writer.inputs[k] = copy(writer.inputs[k])
@@ -337,7 +342,7 @@ class _Lowering:
 
     def _note_effects(self, before):
         for node in self.b.nodes[before:]:
-            if node.kind in ("map", "gather", "scatter", "bounds") and may_fail(node):
+            if node.kind.may_fail(node):
                 self.checks.append(node)
 
 
@@ -397,11 +402,11 @@ def _expressible(nodes) -> bool:
     for node in nodes:
         if any(v.dtype.name not in CODES for v in node.outputs):
             return False
-        if node.kind == "map":
+        if node.kind is MAP:
             code = CODES[node.inputs[-1].dtype.name]
             if not scalars.supported(node.attrs["prim"], code):
                 return False
-        if node.kind == "matmul" and node.out.dtype not in (dtypes.float32, dtypes.float64):
+        if node.kind is MATMUL and node.out.dtype not in (dtypes.float32, dtypes.float64):
             return False
     return True
 
@@ -409,23 +414,15 @@ def _expressible(nodes) -> bool:
 def _live_nodes(nodes, results):
     """Drops primitives that nothing needs: only results, writes and host effects are wanted for themselves."""
     keep, stack = set(), [v.node for v in results]
-    stack += [n for n in nodes if n.kind in ("write", "update", "bounds")]
-    stack += [n for n in nodes if n.kind == "host" and (not n.outputs or _has_effect(n))]
+    stack += [n for n in nodes if n.kind.has_effect(n)]
     while stack:
         n = stack.pop()
         if n in keep:
             continue
         keep.add(n)
         stack.extend(v.node for v in n.inputs)
-        if n.kind in ("assemble", "read", "place"):
+        if n.kind.is_ordered:
             stack.extend(n.after)
     for n in nodes:
         n.after = [a for a in n.after if a in keep]
     return [n for n in nodes if n in keep]
-
-
-def _has_effect(node) -> bool:
-    opdef = node.op.opdef if node.op is not None and node.attrs.get("call") in ("op", "stream") else None
-    return opdef is not None and opdef.has_effect
-
-

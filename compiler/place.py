@@ -10,22 +10,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import sizes
-from .emit import contract, convolve, philox, products, sequential, windows, winograd
 from .ir import Node, Value
 from .kernel import CODES, WIDTH, Kernel
+from .primitives.host import HOST
+from .primitives.memory import CONST, INPUT, SIZE
 from .views import resolve
 
 FEW_SPANS = 256
-WRITTEN_BY_HAND = {
-    "matmul": contract.emit, "conv": convolve.emit_forward, "conv_input": convolve.emit_input_gradient,
-    "conv_filter": convolve.emit_filter_gradient,
-    "winograd": winograd.emit_forward, "winograd_weights": winograd.emit_weights, "winograd_filter": winograd.emit_filter_gradient,
-    "pool": windows.emit_pool, "pool_grad": windows.emit_pool_gradient,
-    "depthwise": windows.emit_depthwise, "depthwise_input": windows.emit_depthwise_input,
-    "depthwise_filter": windows.emit_depthwise_filter, "scatter": sequential.emit_scatter, "scan": sequential.emit_scan,
-    "update": sequential.emit_update, "bounds": sequential.emit_bounds, "top_k": sequential.emit_top_k,
-    "uniform": philox.emit_uniform, "normal": philox.emit_normal,
-}
+TARGET = "cpu"
+SLOTS = {INPUT: "feed", CONST: "const", SIZE: "size"}
 
 
 @dataclass
@@ -74,9 +67,9 @@ class _Placer:
         for step in program.steps:
             if isinstance(step, Kernel):
                 self._kernel(step, outputs)
-            elif step.kind in WRITTEN_BY_HAND:
-                self._kernel(self._written(step), outputs)
-            elif step.kind == "host":
+            elif step.kind.kernels:
+                self._kernel(step.kind.kernel(step, TARGET, program.options), outputs)
+            elif step.kind is HOST:
                 self._host(step)
         for tensor, value in program.results.items():
             base, _, _ = resolve(value)
@@ -86,11 +79,6 @@ class _Placer:
             for slot in self.layout.slots:
                 slot.first, slot.last = 0, len(self.layout.steps)
         return self.layout
-
-    def _written(self, node: Node) -> Kernel:
-        if node.kind == "matmul" and self.program.options.uses("product_tiles") and products.suits(node):
-            return products.emit(node)
-        return WRITTEN_BY_HAND[node.kind](node)
 
     def _kernel(self, kernel: Kernel, outputs):
         number = len(self.layout.steps)
@@ -132,11 +120,10 @@ class _Placer:
 
     def _slot(self, base: Value, outputs) -> int:
         node = base.node
-        key = node.attrs["variable"] if node.kind in ("read", "write") else base
+        key = base if node.variable is None else node.variable
         if key in self.slot_of:
             return self.slot_of[key]
-        kinds = {"input": "feed", "const": "const", "size": "size", "read": "variable", "write": "variable"}
-        kind = kinds.get(node.kind) or ("output" if base in outputs else "temp")
+        kind = "variable" if node.kind.is_state else SLOTS.get(node.kind) or ("output" if base in outputs else "temp")
         name = node.attrs.get("tensor", node.attrs.get("variable"))
         return self._new(key, Slot(kind, base, name, base.dtype, base.shape))
 

@@ -12,19 +12,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jitgraph.compiler.failures import CHECKED
 from jitgraph.control.frames.structure import FRAME_OPS
+from jitgraph.declare.prim import CHECKED
 from jitgraph.graph.build import group_inputs
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.function_graph import BRANCHING, CALLS, is_state
 
 from . import ranges
+from .builder import Builder
 from .emit import scalars
-from .ir import Builder
 from .kernel import CODES, DTYPE_NAMES, Statement
 from .lower import PASS_THROUGH
 from .order import body_variables, order, variable_of
+from .primitives.elementwise import CAST, MAP
+from .primitives.memory import CONST, INPUT
 from .program import Program
 from .prune import prune
 
@@ -32,7 +34,7 @@ ENDED, UNFINISHED, GAVE_UP = 0, 1, 2        # what a kernel returns; it gives up
 SETTLED = 3             # in a kernel: integers are in their ranges
 SETTLING = 4            # iterations after which they are, at most
 LARGEST = 400           # statements
-DIVISIONS = tuple(prim for prim in CHECKED if prim != "pow")
+DIVISIONS = CHECKED - {"pow"}
 DTYPES = {code: as_dtype(name) for code, name in DTYPE_NAMES.items()}
 
 
@@ -229,7 +231,7 @@ class _Block:
             self.values[tensor] = self._given(name)
 
     def _given(self, name: str):
-        value = self.b.node("input", [], [((), DTYPES[self.writer.types[name]])]).out
+        value = self.b.node(INPUT, [], [((), DTYPES[self.writer.types[name]])]).out
         self.names[value] = name
         return value
 
@@ -288,11 +290,11 @@ class _Block:
 
     def _line(self, node):
         """Writes one primitive."""
-        if node.kind == "const" and not node.out.rank and node.out.constant.dtype != object:
+        if node.kind is CONST and not node.out.rank and node.out.constant.dtype != object:
             return
-        if node.kind not in ("map", "cast") or node.out.shape != () or node.out.dtype.name not in CODES:
+        if node.kind not in (MAP, CAST) or node.out.shape != () or node.out.dtype.name not in CODES:
             raise NotScalar
-        prim = node.attrs["prim"] if node.kind == "map" else "cast"
+        prim = node.attrs["prim"] if node.kind is MAP else "cast"
         args, code = tuple(self._named(v) for v in node.inputs), CODES[node.out.dtype.name]
         writer = self.writer
         if not scalars.supported(prim, writer.types[args[-1]]):
@@ -336,7 +338,7 @@ class _Block:
     def _named(self, value) -> str:
         name = self.names.get(value)
         if name is None:
-            if value.node.kind != "const" or value.rank or value.constant.dtype == object:
+            if value.node.kind is not CONST or value.rank or value.constant.dtype == object:
                 raise NotScalar
             code = CODES.get(value.dtype.name)
             if code is None:

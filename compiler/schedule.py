@@ -5,21 +5,27 @@ each member its statements.  Which buffer a value lives in is decided later (`pl
 """
 from __future__ import annotations
 
+from jitgraph.declare.prim import ELEMENTARY
+
 from . import sizes
-from .fuse import Group, operands, stored_values
+from .fuse import Group, stored_values
 from .ir import Node, Value
-from .kernel import CODES, COLUMNS, EXPENSIVE, Access, Kernel, Loop, Param, Statement
+from .kernel import CODES, COLUMNS, Access, Kernel, Loop, Param, Statement
 from .options import Options
+from .primitives.memory import WRITE
+from .primitives.reductions import PARTIAL, SEARCHES, Reduction
 from .views import contiguous, resolve, trace
 
 
 def schedule(program):
     """Loop nests for groups; the order of units is the order of execution."""
     stored = stored_values(program.units, program.outputs)
-    program.steps = [_KernelBuilder(u, stored, program.options).build() if isinstance(u, Group) else u for u in program.units]
+    program.steps = [KernelBuilder(u, stored, program.options).build() if isinstance(u, Group) else u for u in program.units]
 
 
-class _KernelBuilder:
+class KernelBuilder:
+    """The loop nest of a group; its members add their statements (`primitives.Fused.state`)."""
+
     def __init__(self, group: Group, stored: set, options: Options):
         self.group, self.stored, self.options = group, stored, options
         self.kernel = Kernel(_kind(group, options), [], nodes=list(group.members))
@@ -30,12 +36,12 @@ class _KernelBuilder:
 
     def build(self) -> Kernel:
         for node in self.group.members:
-            getattr(self, "_" + node.kind, self._op)(node)
-            if node.outputs and node.out in self.stored and node.kind != "write":
+            node.kind.state(self, node)
+            if node.outputs and node.out in self.stored and node.kind is not WRITE:
                 self._store(node, node.out)
         self._reorder(_loop_order(self.group, self.kernel.kind))
         self.kernel.body = self.body
-        self.kernel.parts = next((n.out.shape[0] for n in self.group.members if n.kind == "partial"), 0)
+        self.kernel.parts = next((n.out.shape[0] for n in self.group.members if n.kind is PARTIAL), 0)
         if self.kernel.parts_of_columns:
             self._share_out()
         if self.options.uses("merged_loops"):
@@ -45,103 +51,62 @@ class _KernelBuilder:
         return self.kernel
 
     # statements ------------------------------------------------------------------------------------------------
-    def _add(self, kind, node, **fields) -> Statement:
+    def add(self, kind, node, **fields) -> Statement:
+        """A statement of a member."""
         statement = Statement(kind, node=node, level=self._level(node), **fields)
         self.body.append(statement)
         return statement
 
     def _level(self, node: Node) -> str:
         dims = self.group.dims[node]
-        return "full" if self.group.covers(dims) == "full" or node.kind == "partial" else "row"
+        return "full" if self.group.covers(dims) == "full" or node.kind is PARTIAL else "row"
 
     def _name(self) -> str:
         return f"v{sum(1 for s in self.body if s.name)}"
 
-    def _define(self, node: Node, kind, **fields):
+    def define(self, node: Node, kind, **fields):
+        """The statement that gives a member's value its name."""
         name = self._name()
-        self._add(kind, node, name=name, dtype=CODES[node.out.dtype.name], **fields)
+        self.add(kind, node, name=name, dtype=CODES[node.out.dtype.name], **fields)
         self.names[node.out] = name
-
-    def _op(self, node: Node):
-        self._define(node, "op", prim=node.attrs["prim"], args=self._args(node))
-
-    def _cast(self, node: Node):
-        self._define(node, "op", prim="cast", args=self._args(node))
-
-    def _reduce(self, node: Node):
-        self._define(node, "reduce", prim=node.attrs["op"], args=self._args(node))
-        self.body[-1].level = "row"
-        axes = node.attrs["axes"]
-        if node.attrs["op"] in ("argmax", "argmin"):        # the index along the reduced axis, as one more argument
-            dims = self.group.dims[node]
-            index = self._load_index(node, {dims[a]: 1 for a in axes if dims[a] >= 0})
-            reduction = self.body.pop(-2)
-            reduction.args = reduction.args + (index,)
-            self.body.append(reduction)
-
-    def _partial(self, node: Node):
-        self._define(node, "reduce", prim=node.attrs["op"], args=self._args(node))
-        self.body[-1].level = "row"
-
-    def _gather(self, node: Node):
-        (index,) = self._args(node)
-        axis, source = node.attrs["axis"], node.inputs[0]
-        base, strides, offset = resolve(source)
-        dims, width = self.group.dims[node], node.inputs[1].rank
-        runs = list(dims[:axis]) + [None] + list(dims[axis + width:])
-        access = Access(self._param(base, "in"), self._strides(runs, strides), offset)
-        self._define(node, "gather", args=(index,), access=access, stride=strides[axis], limit=source.shape[axis])
-
-    def _write(self, node: Node):
-        (name,) = self._args(node)
-        self.names[node.out] = name
-        access = Access(self._param(node.out, "out"), self._strides(self.group.dims[node], contiguous(node.out.shape)))
-        self._add("store", node, args=(name,), access=access, dtype=CODES[node.out.dtype.name])
-
-    def _place(self, node: Node):
-        (name,) = self._args(node)
-        target = node.attrs["target"]
-        strides = contiguous(target.shape)
-        offset = sizes_dot(node.attrs["offset"], strides)
-        access = Access(self._param(target, "out"), self._strides(self.group.dims[node], strides), offset)
-        self._add("store", node, args=(name,), access=access, dtype=CODES[target.dtype.name])
 
     def _store(self, node: Node, value: Value):
         strides = contiguous(value.shape)
         dims = self.group.out_dims(node)
-        if node.kind == "partial":
+        if node.kind is PARTIAL:
             strides = strides[1:]
-        access = Access(self._param(value, "out"), self._strides(dims, strides))
-        statement = self._add("store", node, args=(self.names[value],), access=access, dtype=CODES[value.dtype.name])
-        if node.kind in ("reduce", "partial"):
+        access = Access(self.param(value, "out"), self.strides(dims, strides))
+        statement = self.add("store", node, args=(self.names[value],), access=access, dtype=CODES[value.dtype.name])
+        if isinstance(node.kind, Reduction):
             statement.level = "row"
 
     # operands --------------------------------------------------------------------------------------------------
-    def _args(self, node: Node) -> tuple:
-        return tuple(self._operand(node, value, dims) for value, dims in operands(self.group, node))
+    def arguments(self, node: Node) -> tuple:
+        """The names of the elements that a member takes of its inputs."""
+        return tuple(self._operand(node, value, dims) for value, dims in node.kind.dims_of_inputs(node, self.group.dims[node]))
 
     def _operand(self, node: Node, value: Value, dims) -> str:
         source = trace(value)[0]
         if source.node in self.group.dims:
             return self.names[source]
         base, strides, offset = resolve(value)
-        if base.node.kind in ("const", "size") and not base.shape:
+        if base.node.kind.is_known and not base.shape:
             return self._scalar(node, base)
-        runs = self._strides(dims, strides)
-        if base.node.kind == "iota":
+        runs = self.strides(dims, strides)
+        if base.node.kind.is_index:
             return self._iota(node, base, runs, offset)
         key = (base, tuple(sizes.source(s) for s in runs), sizes.source(offset))
         if key not in self.loads:
             name = self._name()
-            self._add("load", node, name=name, dtype=CODES[base.dtype.name],
-                      access=Access(self._param(base, "in"), runs, offset))
+            self.add("load", node, name=name, dtype=CODES[base.dtype.name],
+                      access=Access(self.param(base, "in"), runs, offset))
             self.loads[key] = name
         return self.loads[key]
 
     def _scalar(self, node: Node, base: Value) -> str:
         if base not in self.names:
             name = self._name()
-            self._add("scalar", node, name=name, dtype=CODES[base.dtype.name], args=(len(self.kernel.scalars),))
+            self.add("scalar", node, name=name, dtype=CODES[base.dtype.name], args=(len(self.kernel.scalars),))
             self.kernel.scalars.append(base)
             self.names[base] = name
         return self.names[base]
@@ -149,21 +114,22 @@ class _KernelBuilder:
     def _iota(self, node: Node, base: Value, runs, offset) -> str:
         key = ("iota", tuple(sizes.source(s) for s in runs), sizes.source(offset), base.dtype.name)
         if key not in self.loads:
-            index = self._load_index(node, dict(enumerate(runs)), offset)
+            index = self.load_index(node, dict(enumerate(runs)), offset)
             if base.dtype.name != "int64":
                 name = self._name()
-                self._add("op", node, name=name, prim="cast", args=(index,), dtype=CODES[base.dtype.name])
+                self.add("op", node, name=name, prim="cast", args=(index,), dtype=CODES[base.dtype.name])
                 index = name
             self.loads[key] = index
         return self.loads[key]
 
-    def _load_index(self, node: Node, strides: dict, offset=0) -> str:
+    def load_index(self, node: Node, strides: dict, offset=0) -> str:
+        """The name of offset + sum(strides[d] * index along domain dimension d)."""
         name = self._name()
         full = [strides.get(d, 0) for d in range(len(self.group.domain))]
-        self._add("index", node, name=name, dtype="i64", access=Access(-1, full, offset))
+        self.add("index", node, name=name, dtype="i64", access=Access(-1, full, offset))
         return name
 
-    def _strides(self, dims, strides) -> list:
+    def strides(self, dims, strides) -> list:
         """Strides per domain dimension, from strides per dimension of a value."""
         out: list = [0] * len(self.group.domain)
         for d, s in zip(dims, strides):
@@ -171,11 +137,11 @@ class _KernelBuilder:
                 out[d] = out[d] + s
         return out
 
-    def _param(self, base: Value, use: str) -> int:
-        key = base
-        if base.node.kind in ("read", "write"):      # all versions of a variable are one buffer
-            key = next((v for v in self.params if v.node.kind in ("read", "write")
-                        and v.node.attrs["variable"] is base.node.attrs["variable"]), base)
+    def param(self, base: Value, use: str) -> int:
+        """The number of the kernel's parameter for a buffer that is used so (in, out)."""
+        key, variable = base, base.node.variable
+        if variable is not None:        # all versions of a variable are one buffer
+            key = next((v for v in self.params if v.node.variable is variable), base)
         if key not in self.params:
             self.params[key] = len(self.kernel.params)
             self.kernel.params.append(Param("", CODES[base.dtype.name], use))
@@ -198,15 +164,8 @@ class _KernelBuilder:
         self.kernel.loops.insert(0, Loop(self.kernel.parts, "outer"))
         for s in self.body:
             if s.access is not None:
-                partial = s.kind == "store" and s.node.kind == "partial"
+                partial = s.kind == "store" and s.node.kind is PARTIAL
                 s.access.strides.insert(0, sizes.product(s.node.out.shape[1:]) if partial else 0)
-
-
-def sizes_dot(a, b):
-    total: sizes.Dim = 0
-    for x, y in zip(a, b):
-        total = total + x * y
-    return total
 
 
 def _kind(group: Group, options: Options) -> str:
@@ -214,7 +173,7 @@ def _kind(group: Group, options: Options) -> str:
         return "partial"
     if group.reduced is None:
         return "map"
-    searches = any(n.kind == "reduce" and n.attrs["op"] in ("argmax", "argmin") for n in group.members)
+    searches = any(isinstance(n.kind, Reduction) and n.attrs["op"] in SEARCHES for n in group.members)
     if not group.sums_columns or searches or not options.uses("column_kernels"):
         return "rows"
     return "cols"
@@ -260,7 +219,7 @@ def _add_missing_loop(kernel: Kernel):
 def _items(kernel: Kernel):
     """Number of items that threads share out, and the rough cost of one in nanoseconds."""
     outer = [loop.size for loop in kernel.loops if loop.role == "outer"]
-    work = sum(6 if s.prim in EXPENSIVE else 1 for s in kernel.body if s.kind != "scalar") * 0.12
+    work = sum(6 if s.prim in ELEMENTARY else 1 for s in kernel.body if s.kind != "scalar") * 0.12
     per_item: sizes.Dim = 1
     if kernel.kind == "map":
         if len(outer) > 1:

@@ -63,7 +63,7 @@ def describe(program, fact) -> dict:
             number += 1
         else:
             op = step.node.op
-            name = op.name if step.node.attrs.get("call") == "op" else step.node.kind
+            name = op.name if step.node.attrs.get("call") == "op" else step.node.kind.name
             steps.append({"step": len(steps), "kind": "host", "name": name, "bytes": None})
     temps = [_bytes(s.value) for s in program.layout.slots if s.kind in ("temp", "output")]
     return {"title": _title(program), "compiler": program.options.compiler, "feeds": [t.name for t in program.feeds],

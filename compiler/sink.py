@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph.compiler.failures import may_fail
+from jitgraph.declare.prim import CHEAP
 
 from . import sizes
-from .fuse import Group, operands, weight
-from .ir import LARGE, VIEWS, Node, Value, same_shape
+from .fuse import Group
+from .ir import LARGE, Node, Value, same_shape
 from .kernel import CODES, WIDTH
-from .simplify import QUICK, inserted
+from .primitives.elementwise import CAST, MAP
+from .primitives.reductions import Reduction
+from .simplify import inserted
 from .views import resolve, trace
 
 SHORT = 3               # operations that are cheaper than writing and reading a value in the cache
 CACHED = 1 << 20        # elements up to which a value stays in the cache until it is read
-CHEAP = (*QUICK, "lt", "le", "gt", "ge", "eq", "ne", "logical_and", "logical_or", "logical_not", "select", "abs", "floor")
 
 
 def sink(program):
@@ -72,9 +73,9 @@ class _Sinker:
         """Adds to `chain` what of `home` it needs, and to `sources` what that is made of and lies in memory in any case."""
         for value in node.inputs:
             base = resolve(value)[0]
-            if base.node.kind in ("const", "size") or value.node in chain:
+            if base.node.kind.is_known or value.node in chain:
                 continue
-            if base.node.kind in ("read", "write", "iota"):
+            if base.node.kind.is_state or base.node.kind.is_index:
                 return False
             if value.node in home.dims and not self._is_kept(home, value, chain):
                 if not _is_cheap(value.node) or not same_shape(value.shape, node.out.shape):
@@ -95,7 +96,7 @@ class _Sinker:
         users = list(self.users.get(value, ()))
         while users:
             user = users.pop()
-            if user.kind in VIEWS:
+            if user.kind.is_view:
                 users += self.users.get(user.out, ())
             elif self.unit_of.get(user) is not home and user not in chain:
                 return True
@@ -119,10 +120,10 @@ class _Sinker:
         seen = set()
         for user in self.users[value]:
             if self.unit_of[user] is target:
-                if user.kind not in ("map", "cast", "reduce", "partial"):
+                if not (user.kind in (MAP, CAST) or isinstance(user.kind, Reduction)):
                     return None
-                seen |= {dims for v, dims in operands(target, user) if v is value}
-        if len(seen) != 1 or target.weight() + sum(map(weight, chain)) > self.program.options.max_weight:
+                seen |= {dims for v, dims in user.kind.dims_of_inputs(user, target.dims[user]) if v is value}
+        if len(seen) != 1 or target.weight() + sum(n.kind.weight(n) for n in chain) > self.program.options.max_weight:
             return None
         dims, = seen
         if target.covers(dims) != "full":
@@ -164,7 +165,7 @@ class _Sinker:
 
 def _is_cheap(node: Node) -> bool:
     """Whether computing it takes less than writing it, and does nothing else."""
-    return (node.kind == "cast" or node.kind == "map" and node.attrs["prim"] in CHEAP) and not may_fail(node)
+    return (node.kind is CAST or node.kind is MAP and node.attrs["prim"] in CHEAP) and not node.kind.may_fail(node)
 
 
 def _width(value: Value) -> int:

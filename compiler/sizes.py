@@ -263,6 +263,14 @@ def product(dims) -> Dim:
     return total
 
 
+def dot(a, b) -> Dim:
+    """The sum of the products of two lists."""
+    total: Dim = 0
+    for x, y in zip(a, b):
+        total = total + x * y
+    return total
+
+
 def count(shape) -> int:
     """The number of elements that a shape has right now."""
     return hint_of(product(shape))

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from .fuse import Group
 from .kernel import Kernel
+from .primitives.reductions import PARTIAL
 from .views import resolve
 
 
@@ -45,7 +46,7 @@ def _lower(program):
 def _simplify(program):
     for node in program.nodes:
         for v in node.inputs:
-            if resolve(v) is None and node.kind not in ("reshape", "transpose", "broadcast", "slice"):
+            if resolve(v) is None and not node.kind.is_view:
                 return f"{node} takes {v}, which strides cannot reach"
     return _lower(program)
 
@@ -74,7 +75,7 @@ def _needed(node):
             continue
         seen.add(n)
         yield n
-        if n.kind in ("reshape", "transpose", "broadcast", "slice", "read"):
+        if n.kind.is_view or n.kind.is_leaf:
             stack.extend([v.node for v in n.inputs] + n.after)
 
 
@@ -85,7 +86,7 @@ def _schedule(program):
                 if s.access is not None and len(s.access.strides) != len(step.loops):
                     return f"{s} has {len(s.access.strides)} strides for {len(step.loops)} loops"
             for node in step.nodes:
-                if node.kind == "partial" and (node.out.shape[0] != step.parts or step.kind not in ("cols", "partial")):
+                if node.kind is PARTIAL and (node.out.shape[0] != step.parts or step.kind not in ("cols", "partial")):
                     return f"a {step.kind} kernel makes {step.parts} parts of {node}"
     return None
 

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from . import sizes
-from .ir import VIEWS, Value
+from .ir import Value
 
 
 def is_one(d) -> bool:
@@ -27,24 +27,11 @@ def trace(value: Value):
     """Through the views that only rename dimensions: (source, dims), where dims[k] is the dimension of `value` along
     which dimension k of the source runs, -1 where it has size 1."""
     dims = [-1 if is_one(d) else k for k, d in enumerate(value.shape)]
-    while value.node.kind in VIEWS:
-        node = value.node
-        source = node.inputs[0]
-        if node.kind == "transpose":
-            inner = [-1] * source.rank
-            for i, p in enumerate(node.attrs["perm"]):
-                inner[p] = dims[i]
-        elif node.kind == "broadcast":
-            shift = value.rank - source.rank
-            inner = [-1 if is_one(d) else dims[k + shift] for k, d in enumerate(source.shape)]
-        elif node.kind == "reshape":
-            renamed = unit_reshape(source.shape, value.shape)
-            if renamed is None:
-                break
-            inner = [-1 if r < 0 else dims[r] for r in renamed]
-        else:
+    while value.node.kind.is_view:
+        inner = value.node.kind.renamed(value, dims)
+        if inner is None:
             break
-        value, dims = source, inner
+        value, dims = value.node.inputs[0], inner
     return value, dims
 
 
@@ -62,36 +49,53 @@ def resolve(value: Value):
     A reshape of something that is not contiguous has no such answer: `None` (the lowering puts a copy there).
     """
     node = value.node
-    if node.kind == "iota":     # its "buffer" is the index itself
+    if node.kind.is_index:
         return value, [int(k == node.attrs["axis"]) for k in range(value.rank)], 0
-    if node.kind not in VIEWS:
+    if not node.kind.is_view:
         return value, contiguous(value.shape), 0
     found = resolve(node.inputs[0])
     if found is None:
         return None
     base, strides, offset = found
-    source = node.inputs[0]
-    if node.kind == "transpose":
-        return base, [strides[p] for p in node.attrs["perm"]], offset
-    if node.kind == "broadcast":
-        shift = value.rank - source.rank
-        return base, [0 if k < shift or (is_one(source.shape[k - shift]) and not is_one(d)) else strides[k - shift]
-                      for k, d in enumerate(value.shape)], offset
-    if node.kind == "slice":
-        for b, s in zip(node.attrs["begin"], strides):
-            offset = offset + b * s
-        return base, [s * t for s, t in zip(strides, node.attrs["strides"])], offset
-    renamed = unit_reshape(source.shape, value.shape)
-    if renamed is not None:
-        out: list = [0] * value.rank
-        for k, r in enumerate(renamed):
-            if r >= 0:
-                out[r] = strides[k]
-        return base, out, offset
-    if is_contiguous(source.shape, strides):
-        return base, contiguous(value.shape), offset
-    return None
+    indexed = node.kind.indexed(value, strides, offset)
+    return None if indexed is None else (base, *indexed)
 
 
 def is_contiguous(shape, strides) -> bool:
     return all(is_one(d) or sizes.same(s, c) for d, s, c in zip(shape, strides, contiguous(shape)))
+
+
+def is_plain(value: Value) -> bool:
+    """Whether a value's elements lie one after the other from the start of a buffer."""
+    base, strides, offset = resolve(value)
+    return not base.node.kind.is_index and is_contiguous(value.shape, strides) and sizes.same(offset, 0)
+
+
+def is_rearranged(value: Value, variable) -> bool:
+    """Whether a value is another view of that variable than the whole of it (reversed, transposed ...)."""
+    base, strides, offset = resolve(value)
+    return base.node.kind.is_state and base.node.attrs["variable"] is variable and not (
+        is_contiguous(value.shape, strides) and sizes.same(offset, 0))
+
+
+def blas_view(value: Value):
+    """(base, offset, batch stride, row stride, transposed) of a matrix (or batch of them) as BLAS takes it, or None."""
+    base, strides, offset = resolve(value)
+    if base.node.kind.is_index:
+        return None
+    rows, columns = strides[-2:]
+    m, n = value.shape[-2:]
+    batch = sizes.product(value.shape[:-2])
+    stride = 0
+    if not sizes.same(batch, 1):
+        dims = [(d, s) for d, s in zip(value.shape[:-2], strides[:-2]) if not sizes.same(d, 1)]
+        for (_, s), (d2, s2) in zip(dims, dims[1:]):
+            if not sizes.same(s, s2 * d2):
+                return None
+        stride = dims[-1][1]
+    if sizes.same(columns, 1) or sizes.same(n, 1):
+        if sizes.hint_of(rows) >= sizes.hint_of(n) or sizes.same(m, 1):
+            return base, offset, stride, rows if not sizes.same(m, 1) else n, False
+    if sizes.same(rows, 1) and sizes.hint_of(columns) >= sizes.hint_of(m):
+        return base, offset, stride, columns, True
+    return None

@@ -38,7 +38,7 @@ def suits(b: Any, batch: Any, size: Any, shape: Any, strides: Any, dilations: An
     batch, *size = (sizes.hint_of(d) for d in (batch, *size))
     # a tile's transformations cost like so many products per output and input channel, as measured
     each = 1 + 5 / channels + 6 / out
-    cost = batch * products(_covered(size, taps), taps) * each + ONCE
+    cost = batch * products(covered(size, taps), taps) * each + ONCE
     return SIZE * SIZE * channels * out <= MOST_WEIGHTS and cost < WORTH * sizes.product([batch, *size, *taps])
 
 
@@ -47,31 +47,6 @@ def products(covered: Any, taps: Any) -> Any:
     return sizes.product(d // (SIZE + 1 - t) * SIZE for d, t in zip(covered, taps))
 
 
-def _covered(size: Any, taps: Any) -> list:
+def covered(size: Any, taps: Any) -> list:
     """Rows and columns of results that whole tiles cover."""
     return [(d + SIZE - t) // (SIZE + 1 - t) * (SIZE + 1 - t) for d, t in zip(size, taps)]
-
-
-def convolve(b: Any, x: Any, w: Any, size: Any, before: Any, flipped: bool = False) -> Any:
-    """Images [n, h, w, in], before which `before` rows and columns of zeros are, with a filter [kh, kw, in, out], which may
-    be `flipped` along its first two axes: [n, *size, out]."""
-    taps = w.shape[:2]
-    covered = _covered(size, taps)
-    x = _framed(b, x, before, [d + t - 1 for d, t in zip(covered, taps)])
-    transformed = b.node("winograd_weights", [w], [((SIZE * SIZE, *w.shape[2:]), x.dtype)], flipped=flipped).out
-    y = b.node("winograd", [x, transformed, w], [((x.shape[0], *covered, w.shape[3]), x.dtype)],
-               flipped=flipped).out
-    return b.slice(y, (0,) * 4, (x.shape[0], *size, w.shape[3]))
-
-
-def convolve_filter(b: Any, x: Any, dy: Any, shape: Any, before: Any, chunks: int) -> Any:
-    """The gradient of such a convolution for its filter of `shape`, in `chunks` parts: [chunks, *shape]."""
-    covered = _covered(dy.shape[1:3], shape)
-    x = _framed(b, x, before, [d + t - 1 for d, t in zip(covered, shape)])
-    dy = _framed(b, dy, (0, 0), covered)
-    return b.node("winograd_filter", [x, dy], [((chunks, *shape), x.dtype)]).out
-
-
-def _framed(b: Any, x: Any, before: Any, covered: Any) -> Any:
-    """Images with zeros before and after them, `covered` rows and columns in all."""
-    return b.pad_images(x, [(lo, c - lo - d) for c, lo, d in zip(covered, before, x.shape[1:3])])

@@ -6,6 +6,7 @@ import numpy as np
 from jitgraph.compiler import show, sizes
 from jitgraph.compiler.emit.bind import Numbers, compile_guards
 from jitgraph.compiler.place import HostStep, temp_bytes
+from jitgraph.compiler.primitives.memory import READ, SIZE, WRITE
 
 from .binding import Binding, as_word
 from .library import LIBRARY
@@ -49,7 +50,7 @@ class Compiled:
             for dim in kernel.sizes:
                 if not isinstance(dim, tuple):
                     self.sizes.append(add(dim))
-                elif dim[0] == "scalar" and dim[1].node.kind == "size":
+                elif dim[0] == "scalar" and dim[1].node.kind is SIZE:
                     self.by_value.append((len(self.sizes), add(dim[1].node.attrs["array"].item()), dim))
                     self.sizes.append(0)
                 else:
@@ -67,12 +68,12 @@ class Compiled:
         program, variable = self.program, self.state.variable
         reads, writes = {}, []
         for node in program.nodes:
-            if node.kind == "read" and node.attrs["version"] == 0:
+            if node.kind is READ and node.attrs["version"] == 0:
                 reads.setdefault(node.attrs["variable"], node.op)
-            if node.kind == "write" and node.attrs["variable"] not in writes:
+            if node.kind is WRITE and node.attrs["variable"] not in writes:
                 writes.append(node.attrs["variable"])
         # TensorFlow asks a value for its shape: a variable without one fails (tf.assert_variables_initialized lives on that)
-        touched = {*reads, *writes, *(n.attrs["variable"] for n in program.nodes if n.kind == "read"),
+        touched = {*reads, *writes, *(n.attrs["variable"] for n in program.nodes if n.kind is READ),
                    *(v for n in program.nodes for v in n.attrs.get("refs", {}).values())}
         reads.update((v, None) for v in program.measured if v not in touched)
         self.reads = {variable(declaration): (declaration, op) for declaration, op in reads.items()}
@@ -93,7 +94,7 @@ class Compiled:
                 self.stretches.append((step, next(views), tuple(written)))
                 start = rows
                 continue
-            written += [self.state.variable(n.attrs["variable"]) for n in self.kernels[rows][0].nodes if n.kind == "write"]
+            written += [self.state.variable(n.attrs["variable"]) for n in self.kernels[rows][0].nodes if n.kind is WRITE]
             self.first_argument.append(len(self.index))
             self.index.extend(step[1])
             self.cuttable.append(not any(param.use != "in" and slots[k].kind == "variable"

@@ -12,7 +12,6 @@ from itertools import islice, repeat
 import numpy as np
 
 from jitgraph.compiler import options
-from jitgraph.compiler.failures import may_fail
 from jitgraph.compiler.kernel import CODES
 from jitgraph.compiler.place import HostStep
 
@@ -190,4 +189,4 @@ def _is_native(binding) -> bool:
     compiled, stretches = binding.compiled, binding.stretches
     return (not compiled.program.rest and not compiled.writes and len(stretches) == 1
             and not isinstance(stretches[0][0], HostStep)
-            and not any(may_fail(node) for kernel, _ in compiled.kernels for node in kernel.nodes))
+            and not any(node.kind.may_fail(node) for kernel, _ in compiled.kernels for node in kernel.nodes))

@@ -47,7 +47,7 @@ class Trace:
         if node.attrs.get("call") == "op":
             self.operation(node.op, begin, arrays)
         else:
-            name = node.op.name if node.op is not None else node.kind
+            name = node.op.name if node.op is not None else node.kind.name
             self._add(name, f"{name} = {node.kind}()", begin, arrays)
 
     def _add(self, name, label, begin, arrays):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from .. import sizes
 from ..ir import Node
 from ..kernel import CODES, Kernel, Param
-from ..simplify import blas_view
+from ..views import blas_view
 
 BLOCKS = 4                      # a product is cut into about so many blocks
 MIN_ROWS, MIN_COLUMNS = 64, 64  # of at least so many rows and columns

@@ -32,14 +32,6 @@ def emit(kernel: Kernel, options: Options = STANDARD) -> Kernel:
     return kernel
 
 
-def loaded(text: str, code: str) -> str:
-    return f"({text} != 0)" if code == "b1" else text
-
-
-def stored(text: str, code: str) -> str:
-    return f"u8({text})" if code == "b1" else text
-
-
 class CPUEmitter(Emitter):
     """Writes one kernel; `turned`: the text of operands that are read from scratch blocks."""
 
@@ -116,7 +108,7 @@ class CPUEmitter(Emitter):
 
     def load(self, s) -> str:
         text = self.turned.get(s.name)
-        return super().load(s) if text is None else loaded(text, s.dtype)
+        return super().load(s) if text is None else scalars.loaded(text, s.dtype)
 
     # rows and partial ------------------------------------------------------------------------------------------
     def _rows(self):
@@ -245,7 +237,7 @@ class CPUEmitter(Emitter):
                 self.statement(s)
             for s in reductions:
                 code = codes[s.name]
-                self._each_column(f"{s.name}_acc[c] = {stored(scalars.reduction(s.prim, code)[0], code)}")
+                self._each_column(f"{s.name}_acc[c] = {scalars.stored(scalars.reduction(s.prim, code)[0], code)}")
             *outside, last = self._loops("reduce")
             if self.kernel.parts:
                 self.part_lines(self.extent(self._loops("reduce")[0]))
@@ -296,14 +288,14 @@ class CPUEmitter(Emitter):
 
     def _combine(self, s, acc, x, source, code):
         """acc = acc combined with x, which has type `source`; accumulators in memory hold truth values as bytes."""
-        text = scalars.reduction(s.prim, code)[1].format(acc=loaded(acc, code), x=scalars.cast(x, source, code))
-        self.text.line(f"{acc} = {stored(text, code)}")
+        text = scalars.reduction(s.prim, code)[1].format(acc=scalars.loaded(acc, code), x=scalars.cast(x, source, code))
+        self.text.line(f"{acc} = {scalars.stored(text, code)}")
 
     def _column_results(self, reductions, codes, inner):
         stores = self._stores("row")
         with self.text.block(f"for i{inner} in range(lo, hi):"):
             for s in reductions:
-                value = scalars.cast(loaded(f"{s.name}_acc[i{inner} - lo]", codes[s.name]), codes[s.name], s.dtype)
+                value = scalars.cast(scalars.loaded(f"{s.name}_acc[i{inner} - lo]", codes[s.name]), codes[s.name], s.dtype)
                 self.text.line(f"{s.name} = {value}")
             for s in self.closure([s.args[0] for s in stores], self.varies_in_columns):
                 self.statement(s)

@@ -12,9 +12,9 @@ from ..views import resolve
 def bare_kernel(node: Node, name: str, inputs: list[Value], outputs: list[Value]) -> Kernel:
     """A kernel that is still without text: it reads `inputs` (x0, x1 ...) and fills `outputs` (y0 ...), of which a variable
     is changed in place."""
-    kernel = Kernel(node.kind, [], nodes=[node], name=name)
+    kernel = Kernel(node.kind.name, [], nodes=[node], name=name)
     kernel.params = [*(Param(f"x{k}", CODES[v.dtype.name], "in") for k, v in enumerate(inputs)),
-                     *(Param(f"y{k}", CODES[v.dtype.name], "inout" if v.node.kind in ("read", "write") else "out")
+                     *(Param(f"y{k}", CODES[v.dtype.name], "inout" if v.node.kind.is_state else "out")
                        for k, v in enumerate(outputs))]
     kernel.buffers = [resolve(v)[0] for v in (*inputs, *outputs)]
     return kernel

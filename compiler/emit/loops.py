@@ -2,10 +2,10 @@
 which pass it belongs to, and the text of a single statement."""
 from __future__ import annotations
 
-from jitgraph.compiler.failures import CHECKED
+from jitgraph.declare.prim import CHECKED, ELEMENTARY
 
 from .. import sizes
-from ..kernel import CHECK_DIVISION, CHECK_INDEX, CHECK_POWER, EXPENSIVE, Kernel, Statement
+from ..kernel import CHECK_DIVISION, CHECK_INDEX, CHECK_POWER, Kernel, Statement
 from ..options import STANDARD, Options
 from . import scalars
 
@@ -225,7 +225,7 @@ class Emitter:
         every = [(p, s) for p in stores for s in stores[p] if self.kernel.params[s.access.param].use == "out"]
         for name, at in uses.items():
             s = self.by_name[name]
-            if len(at) < 2 or s.kind != "op" or s.prim not in EXPENSIVE:
+            if len(at) < 2 or s.kind != "op" or s.prim not in ELEMENTARY:
                 continue
             for p, store in every:
                 own = store.args[0] == name

@@ -15,7 +15,7 @@ from __future__ import annotations
 from .. import sizes
 from ..ir import Node, Value
 from ..kernel import Kernel
-from ..simplify import blas_view
+from ..views import blas_view
 from . import cpu_features
 from .kernel_text import KernelText
 from .product_code import NARROWEST, SIZES, TURNED_ROWS, Form, widest

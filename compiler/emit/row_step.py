@@ -1,10 +1,10 @@
 """The scalar expression by which rows of variables change in place."""
 from __future__ import annotations
 
-from jitgraph.compiler.failures import may_fail
-
-from ..ir import Builder
+from ..builder import Builder
 from ..kernel import CODES
+from ..primitives.elementwise import MAP
+from ..primitives.memory import INPUT
 from . import scalars
 
 
@@ -17,13 +17,13 @@ class RowStep:
 
     def __init__(self, expression, variables, others):
         builder = Builder()
-        self.inputs = [builder.node("input", [], [((), dtype)]).out for dtype in (*variables, *others)]
+        self.inputs = [builder.node(INPUT, [], [((), dtype)]).out for dtype in (*variables, *others)]
         found = expression(*self.inputs)
         found = found if isinstance(found, tuple) else (found,)
         self.results = [builder.cast(builder.lift(value, dtype), dtype) for value, dtype in zip(found, variables)]
         self.nodes = builder.nodes
         codes = [CODES.get(v.dtype.name) for node in self.nodes for v in (*node.inputs, *node.outputs)]
-        if None in codes or any(may_fail(node) for node in self.nodes) or not all(
+        if None in codes or any(node.kind.may_fail(node) for node in self.nodes) or not all(
                 scalars.supported(node.attrs["prim"], CODES[node.inputs[-1].dtype.name])
-                for node in self.nodes if node.kind == "map"):
+                for node in self.nodes if node.kind is MAP):
             raise NotImplementedError

@@ -5,12 +5,14 @@ intrinsics on the CPU and the GPU, NumPy functions in the simulator.
 """
 from __future__ import annotations
 
-from ..kernel import EXPENSIVE, Statement
+from jitgraph.declare.prim import ELEMENTARY
+
+from ..kernel import Statement
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "bit_and": "&", "bit_or": "|", "bit_xor": "^",
          "shift_left": "<<", "shift_right": ">>"}
 COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-CALLS = EXPENSIVE | {"sqrt", "rsqrt", "floor", "ceil", "rint", "trunc", "sign", "select"}
+CALLS = ELEMENTARY | {"sqrt", "rsqrt", "floor", "ceil", "rint", "trunc", "sign", "select"}
 
 
 def expression(s: Statement, types: dict) -> str:
@@ -34,6 +36,16 @@ def expression(s: Statement, types: dict) -> str:
     if is_float:
         return _float_expression(prim, args)
     return _int_expression(prim, args, code)
+
+
+def loaded(text: str, code: str) -> str:
+    """An element of memory, where truth values are bytes."""
+    return f"({text} != 0)" if code == "b1" else text
+
+
+def stored(text: str, code: str) -> str:
+    """What is written to memory for a value."""
+    return f"u8({text})" if code == "b1" else text
 
 
 def cast(name: str, source: str, target: str) -> str:

@@ -5,15 +5,17 @@ number of threads.
 """
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+
+from jitgraph.declare.prim import ELEMENTARY
 
 from .. import sizes
 from ..ir import Node
-from ..kernel import CODES, DTYPE_NAMES, EXPENSIVE, Kernel, Statement
+from ..kernel import CODES, DTYPE_NAMES, Kernel, Statement
 from . import scalars
-from .cpu import loaded, stored
 from .kernel_text import bare_kernel
-from .row_step import RowStep
 
 SEARCH_BLOCK = 128      # elements whose extreme is found before they are looked through
 BLOCK = 64      # columns of a table that one item owns
@@ -86,7 +88,7 @@ def emit_update(node: Node) -> Kernel:
     step = node.attrs["step"]
     count = len(step.results)
     variables, indices, values = node.inputs[:count], node.inputs[count], node.inputs[count + 1:]
-    by_value = {v for v in values if not v.rank and v.node.kind in ("const", "size")}
+    by_value = {v for v in values if not v.rank and v.node.kind.is_known}
     buffers = dict.fromkeys(v for v in values if v not in by_value)
     place = {v: f"x{1 + k}" for k, v in enumerate(buffers)}
     codes = [CODES[v.dtype.name] for v in (indices, *variables)]
@@ -102,10 +104,10 @@ def emit_update(node: Node) -> Kernel:
             once.append(_by_value(kernel, names[inner], value))
             continue
         buffer = f"y{k}[row + c]" if k < count else f"{place[value]}[{'at + c' if value.rank else 0}]"
-        (each if k < count or value.rank else once).append(f"{names[inner]} = {loaded(buffer, CODES[inner.dtype.name])}")
+        (each if k < count or value.rank else once).append(f"{names[inner]} = {scalars.loaded(buffer, CODES[inner.dtype.name])}")
     each += _statements(step, names, kernel, once)
-    each += [f"y{k}[row + c] = {stored(names[v], CODES[v.dtype.name])}" for k, v in enumerate(step.results)]
-    work = sum(6 if n.attrs.get("prim") in EXPENSIVE else 1 for n in step.nodes)
+    each += [f"y{k}[row + c] = {scalars.stored(names[v], CODES[v.dtype.name])}" for k, v in enumerate(step.results)]
+    work = sum(6 if n.attrs.get("prim") in ELEMENTARY else 1 for n in step.nodes)
     kernel.items, kernel.cost = (width + BLOCK - 1) // BLOCK, (0.2 + 0.1 * work, sizes.product(indices.shape) * BLOCK)
     lines = lambda depth, texts: "".join(f"{' ' * depth}{text}\n" for text in texts)
     params = ", ".join(p.name for p in kernel.params)
@@ -130,16 +132,16 @@ def _by_value(kernel: Kernel, name: str, value) -> str:
     return f"{name} = scalar_{code}(sizes, {len(kernel.sizes) - 1})"
 
 
-def _statements(step: RowStep, names: dict, kernel: Kernel, once: list[str]) -> list[str]:
+def _statements(step: Any, names: dict, kernel: Kernel, once: list[str]) -> list[str]:
     """The lines that compute a step's results; its constants go to `once`."""
     lines = []
     types = {names[v]: CODES[v.dtype.name] for v in step.inputs}
     for inner in step.nodes:
-        if inner.kind == "input":
+        if inner.out.is_input:
             continue
         names[inner.out] = name = f"v{len(names)}"
         types[name] = CODES[inner.out.dtype.name]
-        if inner.kind == "const":
+        if inner.kind.is_known:
             once.append(_by_value(kernel, name, inner.out))
             continue
         args = tuple(names[v] for v in inner.inputs)

@@ -10,25 +10,39 @@ A Python number beside an array or a traced value takes its dtype (``prim.add(fl
 """
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["PRIMS", "Prim", "Operators"]
+__all__ = ["CHEAP", "CHECKED", "ELEMENTARY", "PRIMS", "QUICK", "Cost", "Operators", "Prim"]
+
+
+class Cost(enum.Enum):
+    """What computing a scalar function of numbers that are at hand comes to."""
+
+    QUICK = "less than writing its result"
+    CHEAP = "no more than writing and reading it"
+    PLAIN = "some instructions"
+    ELEMENTARY = "some thirty instructions: worth keeping"
 
 
 class Prim(NamedTuple):
     """One scalar function: its name, number of arguments, NumPy meaning and kind of result.
 
     ``result`` is "same" (the dtype of the arguments), "bool", "real" (the real dtype of a complex argument),
-    "complex" (the complex dtype of two real arguments) or "given" (named by an argument).
+    "complex" (the complex dtype of two real arguments) or "given" (named by an argument).  ``is_exact``: IEEE rounds it the
+    same way everywhere.  ``fails``: integers can make it raise InvalidArgumentError.
     """
 
     name: str
     arity: int
     numpy: Callable
     result: str = "same"
+    cost: Cost = Cost.PLAIN
+    is_exact: bool = False
+    fails: bool = False
 
 
 def _special(name: str) -> Callable:
@@ -140,40 +154,54 @@ def _cast(x, dtype):
     return x.astype(target)
 
 
+_QUICK: dict[str, Any] = {"cost": Cost.QUICK}
+_CHEAP: dict[str, Any] = {"cost": Cost.CHEAP}
+_ELEMENTARY: dict[str, Any] = {"cost": Cost.ELEMENTARY}
+_EXACT: dict[str, Any] = {"is_exact": True}
+_FAILS: dict[str, Any] = {"fails": True}
+
 _TABLE: list[Prim] = [
     # one argument
-    Prim("neg", 1, np.negative), Prim("abs", 1, np.abs, "real"), Prim("sign", 1, np.sign),
-    Prim("floor", 1, np.floor), Prim("ceil", 1, np.ceil), Prim("rint", 1, np.rint), Prim("trunc", 1, np.trunc),
-    Prim("sqrt", 1, np.sqrt), Prim("rsqrt", 1, _rsqrt),
-    Prim("exp", 1, np.exp), Prim("log", 1, np.log), Prim("log1p", 1, np.log1p), Prim("expm1", 1, np.expm1),
-    Prim("tanh", 1, np.tanh), Prim("sigmoid", 1, _sigmoid), Prim("erf", 1, _special("erf")),
-    Prim("erfc", 1, _special("erfc")),
-    Prim("sin", 1, np.sin), Prim("cos", 1, np.cos), Prim("tan", 1, np.tan),
-    Prim("asin", 1, np.arcsin), Prim("acos", 1, np.arccos), Prim("atan", 1, np.arctan),
-    Prim("sinh", 1, np.sinh), Prim("cosh", 1, np.cosh),
-    Prim("asinh", 1, np.arcsinh), Prim("acosh", 1, np.arccosh), Prim("atanh", 1, np.arctanh),
-    Prim("lgamma", 1, _lgamma), Prim("digamma", 1, _digamma),
+    Prim("neg", 1, np.negative, **_QUICK, **_EXACT), Prim("abs", 1, np.abs, "real", **_CHEAP), Prim("sign", 1, np.sign),
+    Prim("floor", 1, np.floor, **_CHEAP), Prim("ceil", 1, np.ceil), Prim("rint", 1, np.rint), Prim("trunc", 1, np.trunc),
+    Prim("sqrt", 1, np.sqrt, **_EXACT), Prim("rsqrt", 1, _rsqrt),
+    Prim("exp", 1, np.exp, **_ELEMENTARY), Prim("log", 1, np.log, **_ELEMENTARY),
+    Prim("log1p", 1, np.log1p, **_ELEMENTARY), Prim("expm1", 1, np.expm1, **_ELEMENTARY),
+    Prim("tanh", 1, np.tanh, **_ELEMENTARY), Prim("sigmoid", 1, _sigmoid, **_ELEMENTARY),
+    Prim("erf", 1, _special("erf"), **_ELEMENTARY), Prim("erfc", 1, _special("erfc"), **_ELEMENTARY),
+    Prim("sin", 1, np.sin, **_ELEMENTARY), Prim("cos", 1, np.cos, **_ELEMENTARY), Prim("tan", 1, np.tan, **_ELEMENTARY),
+    Prim("asin", 1, np.arcsin, **_ELEMENTARY), Prim("acos", 1, np.arccos, **_ELEMENTARY),
+    Prim("atan", 1, np.arctan, **_ELEMENTARY), Prim("sinh", 1, np.sinh, **_ELEMENTARY),
+    Prim("cosh", 1, np.cosh, **_ELEMENTARY), Prim("asinh", 1, np.arcsinh, **_ELEMENTARY),
+    Prim("acosh", 1, np.arccosh, **_ELEMENTARY), Prim("atanh", 1, np.arctanh, **_ELEMENTARY),
+    Prim("lgamma", 1, _lgamma, **_ELEMENTARY), Prim("digamma", 1, _digamma, **_ELEMENTARY),
     Prim("is_nan", 1, np.isnan, "bool"), Prim("is_inf", 1, np.isinf, "bool"),
     Prim("is_finite", 1, np.isfinite, "bool"),
-    Prim("logical_not", 1, np.logical_not, "bool"), Prim("bit_not", 1, np.invert),
+    Prim("logical_not", 1, np.logical_not, "bool", **_CHEAP), Prim("bit_not", 1, np.invert),
     Prim("real", 1, np.real, "real"), Prim("imag", 1, _imag, "real"), Prim("conj", 1, np.conj),
     # two arguments
-    Prim("add", 2, np.add), Prim("sub", 2, np.subtract), Prim("mul", 2, np.multiply), Prim("div", 2, np.true_divide),
-    Prim("floor_div", 2, _floor_div), Prim("floor_mod", 2, _floor_mod),
-    Prim("trunc_div", 2, _trunc_div), Prim("trunc_mod", 2, _trunc_mod),
-    Prim("pow", 2, _pow), Prim("max", 2, np.maximum), Prim("min", 2, np.minimum), Prim("atan2", 2, np.arctan2),
-    Prim("eq", 2, np.equal, "bool"), Prim("ne", 2, np.not_equal, "bool"),
-    Prim("lt", 2, np.less, "bool"), Prim("le", 2, np.less_equal, "bool"),
-    Prim("gt", 2, np.greater, "bool"), Prim("ge", 2, np.greater_equal, "bool"),
-    Prim("logical_and", 2, np.logical_and, "bool"), Prim("logical_or", 2, np.logical_or, "bool"),
+    Prim("add", 2, np.add, **_QUICK, **_EXACT), Prim("sub", 2, np.subtract, **_QUICK, **_EXACT),
+    Prim("mul", 2, np.multiply, **_QUICK, **_EXACT), Prim("div", 2, np.true_divide, **_EXACT),
+    Prim("floor_div", 2, _floor_div, **_FAILS), Prim("floor_mod", 2, _floor_mod, **_FAILS),
+    Prim("trunc_div", 2, _trunc_div, **_FAILS), Prim("trunc_mod", 2, _trunc_mod, **_FAILS),
+    Prim("pow", 2, _pow, **_ELEMENTARY, **_FAILS), Prim("atan2", 2, np.arctan2, **_ELEMENTARY),
+    Prim("max", 2, np.maximum, **_QUICK, **_EXACT), Prim("min", 2, np.minimum, **_QUICK, **_EXACT),
+    Prim("eq", 2, np.equal, "bool", **_CHEAP, **_EXACT), Prim("ne", 2, np.not_equal, "bool", **_CHEAP, **_EXACT),
+    Prim("lt", 2, np.less, "bool", **_CHEAP, **_EXACT), Prim("le", 2, np.less_equal, "bool", **_CHEAP, **_EXACT),
+    Prim("gt", 2, np.greater, "bool", **_CHEAP, **_EXACT), Prim("ge", 2, np.greater_equal, "bool", **_CHEAP, **_EXACT),
+    Prim("logical_and", 2, np.logical_and, "bool", **_CHEAP), Prim("logical_or", 2, np.logical_or, "bool", **_CHEAP),
     Prim("bit_and", 2, np.bitwise_and), Prim("bit_or", 2, np.bitwise_or), Prim("bit_xor", 2, np.bitwise_xor),
     Prim("shift_left", 2, np.left_shift), Prim("shift_right", 2, np.right_shift),
     Prim("complex", 2, _complex, "complex"),
     # others
-    Prim("select", 3, np.where), Prim("cast", 2, _cast, "given"),
+    Prim("select", 3, np.where, **_CHEAP), Prim("cast", 2, _cast, "given"),
 ]
 
 PRIMS: dict[str, Prim] = {prim.name: prim for prim in _TABLE}
+QUICK = frozenset(prim.name for prim in _TABLE if prim.cost is Cost.QUICK)
+CHEAP = frozenset(prim.name for prim in _TABLE if prim.cost in (Cost.QUICK, Cost.CHEAP))
+ELEMENTARY = frozenset(prim.name for prim in _TABLE if prim.cost is Cost.ELEMENTARY)
+CHECKED = frozenset(prim.name for prim in _TABLE if prim.fails)
 
 
 def _dispatching(prim: Prim) -> Callable:

@@ -8,9 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from jitgraph.compiler import Options, compile, fuse, ir, schedule, sizes, views
+from jitgraph.compiler import Options, compile, fuse, schedule, sizes, views
+from jitgraph.compiler.builder import Builder
 from jitgraph.compiler.emit import cpu_features, cuda, simt
 from jitgraph.compiler.kernel import Kernel
+from jitgraph.compiler.primitives.memory import INPUT, SIZE
 from jitgraph.declare import prim
 from jitgraph.graph import dtypes
 
@@ -24,8 +26,8 @@ class Scheduled:
     """The kernels of `build(builder, *inputs)` for these arrays, and a memory of NumPy arrays to run them in."""
 
     def __init__(self, build: Callable, arrays):
-        builder = ir.Builder()
-        self.inputs = [builder.node("input", [], [(a.shape, dtypes.as_dtype(a.dtype))], name=str(k)).out
+        builder = Builder()
+        self.inputs = [builder.node(INPUT, [], [(a.shape, dtypes.as_dtype(a.dtype))], name=str(k)).out
                        for k, a in enumerate(arrays)]
         outputs = build(builder, *self.inputs)
         self.outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
@@ -38,10 +40,10 @@ class Scheduled:
     def buffer(self, value, writable: bool):
         """The array behind a value; variables begin as 1, what a kernel is still to fill as NaN or 77."""
         node = value.node
-        key = node.attrs["variable"] if node.kind in ("read", "write") else value
-        if key not in self.memory and node.kind in ("const", "size"):
+        key = value if node.variable is None else node.variable
+        if key not in self.memory and node.kind.is_known:
             array = np.array([sizes.hint_of(d) for d in np.ravel(node.attrs["array"])]) \
-                if node.kind == "size" else node.attrs["array"]
+                if node.kind is SIZE else node.attrs["array"]
             self.memory[key] = np.array(array, value.dtype.as_numpy_dtype).reshape(value.shape)
         elif key not in self.memory:
             empty = np.empty([sizes.hint_of(d) for d in value.shape], value.dtype.as_numpy_dtype)

@@ -4,7 +4,11 @@ import itertools
 import numpy as np
 import pytest
 
-from jitgraph.compiler import ir, sizes
+from jitgraph.compiler import sizes
+from jitgraph.compiler.builder import Builder
+from jitgraph.compiler.primitives import KINDS
+from jitgraph.compiler.primitives.kind import Kind
+from jitgraph.compiler.primitives.memory import INPUT
 from jitgraph.declare import prim
 from jitgraph.graph import dtypes
 
@@ -13,9 +17,9 @@ AROUND = ((1, 1), (1, 1))
 
 def calls(b):
     """{method: calls of it that differ in one thing each}"""
-    x, y = (b.node("input", [], [((6, 6), dtypes.float32)]).out for _ in range(2))
-    i, j = (b.node("input", [], [((6,), dtypes.int64)]).out for _ in range(2))
-    images, grads, w = (b.node("input", [], [(shape, dtypes.float32)]).out for shape in ((2, 8, 8, 3), (2, 4, 4, 5), (3, 3, 3, 5)))
+    x, y = (b.node(INPUT, [], [((6, 6), dtypes.float32)]).out for _ in range(2))
+    i, j = (b.node(INPUT, [], [((6,), dtypes.int64)]).out for _ in range(2))
+    images, grads, w = (b.node(INPUT, [], [(shape, dtypes.float32)]).out for shape in ((2, 8, 8, 3), (2, 4, 4, 5), (3, 3, 3, 5)))
     n = sizes.SizeSpace().symbol(6)
     window = {"taps": (2, 2), "strides": (2, 2), "before": (0, 0)}
     return {
@@ -62,24 +66,29 @@ def calls(b):
     }
 
 
-@pytest.mark.parametrize("method", list(calls(ir.Builder())))
+@pytest.mark.parametrize("method", list(calls(Builder())))
 def test_equal_primitives_are_one_and_others_are_not(method):
-    b = ir.Builder()
+    b = Builder()
     every = calls(b)[method]
     made = [call() for call in every]
     assert len(set(made)) == len(made)
     assert all(again is first for again, first in zip([call() for call in every], made))
 
 
-@pytest.mark.parametrize("kind", ir.ALONE)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if kind.is_unique], ids=repr)
 def test_what_has_effects_or_chances_is_never_merged(kind):
-    b = ir.Builder()
+    b = Builder()
     assert b.node(kind, [], [((), dtypes.float32)]).out is not b.node(kind, [], [((), dtypes.float32)]).out
 
 
 def test_a_new_attribute_counts_without_being_named():
-    b = ir.Builder()
-    made = [b.node("new", [], [((), dtypes.float32)], tilt=tilt).out for tilt in (1, 2, (1, 2), (1, (2,)), 1.0, "1", None, True)]
+    class New(Kind):
+        name = "new"
+        attributes = {"tilt": "of anything"}
+
+    b, new = Builder(), New()
+    del KINDS[new.name]
+    made = [b.node(new, [], [((), dtypes.float32)], tilt=tilt).out for tilt in (1, 2, (1, 2), (1, (2,)), 1.0, "1", None, True)]
     assert len(set(made)) == len(made)
 
 

@@ -8,8 +8,8 @@ import pytest
 from jitgraph.compiler.emit import cuda_compile
 from jitgraph.compiler.emit.cuda_compile import CompileError, ExtraMissing, compile_kernel, to_ptx
 from jitgraph.compiler.emit.intrinsics import FLOAT_FUNCTIONS
-from jitgraph.compiler.kernel import EXPENSIVE
 from jitgraph.declare import prim
+from jitgraph.declare.prim import ELEMENTARY
 
 compiles = pytest.mark.skipif(cuda_compile.missing() is not None, reason=cuda_compile.missing() or "")
 
@@ -61,7 +61,7 @@ def test_reductions_of_every_type(scheduled, dtype, names, axis):
 @compiles
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_every_float_function(scheduled, dtype):
-    names = sorted(EXPENSIVE | set(FLOAT_FUNCTIONS) - {"fabs"} | {"sqrt", "rsqrt", "floor_mod", "trunc_mod", "is_inf"})
+    names = sorted(ELEMENTARY | set(FLOAT_FUNCTIONS) - {"fabs"} | {"sqrt", "rsqrt", "floor_mod", "trunc_mod", "is_inf"})
     for k in range(0, len(names), 12):
         def build(b, x, y):
             x = x + y           # in common, so that all share a kernel

@@ -14,7 +14,7 @@ def layers(tf, x):
 def written(program):
     """For each step, the shapes of the variables that it changes."""
     steps = [step[0] for step in program.layout.steps]
-    return [{b.shape for b, p in zip(k.buffers, k.params) if p.use != "in" and b.node.kind in ("read", "write")} for k in steps]
+    return [{b.shape for b, p in zip(k.buffers, k.params) if p.use != "in" and b.node.kind.is_state} for k in steps]
 
 
 @pytest.mark.parametrize("optimizer", ["GradientDescentOptimizer", "AdamOptimizer"])

@@ -1,6 +1,8 @@
 """Where a program ends because only the run will tell a shape: what still belongs to it, and what is computed once."""
 import numpy as np
 
+from jitgraph.compiler.primitives.host import HOST
+
 
 def _programs(session):
     return [compiled.program for plan in session.plans for compiled in plan.compiled]
@@ -8,7 +10,7 @@ def _programs(session):
 
 def _calls(session, kind):
     return [node.op.name for program in _programs(session) for node in program.nodes
-            if node.kind == "host" and node.op is not None and node.op.type == kind]
+            if node.kind is HOST and node.op is not None and node.op.type == kind]
 
 
 def test_sparse_steps_of_several_tables_take_two_segments(tf):

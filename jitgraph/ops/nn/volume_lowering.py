@@ -103,7 +103,7 @@ def max_pool_gradient(b: Any, x: Any, y: Any, dy: Any, ksize: Any, strides: Any,
 
     That holds for a `y` that is the maximum; one that comes with the feeds need not be.
     """
-    _check(y.node.kind != "input")
+    _check(not y.is_input)
     layout, x = _channels_last(b, x, data_format)
     y, dy = (_channels_last(b, v, data_format)[1] for v in (y, dy))
     plane, depth = _split(layout, ksize, strides, padding)

@@ -1,0 +1,407 @@
+"""The Builder makes primitives: what an op's `lower` function talks to."""
+from __future__ import annotations
+
+from jitgraph.declare import prim
+from jitgraph.graph import dtypes, errors
+
+from . import sizes, winograd
+from .ir import CHUNK_BYTES, CHUNKS, LARGE, Node, Value, broadcast_shapes, numbers, same_shape
+from .primitives import KINDS
+from .primitives.assembly import ASSEMBLE, PLACE
+from .primitives.convolutions import CONV, CONV_FILTER, CONV_INPUT, WINOGRAD, WINOGRAD_FILTER, WINOGRAD_WEIGHTS
+from .primitives.elementwise import CAST, IOTA, MAP
+from .primitives.host import HOST
+from .primitives.memory import CONST, READ, SIZE, WRITE
+from .primitives.products import MATMUL
+from .primitives.rearrangements import BROADCAST, RESHAPE, SLICE, TRANSPOSE
+from .primitives.reductions import COLUMN_PARTS, PARTIAL, PARTIALS, REDUCE, SEARCHES
+from .primitives.rows import BOUNDS, GATHER, SCATTER, UPDATE
+from .primitives.sequences import SCAN, TOP_K
+
+PARTED = 1 << 17        # elements from which a reduction of columns is shared out by rows ...
+PARTED_ROWS = 4 * COLUMN_PARTS      # ... if it has so many of them
+COMPARED = 64           # elements of a constant up to which it is compared with others
+NUMERIC = ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+
+
+class Builder:
+    """What an op's `lower` function talks to: each method adds a primitive and returns its value.
+
+    Structurally equal pure primitives are merged as they are made, so that common subexpressions exist once.  `off`:
+    optimisations (see `options`) to do without.
+    """
+
+    chunks = CHUNKS
+
+    def __init__(self, off: frozenset[str] = frozenset()):
+        self.off = off
+        self.nodes: list[Node] = []
+        self.users: dict[Value, list[Node]] = {}        # the nodes that were made of each value
+        self._known: dict = {}
+        self._count = 0
+        self.op = None
+        self.position = 0
+
+    # making nodes ----------------------------------------------------------------------------------------------
+    def node(self, kind, inputs, outputs, alone=False, **attrs) -> Node:
+        """A node with outputs [(shape, dtype), ...]: the one that is there already, if it is equal in all that the result
+        depends on.  `alone`: a new one in any case, as one always is whose kind is unique."""
+        assert attrs.keys() <= kind.attributes.keys(), f"{kind} has no attribute {attrs.keys() - kind.attributes.keys()}"
+        outputs = [(sizes.settled(shape), dtype) for shape, dtype in outputs]
+        key = None
+        if not alone and not kind.is_unique and "common_subexpressions" not in self.off:
+            key = (kind, _key(inputs), tuple([(_key(shape), dtype.name) for shape, dtype in outputs]), _key([*attrs.items()]))
+            found = self._known.get(key)
+            if found is not None:
+                return found
+        n = Node(self._count, kind, list(inputs), attrs, self.op, self.position)
+        self._count += 1
+        n.outputs = [Value(n, i, shape, dtype, self) for i, (shape, dtype) in enumerate(outputs)]
+        self.nodes.append(n)
+        for value in n.inputs:
+            self.users.setdefault(value, []).append(n)
+        if key is not None:
+            self._known[key] = n
+        return n
+
+    def lift(self, x, dtype) -> Value:
+        return x if isinstance(x, Value) else self.const(x, dtype)
+
+    def map(self, name, args) -> Value:
+        """One scalar primitive over broadcast inputs; Python numbers take the dtype of the values beside them."""
+        rule = prim.PRIMS[name]
+        values = [a for a in args if isinstance(a, Value)]
+        like = next((v.dtype for v in values if v.dtype != dtypes.bool_), values[0].dtype)
+        if name == "cast":
+            return self.cast(values[0], args[1])
+        args = [self.lift(a, like) for a in args]
+        dtype = result_dtype(name, rule, args)
+        folded = self._folded(name, args, dtype)
+        if folded is not None:
+            return folded
+        shape = broadcast_shapes([a.shape for a in args])
+        if any(a.node.kind is BROADCAST for a in args) and "late_broadcasts" not in self.off:
+            sources = [a.node.inputs[0] if a.node.kind is BROADCAST else a for a in args]
+            least = broadcast_shapes([a.shape for a in sources])
+            if not same_shape(least, shape) and sizes.count(shape) > LARGE:
+                return self.broadcast(self.map(name, sources), shape)
+        return self.node(MAP, args, [(shape, dtype)], prim=name).out
+
+    def _folded(self, name, args, dtype):
+        """Arithmetic on numbers that are known now, which IEEE rounds the same way everywhere."""
+        if not prim.PRIMS[name].is_exact or "constant_folding" in self.off:
+            return None
+        if any(a.node.kind is not CONST or a.rank or a.constant.dtype == object for a in args):
+            return None
+        try:
+            return self.const(getattr(prim, name)(*[a.constant for a in args]), dtype)
+        except errors.InvalidArgumentError:
+            return None         # an integer divided by zero: the kernel reports it
+
+    def const(self, value, dtype=None) -> Value:
+        import numpy as np
+
+        if isinstance(value, sizes.Size):
+            array = np.empty((), dtype=object)
+            array[()] = value
+            return self.size(array, dtypes.as_dtype(dtype))
+        if dtype is not None:
+            dtype = dtypes.as_dtype(dtype)
+            array = np.asarray(value, dtype=dtype.as_numpy_dtype)
+        else:
+            array = np.asarray(value)
+            dtype = dtypes.as_dtype(array.dtype)
+        return self.node(CONST, [], [(array.shape, dtype)], alone=array.dtype == object or array.size > COMPARED, array=array).out
+
+    def size(self, array, dtype) -> Value:
+        """A constant that holds symbolic sizes (an object array); its numbers are filled in when sizes are bound."""
+        return self.node(SIZE, [], [(array.shape, dtype)], array=array).out
+
+    def cast(self, x: Value, dtype) -> Value:
+        dtype = dtypes.as_dtype(dtype)
+        if x.dtype == dtype:
+            return x
+        if x.constant is not None and not x.rank and x.dtype.is_integer and dtype.name in NUMERIC:
+            if x.node.kind is not SIZE:
+                return self.const(prim.cast(x.constant, dtype), dtype)
+            if dtype.is_floating or dtype.size >= x.dtype.size and not dtype.is_unsigned:
+                return self.size(x.constant, dtype)
+        return self.node(CAST, [x], [(x.shape, dtype)]).out
+
+    def iota(self, shape, axis, dtype) -> Value:
+        return self.node(IOTA, [], [(tuple(shape), dtypes.as_dtype(dtype))], axis=axis).out
+
+    # views -----------------------------------------------------------------------------------------------------
+    def reshape(self, x: Value, shape) -> Value:
+        """The same elements in another shape; one size may be -1."""
+        shape = list(shape)
+        unknown = [i for i, d in enumerate(shape) if not isinstance(d, sizes.Size) and d == -1]
+        if unknown:
+            rest = sizes.product(d for i, d in enumerate(shape) if i != unknown[0])
+            shape[unknown[0]] = sizes.product(x.shape) // rest if rest != 0 else 0
+        shape = sizes.settled(shape)
+        if same_shape(shape, x.shape):
+            return x
+        if sizes.product(shape) != sizes.product(x.shape):
+            raise ValueError(f"Cannot reshape a tensor with {sizes.count(x.shape)} elements to shape {numbers(shape)} "
+                             f"({sizes.count(shape)} elements)")
+        if x.node.kind is RESHAPE:
+            return self.reshape(x.node.inputs[0], shape)
+        return self.node(RESHAPE, [x], [(shape, x.dtype)]).out
+
+    def transpose(self, x: Value, perm) -> Value:
+        perm = tuple(int(p) for p in perm)
+        if perm == tuple(range(x.rank)):
+            return x
+        if x.node.kind is TRANSPOSE:
+            inner = x.node.attrs["perm"]
+            return self.transpose(x.node.inputs[0], [inner[p] for p in perm])
+        return self.node(TRANSPOSE, [x], [(tuple(x.shape[p] for p in perm), x.dtype)], perm=perm).out
+
+    def common_shape(self, values) -> tuple:
+        """The shape of an element-by-element function of these values."""
+        return broadcast_shapes([v.shape for v in values])
+
+    def broadcast(self, x: Value, shape) -> Value:
+        shape = sizes.settled(shape)
+        if same_shape(shape, x.shape):
+            return x
+        return self.node(BROADCAST, [x], [(shape, x.dtype)]).out
+
+    def slice(self, x: Value, begin, size, strides=None) -> Value:
+        """x[begin : begin + size*stride : stride] on every axis; strides may be negative."""
+        strides = tuple(strides or (1,) * x.rank)
+        begin, size = tuple(begin), sizes.settled(size)
+        if same_shape(size, x.shape) and all(s == 1 for s in strides):
+            return x
+        return self.node(SLICE, [x], [(size, x.dtype)], begin=begin, strides=strides).out
+
+    def reverse(self, x: Value, axes) -> Value:
+        axes = {a % x.rank for a in axes}
+        return self.slice(x, [d - 1 if i in axes else 0 for i, d in enumerate(x.shape)], x.shape,
+                          [-1 if i in axes else 1 for i in range(x.rank)])
+
+    # computations ----------------------------------------------------------------------------------------------
+    def reduce(self, op, x: Value, axes, keep_dims=False) -> Value:
+        axes = tuple(sorted({int(a) % x.rank for a in axes})) if x.rank else ()
+        if not axes and op not in SEARCHES:
+            return x
+        shape = tuple(d for i, d in enumerate(x.shape) if i not in axes)
+        dtype = dtypes.int64 if op in SEARCHES else x.dtype
+        count = self._parts(op, x, axes)
+        if count:
+            parts = self.node(PARTIAL, [x], [((count, *shape), accumulator(op, dtype))], op=op, axes=axes).out
+            out = self.node(REDUCE, [parts], [(shape, dtype)], op=op, axes=(0,)).out
+        else:
+            out = self.node(REDUCE, [x], [(shape, dtype)], op=op, axes=axes).out
+        if keep_dims:
+            out = self.reshape(out, [1 if i in axes else d for i, d in enumerate(x.shape)])
+        return out
+
+    def _parts(self, op, x: Value, axes) -> int:
+        """In how many parts a reduction is shared out, 0 for none: all that is reduced, or the axes that come first in
+        memory where they are long and the rows few bytes of the whole."""
+        if op in SEARCHES or "partial_sums" in self.off:
+            return 0
+        kept = [i for i, d in enumerate(x.shape) if i not in axes and not sizes.same(d, 1)]
+        if not kept:                # along axes of size 1 there is nothing to keep apart
+            return PARTIALS
+        reduced = [i for i in axes if not sizes.same(x.shape[i], 1)]
+        place = x.node.attrs["perm"] if x.node.kind is TRANSPOSE else range(x.rank)
+        first = all(i < kept[0] and place[i] < min(place[k] for k in kept) for i in reduced)
+        rows = sizes.count([x.shape[i] for i in axes])
+        long = rows >= PARTED_ROWS and sizes.count(x.shape) >= PARTED
+        return COLUMN_PARTS if first and long and "column_kernels" not in self.off else 0
+
+    def gather(self, x: Value, indices: Value, axis=0) -> Value:
+        """Slices of x along `axis`; an index out of range raises InvalidArgumentError at run time."""
+        shape = x.shape[:axis] + indices.shape + x.shape[axis + 1:]
+        return self.node(GATHER, [x, indices], [(shape, x.dtype)], axis=axis).out
+
+    def scatter(self, op, shape, indices: Value, updates: Value, drops: bool = False) -> Value:
+        """A table of `shape` of what `op` begins with, its rows `indices` combined with those of `updates`.  An index out of
+        range raises InvalidArgumentError at run time; with `drops` negative ones are left out."""
+        return self.node(SCATTER, [indices, updates], [(tuple(shape), updates.dtype)], op=op, drops=drops).out
+
+    def update_rows(self, name, variables, indices: Value, values, expression) -> Node:
+        """The rows `indices` of variables of one shape become expression(*their rows, *values), one after the other.
+
+        `values`: scalars that count for all rows, or the shape of `indices` and then of a row.  Raises NotImplementedError
+        where there can be no such kernel.
+        """
+        from .emit.row_step import RowStep  # which has a Builder of its own
+
+        shape = variables[0].shape
+        if not shape or not all(same_shape(v.shape, shape) for v in variables):
+            raise NotImplementedError
+        step = RowStep(expression, [v.dtype for v in variables], [v.dtype for v in values])
+        values = [v if not v.rank else self.broadcast(v, indices.shape + shape[1:]) for v in values]
+        check = self.node(BOUNDS, [indices], [], limit=shape[0])
+        node = self.node(UPDATE, [*variables, indices, *values], [], name=name, step=step)
+        node.after.append(check)
+        return node
+
+    def random(self, kind, shape, dtype, reserve, constants=None) -> Value:
+        """Random numbers, uniform in [0, 1) or normal; reserve(stream, count) gives the seeds and the first block of a run
+        as int64 [3]."""
+        count = self.const(sizes.product(shape), dtypes.int64)
+        bits = self.node(HOST, [count], [((3,), dtypes.int64)], alone=True, call="stream", function=reserve).out
+        inputs = [bits] if constants is None else [bits, self.const(constants)]
+        return self.node(KINDS[kind], inputs, [(tuple(shape), dtypes.as_dtype(dtype))]).out
+
+    def top_k(self, x: Value, k) -> list[Value]:
+        """The k largest elements along the last axis in falling order, and their places (int32)."""
+        shape = (*x.shape[:-1], k)
+        return self.node(TOP_K, [x], [(shape, x.dtype), (shape, dtypes.int32)], k=k).outputs
+
+    def host(self, function, inputs, shape, dtype) -> Value:
+        """A value that a NumPy function of the inputs gives."""
+        return self.node(HOST, inputs, [(tuple(shape), dtype)], alone=True, call="array", function=function).out
+
+    def matmul(self, x: Value, y: Value, ta=False, tb=False) -> Value:
+        batch = broadcast_shapes([x.shape[:-2], y.shape[:-2]])
+        m = x.shape[-1] if ta else x.shape[-2]
+        n = y.shape[-2] if tb else y.shape[-1]
+        if x.rank > 2 or y.rank > 2:
+            x, y = self.broadcast(x, batch + x.shape[-2:]), self.broadcast(y, batch + y.shape[-2:])
+        return self.node(MATMUL, [x, y], [(batch + (m, n), x.dtype)], ta=bool(ta), tb=bool(tb)).out
+
+    def convolve(self, x: Value, w: Value, size, strides, dilations, around) -> Value:
+        """Images x [n, h, w, in] with a filter [kh, kw, in, out]: [n, *size, out].  `around`: ((before, after), ...), the
+        rows and the columns of zeros to put around images."""
+        if winograd.suits(self, x.shape[0], size, w.shape, strides, dilations):
+            return self._filtered(x, w, size, [before for before, _ in around])
+        x = self.pad_images(x, around)
+        return self.node(CONV, [x, w], [((x.shape[0], *size, w.shape[3]), x.dtype)], strides=strides,
+                         dilations=dilations).out
+
+    def convolve_input(self, dy: Value, w: Value, size, strides, dilations, before, around) -> Value:
+        """The gradient [n, *size, in] of a convolution for its input, which was padded by `before`; w is [kh, kw, out, in],
+        `around` for dy as above."""
+        frame = [taps - 1 - lo for taps, lo in zip(w.shape, before)]
+        if winograd.suits(self, dy.shape[0], size, w.shape, strides, dilations) and min(frame) >= 0:
+            return self._filtered(dy, w, size, frame, flipped=True)
+        margin = tuple(lo for lo, _ in around)
+        dy = self.pad_images(dy, around)
+        return self.node(CONV_INPUT, [dy, w], [((dy.shape[0], *size, w.shape[3]), dy.dtype)], strides=strides,
+                         dilations=dilations, before=before, margin=margin).out
+
+    def convolve_filter(self, x: Value, dy: Value, shape, strides, dilations, around) -> Value:
+        """The gradient of a convolution for its filter of shape [kh, kw, in, out]; `around` for x as above."""
+        chunks = max(1, min(CHUNKS, CHUNK_BYTES // (sizes.product(shape) * x.dtype.size)))
+        if winograd.suits(self, dy.shape[0], dy.shape[1:3], shape, strides, dilations):
+            covered = winograd.covered(dy.shape[1:3], shape)
+            x = self._framed(x, [lo for lo, _ in around], [d + t - 1 for d, t in zip(covered, shape)])
+            dy = self._framed(dy, (0, 0), covered)
+            return self.reduce("add", self.node(WINOGRAD_FILTER, [x, dy], [((chunks, *shape), x.dtype)]).out, [0])
+        x = self.pad_images(x, around)
+        parts = self.node(CONV_FILTER, [x, dy], [((chunks, *shape), x.dtype)], strides=strides,
+                          dilations=dilations).out
+        return self.reduce("add", parts, [0])
+
+    def _filtered(self, x: Value, w: Value, size, before, flipped=False) -> Value:
+        """Images [n, h, w, in], before which `before` rows and columns of zeros are, with a filter [kh, kw, in, out], which
+        may be `flipped` along its first two axes, by minimal filtering: [n, *size, out]."""
+        taps = w.shape[:2]
+        covered = winograd.covered(size, taps)
+        x = self._framed(x, before, [d + t - 1 for d, t in zip(covered, taps)])
+        transformed = self.node(WINOGRAD_WEIGHTS, [w], [((winograd.SIZE ** 2, *w.shape[2:]), x.dtype)], flipped=flipped).out
+        y = self.node(WINOGRAD, [x, transformed, w], [((x.shape[0], *covered, w.shape[3]), x.dtype)], flipped=flipped).out
+        return self.slice(y, (0,) * 4, (x.shape[0], *size, w.shape[3]))
+
+    def _framed(self, x: Value, before, covered) -> Value:
+        """Images with zeros before and after them, `covered` rows and columns in all."""
+        return self.pad_images(x, [(lo, c - lo - d) for c, lo, d in zip(covered, before, x.shape[1:3])])
+
+    def window(self, kind, inputs, shape, **attrs) -> Value:
+        """A pooling, a depthwise convolution or a gradient of one: `kind` is a name in `primitives.windows`."""
+        return self.node(KINDS[kind], inputs, [(tuple(shape), inputs[0].dtype)], **attrs).out
+
+    def scan(self, op, x: Value, axis, exclusive=False, reverse=False) -> Value:
+        return self.node(SCAN, [x], [(x.shape, x.dtype)], op=op, axis=axis % x.rank, exclusive=exclusive,
+                         reverse=reverse).out
+
+    def concat(self, xs, axis) -> Value:
+        axis = axis % xs[0].rank
+        start: sizes.Dim = 0
+        parts = []
+        for x in xs:
+            parts.append((x, tuple(start if i == axis else 0 for i in range(x.rank))))
+            start = start + x.shape[axis]
+        shape = tuple(start if i == axis else d for i, d in enumerate(xs[0].shape))
+        return self.assemble(shape, parts, None)
+
+    def pad(self, x: Value, before, after, value=0) -> Value:
+        shape = tuple(lo + d + hi for d, lo, hi in zip(x.shape, before, after))
+        fill = self.lift(value, x.dtype)
+        return self.assemble(shape, [(x, tuple(before))], fill)
+
+    def pad_images(self, x: Value, around) -> Value:
+        """Images [n, h, w, c] with zeros around them: ((before, after), ...) rows and columns."""
+        if all(lo == 0 and hi == 0 for lo, hi in around):
+            return x
+        before, after = zip((0, 0), *around, (0, 0))
+        return self.pad(x, before, after)
+
+    def assemble(self, shape, parts, fill) -> Value:
+        """A tensor of `shape` put together from (value, offset) parts; `fill` covers what they leave, None if nothing."""
+        key = ("assemble", _key(shape), _key(fill), _key(parts))
+        if key in self._known and "common_subexpressions" not in self.off:
+            return self._known[key]
+        like = parts[0][0]
+        if fill is not None:
+            parts = [(self.broadcast(fill, shape), (0,) * len(shape))] + parts
+        out = self.node(ASSEMBLE, [], [(shape, like.dtype)]).out
+        previous = None
+        for x, offset in parts:
+            place = self.node(PLACE, [x], [], target=out, offset=offset)
+            if previous is not None and fill is not None:
+                place.after.append(previous)
+            previous = place
+            out.node.after.append(place)
+        self.nodes.remove(out.node)         # nodes stand in the order in which they can run
+        self.nodes.append(out.node)
+        out.node.id, self._count = self._count, self._count + 1
+        self._known[key] = out
+        return out
+
+    def read(self, variable, version, shape, dtype) -> Value:
+        return self.node(READ, [], [(shape, dtype)], variable=variable, version=version).out
+
+    def write(self, variable, version, x: Value) -> Value:
+        return self.node(WRITE, [x], [(x.shape, x.dtype)], variable=variable, version=version).out
+
+
+def accumulator(op, dtype):
+    """Sums and products of float32 and narrower are carried in float64, which costs nothing where memory is the limit."""
+    if op in ("add", "mul") and dtype in (dtypes.float32, dtypes.float16, dtypes.bfloat16):
+        return dtypes.float64
+    return dtype
+
+
+def result_dtype(name, rule, args):
+    """The element type that a primitive gives; `rule` says same, bool, real or complex."""
+    if rule.result == "bool":
+        return dtypes.bool_
+    first = args[1].dtype if name == "select" else args[0].dtype
+    if rule.result == "real" and first.is_complex:
+        return first.real_dtype
+    if rule.result == "complex":
+        return dtypes.complex64 if first == dtypes.float32 else dtypes.complex128
+    return first
+
+
+def _key(x):
+    """Something hashable that is equal for what a node's attributes cannot tell apart, and for nothing else."""
+    kind = type(x)
+    if kind is str:
+        return x
+    if kind is tuple or kind is list:
+        return tuple([_key(one) for one in x])
+    if kind is sizes.Size:
+        return sizes.Size, x.terms
+    if isinstance(x, float):            # -0.0 == 0.0
+        return float, x.hex()
+    if kind.__name__ == "ndarray":
+        return x.dtype.str, x.shape, _key(x.ravel().tolist()) if x.dtype == object else x.tobytes()
+    return kind, x

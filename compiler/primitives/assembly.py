@@ -1,0 +1,50 @@
+"""Tensors put together from regions: concat, pad."""
+from __future__ import annotations
+
+import numpy as np
+
+from ..kernel import CODES, Access
+from ..sizes import dot
+from ..views import contiguous
+from .kind import Fused, Kind
+
+
+class Assemble(Kind):
+    """A tensor put together by the Place nodes that it runs after."""
+
+    name = "assemble"
+    is_unique = is_ordered = True
+
+    def operations(self, node):
+        return 0
+
+    def meaning(self, node, *placed):
+        found = np.empty(node.out.shape, node.out.dtype.as_numpy_dtype)
+        for place, array in zip(node.after, placed):
+            found[tuple(slice(at, at + size) for at, size in zip(place.attrs["offset"], array.shape))] = array
+        return found
+
+
+class Place(Fused):
+    """Stores its input into a region of an Assemble node."""
+
+    name = "place"
+    attributes = {"target": "the value that is put together", "offset": "where the region begins"}
+    is_unique = is_ordered = True
+
+    def domain(self, node):
+        return node.inputs[0].shape
+
+    def state(self, kernel, node):
+        (name,) = kernel.arguments(node)
+        target = node.attrs["target"]
+        strides = contiguous(target.shape)
+        access = Access(kernel.param(target, "out"), kernel.strides(kernel.group.dims[node], strides),
+                        dot(node.attrs["offset"], strides))
+        kernel.add("store", node, args=(name,), access=access, dtype=CODES[target.dtype.name])
+
+    def meaning(self, node, x):
+        return x
+
+
+ASSEMBLE, PLACE = Assemble(), Place()

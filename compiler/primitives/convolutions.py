@@ -1,0 +1,140 @@
+"""Convolutions of images [batch, height, width, channels], and their gradients."""
+from __future__ import annotations
+
+import numpy as np
+
+from .. import sizes, winograd, winograd_matrices
+from ..emit import convolve
+from ..emit import winograd as winograd_kernels
+from .kind import Kind
+
+STEPS = {"strides": "of the windows, along rows and columns", "dilations": "pixels between neighbouring taps"}
+
+
+def convolved(x: np.ndarray, w: np.ndarray, size, strides=(1, 1), dilations=(1, 1)) -> np.ndarray:
+    """Images with a filter [kh, kw, in, out]: [batch, *size, out]."""
+    found = np.zeros((x.shape[0], *size, w.shape[3]), w.dtype)
+    for (a, b) in np.ndindex(*w.shape[:2]):
+        found += seen(x, (a, b), size, strides, dilations) @ w[a, b]
+    return found
+
+
+def seen(x: np.ndarray, tap: tuple, size, strides=(1, 1), dilations=(1, 1)) -> np.ndarray:
+    """The pixels that one tap of the windows sees: [batch, *size, channels]; a view."""
+    i, j = (slice(t * d, t * d + (n - 1) * s + 1, s) for t, n, s, d in zip(tap, size, strides, dilations))
+    return x[:, i, j]
+
+
+def filter_gradient(x: np.ndarray, dy: np.ndarray, parts: tuple, strides=(1, 1), dilations=(1, 1)) -> np.ndarray:
+    """Gradients for the filter, [chunks, kh, kw, in, out], of one part of the batch after the other."""
+    chunks, *shape = parts
+    found = np.zeros((chunks, *shape), x.dtype)
+    for part, images in enumerate(np.array_split(np.arange(x.shape[0]), chunks)):
+        for tap in np.ndindex(*shape[:2]):
+            pixels = seen(x, tap, dy.shape[1:3], strides, dilations)[images]
+            found[(part, *tap)] = np.einsum("nijc,nijo->co", pixels, dy[images])
+    return found
+
+
+class Conv(Kind):
+    """Inputs: images that are padded already, a filter."""
+
+    name = "conv"
+    attributes = STEPS
+    is_stored = True
+    kernels = {"cpu": convolve.emit_forward}
+
+    def operations(self, node):
+        kh, kw, inner, _ = node.inputs[1].shape
+        return 2 * sizes.product(node.out.shape) * (kh * kw * inner)
+
+    def meaning(self, node, x, w):
+        return convolved(x, w, node.out.shape[1:3], node.attrs["strides"], node.attrs["dilations"])
+
+
+class ConvInput(Kind):
+    """The gradient for the input.  Inputs: the gradient of the result, padded; the filter with its last axes exchanged."""
+
+    name = "conv_input"
+    attributes = {**STEPS, "before": "rows and columns that the input was padded with", "margin": "and the gradient"}
+    is_stored = True
+    kernels = {"cpu": convolve.emit_input_gradient}
+
+    def operations(self, node):
+        kh, kw, inner, _ = node.inputs[1].shape
+        rows, columns = node.attrs["strides"]
+        return 2 * sizes.product(node.out.shape) * (kh * kw * inner) // (rows * columns)
+
+    def meaning(self, node, dy, w):
+        strides, dilations = node.attrs["strides"], node.attrs["dilations"]
+        whole = [(n - 1) * s + (t - 1) * d + 1 for n, s, t, d in zip(dy.shape[1:3], strides, w.shape, dilations)]
+        found = np.zeros((dy.shape[0], *whole, w.shape[3]), dy.dtype)
+        for tap in np.ndindex(*w.shape[:2]):
+            seen(found, tap, dy.shape[1:3], strides, dilations)[...] += dy @ w[tap]
+        first = [b + m * s for b, m, s in zip(node.attrs["before"], node.attrs["margin"], strides)]
+        size = node.out.shape[1:3]
+        more = [(0, 0), *((0, max(f + n - w, 0)) for f, n, w in zip(first, size, whole)), (0, 0)]
+        return np.pad(found, more)[:, first[0]:first[0] + size[0], first[1]:first[1] + size[1]]
+
+
+class ConvFilter(Kind):
+    """Partial gradients for the filter, one for each part of the batch.  Inputs: padded images, the gradient of the result."""
+
+    name = "conv_filter"
+    attributes = STEPS
+    kernels = {"cpu": convolve.emit_filter_gradient}
+
+    def operations(self, node):
+        _, kh, kw, channels, _ = node.out.shape
+        return 2 * sizes.product(node.inputs[1].shape) * (kh * kw * channels)
+
+    def meaning(self, node, x, dy):
+        return filter_gradient(x, dy, node.out.shape, node.attrs["strides"], node.attrs["dilations"])
+
+
+class Winograd(Kind):
+    """A convolution by minimal filtering.  Inputs: framed images, the transformed filter, the filter."""
+
+    name = "winograd"
+    attributes = {"flipped": "whether the filter is, along its first axes"}
+    is_stored = True
+    kernels = {"cpu": winograd_kernels.emit_forward}
+
+    def operations(self, node):
+        batch, *covered, out = node.out.shape
+        shape = node.inputs[2].shape
+        return 2 * batch * winograd.products(covered, shape) * (shape[2] * out)
+
+    def meaning(self, node, x, transformed, w):
+        return convolved(x, w[::-1, ::-1] if node.attrs["flipped"] else w, node.out.shape[1:3])
+
+
+class WinogradWeights(Kind):
+    """The transformed filter [36, in, out].  Input: the filter."""
+
+    name = "winograd_weights"
+    attributes = {"flipped": "whether the filter is, along its first axes"}
+    kernels = {"cpu": winograd_kernels.emit_weights}
+
+    def meaning(self, node, w):
+        rows, columns = (np.array(winograd_matrices.weights(taps), float) for taps in w.shape[:2])
+        w = w[::-1, ::-1] if node.attrs["flipped"] else w
+        return np.einsum("pa,qb,abio->pqio", rows, columns, w).reshape(node.out.shape).astype(w.dtype)
+
+
+class WinogradFilter(Kind):
+    """Partial gradients for the filter by minimal filtering.  Inputs: framed images, the framed gradient of the result."""
+
+    name = "winograd_filter"
+    kernels = {"cpu": winograd_kernels.emit_filter_gradient}
+
+    def operations(self, node):
+        batch, *covered, out = node.inputs[1].shape
+        return 2 * batch * winograd.products(covered, node.out.shape[1:]) * (node.out.shape[3] * out)
+
+    def meaning(self, node, x, dy):
+        return filter_gradient(x, dy, node.out.shape)
+
+
+CONV, CONV_INPUT, CONV_FILTER = Conv(), ConvInput(), ConvFilter()
+WINOGRAD, WINOGRAD_WEIGHTS, WINOGRAD_FILTER = Winograd(), WinogradWeights(), WinogradFilter()

@@ -1,0 +1,58 @@
+"""Element by element: scalar primitives, conversions and the index itself."""
+from __future__ import annotations
+
+import numpy as np
+
+from jitgraph.declare import prim
+
+from .kind import Fused, Kind
+
+HEAVY = 6       # an elementary function is some thirty instructions, of which LLVM makes several vectors
+
+
+class Map(Fused):
+    """One scalar primitive (`jitgraph.declare.prim`), its inputs broadcast."""
+
+    name = "map"
+    attributes = {"prim": "the name of the scalar primitive"}
+
+    def may_fail(self, node):
+        return node.out.dtype.is_integer and node.attrs["prim"] in prim.CHECKED
+
+    def weight(self, node):
+        return HEAVY if node.attrs["prim"] in prim.ELEMENTARY else 1
+
+    def state(self, kernel, node):
+        kernel.define(node, "op", prim=node.attrs["prim"], args=kernel.arguments(node))
+
+    def meaning(self, node, *arrays):
+        found = np.asarray(getattr(prim, node.attrs["prim"])(*arrays))
+        return found.astype(node.out.dtype.as_numpy_dtype, copy=False)
+
+
+class Cast(Fused):
+    """Conversion to the element type of the result, as C does it; to bool by "not zero".  To the same type: a copy."""
+
+    name = "cast"
+
+    def state(self, kernel, node):
+        kernel.define(node, "op", prim="cast", args=kernel.arguments(node))
+
+    def meaning(self, node, x):
+        return np.array(prim.cast(x, node.out.dtype))
+
+
+class Iota(Kind):
+    """The index along one axis."""
+
+    name = "iota"
+    attributes = {"axis": "which one"}
+    is_leaf = is_index = True
+
+    def meaning(self, node):
+        shape, axis = node.out.shape, node.attrs["axis"]
+        index = np.arange(shape[axis], dtype=node.out.dtype.as_numpy_dtype)
+        return np.broadcast_to(index.reshape(-1, *(1,) * (len(shape) - 1 - axis)), shape)
+
+
+MAP, CAST, IOTA = Map(), Cast(), Iota()

@@ -1,0 +1,130 @@
+"""What the passes ask of a primitive, in one place for each kind."""
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .. import sizes
+from ..views import is_one, is_plain
+
+KINDS: dict[str, Kind] = {}
+"""{name: kind}, in the order of their declarations."""
+
+
+class Kind:
+    """A kind of primitive.  The class of each says what sets it apart; its one object is the `kind` of a Node.
+
+    What a declaration leaves out is answered here, for a kind that a kernel written by hand computes from whole buffers.
+    `node` is always one of the kind.
+    """
+
+    name: ClassVar[str]
+    attributes: ClassVar[dict[str, str]] = {}   # {name: what it says} of everything in a node's `attrs`
+    is_view = False         # only another way to index its input
+    is_leaf = False         # nothing in the plan computes it
+    is_given = False        # its value comes with a buffer that nobody writes
+    is_known = False        # its numbers are known when sizes are bound
+    is_state = False        # its value is the buffer of a variable, which changes
+    is_index = False        # its "buffer" is the index itself
+    is_stored = False       # what it gives lies in memory in any case
+    is_unique = False       # no two are one: what comes from outside, has effects, or gives other numbers every time
+    is_ordered = False      # what it runs after is a part of it
+    kernels: ClassVar[dict[str, Any]] = {}      # {target: function that makes a kernel of its own from a node}
+
+    def __init__(self) -> None:
+        assert self.name not in KINDS, f"two kinds are called {self.name}"
+        KINDS[self.name] = self
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> tuple:
+        return KINDS.__getitem__, (self.name,)
+
+    def has_effect(self, node: Any) -> bool:
+        """Whether it runs though nothing uses its value."""
+        return False
+
+    def may_fail(self, node: Any) -> bool:
+        """Whether the values of integers that it looks at can make a run fail."""
+        return False
+
+    def accepts(self, node: Any, index: int) -> bool:
+        """Whether a kernel can index its input as it is; else the input is copied."""
+        return is_plain(node.inputs[index])
+
+    def operations(self, node: Any) -> Any:
+        """Additions, multiplications, comparisons ... of a kernel of its own, as a (symbolic) number."""
+        return sizes.product(node.inputs[-1].shape) if node.inputs else 0
+
+    def touched(self, node: Any, param: Any) -> Any:
+        """How many elements of a buffer a kernel of its own touches, where that is not all of them; else None."""
+        return None
+
+    def kernel(self, node: Any, target: str, options: Any) -> Any:
+        """The kernel of its own that a target has for a node."""
+        return self.kernels[target](node)
+
+    def meaning(self, node: Any, *arrays: Any) -> Any:
+        """What NumPy gives for it: an array, or a tuple of one for each output."""
+        raise NotImplementedError(f"{self} has no value of its own")
+
+    def violation(self, node: Any) -> str | None:
+        """What must hold of a node and does not, as a sentence."""
+        return None
+
+
+class View(Kind):
+    """Only another way to index its input."""
+
+    is_view = True
+
+    def accepts(self, node: Any, index: int) -> bool:
+        return True
+
+    def renamed(self, value: Any, dims: list) -> list | None:
+        """For a value whose dimension k is dims[k] of something (-1: size 1), the same for its input; None if the view does
+        more than rename dimensions."""
+        return None
+
+    def indexed(self, value: Any, strides: list, offset: Any) -> tuple[list, Any] | None:
+        """(strides, offset) of a value whose input has these; None if strides cannot reach its elements."""
+        raise NotImplementedError
+
+
+class Fused(Kind):
+    """Computed element by element over a domain that it can share with others in one kernel.
+
+    A group's domain is the sizes of its loop nest; `dims` says along which of them each dimension of `domain(node)` runs.
+    """
+
+    def accepts(self, node: Any, index: int) -> bool:
+        return True
+
+    def domain(self, node: Any) -> tuple:
+        """The shape of the loop nest that it needs."""
+        return node.out.shape
+
+    def computed_inputs(self, node: Any) -> list:
+        """The inputs of which it takes one element at a point of the domain."""
+        return node.inputs
+
+    def dims_of_inputs(self, node: Any, dims: tuple) -> list[tuple]:
+        """(input, the domain dimension of each of its dimensions) of these."""
+        shift = len(dims)
+        return [(v, tuple(-1 if is_one(d) else dims[k + shift - v.rank] for k, d in enumerate(v.shape))) for v in node.inputs]
+
+    def axis_of_inputs(self, node: Any, value: Any) -> int:
+        """The dimension of `domain(node)` along which the first dimension of one of these inputs runs."""
+        return len(self.domain(node)) - value.rank
+
+    def dims_of_result(self, node: Any, dims: tuple) -> tuple:
+        """The domain dimensions of what it gives."""
+        return dims
+
+    def weight(self, node: Any) -> int:
+        """How much it adds to the time that its kernel takes to compile."""
+        return 1
+
+    def state(self, kernel: Any, node: Any) -> None:
+        """Adds its statements to a kernel (a `schedule.KernelBuilder`)."""
+        raise NotImplementedError

@@ -1,0 +1,36 @@
+"""Matrix products."""
+from __future__ import annotations
+
+import numpy as np
+
+from .. import sizes
+from ..emit import contract, products
+from ..views import blas_view
+from .kind import Kind
+
+
+class Matmul(Kind):
+    """A product of matrices, or of batches of them."""
+
+    name = "matmul"
+    attributes = {"ta": "whether the first factor is transposed", "tb": "and the second"}
+    is_stored = True
+    kernels = {"cpu": contract.emit}
+
+    def kernel(self, node, target, options):
+        if options.uses("product_tiles") and products.suits(node):
+            return products.emit(node)
+        return super().kernel(node, target, options)
+
+    def accepts(self, node, index):
+        return blas_view(node.inputs[index]) is not None
+
+    def operations(self, node):
+        return 2 * sizes.product(node.out.shape) * node.inputs[0].shape[-2 if node.attrs["ta"] else -1]
+
+    def meaning(self, node, x, y):
+        x = np.swapaxes(x, -1, -2) if node.attrs["ta"] else x
+        return np.matmul(x, np.swapaxes(y, -1, -2) if node.attrs["tb"] else y)
+
+
+MATMUL = Matmul()

@@ -1,0 +1,96 @@
+"""Views: no computation, only another way to index."""
+from __future__ import annotations
+
+import numpy as np
+
+from ..views import contiguous, is_contiguous, is_one, resolve, unit_reshape
+from .kind import View
+
+
+class Reshape(View):
+    """The same elements in another shape."""
+
+    name = "reshape"
+
+    def accepts(self, node, index):
+        value = node.inputs[0]
+        if unit_reshape(value.shape, node.out.shape) is not None:
+            return True
+        found = resolve(value)
+        return found is not None and is_contiguous(value.shape, found[1]) and not found[0].node.kind.is_index
+
+    def renamed(self, value, dims):
+        found = unit_reshape(value.node.inputs[0].shape, value.shape)
+        return None if found is None else [-1 if r < 0 else dims[r] for r in found]
+
+    def indexed(self, value, strides, offset):
+        source = value.node.inputs[0]
+        found = unit_reshape(source.shape, value.shape)
+        if found is not None:
+            out: list = [0] * value.rank
+            for k, r in enumerate(found):
+                if r >= 0:
+                    out[r] = strides[k]
+            return out, offset
+        return (contiguous(value.shape), offset) if is_contiguous(source.shape, strides) else None
+
+    def meaning(self, node, x):
+        return x.reshape(node.out.shape)
+
+
+class Transpose(View):
+    """The dimensions in another order: dimension k is dimension perm[k] of the input."""
+
+    name = "transpose"
+    attributes = {"perm": "the order"}
+
+    def renamed(self, value, dims):
+        inner = [-1] * len(dims)
+        for k, p in enumerate(value.node.attrs["perm"]):
+            inner[p] = dims[k]
+        return inner
+
+    def indexed(self, value, strides, offset):
+        return [strides[p] for p in value.node.attrs["perm"]], offset
+
+    def meaning(self, node, x):
+        return x.transpose(node.attrs["perm"])
+
+
+class Broadcast(View):
+    """Repeated along dimensions of size 1, and along new ones before the first."""
+
+    name = "broadcast"
+
+    def renamed(self, value, dims):
+        source = value.node.inputs[0]
+        shift = value.rank - source.rank
+        return [-1 if is_one(d) else dims[k + shift] for k, d in enumerate(source.shape)]
+
+    def indexed(self, value, strides, offset):
+        source = value.node.inputs[0]
+        shift = value.rank - source.rank
+        return [0 if k < shift or (is_one(source.shape[k - shift]) and not is_one(d)) else strides[k - shift]
+                for k, d in enumerate(value.shape)], offset
+
+    def meaning(self, node, x):
+        return np.broadcast_to(x, node.out.shape)
+
+
+class Slice(View):
+    """x[begin : begin + size * stride : stride] on every axis; strides may be negative."""
+
+    name = "slice"
+    attributes = {"begin": "of every axis", "strides": "of every axis"}
+
+    def indexed(self, value, strides, offset):
+        for b, s in zip(value.node.attrs["begin"], strides):
+            offset = offset + b * s
+        return [s * t for s, t in zip(strides, value.node.attrs["strides"])], offset
+
+    def meaning(self, node, x):
+        places = [b + t * np.arange(size) for b, t, size in zip(node.attrs["begin"], node.attrs["strides"], node.out.shape)]
+        return x[np.ix_(*places)]
+
+
+RESHAPE, TRANSPOSE, BROADCAST, SLICE = Reshape(), Transpose(), Broadcast(), Slice()

@@ -1,0 +1,88 @@
+"""Reductions, whole and in parts."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .kind import Fused
+
+UFUNCS: dict[str, Any] = {"add": np.add, "mul": np.multiply, "max": np.fmax, "min": np.fmin,
+                          "and": np.logical_and, "or": np.logical_or}
+SEARCHES = {"argmax": np.argmax, "argmin": np.argmin}
+PARTIALS = 64           # parts of a reduction over all axes
+COLUMN_PARTS = 16       # and of one over the first axes
+
+
+class Reduction(Fused):
+    """What a whole reduction and one in parts have in common."""
+
+    attributes = {"op": "how two numbers become one", "axes": "that are reduced"}
+
+    def domain(self, node):
+        return node.inputs[0].shape
+
+    def dims_of_result(self, node, dims):
+        return tuple(d for i, d in enumerate(dims) if i not in node.attrs["axes"])
+
+    def reduced(self, node, dims: tuple) -> frozenset:
+        """The domain dimensions that are reduced."""
+        return frozenset(dims[a] for a in node.attrs["axes"] if dims[a] >= 0)
+
+    def state(self, kernel, node):
+        kernel.define(node, "reduce", prim=node.attrs["op"], args=kernel.arguments(node))
+        kernel.body[-1].level = "row"
+
+
+class Reduce(Reduction):
+    """One result for every element that is kept.  NaN counts for extremes only where there is nothing else."""
+
+    name = "reduce"
+
+    def state(self, kernel, node):
+        super().state(kernel, node)
+        if node.attrs["op"] in SEARCHES:        # the index along the reduced axis, as one more argument
+            dims = kernel.group.dims[node]
+            index = kernel.load_index(node, {dims[a]: 1 for a in node.attrs["axes"] if dims[a] >= 0})
+            reduction = kernel.body.pop(-2)
+            reduction.args = reduction.args + (index,)
+            kernel.body.append(reduction)
+
+    def meaning(self, node, x):
+        op, axes = node.attrs["op"], tuple(node.attrs["axes"])
+        if op in SEARCHES:
+            return SEARCHES[op](x, axes[0])
+        return combined(op, x, axes).astype(node.out.dtype.as_numpy_dtype)
+
+
+class Partial(Reduction):
+    """Partial results, which a Reduce combines: the first dimension of the result counts them."""
+
+    name = "partial"
+
+    def meaning(self, node, x):
+        """Where one part ends and the next begins is the kernel's choice: only what all of them come to is certain."""
+        axes = tuple(node.attrs["axes"])
+        rows = np.moveaxis(x, axes, range(len(axes))).reshape(-1, *node.out.shape[1:])
+        parts = np.array_split(rows, node.out.shape[0])
+        return np.stack([combined(node.attrs["op"], part, (0,)) for part in parts]).astype(node.out.dtype.as_numpy_dtype)
+
+    def violation(self, node):
+        return None if node.out.shape[0] in (PARTIALS, COLUMN_PARTS) else f"there are {node.out.shape[0]} parts"
+
+
+def combined(op: str, x: np.ndarray, axes: tuple, least: Any = -np.inf) -> np.ndarray:
+    """The reduction of x along axes; sums and products of floats in float64; NaN is no extreme, of no floats `least` or the
+    opposite of it."""
+    if op in ("add", "mul"):
+        return UFUNCS[op].reduce(x, axes, **({"dtype": np.float64} if x.dtype.kind == "f" else {}))
+    if op in ("and", "or"):
+        return UFUNCS[op].reduce(x, axes)
+    if x.dtype.kind != "f":
+        least = np.iinfo(x.dtype).min if op == "max" else np.iinfo(x.dtype).max
+    elif op == "min":
+        least = -least
+    return UFUNCS[op].reduce(x, axes, initial=least)
+
+
+REDUCE, PARTIAL = Reduce(), Partial()

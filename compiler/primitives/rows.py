@@ -1,0 +1,119 @@
+"""Rows picked by indices: read, combined, changed in place; and indices that are looked at before."""
+from __future__ import annotations
+
+import numpy as np
+
+from jitgraph.graph import errors
+
+from .. import sizes
+from ..emit import sequential
+from ..kernel import Access
+from ..views import resolve
+from .kind import Fused, Kind
+from .reductions import combined
+
+
+def checked(indices: np.ndarray, limit: int) -> np.ndarray:
+    """Indices, all of them in [0, limit); raises InvalidArgumentError for others."""
+    if ((indices < 0) | (indices >= limit)).any():
+        raise errors.InvalidArgumentError(None, None, f"indices are not in [0, {limit})")
+    return indices
+
+
+class Gather(Fused):
+    """Slices of a source along `axis`; an index out of range raises InvalidArgumentError.  Inputs: source, indices."""
+
+    name = "gather"
+    attributes = {"axis": "of the source"}
+
+    def may_fail(self, node):
+        return True
+
+    def accepts(self, node, index):
+        return index > 0 or not resolve(node.inputs[0])[0].node.kind.is_index
+
+    def computed_inputs(self, node):
+        return node.inputs[1:]
+
+    def dims_of_inputs(self, node, dims):
+        axis = node.attrs["axis"]
+        return [(value, tuple(dims[axis + k] for k in range(value.rank))) for value in self.computed_inputs(node)]
+
+    def axis_of_inputs(self, node, value):
+        return node.attrs["axis"]
+
+    def state(self, kernel, node):
+        (index,) = kernel.arguments(node)
+        axis, source = node.attrs["axis"], node.inputs[0]
+        base, strides, offset = resolve(source)
+        dims, width = kernel.group.dims[node], node.inputs[1].rank
+        runs = list(dims[:axis]) + [None] + list(dims[axis + width:])
+        access = Access(kernel.param(base, "in"), kernel.strides(runs, strides), offset)
+        kernel.define(node, "gather", args=(index,), access=access, stride=strides[axis], limit=source.shape[axis])
+
+    def meaning(self, node, source, indices):
+        axis = node.attrs["axis"]
+        return np.take(source, checked(indices, source.shape[axis]), axis)
+
+
+class Scatter(Kind):
+    """Rows added into zeros, multiplied into ones, or the extremes of the rows of each index (NaN is no extreme).  An index
+    out of range raises InvalidArgumentError.  Inputs: indices, updates."""
+
+    name = "scatter"
+    attributes = {"op": "add, mul, max or min", "drops": "whether negative indices are left out"}
+    kernels = {"cpu": sequential.emit_scatter}
+
+    def may_fail(self, node):
+        return True
+
+    def meaning(self, node, indices, updates):
+        rows, rank = node.out.shape[0], updates.ndim - indices.ndim
+        updates, indices = updates.reshape(-1, *updates.shape[updates.ndim - rank:]), indices.ravel()
+        if node.attrs["drops"]:
+            updates, indices = updates[indices >= 0], indices[indices >= 0]
+        checked(indices, rows)
+        least = np.finfo(updates.dtype).min if updates.dtype.kind == "f" else None
+        found = [combined(node.attrs["op"], updates[indices == row], (0,), least) for row in range(rows)]
+        return np.array(found, updates.dtype).reshape(node.out.shape)
+
+
+class Update(Kind):
+    """Rows of variables changed in place.  Inputs: the variables, indices, what their rows are combined with."""
+
+    name = "update"
+    attributes = {"name": "of what is done", "step": "an `emit.row_step.RowStep`"}
+    is_unique = True
+    kernels = {"cpu": sequential.emit_update}
+
+    def has_effect(self, node):
+        return True
+
+    def touched(self, node, param):
+        """Of a variable, the rows that are picked."""
+        if param.use != "inout":
+            return None
+        indices = node.inputs[len(node.attrs["step"].results)]
+        return sizes.product(indices.shape) * sizes.product(node.inputs[0].shape[1:])
+
+
+class Bounds(Kind):
+    """Fails, before any state changes, if an index is outside of [0, limit).  Input: indices."""
+
+    name = "bounds"
+    attributes = {"limit": "the number of rows"}
+    is_unique = True
+    kernels = {"cpu": sequential.emit_bounds}
+
+    def has_effect(self, node):
+        return True
+
+    def may_fail(self, node):
+        return True
+
+    def meaning(self, node, indices):
+        checked(indices, node.attrs["limit"])
+        return ()
+
+
+GATHER, SCATTER, UPDATE, BOUNDS = Gather(), Scatter(), Update(), Bounds()

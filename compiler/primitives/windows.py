@@ -1,0 +1,119 @@
+"""Windows over images [batch, height, width, channels]: pooling, depthwise convolution, and their gradients."""
+from __future__ import annotations
+
+import numpy as np
+
+from .. import sizes
+from ..emit import windows
+from .kind import Kind
+
+
+class Window(Kind):
+    """What goes over windows: `taps` pixels along each axis, the first of them `before` pixels before the images."""
+
+    attributes = {"taps": "pixels of a window, along rows and columns", "strides": "from one window to the next",
+                  "before": "pixels of the first window that lie before the images"}
+
+    def operations(self, node):
+        small = min((*node.inputs, node.out), key=lambda v: sizes.count(v.shape))
+        return 2 * sizes.product(small.shape) * (node.attrs["taps"][0] * node.attrs["taps"][1])
+
+    def tap_images(self, node, x: np.ndarray, size, outside: float) -> np.ndarray:
+        """What every tap of the windows sees: [taps, batch, *size, channels], `outside` where that is no pixel."""
+        taps, strides, before = (node.attrs[key] for key in ("taps", "strides", "before"))
+        after = [max((n - 1) * s + t - b - d, 0) for n, s, t, b, d in zip(size, strides, taps, before, x.shape[1:3])]
+        x = np.pad(x, [(0, 0), *zip(before, after), (0, 0)], constant_values=outside)
+        return np.stack([x[:, a:a + (size[0] - 1) * strides[0] + 1:strides[0], b:b + (size[1] - 1) * strides[1] + 1:strides[1]]
+                         for a, b in np.ndindex(*taps)])
+
+    def sent_back(self, node, parts: np.ndarray) -> np.ndarray:
+        """The sum over taps of what each sends to the pixel that it sees: the transpose of `tap_images`."""
+        taps, strides, before = (node.attrs[key] for key in ("taps", "strides", "before"))
+        batch, height, width, channels = node.out.shape
+        size = parts.shape[2:4]
+        whole = [max((n - 1) * s + t, b + d) for n, s, t, b, d in zip(size, strides, taps, before, (height, width))]
+        found = np.zeros((batch, *whole, channels), parts.dtype)
+        for part, (a, b) in zip(parts, np.ndindex(*taps)):
+            found[:, a:a + (size[0] - 1) * strides[0] + 1:strides[0], b:b + (size[1] - 1) * strides[1] + 1:strides[1]] += part
+        return found[:, before[0]:before[0] + height, before[1]:before[1] + width]
+
+    def counts(self, node, image: tuple, size) -> np.ndarray:
+        """How many pixels each window sees."""
+        return self.tap_images(node, np.ones((1, *image, 1)), size, 0).sum(0)
+
+
+class Pool(Window):
+    """The maximum or mean of each window.  Input: images."""
+
+    name = "pool"
+    attributes = {**Window.attributes, "op": "max or mean"}
+    kernels = {"cpu": windows.emit_pool}
+
+    def meaning(self, node, x):
+        size = node.out.shape[1:3]
+        if node.attrs["op"] == "max":
+            return self.tap_images(node, x, size, -np.inf).max(0)
+        return (self.tap_images(node, x, size, 0).sum(0) / self.counts(node, x.shape[1:3], size)).astype(x.dtype)
+
+
+class PoolGrad(Window):
+    """max: each gradient goes to the first element of its window that is the maximum; all_max: to all of them; mean: it is
+    shared among them.  Inputs: images, results, gradients of these; of mean only the last."""
+
+    name = "pool_grad"
+    attributes = {**Window.attributes, "op": "max, all_max or mean"}
+    kernels = {"cpu": windows.emit_pool_gradient}
+
+    def meaning(self, node, *arrays):
+        op, dy = node.attrs["op"], arrays[-1]
+        if op == "mean":
+            share = dy / self.counts(node, node.out.shape[1:3], dy.shape[1:3]).astype(dy.dtype)
+            return self.sent_back(node, np.stack([share] * int(np.prod(node.attrs["taps"]))))
+        hits = self.tap_images(node, arrays[0], dy.shape[1:3], np.nan) == arrays[1]
+        if op == "max":
+            hits &= np.cumsum(hits, 0) == 1
+        return self.sent_back(node, np.where(hits, dy, 0).astype(dy.dtype))
+
+
+class Depthwise(Window):
+    """y[n, i, j, c * multiplier + k] = sum over taps of x[..., c] * w[tap, c, k].  Inputs: images, filter."""
+
+    name = "depthwise"
+    attributes = {**Window.attributes, "multiplier": "results of each channel"}
+    kernels = {"cpu": windows.emit_depthwise}
+
+    def meaning(self, node, x, w):
+        seen = self.tap_images(node, x, node.out.shape[1:3], 0)
+        return np.einsum("tnijc,tck->nijck", seen, w.reshape(-1, *w.shape[2:])).reshape(node.out.shape)
+
+
+class DepthwiseInput(Window):
+    """The gradient of a depthwise convolution for its images.  Inputs: gradient of the result, filter."""
+
+    name = "depthwise_input"
+    attributes = Depthwise.attributes
+    kernels = {"cpu": windows.emit_depthwise_input}
+
+    def meaning(self, node, dy, w):
+        dy = dy.reshape(*dy.shape[:3], *w.shape[2:])
+        return self.sent_back(node, np.einsum("nijck,tck->tnijc", dy, w.reshape(-1, *w.shape[2:])))
+
+
+class DepthwiseFilter(Window):
+    """Partial gradients for the filter, one for each part of the batch.  Inputs: images, gradient of the result."""
+
+    name = "depthwise_filter"
+    attributes = Depthwise.attributes
+    kernels = {"cpu": windows.emit_depthwise_filter}
+
+    def meaning(self, node, x, dy):
+        chunks, *shape = node.out.shape
+        seen = self.tap_images(node, x, dy.shape[1:3], 0)
+        dy = dy.reshape(*dy.shape[:3], *shape[2:])
+        parts = [np.einsum("tnijc,nijck->tck", seen[:, part], dy[part])
+                 for part in np.array_split(np.arange(x.shape[0]), chunks)]
+        return np.stack(parts).reshape(node.out.shape)
+
+
+POOL, POOL_GRAD = Pool(), PoolGrad()
+DEPTHWISE, DEPTHWISE_INPUT, DEPTHWISE_FILTER = Depthwise(), DepthwiseInput(), DepthwiseFilter()
