@@ -90,6 +90,11 @@ def shape_key(shape) -> tuple:
     return tuple(d.terms if isinstance(d, sizes.Size) else int(d) for d in shape)
 
 
+def alike(a, b) -> bool:
+    """Whether shapes are the same for the sizes at hand, which asks nothing of others."""
+    return numbers(a) == numbers(b)
+
+
 def numbers(shape) -> list[int]:
     """The sizes of a shape as they are now, for messages."""
     return [sizes.hint_of(d) for d in shape]

@@ -1,8 +1,12 @@
 """verify: what must hold after each pass.  A violation is a bug of the compiler, found at the pass that made it."""
 from __future__ import annotations
 
+from jitgraph.control.frames.structure import FRAME_OPS, sources_of
+from jitgraph.graph import dtypes
+
 from .fuse import Group
 from .kernel import Kernel
+from .place import HostStep
 from .primitives.reductions import PARTIAL
 from .views import resolve
 
@@ -13,10 +17,23 @@ class VerifyError(AssertionError):
 
 def verify(program, stage: str):
     """Checks the invariants of a stage.  Raises VerifyError, which names the pass and what is wrong."""
-    check = CHECKS.get(stage)
-    problem = check(program) if check else None
+    problem = CHECKS[stage](program)
     if problem:
         raise VerifyError(f"after {stage}: {problem}")
+
+
+def _prune(program):
+    members = set(program.ops)
+    for op in program.ops:
+        for t in sources_of(op) if op not in program.wanted else ():
+            if t not in program.feeds and t.op not in members:
+                return f"{op.name} takes {t.name}, which nothing makes"
+    return None
+
+
+def _raise_frames(program):
+    left = next((op for op in program.ops if op.type in FRAME_OPS and sources_of(op) is op.inputs), None)
+    return f"{left.name} of a frame is left" if left is not None else _prune(program)
 
 
 def _order(program):
@@ -33,12 +50,25 @@ def _order(program):
     return None
 
 
+def _specialize(program):
+    again = set(program.ops).intersection(program.rest)
+    if again:
+        return f"{again.pop().name} runs now and in a later segment"
+    for t, info in program.infos.items():           # of a handle, what is known is what its variable holds
+        if t.dtype.base_dtype not in (dtypes.resource, info.dtype.base_dtype):
+            return f"{t.name} has become {info.dtype.name}"
+    return None
+
+
 def _lower(program):
     seen: set = set()
     for node in program.nodes:
         for v in node.inputs:
             if v.node not in seen:
                 return f"{node} uses {v} before it is made"
+        wrong = node.kind.violation(node)
+        if wrong:
+            return f"{node}: {wrong}"
         seen.add(node)
     return None
 
@@ -96,5 +126,18 @@ def _place(program):
     return "a temporary ends before it begins" if any(a > b for a, b in spans) else None
 
 
-CHECKS = {"order": _order, "lower": _lower, "simplify": _simplify, "fuse": _fuse, "sink": _fuse,
-          "schedule": _schedule, "place": _place}
+def _emit(program):
+    for step in program.layout.steps:
+        if isinstance(step, HostStep):
+            continue
+        kernel, slots = step
+        params = ", ".join([*(p.name for p in kernel.params), "sizes", "begin", "end"])
+        if not kernel.source.startswith(f"def {kernel.name}({params}):"):
+            return f"the text of {kernel.name} does not begin with its name and parameters ({params})"
+        if not len(slots) == len(kernel.params) == len(kernel.buffers):
+            return f"{kernel.name} has {len(kernel.params)} parameters and {len(slots)} buffers"
+    return None
+
+
+CHECKS = {"prune": _prune, "raise_frames": _raise_frames, "order": _order, "specialize": _specialize, "lower": _lower,
+          "simplify": _simplify, "fuse": _fuse, "sink": _fuse, "schedule": _schedule, "place": _place, "emit": _emit}

@@ -18,6 +18,10 @@ class Assemble(Kind):
     def operations(self, node):
         return 0
 
+    def violation(self, node):
+        strangers = [before for before in node.after if before.kind is not PLACE or before.attrs["target"] is not node.out]
+        return f"{strangers[0]} is no part of it" if strangers else None
+
     def meaning(self, node, *placed):
         found = np.empty(node.out.shape, node.out.dtype.as_numpy_dtype)
         for place, array in zip(node.after, placed):
@@ -42,6 +46,10 @@ class Place(Fused):
         access = Access(kernel.param(target, "out"), kernel.strides(kernel.group.dims[node], strides),
                         dot(node.attrs["offset"], strides))
         kernel.add("store", node, args=(name,), access=access, dtype=CODES[target.dtype.name])
+
+    def violation(self, node):
+        ranks = {len(node.attrs["offset"]), node.inputs[0].rank, node.attrs["target"].rank}
+        return None if len(ranks) == 1 else "its region is not one of its target"
 
     def meaning(self, node, x):
         return x

@@ -6,6 +6,7 @@ import numpy as np
 from .. import sizes, winograd, winograd_matrices
 from ..emit import convolve
 from ..emit import winograd as winograd_kernels
+from ..ir import alike
 from .kind import Kind
 
 STEPS = {"strides": "of the windows, along rows and columns", "dilations": "pixels between neighbouring taps"}
@@ -36,6 +37,11 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, parts: tuple, strides=(1, 1),
     return found
 
 
+def _channels_differ(images, filters) -> str | None:
+    images, filters = ([one] if not isinstance(one, (list, tuple)) else one for one in (images, filters))
+    return None if alike(images, filters) else "images and filter have other channels"
+
+
 class Conv(Kind):
     """Inputs: images that are padded already, a filter."""
 
@@ -47,6 +53,9 @@ class Conv(Kind):
     def operations(self, node):
         kh, kw, inner, _ = node.inputs[1].shape
         return 2 * sizes.product(node.out.shape) * (kh * kw * inner)
+
+    def violation(self, node):
+        return _channels_differ(node.inputs[0].shape[3], node.inputs[1].shape[2])
 
     def meaning(self, node, x, w):
         return convolved(x, w, node.out.shape[1:3], node.attrs["strides"], node.attrs["dilations"])
@@ -64,6 +73,9 @@ class ConvInput(Kind):
         kh, kw, inner, _ = node.inputs[1].shape
         rows, columns = node.attrs["strides"]
         return 2 * sizes.product(node.out.shape) * (kh * kw * inner) // (rows * columns)
+
+    def violation(self, node):
+        return _channels_differ(node.inputs[0].shape[3], node.inputs[1].shape[2])
 
     def meaning(self, node, dy, w):
         strides, dilations = node.attrs["strides"], node.attrs["dilations"]
@@ -87,6 +99,9 @@ class ConvFilter(Kind):
     def operations(self, node):
         _, kh, kw, channels, _ = node.out.shape
         return 2 * sizes.product(node.inputs[1].shape) * (kh * kw * channels)
+
+    def violation(self, node):
+        return _channels_differ([v.shape[3] for v in node.inputs], node.out.shape[3:])
 
     def meaning(self, node, x, dy):
         return filter_gradient(x, dy, node.out.shape, node.attrs["strides"], node.attrs["dilations"])

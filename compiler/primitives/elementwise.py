@@ -5,6 +5,7 @@ import numpy as np
 
 from jitgraph.declare import prim
 
+from ..ir import alike, broadcast_shapes, numbers
 from .kind import Fused, Kind
 
 HEAVY = 6       # an elementary function is some thirty instructions, of which LLVM makes several vectors
@@ -25,6 +26,12 @@ class Map(Fused):
     def state(self, kernel, node):
         kernel.define(node, "op", prim=node.attrs["prim"], args=kernel.arguments(node))
 
+    def violation(self, node):
+        if len(node.inputs) != prim.PRIMS[node.attrs["prim"]].arity:
+            return f"{node.attrs['prim']} of {len(node.inputs)} values"
+        fits = broadcast_shapes([numbers(v.shape) for v in node.inputs]) == tuple(numbers(node.out.shape))
+        return None if fits else "it has not the shape that its inputs are broadcast to"
+
     def meaning(self, node, *arrays):
         found = np.asarray(getattr(prim, node.attrs["prim"])(*arrays))
         return found.astype(node.out.dtype.as_numpy_dtype, copy=False)
@@ -34,6 +41,9 @@ class Cast(Fused):
     """Conversion to the element type of the result, as C does it; to bool by "not zero".  To the same type: a copy."""
 
     name = "cast"
+
+    def violation(self, node):
+        return None if alike(node.inputs[0].shape, node.out.shape) else "it has another shape than its input"
 
     def state(self, kernel, node):
         kernel.define(node, "op", prim="cast", args=kernel.arguments(node))

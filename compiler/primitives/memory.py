@@ -1,6 +1,7 @@
 """What lies in memory before a plan runs, and the buffers of variables."""
 from __future__ import annotations
 
+from ..ir import alike
 from ..kernel import CODES, Access
 from ..views import contiguous, is_rearranged
 from .kind import Fused, Kind
@@ -53,6 +54,9 @@ class Write(Fused):
 
     def accepts(self, node, index):
         return not is_rearranged(node.inputs[index], node.attrs["variable"])
+
+    def violation(self, node):
+        return None if alike(node.inputs[0].shape, node.out.shape) else "it has another shape than its input"
 
     def meaning(self, node, x):
         return x

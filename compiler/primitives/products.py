@@ -28,6 +28,12 @@ class Matmul(Kind):
     def operations(self, node):
         return 2 * sizes.product(node.out.shape) * node.inputs[0].shape[-2 if node.attrs["ta"] else -1]
 
+    def violation(self, node):
+        x, y = node.inputs
+        inner = x.shape[-2 if node.attrs["ta"] else -1], y.shape[-1 if node.attrs["tb"] else -2]
+        fits = sizes.hint_of(inner[0]) == sizes.hint_of(inner[1])
+        return None if fits else "the rows of one factor are not as long as the columns of the other"
+
     def meaning(self, node, x, y):
         x = np.swapaxes(x, -1, -2) if node.attrs["ta"] else x
         return np.matmul(x, np.swapaxes(y, -1, -2) if node.attrs["tb"] else y)

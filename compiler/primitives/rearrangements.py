@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import sizes
+from ..ir import alike
 from ..views import contiguous, is_contiguous, is_one, resolve, unit_reshape
 from .kind import View
 
@@ -34,6 +36,10 @@ class Reshape(View):
             return out, offset
         return (contiguous(value.shape), offset) if is_contiguous(source.shape, strides) else None
 
+    def violation(self, node):
+        same = sizes.count(node.inputs[0].shape) == sizes.count(node.out.shape)
+        return None if same else "it has another number of elements than its input"
+
     def meaning(self, node, x):
         return x.reshape(node.out.shape)
 
@@ -52,6 +58,11 @@ class Transpose(View):
 
     def indexed(self, value, strides, offset):
         return [strides[p] for p in value.node.attrs["perm"]], offset
+
+    def violation(self, node):
+        perm, shape = node.attrs["perm"], node.inputs[0].shape
+        fits = sorted(perm) == list(range(len(shape))) and alike([shape[p] for p in perm], node.out.shape)
+        return None if fits else "its dimensions are not those of its input"
 
     def meaning(self, node, x):
         return x.transpose(node.attrs["perm"])
@@ -73,6 +84,12 @@ class Broadcast(View):
         return [0 if k < shift or (is_one(source.shape[k - shift]) and not is_one(d)) else strides[k - shift]
                 for k, d in enumerate(value.shape)], offset
 
+    def violation(self, node):
+        source = node.inputs[0].shape
+        kept = node.out.shape[len(node.out.shape) - len(source):]
+        fits = len(kept) == len(source) and all(is_one(a) or alike([a], [b]) for a, b in zip(source, kept))
+        return None if fits else "its input cannot be repeated to its shape"
+
     def meaning(self, node, x):
         return np.broadcast_to(x, node.out.shape)
 
@@ -87,6 +104,10 @@ class Slice(View):
         for b, s in zip(value.node.attrs["begin"], strides):
             offset = offset + b * s
         return [s * t for s, t in zip(strides, value.node.attrs["strides"])], offset
+
+    def violation(self, node):
+        ranks = {len(node.attrs["begin"]), len(node.attrs["strides"]), node.inputs[0].rank, node.out.rank}
+        return None if len(ranks) == 1 else "it does not say of every axis what is taken"
 
     def meaning(self, node, x):
         places = [b + t * np.arange(size) for b, t, size in zip(node.attrs["begin"], node.attrs["strides"], node.out.shape)]

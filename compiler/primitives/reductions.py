@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ir import alike
 from .kind import Fused
 
 UFUNCS: dict[str, Any] = {"add": np.add, "mul": np.multiply, "max": np.fmax, "min": np.fmin,
@@ -24,6 +25,10 @@ class Reduction(Fused):
 
     def dims_of_result(self, node, dims):
         return tuple(d for i, d in enumerate(dims) if i not in node.attrs["axes"])
+
+    def kept_shape(self, node) -> list:
+        """The shape of one result."""
+        return [d for i, d in enumerate(node.inputs[0].shape) if i not in node.attrs["axes"]]
 
     def reduced(self, node, dims: tuple) -> frozenset:
         """The domain dimensions that are reduced."""
@@ -48,6 +53,9 @@ class Reduce(Reduction):
             reduction.args = reduction.args + (index,)
             kernel.body.append(reduction)
 
+    def violation(self, node):
+        return None if alike(self.kept_shape(node), node.out.shape) else "it has not the shape that is kept"
+
     def meaning(self, node, x):
         op, axes = node.attrs["op"], tuple(node.attrs["axes"])
         if op in SEARCHES:
@@ -68,7 +76,9 @@ class Partial(Reduction):
         return np.stack([combined(node.attrs["op"], part, (0,)) for part in parts]).astype(node.out.dtype.as_numpy_dtype)
 
     def violation(self, node):
-        return None if node.out.shape[0] in (PARTIALS, COLUMN_PARTS) else f"there are {node.out.shape[0]} parts"
+        if node.out.shape[0] not in (PARTIALS, COLUMN_PARTS):
+            return f"there are {node.out.shape[0]} parts"
+        return None if alike(self.kept_shape(node), node.out.shape[1:]) else "its parts have not the shape that is kept"
 
 
 def combined(op: str, x: np.ndarray, axes: tuple, least: Any = -np.inf) -> np.ndarray:

@@ -7,6 +7,7 @@ from jitgraph.graph import errors
 
 from .. import sizes
 from ..emit import sequential
+from ..ir import alike
 from ..kernel import Access
 from ..views import resolve
 from .kind import Fused, Kind
@@ -51,6 +52,13 @@ class Gather(Fused):
         access = Access(kernel.param(base, "in"), kernel.strides(runs, strides), offset)
         kernel.define(node, "gather", args=(index,), access=access, stride=strides[axis], limit=source.shape[axis])
 
+    def violation(self, node):
+        (source, indices), axis = (v.shape for v in node.inputs), node.attrs["axis"]
+        if not node.inputs[1].dtype.is_integer:
+            return "its indices are no integers"
+        fits = alike((*source[:axis], *indices, *source[axis + 1:]), node.out.shape)
+        return None if fits else "it has not the shape of the slices that are picked"
+
     def meaning(self, node, source, indices):
         axis = node.attrs["axis"]
         return np.take(source, checked(indices, source.shape[axis]), axis)
@@ -66,6 +74,11 @@ class Scatter(Kind):
 
     def may_fail(self, node):
         return True
+
+    def violation(self, node):
+        indices, updates = (v.shape for v in node.inputs)
+        fits = alike((*indices, *node.out.shape[1:]), updates)
+        return None if fits else "it does not have one row for each index"
 
     def meaning(self, node, indices, updates):
         rows, rank = node.out.shape[0], updates.ndim - indices.ndim

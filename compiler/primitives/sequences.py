@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..emit import sequential
+from ..ir import alike
 from .kind import Kind
 
 
@@ -14,6 +15,9 @@ class Scan(Kind):
     attributes = {"op": "add or mul", "axis": "along which", "exclusive": "whether each is without its own element",
                   "reverse": "whether from the last element on"}
     kernels = {"cpu": sequential.emit_scan}
+
+    def violation(self, node):
+        return None if alike(node.inputs[0].shape, node.out.shape) else "it has another shape than its input"
 
     def meaning(self, node, x):
         axis, add = node.attrs["axis"], node.attrs["op"] == "add"
@@ -30,6 +34,10 @@ class TopK(Kind):
     name = "top_k"
     attributes = {"k": "how many"}
     kernels = {"cpu": sequential.emit_top_k}
+
+    def violation(self, node):
+        values, places = node.outputs
+        return None if alike(values.shape, places.shape) else "its places are not those of its values"
 
     def meaning(self, node, x):
         key = np.where(np.isnan(x), -np.inf, x) if x.dtype.kind == "f" else x
