@@ -12,7 +12,7 @@ import numpy as np
 
 from jitgraph.compiler import compile
 from jitgraph.compiler.prune import EVERYTHING, noticed
-from jitgraph.graph.errors import InvalidArgumentError
+from jitgraph.declare.invalid import invalid
 
 from . import feed as feeding
 from .fetch import Fetches
@@ -29,7 +29,7 @@ class PartialRun:
         graph = session.graph
         taken = Fetches(graph, fetches, session)
         if not taken.tensors and not taken.targets:
-            raise InvalidArgumentError(None, None, "Must specify at least one target to fetch or execute.")
+            raise invalid("Must specify at least one target to fetch or execute.")
         self.feeds = [graph.as_graph_element(f, allow_tensor=True, allow_operation=False) for f in feeds]
         self.fetches, self.targets = list(taken.tensors), list(taken.targets)
         ordered = compile(graph, self.fetches, self.targets, dict.fromkeys(self.feeds, ()), until="order")
@@ -71,14 +71,14 @@ class PartialRun:
     def _check(self, tensors, fed):
         for tensor in fed:
             if tensor not in self.feeds:
-                raise _invalid(f"The feed {tensor.name} was not specified in partial_run_setup.")
+                raise invalid(f"The feed {tensor.name} was not specified in partial_run_setup.")
             if tensor not in self.unfed:
-                raise _invalid(f"The feed {tensor.name} has already been fed.")
+                raise invalid(f"The feed {tensor.name} has already been fed.")
         for tensor in tensors:
             if tensor not in self.fetches:
-                raise _invalid(f"The fetch {tensor.name} was not specified in partial_run_setup.")
+                raise invalid(f"The fetch {tensor.name} was not specified in partial_run_setup.")
             if tensor not in self.unfetched:
-                raise _invalid(f"The fetch {tensor.name} has already been fetched.")
+                raise invalid(f"The fetch {tensor.name} has already been fetched.")
 
     def _needed(self, tensors, unfed) -> set:
         """The operations that these tensors still need.  Raises InvalidArgumentError if they need a feed to come."""
@@ -87,7 +87,7 @@ class PartialRun:
         while stack:
             item = stack.pop()
             if item in missing:
-                raise _invalid(f"Fetch {tensors[0].name} can't be computed from the feeds that have been fed so far: it "
+                raise invalid(f"Fetch {tensors[0].name} can't be computed from the feeds that have been fed so far: it "
                                f"needs {item.name}.")
             if item in self.steps.values:
                 continue
@@ -98,10 +98,6 @@ class PartialRun:
                 stack += [t for k, t in enumerate(op.inputs) if wanted.needs(k)]
                 stack += op.control_inputs
         return needed
-
-
-def _invalid(message) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, message)
 
 
 def _plain(value):
@@ -121,7 +117,7 @@ def run(session, handle, fetches, feed_dict):
     key = ("partial run", "", handle)
     found = session._state.resources.get(key)
     if found is None:
-        raise _invalid("Must run 'setup' before performing partial runs!")
+        raise invalid("Must run 'setup' before performing partial runs!")
     with watching(session._timeout):
         result = found.run(session, fetches, feed_dict)
     if found.finished:

@@ -53,7 +53,7 @@ class ScalarKernel:
         function = self.function or self.prepare()
         if any(not self.state.variable(op).initialized for op in self.variables.values()):
             return False            # perhaps the loop does not read it
-        arrays = []
+        arrays: list[np.ndarray] = []
         for k in range(self.inputs):
             value = self.state.read(self.variables[k]) if k in self.variables else values[k]
             arrays.append(np.array(value, DTYPES[self.loop.codes[k]].as_numpy_dtype).reshape(()))

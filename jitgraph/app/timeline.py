@@ -145,7 +145,7 @@ class _Analysis:
             own.append((tensor.dropped, -tensor.bytes, tensor.number))
         maximums = {}
         for allocator in sorted(changes):
-            total, alive = 0, set()
+            total, alive = 0, set[str]()
             best = AllocationMaximum(0, 0, set())
             for moment, size, number in sorted(changes[allocator]):
                 total += size

@@ -81,8 +81,9 @@ class Replay:
         copy.replays = True
         if op.opdef is not None and op.opdef.calls:
             notes(copy).back_prop = notes(op).back_prop
-        if op.type in LOOPS and notes(op).iterations in self.known:
-            repeat(copy, notes(op).iterations.value_index, self.known[notes(op).iterations])
+        iterations = notes(op).iterations if op.type in LOOPS else None
+        if iterations is not None and iterations in self.known:
+            repeat(copy, iterations.value_index, self.known[iterations])
         return copy
 
     def _refuse_lost_reads(self, op: Operation) -> None:

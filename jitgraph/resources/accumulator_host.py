@@ -55,7 +55,8 @@ class DenseSum:
     """The sum of arrays of one shape."""
 
     def __init__(self, shape: tuple | None):
-        self._shape, self._total = shape, None
+        self._shape = shape
+        self._total: np.ndarray | None = None
 
     def add(self, array: np.ndarray) -> None:
         wanted = self._shape if self._total is None else self._total.shape
@@ -74,7 +75,9 @@ class SparseSum:
     """The sum of slices: (indices, values, shape); means are taken per row, over the gradients that have it."""
 
     def __init__(self, shape: tuple | None):
-        self._shape, self._rows, self._dense = shape, {}, None
+        self._shape = shape
+        self._rows: dict[int, tuple] = {}
+        self._dense: np.ndarray | None = None
         self._dtype: Any = None
 
     def add(self, gradient: tuple) -> None:

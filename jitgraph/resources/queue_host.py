@@ -243,7 +243,7 @@ class PaddingQueue(Queue):
         dtype = np.dtype(self.types[component].as_numpy_dtype)
         out = np.full((len(arrays), *sizes), b"", object) if dtype == object else np.zeros((len(arrays), *sizes), dtype)
         for i, array in enumerate(arrays):
-            out[(i, *(slice(size) for size in array.shape))] = array if array.ndim else array[()]
+            out[i, ...][tuple(slice(size) for size in array.shape)] = array if array.ndim else array[()]
         return out
 
 

@@ -55,7 +55,8 @@ padding_fifo_queue_v2, padding_fifo_queue = _declare(
     "A queue whose elements, taken together, are padded to one size.")
 random_shuffle_queue_v2, random_shuffle_queue = _declare(
     "RandomShuffleQueue", f"{_COMMON}, capacity: int = -1, min_after_dequeue: int = 0, seed: int = 0, seed2: int = 0",
-    lambda attrs, *common: queue_host.ShuffleQueue(*common, attrs["min_after_dequeue"], attrs["seed"], attrs["seed2"]),
+    lambda attrs, name, types, shapes, capacity: queue_host.ShuffleQueue(
+        name, types, shapes, capacity, attrs["min_after_dequeue"], attrs["seed"], attrs["seed2"]),
     "A queue that gives its elements in random order.")
 priority_queue_v2, priority_queue = _declare(
     "PriorityQueue", "component_types: list(type) = [], shapes: list(shape), capacity: int = -1",

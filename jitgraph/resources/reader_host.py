@@ -147,7 +147,8 @@ def fixed_length(work: bytes, attrs: dict[str, Any]) -> Iterator[Record]:
     with op_errors(_path(work)), open(_path(work), "rb") as file:
         data = file.read()
     try:
-        data = {"ZLIB": zlib.decompress, "GZIP": gzip.decompress}.get(attrs.get("encoding"), bytes)(data)
+        unpack: Any = {"ZLIB": zlib.decompress, "GZIP": gzip.decompress}.get(attrs.get("encoding", ""))
+        data = unpack(data) if unpack else data
     except (zlib.error, OSError, EOFError) as error:
         raise errors.DataLossError(None, None, f"{_path(work)}: {error}") from None
     end = len(data) - footer

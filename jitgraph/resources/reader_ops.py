@@ -60,7 +60,7 @@ def _both(signature: str, shape: Any) -> Callable[[Callable], Any]:
     return declare
 
 
-def _work(queue_handle: np.ndarray, state: Any) -> reader_host.TakeWork:
+def _work(queue_handle: Any, state: Any) -> reader_host.TakeWork:
     """Takes the next name of a file from a queue of strings."""
     return lambda: bytes(queue_handle[()].dequeue(state.wait)[0][()])
 

@@ -19,6 +19,7 @@ from jitgraph.control.frames.structure import (
     SWITCHES,
     Frame,
     Frames,
+    invalid_at,
     sorted_by,
     stands_for,
 )
@@ -164,11 +165,11 @@ class Guards:
 
     def _guard_of(self, op: Operation, tensor: Tensor) -> Guard | None:
         if tensor in self.last and op.type not in EXITS:
-            raise _invalid(op, f"node {op.name} (op: '{op.type}') reads {tensor.name}, which is there only after the last "
+            raise invalid_at(op, f"node {op.name} (op: '{op.type}') reads {tensor.name}, which is there only after the last "
                                "iteration of a loop: it can only leave the loop through an Exit")
         guard = self.tensor_guards.get(tensor)
         if guard is not None and tensor not in self.sources and tensor not in self.last:
-            raise _invalid(op, f"node {op.name} (op: '{op.type}') reads {tensor.name}, which has no value in an iteration")
+            raise invalid_at(op, f"node {op.name} (op: '{op.type}') reads {tensor.name}, which has no value in an iteration")
         return guard
 
     def _guard_of_op(self, op: Operation) -> Guard | None:
@@ -378,9 +379,5 @@ class Guards:
 
 
 def _unexplained(op: Operation) -> InvalidArgumentError:
-    return _invalid(op, f"node {op.name} (op: '{op.type}') has inputs that do not come from the two sides of one decision, "
+    return invalid_at(op, f"node {op.name} (op: '{op.type}') has inputs that do not come from the two sides of one decision, "
                         "so that it is not determined which of them it passes on")
-
-
-def _invalid(op: Operation, text: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, op, text)

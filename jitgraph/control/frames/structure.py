@@ -119,7 +119,7 @@ class Frames:
             return (*path, op.attrs["frame_name"])
         if self.leaves(op):
             if not path:
-                raise _invalid(op, f"node {op.name} (op: '{op.type}') leaves a frame, but none was entered")
+                raise invalid_at(op, f"node {op.name} (op: '{op.type}') leaves a frame, but none was entered")
             return path[:-1]
         return path
 
@@ -210,7 +210,7 @@ def sorted_by(items: Iterable[Any], before: Callable[[Any], Iterable[Any]], key:
     if len(order) != len(items):
         stuck = [item for item in items if waits[item]]
         names = ", ".join(f"'{getattr(item, 'name', item)}'" for item in stuck[:5])
-        raise _invalid(next((i for i in stuck if isinstance(i, Operation)), None), f"The graph has a cycle through {names}")
+        raise invalid_at(next((i for i in stuck if isinstance(i, Operation)), None), f"The graph has a cycle through {names}")
     return order
 
 
@@ -221,7 +221,7 @@ def _complete(frame: Frame, feeds: Collection[Tensor]) -> None:
     conditions = [op for op in frame.ops if op.type == "LoopCond"]
     if len(conditions) != 1:
         where = conditions[1] if conditions else frame.enters[0]
-        raise _invalid(where, f"the frame '{frame.name}' has {len(conditions) or 'no'} LoopCond nodes"
+        raise invalid_at(where, f"the frame '{frame.name}' has {len(conditions) or 'no'} LoopCond nodes"
                               + (": " + ", ".join(op.name for op in conditions) if conditions else
                                  f" (it is entered by {frame.enters[0].name}), so that it is not a loop"))
     frame.condition = conditions[0]
@@ -230,13 +230,13 @@ def _complete(frame: Frame, feeds: Collection[Tensor]) -> None:
         if op.type not in MERGES or not any(is_back_edge(op, t) for t in op.inputs):
             continue
         if len(op.inputs) != 2:
-            raise _invalid(op, f"node {op.name} (op: '{op.type}') begins a loop variable and must have 2 inputs, an Enter "
+            raise invalid_at(op, f"node {op.name} (op: '{op.type}') begins a loop variable and must have 2 inputs, an Enter "
                                f"and a NextIteration, but has {len(op.inputs)}")
         first, following = op.inputs
         if first.op.type in NEXT_ITERATIONS:
             first, following = following, first
         if first.op.type not in ENTERS or first in feeds or following in feeds or following.op.type not in NEXT_ITERATIONS:
-            raise _invalid(op, f"node {op.name} (op: '{op.type}') begins a loop variable and must read an Enter and a "
+            raise invalid_at(op, f"node {op.name} (op: '{op.type}') begins a loop variable and must read an Enter and a "
                                f"NextIteration, but reads {first.name} and {following.name}")
         frame.variables.append((op, first.op, following.op))
         nexts.add(following.op)
@@ -244,18 +244,19 @@ def _complete(frame: Frame, feeds: Collection[Tensor]) -> None:
     for op in frame.ops:
         other = next((t for t in op.inputs if t.op.type in NEXT_ITERATIONS and t not in feeds), None)
         if other is not None and op not in begins:
-            raise _invalid(op, f"node {op.name} (op: '{op.type}') reads {other.name}, which only the Merge of a loop variable "
+            raise invalid_at(op, f"node {op.name} (op: '{op.type}') reads {other.name}, which only the Merge of a loop variable "
                                "can do")
         if op.type in NEXT_ITERATIONS and op not in nexts:
-            raise _invalid(op, f"node {op.name} (op: '{op.type}') hands a value to an iteration that does not take it: no "
+            raise invalid_at(op, f"node {op.name} (op: '{op.type}') hands a value to an iteration that does not take it: no "
                                "Merge reads it")
 
 
 def _differ(op: Operation, found: list[tuple[Operation, _Path]]) -> None:
     (a, path_a), (b, path_b) = found[:2]
-    raise _invalid(op, f"node {op.name} (op: '{op.type}') has inputs from different frames. The input node {a.name} is in "
+    raise invalid_at(op, f"node {op.name} (op: '{op.type}') has inputs from different frames. The input node {a.name} is in "
                        f"frame '{'/'.join(path_a)}'. The input node {b.name} is in frame '{'/'.join(path_b)}'.")
 
 
-def _invalid(op: Operation | None, text: str) -> InvalidArgumentError:
+def invalid_at(op: Operation | None, text: str) -> InvalidArgumentError:
+    """The error for a graph whose frames and decisions cannot be told."""
     return InvalidArgumentError(None, op, text)
