@@ -451,7 +451,7 @@ def hessians(ys: Any, xs: Any, name: str = "hessians", colocate_gradients_with_o
     from jitgraph.ops.arrays.join import concat, stack
 
     xs = _as_list(xs)
-    options = {"colocate_gradients_with_ops": colocate_gradients_with_ops, "gate_gradients": gate_gradients,
+    options: dict[str, Any] = {"colocate_gradients_with_ops": colocate_gradients_with_ops, "gate_gradients": gate_gradients,
                "aggregation_method": aggregation_method}
     found = []
     for x, grad in zip(xs, gradients(ys, xs, **options)):

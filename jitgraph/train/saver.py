@@ -272,8 +272,8 @@ class Saver:
 
 
 def _restore_failed(error: errors.OpError, likely: str) -> errors.OpError:
-    return type(error)(None, error.op, f"Restoring from checkpoint failed. Most likely {likely}. Original error:\n\n"
-                                       f"{error.message}")
+    kind: Any = type(error)
+    return kind(None, error.op, f"Restoring from checkpoint failed. Most likely {likely}. Original error:\n\n{error.message}")
 
 
 def export_meta_graph(filename: Any = None, meta_info_def: Any = None, graph_def: Any = None, saver_def: Any = None,

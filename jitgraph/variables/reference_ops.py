@@ -190,8 +190,9 @@ def _scatter_nd(name: str, locking: str, doc: str, combine: Any) -> Any:
 
     value.__doc__ = doc
     value.__name__ = name
+    allowed: dict[str, Any] = {} if name == "ScatterNdUpdate" else {"T": NUMBERS}
     return op(f"{name}(ref: &T, indices: Tindices, updates: T; use_locking: bool = {locking}) -> output_ref: &T",
-              **({} if name == "ScatterNdUpdate" else {"T": NUMBERS}), Tindices=INDICES,
+              **allowed, Tindices=INDICES,
               shape=lambda c: shape_rules.scattered_nd(*c.shapes), stateful=True, state="write", checks=True,
               grad=NOT_DIFFERENTIABLE)(value)
 

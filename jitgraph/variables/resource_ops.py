@@ -165,8 +165,9 @@ def _scatter(kind: str) -> Any:
 
     value.__doc__ = on_reference.__doc__
     value.__name__ = "resource_scatter_" + kind.lower()
+    allowed: dict[str, Any] = {} if kind == "Update" else {"dtype": NUMBERS}
     return op(f"ResourceScatter{kind}(resource: resource, indices: Tindices, updates: dtype)", Tindices=INDICES,
-              **({} if kind == "Update" else {"dtype": NUMBERS}), shape=shape_rules.no_outputs,
+              **allowed, shape=shape_rules.no_outputs,
               stateful=True, state="write", checks=True, lower=reference_ops.scatter_lowering(kind.lower()))(value)
 
 
@@ -185,8 +186,9 @@ def _scatter_nd(kind: str) -> Any:
 
     value.__doc__ = on_reference.__doc__
     value.__name__ = "resource_scatter_nd_" + kind.lower()
+    allowed: dict[str, Any] = {} if kind == "Update" else {"T": NUMBERS}
     return op(f"ResourceScatterNd{kind}(ref: resource, indices: Tindices, updates: T; use_locking: bool = true)",
-              Tindices=INDICES, **({} if kind == "Update" else {"T": NUMBERS}), shape=shape_rules.no_outputs,
+              Tindices=INDICES, **allowed, shape=shape_rules.no_outputs,
               stateful=True, state="write", checks=True)(value)
 
 

@@ -121,7 +121,7 @@ def unravel_index(indices, dims):
     return np.array(np.unravel_index(indices, tuple(dims)), indices.dtype).reshape(len(dims), *indices.shape)
 
 
-def _bound(side: str) -> Any:
+def _bound(side: Any) -> Any:
     def value(sorted_inputs: Any, values: Any, out_type: Any) -> Any:
         rows = [np.searchsorted(row, wanted, side) for row, wanted in zip(sorted_inputs, values)]
         return np.array(rows, out_type.as_numpy_dtype).reshape(values.shape)

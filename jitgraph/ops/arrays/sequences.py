@@ -77,7 +77,7 @@ def _ranged(start: Any, limit: Any, delta: Any) -> Any:
     lower=_lower_range, grad=NOT_DIFFERENTIABLE, dynamic=True,
     samples=lambda rng, dtype: [[np.asarray(v, dtype) for v in bounds]
                                 for bounds in ((0, 5, 1), (2, 9, 3), (5, 0, -2), (3, 3, 1))],
-    reference=lambda start, limit, delta: np.arange(start, limit, delta, start.dtype))
+    reference=lambda start, limit, delta: np.arange(start, limit, delta, dtype=start.dtype))
 def _range(start, limit, delta):
     """The numbers from `start` up to `limit` (not included) in steps of `delta`."""
     try:

@@ -198,7 +198,7 @@ def _masks(attrs: dict) -> dict:
 def _strided_slice_shape(c: Any, size: Any = None, first: int = 1) -> Any:
     size = c.shapes[0] if size is None else size
     values = [c.constant(i) for i in range(first, first + 3)]
-    bounds = [None if value is None else plain_sizes(value) for value in values]
+    bounds: list[Any] = [None if value is None else plain_sizes(value) for value in values]
     if None in bounds:
         length = next((s[0] for s in c.shapes[first:first + 3] if s is not None and s[0] is not None), None)
         if length is None:

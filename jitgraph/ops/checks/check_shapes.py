@@ -147,7 +147,7 @@ def assert_rank_in(x: Any, ranks: Any, data: Any = None, summarize: int | None =
 
 
 def _is_one_of(found: Tensor, ranks: list) -> Tensor:
-    condition = None
+    condition: Any = None
     for rank in ranks:
         equal = raw.Equal(rank, found)
         condition = equal if condition is None else raw.LogicalOr(condition, equal)

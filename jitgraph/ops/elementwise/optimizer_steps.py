@@ -96,7 +96,7 @@ def _check_rows(indices: np.ndarray, rows: int) -> None:
 def _declare(name: str, refs: list, rest: list, attrs: str, value: Callable, updates: Callable | None,
              **more: Any) -> OpBuilder:
     types = [f"{n}: {'Tindices' if n == 'indices' else 'int64' if n == 'global_step' else 'T'}" for n in rest]
-    types_of = {"T": NUMBERS, **({"Tindices": INDICES} if "indices" in rest else {})}
+    types_of: dict[str, Any] = {"T": NUMBERS, **({"Tindices": INDICES} if "indices" in rest else {})}
     on_variables = op(f"{name}({', '.join([f'{n}: &T' for n in refs] + types)}; {attrs}) -> out: &T",
                       stateful=True, state="write", updates=updates, **more, **types_of)(value)
     op(f"Resource{name}({', '.join([f'{n}: resource' for n in refs] + types)}; {attrs})", stateful=True, state="write",

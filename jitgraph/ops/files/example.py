@@ -134,7 +134,7 @@ def parse_batch(serialized: np.ndarray, names: np.ndarray, sparse_keys: list[str
 
 def keys_of(arrays: Any) -> list[str]:
     """The keys in a list of string scalars, or in a string vector."""
-    return [text_of(np.asarray(key, object)[()]) for key in arrays]
+    return [text_of(np.asarray(key, object).item()) for key in arrays]
 
 
 # -- batches of examples -------------------------------------------------------------------------------------------

@@ -125,7 +125,7 @@ _CODES: list[tuple[tuple[type[BaseException], ...], type[errors.OpError]]] = [
 
 def _as_op_error(error: Exception) -> errors.OpError:
     """TensorFlow's class for what the function raised; the message is the function's traceback."""
-    kind = next((to for of, to in _CODES if isinstance(error, of)), errors.UnknownError)
+    kind: Any = next((to for of, to in _CODES if isinstance(error, of)), errors.UnknownError)
     trace = error.__traceback__.tb_next if error.__traceback__ is not None else None
     text = "".join(traceback.format_exception(type(error), error, trace))
     return kind(None, None, f"{type(error).__name__}: {error}\n{text}")

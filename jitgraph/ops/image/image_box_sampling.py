@@ -92,7 +92,8 @@ def _sampled(image_size: np.ndarray, bounding_boxes: np.ndarray, seeds: tuple, c
     boxes = _boxes_in_pixels(bounding_boxes, height, width, use_image)
     if covered < 0:
         raise invalid("Min object covered must be non-negative.")
-    random = SimplePhilox(stream, *seeds, max_attempts)
+    first, second = seeds
+    random = SimplePhilox(stream, first, second, max_attempts)
     low, high = (f32(v) for v in aspect_ratio_range)
     crop: tuple | None = None
     for _ in range(max_attempts):

@@ -119,7 +119,7 @@ def _non_max_suppression_v1(boxes, scores, max_output_size, iou_threshold):
     return select(by_boxes(boxes), scores, limit, iou_threshold, -np.inf)[0]
 
 
-_THRESHOLDS = {"T": _HALF_SINGLE, "T_threshold": _HALF_SINGLE}
+_THRESHOLDS: dict[str, Any] = {"T": _HALF_SINGLE, "T_threshold": _HALF_SINGLE}
 
 
 @op("NonMaxSuppressionV2(boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold) -> "
@@ -221,8 +221,9 @@ def _drawn(images: np.ndarray, boxes: np.ndarray, colors: np.ndarray | None) -> 
     for image, image_boxes in zip(result, np.asarray(boxes, f32)):
         for number, (y1, x1, y2, x2) in enumerate(image_boxes):
             color = palette[number % len(palette)].astype(images.dtype)
-            _draw_box(image, *(int(v) for v in (y1 * f32(height - 1), x1 * f32(width - 1), y2 * f32(height - 1),
-                                                x2 * f32(width - 1))), color)
+            top, left, bottom, right = (int(v) for v in (y1 * f32(height - 1), x1 * f32(width - 1), y2 * f32(height - 1),
+                                                         x2 * f32(width - 1)))
+            _draw_box(image, top, left, bottom, right, color)
     return result
 
 

@@ -39,7 +39,7 @@ def _pillow() -> Any:
 def _opened(contents: Any, formats: tuple[str, ...], what: str) -> Any:
     if np.ndim(contents):
         raise invalid(f"contents must be scalar, got shape {list(np.shape(contents))}")
-    data = np.asarray(contents, object)[()]
+    data = np.asarray(contents, object).item()
     try:
         image = _pillow().open(io.BytesIO(data), formats=formats)
         image.load()
@@ -121,12 +121,12 @@ def _jpeg_pixels(contents: Any, channels: int, ratio: int) -> np.ndarray:
     image = _opened(contents, ("JPEG", "PNG", "GIF"), "JPEG")
     if ratio > 1:
         size = [-(-n // ratio) for n in image.size]
-        image = _pillow().open(io.BytesIO(np.asarray(contents, object)[()]))
+        image = _pillow().open(io.BytesIO(np.asarray(contents, object).item()))
         image.draft(None, size)
         if list(image.size) != size:
             image = image.resize(size, _pillow().Resampling.BOX)
     elif channels == 1 and image.format == "JPEG":
-        image = _pillow().open(io.BytesIO(np.asarray(contents, object)[()]))
+        image = _pillow().open(io.BytesIO(np.asarray(contents, object).item()))
         image.draft("L", None)              # the luma as it is in the file
     if image.mode == "L" and not channels:
         channels = 1
@@ -308,7 +308,7 @@ def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
     shape=lambda c: None if c.attrs["expand_animations"] else (None, None, c.attrs["channels"] or None))
 def _decode_image_op(contents, channels, dtype, expand_animations):
     """The pixels of a JPEG, PNG, GIF or BMP file; [frames, height, width, channels] for a GIF if animations expand."""
-    data = np.asarray(contents, object)[()]
+    data = np.asarray(contents, object).item()
     kind = next((kind for start, kind in _SIGNATURES.items() if data.startswith(start)), None)
     if kind is None:
         raise invalid("Unable to decode bytes as JPEG, PNG, GIF, or BMP")

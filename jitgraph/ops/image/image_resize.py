@@ -66,10 +66,10 @@ def _nearest(size: int, new: int, align_corners: bool, half_pixel_centers: bool)
 def _cubic_table(a: float) -> tuple[np.ndarray, np.ndarray]:
     """Keys' cubic (1981) at distances 0 to 1, and 1 to 2."""
     x = np.arange(_CUBIC_STEPS + 1, dtype=f32) / f32(_CUBIC_STEPS)
-    a = f32(a)
-    near = ((a + f32(2)) * x - (a + f32(3))) * x * x + f32(1)
+    c = f32(a)
+    near = ((c + f32(2)) * x - (c + f32(3))) * x * x + f32(1)
     x = x + f32(1)
-    far = ((a * x - f32(5) * a) * x + f32(8) * a) * x - f32(4) * a
+    far = ((c * x - f32(5) * c) * x + f32(8) * c) * x - f32(4) * c
     return near, far
 
 
@@ -214,7 +214,7 @@ def _gradient_samples() -> Any:
     return samples
 
 
-_CENTERS = ({}, {"align_corners": True}, {"half_pixel_centers": True})
+_CENTERS: tuple[dict[str, bool], ...] = ({}, {"align_corners": True}, {"half_pixel_centers": True})
 
 
 # -- bilinear ----------------------------------------------------------------------------------------------------------

@@ -101,9 +101,9 @@ def resize_image_with_pad(image: Any, target_height: Any, target_width: Any, met
             ratio = max(sizes[1] / sizes[3], sizes[0] / sizes[2])
         real = [sizes[0] / ratio, sizes[1] / ratio]
         new = [_floored(size) for size in real]
-        before = [_at_least_0(_floored((target - size) / 2)) for target, size in zip(sizes[2:], real)]
+        top, left = (_at_least_0(_floored((target - size) / 2)) for target, size in zip(sizes[2:], real))
         resized = _resized(image, new, method, align_corners)
-        return unbatched(pad_to_bounding_box(resized, *before, target_height, target_width), batch)
+        return unbatched(pad_to_bounding_box(resized, top, left, target_height, target_width), batch)
 
 
 def _at_least_0(x: Any) -> Any:

@@ -159,7 +159,8 @@ def _multiplied_out(tensors: list, parts: list[str], output: str) -> Tensor:
     own = [sorted(part, key=order.index) for part in parts]
     tensors = [_arranged(x, part, wanted) for x, part, wanted in zip(tensors, parts, own)]
     spread = [reshape(x, _spread_sizes(x, labels, order)) for x, labels in zip(tensors, own)]
-    return _summed(functools.reduce(operator.mul, spread, 1), order, output)
+    product: Any = functools.reduce(operator.mul, spread, 1)
+    return _summed(product, order, output)
 
 
 def _spread_sizes(x: Tensor, labels: list, order: list) -> list:

@@ -203,7 +203,8 @@ class _Prefix:
     __slots__ = ("blank", "children", "label", "old_blank", "old_label", "old_total", "parent", "symbol", "total")
 
     def __init__(self, parent: _Prefix | None, symbol: int):
-        self.parent, self.symbol, self.children = parent, symbol, {}
+        self.parent, self.symbol = parent, symbol
+        self.children: dict[int, _Prefix] = {}
         self.reset()
         self.old_total = self.old_blank = self.old_label = _ZERO
 

@@ -12,7 +12,7 @@ from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.nn.convolution_functions import conv1d_transpose, conv2d_transpose, conv3d_transpose
 from jitgraph.ops.nn.pooling_functions import avg_pool, avg_pool1d, avg_pool3d, max_pool, max_pool1d, max_pool3d
 
-_TRANSPOSED = {1: conv1d_transpose, 2: conv2d_transpose, 3: conv3d_transpose}
+_TRANSPOSED: dict[int, Any] = {1: conv1d_transpose, 2: conv2d_transpose, 3: conv3d_transpose}
 
 
 def _pool(functions: tuple, input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None, name: str | None) -> Any:

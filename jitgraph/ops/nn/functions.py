@@ -124,7 +124,7 @@ def _dropped(x: Any, rate: Any, noise_shape: Any, seed: int | None) -> Any:
         raise ValueError("x has to be a floating point tensor since it's going to be scaled. Got a "
                          f"{x.dtype} tensor instead.")
     if isinstance(rate, numbers.Real):
-        if not 0 <= rate < 1:
+        if not 0 <= float(rate) < 1:
             raise ValueError(f"rate must be a scalar tensor or a float in the range [0, 1), got {rate:g}")
         if rate == 0:
             return x

@@ -101,7 +101,8 @@ def _highest(x: np.ndarray, filters: np.ndarray, strides: Any, rates: Any, paddi
     lowest = -np.inf if real else np.iinfo(x.dtype).min
     data = window_geometry.padded(x, wins, lowest)
     inside = None if real else window_geometry.padded(np.ones(x.shape, bool), wins, False)
-    best = where = None
+    best: Any = None
+    where: Any = None
     for number, tap in enumerate(np.ndindex(*filters.shape[:2])):
         part = window_geometry.tap_slices(wins, tap)
         value = data[part] + filters[tap]

@@ -109,7 +109,7 @@ def pool(input: Any, window_shape: Any, pooling_type: str, padding: str, dilatio
         count = len(window_shape)
         if input._shape is not None and len(input._shape) != count + 2:
             raise ValueError(f"window_shape {window_shape} needs an input of rank {count + 2}, got {input.shape}")
-        functions = {("MAX", 1): max_pool1d, ("MAX", 2): max_pool, ("MAX", 3): max_pool3d,
+        functions: dict[tuple[str, int], Any] = {("MAX", 1): max_pool1d, ("MAX", 2): max_pool, ("MAX", 3): max_pool3d,
                      ("AVG", 1): avg_pool1d, ("AVG", 2): avg_pool, ("AVG", 3): avg_pool3d}
         if (pooling_type, count) not in functions:
             raise ValueError(f"{count}-D {pooling_type} pooling is not supported.")

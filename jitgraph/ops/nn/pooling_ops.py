@@ -106,7 +106,7 @@ def _lowest(dtype: np.dtype) -> Any:
 
 def _max_pool(x: np.ndarray, ksize: Any, strides: Any, padding: str, data_format: str) -> np.ndarray:
     pool = _Pool(x, ksize, strides, padding, data_format, _lowest(x.dtype))
-    result = None
+    result: Any = None
     for _, index in pool.each_tap():
         part = pool.data[index]
         result = part.copy() if result is None else np.fmax(result, part, out=result)

@@ -110,8 +110,8 @@ def max_pool_gradient(b: Any, x: Any, y: Any, dy: Any, ksize: Any, strides: Any,
     planes = _planes(b, x)
     tops = window_lowering.max_pool(b, planes, *plane)
     columns = _columns(b, _volume(b, tops, *x.shape[:2]))
-    to_tops = window_lowering.max_pool_gradient(b, columns, _columns(b, y), _columns(b, dy), *depth, "all_max")
-    dx = window_lowering.max_pool_gradient(b, planes, tops, b.reshape(to_tops, tops.shape), *plane, "all_max")
+    to_tops = window_lowering.max_pool_gradient(b, columns, _columns(b, y), _columns(b, dy), *depth, op="all_max")
+    dx = window_lowering.max_pool_gradient(b, planes, tops, b.reshape(to_tops, tops.shape), *plane, op="all_max")
     return _restored(b, b.reshape(dx, x.shape), layout)
 
 

@@ -118,7 +118,8 @@ _PADDED = 'mode: string {"REFLECT", "SYMMETRIC"}, strides: list(int), padding: s
 
 
 def _convolved(image: np.ndarray, paddings: np.ndarray, filter: np.ndarray, mode: str, strides: Any, padding: str) -> np.ndarray:
-    full = np.pad(image, paddings.tolist(), mode.lower())
+    how: Any = mode.lower()
+    full = np.pad(image, paddings.tolist(), how)
     return lookup("Conv2D").value(full, filter, strides=strides, padding=padding, explicit_paddings=[], data_format="NHWC",
                                   dilations=[1, 1, 1, 1])
 

@@ -19,7 +19,7 @@ _KEPT = ("shape", "lower", "stateful", "host", "checks", "dynamic", "samples")
 
 def _older(signature: str, newer: str, **fields: Any) -> Any:
     """Declares an older name of the op type `newer`; `fields` differ."""
-    opdef = lookup(newer)
+    opdef: Any = lookup(newer)
     return op(signature, **{**{name: getattr(opdef, name) for name in _KEPT}, **fields})(opdef.value)
 
 

@@ -159,7 +159,7 @@ def shape_tensor(shape: Any) -> Any:
     return convert_to_tensor(shape, name="shape")
 
 
-def seeds(seed: int | None) -> dict[str, int]:
+def seeds(seed: int | None) -> dict[str, Any]:
     """The attributes `seed` and `seed2` of a random op made now."""
     first, second = get_seed(seed)
     return {"seed": first or 0, "seed2": second or 0}

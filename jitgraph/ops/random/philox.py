@@ -151,7 +151,7 @@ def integers(bits: Bits, count: int, low: int, high: int, dtype: Any) -> np.ndar
     """`count` integers in [low, high) of int32 or int64, by an unsigned remainder."""
     dtype = np.dtype(dtype)
     wide = dtype == np.int64
-    unsigned = np.uint64 if wide else np.uint32
+    unsigned: Any = np.uint64 if wide else np.uint32
     words = bits.words(2 * count if wide else count)
     if wide:
         words = words[0::2].astype(np.uint64) | words[1::2].astype(np.uint64) << _HALF

@@ -70,8 +70,8 @@ def frame(signal: Any, frame_length: Any, frame_step: Any, pad_end: bool = False
     with name_scope(name, "frame", [signal, frame_length, frame_step, pad_value]):
         signal = convert_to_tensor(signal, name="signal")
         shape_rules.with_rank_at_least(signal._shape, 1, "signal")
-        length, known_length = _integer(frame_length, "frame_length")
-        step, known_step = _integer(frame_step, "frame_step")
+        given_length, known_length = _integer(frame_length, "frame_length")
+        given_step, known_step = _integer(frame_step, "frame_step")
         axis = int(constant_value(convert_to_tensor(axis, name="axis")))
         if axis < 0:
             if signal._shape is None:
@@ -79,7 +79,7 @@ def frame(signal: Any, frame_length: Any, frame_step: Any, pad_end: bool = False
             axis += len(signal._shape)
         known = None if signal._shape is None else signal._shape[axis]
         samples: Any = raw.Shape(signal)[axis] if known is None else known
-        step, length = known_step or step, known_length or length
+        step, length = known_step or given_step, known_length or given_length
         if pad_end:
             frames = -(-samples // step)
             signal = _continued(signal, axis, length + step * (frames - 1) - samples, pad_value)
@@ -115,15 +115,17 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Te
     with name_scope(name, "overlap_and_add", [signal, frame_step]):
         signal = convert_to_tensor(signal, name="signal")
         shape_rules.with_rank_at_least(signal._shape, 2, "signal")
-        step, known_step = _integer(frame_step, "frame_step")
-        if not step.dtype.is_integer:
-            raise ValueError(f"frame_step must be an integer. Got {step.dtype!r}")
+        given, known_step = _integer(frame_step, "frame_step")
+        if not given.dtype.is_integer:
+            raise ValueError(f"frame_step must be an integer. Got {given.dtype!r}")
         sizes = raw.Shape(signal)
-        outer, frames, length = sizes[:-2], sizes[-2], sizes[-1]
+        outer = sizes[:-2]
+        frames: Any = sizes[-2]
+        length: Any = sizes[-1]
         if signal._shape is not None:
             frames = frames if signal._shape[-2] is None else signal._shape[-2]
             length = length if signal._shape[-1] is None else signal._shape[-1]
-        step = step if known_step is None else known_step
+        step: Any = given if known_step is None else known_step
         total = length + step * (frames - 1)
         # every frame as pieces of one step each; piece j of frame i belongs at step i + j of the result
         pieces = -(-length // step)

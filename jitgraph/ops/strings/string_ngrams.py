@@ -60,7 +60,7 @@ def ngrams(data: Any, ngram_width: Any, separator: str = " ", pad_values: Any = 
     with name_scope(name, "StringNGrams", [data]):
         data = convert_to_tensor(data, string, name="data")
         rank, full = data.shape.ndims, data.shape.as_list() if data.shape.ndims is not None else None
-        if not rank:
+        if not rank or full is None:
             raise ValueError("Data must have a non-zero rank")
         outer = full[:-1]
         rows = raw.Shape(data, out_type=int64)
