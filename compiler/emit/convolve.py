@@ -95,7 +95,7 @@ def emit_forward(node: Node) -> Kernel:
 
     resident = _is_resident(w)
     text.rows(resident, rows)
-    text.row_tiles(resident, rows, ow if pixels.isdigit() else pixels, out, call, [
+    text.row_tiles(resident, rows, pixels if isinstance(ow, sizes.Size) else ow, out, call, [
         f"x_row = (n * {height} + i * {sh}) * {width} * {channels}", f"y_row = (n * {rows} + i) * {pixels} * {out}"])
     items = node.out.shape[0] * (oh if resident else 1)
     work = sizes.product(node.out.shape[1:] if not resident else node.out.shape[2:]) * (kh * kw * channels)
@@ -113,13 +113,13 @@ def emit_input_gradient(node: Node) -> Kernel:
     dy[n, i, ...] @ w[a, b].T; dy is padded, w has its last two axes exchanged: [kh, kw, out, channels]."""
     dy, w = node.inputs
     (sh, sw), (dh, dw) = node.attrs["strides"], node.attrs["dilations"]
-    (top, left), (above, beside) = node.attrs["before"], node.attrs["margin"]
+    before, (above, beside) = node.attrs["before"], node.attrs["margin"]
     kh, kw, out, channels = w.shape
     _, h, wide, _ = node.out.shape
     text = TileText(node, "convolve_input", 3)
     height, width = text.slot("height", dy.shape[1]), text.slot("width", dy.shape[2])
     rows, pixels = text.slot("rows", h), text.slot("pixels", wide)
-    top, left = text.slot("top", top), text.slot("left", left)
+    top, left = text.slot("top", before[0]), text.slot("left", before[1])
     resident = sh > kh or _is_resident(w)
     text.rows(resident, rows)
     taps = kh if sh == 1 else f"quotient({kh + sh - 1} - a, {sh})"
@@ -127,10 +127,10 @@ def emit_input_gradient(node: Node) -> Kernel:
     for phase in range(sw):
         count_w = -(-(kw - phase) // sw) if kw > phase else 0
         # pixels j of this phase: (j + left) % sw == phase, beginning with `first`
-        if left.isdigit() and pixels.isdigit():
-            first = (phase - int(left)) % sw
-            count: Any = max(-(-(int(pixels) - first) // sw), 0)
-            column = (first + int(left)) // sw
+        if not isinstance(before[1], sizes.Size) and not isinstance(wide, sizes.Size):
+            first = (phase - int(before[1])) % sw
+            count: Any = max(-(-(int(wide) - first) // sw), 0)
+            column = (first + int(before[1])) // sw
         else:
             text.line(2, f"first = ({phase} - {left}) % {sw}")
             text.line(2, f"count = quotient({pixels} - first + {sw - 1}, {sw})")

@@ -32,6 +32,11 @@ def emit(kernel: Kernel, options: Options = STANDARD) -> Kernel:
     return kernel
 
 
+def _span(start: str, end: str) -> str:
+    """What `range` takes."""
+    return end if start == "0" else f"{start}, {end}"
+
+
 class CPUEmitter(Emitter):
     """Writes one kernel; `turned`: the text of operands that are read from scratch blocks."""
 
@@ -126,7 +131,7 @@ class CPUEmitter(Emitter):
         reductions = self._reductions(p)
         for s in reductions:
             self._start(s)
-        short = self.extent(self._loops("reduce")[-1], inner=True).isdigit()
+        short = self.literal(self._loops("reduce")[-1], inner=True) is not None
         searches = len(reductions) == 1 and len(reductions[0].args) > 1 and not short
         if searches and len(self._loops("reduce")) == 1 and not stores.get(p) and self.options.uses("search_blocks"):
             self._search(p, reductions[0], stores, spills)
@@ -178,17 +183,16 @@ class CPUEmitter(Emitter):
         depth = self.text.depth
         for at, k in enumerate(loops):
             inner = at == len(loops) - 1
-            text = self.loop_range(k, first=at == 0, inner=inner)
+            start, end = self.loop_range(k, first=at == 0, inner=inner)
             size = self.kernel.loops[k].size
             if inner and blocked and (isinstance(size, sizes.Size) or size > SUM_BLOCK):
-                start, end = text.split(", ") if ", " in text else ("0", text)
                 self.text.block(f"for b{k} in range({start}, {end}, {SUM_BLOCK}):")
                 self.text.line(f"e{k} = smaller(b{k} + {SUM_BLOCK}, {end})")
-                text = f"b{k}, e{k}"
+                start, end = f"b{k}", f"e{k}"
             if inner:
                 for s in blocked:
                     self.text.line(f"{s.name}_part = f32(0)")
-            self.text.block(f"for i{k} in range({text}):")
+            self.text.block(f"for i{k} in range({_span(start, end)}):")
         yield
         self.text.depth -= 1
         if blocked:
@@ -196,10 +200,11 @@ class CPUEmitter(Emitter):
                 self.text.line(f"{s.name}_acc += f64({s.name}_part)")
         self.text.depth = depth
 
-    def loop_range(self, k, first, inner) -> str:
+    def loop_range(self, k, first, inner) -> tuple[str, str]:
+        """The texts of a loop's begin and end."""
         if first and self.kernel.parts_of_columns:
-            return "first, last"
-        return "lo, hi" if first and self.kernel.kind == "partial" else self.extent(k, inner=inner)
+            return "first", "last"
+        return ("lo", "hi") if first and self.kernel.kind == "partial" else ("0", self.extent(k, inner=inner))
 
     def _partial(self):
         first = self._loops("reduce")[0]
@@ -253,11 +258,10 @@ class CPUEmitter(Emitter):
     @contextlib.contextmanager
     def _stretches(self, stretched, k, first):
         """The rows that sums of float32 are added up over in float32; gives the range of the loop over rows."""
-        rows = self.loop_range(k, first, inner=True)
+        start, end = self.loop_range(k, first, inner=True)
         if not stretched:
-            yield rows
+            yield _span(start, end)
             return
-        start, end = rows.split(", ") if ", " in rows else ("0", rows)
         with self.text.block(f"for b{k} in range({start}, {end}, {STRETCH}):"):
             for s in stretched:
                 self._each_column(f"{s.name}_part[c] = f32(0)")

@@ -73,7 +73,7 @@ def emit(kernel: Kernel) -> Kernel:
     kernel.name = kernel_name(kernel)
     params = ", ".join([p.name for p in kernel.params] + ["sizes", "error"])
     lines = ["    " + line for line in writer.slot_lines + writer.head] + writer.text.lines
-    if any("err |=" in line for line in writer.text.lines):
+    if writer.may_fail:
         lines = ["    err = 0", *lines, "    if err != 0:", "        report(error, err)"]
     kernel.source = "\n".join([f"def {kernel.name}({params}):", *lines]) + "\n"
     kernel.sizes = writer.slot_sizes

@@ -40,6 +40,7 @@ class Emitter:
     def __init__(self, kernel: Kernel, options: Options = STANDARD):
         self.kernel, self.options = kernel, options
         self.text = Text()
+        self.may_fail = False           # whether a statement that was written sets bits of `err`
         self.slots: dict[str, str] = {}
         self.slot_sizes: list = []
         self.slot_lines: list[str] = []
@@ -101,12 +102,16 @@ class Emitter:
             self.slot_sizes.append(dim)
         return self.slots[key]
 
-    def extent(self, k: int, inner: bool = False) -> str:
+    def literal(self, k: int, inner: bool = False) -> int | None:
+        """The length of a loop that is written as a number."""
         size = self.kernel.loops[k].size
         short = inner and self.options.uses("literal_extents")
-        if not isinstance(size, sizes.Size) and (size == 1 or short and size <= LITERAL_EXTENT):
-            return str(size)
-        return self.slot(size, "n")
+        return size if not isinstance(size, sizes.Size) and (size == 1 or short and size <= LITERAL_EXTENT) else None
+
+    def extent(self, k: int, inner: bool = False) -> str:
+        """The text of a loop's length: a number, or the name of a slot."""
+        number = self.literal(k, inner)
+        return self.slot(self.kernel.loops[k].size, "n") if number is None else str(number)
 
     def scalar_line(self, s: Statement) -> str:
         slot = len(self.slot_sizes)
@@ -163,7 +168,7 @@ class Emitter:
         assert s.access is not None
         limit, (index,) = self.slot(s.limit, "n"), s.args
         self.text.line(f"j{s.name} = i64({index})")
-        self.text.line(f"err |= outside(j{s.name}, {limit}) * {CHECK_INDEX}")
+        self._fail_if(f"outside(j{s.name}, {limit})", CHECK_INDEX)
         if sizes.same(s.limit, 0):      # there is nothing that could be read
             self.text.line(f"{s.name} = {scalars.cast('0', 'i64', s.dtype)}")
             return
@@ -174,12 +179,16 @@ class Emitter:
         text = f"{param.name}[{rest} + j{s.name}{stride}]"
         self.text.line(f"{s.name} = {text}" + (" != 0" if param.dtype == "b1" else ""))
 
+    def _fail_if(self, condition: str, bit: int):
+        self.may_fail = True
+        self.text.line(f"err |= {condition} * {bit}")
+
     def _check(self, s: Statement):
         if s.prim in CHECKED and s.dtype[0] in "iu":
             if s.prim != "pow":
-                self.text.line(f"err |= i64({s.args[1]} == 0) * {CHECK_DIVISION}")
+                self._fail_if(f"i64({s.args[1]} == 0)", CHECK_DIVISION)
             elif s.dtype[0] == "i":
-                self.text.line(f"err |= i64({s.args[1]} < 0) * {CHECK_POWER}")
+                self._fail_if(f"i64({s.args[1]} < 0)", CHECK_POWER)
 
     def store(self, s: Statement, index: str | None = None):
         assert s.access is not None
