@@ -138,11 +138,10 @@ def broadcast_sizes(a: Any, b: Any) -> Any:
     """The size of a dimension under broadcasting."""
     if a is b:
         return a
-    if a is None:
-        # an unknown size beside 1 stays unknown; beside n > 1 it must be 1 or n
-        return None if b is None or b == 1 else b
-    if b is None:
-        return None if a == 1 else a
+    if a is None or b is None:
+        # an unknown size beside n > 1 must be 1 or n; beside 1 it stays unknown, and beside 0, where TensorFlow says no more
+        known = b if a is None else a
+        return known if known is not None and known > 1 else None
     if a == b:
         return a
     if a == 1:

@@ -45,7 +45,8 @@ def test_hidden_sizes_never_contradict(a, b, data):
 
 
 @pytest.mark.parametrize("a, b, expected", [
-    ((None,), (1,), (None,)), ((None,), (3,), (3,)), ((2, None), (None, 1), (2, None)), (None, (2,), None)])
+    ((None,), (1,), (None,)), ((None,), (3,), (3,)), ((2, None), (None, 1), (2, None)), (None, (2,), None),
+    ((None,), (0,), (None,))])
 def test_broadcasting_what_is_unknown(a, b, expected):
     assert rules.broadcast_shapes(a, b) == expected == rules.broadcast_shapes(b, a)
 
