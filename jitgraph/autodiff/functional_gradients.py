@@ -225,6 +225,7 @@ class _LoopGradient:
         backwards; 5 for a gradient that goes past the body; zeros and an Enter for each variable that none arrives at."""
         unused = [k for k, t in enumerate(self.body.inputs) if flows(t) and t not in self.invariant
                   and t not in notes(self.op).added and k not in self.given and k not in self.variables and k not in self.captures]
+        notes(self.op).unused = frozenset(unused)
         passed = [k for k in self.given if not self.changes[k] and k not in self.captures]
         self.nodes += 18 + 5 * len(passed) + 2 * len(unused)
 

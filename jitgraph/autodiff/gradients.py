@@ -18,9 +18,9 @@ from jitgraph.graph import dtypes, shapes
 from jitgraph.graph.composite import IndexedSlices, convert_n_to_tensor_or_indexed_slices
 from jitgraph.graph.control import BRANCHING
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.counting import count_nodes, nodes_of_gradient, nodes_of_sum
+from jitgraph.graph.counting import count_nodes, counted_as, nodes_of_gradient, nodes_of_sum
 from jitgraph.graph.default_graph import get_default_graph
-from jitgraph.graph.function_graph import LOOPS, inputs_behind
+from jitgraph.graph.function_graph import LOOPS, inputs_behind, notes
 from jitgraph.graph.gradient_registry import gradient_function
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import name_scope
@@ -277,6 +277,7 @@ class _Walk:
                 results = [op for output in loop.outputs if _flows(output) for op in output._consumers if op.type == "Identity"]
                 others = [op for op in results if op not in self.pending] if any(op in self.arrived for op in results) else []
                 count_nodes(18 + sum(1 if op in self.arrived else 2 for op in others))
+                notes(loop).unused = frozenset(op.inputs[0].value_index for op in others)
 
     def _used_by(self, ys: list[Tensor]) -> set[Operation]:
         """The operations between that the ys are computed from, without those that loops only read to no effect."""
@@ -334,7 +335,10 @@ class _Walk:
         totals = self.totals.get(x.op)
         grad = None if totals is None else totals[x.value_index]
         if grad is None and _flows(x) and self._has_passed_another_exit(x.op):
-            return raw.ZerosLike(x, name="zeros_like")      # what TensorFlow gives a result of a loop that is not used
+            # what TensorFlow gives a result of a loop that is not used: zeros that count with the loop, as does an Enter
+            result = _sources(x.op)[0]
+            with counted_as(-1 if result.value_index in notes(result.op).unused else 0):
+                return raw.ZerosLike(x, name="zeros_like")
         if grad is None and unconnected is UnconnectedGradients.ZERO:
             return _zeros_for(x)
         return grad

@@ -250,7 +250,7 @@ class CallNotes:
 
     ``back_prop``: whether gradients flow through a loop.  The others are outputs that a gradient has asked for: the
     record, the number of iterations, and the lists of the values of tensors of the body.  ``added``: the inputs of a
-    loop's body for them.
+    loop's body for them.  ``unused``: numbers of the variables that the latest gradient of a loop did not come to.
     """
 
     back_prop: bool = True
@@ -259,6 +259,7 @@ class CallNotes:
     iterations: Tensor | None = None
     saved: dict[Tensor, Tensor] = field(default_factory=dict)
     added: set[Tensor] = field(default_factory=set)
+    unused: frozenset[int] = frozenset()
 
 
 def notes(op: Operation) -> CallNotes:

@@ -121,7 +121,7 @@ tf.gradients(tf.random_shuffle(x), x) | tf.split(x, 4, 0)
 # arguments of gradients of t = tanh(u), where u is the result of a loop of two variables, and v the other result
 STOPPED = """
 t, x, stop_gradients=[t] | t, [u, x, t], stop_gradients=[t] | v, x, stop_gradients=[v] | t, [t, x]
-[t, v], x, stop_gradients=[u, v] | t, u | t, [u, x]
+[t, v], x, stop_gradients=[u, v] | t, u | t, [u, x] | t, [x, v] | t, [v, u]
 """
 # whose second gradients are built
 TWICE = """
