@@ -71,7 +71,9 @@ def let_stand_for_two(gradient: Any) -> None:
 def nodes_of_sum(gradients: list) -> int:
     """What TensorFlow takes to add up what arrives at one place, and this library does not, because ``let_stand_for_two`` said
     two of one gradient: alone a node for tensors, two concatenations for slices; slices among tensors become tensors each."""
-    waiting = [gradient for gradient in gradients if gradient is not None and _stands_for_two(gradient)]
+    waiting = [gradient for gradient in gradients if _stands_for_two(gradient)]
+    if not waiting:
+        return 0
     slices = [gradient for gradient in waiting if not isinstance(gradient, Tensor)]
     if len(gradients) == 1:
         return 4 if slices else len(waiting)
@@ -81,10 +83,11 @@ def nodes_of_sum(gradients: list) -> int:
 def _stands_for_two(gradient: Any) -> bool:
     """Whether it does so far: they are added up once, even if the sum goes on to another tensor as it is."""
     tensor = gradient if isinstance(gradient, Tensor) else gradient.values
-    waiting = tensor.op.__dict__.get("two_gradients", set())
-    stands = tensor.value_index in waiting
-    waiting.discard(tensor.value_index)
-    return stands
+    waiting = tensor.op.__dict__.get("two_gradients", ())
+    if tensor.value_index not in waiting:
+        return False
+    waiting.remove(tensor.value_index)
+    return True
 
 
 def first_of(shapes: Any) -> bool:
