@@ -269,8 +269,12 @@ class _Walk:
 
     def count_loops(self, ys: list[Tensor]) -> None:
         """Counts what TensorFlow makes of a loop that lies between, though no gradient arrives at it: 18 nodes that count
-        iterations; and if a gradient arrives at one of its results, for each other result an Enter, and zeros if none does."""
-        if all(loop in self.arrived for loop in _left(self.pending)):
+        iterations; and if a gradient arrives at one of its results, for each other result an Enter, and zeros if none does.
+        Where such another result is one of the ys, its ones and those zeros are added up."""
+        loops = _left(self.pending)
+        beside = {y.op for y in ys if y.op not in self.pending and _flows(y)}
+        count_nodes(sum(not _left([op]).isdisjoint(loops) for op in beside))
+        if all(loop in self.arrived for loop in loops):
             return
         for loop in _left(self._used_by(ys)):
             if loop not in self.arrived:

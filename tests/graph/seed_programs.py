@@ -80,6 +80,12 @@ tf.while_loop(lambda i, a: i < 1, lambda i, a: (i + 1, a * x), [0, x])[1] | writ
 tf.while_loop(lambda i, a: i < 1, lambda i, a: (i + 1, a - x), [0, x])[1] | written(lambda a: tf.tanh(x))[1]
 written(lambda a: tf.tanh(a))[0] | written(lambda a: tf.add_n([a, x]))[0] | written(lambda a: a * x)[0] | written(lambda a: a)[0]
 written(lambda a: tf.tanh(a))[1] | written(lambda a: tf.add_n([x, x]))[1] | written(lambda a: a * x)[1] | written(lambda a: a)[1]
+written(lambda a: tf.minimum(half(), x))[1] | written(lambda a: a + tf.maximum(x, half()))[1]
+written(lambda a: tf.minimum(a, half()))[1] | written(lambda a: tf.squared_difference(half(), x))[1]
+written(lambda a: tf.pow(a, half()))[1] | written(lambda a: tf.floormod(x, half()))[1]
+written(lambda a: tf.truediv(half(), a))[1] | written(lambda a: tf.subtract(half(), a))[1]
+written(lambda a: tf.where_v2(x > half(), x, half()))[1] | written(lambda a: tf.igamma(half(), x))[1]
+written(lambda a: tf.math.xdivy(half(), x))[1]
 """
 # w is a placeholder beside x, and z another one, which nobody asks a gradient for
 CAPTURES = """
@@ -117,6 +123,10 @@ tf.while_loop(lambda k, a: k < 1, lambda k, a: (k + 1, tf.concat([a, a], 0)), [0
 tf.while_loop(lambda k: k < 1, fail, [0], maximum_iterations=5) | tf.cond(x[0] > 1., lambda: tf.tanh(x), fail)
 tf.scan(lambda a, e: e, x, x) | tf.matmul(x, x) | tf.reshape(x, [7]) | x + tf.placeholder(tf.float32, [7]) | x[5]
 tf.gradients(tf.random_shuffle(x), x) | tf.split(x, 4, 0)
+"""
+# what the body of a loop makes of its two values; gradients of both results are built for what the second one starts from
+STARTS = """
+a + 1., b | a + x, b * x | a + x, b * a | a * a, tf.tanh(b) | a * b, b + b * a | b, b * x | a, b * 2.
 """
 # arguments of gradients of t = tanh(u), where u is the result of a loop of two variables, and v the other result
 STOPPED = """
@@ -163,7 +173,8 @@ def _of_two(tf, text, dtype, shape):
                                        [0, array, x])
         return array.stack(), last
 
-    tf.gradients(eval(text, {"tf": tf, "x": x, "written": written}), x)
+    names = {"tf": tf, "x": x, "written": written, "half": lambda: tf.constant(.5, x.dtype)}
+    tf.gradients(eval(text, names), x)
 
 
 def _captures(tf, text):
@@ -192,6 +203,15 @@ def _pairs(tf, text, shape):
     _, a, b = tf.while_loop(lambda k, a, v: k < 1, body, [0, x + 1, x])
     for y in (a, b, [a, b]):
         tf.gradients(y, x)
+
+
+def _starts(tf, text, shape):
+    x = tf.placeholder(tf.float32, shape)
+    z = x * 2.
+    body = eval(f"lambda a, b: ({text})", {"tf": tf, "x": x})
+    results = tf.while_loop(lambda a, b: tf.reduce_sum(a) < 2., body, [x * 3., z])
+    tf.gradients(results, z)
+    tf.gradients([*results, results[0]], z)
 
 
 def _stopped(tf, text):
@@ -256,6 +276,9 @@ def programs(tf):
     for text in _texts(PAIRS):
         for shape in ([2], [None]):
             add(f"gradients of a loop with {text} of {shape}", _pairs, text, shape)
+    for text in _texts(STARTS):
+        for shape in ([2], [None]):
+            add(f"gradients for the start of one of {text} of {shape}", _starts, text, shape)
     for text in _texts(STOPPED):
         add(f"gradients({text})", _stopped, text)
     for text in _texts(REFUSED):

@@ -89,11 +89,13 @@ class Unbroadcast:
     else ``BroadcastGradientArgs`` finds the axes at run time.  The last `inner` dimensions do not broadcast.
     """
 
-    __slots__ = ("_tensors", "_inner", "_sums", "_found")
+    __slots__ = ("_tensors", "_shape_of_y", "_inner", "_sums", "_found")
 
-    def __init__(self, x: Any, y: Any, inner: int = 0, sums: bool = False):
-        """`sums`: whether TensorFlow's gradient has a Sum and a Reshape whatever the shapes, which counts for default seeds."""
+    def __init__(self, x: Any, y: Any, inner: int = 0, sums: bool = False, shape_of_y: Any = None):
+        """`sums`: whether TensorFlow's gradient has a Sum and a Reshape whatever the shapes, which counts for default seeds.
+        `shape_of_y`: the shape of y, where it is there already."""
         self._tensors = x, y
+        self._shape_of_y = shape_of_y
         self._inner, self._sums = inner, sums
         self._found: Any = None
         with counted_as(self._nodes_of_axes()):
@@ -120,13 +122,20 @@ class Unbroadcast:
     def _look(self) -> None:
         x, y, inner = *self._tensors, self._inner
         if any(self._axes(which) is None for which in (0, 1)):
-            shapes = raw.Shape(x), raw.Shape(y)
+            shapes = self._shape_of(x), self._shape_of(y)
             outer = [shape[:-inner] for shape in shapes] if inner else shapes
             self._found = shapes, broadcast_gradient_args(*outer)
         elif x.op.graph.building_function and not self._are_known():
             for tensor in self._tensors:        # a loop's gradient counts what it asks of the forward loop
-                if not (self._sums and _is_known(tensor)):
-                    raw.Shape(tensor)
+                self._shape_of(tensor)
+
+    def _shape_of(self, tensor: Any) -> Any:
+        """A constant where the shape is known, if TensorFlow's gradient takes one: a loop would keep the shape of each round."""
+        from jitgraph.ops.arrays.shape import shape
+
+        if tensor is self._tensors[1] and self._shape_of_y is not None:
+            return self._shape_of_y
+        return shape(tensor) if self._sums else raw.Shape(tensor)
 
     def _axes(self, which: int) -> list[int] | None:
         shapes = [t._shape if t._shape is None or not self._inner else t._shape[:-self._inner] for t in self._tensors]

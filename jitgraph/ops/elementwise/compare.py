@@ -272,13 +272,15 @@ def select_v2(condition, t, e):
 @gradient_of_nodes(12)
 def _(op, grad):
     from jitgraph.ops.arrays.constant import constant
+    from jitgraph.ops.arrays.shape import shape
     from jitgraph.ops.elementwise.broadcasting import Unbroadcast
 
     condition, x, y = op.inputs
     zero = constant(0, grad.dtype.base_dtype, name="zeros")
     of_x, of_y = select_v2(condition, grad, zero), select_v2(condition, zero, grad)
     output = op.outputs[0]
-    return [None, *(Unbroadcast(t, output, sums=True).to_x(g) for t, g in ((x, of_x), (y, of_y)))]
+    size = shape(output)
+    return [None, *(Unbroadcast(t, output, sums=True, shape_of_y=size).to_x(g) for t, g in ((x, of_x), (y, of_y)))]
 
 
 # -- packed into bits ----------------------------------------------------------------------------------------------
