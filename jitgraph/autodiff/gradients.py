@@ -129,8 +129,13 @@ def _between(to_ops: list[Operation], reached: set[Operation]) -> dict[Operation
 
 
 def _stops(from_ops: list[Operation], stop_tensors: list[Tensor], pending: dict[Operation, int]) -> set[Operation]:
-    """Operations behind which no gradient is wanted: those of xs that depend on no other x, and those asked for."""
-    found = {op for op in from_ops if not any(pending.get(tensor.op, 0) > 0 for tensor in _sources(op))}
+    """Operations behind which no gradient is wanted: those of xs that depend on no other x, and those asked for.
+
+    An input that gradients do not flow through, a mask, counts as TensorFlow counts it: where TensorFlow has a Sum and a
+    Reshape behind the operation, these have no such input.
+    """
+    found = {op for op in from_ops if not any(pending.get(tensor.op, 0) > 0 for tensor in _sources(op)
+                                              if _flows(tensor) or not nodes_of_gradient(op))}
     found.update(tensor.op for tensor in stop_tensors)
     return found
 

@@ -139,6 +139,10 @@ tf.image.rgb_to_hsv(x) | tf.einsum("ab,cb->ac", x, x) | tf.einsum("ab,ab->", x, 
 tf.nn.relu(x) | tf.nn.elu(x) | tf.nn.leaky_relu(x) | tf.tanh(x) | tf.nn.softmax(x) | tf.reduce_sum(x, 0) | tf.reduce_mean(x, 1)
 x * z | x / z | x - z | tf.maximum(x, z) | x ** z | tf.squared_difference(x, z) | tf.reduce_logsumexp(x) | x % z
 """
+# z, x: of what gradients are taken, which are then xs beside z and x themselves
+MASKED = """
+tf.minimum(x, z) | tf.maximum(x, z) | tf.where_v2(x > z, x, z) | tf.where(x > z, x, z) | x * tf.nn.relu(z) | tf.abs(x) * z
+"""
 OPTIMIZERS = ("GradientDescentOptimizer(.1)", "AdamOptimizer()", "MomentumOptimizer(.1, .9)", "RMSPropOptimizer(.1)",
               "AdagradOptimizer(.1)", "FtrlOptimizer(.1)", "AdadeltaOptimizer()")
 
@@ -238,6 +242,15 @@ def _twice(tf, text, shape, other):
     tf.gradients(tf.gradients(y, x, grad_ys=y), [x, y])
 
 
+def _masked(tf, text, shape):
+    x, z = tf.placeholder(tf.float32, shape), tf.placeholder(tf.float32, [2])
+    y = eval(text, {"tf": tf, "x": x, "z": z})
+    of_x, of_z = tf.gradients(y, [x, z])
+    tf.gradients(of_x, [y, of_x, z])
+    tf.gradients(of_x, [of_x, x])
+    tf.gradients([of_x, of_z], [of_z, z, x])
+
+
 def _training(tf, text):
     w, b = tf.Variable(tf.ones([3, 2])), tf.Variable(tf.zeros([2]))
     x = tf.placeholder(tf.float32, [None, 3])
@@ -283,6 +296,10 @@ def programs(tf):
         add(f"gradients({text})", _stopped, text)
     for text in _texts(REFUSED):
         add(f"{text} raises", _refused, text)
+    for text in _texts(MASKED):
+        for shape in ([2], []):
+            if shape or ".where(" not in text:      # which does not broadcast
+                add(f"gradients of gradients of {text} of {shape} among themselves", _masked, text, shape)
     for text in OPTIMIZERS:
         add(text, _training, text)
     return found

@@ -1,0 +1,102 @@
+"""Scalars of a loop as Python expressions: `i < n` and `i - 1` cost less than a run of a plan."""
+from __future__ import annotations
+
+from jitgraph.graph.function_graph import is_state
+
+COMPARISONS = {"Less": "<", "LessEqual": "<=", "Greater": ">", "GreaterEqual": ">=", "Equal": "==", "NotEqual": "!=",
+               "LogicalAnd": "and", "LogicalOr": "or"}
+ARITHMETIC = {"Add": "+", "AddV2": "+", "Sub": "-", "Mul": "*"}
+LONGEST = 20        # nodes; a longer expression is left to a plan
+
+
+class Condition:
+    """The condition of a loop as a Python function `test(variables, values of self.fixed)`; None for other conditions.
+
+    Expressible are comparisons of scalars, combined by `and`, `or` and `not`: they mean the same in Python.  `fixed` are
+    the scalars in it that no iteration changes.
+    """
+
+    def __init__(self, graph, invariant):
+        self.fixed: list = []
+        self._invariant = {t for t, constant in zip(graph.inputs, invariant) if constant and not is_state(t)}
+        self._expressions = Expressions(graph, self._fix)
+        self.test = None if graph.control_outputs else self._expressions.function(graph.outputs[0])
+        self.variables = set() if self.test is None else self._expressions.variables(graph.outputs[0])
+
+    def _fix(self, tensor):
+        if tensor.op.type == "Placeholder" or tensor in self._expressions.names or not self._is_fixed(tensor):
+            return False
+        self._expressions.add_fed(tensor, len(self.fixed))
+        self.fixed.append(tensor)
+        return True
+
+    def _is_fixed(self, tensor) -> bool:
+        """Whether a scalar depends on nothing that changes from one iteration to the next."""
+        stack, seen = [tensor], set()
+        while stack:
+            one = stack.pop()
+            op = one.op
+            if op in seen or one in self._invariant:
+                continue
+            seen.add(op)
+            if op.opdef is None or op.opdef.stateful or op.opdef.state or op.type == "Placeholder" or len(seen) > 50:
+                return False
+            stack.extend(op.inputs)
+            stack.extend(t for c in op.control_inputs for t in c.outputs)
+        return True
+
+
+def through(tensor):
+    """What a tensor is a mere copy of."""
+    while tensor.op.type in ("Identity", "StopGradient") and not tensor.op.control_inputs and \
+            not tensor.op.inputs[0].dtype._is_ref_dtype:
+        tensor = tensor.op.inputs[0]
+    return tensor
+
+
+class Expressions:
+    """Scalars of a function's graph as functions (variables, fed tensors) -> value."""
+
+    def __init__(self, graph, fix=lambda tensor: False):
+        self.places = {t: k for k, t in enumerate(graph.inputs) if not is_state(t)}
+        self.names = {t: f"v[{k}]" for t, k in self.places.items()}
+        self.scope: dict = {}
+        self.fix = fix              # a way out for what is not an expression: whether it gave the tensor a name
+
+    def add_fed(self, tensor, number):
+        """Tensor `tensor` is element `number` of the fed ones."""
+        self.names[tensor] = f"f[{number}]"
+
+    def function(self, tensor):
+        """The function for a tensor; None if it is not such an expression."""
+        text = self._text(tensor, [0])
+        return None if text is None else eval(compile(f"lambda v, f: {text}", "<scalar of a loop>", "eval"), self.scope)
+
+    def variables(self, tensor) -> set[int]:
+        """The numbers of the variables that a tensor's function looks at."""
+        tensor = through(tensor)
+        if tensor in self.names:
+            return {self.places[tensor]} if tensor in self.places else set()
+        return set().union(*(self.variables(t) for t in tensor.op.inputs))
+
+    def _text(self, tensor, count):
+        count[0] += 1
+        tensor = through(tensor)
+        op = tensor.op
+        if count[0] > LONGEST or tensor._shape != () or op.control_inputs or tensor.dtype.name == "bfloat16":
+            return None
+        if tensor in self.names:
+            return self.names[tensor]
+        if op.type == "Const":
+            name = f"c{len(self.scope)}"
+            self.scope[name] = op.attrs["value"][()]
+            return name
+        infix = COMPARISONS.get(op.type) or (ARITHMETIC.get(op.type) if tensor.dtype.is_integer else None)
+        parts: list = [None]
+        if infix is not None or op.type in ("LogicalNot", "Identity"):
+            parts = [self._text(t, count) for t in op.inputs]
+        if None in parts:
+            return self.names[tensor] if self.fix(tensor) else None
+        if infix is not None:
+            return f"({parts[0]} {infix} {parts[1]})"
+        return f"(not {parts[0]})" if op.type == "LogicalNot" else parts[0]
