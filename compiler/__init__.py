@@ -7,6 +7,7 @@ can be done without stands in `options.OPTIMISATIONS`.
     prune       keep what fetches and targets need, cut at feeds
     raise_frames    Switch, Merge and frames of graph files become If and While
     order       control edges and the state rule become one sequence
+    divide      the functions of conditionals and loops become sub-programs, which their operations run
     specialize  dtypes and shapes from the feeds; fold what is then constant; stop where shapes depend on values
     lower       operations become primitives
     simplify    rewrite rules on primitives
@@ -23,14 +24,14 @@ from __future__ import annotations
 
 import time
 
-from . import emit, fuse, lower, order, place, prune, raise_frames, schedule, simplify, sink, specialize
+from . import divide, emit, fuse, lower, order, place, prune, raise_frames, schedule, simplify, sink, specialize
 from .options import Options
 from .program import Program
 from .verify import VerifyError, verify
 
 __all__ = ["Options", "PASSES", "Program", "VerifyError", "compile", "compile_ops"]
 
-PASSES = [prune.prune, raise_frames.raise_frames, order.order, specialize.specialize, lower.lower, simplify.simplify,
+PASSES = [prune.prune, raise_frames.raise_frames, order.order, divide.divide, specialize.specialize, lower.lower, simplify.simplify,
           fuse.fuse, sink.sink, schedule.schedule, place.place, emit.emit]
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from jitgraph.graph import dtypes
 from jitgraph.graph.errors import InvalidArgumentError
-from jitgraph.graph.function_graph import inputs_by_value
 
 from .builder import Builder
 from .emit import scalars
@@ -23,7 +22,7 @@ from .primitives.host import HOST
 from .primitives.memory import CONST, INPUT
 from .primitives.products import MATMUL
 from .primitives.rows import UPDATE
-from .prune import EVERYTHING, changes_something, has_effect
+from .prune import changes_something, has_effect
 from .specialize import MISUSED, shape_error
 from .views import resolve
 
@@ -193,12 +192,12 @@ class _Lowering:
 
     def _call(self, op):
         """An operation that calls functions: a step on the host, which touches the variables that they touch."""
-        wanted = self.program.wanted.get(op, EVERYTHING)
-        results = self._host(op, [self._value(op.inputs[k]) if wanted.needs(k) else self._nothing(op.inputs[k])
-                                  for k in inputs_by_value(op)])
+        call = self.program.calls[op]
+        results = self._host(op, [self._value(op.inputs[k]) if call.needs(k) else self._nothing(op.inputs[k])
+                                  for k in call.by_value])
         node = results[0].node if results else self.b.nodes[-1]
         if changes_something(op):       # which happens whether the run looks at the value in the end or not
-            node.attrs["wanted"] = frozenset(range(len(op.outputs))) if wanted.outputs is None else wanted.outputs
+            node.attrs["wanted"] = frozenset(range(len(op.outputs))) if call.outputs is None else call.outputs
         for variable, writes in body_variables(op):
             self._after_last_write(node, variable)
             if writes and variable.outputs[0] in self.infos:

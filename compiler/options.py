@@ -38,6 +38,10 @@ OPTIMISATIONS = {
 }
 """{name: what it does}, in the order in which they come into play."""
 
+OF_COMPILED_LOOPS = frozenset(["scalar_loops", "native_iterations", "product_sums"])
+"""Those that make of a loop something else than runs of its body, one after the other: a session that compiles nothing does
+without."""
+
 
 DIRECT = "direct"
 COMPILERS = {
@@ -80,10 +84,12 @@ def compiler() -> str:
     return environment.choice("JITGRAPH_COMPILER", tuple(COMPILERS), STANDARD.compiler)
 
 
-def present(chosen: str | None = None) -> Options:
+def present(chosen: str | None = None, compiles: bool = True) -> Options:
     """The options of programs that are compiled now: all optimisations but those that JITGRAPH_WITHOUT names, and the
-    compiler that is `chosen`, else that of JITGRAPH_COMPILER.
+    compiler that is `chosen`, else that of JITGRAPH_COMPILER.  `compiles`: whether they are compiled further than to an order
+    of operations.
 
     Raises ValueError for a name that there is not.
     """
-    return Options(off=environment.words("JITGRAPH_WITHOUT", OPTIMISATIONS), compiler=chosen or compiler())
+    off = environment.words("JITGRAPH_WITHOUT", OPTIMISATIONS)
+    return Options(off=off if compiles else off | OF_COMPILED_LOOPS, compiler=chosen or compiler())

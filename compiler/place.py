@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import sizes
+from .divide import divided
 from .ir import Node, Value
 from .kernel import CODES, WIDTH, Kernel
 from .primitives.host import HOST
@@ -42,6 +43,7 @@ class HostStep:
     inputs: list                # (slot, shape, strides, offset) in elements
     outputs: list               # slots
     used: frozenset = frozenset()       # numbers of the outputs that something uses
+    call: Any = None                    # of an operation that calls functions: its sub-programs for these outputs
 
 
 @dataclass
@@ -108,6 +110,8 @@ class _Placer:
                 step.used = frozenset(k for k, slot in enumerate(step.outputs)
                                       if slot in fetched or self.layout.slots[slot].last > number) \
                     | step.node.attrs.get("wanted", frozenset())
+                if step.node.attrs["call"] == "op" and step.node.op in self.program.calls:
+                    step.call = divided(step.node.op, step.used, self.program.options)
 
     def _touch(self, slot: int, step: int):
         self.layout.slots[slot].last = step

@@ -27,7 +27,8 @@ class Program:
     contrary: tuple = ()
     options: Options = field(default_factory=Options)
     ops: list = field(default_factory=list)             # prune, order: the operations of the run, in order
-    wanted: dict = field(default_factory=dict)          # prune: conditional or loop -> what is asked of it (prune.Wanted)
+    wanted: dict = field(default_factory=dict)          # prune: conditional or loop -> numbers of the outputs asked for, None: all
+    calls: dict = field(default_factory=dict)           # divide: operation that calls functions -> its sub-programs
     space: SizeSpace = field(default_factory=SizeSpace)
     infos: dict = field(default_factory=dict)           # specialize: tensor -> Info
     doubted: set | None = None                          # specialize: tensors whose stated shapes a feed may contradict

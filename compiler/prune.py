@@ -1,8 +1,6 @@
 """prune: keep the operations that fetches and targets need; a fed tensor hides what computes it."""
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from jitgraph.control.frames.structure import FRAME_OPS, sources_of
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.function_graph import BRANCHING, LOOPS, first_argument
@@ -17,21 +15,7 @@ def prune(program):
         reached = Reached(program.feeds, whole=True)
         reached.want(program.fetches, program.targets)
     program.ops = sorted(reached.ops, key=lambda op: op._id)
-    program.wanted = {op: Wanted(outputs, reached.inputs[op]) for op, outputs in reached.wanted.items()}
-
-
-class Wanted(NamedTuple):
-    """What a run asks of a conditional or a loop: numbers of outputs, and of the inputs that they need; None for all."""
-
-    outputs: frozenset | None = None
-    inputs: frozenset | None = None
-
-    def needs(self, k: int) -> bool:
-        """Whether input `k` is needed."""
-        return self.inputs is None or k in self.inputs
-
-
-EVERYTHING = Wanted()
+    program.wanted = dict(reached.wanted)
 
 
 class Reached:
@@ -47,7 +31,6 @@ class Reached:
         self.whole = whole
         self.given, self.ops, self.tensors = given, set(), set()
         self.wanted: dict = {}
-        self.inputs: dict = {}          # and of the inputs that these need
         self._stack: list = []
         self._grown: dict = {}          # conditionals and loops of which more is wanted than was looked at
 
@@ -67,7 +50,6 @@ class Reached:
             if self._grown:
                 op, _ = self._grown.popitem()
                 needed = needed_inputs(op, self.wanted[op])
-                self.inputs[op] = None if needed is None else frozenset(needed)
                 for k, tensor in enumerate(op.inputs):
                     if needed is None or k in needed:
                         self._tensor(tensor)

@@ -17,7 +17,6 @@ from jitgraph.graph.errors import InvalidArgumentError
 from . import sizes
 from .open_variables import ASSIGNMENTS, NEED_NO_VALUE, has_full_shape, is_open, uninitialized, used_after
 from .order import is_transparent, is_variable, seen_through, variable_of
-from .prune import EVERYTHING
 
 PIN_LIMIT = 64          # elements of an integer input for whose value a segment may be compiled
 FOLD_LIMIT = 4096       # elements of a value that is worth knowing
@@ -127,7 +126,7 @@ class _Specializer:
         program = self.program
         done, feeds = set(program.ops), program.feeds
         wanted = [t for op in program.rest for k, t in enumerate(op.inputs)
-                  if program.wanted.get(op, EVERYTHING).needs(k)] + list(program.fetches)
+                  if op not in program.calls or program.calls[op].needs(k)] + list(program.fetches)
         live = []
         for tensor in dict.fromkeys(wanted):
             if tensor in feeds or (tensor.op in done and tensor not in program.known):

@@ -4,8 +4,10 @@ from __future__ import annotations
 from jitgraph.control.frames.structure import FRAME_OPS, sources_of
 from jitgraph.graph import dtypes
 
+from .divide import Loop
 from .fuse import Group
 from .kernel import Kernel
+from .loops.steps import TakeLast
 from .place import HostStep
 from .primitives.reductions import PARTIAL
 from .views import resolve
@@ -47,6 +49,25 @@ def _order(program):
             if c not in seen and c in members:
                 return f"{op.name} stands before {c.name}, which it waits for"
         seen.add(op)
+    return None
+
+
+def _divide(program):
+    for op in program.ops:
+        if op.opdef is not None and op.opdef.calls and op not in program.calls:
+            return f"{op.name} calls functions and has no sub-programs"
+    for op, call in program.calls.items():
+        for part in call.programs:
+            foreign = next((t for t in [*part.fetches, *part.fed] if t.op.graph is not part.graph), None)
+            if foreign is not None:
+                return f"a sub-program of {op.name} computes or is fed {foreign.name}, which is not of its graph"
+        if isinstance(call, Loop):
+            division = call.division
+            given = sorted([*division.targets, *(s.variable for s in division.stores),
+                            *(s.variable for s in division.takes if isinstance(s, TakeLast))])
+            wanted = [k for k, invariant in enumerate(call.invariant) if not invariant]
+            if given != wanted:
+                return f"an iteration of {op.name} gives the variables {given} their next values, and must give {wanted}"
     return None
 
 
@@ -139,5 +160,6 @@ def _emit(program):
     return None
 
 
-CHECKS = {"prune": _prune, "raise_frames": _raise_frames, "order": _order, "specialize": _specialize, "lower": _lower,
-          "simplify": _simplify, "fuse": _fuse, "sink": _fuse, "schedule": _schedule, "place": _place, "emit": _emit}
+CHECKS = {"prune": _prune, "raise_frames": _raise_frames, "order": _order, "divide": _divide, "specialize": _specialize,
+          "lower": _lower, "simplify": _simplify, "fuse": _fuse, "sink": _fuse, "schedule": _schedule, "place": _place,
+          "emit": _emit}

@@ -261,7 +261,7 @@ class Frame:
             arrays.append(array)
         node = step.node
         if node.attrs.get("call") == "op":
-            results = self._call(node, arrays, step.used)
+            results = self._call(step, arrays)
             self._check_shapes(step, results)
         elif node.attrs["call"] == "stream":
             results = (node.attrs["function"](binding.state.stream(node.op), *arrays),)
@@ -284,10 +284,10 @@ class Frame:
             if looked_at and np.shape(result) != self.binding.shapes[k]:
                 raise hostcall.unexpected_shape(tensor, np.shape(result), self.binding.shapes[k])
 
-    def _call(self, node, arrays, used):
-        state = self.binding.state
-        if node.op.opdef.calls:
-            return functions.call(node.op, arrays, state, True, used)
+    def _call(self, step: HostStep, arrays):
+        state, node = self.binding.state, step.node
+        if step.call is not None:
+            return functions.run(step.call, arrays, state, compiled=True)
         if "refs" in node.attrs:
             return hostcall.call_on_state(node.op, node.attrs["refs"], arrays, state)
         return hostcall.call(node.op, arrays, state)

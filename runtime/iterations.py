@@ -11,7 +11,7 @@ from itertools import islice, repeat
 
 import numpy as np
 
-from jitgraph.compiler import options
+from jitgraph.compiler import divide
 from jitgraph.compiler.kernel import CODES
 from jitgraph.compiler.place import HostStep
 
@@ -24,36 +24,11 @@ MEMORY = 1 << 24        # bytes that the iterations of one call may leave behind
 
 
 class Iterations:
-    """The iterations of one loop.  `counters`: (variable, function that gives its next value) for the variables that say
-    when the loop ends and what it takes; None where these are not mere scalar arithmetic, or something is in place."""
+    """The iterations of one loop, which has counters."""
 
-    def __init__(self, steps, test, invariant, sources):
-        self.steps, self.test, self.invariant, self.sources = steps, test, invariant, sources
-        wanted = (options.present().uses("native_iterations") and test.test is not None and not steps.in_place
-                  and all(d is None or invariant[d] for _, d in sources))
-        self.counters = self._counters() if wanted else None
+    def __init__(self, loop: divide.Loop, steps):
+        self.loop, self.steps = loop, steps
         self.tables: dict = {}
-
-    def _counters(self):
-        steps = self.steps
-        wanted, found = self._changing(steps.looked_at | self.test.variables), {}
-        while wanted - found.keys():
-            k = min(wanted - found.keys())
-            tensor = steps.body.outputs[k]
-            found[k] = steps.expressions.function(tensor)
-            if found[k] is None:
-                return None
-            wanted |= self._changing(steps.expressions.variables(tensor))
-        return list(found.items())
-
-    def is_stored(self, number: int) -> bool:
-        """Whether the values of the fetch `number` of the steps are stored in every iteration."""
-        steps = self.steps
-        return number in steps.stored_fetches or (
-            number < len(steps.targets) and steps.targets[number] in steps.stored_variables)
-
-    def _changing(self, variables) -> set:
-        return {k for k in variables if not self.invariant[k]}
 
     def run(self, values, plan, numbers, holds) -> tuple[list, Iterations | None]:
         """Iterates on the loop's variables `values` as long as that is possible natively: (what has been taken for the next
@@ -66,11 +41,11 @@ class Iterations:
             if binding not in self.tables:
                 if len(self.tables) >= TABLES:
                     self.tables.clear()
-                self.tables[binding] = Table.of(binding, plan, self, numbers)
+                self.tables[binding] = Table.of(binding, plan, self.loop, numbers)
             table = self.tables[binding]
             if table is None:
                 return [fed], None
-            start = [(k, values[k]) for k, _ in self.counters]
+            start = [(k, values[k]) for k, _ in self.loop.counters]
             taken, left, ended = self._take(values, fed, shapes, table.limit, holds)
             for k, value in start:
                 values[k] = value
@@ -78,13 +53,13 @@ class Iterations:
                 return taken + left, self
             plan.runs += len(taken)
             results = table.execute(values, taken)
-            self._store(values, [repeat(values[d]) if r is None else results[r] for r, d in self.sources], len(taken))
+            self._store(values, [repeat(values[d]) if r is None else results[r] for r, d in self.loop.sources], len(taken))
             if ended or left:
                 return left, self
 
     def _take(self, values, fed, shapes, limit, holds) -> tuple[list, list, bool]:
         """(what the next iterations take, what one of other shapes takes, whether the loop has ended after these)."""
-        taken, before, counters = [fed], self.steps.before, self.counters
+        taken, before, counters = [fed], self.steps.before, self.loop.counters
         with np.errstate(all="ignore"):
             while True:
                 new = [step(values, fed) for _, step in counters]
@@ -123,27 +98,27 @@ class Table:
         self.limit = max(1, min(LONGEST, MEMORY // max(left, 1)))
 
     @staticmethod
-    def of(binding, plan, iterations, numbers) -> Table | None:
+    def of(binding, plan, loop, numbers) -> Table | None:
         """The table of a body that consists of kernels which cannot fail and write no variable; None for others."""
         slots, feeds = binding.layout.slots, list(binding.compiled.program.feeds)
         if not _is_native(binding) or any(s.kind == "feed" and s.dtype.name not in CODES for s in slots):
             return None
         results = [binding.layout.results[tensor][0] for tensor in plan.fetches]
         outputs = {k: False for k in results if slots[k].kind == "output"}
-        for j, (r, _) in enumerate(iterations.sources):
+        for j, (r, _) in enumerate(loop.sources):
             if r is not None and results[r] in outputs:
-                outputs[results[r]] |= iterations.is_stored(j)
+                outputs[results[r]] |= loop.is_stored(j)
         taken: dict = {}
         states: dict = {}
-        following = {k: results[r] for k, (r, _) in zip(iterations.steps.targets, iterations.sources) if r is not None}
+        following = {k: results[r] for k, (r, _) in zip(loop.division.targets, loop.sources) if r is not None}
         for k, s in enumerate(slots):
             if s.kind == "feed":
                 number = feeds.index(s.key)
-                if number < len(iterations.steps.fed):
+                if number < len(loop.division.fed):
                     taken[k] = number
                     continue
-                variable = numbers[number - len(iterations.steps.fed)]
-                source = None if iterations.invariant[variable] else following.get(variable, k)
+                variable = numbers[number - len(loop.division.fed)]
+                source = None if loop.invariant[variable] else following.get(variable, k)
                 states[k] = variable, source
         known, shapes = {*outputs, *taken}, binding.shapes
         if not known.issuperset(results) or any(s is not None and (s not in known or shapes[s] != shapes[k])

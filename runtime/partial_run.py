@@ -11,7 +11,7 @@ import threading
 import numpy as np
 
 from jitgraph.compiler import compile
-from jitgraph.compiler.prune import EVERYTHING, noticed
+from jitgraph.compiler.prune import noticed
 from jitgraph.declare.invalid import invalid
 
 from . import feed as feeding
@@ -32,12 +32,13 @@ class PartialRun:
             raise invalid("Must specify at least one target to fetch or execute.")
         self.feeds = [graph.as_graph_element(f, allow_tensor=True, allow_operation=False) for f in feeds]
         self.fetches, self.targets = list(taken.tensors), list(taken.targets)
-        ordered = compile(graph, self.fetches, self.targets, dict.fromkeys(self.feeds, ()), until="order")
+        ordered = compile(graph, self.fetches, self.targets, dict.fromkeys(self.feeds, ()), until="divide",
+                          options=session._state.options)
         # what stands for feeds and fetches in the graph that this one was raised to, if it was
         self.fed = dict(zip(self.feeds, ordered.feeds))
         self.found = dict(zip(self.fetches, ordered.fetches))
         self.ops, self.done = noticed(ordered.ops, ordered.fetches), set()
-        self.steps, self.wanted = Steps({}, session._state, ordered.wanted), ordered.wanted
+        self.steps, self.calls = Steps({}, session._state, ordered.calls), ordered.calls
         self.unfed, self.unfetched = set(self.feeds), set(self.fetches)
         self.lock = threading.Lock()
 
@@ -94,8 +95,7 @@ class PartialRun:
             op = getattr(item, "op", item)
             if op not in self.done and op not in needed:
                 needed.add(op)
-                wanted = self.wanted.get(op, EVERYTHING)
-                stack += [t for k, t in enumerate(op.inputs) if wanted.needs(k)]
+                stack += [t for k, t in enumerate(op.inputs) if op not in self.calls or self.calls[op].needs(k)]
                 stack += op.control_inputs
         return needed
 

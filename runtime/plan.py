@@ -12,7 +12,7 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from jitgraph.compiler import Program, compile, compile_ops, options
+from jitgraph.compiler import Program, compile, compile_ops
 from jitgraph.compiler.lower import is_given, state_inputs
 from jitgraph.compiler.open_variables import is_closed
 from jitgraph.compiler.order import is_variable, variable_of
@@ -39,12 +39,12 @@ class Plan:
     def __init__(self, graph, fetches, targets, feeds, state: State, jit: str, checked: bool = False, known=None, contrary=()):
         self.state, self.jit, self.runs, self.contrary = state, jit, 0, contrary
         self.check = not checked and check.wanted()
-        self.options = options.present(state.compiler)
+        self.options = state.options
         given = [*feeds, *(known or ())]
-        ordered = compile(graph, fetches, targets, dict.fromkeys(given, ()), until="order")
+        ordered = compile(graph, fetches, targets, dict.fromkeys(given, ()), until="divide", options=self.options)
         # of the graph, or what stands for it in the graph that it was raised to
         self.graph, self.fetches, self.targets, self.ops = ordered.graph, ordered.fetches, ordered.targets, ordered.ops
-        self.wanted = ordered.wanted
+        self.calls = ordered.calls
         # a target without effects is executed as well, for it may fail: its values follow those that were asked for
         self.fetches += [t for op in self.targets if not has_effect(op) for t in op.outputs
                          if t not in ordered.feeds and t not in self.fetches]
@@ -76,7 +76,7 @@ class Plan:
     def reference(self, feeds) -> list:
         """One run by the reference."""
         found = reference.run(self.executed, {**dict(zip(self.feeds, feeds)), **self.known}, self.fetches, self.state,
-                              self.wanted)
+                              self.calls)
         return [found[t] for t in self.fetches]
 
     @functools.cached_property
@@ -173,7 +173,7 @@ class Plan:
         """Runs `ops` by the reference and, of a failed operation that writes state, the checks of its arguments."""
         refs = state_inputs(failed) if failed not in ops else {}
         others = [t for k, t in enumerate(failed.inputs) if k not in refs] if refs else []
-        found = reference.run(ops, dict(zip(self.feeds, feeds)), others, self.state, self.wanted)
+        found = reference.run(ops, dict(zip(self.feeds, feeds)), others, self.state, self.calls)
         if refs:
             values = [self.state.read(refs[k]) if k in refs else found[t] for k, t in enumerate(failed.inputs)]
             hostcall.check(failed, values)
@@ -316,7 +316,7 @@ class Segment:
             program = Program(plan.graph, plan.fetches, plan.targets, dict(zip(plan.feeds, shapes)),
                               variable_shapes=open_shapes, known=dict(plan.known), contrary=plan.contrary,
                               options=plan.options)
-            program.ops, program.wanted = list(plan.ops), plan.wanted
+            program.ops, program.calls = list(plan.ops), plan.calls
             return self._passed(program)
         before = self.previous
         known = {**_constants(before), **dict(pins)}
@@ -326,7 +326,7 @@ class Segment:
                           known=known, options=plan.options, doubted=before.doubted)
         fed = frozenset(plan.feeds)
         # a placeholder may be left that is there for a control edge alone
-        program.ops, program.wanted = [op for op in before.rest if not is_given(op, fed.__contains__)], plan.wanted
+        program.ops, program.calls = [op for op in before.rest if not is_given(op, fed.__contains__)], plan.calls
         return self._passed(program)
 
     def _passed(self, program) -> Program:

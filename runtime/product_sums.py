@@ -1,54 +1,22 @@
-"""Sums of products over the iterations of a loop, such as the gradient of a recurrent network's weights.
-
-    total += x.T @ y        in every iteration, x and y having few rows
-
-is one product of all x, one below the other, and all y.  A long product costs less than many short ones, each of which
-reads and writes the whole total; so pairs are collected, and multiplied when they have TERMS terms or the loop ends.
-"""
+"""The running totals of sums of products over the iterations of a loop, see `jitgraph.compiler.loops.product_sums`."""
 from __future__ import annotations
 
 import numpy as np
 
+from jitgraph.compiler.loops import product_sums
 from jitgraph.graph.errors import InvalidArgumentError
-from jitgraph.graph.graph import Graph
 
 from .memory import address_of
 
-TERMS = 2048            # terms of a sum that are collected
-LEAST = 1 << 12         # elements of a total from which collecting is worth while
-
-
-def product_in(tensor, total):
-    """The MatMul that a loop adds to its variable `total` in each iteration, where `tensor` is the next value; None if
-    it is not such a sum, or too small."""
-    op = tensor.op
-    if op.type not in ("AddN", "Add", "AddV2") or len(op.inputs) != 2 or op.inputs[0] is not total:
-        return None
-    product, shape = op.inputs[1], total._shape
-    if product.op.type != "MatMul" or len(product._consumers) != 1 or product.dtype.name not in ("float32", "float64"):
-        return None
-    known = shape is not None and None not in shape and product._shape == shape
-    return product.op if known and shape[0] * shape[1] >= LEAST else None
+TERMS = 2048            # terms of a sum that are collected before they are multiplied
 
 
 class ProductSum:
-    """How the pairs of one such sum are multiplied and added."""
+    """Multiplies and adds the pairs of one such sum."""
 
-    def __init__(self, op, state):
-        from jitgraph.ops.arrays.identity import placeholder
-        from jitgraph.ops.elementwise.arithmetic import add
-        from jitgraph.ops.linalg.matmul import matmul
-
-        self.op, (ta, tb) = op, (op.attrs["transpose_a"], op.attrs["transpose_b"])
-        self.axes = (0 if ta else 1, 1 if tb else 0)        # along which the terms of a product run
-        m, n = op.outputs[0]._shape
-        graph = Graph()
-        with graph.as_default():
-            dtype = op.outputs[0].dtype
-            given = [placeholder(dtype, (m, n)), placeholder(dtype, (None, m) if ta else (m, None)),
-                     placeholder(dtype, (n, None) if tb else (None, n))]
-            total = add(given[0], matmul(given[1], given[2], transpose_a=ta, transpose_b=tb))
-        self.plan = state.make_plan(graph, [total], [], given, state, state.jit)
+    def __init__(self, program: product_sums.ProductSum, state):
+        self.op, self.axes = program.op, program.axes
+        self.plan = state.make_plan(program.graph, [program.total], [], program.given, state, state.jit)
 
     def add(self, total, pairs):
         """`total` and the products of `pairs`, in new memory."""
@@ -67,7 +35,7 @@ def _joined(arrays, axis) -> np.ndarray:
     return np.concatenate(arrays, axis) if len(arrays) > 1 else np.ascontiguousarray(first)
 
 
-class Sum:
+class RunningSum:
     """The value of such a variable while the loop runs: a total, and pairs that are still to be added."""
 
     def __init__(self, product: ProductSum, total):

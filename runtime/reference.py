@@ -3,31 +3,30 @@ from __future__ import annotations
 
 import numpy as np
 
+from jitgraph.compiler.divide import divided
 from jitgraph.compiler.lower import PASS_THROUGH, is_given, missing_feed, state_inputs
 from jitgraph.compiler.order import is_transparent, is_variable, seen_through, variable_of
-from jitgraph.compiler.prune import EVERYTHING
 from jitgraph.compiler.specialize import check_shapes
 from jitgraph.graph import shape_rules
-from jitgraph.graph.function_graph import inputs_by_value
 
 from . import functions, hostcall, watch
 from .state import State
 
 
-def run(ops, feeds: dict, fetches, state: State, wanted=None) -> dict:
-    """Executes ordered operations; returns {tensor: ndarray} for the fetched tensors.  `wanted`: see `Program`.
+def run(ops, feeds: dict, fetches, state: State, calls=None) -> dict:
+    """Executes ordered operations; returns {tensor: ndarray} for the fetched tensors.  `calls`: see `Program`.
 
     A failing operation leaves variables as the operations before it left them.
     """
-    return _Run(feeds, set(fetches), state, wanted).execute(ops)
+    return _Run(feeds, set(fetches), state, calls).execute(ops)
 
 
 class Steps:
-    """Executes one operation after the other; `values` holds feeds and results.  `wanted`: the outputs of conditionals and
-    loops that are asked for, see `Program`."""
+    """Executes one operation after the other; `values` holds feeds and results.  `calls`: the sub-programs of operations that
+    call functions, see `Program`; those that it lacks compute everything."""
 
-    def __init__(self, feeds, state, wanted=None):
-        self.feeds, self.values, self.state, self.wanted = feeds, dict(feeds), state, wanted or {}
+    def __init__(self, feeds, state, calls=None):
+        self.feeds, self.values, self.state, self.calls = feeds, dict(feeds), state, calls or {}
 
     def value(self, tensor):
         """The value of a tensor; of a variable, the present one."""
@@ -70,10 +69,9 @@ class Steps:
         self._give(op, results)
 
     def _call(self, op):
-        wanted = self.wanted.get(op, EVERYTHING)
-        arrays = [self.value(op.inputs[k]) if wanted.needs(k) else functions.no_value(op.inputs[k])
-                  for k in inputs_by_value(op)]
-        return functions.call(op, arrays, self.state, compiled=False, used=wanted.outputs)
+        call = self.calls.get(op) or divided(op, None, self.state.options)
+        arrays = [self.value(op.inputs[k]) if call.needs(k) else functions.no_value(op.inputs[k]) for k in call.by_value]
+        return functions.run(call, arrays, self.state, compiled=False)
 
     def feed(self, fed: dict):
         """Takes further feeds."""
@@ -102,8 +100,8 @@ def _sizes_are_stated(op) -> bool:
 class _Run(Steps):
     """All operations of a run; values are dropped after their last use."""
 
-    def __init__(self, feeds, fetches, state, wanted):
-        super().__init__(feeds, state, wanted)
+    def __init__(self, feeds, fetches, state, calls):
+        super().__init__(feeds, state, calls)
         self.fetches = fetches
         self.results = {t: np.array(feeds[t]) for t in fetches if t in feeds}
 

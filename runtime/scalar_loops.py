@@ -1,4 +1,4 @@
-"""Running the kernels of loops over scalars, see `jitgraph.compiler.scalar_loop`."""
+"""Running the kernels of loops over scalars, see `jitgraph.compiler.loops.scalar_loop`."""
 from __future__ import annotations
 
 import ctypes
@@ -6,12 +6,11 @@ import threading
 
 import numpy as np
 
-from jitgraph.compiler import options
+from jitgraph.compiler import divide
 from jitgraph.compiler.emit import native
 from jitgraph.compiler.kernel import memory_code
+from jitgraph.compiler.loops.scalar_loop import DTYPES, ENDED, UNFINISHED
 from jitgraph.compiler.order import variable_of
-from jitgraph.compiler.scalar_loop import DTYPES, ENDED, UNFINISHED, scalar_loop
-from jitgraph.graph.calls import bodies
 from jitgraph.graph.function_graph import is_state
 
 from . import watch
@@ -26,13 +25,13 @@ _CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctype
 class ScalarKernel:
     """The kernel of one While, compiled when it first runs."""
 
-    def __init__(self, op, loop, state):
-        self.loop, self.state = loop, state
-        body = bodies(op)[1]
+    def __init__(self, call: divide.Loop, state):
+        assert call.kernel is not None
+        self.loop, self.state, body = call.kernel, state, call.body.graph
         self.variables = {k: variable_of(t) for k, t in enumerate(body.inputs) if is_state(t)}
         self.changes = [k for k, t in enumerate(body.outputs) if t is not body.inputs[k]]
         self.inputs = len(body.inputs)
-        self.constants = [np.array(c) for c in loop.constants]
+        self.constants = [np.array(c) for c in self.loop.constants]
         self.function = None
         self.lock = threading.Lock()
 
@@ -41,7 +40,7 @@ class ScalarKernel:
         with self.lock:
             if self.function is None:
                 text, codes = self.loop.source, self.loop.codes
-                compiler = options.present(self.state.compiler).compiler
+                compiler = self.state.options.compiler
                 parts = {"name": "scalar_loop", "text": text, "types": " ".join(codes), "target": "cpu",
                          **native.target_key(compiler)}
                 self.function = _CALL(LIBRARY.find(parts, lambda symbol: native.compile_function(
@@ -67,9 +66,3 @@ class ScalarKernel:
         for k in self.changes:
             values[k] = arrays[k]
         return code == ENDED
-
-
-def kernel_of(op, state) -> ScalarKernel | None:
-    """The kernel of a While over scalars; None for other loops."""
-    loop = scalar_loop(op) if options.present().uses("scalar_loops") else None
-    return None if loop is None else ScalarKernel(op, loop, state)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from jitgraph.compiler import options
 from jitgraph.compiler.open_variables import uninitialized
 from jitgraph.compiler.order import variable_key
 from jitgraph.graph.errors import CancelledError
@@ -46,6 +47,11 @@ class State:
         self.waiting: list[threading.Condition] = []
         self.closed = False
         self.lock = threading.RLock()
+
+    @property
+    def options(self) -> options.Options:
+        """What programs of this session are compiled with."""
+        return options.present(self.compiler, self.jit != "off")
 
     def variable(self, op) -> Variable:
         """The variable behind a variable operation."""

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from jitgraph.compiler.scalar_loop import scalar_loop
+from jitgraph.compiler.loops.scalar_loop import scalar_loop
 
 
 def loops(tf):

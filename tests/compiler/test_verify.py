@@ -103,9 +103,15 @@ def _leave_a_frame(program):
     program.ops = [tf.raw_ops.Enter(data=tf.constant(1), frame_name="frame").op]
 
 
-SPOILED = {"prune": _forget_first, "raise_frames": _leave_a_frame, "order": _turn_round, "specialize": _run_again,
-           "lower": _turn_nodes_round, "simplify": _turn_nodes_round, "fuse": _turn_units_round, "sink": _turn_units_round,
-           "schedule": _shorten, "place": _end_before, "emit": _rename}
+def _add_a_loop(program):
+    import jitgraph as tf
+
+    program.ops.append(tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0]).op.inputs[0].op)
+
+
+SPOILED = {"prune": _forget_first, "raise_frames": _leave_a_frame, "order": _turn_round, "divide": _add_a_loop,
+           "specialize": _run_again, "lower": _turn_nodes_round, "simplify": _turn_nodes_round, "fuse": _turn_units_round,
+           "sink": _turn_units_round, "schedule": _shorten, "place": _end_before, "emit": _rename}
 
 
 @pytest.mark.parametrize("name", [compiler_pass.__name__ for compiler_pass in PASSES])
@@ -119,3 +125,24 @@ def test_what_a_pass_must_not_leave(tf, name):
     SPOILED[name](program)
     with pytest.raises(VerifyError, match=f"after {name}"):
         verify(program, name)
+
+
+def divided_loop(tf):
+    """A program up to `divide`, and the loop in it."""
+    i, a = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * 2.0), [0, 1.0])
+    program = compiler.compile(tf.get_default_graph(), [i, a], until="divide")
+    return program, next(iter(program.calls.values()))
+
+
+def test_a_variable_of_a_loop_that_gets_no_next_value(tf):
+    program, loop = divided_loop(tf)
+    loop.division.targets.pop()
+    with pytest.raises(VerifyError, match=r"after divide: an iteration of while/While .* must give \[0, 1\]"):
+        verify(program, "divide")
+
+
+def test_a_sub_program_that_computes_a_tensor_of_another_graph(tf):
+    program, loop = divided_loop(tf)
+    loop.body.fetches.append(tf.constant(1.0, name="elsewhere"))
+    with pytest.raises(VerifyError, match="after divide: .* elsewhere:0, which is not of its graph"):
+        verify(program, "divide")

@@ -83,5 +83,5 @@ def test_variables_that_nothing_looks_at_are_left_out(tf):
     with tf.Session(jit="always") as session:
         assert (session.run(result[1], {x: np.ones(4)}) == 6).all()
         loop, = (caller for caller in session._state.functions.values() if isinstance(caller, functions.Loop))
-        assert len(loop.steps.fetches) == 2
+        assert len(loop.call.division.fetches) == 2
         assert (session.run(result[3], {x: np.ones(4)}) == 6).all()         # another run looks at other variables

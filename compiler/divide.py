@@ -1,0 +1,158 @@
+"""divide: conditionals, calls and loops get sub-programs, one for each of the functions that they call.
+
+Which branch is taken, and how often a body runs, comes out in the run; what each of them computes then, for which
+inputs, and what a loop does itself between two iterations, is settled here.
+"""
+from __future__ import annotations
+
+from jitgraph.graph.calls import bodies
+from jitgraph.graph.constant_value import constant_value
+from jitgraph.graph.function_graph import LOOPS, first_argument, inputs_by_value, is_state
+
+from .loops.division import Division
+from .loops.expressions import Condition, through
+from .loops.scalar_loop import scalar_loop
+from .order import variable_of
+from .prune import Reached, needed_inputs, needed_variables
+
+KNOWN_LIMIT = 64    # elements of a constant that a function is compiled for
+
+
+def divide(program):
+    """Conditionals, calls and loops get sub-programs."""
+    program.calls = {op: divided(op, program.wanted.get(op), program.options)
+                     for op in program.ops if op.opdef is not None and op.opdef.calls}
+
+
+def divided(op, outputs: frozenset[int] | None, options) -> Choice | Loop:
+    """The sub-programs of one operation, for those of its outputs that are wanted (None: all of them and what it does); the same
+    ones for all plans that want the same."""
+    key = op, outputs, frozenset(name for name in Loop.OPTIMISATIONS if not options.uses(name))
+    known = op.graph.per_graph("divided", dict)
+    version = len(op.outputs), *((f.version, f.mutations) for f in bodies(op))
+    found = known.get(key)
+    if found is None or found.version != version:
+        found = known[key] = (Loop if op.type in LOOPS else Choice)(op, outputs, options, version)
+    return found
+
+
+class SubProgram:
+    """What a run computes of one function that an operation calls, from some of the operation's inputs.
+
+    `outputs`: the tensors that the caller wants, those of the function if None; `fed`: tensors that it feeds before the
+    inputs; `changing`: numbers of the inputs that change from one run to the next; `effects`: the operations that run
+    for what they do, those of the function if None.  Found out are: `fetches`, the outputs that are computed; `direct`, for
+    each output the number of the input that it is, None for one that is computed; `results`, for each output the number of
+    its fetch, None for one that is an input; `parameters`, (tensor, number of the input) for the inputs that matter;
+    `constants`, those of them that are small constants, and `stated`, those whose value the graph knows, with their values.
+    """
+
+    def __init__(self, graph, op, offset: int, outputs=None, fed=(), changing=(), effects=None):
+        self.graph, self.fed = graph, list(fed)
+        self.outputs = list(graph.outputs if outputs is None else outputs)
+        places = {t: k + offset for k, t in enumerate(graph.inputs) if not is_state(t)}
+        self.direct: list = [places.get(through(t)) for t in self.outputs]
+        self.fetches = list(dict.fromkeys(t for t, k in zip(self.outputs, self.direct) if k is None))
+        self.effects = list(graph.control_outputs if effects is None else effects)
+        needed = Reached(set(self.fed))
+        needed.want(self.fetches, self.effects)
+        self.parameters = [(t, k) for t, k in places.items() if t in needed.tensors]
+        self.results = [self.fetches.index(t) if k is None else None for t, k in zip(self.outputs, self.direct)]
+        fixed = [(t, k) for t, k in self.parameters if k not in changing]
+        self.constants = [(t, k, op.inputs[k].op.attrs["value"]) for t, k in fixed if _is_known(op.inputs[k])]
+        self.stated = [(t, k, value) for t, k in fixed if t.dtype.is_integer
+                       and (value := constant_value(op.inputs[k])) is not None and value.size <= KNOWN_LIMIT]
+
+
+def _is_known(tensor) -> bool:
+    """Whether an input is a small integer constant, which may decide a shape."""
+    return tensor.op.type == "Const" and tensor.dtype.is_integer and tensor.op.attrs["value"].size <= KNOWN_LIMIT
+
+
+class Call:
+    """What is common to the operations that call functions.
+
+    `outputs`: the numbers of those that are wanted, None for all; `by_value`: numbers of the inputs that are no variables;
+    `programs`: the sub-programs.
+    """
+
+    def __init__(self, op, outputs, version: tuple):
+        self.op, self.outputs, self.version = op, outputs, version
+        self.by_value = inputs_by_value(op)
+        self._needed = needed_inputs(op, outputs)
+        self.programs: list[SubProgram] = []
+
+    def needs(self, k: int) -> bool:
+        """Whether input `k` is needed."""
+        return self._needed is None or k in self._needed
+
+
+class Choice(Call):
+    """If and Case, and a call, as the choice of one: the sub-programs `branches`, for the outputs `used` (by number)."""
+
+    def __init__(self, op, outputs, options, version):
+        super().__init__(op, outputs, version)
+        self.offset = first_argument(op)
+        self.used = list(range(len(op.outputs))) if outputs is None else sorted(outputs)
+        self.branches = [SubProgram(f, op, self.offset, [f.outputs[k] for k in self.used]) for f in bodies(op)]
+        self.programs = self.branches
+
+
+class Loop(Call):
+    """While: how an iteration is `divided` between the loop and its `body`, and whether there is another.
+
+    `invariant`: for each variable whether all iterations leave it as it is; `condition`: the condition as an expression,
+    which `fixed` gives the scalars that no iteration changes, and `cond`, for one that is none; `sources`: for each fetch of
+    the division the number of the body's result, or of the input, that it is; `counters`: see `_counters`; `kernel`: the loop
+    as one kernel, if it is one over scalars; `copied`: numbers of the inputs that the loop must not take in the memory that
+    they come in.
+    """
+
+    OPTIMISATIONS = ("product_sums", "native_iterations", "scalar_loops")
+
+    def __init__(self, op, outputs, options, version):
+        super().__init__(op, outputs, version)
+        cond, body = bodies(op)
+        needed = needed_variables(cond, body, outputs)
+        self.invariant = [through(t) is body.inputs[k] or k not in needed for k, t in enumerate(body.outputs)]
+        self.division = division = Division(body, self.invariant, cond, options.uses("product_sums"))
+        changing = {k for k, invariant in enumerate(self.invariant) if not invariant}
+        self.cond = SubProgram(cond, op, 0, changing=changing)
+        self.body = SubProgram(body, op, 0, division.fetches, division.fed, changing, division.effects)
+        self.condition = Condition(cond, self.invariant)
+        self.fixed = SubProgram(cond, op, 0, self.condition.fixed)
+        self.programs = [self.cond, self.body, self.fixed]
+        self.sources = list(zip(self.body.results, self.body.direct))
+        self.counters = self._counters() if options.uses("native_iterations") else None
+        self.kernel = scalar_loop(op) if options.uses("scalar_loops") else None
+        # what is handed on as it is, or stored, must not stand in memory that others write: that of a variable, or what
+        # the caller's plan uses again
+        kept = {*self.body.direct, *division.stored_variables}
+        self.copied = [k for k in self.by_value if k in kept and not self.invariant[k]
+                       or variable_of(op.inputs[k]) is not None]
+
+    def _counters(self) -> list | None:
+        """(variable, function that gives its next value) for the variables that say when the loop ends and what it takes; None
+        where these are not mere scalar arithmetic, or something is changed in place."""
+        division, condition = self.division, self.condition
+        if condition.test is None or division.in_place or any(d is not None and not self.invariant[d] for _, d in self.sources):
+            return None
+        found: dict = {}
+        wanted = self._changing(division.looked_at | condition.variables)
+        while wanted - found.keys():
+            k = min(wanted - found.keys())
+            tensor = division.body.outputs[k]
+            found[k] = division.expressions.function(tensor)
+            if found[k] is None:
+                return None
+            wanted |= self._changing(division.expressions.variables(tensor))
+        return list(found.items())
+
+    def _changing(self, variables) -> set[int]:
+        return {k for k in variables if not self.invariant[k]}
+
+    def is_stored(self, number: int) -> bool:
+        """Whether the values of the fetch `number` of the division are stored in every iteration."""
+        division = self.division
+        return number in division.stored_fetches or (
+            number < len(division.targets) and division.targets[number] in division.stored_variables)

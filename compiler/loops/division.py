@@ -1,0 +1,253 @@
+"""How an iteration of a loop is divided between the loop itself and the sub-program of its body.
+
+Taking elements out of TensorArrays and lists that the loop walks along, and storing them, are steps on the host; with
+them the body would be in pieces, and its shapes perhaps unknown.  Done between the iterations, they cost next to nothing:
+elements are fed to the body and fetched from it.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from jitgraph.tensor_arrays.in_place_ops import is_in_place
+
+from ..prune import Reached
+from .expressions import Expressions, through
+from .product_sums import ProductSum, product_in
+from .steps import (
+    AddElement,
+    AddProduct,
+    ArrayPlace,
+    OfFetch,
+    OfVariable,
+    Operand,
+    PushOnStack,
+    StoreElement,
+    StoreLast,
+    TakeElement,
+    TakeElementInPlace,
+    TakeFlow,
+    TakeFromStack,
+    TakeGradient,
+    TakeLast,
+    WriteInPlace,
+)
+
+
+class Division:
+    """How one iteration gets from the loop's variables to the next ones.
+
+    `fed`: tensors of the body that the loop computes, before the body, by the steps `takes`; `fetches`: tensors that the
+    body computes, of which the first are the next values of the variables `targets`; `effects`: operations that the body
+    runs for what they do; `stores`: steps that give the next values of other variables; `changes`: steps that change
+    arrays and stacks in place.  `collects`: whether products that are added up are collected.
+    """
+
+    def __init__(self, body, invariant, cond, collects: bool):
+        self.body, self.invariant, self.cond, self.collects = body, invariant, cond, collects
+        self.fed: list = []
+        self.takes: list = []
+        self.targets: list[int] = []
+        self.fetches: list = []
+        self.stores: list = []
+        self.changes: list = []
+        self.lists: set[int] = set()                # lists: without their boxes while the loop runs
+        self.sums: dict[int, ProductSum] = {}       # variables to which every iteration adds a product
+        self.looked_at: set[int] = set()            # variables that say what is taken
+        self.stored_variables: set[int] = set()     # whose values in all iterations are stored ...
+        self.stored_fetches: set[int] = set()       # ... and numbers of such fetches
+        self.in_place = False                       # whether arrays or stacks are changed in place
+        self.places = {t: k for k, t in enumerate(body.inputs)}
+        self.waited = {c for op in body.get_operations() for c in op.control_inputs}
+        self.expressions = Expressions(body)
+        kept = [(k, t) for k, t in enumerate(body.outputs) if not invariant[k]]
+        needed = Reached()
+        needed.want([t for _, t in kept], body.control_outputs)
+        self.operations = [op for op in body.get_operations() if op in needed.ops]
+        kept = [(k, t) for k, t in kept if not self._pop(k, t)]
+        self._reads()
+        changing = self._changing()
+        done = {t.op for t in self.fed} | set(changing)
+        self.effects = [op for op in body.control_outputs if op not in done]
+        stored = [(k, t, self._is_stored(k, t)) for k, t in kept]
+        for k, tensor, apart in stored:         # first, since what the body computes for these may be stored as well
+            if not apart:
+                self.targets.append(k)
+                self.fetches.append(tensor)
+        self.stores = [self._store(k, tensor) for k, tensor, apart in stored if apart]
+        self.changes = [self._change(op) for op in changing]
+        self.in_place |= bool(self.changes)
+
+    # taking ----------------------------------------------------------------------------------------------------
+    def _pop(self, k, output) -> bool:
+        """The last element of a list that is a loop variable, and the list without it."""
+        op = output.op
+        if op.type != "TensorListPopBack" or output.value_index or not self._alone(k, output, 0) or not self._unseen(k):
+            return False
+        self.lists.add(k)
+        self._feed(op.outputs[1], TakeLast(k), ())
+        return True
+
+    def _reads(self):
+        """Elements of TensorArrays that the loop does not change, or not before they are read."""
+        for op in self.operations:
+            if op.type == "TensorArrayReadV3" and self._apart(op):
+                self._read_in_place(op) if is_in_place(op) else self._read(op)
+            elif op.type in ("StackPopV2", "StackPop") and self._apart(op):
+                self._pop_in_place(op)
+            elif op.type == "TensorArrayElementGradient" and self._apart(op):
+                self._read_gradient(op)
+
+    def _read(self, op):
+        handle, flow = self._place(op.inputs[0]), self._place(op.inputs[2])
+        index = self.expressions.function(op.inputs[1])
+        if handle is None or flow is None or index is None:
+            return
+        looked_at = {handle, flow, *self.expressions.variables(op.inputs[1])}
+        self._feed(op.outputs[0], TakeElement(op, handle, flow, index), looked_at)
+
+    def _read_gradient(self, op):
+        flow, shape = self._place(op.inputs[0]), op.inputs[2]._shape
+        index = self.expressions.function(op.inputs[1])
+        if flow is None or index is None or shape is None or None in shape:
+            return
+        zeros = np.zeros(shape, op.inputs[2].dtype.as_numpy_dtype)
+        self._feed(op.outputs[0], TakeGradient(flow, index, zeros), {flow, *self.expressions.variables(op.inputs[1])})
+
+    def _read_in_place(self, op):
+        array, index = self._array(op.inputs[0]), self.expressions.function(op.inputs[1])
+        if array is not None and index is not None and self._is_first(op.inputs[2]):
+            self._feed(op.outputs[0], TakeElementInPlace(op, array, index))
+
+    def _pop_in_place(self, op):
+        k = self._place(op.inputs[0])
+        if k is not None and len(self.body.inputs[k]._consumers) == 1:
+            self._feed(op.outputs[0], TakeFromStack(op, k))
+
+    def _feed(self, tensor, take, looked_at=None):
+        """Has `take` give a tensor's value, by looking at these variables (None: at what changes in place)."""
+        self.in_place |= looked_at is None
+        self.looked_at.update(looked_at or ())
+        self.expressions.add_fed(tensor, len(self.fed))
+        self.fed.append(tensor)
+        self.takes.append(take)
+
+    # storing ---------------------------------------------------------------------------------------------------
+    def _is_stored(self, k, output) -> bool:
+        """Whether the next value of variable `k` comes about by a step of the loop, and not as a fetch."""
+        op = output.op
+        if op.type == "TensorListPushBack":
+            return self._alone(k, output, 0) and self._unseen(k)
+        if op.type == "TensorArrayWriteV3":
+            return not is_in_place(op) and self._alone(k, output, 3) and self._place(op.inputs[0]) is not None
+        if op.type == "AddN" and len(op.inputs) == 2 and self._alone(k, output, 0) and self._one_element(op.inputs[1]):
+            return True
+        product = self._product(k, output)
+        return product is not None and self._alone(k, output, 0) and self._apart(product) and self._unseen(k)
+
+    def _store(self, k, output):
+        """The step that gives the next value of variable `k`."""
+        op = output.op
+        if op.type == "TensorListPushBack":
+            self.lists.add(k)
+            return StoreLast(k, self._operand(op.inputs[1]))
+        if op.type == "TensorArrayWriteV3":
+            return StoreElement(op, k, self._place(op.inputs[0]), self._operand(op.inputs[1]), self._operand(op.inputs[2]))
+        if op.type == "AddN" and self._one_element(op.inputs[1]):
+            one = op.inputs[1].op
+            return AddElement(k, self._place(one.inputs[0]), self._operand(one.inputs[1]), self._operand(one.inputs[2]))
+        product = self._product(k, output)
+        self.sums[k] = ProductSum(product)
+        return AddProduct(k, self._operand(product.inputs[0]), self._operand(product.inputs[1]))
+
+    def _product(self, k, output):
+        return product_in(output, self.body.inputs[k]) if self.collects else None
+
+    def _one_element(self, tensor) -> bool:
+        """Whether a tensor is the gradient that one read of a TensorArray sends, for this sum only."""
+        return (tensor.op.type == "TensorArrayGradientOfElement" and len(tensor._consumers) == 1
+                and self._apart(tensor.op) and self._place(tensor.op.inputs[0]) is not None)
+
+    def _operand(self, tensor) -> Operand:
+        """Where the value of a tensor is after the iteration, in memory that nobody writes."""
+        k = self._place(tensor)
+        if k is not None:
+            self.stored_variables.add(k)
+            return OfVariable(k, self.invariant[k])
+        if tensor not in self.fetches:
+            self.fetches.append(tensor)
+        number = self.fetches.index(tensor)
+        self.stored_fetches.add(number)
+        return OfFetch(number)
+
+    def _place(self, tensor) -> int | None:
+        """The number of the input of the body that a tensor is, None if it is none."""
+        return self.places.get(through(tensor))
+
+    # arrays and stacks that are changed in place ---------------------------------------------------------------
+    def _array(self, handle) -> ArrayPlace | None:
+        """What stands behind a handle that no iteration changes."""
+        k = self._place(handle)
+        if k is not None:
+            return ArrayPlace(k)
+        op = handle.op
+        around = self._array(op.inputs[0]) if op.type == "TensorArrayGradV3" and is_in_place(op) else None
+        return None if around is None else ArrayPlace(around.variable, (*around.sources, op.attrs["source"]))
+
+    def _is_first(self, flow) -> bool:
+        """Whether a flow says of nothing in the iteration that it must come before."""
+        while flow not in self.places:
+            op = flow.op
+            if op.type == "Identity" and all(c.type == "TensorArrayGradV3" for c in op.control_inputs):
+                flow = op.inputs[0]
+            elif op.type == "TensorArrayGradV3" and is_in_place(op):
+                flow = op.inputs[1]
+            else:
+                return False
+        return True
+
+    def _is_last(self, flow) -> bool:
+        """Whether nothing in the iteration waits for a flow but the next value of a variable."""
+        stack = list(flow._consumers)
+        while stack:
+            op = stack.pop()
+            if op.type not in ("Add", "AddV2", "AddN", "Identity") or op in self.waited:
+                return False
+            stack.extend(op.outputs[0]._consumers)
+        return True
+
+    def _changing(self) -> list:
+        """The operations that change something in place and may be done after the body."""
+        found: list = []
+        for op in self.operations:
+            if not self._apart(op):
+                continue
+            if op.type in ("StackPushV2", "StackPush"):
+                k = self._place(op.inputs[0])
+                if k is not None and not op.outputs[0]._consumers and len(self.body.inputs[k]._consumers) == 1:
+                    found.append(op)
+            elif op.type == "TensorArrayWriteV3" and is_in_place(op):
+                if self._array(op.inputs[0]) is not None and self._is_first(op.inputs[3]) and self._is_last(op.outputs[0]):
+                    found.append(op)
+                    self._feed(op.outputs[0], TakeFlow())
+        return found
+
+    def _change(self, op):
+        """The step that does what such an operation does."""
+        if op.type in ("StackPushV2", "StackPush"):
+            return PushOnStack(op, self._place(op.inputs[0]), self._operand(op.inputs[1]))
+        return WriteInPlace(op, self._array(op.inputs[0]), self._operand(op.inputs[1]), self._operand(op.inputs[2]))
+
+    # what may be done outside ----------------------------------------------------------------------------------
+    def _apart(self, op) -> bool:
+        """Whether nothing but data says when an operation is to run."""
+        return not op.control_inputs and op not in self.waited
+
+    def _unseen(self, k) -> bool:
+        """Whether the loop's condition does not look at a variable."""
+        return not self.cond.inputs[k]._consumers and self.cond.inputs[k] not in self.cond.outputs
+
+    def _alone(self, k, output, position) -> bool:
+        """Whether an operation is the only one that uses variable `k` (its input `position`), and only for `output`."""
+        into = self.body.inputs[k]
+        return (self._apart(output.op) and output.op.inputs[position] is into and not output._consumers
+                and len(into._consumers) == 1 and self.body.outputs.count(output) == 1)

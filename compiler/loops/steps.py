@@ -1,0 +1,125 @@
+"""What a loop does itself between two runs of its body: the steps that `division` finds, and the runtime takes.
+
+Numbers of variables are those of the loop's inputs.  `at` is a function (variables, fed values so far) -> number
+where it is computed before the body runs, and an operand where it is computed by the body.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+
+class OfVariable(NamedTuple):
+    """An operand: the value of a variable, copied if no iteration changes it, for then it stands in another's memory."""
+
+    variable: int
+    copied: bool
+
+
+class OfFetch(NamedTuple):
+    """An operand: what the body computed for the fetch `number`."""
+
+    number: int
+
+
+Operand = OfVariable | OfFetch
+
+
+class ArrayPlace(NamedTuple):
+    """A TensorArray that is changed in place: the one whose handle is in `variable`, or a gradient of one, by `sources`."""
+
+    variable: int
+    sources: tuple[str, ...] = ()
+
+
+# -- before the body runs: the value of a tensor that is fed to it ---------------------------------------------------------
+
+class TakeLast(NamedTuple):
+    """The last element of the list in `variable`, which the list is left without."""
+
+    variable: int
+
+
+class TakeElement(NamedTuple):
+    """Element `at` of the TensorArray of `handle` with the elements `flow`, both variables."""
+
+    op: Any
+    handle: int
+    flow: int
+    at: Callable
+
+
+class TakeElementInPlace(NamedTuple):
+    op: Any
+    array: ArrayPlace
+    at: Callable
+
+
+class TakeGradient(NamedTuple):
+    """The gradient of element `at`, from the gradients in the variable `flow`; `zeros` where none arrived."""
+
+    flow: int
+    at: Callable
+    zeros: Any
+
+
+class TakeFromStack(NamedTuple):
+    """The uppermost entry of the stack in `variable`, which is changed in place."""
+
+    op: Any
+    variable: int
+
+
+class TakeFlow(NamedTuple):
+    """The flow of a write in place, which says nothing."""
+
+
+# -- after it: the next value of a variable --------------------------------------------------------------------------------
+
+class StoreLast(NamedTuple):
+    """The list in `variable` with one element more."""
+
+    variable: int
+    value: Operand
+
+
+class StoreElement(NamedTuple):
+    """The elements in `variable`, of the TensorArray whose handle is another variable, with one element."""
+
+    op: Any
+    variable: int
+    handle: int
+    at: Operand
+    value: Operand
+
+
+class AddElement(NamedTuple):
+    """The gradients in `variable` and one more, for an element of the array whose elements are the variable `flow`."""
+
+    variable: int
+    flow: int
+    at: Operand
+    value: Operand
+
+
+class AddProduct(NamedTuple):
+    """The sum in `variable` and the product of two factors."""
+
+    variable: int
+    x: Operand
+    y: Operand
+
+
+# -- after it: what changes in place ---------------------------------------------------------------------------------------
+
+class PushOnStack(NamedTuple):
+    op: Any
+    variable: int
+    value: Operand
+
+
+class WriteInPlace(NamedTuple):
+    op: Any
+    array: ArrayPlace
+    at: Operand
+    value: Operand
