@@ -2,24 +2,23 @@
 from __future__ import annotations
 
 from jitgraph.declare import prim
-from jitgraph.graph import dtypes, errors
+from jitgraph.graph import dtypes
 
-from . import sizes, winograd
-from .ir import CHUNK_BYTES, CHUNKS, LARGE, Node, Value, broadcast_shapes, numbers, same_shape
+from . import sizes
+from .ir import CHUNK_BYTES, CHUNKS, Node, Value, broadcast_shapes, numbers, same_shape
+from .making import result_dtype, rules
 from .primitives import KINDS
 from .primitives.assembly import ASSEMBLE, PLACE
-from .primitives.convolutions import CONV, CONV_FILTER, CONV_INPUT, WINOGRAD, WINOGRAD_FILTER, WINOGRAD_WEIGHTS
+from .primitives.convolutions import CONV, CONV_FILTER, CONV_INPUT
 from .primitives.elementwise import CAST, IOTA, MAP
 from .primitives.host import HOST
 from .primitives.memory import CONST, READ, SIZE, WRITE
 from .primitives.products import MATMUL
 from .primitives.rearrangements import BROADCAST, RESHAPE, SLICE, TRANSPOSE
-from .primitives.reductions import COLUMN_PARTS, PARTIAL, PARTIALS, REDUCE, SEARCHES
+from .primitives.reductions import REDUCE, SEARCHES
 from .primitives.rows import BOUNDS, GATHER, SCATTER, UPDATE
 from .primitives.sequences import SCAN, TOP_K
 
-PARTED = 1 << 17        # elements from which a reduction of columns is shared out by rows ...
-PARTED_ROWS = 4 * COLUMN_PARTS      # ... if it has so many of them
 COMPARED = 64           # elements of a constant up to which it is compared with others
 NUMERIC = ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 
@@ -27,8 +26,8 @@ NUMERIC = ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "ui
 class Builder:
     """What an op's `lower` function talks to: each method adds a primitive and returns its value.
 
-    Structurally equal pure primitives are merged as they are made, so that common subexpressions exist once.  `off`:
-    optimisations (see `options`) to do without.
+    What it makes instead, where a rule of `making` says so, stands there; views and reductions that change nothing are not
+    made.  `off`: optimisations (see `options`) to do without.
     """
 
     chunks = CHUNKS
@@ -37,21 +36,30 @@ class Builder:
         self.off = off
         self.nodes: list[Node] = []
         self.users: dict[Value, list[Node]] = {}        # the nodes that were made of each value
-        self._known: dict = {}
+        self.known: dict = {}           # key -> the node, or the value, that was made first
+        self.rules = rules(off)
         self._count = 0
         self.op = None
         self.position = 0
 
     # making nodes ----------------------------------------------------------------------------------------------
+    def _instead(self, method, *args):
+        """What the rules of `making` give instead of the primitive of a method, None if nothing."""
+        for rule in self.rules.get(method, ()):
+            found = rule(self, *args)
+            if found is not None:
+                return found
+        return None
+
     def node(self, kind, inputs, outputs, alone=False, **attrs) -> Node:
         """A node with outputs [(shape, dtype), ...]: the one that is there already, if it is equal in all that the result
         depends on.  `alone`: a new one in any case, as one always is whose kind is unique."""
         assert attrs.keys() <= kind.attributes.keys(), f"{kind} has no attribute {attrs.keys() - kind.attributes.keys()}"
         outputs = [(sizes.settled(shape), dtype) for shape, dtype in outputs]
         key = None
-        if not alone and not kind.is_unique and "common_subexpressions" not in self.off:
+        if not alone and not kind.is_unique:
             key = (kind, _key(inputs), tuple([(_key(shape), dtype.name) for shape, dtype in outputs]), _key([*attrs.items()]))
-            found = self._known.get(key)
+            found = self._instead("node", key)
             if found is not None:
                 return found
         n = Node(self._count, kind, list(inputs), attrs, self.op, self.position)
@@ -61,7 +69,7 @@ class Builder:
         for value in n.inputs:
             self.users.setdefault(value, []).append(n)
         if key is not None:
-            self._known[key] = n
+            self.known[key] = n
         return n
 
     def lift(self, x, dtype) -> Value:
@@ -75,28 +83,10 @@ class Builder:
         if name == "cast":
             return self.cast(values[0], args[1])
         args = [self.lift(a, like) for a in args]
-        dtype = result_dtype(name, rule, args)
-        folded = self._folded(name, args, dtype)
-        if folded is not None:
-            return folded
-        shape = broadcast_shapes([a.shape for a in args])
-        if any(a.node.kind is BROADCAST for a in args) and "late_broadcasts" not in self.off:
-            sources = [a.node.inputs[0] if a.node.kind is BROADCAST else a for a in args]
-            least = broadcast_shapes([a.shape for a in sources])
-            if not same_shape(least, shape) and sizes.count(shape) > LARGE:
-                return self.broadcast(self.map(name, sources), shape)
-        return self.node(MAP, args, [(shape, dtype)], prim=name).out
-
-    def _folded(self, name, args, dtype):
-        """Arithmetic on numbers that are known now, which IEEE rounds the same way everywhere."""
-        if not prim.PRIMS[name].is_exact or "constant_folding" in self.off:
-            return None
-        if any(a.node.kind is not CONST or a.rank or a.constant.dtype == object for a in args):
-            return None
-        try:
-            return self.const(getattr(prim, name)(*[a.constant for a in args]), dtype)
-        except errors.InvalidArgumentError:
-            return None         # an integer divided by zero: the kernel reports it
+        found = self._instead("map", name, args)
+        if found is not None:
+            return found
+        return self.node(MAP, args, [(broadcast_shapes([a.shape for a in args]), result_dtype(name, rule, args))], prim=name).out
 
     def const(self, value, dtype=None) -> Value:
         import numpy as np
@@ -145,17 +135,16 @@ class Builder:
         if sizes.product(shape) != sizes.product(x.shape):
             raise ValueError(f"Cannot reshape a tensor with {sizes.count(x.shape)} elements to shape {numbers(shape)} "
                              f"({sizes.count(shape)} elements)")
-        if x.node.kind is RESHAPE:
-            return self.reshape(x.node.inputs[0], shape)
-        return self.node(RESHAPE, [x], [(shape, x.dtype)]).out
+        found = self._instead("reshape", x, shape)
+        return self.node(RESHAPE, [x], [(shape, x.dtype)]).out if found is None else found
 
     def transpose(self, x: Value, perm) -> Value:
         perm = tuple(int(p) for p in perm)
         if perm == tuple(range(x.rank)):
             return x
-        if x.node.kind is TRANSPOSE:
-            inner = x.node.attrs["perm"]
-            return self.transpose(x.node.inputs[0], [inner[p] for p in perm])
+        found = self._instead("transpose", x, perm)
+        if found is not None:
+            return found
         return self.node(TRANSPOSE, [x], [(tuple(x.shape[p] for p in perm), x.dtype)], perm=perm).out
 
     def common_shape(self, values) -> tuple:
@@ -188,30 +177,12 @@ class Builder:
             return x
         shape = tuple(d for i, d in enumerate(x.shape) if i not in axes)
         dtype = dtypes.int64 if op in SEARCHES else x.dtype
-        count = self._parts(op, x, axes)
-        if count:
-            parts = self.node(PARTIAL, [x], [((count, *shape), accumulator(op, dtype))], op=op, axes=axes).out
-            out = self.node(REDUCE, [parts], [(shape, dtype)], op=op, axes=(0,)).out
-        else:
+        out = self._instead("reduce", op, x, axes, shape, dtype)
+        if out is None:
             out = self.node(REDUCE, [x], [(shape, dtype)], op=op, axes=axes).out
         if keep_dims:
             out = self.reshape(out, [1 if i in axes else d for i, d in enumerate(x.shape)])
         return out
-
-    def _parts(self, op, x: Value, axes) -> int:
-        """In how many parts a reduction is shared out, 0 for none: all that is reduced, or the axes that come first in
-        memory where they are long and the rows few bytes of the whole."""
-        if op in SEARCHES or "partial_sums" in self.off:
-            return 0
-        kept = [i for i, d in enumerate(x.shape) if i not in axes and not sizes.same(d, 1)]
-        if not kept:                # along axes of size 1 there is nothing to keep apart
-            return PARTIALS
-        reduced = [i for i in axes if not sizes.same(x.shape[i], 1)]
-        place = x.node.attrs["perm"] if x.node.kind is TRANSPOSE else range(x.rank)
-        first = all(i < kept[0] and place[i] < min(place[k] for k in kept) for i in reduced)
-        rows = sizes.count([x.shape[i] for i in axes])
-        long = rows >= PARTED_ROWS and sizes.count(x.shape) >= PARTED
-        return COLUMN_PARTS if first and long and "column_kernels" not in self.off else 0
 
     def gather(self, x: Value, indices: Value, axis=0) -> Value:
         """Slices of x along `axis`; an index out of range raises InvalidArgumentError at run time."""
@@ -269,8 +240,9 @@ class Builder:
     def convolve(self, x: Value, w: Value, size, strides, dilations, around) -> Value:
         """Images x [n, h, w, in] with a filter [kh, kw, in, out]: [n, *size, out].  `around`: ((before, after), ...), the
         rows and the columns of zeros to put around images."""
-        if winograd.suits(self, x.shape[0], size, w.shape, strides, dilations):
-            return self._filtered(x, w, size, [before for before, _ in around])
+        found = self._instead("convolve", x, w, size, strides, dilations, around)
+        if found is not None:
+            return found
         x = self.pad_images(x, around)
         return self.node(CONV, [x, w], [((x.shape[0], *size, w.shape[3]), x.dtype)], strides=strides,
                          dilations=dilations).out
@@ -278,9 +250,9 @@ class Builder:
     def convolve_input(self, dy: Value, w: Value, size, strides, dilations, before, around) -> Value:
         """The gradient [n, *size, in] of a convolution for its input, which was padded by `before`; w is [kh, kw, out, in],
         `around` for dy as above."""
-        frame = [taps - 1 - lo for taps, lo in zip(w.shape, before)]
-        if winograd.suits(self, dy.shape[0], size, w.shape, strides, dilations) and min(frame) >= 0:
-            return self._filtered(dy, w, size, frame, flipped=True)
+        found = self._instead("convolve_input", dy, w, size, strides, dilations, before, around)
+        if found is not None:
+            return found
         margin = tuple(lo for lo, _ in around)
         dy = self.pad_images(dy, around)
         return self.node(CONV_INPUT, [dy, w], [((dy.shape[0], *size, w.shape[3]), dy.dtype)], strides=strides,
@@ -288,30 +260,17 @@ class Builder:
 
     def convolve_filter(self, x: Value, dy: Value, shape, strides, dilations, around) -> Value:
         """The gradient of a convolution for its filter of shape [kh, kw, in, out]; `around` for x as above."""
-        chunks = max(1, min(CHUNKS, CHUNK_BYTES // (sizes.product(shape) * x.dtype.size)))
-        if winograd.suits(self, dy.shape[0], dy.shape[1:3], shape, strides, dilations):
-            covered = winograd.covered(dy.shape[1:3], shape)
-            x = self._framed(x, [lo for lo, _ in around], [d + t - 1 for d, t in zip(covered, shape)])
-            dy = self._framed(dy, (0, 0), covered)
-            return self.reduce("add", self.node(WINOGRAD_FILTER, [x, dy], [((chunks, *shape), x.dtype)]).out, [0])
+        found = self._instead("convolve_filter", x, dy, shape, strides, dilations, around)
+        if found is not None:
+            return found
         x = self.pad_images(x, around)
-        parts = self.node(CONV_FILTER, [x, dy], [((chunks, *shape), x.dtype)], strides=strides,
+        parts = self.node(CONV_FILTER, [x, dy], [((self.chunks_of(shape, x.dtype), *shape), x.dtype)], strides=strides,
                           dilations=dilations).out
         return self.reduce("add", parts, [0])
 
-    def _filtered(self, x: Value, w: Value, size, before, flipped=False) -> Value:
-        """Images [n, h, w, in], before which `before` rows and columns of zeros are, with a filter [kh, kw, in, out], which
-        may be `flipped` along its first two axes, by minimal filtering: [n, *size, out]."""
-        taps = w.shape[:2]
-        covered = winograd.covered(size, taps)
-        x = self._framed(x, before, [d + t - 1 for d, t in zip(covered, taps)])
-        transformed = self.node(WINOGRAD_WEIGHTS, [w], [((winograd.SIZE ** 2, *w.shape[2:]), x.dtype)], flipped=flipped).out
-        y = self.node(WINOGRAD, [x, transformed, w], [((x.shape[0], *covered, w.shape[3]), x.dtype)], flipped=flipped).out
-        return self.slice(y, (0,) * 4, (x.shape[0], *size, w.shape[3]))
-
-    def _framed(self, x: Value, before, covered) -> Value:
-        """Images with zeros before and after them, `covered` rows and columns in all."""
-        return self.pad_images(x, [(lo, c - lo - d) for c, lo, d in zip(covered, before, x.shape[1:3])])
+    def chunks_of(self, shape, dtype) -> int:
+        """In how many parts, each of images of its own, the gradient of a filter of `shape` is made."""
+        return max(1, min(CHUNKS, CHUNK_BYTES // (sizes.product(shape) * dtype.size)))
 
     def window(self, kind, inputs, shape, **attrs) -> Value:
         """A pooling, a depthwise convolution or a gradient of one: `kind` is a name in `primitives.windows`."""
@@ -346,8 +305,9 @@ class Builder:
     def assemble(self, shape, parts, fill) -> Value:
         """A tensor of `shape` put together from (value, offset) parts; `fill` covers what they leave, None if nothing."""
         key = ("assemble", _key(shape), _key(fill), _key(parts))
-        if key in self._known and "common_subexpressions" not in self.off:
-            return self._known[key]
+        found = self._instead("node", key)
+        if found is not None:
+            return found
         like = parts[0][0]
         if fill is not None:
             parts = [(self.broadcast(fill, shape), (0,) * len(shape))] + parts
@@ -362,7 +322,7 @@ class Builder:
         self.nodes.remove(out.node)         # nodes stand in the order in which they can run
         self.nodes.append(out.node)
         out.node.id, self._count = self._count, self._count + 1
-        self._known[key] = out
+        self.known[key] = out
         return out
 
     def read(self, variable, version, shape, dtype) -> Value:
@@ -370,25 +330,6 @@ class Builder:
 
     def write(self, variable, version, x: Value) -> Value:
         return self.node(WRITE, [x], [(x.shape, x.dtype)], variable=variable, version=version).out
-
-
-def accumulator(op, dtype):
-    """Sums and products of float32 and narrower are carried in float64, which costs nothing where memory is the limit."""
-    if op in ("add", "mul") and dtype in (dtypes.float32, dtypes.float16, dtypes.bfloat16):
-        return dtypes.float64
-    return dtype
-
-
-def result_dtype(name, rule, args):
-    """The element type that a primitive gives; `rule` says same, bool, real or complex."""
-    if rule.result == "bool":
-        return dtypes.bool_
-    first = args[1].dtype if name == "select" else args[0].dtype
-    if rule.result == "real" and first.is_complex:
-        return first.real_dtype
-    if rule.result == "complex":
-        return dtypes.complex64 if first == dtypes.float32 else dtypes.complex128
-    return first
 
 
 def _key(x):

@@ -13,6 +13,7 @@ from . import simplify
 
 OPTIMISATIONS = {
     "common_subexpressions": "structurally equal primitives are computed once",
+    "joined_views": "a view of a view of the same kind is one",
     "constant_folding": "arithmetic on numbers that are known is done by the compiler",
     "late_broadcasts": "arithmetic on what is repeated along an axis is done once, and its result repeated",
     "partial_sums": "a long reduction over all axes, or over the first, is shared out in parts that are combined afterwards",

@@ -1,7 +1,7 @@
 """simplify: rewrite rules on primitives, each with a name, a before and an after.
 
-Common subexpressions need no rule: `builder.Builder` never makes them.  Floating-point arithmetic is not reassociated, and no
-rule changes a result in any bit (x + 0 is not x for x = -0).
+Rules that hold already as primitives are made stand in `making`.  Floating-point arithmetic is not reassociated, and no rule
+changes a result in any bit (x + 0 is not x for x = -0).
 """
 from __future__ import annotations
 

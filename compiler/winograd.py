@@ -28,12 +28,12 @@ WORTH = 0.7             # of the cost of adding up term by term
 ONCE = 300              # what transforming a filter costs, in products per input and output channel
 
 
-def suits(b: Any, batch: Any, size: Any, shape: Any, strides: Any, dilations: Any) -> bool:
+def suits(batch: Any, size: Any, shape: Any, strides: Any, dilations: Any) -> bool:
     """Whether a convolution by a filter of `shape` with `batch` results of `size` rows and columns, or a gradient of one,
     is cheaper so, for the sizes at hand."""
     *taps, channels, out = shape
     plain = {*strides, *dilations} == {1} and all(LEAST_TAPS <= t <= MOST_TAPS for t in taps)
-    if "winograd" in b.off or not plain or channels % CHANNELS or out % CHANNELS or max(channels, out) > MOST_CHANNELS:
+    if not plain or channels % CHANNELS or out % CHANNELS or max(channels, out) > MOST_CHANNELS:
         return False
     batch, *size = (sizes.hint_of(d) for d in (batch, *size))
     # a tile's transformations cost like so many products per output and input channel, as measured

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from jitgraph import compiler
-from jitgraph.compiler import Options
+from jitgraph.compiler import Options, making
 from jitgraph.compiler.options import OPTIMISATIONS, present
 from jitgraph.runtime.memory import address_of
 
@@ -41,6 +41,7 @@ def counted(tf, x):
 # for every optimisation that the compiler makes, what may be made of x, ROWS x COLUMNS numbers, to see a difference
 PROGRAMS = {
     "common_subexpressions": lambda tf, x: tf.exp(x) * 2.0 + tf.exp(x),
+    "joined_views": lambda tf, x: tf.exp(tf.reshape(tf.reshape(x[:, 1:5], [-1]), [-1, 4])),
     "constant_folding": spaced,
     "late_broadcasts": lambda tf, x: tf.exp(tf.broadcast_to(x[:1], [ROWS, COLUMNS])) + x,
     "partial_sums": lambda tf, x: tf.reduce_sum(x),
@@ -142,3 +143,11 @@ def test_a_wrong_name_is_answered_with_those_there_are(tf, monkeypatch):
     monkeypatch.setenv("JITGRAPH_WITHOUT", "fuson")
     with pytest.raises(ValueError, match="late_broadcasts.*'fuson'"):
         tf.Session()
+
+
+def test_every_rule_for_making_primitives_can_be_done_without():
+    assert {optimisation for optimisation, _, _ in making.RULES} <= set(OPTIMISATIONS)
+    assert all(rule.__doc__ for _, _, rule in making.RULES)
+    for optimisation, method, rule in making.RULES:
+        assert rule in making.rules(frozenset())[method]
+        assert rule not in making.rules(frozenset([optimisation])).get(method, ())

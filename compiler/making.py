@@ -1,0 +1,173 @@
+"""The rules that hold as primitives are made: what a method of the Builder makes instead of the plain primitive.
+
+A rule of RULES has the arguments of its method, and gives None where it does not apply.  What a rewrite afterwards would have
+to take apart again belongs here (a Winograd convolution frames its images in another way); all else is a rule of `simplify`.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from jitgraph.declare import prim
+from jitgraph.graph import dtypes, errors
+
+from . import sizes, winograd
+from .ir import LARGE, Value, broadcast_shapes, same_shape
+from .primitives.convolutions import WINOGRAD, WINOGRAD_FILTER, WINOGRAD_WEIGHTS
+from .primitives.memory import CONST
+from .primitives.rearrangements import BROADCAST, RESHAPE, TRANSPOSE
+from .primitives.reductions import COLUMN_PARTS, PARTIAL, PARTIALS, REDUCE, SEARCHES
+
+PARTED = 1 << 17        # elements from which a reduction of columns is shared out by rows ...
+PARTED_ROWS = 4 * COLUMN_PARTS      # ... if it has so many of them
+
+
+def common_subexpressions(b: Any, key: Any) -> Any:
+    """What was made under the same key is there already."""
+    return b.known.get(key)
+
+
+def joined_reshapes(b: Any, x: Value, shape: Any) -> Value | None:
+    """reshape(reshape(x)) -> reshape(x)"""
+    return b.reshape(x.node.inputs[0], shape) if x.node.kind is RESHAPE else None
+
+
+def joined_transposes(b: Any, x: Value, perm: tuple) -> Value | None:
+    """transpose(transpose(x)) -> transpose(x)"""
+    if x.node.kind is not TRANSPOSE:
+        return None
+    inner = x.node.attrs["perm"]
+    return b.transpose(x.node.inputs[0], [inner[p] for p in perm])
+
+
+def constant_folding(b: Any, name: str, args: list) -> Value | None:
+    """Arithmetic on numbers that are known now -> the result, which IEEE rounds the same way everywhere."""
+    rule = prim.PRIMS[name]
+    if not rule.is_exact or any(a.node.kind is not CONST or a.rank or a.constant.dtype == object for a in args):
+        return None
+    try:
+        return b.const(getattr(prim, name)(*[a.constant for a in args]), result_dtype(name, rule, args))
+    except errors.InvalidArgumentError:
+        return None         # an integer divided by zero: the kernel reports it
+
+
+def late_broadcasts(b: Any, name: str, args: list) -> Value | None:
+    """f(broadcast(x), y) -> broadcast(f(x, y)), where all of these are smaller than what they are broadcast to"""
+    if not any(a.node.kind is BROADCAST for a in args):
+        return None
+    shape = broadcast_shapes([a.shape for a in args])
+    sources = [a.node.inputs[0] if a.node.kind is BROADCAST else a for a in args]
+    least = broadcast_shapes([a.shape for a in sources])
+    if same_shape(least, shape) or sizes.count(shape) <= LARGE:
+        return None
+    return b.broadcast(b.map(name, sources), shape)
+
+
+def partial_sums(b: Any, op: str, x: Value, axes: tuple, shape: tuple, dtype: Any) -> Value | None:
+    """A long reduction over all axes, or over the first -> parts of it, and the reduction of these"""
+    count = _parts(b, op, x, axes)
+    if not count:
+        return None
+    parts = b.node(PARTIAL, [x], [((count, *shape), accumulator(op, dtype))], op=op, axes=axes).out
+    return b.node(REDUCE, [parts], [(shape, dtype)], op=op, axes=(0,)).out
+
+
+def _parts(b: Any, op: str, x: Value, axes: tuple) -> int:
+    """In how many parts a reduction is shared out, 0 for none: all that is reduced, or the axes that come first in
+    memory where they are long and the rows few bytes of the whole."""
+    if op in SEARCHES:
+        return 0
+    kept = [i for i, d in enumerate(x.shape) if i not in axes and not sizes.same(d, 1)]
+    if not kept:                # along axes of size 1 there is nothing to keep apart
+        return PARTIALS
+    reduced = [i for i in axes if not sizes.same(x.shape[i], 1)]
+    place = x.node.attrs["perm"] if x.node.kind is TRANSPOSE else range(x.rank)
+    first = all(i < kept[0] and place[i] < min(place[k] for k in kept) for i in reduced)
+    rows = sizes.count([x.shape[i] for i in axes])
+    long = rows >= PARTED_ROWS and sizes.count(x.shape) >= PARTED
+    return COLUMN_PARTS if first and long and "column_kernels" not in b.off else 0
+
+
+def accumulator(op: str, dtype: Any) -> Any:
+    """Sums and products of float32 and narrower are carried in float64, which costs nothing where memory is the limit."""
+    if op in ("add", "mul") and dtype in (dtypes.float32, dtypes.float16, dtypes.bfloat16):
+        return dtypes.float64
+    return dtype
+
+
+def result_dtype(name: str, rule: Any, args: list) -> Any:
+    """The element type that a primitive gives; `rule` says same, bool, real or complex."""
+    if rule.result == "bool":
+        return dtypes.bool_
+    first = args[1].dtype if name == "select" else args[0].dtype
+    if rule.result == "real" and first.is_complex:
+        return first.real_dtype
+    if rule.result == "complex":
+        return dtypes.complex64 if first == dtypes.float32 else dtypes.complex128
+    return first
+
+
+# -- convolutions by minimal filtering, see `winograd` -----------------------------------------------------------------
+
+def winograd_forward(b: Any, x: Value, w: Value, size: Any, strides: Any, dilations: Any, around: Any) -> Value | None:
+    """A convolution with a small filter -> transformed images times transformed filters"""
+    if not winograd.suits(x.shape[0], size, w.shape, strides, dilations):
+        return None
+    return _filtered(b, x, w, size, [before for before, _ in around])
+
+
+def winograd_input(b: Any, dy: Value, w: Value, size: Any, strides: Any, dilations: Any, before: Any,
+                   around: Any) -> Value | None:
+    """Its gradient for the images -> the same with the filter turned round"""
+    frame = [taps - 1 - lo for taps, lo in zip(w.shape, before)]
+    if not winograd.suits(dy.shape[0], size, w.shape, strides, dilations) or min(frame) < 0:
+        return None
+    return _filtered(b, dy, w, size, frame, flipped=True)
+
+
+def winograd_filter(b: Any, x: Value, dy: Value, shape: Any, strides: Any, dilations: Any, around: Any) -> Value | None:
+    """Its gradient for the filter -> parts of it from transformed images, and their sum"""
+    if not winograd.suits(dy.shape[0], dy.shape[1:3], shape, strides, dilations):
+        return None
+    covered = winograd.covered(dy.shape[1:3], shape)
+    x = _framed(b, x, [lo for lo, _ in around], [d + t - 1 for d, t in zip(covered, shape)])
+    dy = _framed(b, dy, (0, 0), covered)
+    return b.reduce("add", b.node(WINOGRAD_FILTER, [x, dy], [((b.chunks_of(shape, x.dtype), *shape), x.dtype)]).out, [0])
+
+
+def _filtered(b: Any, x: Value, w: Value, size: Any, before: Any, flipped: bool = False) -> Value:
+    """Images [n, h, w, in], before which `before` rows and columns of zeros are, with a filter [kh, kw, in, out], which
+    may be `flipped` along its first two axes, by minimal filtering: [n, *size, out]."""
+    taps = w.shape[:2]
+    covered = winograd.covered(size, taps)
+    x = _framed(b, x, before, [d + t - 1 for d, t in zip(covered, taps)])
+    transformed = b.node(WINOGRAD_WEIGHTS, [w], [((winograd.SIZE ** 2, *w.shape[2:]), x.dtype)], flipped=flipped).out
+    y = b.node(WINOGRAD, [x, transformed, w], [((x.shape[0], *covered, w.shape[3]), x.dtype)], flipped=flipped).out
+    return b.slice(y, (0,) * 4, (x.shape[0], *size, w.shape[3]))
+
+
+def _framed(b: Any, x: Value, before: Any, covered: Any) -> Value:
+    """Images with zeros before and after them, `covered` rows and columns in all."""
+    return b.pad_images(x, [(lo, c - lo - d) for c, lo, d in zip(covered, before, x.shape[1:3])])
+
+
+RULES = [
+    # optimisation, method of the Builder, rule
+    ("common_subexpressions", "node", common_subexpressions),
+    ("joined_views", "reshape", joined_reshapes),
+    ("joined_views", "transpose", joined_transposes),
+    ("constant_folding", "map", constant_folding),
+    ("late_broadcasts", "map", late_broadcasts),
+    ("partial_sums", "reduce", partial_sums),
+    ("winograd", "convolve", winograd_forward),
+    ("winograd", "convolve_input", winograd_input),
+    ("winograd", "convolve_filter", winograd_filter),
+]
+
+
+def rules(off: frozenset[str]) -> dict:
+    """{method: its rules}, without the optimisations that are `off`."""
+    found: dict = {}
+    for optimisation, method, rule in RULES:
+        if optimisation not in off:
+            found.setdefault(method, []).append(rule)
+    return found
