@@ -322,15 +322,15 @@ class _Walk:
         function = gradient_function(op)
         if function is None:
             return
-        fills = not getattr(function, "takes_none", False)
-        out_grads = [raw.ZerosLike(output, name="zeros_like") if total is None and fills and _flows(output) else total
-                     for output, total in zip(op.outputs, totals)]
+        if not getattr(function, "takes_none", False):      # an output that is an x has these zeros for its gradient, too
+            totals[:] = [raw.ZerosLike(output, name="zeros_like") if total is None and _flows(output) else total
+                         for output, total in zip(op.outputs, totals)]
         count_nodes(nodes_of_gradient(op))
         with name_scope(op.name + "_grad"):
             if getattr(function, "takes_needed", False):
                 needed = {k for k, tensor in enumerate(op.inputs) if tensor.op in self.pending}
                 function = functools.partial(function, needed=needed)
-            in_grads = _called(function, op, out_grads)
+            in_grads = _called(function, op, totals)
             if self.gate and sum(grad is not None for grad in in_grads) > 1:
                 from jitgraph.control.order_ops import tuple_ as gated
 

@@ -60,6 +60,21 @@ def test_unconnected_xs(tf, run):
         tf.gradients(x, z, unconnected_gradients="nonsense")
 
 
+@pytest.mark.parametrize("results, wanted", [
+    (lambda tf, x: tf.split(x, 3), [[1.0], [0.0], [0.0]]),
+    (lambda tf, x: tf.unstack(x), [1.0, 0.0, 0.0]),
+    (lambda tf, x: tf.dynamic_partition(x, [0, 1, 0], 2), [[1.0, 1.0], [0.0]]),
+    (lambda tf, x: tf.identity_n([x, x * 2.0]), [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]])])
+def test_a_result_beside_one_that_has_a_gradient_has_zeros(tf, run, results, wanted):
+    """As in TensorFlow: they are what the gradient function is given for it."""
+    x = tf.placeholder(tf.float32, [3]) * 2.0
+    all_results = results(tf, x)
+    found = tf.gradients(all_results[0], [x, *all_results])
+    for value, one in zip(run(found[1:], {x: np.ones(3)}), wanted, strict=True):
+        np.testing.assert_array_equal(value, one)
+    assert tf.gradients(all_results[0], all_results[1:])[0] is None          # nothing passes the operation
+
+
 def test_a_chain_of_thousands_does_not_recurse(tf, run):
     x = tf.constant(1.0)
     y = x

@@ -128,6 +128,18 @@ tf.gradients(tf.random_shuffle(x), x) | tf.split(x, 4, 0)
 STARTS = """
 a + 1., b | a + x, b * x | a + x, b * a | a * a, tf.tanh(b) | a * b, b + b * a | b, b * x | a, b * 2.
 """
+# of x, matrices of several shapes
+MATRICES = """
+tf.svd(x)[0] | tf.svd(x)[1] | tf.svd(x, compute_uv=False) | tf.svd(x, full_matrices=True)[2] | tf.qr(x)[0]
+tf.self_adjoint_eig(x)[1] | tf.self_adjoint_eigvals(x) | tf.matrix_inverse(x) | tf.matrix_solve(x, x) | tf.cholesky(x)
+tf.matrix_triangular_solve(x, x) | tf.matrix_solve_ls(x, x) | tf.linalg.slogdet(x)[1] | tf.linalg.logdet(x)
+tf.linalg.sqrtm(x) | tf.linalg.tridiagonal_solve(x, x[..., 0]) | tf.matrix_determinant(x) | tf.trace(x)
+"""
+# results of one operation, of which only the first has a gradient: asked for are those of all of them
+SIBLINGS = """
+tf.split(x, 3, 0) | tf.unstack(x) | tf.dynamic_partition(x, [0, 1, 0], 2) | tf.qr(x) | tf.svd(x) | tf.identity_n([x, x * 2])
+tf.nn.fused_batch_norm(tf.reshape(x, [1, 1, 3, 3]), [1.] * 3, [0.] * 3)[:3] | tf.linalg.slogdet(x) | tf.nn.moments(x, [0])
+"""
 # arguments of gradients of t = tanh(u), where u is the result of a loop of two variables, and v the other result
 STOPPED = """
 t, x, stop_gradients=[t] | t, [u, x, t], stop_gradients=[t] | v, x, stop_gradients=[v] | t, [t, x]
@@ -207,6 +219,14 @@ def _pairs(tf, text, shape):
     _, a, b = tf.while_loop(lambda k, a, v: k < 1, body, [0, x + 1, x])
     for y in (a, b, [a, b]):
         tf.gradients(y, x)
+
+
+def _siblings(tf, text):
+    x = tf.placeholder(tf.float32, [3, 3]) * 2
+    results = list(eval(text, {"tf": tf, "x": x}))
+    for of in (results[0], results[-1]):
+        for xs in ([x, *results], results):
+            tf.gradients(tf.tanh(of), xs)
 
 
 def _starts(tf, text, shape):
@@ -289,6 +309,11 @@ def programs(tf):
     for text in _texts(PAIRS):
         for shape in ([2], [None]):
             add(f"gradients of a loop with {text} of {shape}", _pairs, text, shape)
+    for text in _texts(MATRICES):
+        for shape in ([3, 3], [2, 3, 3], [None, 3, 3]):
+            add(f"gradient of {text} of {shape}", _of, text, True, shape)
+    for text in _texts(SIBLINGS):
+        add(f"gradients of all of {text}", _siblings, text)
     for text in _texts(STARTS):
         for shape in ([2], [None]):
             add(f"gradients for the start of one of {text} of {shape}", _starts, text, shape)

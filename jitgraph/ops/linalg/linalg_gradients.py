@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph import raw_ops as raw
-from jitgraph.graph.counting import count_nodes, gradient_of_nodes
+from jitgraph.graph.counting import count_nodes, counted_as, gradient_of_nodes
 from jitgraph.graph.tensor import Tensor
 
 
@@ -61,7 +61,7 @@ def _factor(x: Tensor) -> Tensor:
     return raw.ExpandDims(raw.ExpandDims(x, -1), -1)
 
 
-@gradient_of_nodes(33)
+@gradient_of_nodes(lambda op: 45 if op.inputs[0]._shape is None else 33)
 def cholesky(op: Any, grad: Any) -> Tensor:
     """L^-H P(L^H grad) L^-1 made self-adjoint, where P takes the lower triangle and halves the diagonal."""
     factor = op.outputs[0]
@@ -84,6 +84,7 @@ def determinant(op: Any, grad: Any) -> Tensor:
 
 
 def log_determinant(op: Any, _: Any, grad: Any) -> Tensor:
+    count_nodes(1)
     return _factor(grad) * raw.MatrixInverse(op.inputs[0], adjoint=True)
 
 
@@ -95,6 +96,7 @@ def exponential(op: Any, grad: Any) -> Tensor:
     return raw.MatrixExponential(block)[..., :n, n:]
 
 
+@gradient_of_nodes(lambda op: 155 if op.inputs[0]._shape is None else 119)
 def square_root(op: Any, grad: Any) -> Tensor:
     """The solution X of ``R^H X + X R^H = grad`` for the root R, as one linear system of n*n unknowns."""
     root = _adjoint(op.outputs[0])
@@ -207,12 +209,14 @@ def svd(op: Any, of_s: Any, of_u: Any, of_v: Any) -> Tensor:
         raise NotImplementedError("SVD gradient has not been implemented for input with unknown inner matrix shape.")
     m, n = known[-2:]
     s, u, v = op.outputs
-    if op.get_attr("full_matrices"):
-        if abs(m - n) > 1:
-            raise NotImplementedError("svd gradient is not implemented for abs(m - n) > 1 when full_matrices is True")
-        u, of_u = _leading(u, of_u, min(m, n), m)
-        v, of_v = _leading(v, of_v, min(m, n), n)
-    return _thin_svd(s, u, v, of_s, of_u, of_v, m > n, n > m)
+    full = op.get_attr("full_matrices")
+    if full and abs(m - n) > 1:
+        raise NotImplementedError("svd gradient is not implemented for abs(m - n) > 1 when full_matrices is True")
+    with counted_as(54 if m == n else (73 if full else 62) + 2 * (m > n)):
+        if full:
+            u, of_u = _leading(u, of_u, min(m, n), m)
+            v, of_v = _leading(v, of_v, min(m, n), n)
+        return _thin_svd(s, u, v, of_s, of_u, of_v, m > n, n > m)
 
 
 def _leading(u: Tensor, grad: Any, p: int, columns: int) -> tuple[Tensor, Any]:
@@ -243,6 +247,7 @@ def _thin_svd(s: Tensor, u: Tensor, v: Tensor, of_s: Any, of_u: Any, of_v: Any, 
     return found
 
 
+@gradient_of_nodes(lambda op: 43 if None not in (op.outputs[0]._shape or [None]) else 71)
 def tridiagonal_solve(op: Any, grad: Any) -> list:
     """The right hand side is solved with the transposed matrix; the diagonals get its products with the solution."""
     diagonals, found = op.inputs[0], op.outputs[0]
