@@ -46,7 +46,8 @@ def moved(seed):
             return plain
         others = attempted(lambda: call(op, [nudged(a, random, alike=not mixes) for a in arrays], state)) or plain
         found = [
-            np.where(k, p, nudged(o if o.shape == p.shape else p, random, together=np.sqrt(terms(op, arrays, p) - 1)))
+            np.where(k, p, nudged(o if o.shape == p.shape else p, random, sources=sources(op, arrays, p),
+                                  together=np.sqrt(terms(op, arrays, p) - 1)))
             for k, p, o in zip(kept, plain, others)
         ]
         return tuple(blurred(one, random) for one in found) if mixes else tuple(found)
@@ -83,6 +84,14 @@ def terms(op, arrays, result):
     return max([array.size // max(np.size(result), 1) for array in rounded], default=1) or 1
 
 
+def sources(op, arrays, result):
+    """Of an elementwise function, what goes in for each number of the result: where it saturates, equal numbers have come about
+    in different ways, and are rounded each by itself.  None for other operations."""
+    if op.opdef.scalar is None or not is_rounded(result):
+        return None
+    return [np.broadcast_to(array, result.shape) for array in arrays]
+
+
 def absorbing(arrays):
     """Whether a wider dtype, too, loses the smallest of these numbers beside the largest, so that it proves nothing."""
     for array in filter(is_rounded, arrays):
@@ -93,19 +102,23 @@ def absorbing(arrays):
     return False
 
 
-def nudged(array, random, alike=True, together=0.0):
+def nudged(array, random, alike=True, together=0.0, sources=None):
     """The array with its floats moved by some units in the last place.
 
     alike: equal ones by as much, as a function rounds them; else each by itself, so that what was symmetric is not.
-    together: how many times as far all of them are moved at once.
+    sources: arrays that tell which are equal, if not their own values.  together: how many times as far all of them are moved at
+    once.
     """
     if not is_rounded(array):
         return array
     wide, step = WIDER[array.dtype.name]
     precise = array.astype(wide)
     if alike:
-        values, places = np.unique(precise, return_inverse=True)
-        far = random.uniform(-1, 1, values.shape)[places].reshape(array.shape)
+        groups = np.zeros(array.size, np.int64)
+        for source in [precise] if sources is None else sources:
+            values, places = np.unique(source, return_inverse=True)
+            _, groups = np.unique(groups * len(values) + places.ravel(), return_inverse=True)
+        far = random.uniform(-1, 1, groups.max(initial=0) + 1)[groups].reshape(array.shape)
     else:
         far = random.uniform(-1, 1, array.shape)
     return np.asarray(precise * (1 + UNITS * step * (far + together * random.uniform(-1, 1))), array.dtype)
