@@ -13,7 +13,7 @@ PYTHON ?= $(shell for python in python3.12 python3.11 python3.13 python3.10 pyth
     if $$python -c 'import ensurepip, ssl, sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; \
     then command -v $$python; break; fi; done)
 
-.PHONY: help demo test lint types fuzz fuzz-tensorflow conformance without bench peers clean
+.PHONY: help demo test lint types fuzz fuzz-tensorflow conformance without cuda-simulator bench peers clean
 
 help:
 	@echo 'make demo         install into $(VENV) and train the digits example'
@@ -23,6 +23,7 @@ help:
 	@echo 'make fuzz-tensorflow TENSORFLOW=python  random programs, beside TensorFlow 1.15, which that Python has'
 	@echo 'make conformance  the TensorFlow 1 conformance suite, by reference and compiled, by both compilers'
 	@echo 'make without      conformance and fuzz once more for every optimisation, with that one switched off'
+	@echo 'make cuda-simulator  conformance and tests of graphs through the kernels for CUDA, on a simulated grid'
 	@echo 'make bench        the benchmarks; with "make peers" before it, beside TensorFlow, JAX, torch and PyTensor'
 	@echo 'make clean        remove $(VENV) and everything built'
 
@@ -66,6 +67,11 @@ without: $(VENV)/installed-$(EXTRAS)
 	    JITGRAPH_WITHOUT=$$name JITGRAPH_FUZZ_EXAMPLES=$(WITHOUT_EXAMPLES) $(BIN)/python -m pytest --timeout=0 \
 	        tests/conformance tests/fuzz -k 'not switched_off and not all_programs' -m 'slow or not slow' || failed="$$failed $$name"; \
 	done; test -z "$$failed" || { echo "fails without:$$failed" >&2; exit 1; }
+
+# Kernels for CUDA, run on a simulated grid: an hour.
+cuda-simulator: $(VENV)/installed-$(EXTRAS)
+	JITGRAPH_TARGET=cuda-simulator $(BIN)/python -m pytest tests/conformance tests/control tests/variables tests/train tests/autodiff \
+	    -m 'slow or not slow' --timeout=600
 
 bench: $(VENV)/installed
 	$(BIN)/jitgraph bench

@@ -15,6 +15,7 @@ exist; what can be done without stands in `options.OPTIMISATIONS`.
     sink        cheap values move into the groups that use them
     schedule    groups become loop nests
     place       values get buffers; the instruction table
+    transfer    where the target has a memory of its own, values are copied to where they are needed
     emit        loop nests become Python source, a subset that Numba knows too
 
 Where shapes come only with the run (`tf.where`, `tf.unique`), a program ends early; `Program.rest` holds the operations
@@ -24,18 +25,20 @@ from __future__ import annotations
 
 import time
 
-from . import divide, emit, fuse, lower, order, place, prune, raise_frames, schedule, simplify, sink, specialize
+from . import divide, emit, fuse, lower, order, place, prune, raise_frames, schedule, simplify, sink, specialize, transfer
 from .options import Options
 from .program import Program
+from .targets import CPU, TARGETS, Target
 from .verify import VerifyError, verify
 
-__all__ = ["Options", "PASSES", "Program", "VerifyError", "compile", "compile_ops"]
+__all__ = ["CPU", "Options", "PASSES", "Program", "TARGETS", "VerifyError", "compile", "compile_ops"]
 
 PASSES = [prune.prune, raise_frames.raise_frames, order.order, divide.divide, specialize.specialize, lower.lower, simplify.simplify,
-          fuse.fuse, sink.sink, schedule.schedule, place.place, emit.emit]
+          fuse.fuse, sink.sink, schedule.schedule, place.place, transfer.transfer, emit.emit]
 
 
-def compile(graph, fetches, targets=(), feeds=None, *, until: str | None = None, show=None, **fields) -> Program:
+def compile(graph, fetches, targets=(), feeds=None, *, target: Target = CPU, until: str | None = None, show=None,
+            **fields) -> Program:
     """Compiles one run signature of `graph`.
 
     Args:
@@ -43,10 +46,11 @@ def compile(graph, fetches, targets=(), feeds=None, *, until: str | None = None,
       feeds: dict of fed tensor -> present shape.
       until: the name of the pass after which to stop, for a look at what it made.
       show: called as show(pass_name, program) after every pass.
+      target: the machine that kernels are for, one of `targets.TARGETS`; what it has no form for runs on the host.
       fields: further fields of Program (`variable_shapes`, `known`, `options`).
     Raises the error class that TensorFlow gives for what is wrong with the graph, with the operation and user's line.
     """
-    program = Program(graph, list(fetches), list(targets), dict(feeds or {}), **fields)
+    program = Program(graph, list(fetches), list(targets), dict(feeds or {}), target=target, **fields)
     return _run(program, PASSES, until, show)
 
 

@@ -4,13 +4,6 @@ from __future__ import annotations
 import json
 
 from .emit import native
-from .kernel import Kernel
-
-
-def kernel_parts(kernel: Kernel, compiler: str) -> dict[str, str]:
-    """What the object code of a CPU kernel by this compiler depends on."""
-    return {"name": kernel.name, "text": kernel.source, "types": " ".join(p.dtype for p in kernel.params),
-            "target": "cpu", **native.target_key(compiler)}
 
 
 def digest(parts: dict[str, str]) -> str:

@@ -15,10 +15,10 @@ from .ir import Node, Value
 from .kernel import CODES, WIDTH, Kernel
 from .primitives.host import HOST
 from .primitives.memory import CONST, INPUT, SIZE
+from .targets import CPU, Target
 from .views import resolve
 
 FEW_SPANS = 256
-TARGET = "cpu"
 SLOTS = {INPUT: "feed", CONST: "const", SIZE: "size"}
 
 
@@ -46,10 +46,27 @@ class HostStep:
     call: Any = None                    # of an operation that calls functions: its sub-programs for these outputs
 
 
+@dataclass(eq=False)
+class DeviceStep:
+    """A kernel of a target that has a memory of its own, in which its buffers lie."""
+
+    kernel: Kernel
+    slots: list                 # slot per param
+    target: Target
+
+
+@dataclass(eq=False)
+class CopyStep:
+    """A copy of a slot from the host's memory to the target's, or back."""
+
+    slot: int
+    to_device: bool
+
+
 @dataclass
 class Layout:
     slots: list = field(default_factory=list)
-    steps: list = field(default_factory=list)       # (Kernel, [slot per param]) or HostStep
+    steps: list = field(default_factory=list)       # (Kernel, [slot per param]) for the host's kernels, and the steps above
     results: dict = field(default_factory=dict)     # tensor -> (slot, shape)
 
 
@@ -70,7 +87,7 @@ class _Placer:
             if isinstance(step, Kernel):
                 self._kernel(step, outputs)
             elif step.kind.kernels:
-                self._kernel(step.kind.kernel(step, TARGET, program.options), outputs)
+                self._kernel(step.kind.kernel(step, CPU.name, program.options), outputs)
             elif step.kind is HOST:
                 self._host(step)
         for tensor, value in program.results.items():
@@ -87,7 +104,11 @@ class _Placer:
         slots = [self._slot(base, outputs) for base in kernel.buffers]
         for s in slots:
             self._touch(s, number)
-        self.layout.steps.append((kernel, slots))
+        target = self.program.target
+        if target is not CPU and not kernel.source and target.admits(kernel):
+            self.layout.steps.append(DeviceStep(kernel, slots, target))
+        else:
+            self.layout.steps.append((kernel, slots))
 
     def _host(self, node: Node):
         number = len(self.layout.steps)

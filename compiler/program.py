@@ -6,6 +6,7 @@ from typing import Any
 
 from .options import Options
 from .sizes import SizeSpace
+from .targets import CPU, Target
 
 
 @dataclass
@@ -26,6 +27,7 @@ class Program:
     known: dict = field(default_factory=dict)
     contrary: tuple = ()
     options: Options = field(default_factory=Options)
+    target: Target = CPU
     ops: list = field(default_factory=list)             # prune, order: the operations of the run, in order
     wanted: dict = field(default_factory=dict)          # prune: conditional or loop -> numbers of the outputs asked for, None: all
     calls: dict = field(default_factory=dict)           # divide: operation that calls functions -> its sub-programs

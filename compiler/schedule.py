@@ -5,12 +5,10 @@ each member its statements.  Which buffer a value lives in is decided later (`pl
 """
 from __future__ import annotations
 
-from jitgraph.declare.prim import ELEMENTARY
-
 from . import sizes
 from .fuse import Group, stored_values
 from .ir import Node, Value
-from .kernel import CODES, COLUMNS, Access, Kernel, Loop, Param, Statement
+from .kernel import CODES, Access, Kernel, Loop, Param, Statement
 from .options import Options
 from .primitives.memory import WRITE
 from .primitives.reductions import PARTIAL, SEARCHES, Reduction
@@ -47,7 +45,6 @@ class KernelBuilder:
         if self.options.uses("merged_loops"):
             _merge_loops(self.kernel)
         _add_missing_loop(self.kernel)
-        self.kernel.items, self.kernel.cost = _items(self.kernel)
         return self.kernel
 
     # statements ------------------------------------------------------------------------------------------------
@@ -214,29 +211,3 @@ def _add_missing_loop(kernel: Kernel):
         for s in kernel.body:
             if s.access is not None:
                 s.access.strides.append(0)
-
-
-def _items(kernel: Kernel):
-    """Number of items that threads share out, and the rough cost of one in nanoseconds."""
-    outer = [loop.size for loop in kernel.loops if loop.role == "outer"]
-    work = sum(6 if s.prim in ELEMENTARY else 1 for s in kernel.body if s.kind != "scalar") * 0.12
-    per_item: sizes.Dim = 1
-    if kernel.kind == "map":
-        if len(outer) > 1:
-            per_item = outer.pop()
-        items = sizes.product(outer)
-    elif kernel.kind == "partial":
-        items = kernel.parts
-        per_item = sizes.product(loop.size for loop in kernel.loops) // kernel.parts + 1
-    else:
-        per_item = sizes.product(loop.size for loop in kernel.loops if loop.role == "reduce")
-        items = sizes.product(outer)
-        if kernel.parts:
-            per_item = (per_item + kernel.parts - 1) // kernel.parts
-        if kernel.kind == "cols":
-            inner = kernel.loops[-1].size
-            items = items * ((inner + COLUMNS - 1) // COLUMNS)
-            per_item = per_item * (inner if inner <= COLUMNS else COLUMNS)
-    return items, (work, per_item)
-
-

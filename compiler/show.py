@@ -13,6 +13,7 @@ from jitgraph import environment
 
 from . import sizes, work
 from .kernel import CODES, WIDTH, Kernel
+from .place import CopyStep, DeviceStep
 
 WORDS = ("graph", "plan", "kernels", "times", "cache")
 
@@ -53,14 +54,20 @@ def observe(program, fact):
 
 def describe(program, fact) -> dict:
     """Everything about one compiled program as a dictionary of plain values."""
-    kernels = [step[0] for step in program.layout.steps if isinstance(step, tuple)]
-    shown = [_kernel(k, fact(k)) for k in kernels]
+    launched = [step for step in program.layout.steps if isinstance(step, (tuple, DeviceStep))]
+    shown = [_kernel(step.kernel, {"origin": step.target.name}) if isinstance(step, DeviceStep) else _kernel(step[0], fact(step[0]))
+             for step in launched]
     steps: list[dict] = []
     number = 0
     for step in program.layout.steps:
-        if isinstance(step, tuple):
-            steps.append({"step": len(steps), "kind": "kernel", "name": step[0].name, "bytes": shown[number]["bytes"]})
+        if isinstance(step, (tuple, DeviceStep)):
+            kind = "kernel" if isinstance(step, tuple) else step.target.name
+            steps.append({"step": len(steps), "kind": kind, "name": shown[number]["name"], "bytes": shown[number]["bytes"]})
             number += 1
+        elif isinstance(step, CopyStep):
+            slot = program.layout.slots[step.slot]
+            steps.append({"step": len(steps), "kind": "copy", "name": f"slot {step.slot} to the " +
+                          (program.target.name if step.to_device else "host"), "bytes": _bytes(slot.value)})
         else:
             op = step.node.op
             name = op.name if step.node.attrs.get("call") == "op" else step.node.kind.name

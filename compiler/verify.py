@@ -8,7 +8,7 @@ from .divide import Loop
 from .fuse import Group
 from .kernel import Kernel
 from .loops.steps import TakeLast
-from .place import HostStep
+from .place import CopyStep, DeviceStep, HostStep
 from .primitives.reductions import PARTIAL
 from .views import resolve
 
@@ -147,12 +147,41 @@ def _place(program):
     return "a temporary ends before it begins" if any(a > b for a, b in spans) else None
 
 
+def _transfer(program):
+    present: dict[int, set] = {}            # slot -> the memories that have its present value, for what the device touches
+    variables = [k for k, slot in enumerate(program.layout.slots) if slot.kind == "variable"]
+    for step in program.layout.steps:
+        if isinstance(step, CopyStep):
+            if step.to_device is (True in present.get(step.slot, {False})):
+                return f"slot {step.slot} is copied to where its value is"
+            present.setdefault(step.slot, {False}).add(step.to_device)
+        elif not isinstance(step, HostStep):
+            device = isinstance(step, DeviceStep)
+            kernel, slots = (step.kernel, step.slots) if isinstance(step, DeviceStep) else step
+            for param, slot in zip(kernel.params, slots):
+                if param.use != "out" and device not in present.get(slot, {False}):
+                    return f"{kernel.nodes} reads slot {slot}, whose value is in another memory"
+                if param.use != "in":
+                    present[slot] = {device}
+        else:
+            away = [slot for slot in variables if False not in present.get(slot, {False})]
+            if away:
+                return f"the variable in slot {away[0]} is not in the host's memory when {step.node} looks at it"
+            present.update((slot, {False}) for slot in [*variables, *step.outputs])
+    wanted = [*variables, *(slot for slot, _ in program.layout.results.values())]
+    away = [slot for slot in wanted if False not in present.get(slot, {False})]
+    return f"slot {away[0]} is not in the host's memory in the end" if away else None
+
+
 def _emit(program):
     for step in program.layout.steps:
-        if isinstance(step, HostStep):
+        if isinstance(step, (HostStep, CopyStep)):
             continue
-        kernel, slots = step
-        params = ", ".join([*(p.name for p in kernel.params), "sizes", "begin", "end"])
+        if isinstance(step, DeviceStep):
+            kernel, slots, last = step.kernel, step.slots, ["sizes", "error"]
+        else:
+            kernel, slots, last = *step, ["sizes", "begin", "end"]
+        params = ", ".join([*(p.name for p in kernel.params), *last])
         if not kernel.source.startswith(f"def {kernel.name}({params}):"):
             return f"the text of {kernel.name} does not begin with its name and parameters ({params})"
         if not len(slots) == len(kernel.params) == len(kernel.buffers):
@@ -162,4 +191,4 @@ def _emit(program):
 
 CHECKS = {"prune": _prune, "raise_frames": _raise_frames, "order": _order, "divide": _divide, "specialize": _specialize,
           "lower": _lower, "simplify": _simplify, "fuse": _fuse, "sink": _fuse, "schedule": _schedule, "place": _place,
-          "emit": _emit}
+          "transfer": _transfer, "emit": _emit}

@@ -78,8 +78,9 @@ def is_rearranged(value: Value, variable) -> bool:
         is_contiguous(value.shape, strides) and sizes.same(offset, 0))
 
 
-def blas_view(value: Value):
-    """(base, offset, batch stride, row stride, transposed) of a matrix (or batch of them) as BLAS takes it, or None."""
+def matrix_view(value: Value):
+    """(base, offset, batch stride, row stride, transposed) of a matrix (or batch of them), as a routine for matrix products takes
+    it, or None."""
     base, strides, offset = resolve(value)
     if base.node.kind.is_index:
         return None

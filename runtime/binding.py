@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from jitgraph.compiler.kernel import WIDTH
 from jitgraph.compiler.open_variables import uninitialized
 from jitgraph.compiler.place import assign_offsets
 from jitgraph.graph.errors import InvalidArgumentError
 
+from .devices import as_word
 from .frame import SHARED, Frame
 from .interpreter import ROW
 from .memory import address_of
@@ -31,6 +31,7 @@ class Binding:
         spans = [(numbers[compiled.slot_bytes[k]], s.first, s.last)
                  for k, s in enumerate(self.layout.slots) if s.kind == "temp"]
         self.offsets, self.arena_bytes = assign_offsets(spans)
+        self.launches = {step: launch.bound(numbers) for step, launch in compiled.launches.items()}
         self.frames: list[Frame] = []
         self.checked = False
 
@@ -86,10 +87,3 @@ class Binding:
             if variable.array is None or variable.array.shape != self.shapes[slot]:
                 self.state.allocate(variable, self.shapes[slot], self.layout.slots[slot].dtype.as_numpy_dtype)
         self.checked = all(variable.initialized for variable in self.compiled.writes)
-
-
-def as_word(number, item) -> int:
-    """A number that a kernel gets in its sizes argument: its bytes as an integer."""
-    _, value, code = item
-    array = np.asarray(number).reshape(()).astype(value.dtype.as_numpy_dtype)
-    return int.from_bytes(array.tobytes()[:WIDTH[code]].ljust(8, b"\0"), "little", signed=True)

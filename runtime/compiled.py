@@ -5,10 +5,11 @@ import numpy as np
 
 from jitgraph.compiler import show, sizes
 from jitgraph.compiler.emit.bind import Numbers, compile_guards
-from jitgraph.compiler.place import HostStep, temp_bytes
+from jitgraph.compiler.place import CopyStep, DeviceStep, HostStep, temp_bytes
 from jitgraph.compiler.primitives.memory import READ, SIZE, WRITE
 
-from .binding import Binding, as_word
+from .binding import Binding
+from .devices import Launch, as_word
 from .library import LIBRARY
 from .memory import Arenas
 
@@ -22,7 +23,7 @@ class Compiled:
         self.program, self.state = program, state
         layout = program.layout
         self.numbers = Numbers()
-        kernels = [step[0] for step in layout.steps if not isinstance(step, HostStep)]
+        kernels = [step[0] for step in layout.steps if isinstance(step, tuple)]
         self.kernels = list(zip(kernels, LIBRARY.addresses(kernels, program.options.compiler, tell)))
         self._collect()
         self.symbols = list(program.space.symbols)
@@ -60,7 +61,9 @@ class Compiled:
         self.host_views = [[(slot, tuple(map(add, shape)), tuple(map(add, strides)), add(offset))
                             for slot, shape, strides, offset in step.inputs]
                            for step in self.program.layout.steps if isinstance(step, HostStep)]
-        self.seen = {slot for views in self.host_views for slot, *_ in views}     # by host steps
+        self.seen = {slot for views in self.host_views for slot, *_ in views}     # by host steps, and copies
+        self.seen |= {step.slot for step in self.program.layout.steps if isinstance(step, CopyStep)}
+        self.launches = {step: Launch.of(step, self.numbers) for step in self.program.layout.steps if isinstance(step, DeviceStep)}
 
     def _find_variables(self):
         """`variables`: (slot, variable); `reads`: {variable that must be initialised before the run: (its declaration, the
@@ -88,13 +91,17 @@ class Compiled:
         slots = self.program.layout.slots
         start, rows, views, written = 0, 0, iter(self.host_views), []
         for step in self.program.layout.steps:
-            if isinstance(step, HostStep):
+            if not isinstance(step, tuple):
                 if rows > start:
                     self.stretches.append((start, rows - start))
-                self.stretches.append((step, next(views), tuple(written)))
                 start = rows
+                if isinstance(step, HostStep):
+                    self.stretches.append((step, next(views), tuple(written)))
+                else:
+                    self.stretches.append((step,))
+                    written += self._written_by(step.kernel) if isinstance(step, DeviceStep) else []
                 continue
-            written += [self.state.variable(n.attrs["variable"]) for n in self.kernels[rows][0].nodes if n.kind is WRITE]
+            written += self._written_by(step[0])
             self.first_argument.append(len(self.index))
             self.index.extend(step[1])
             self.cuttable.append(not any(param.use != "in" and slots[k].kind == "variable"
@@ -102,6 +109,10 @@ class Compiled:
             rows += 1
         if rows > start:
             self.stretches.append((start, rows - start))
+
+    def _written_by(self, kernel) -> list:
+        """The variables that a kernel writes."""
+        return [self.state.variable(n.attrs["variable"]) for n in kernel.nodes if n.kind is WRITE]
 
     def bind(self, shapes):
         """The Binding for these feed shapes, or None if the program does not hold for them."""

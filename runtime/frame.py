@@ -1,15 +1,18 @@
 """The memory of one run of a bound program, and the run itself."""
 from __future__ import annotations
 
+import contextlib
+import itertools
 import math
 
 import numpy as np
 
 from jitgraph.compiler.kernel import CODES
-from jitgraph.compiler.place import HostStep
+from jitgraph.compiler.place import CopyStep, DeviceStep, HostStep
 
 from . import functions, hostcall, watch
 from . import pool as pools
+from .devices import SimulatedDevice
 from .interpreter import ADDRESSES, CHANGED, CHANGES, INTERRUPTED, LATE, POLL, POOL, ROUNDS, ROW
 from .memory import KEPT, ResultPool, address_of, aligned_empty
 
@@ -45,8 +48,9 @@ class Frame:
         native = pools.native()
         self.call = native.held if binding.cost < HOLD_GIL else native.released
         self.shares = binding.cost > SHARED
-        self.steps = [(stretch, None if isinstance(stretch[0], HostStep) else self._block(*stretch))
-                      for stretch in binding.stretches]
+        self.steps = [(stretch, self._block(*stretch) if isinstance(stretch[0], int) else None) for stretch in binding.stretches]
+        self.device = SimulatedDevice() if binding.launches else None
+        self.on_device: dict[int, np.ndarray] = {}      # slot -> its memory there
         self.generation = -1
         self._feeds()
         self._results()
@@ -167,11 +171,7 @@ class Frame:
             self.arrays[k], self.slots[k] = results.take()
         watched = watch.present()
         if watched is None:
-            for stretch, block in self.steps:
-                if block is None:
-                    self._host(*stretch)
-                else:
-                    self._native(stretch[0], block)
+            self._steps() if self.device is None else self._steps_beside_device()
         else:
             self._watched(watched)
         if not self.binding.checked:
@@ -179,13 +179,35 @@ class Frame:
                 variable.initialized = True
         return [self._read(kind, where, feeds) for kind, where in self.readers]
 
+    def _steps(self):
+        for stretch, block in self.steps:
+            if block is None:
+                self._host(*stretch)
+            else:
+                self._native(stretch[0], block)
+
+    def _steps_beside_device(self):
+        """The steps, with no other run between those that have variables in the memory of the device."""
+        lock = self.binding.state.lock
+        for on_host, steps in itertools.groupby(self.steps, lambda step: isinstance(step[0][0], HostStep)):
+            with contextlib.nullcontext() if on_host else lock:
+                for stretch, block in steps:
+                    if on_host:
+                        self._host(*stretch)
+                    elif block is not None:
+                        self._native(stretch[0], block)
+                    else:
+                        self._on_device(stretch[0])
+
     def _watched(self, watched: watch.Watch):
         """The same steps under a time limit; for a trace, kernel by kernel."""
         trace = watched.trace
         poll = None if watched.deadline == math.inf else pools.native().limited(watched.deadline)
         for stretch, block in self.steps:
             watched.check()
-            if block is None:
+            if len(stretch) == 1:
+                self._on_device(stretch[0])
+            elif block is None:
                 begin = trace.now() if trace is not None else 0
                 self._host(*stretch)
                 if trace is not None:
@@ -244,6 +266,25 @@ class Frame:
             self.slots[k] = variable.address
             self.arrays[k] = variable.array
         self.generation = self.binding.state.generation
+
+    def _on_device(self, step: DeviceStep | CopyStep):
+        """A step that takes place in the memory of the device, or between that and the host's."""
+        if self.variables and self.generation != self.binding.state.generation:
+            self._find_variables()
+        if isinstance(step, CopyStep):
+            array = self.arrays[step.slot]
+            if step.to_device:
+                self.on_device[step.slot] = self.device.take(array, self.on_device.get(step.slot))
+            else:
+                self.device.give(self.on_device[step.slot], array)
+            return
+        for slot in step.slots:
+            if slot not in self.on_device:
+                s = self.binding.layout.slots[slot]
+                self.on_device[slot] = self.device.empty(self.binding.shapes[slot], s.dtype.as_numpy_dtype)
+        code = self.device.launch(step.kernel, [self.on_device[slot] for slot in step.slots], *self.binding.launches[step])
+        if code:
+            raise KernelFailure(step.kernel, code)
 
     def _host(self, step: HostStep, views, written):
         binding = self.binding

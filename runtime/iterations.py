@@ -13,7 +13,6 @@ import numpy as np
 
 from jitgraph.compiler import divide
 from jitgraph.compiler.kernel import CODES
-from jitgraph.compiler.place import HostStep
 
 from .memory import address_of
 
@@ -163,5 +162,5 @@ def _is_native(binding) -> bool:
     """Whether a program is one stretch of kernels which cannot fail and write no variable."""
     compiled, stretches = binding.compiled, binding.stretches
     return (not compiled.program.rest and not compiled.writes and len(stretches) == 1
-            and not isinstance(stretches[0][0], HostStep)
+            and isinstance(stretches[0][0], int)
             and not any(node.kind.may_fail(node) for kernel, _ in compiled.kernels for node in kernel.nodes))

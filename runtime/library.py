@@ -17,6 +17,7 @@ from pathlib import Path
 from jitgraph.compiler import key, show
 from jitgraph.compiler.emit import native
 from jitgraph.compiler.kernel import Kernel
+from jitgraph.compiler.targets import CPU
 
 from . import compile_process, store
 
@@ -56,7 +57,7 @@ class Library:
 
         `tell(done, total)` is called now and then.
         """
-        parts = [key.kernel_parts(kernel, compiler) for kernel in kernels]
+        parts = [CPU.parts(kernel, compiler) for kernel in kernels]
         wanted = [(key.digest(of), kernel, of, compiler) for kernel, of in zip(kernels, parts)]
         if len(kernels) >= compile_process.LEAST and compile_process.wanted():
             self._compile_together(wanted, tell)
@@ -117,7 +118,7 @@ class Library:
 
     def fact(self, kernel: Kernel, compiler: str) -> dict:
         """Where a kernel's object code came from, what it cost, and why the store did not have it."""
-        parts = key.kernel_parts(kernel, compiler)
+        parts = CPU.parts(kernel, compiler)
         address = key.digest(parts)
         seconds = self.seconds.get(address)
         reason = ""

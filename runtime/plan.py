@@ -315,7 +315,7 @@ class Segment:
         if self.previous is None:
             program = Program(plan.graph, plan.fetches, plan.targets, dict(zip(plan.feeds, shapes)),
                               variable_shapes=open_shapes, known=dict(plan.known), contrary=plan.contrary,
-                              options=plan.options)
+                              options=plan.options, target=plan.state.target)
             program.ops, program.calls = list(plan.ops), plan.calls
             return self._passed(program)
         before = self.previous
@@ -323,7 +323,7 @@ class Segment:
         live = _handed_on(before)
         fetches = [t for t in plan.fetches if t not in before.results or t in before.live]
         program = Program(plan.graph, fetches, plan.targets, dict(zip(live, shapes)), variable_shapes=open_shapes,
-                          known=known, options=plan.options, doubted=before.doubted)
+                          known=known, options=plan.options, target=plan.state.target, doubted=before.doubted)
         fed = frozenset(plan.feeds)
         # a placeholder may be left that is there for a control edge alone
         program.ops, program.calls = [op for op in before.rest if not is_given(op, fed.__contains__)], plan.calls

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from jitgraph import environment
-from jitgraph.compiler import options, show
+from jitgraph.compiler import options, show, targets
 
 from . import check, compile_process, pool, store
 
@@ -25,6 +25,7 @@ VARIABLES: dict[str, Callable[[], Any]] = {
     "JITGRAPH_CACHE": store.checked_directory,
     "JITGRAPH_COMPILE_PROCESS": compile_process.wanted,
     "JITGRAPH_COMPILER": options.compiler,
+    "JITGRAPH_TARGET": targets.present,
     "JITGRAPH_WITHOUT": options.present,
     "JITGRAPH_CHECK": check.wanted,
     "JITGRAPH_TRACEBACK": lambda: environment.flag("JITGRAPH_TRACEBACK"),

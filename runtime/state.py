@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jitgraph.compiler import options
+from jitgraph.compiler import options, targets
 from jitgraph.compiler.open_variables import uninitialized
 from jitgraph.compiler.order import variable_key
 from jitgraph.graph.errors import CancelledError
@@ -32,13 +32,14 @@ class Variable:
 class State:
     """Variables by (container, shared name); shared by the plans of one session.
 
-    `jit` is the session's mode; `make_plan` makes a plan (the class Plan); `compiler`
-    is the one that its programs are compiled by, that of JITGRAPH_COMPILER if None; `functions` holds the plans of the functions
-    that operations call; `generation` counts changes of buffer addresses, so that plans know when to look again.
+    `jit` is the session's mode; `make_plan` makes a plan (the class Plan); `compiler` is the one that its programs are
+    compiled by, that of JITGRAPH_COMPILER if None; `target`: the machine that they are for; `functions` holds the plans of the
+    functions that operations call; `generation` counts changes of buffer addresses, so that plans know when to look again.
     """
 
     def __init__(self, jit: str, make_plan: Callable, compiler: str | None = None):
         self.jit, self.make_plan, self.compiler = jit, make_plan, compiler
+        self.target = targets.present()
         self.functions: dict = {}
         self.variables: dict[tuple[str, str], Variable] = {}
         self.generation = 0

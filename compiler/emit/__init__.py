@@ -1,4 +1,4 @@
-"""Kernel IR -> source text, per target: `cpu` (which `translate` turns into LLVM instructions), `cuda` (Numba-CUDA).
+"""emit: kernel IR -> source text, for each target: `cpu` (which `translate` turns into LLVM instructions), `cuda` (Numba-CUDA).
 
 Kernels that are no loop nests are written by hand: `products` (matrix products; `contract` hands small ones to BLAS),
 `convolve`, `windows`, `sequential`, `philox`.  Where LLVM does not find the instructions in a text, the text names
@@ -12,8 +12,11 @@ from . import cpu
 
 
 def emit(program):
-    """Writes the source of every kernel that is still only a loop nest."""
+    """Writes the source of every kernel that is still only a loop nest, for the target that it runs on."""
     for step in program.layout.steps:
-        kernel = step[0] if isinstance(step, tuple) else None
-        if isinstance(kernel, Kernel) and not kernel.source:
-            cpu.emit(kernel, program.options)
+        if isinstance(step, tuple):
+            kernel = step[0]
+            if isinstance(kernel, Kernel) and not kernel.source:
+                cpu.emit(kernel, program.options)
+        elif getattr(step, "target", None) is not None:
+            step.target.emit(step.kernel, program.options)

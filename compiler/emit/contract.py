@@ -9,7 +9,7 @@ from __future__ import annotations
 from .. import sizes
 from ..ir import Node
 from ..kernel import CODES, Kernel, Param
-from ..views import blas_view
+from ..views import matrix_view
 
 BLOCKS = 4                      # a product is cut into about so many blocks
 MIN_ROWS, MIN_COLUMNS = 64, 64  # of at least so many rows and columns
@@ -26,7 +26,7 @@ def emit(node: Node) -> Kernel:
     """The kernel of a matmul node."""
     out = node.out
     code = CODES[out.dtype.name]
-    a, b = (blas_view(v) for v in node.inputs)
+    a, b = (matrix_view(v) for v in node.inputs)
     ta, tb = node.attrs["ta"] != a[4], node.attrs["tb"] != b[4]
     m, n = out.shape[-2:]
     k = node.inputs[0].shape[-2 if node.attrs["ta"] else -1]

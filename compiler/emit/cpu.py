@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 
+from jitgraph.declare.prim import ELEMENTARY
+
 from .. import sizes
 from ..kernel import COLUMNS, Kernel, memory_code
 from ..options import STANDARD, Options
@@ -22,6 +24,7 @@ STRETCH = 64            # rows of float32 columns that are added up in float32
 
 def emit(kernel: Kernel, options: Options = STANDARD) -> Kernel:
     """Fills in the kernel's name, source and size arguments."""
+    kernel.items, kernel.cost = _work(kernel)
     writer = CPUEmitter(kernel, options)
     writer.write()
     kernel.name = kernel_name(kernel)
@@ -30,6 +33,30 @@ def emit(kernel: Kernel, options: Options = STANDARD) -> Kernel:
     kernel.source = "\n".join([f"def {kernel.name}({params}):"] + body) + "\n"
     kernel.sizes = writer.slot_sizes
     return kernel
+
+
+def _work(kernel: Kernel) -> tuple:
+    """Number of items that threads share out, and the rough cost of one in nanoseconds."""
+    outer = [loop.size for loop in kernel.loops if loop.role == "outer"]
+    work = sum(6 if s.prim in ELEMENTARY else 1 for s in kernel.body if s.kind != "scalar") * 0.12
+    per_item: sizes.Dim = 1
+    if kernel.kind == "map":
+        if len(outer) > 1:
+            per_item = outer.pop()
+        items = sizes.product(outer)
+    elif kernel.kind == "partial":
+        items = kernel.parts
+        per_item = sizes.product(loop.size for loop in kernel.loops) // kernel.parts + 1
+    else:
+        per_item = sizes.product(loop.size for loop in kernel.loops if loop.role == "reduce")
+        items = sizes.product(outer)
+        if kernel.parts:
+            per_item = (per_item + kernel.parts - 1) // kernel.parts
+        if kernel.kind == "cols":
+            inner = kernel.loops[-1].size
+            items = items * ((inner + COLUMNS - 1) // COLUMNS)
+            per_item = per_item * (inner if inner <= COLUMNS else COLUMNS)
+    return items, (work, per_item)
 
 
 def _span(start: str, end: str) -> str:

@@ -36,6 +36,14 @@ MAX_BLOCKS = 4096       # more than run at once on any device; a block with more
 PER_THREAD = 4          # elements that a thread should have before a block gets more warps
 
 
+KINDS = ("map", "rows", "partial", "cols")
+
+
+def admits(kernel: Kernel) -> bool:
+    """Whether there is a form of a kernel here: of every loop nest, and of no kernel that is written by hand."""
+    return kernel.kind in KINDS
+
+
 @dataclass(frozen=True)
 class Launch:
     """The work of a launch: `blocks` that have some, `width` elements that the threads of one block share out."""

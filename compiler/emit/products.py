@@ -15,7 +15,7 @@ from __future__ import annotations
 from .. import sizes
 from ..ir import Node, Value
 from ..kernel import Kernel
-from ..views import blas_view
+from ..views import matrix_view
 from . import cpu_features
 from .kernel_text import KernelText
 from .product_code import NARROWEST, SIZES, TURNED_ROWS, Form, widest
@@ -59,7 +59,7 @@ def emit(node: Node) -> Kernel:
 
 def _factor(value: Value, flag: bool, first: bool) -> tuple:
     """(offset, batch step, leading dimension, whether the terms of a sum lie next to each other) of a factor."""
-    _, offset, batch, leading, transposed = blas_view(value)
+    _, offset, batch, leading, transposed = matrix_view(value)
     return offset, batch, leading, int((flag == transposed) == first)
 
 

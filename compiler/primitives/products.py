@@ -5,7 +5,7 @@ import numpy as np
 
 from .. import sizes
 from ..emit import contract, products
-from ..views import blas_view
+from ..views import matrix_view
 from .kind import Kind
 
 
@@ -23,7 +23,7 @@ class Matmul(Kind):
         return super().kernel(node, target, options)
 
     def accepts(self, node, index):
-        return blas_view(node.inputs[index]) is not None
+        return matrix_view(node.inputs[index]) is not None
 
     def operations(self, node):
         return 2 * sizes.product(node.out.shape) * node.inputs[0].shape[-2 if node.attrs["ta"] else -1]

@@ -5,6 +5,7 @@ import pytest
 import jitgraph.compiler as compiler
 from jitgraph.compiler import PASSES, VerifyError
 from jitgraph.compiler.builder import Builder
+from jitgraph.compiler.place import CopyStep
 from jitgraph.compiler.primitives import KINDS
 from jitgraph.compiler.primitives.kind import Kind
 from jitgraph.compiler.primitives.memory import INPUT
@@ -103,6 +104,10 @@ def _leave_a_frame(program):
     program.ops = [tf.raw_ops.Enter(data=tf.constant(1), frame_name="frame").op]
 
 
+def _lose_a_copy(program):
+    program.layout.steps = [step for step in program.layout.steps if not isinstance(step, CopyStep) or step.to_device]
+
+
 def _add_a_loop(program):
     import jitgraph as tf
 
@@ -111,7 +116,7 @@ def _add_a_loop(program):
 
 SPOILED = {"prune": _forget_first, "raise_frames": _leave_a_frame, "order": _turn_round, "divide": _add_a_loop,
            "specialize": _run_again, "lower": _turn_nodes_round, "simplify": _turn_nodes_round, "fuse": _turn_units_round,
-           "sink": _turn_units_round, "schedule": _shorten, "place": _end_before, "emit": _rename}
+           "sink": _turn_units_round, "schedule": _shorten, "place": _end_before, "transfer": _lose_a_copy, "emit": _rename}
 
 
 @pytest.mark.parametrize("name", [compiler_pass.__name__ for compiler_pass in PASSES])
@@ -120,7 +125,8 @@ def test_what_a_pass_must_not_leave(tf, name):
     assert set(CHECKS) == set(SPOILED)
     x = tf.placeholder(tf.float32, [64, 64], name="x")
     y = tf.reduce_sum(tf.matmul(tf.tanh(x), x) * 2.0 + 1.0, 0)
-    program = compiler.compile(tf.get_default_graph(), [y], feeds={x: (64, 64)}, until=name)
+    target = compiler.TARGETS["cuda" if name == "transfer" else "cpu"]
+    program = compiler.compile(tf.get_default_graph(), [y], feeds={x: (64, 64)}, until=name, target=target)
     verify(program, name)
     SPOILED[name](program)
     with pytest.raises(VerifyError, match=f"after {name}"):

@@ -1,0 +1,73 @@
+"""Targets: the machines that kernels are written for.
+
+A program has one target.  Kernels that it has no form for run on the host, the CPU, between its own; where a target has a
+memory of its own, the pass `transfer` copies values between that and the host's.  How a target's kernels are launched is the
+runtime's matter (`runtime.interpreter` for the CPU, `runtime.devices`).
+"""
+from __future__ import annotations
+
+from jitgraph import environment
+
+from .emit import cpu, cuda, native
+from .kernel import Kernel
+from .options import Options
+
+
+class Target:
+    """A machine: `name`, and whether it `has_memory` that is not the host's."""
+
+    name: str
+    has_memory = False
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def admits(self, kernel: Kernel) -> bool:
+        """Whether it has a form of a kernel that `schedule` made."""
+        raise NotImplementedError
+
+    def emit(self, kernel: Kernel, options: Options):
+        """Fills in name, source and size arguments of a kernel that is only a loop nest so far."""
+        raise NotImplementedError
+
+    def parts(self, kernel: Kernel, compiler: str) -> dict[str, str]:
+        """What the object code of a kernel by this compiler depends on, see `key`."""
+        return {"name": kernel.name, "text": kernel.source, "types": " ".join(p.dtype for p in kernel.params), "target": self.name}
+
+
+class _CPU(Target):
+    name = "cpu"
+
+    def admits(self, kernel):
+        return True
+
+    def emit(self, kernel, options):
+        cpu.emit(kernel, options)
+
+    def parts(self, kernel, compiler):
+        return {**super().parts(kernel, compiler), **native.target_key(compiler)}
+
+
+class _CUDA(Target):
+    """The four kinds of loop nests.  Kernels written by hand, and groups that make no loop nest, are left to the host."""
+
+    name = "cuda"
+    has_memory = True
+
+    def admits(self, kernel):
+        return cuda.admits(kernel)
+
+    def emit(self, kernel, options):
+        cuda.emit(kernel)
+
+
+CPU, CUDA = _CPU(), _CUDA()
+TARGETS = {target.name: target for target in (CPU, CUDA)}
+SIMULATED = "cuda-simulator"
+CHOICES = {CPU.name: CPU, SIMULATED: CUDA}
+"""{what JITGRAPH_TARGET may say: the target of all sessions}"""
+
+
+def present() -> Target:
+    """The target that JITGRAPH_TARGET names.  Raises ValueError for another word."""
+    return CHOICES[environment.choice("JITGRAPH_TARGET", tuple(CHOICES), CPU.name)]
