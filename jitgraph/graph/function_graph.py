@@ -66,6 +66,7 @@ class FunctionGraph(Graph):
         self._aliases: dict[Tensor, Tensor] = {}
         self._ids = Ids(outer._ids.shapes)
         self._entered: set[Tensor] | None = None    # what was captured, if that counts, see count_inline
+        self._only_read: set[Tensor] = set()        # variables captured for a read alone: they do not count yet
         self._names.scope = outer._names.scope
         self._seed = outer._seed
         self._collections, self._members = outer._collections, outer._members
@@ -116,6 +117,9 @@ class FunctionGraph(Graph):
         """
         if tensor.op.graph is self:
             return tensor
+        if tensor in self._only_read:
+            self._only_read.remove(tensor)
+            self._ids.last += 1                     # the Switch of the variable, beside that of its value
         found = self._aliases.get(tensor)
         if found is None:
             found = self._repeated(tensor)
@@ -149,7 +153,10 @@ class FunctionGraph(Graph):
         """A variable, or a read of it without a time of its own, as a node here."""
         op = outer.op
         if op.type == "Identity":
+            known = op.inputs[0] in self._aliases
             reference = self.capture(op.inputs[0])
+            if self._entered is not None and not known:
+                self._only_read.add(op.inputs[0])   # TensorFlow takes the value in, without the variable
             node = self._node(op.opdef, op.name, [reference], dict(op.attrs), [outer.dtype], [outer._shape])
             self.sources[node.outputs[0]] = outer
             return node.outputs[0]

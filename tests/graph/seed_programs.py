@@ -34,7 +34,8 @@ tf.real(tf.complex(x, x)) | x * tf.ones([1, 1]) + tf.reduce_sum(x * tf.ones([1, 
 IMAGES = """
 tf.nn.conv2d(x, tf.ones([3, 3, 3, 4]), [1, 1, 1, 1], "SAME") | tf.nn.max_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "SAME")
 tf.nn.avg_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "SAME") | tf.nn.fused_batch_norm(x, [1.] * 3, [0.] * 3)[0] | tf.nn.lrn(x)
-tf.nn.depthwise_conv2d(x, tf.ones([3, 3, 3, 1]), [1, 1, 1, 1], "SAME") | tf.image.resize_bilinear(x, [4, 4])
+tf.nn.depthwise_conv2d(x, tf.ones([3, 3, 3, 1]), [1, 1, 1, 1], "SAME")
+tf.nn.depthwise_conv2d(x, tf.ones([3, 3, 3, 1]), [1, 1, 1, 1], "SAME", [2, 2]) | tf.image.resize_bilinear(x, [4, 4])
 tf.nn.conv2d_transpose(x, tf.ones([3, 3, 4, 3]), [2, 16, 16, 4], [1, 2, 2, 1]) | tf.image.rgb_to_hsv(x)
 tf.extract_image_patches(x, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID")
 tf.nn.conv3d(x[None], tf.ones([1, 2, 2, 3, 4]), [1] * 5, "SAME")
@@ -58,6 +59,7 @@ tf.cond(p, lambda: tf.zeros_like(x), lambda: tf.ones_like(x)) | tf.cond(p, lambd
 tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a + tf.ones_like(x) + x), [0, tf.identity(x)])
 tf.cond(p, lambda: tf.cond(x[0] > 1, lambda: tf.identity(x), lambda: x * 2), lambda: x)
 tf.case([(x[0] > 1, lambda: x), (x[0] > 0, lambda: x * 2)], default=lambda: x * 3) | tf.assert_positive(x)
+tf.cond(p, lambda: tf.assign_sub(v, v * 2), lambda: v) | tf.cond(p, lambda: v * 2 + tf.assign_sub(v, v * 2), lambda: x)
 """
 GRADIENTS = """
 tf.cond(p, lambda: x * 2, lambda: x + 1) | tf.cond(p, lambda: tf.tanh(x), lambda: x) | tf.cond(p, lambda: x, lambda: x)

@@ -9,7 +9,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare.renamed_arguments import renamed
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.counting import count_nodes
+from jitgraph.graph.counting import count_nodes, let_gradient_count
 from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.arrays.shape import expand_dims, squeeze
 
@@ -205,9 +205,13 @@ def depthwise_conv2d(input: Any, filter: Any, strides: Any, padding: str, rate: 
 def _depthwise(input: Any, filter: Any, strides: Any, padding: str, rate: Any, data_format: str | None,
                name: str | None) -> Any:
     data_format = data_format or "NHWC"
-    count_nodes(2)          # TensorFlow keeps the filter's shape and the dilation
-    return raw.DepthwiseConv2dNative(input, filter, strides=strides, padding=padding, data_format=data_format,
-                                     dilations=_per_axis(rate, 2, data_format, "rate"), name=name)
+    gaps = _per_axis(rate, 2, data_format, "rate")
+    # TensorFlow keeps the filter's shape and the dilation; for a dilation, it takes the input apart
+    count_nodes(2 if max(gaps) == 1 else 12)
+    result = raw.DepthwiseConv2dNative(input, filter, strides=strides, padding=padding, data_format=data_format,
+                                       dilations=gaps, name=name)
+    let_gradient_count(result, 0 if max(gaps) == 1 else 2)
+    return result
 
 
 def depthwise_conv2d_native(input: Any, filter: Any, strides: Any, padding: str, data_format: str = "NHWC",
