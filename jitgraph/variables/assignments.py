@@ -40,7 +40,7 @@ def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str 
     if is_reference(ref):
         return reference_ops.assign_add(ref, value, use_locking=bool(use_locking), name=name)
     _refuse_constant(ref, "assign_add")
-    return ref.assign_add(value, name=name)
+    return ref.assign_add(value)            # TensorFlow drops the name, too
 
 
 def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
@@ -48,7 +48,7 @@ def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str 
     if is_reference(ref):
         return reference_ops.assign_sub(ref, value, use_locking=bool(use_locking), name=name)
     _refuse_constant(ref, "assign_sub")
-    return ref.assign_sub(value, name=name)
+    return ref.assign_sub(value)            # TensorFlow drops the name, too
 
 
 def count_up_to(ref: Any, limit: int, name: str | None = None) -> Tensor:

@@ -264,3 +264,11 @@ def test_initial_values_have_the_dtype_that_is_stated(tf):
         tf.get_variable("b", dtype=tf.float32, initializer=np.float64([1, 2]))
     with pytest.raises(ValueError, match="don't match"):
         tf.get_variable("c", dtype=tf.int32, initializer=1.5)
+
+
+def test_the_functions_that_add_to_a_resource_variable_drop_the_name(tf):
+    """As TensorFlow's do, while those of the variable, and tf.assign, keep it."""
+    v = tf.get_variable("v", [2], use_resource=True)
+    found = [tf.assign_add(v, [1.0, 2.0], name="a"), tf.assign_sub(v, [1.0, 2.0], name="b"), tf.assign(v, [1.0, 2.0], name="c"),
+             v.assign_add([1.0, 2.0], name="d")]
+    assert [one.op.name for one in found] == ["AssignAddVariableOp", "AssignSubVariableOp", "c", "d"]
