@@ -198,6 +198,17 @@ TABLE: dict[str, str] = {
         random_normal random_uniform truncated_normal random_shuffle random_crop multinomial
         random.normal=random_normal random.uniform=random_uniform random.truncated_normal
         random.shuffle=random_shuffle random.multinomial random.categorical image.random_crop""",
+    "layers.base": "layers.Layer",
+    "layers.input_spec": "layers.InputSpec",
+    "layers.core": "layers.Dense layers.Dropout layers.Flatten layers.dense layers.dropout layers.flatten",
+    "layers.convolutional": "layers.Conv1D layers.Conv2D layers.Conv3D layers.conv1d layers.conv2d layers.conv3d",
+    "layers.transposed": "layers.Conv2DTranspose layers.Conv3DTranspose layers.conv2d_transpose layers.conv3d_transpose",
+    "layers.separable": "layers.SeparableConv1D layers.SeparableConv2D layers.separable_conv1d layers.separable_conv2d",
+    "layers.pooling": """
+        layers.MaxPooling1D layers.MaxPooling2D layers.MaxPooling3D layers.AveragePooling1D layers.AveragePooling2D
+        layers.AveragePooling3D layers.max_pooling1d layers.max_pooling2d layers.max_pooling3d
+        layers.average_pooling1d layers.average_pooling2d layers.average_pooling3d""",
+    "layers.normalization": "layers.BatchNormalization layers.batch_normalization",
     "train.optimizer": "train.Optimizer",
     "train.gradient_descent": "train.GradientDescentOptimizer train.MomentumOptimizer",
     "train.adam": "train.AdamOptimizer",

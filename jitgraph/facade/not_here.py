@@ -90,7 +90,6 @@ INSTEAD: dict[str, str] = {
 # Names that are to be here, and what to write until then.
 NOT_YET: dict[str, str] = {
     "data.*": "feed NumPy batches, or read files with tf.train.batch and the queues of tf.train",
-    "layers.*": "make the variables with tf.get_variable and compute with tf.nn",
     "contrib.layers.*": "make the variables with tf.get_variable and compute with tf.nn",
     "losses.*": "compute the loss with tf.nn and tf.reduce_mean",
     "metrics.*": "fetch the predictions and compute the metric with NumPy",

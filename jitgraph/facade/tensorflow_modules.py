@@ -61,13 +61,13 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
     },
     "keras": {},
     "layers": {
-        "base": "layers",
+        "base": "layers :jitgraph.layers.base",
         "convolutional": "layers",
         "core": "layers",
         "layers": "layers",
         "normalization": "layers",
         "pooling": "layers",
-        "utils": "layers :jitgraph.layers.utils :jitgraph.control.conditionals",
+        "utils": ":jitgraph.layers.arguments",
     },
     "lib": {
         "core.error_codes_pb2": "errors",
