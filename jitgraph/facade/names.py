@@ -209,6 +209,13 @@ TABLE: dict[str, str] = {
         layers.AveragePooling3D layers.max_pooling1d layers.max_pooling2d layers.max_pooling3d
         layers.average_pooling1d layers.average_pooling2d layers.average_pooling3d""",
     "layers.normalization": "layers.BatchNormalization layers.batch_normalization",
+    "losses.losses": """
+        losses.Reduction losses.absolute_difference losses.compute_weighted_loss losses.cosine_distance losses.hinge_loss
+        losses.huber_loss losses.log_loss losses.mean_pairwise_squared_error losses.mean_squared_error
+        losses.sigmoid_cross_entropy losses.softmax_cross_entropy losses.sparse_softmax_cross_entropy""",
+    "losses.collection": """
+        losses.add_loss losses.get_losses losses.get_regularization_loss losses.get_regularization_losses
+        losses.get_total_loss""",
     "train.optimizer": "train.Optimizer",
     "train.gradient_descent": "train.GradientDescentOptimizer train.MomentumOptimizer",
     "train.adam": "train.AdamOptimizer",
