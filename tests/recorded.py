@@ -69,6 +69,8 @@ def outcome(tf, preamble, program, **session):
             found["results"] = [[_numbers(leaf) for leaf in _leaves(run.run(one, names.get("feed")))]
                                 for one in (fetch if isinstance(fetch, list) else [fetch])]
         return found
+    except NameError:
+        raise
     except Exception as error:
         return {"error": type(error).__name__}
 

@@ -216,6 +216,19 @@ TABLE: dict[str, str] = {
     "losses.collection": """
         losses.add_loss losses.get_losses losses.get_regularization_loss losses.get_regularization_losses
         losses.get_total_loss""",
+    "rnn.cells": """
+        nn.rnn_cell.RNNCell nn.rnn_cell.BasicRNNCell nn.rnn_cell.GRUCell nn.rnn_cell.BasicLSTMCell nn.rnn_cell.LSTMCell
+        nn.rnn_cell.LSTMStateTuple contrib.rnn.RNNCell contrib.rnn.LayerRNNCell contrib.rnn.BasicRNNCell
+        contrib.rnn.GRUCell contrib.rnn.BasicLSTMCell contrib.rnn.LSTMCell contrib.rnn.LSTMStateTuple""",
+    "rnn.multi": "nn.rnn_cell.MultiRNNCell contrib.rnn.MultiRNNCell",
+    "rnn.wrappers": """
+        nn.rnn_cell.DropoutWrapper nn.rnn_cell.ResidualWrapper nn.rnn_cell.DeviceWrapper contrib.rnn.DropoutWrapper
+        contrib.rnn.ResidualWrapper contrib.rnn.DeviceWrapper""",
+    "rnn.dynamic": "nn.dynamic_rnn nn.bidirectional_dynamic_rnn",
+    "rnn.static": """
+        nn.static_rnn nn.static_state_saving_rnn nn.static_bidirectional_rnn contrib.rnn.static_rnn
+        contrib.rnn.static_state_saving_rnn contrib.rnn.static_bidirectional_rnn""",
+    "rnn.raw": "nn.raw_rnn",
     "train.optimizer": "train.Optimizer",
     "train.gradient_descent": "train.GradientDescentOptimizer train.MomentumOptimizer",
     "train.adam": "train.AdamOptimizer",

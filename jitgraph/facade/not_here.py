@@ -96,7 +96,6 @@ NOT_YET: dict[str, str] = {
     "estimator.*": "write the training loop with tf.Session and tf.train.Saver",
     "contrib.learn.*": "write the training loop with tf.Session and tf.train.Saver",
     "feature_column.*": "encode the columns with tf.one_hot or tf.nn.embedding_lookup",
-    "nn.rnn_cell.*": "write the cell as a function and its loop with tf.while_loop or tf.scan",
     "contrib.rnn.*": "write the cell as a function and its loop with tf.while_loop or tf.scan",
     "gfile.*": "use Python's open, os and shutil",
     "io.gfile.*": "use Python's open, os and shutil",

@@ -136,9 +136,9 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "random_ops": "random",
         "resource_variable_ops": "raw_ops :jitgraph.variables.resource_variables",
         "resources": "",
-        "rnn": "nn",
-        "rnn_cell": "nn.rnn_cell",
-        "rnn_cell_impl": "nn.rnn_cell",
+        "rnn": "nn :jitgraph.rnn.dynamic :jitgraph.rnn.static",
+        "rnn_cell": "nn.rnn_cell :jitgraph.rnn.linear",
+        "rnn_cell_impl": "nn.rnn_cell :jitgraph.rnn.cells :jitgraph.rnn.states :jitgraph.rnn.linear",
         "script_ops": "",
         "session_ops": "",
         "sets": "sets",
@@ -245,6 +245,7 @@ CONTRIB_MODULES = {
         python.layers:rev_block_lib,summaries,target_column,utils
         python.ops:bucketization_op,sparse_feature_cross_op,sparse_ops""",
     "lookup": "lookup_ops",
+    "rnn": "python.ops:core_rnn_cell,fused_rnn_cell,gru_ops,lstm_ops,rnn,rnn_cell",
     "stateless": "",
     "util": "loader",
 }
