@@ -11,6 +11,7 @@ from jitgraph.declare.op import INDEX, NOT_DIFFERENTIABLE, op
 from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import count_nodes
 from jitgraph.graph.dtypes import TypeSet, as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
@@ -153,10 +154,11 @@ def _checked_labels(values: Tensor, num_classes: Any, what: str) -> Tensor:
     from jitgraph.control.order_ops import with_dependencies
     from jitgraph.facade.names import resolve
 
-    checks = [resolve("assert_non_negative")(values, message=f"`{what}` contains negative values")]
-    if num_classes is not None:
-        checks.append(resolve("assert_less")(values, num_classes, message=f"`{what}` out of bound"))
-    return with_dependencies(checks, values)
+    if num_classes is None:
+        check = resolve("assert_non_negative")(values, message=f"`{what}` contains negative values")
+    else:
+        check = resolve("assert_less")(values, num_classes, message=f"`{what}` out of bound")
+    return with_dependencies([check], values)
 
 
 def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, dtype: Any = dtypes.int32,
@@ -178,6 +180,7 @@ def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, dty
             labels = _checked_labels(labels, count, "labels")
             predictions = _checked_labels(predictions, count, "predictions")
         dtype = as_dtype(dtype)
+        count_nodes(4 if weights is None else 3)        # TensorFlow adds a sparse matrix to zeros
         ones = raw.Cast(equal(labels, labels), DstT=dtype) if weights is None else cast(weights, dtype)
         pairs = raw.Pack([labels, predictions], axis=1)
         return raw.ScatterNd(pairs, ones, raw.Pack([count, count]), name=scope)
