@@ -229,6 +229,20 @@ TABLE: dict[str, str] = {
         nn.static_rnn nn.static_state_saving_rnn nn.static_bidirectional_rnn contrib.rnn.static_rnn
         contrib.rnn.static_state_saving_rnn contrib.rnn.static_bidirectional_rnn""",
     "rnn.raw": "nn.raw_rnn",
+    "metrics.means": """
+        metrics.accuracy metrics.mean metrics.mean_absolute_error metrics.mean_cosine_distance metrics.mean_iou
+        metrics.mean_per_class_accuracy metrics.mean_relative_error metrics.mean_squared_error metrics.mean_tensor
+        metrics.percentage_below metrics.root_mean_squared_error""",
+    "metrics.counts": """
+        metrics.true_positives metrics.true_negatives metrics.false_positives metrics.false_negatives metrics.precision
+        metrics.recall""",
+    "metrics.thresholds": """
+        metrics.auc metrics.true_positives_at_thresholds metrics.true_negatives_at_thresholds
+        metrics.false_positives_at_thresholds metrics.false_negatives_at_thresholds metrics.precision_at_thresholds
+        metrics.recall_at_thresholds metrics.sensitivity_at_specificity metrics.specificity_at_sensitivity""",
+    "metrics.at_k": """
+        metrics.average_precision_at_k metrics.precision_at_k metrics.precision_at_top_k metrics.recall_at_k
+        metrics.recall_at_top_k metrics.sparse_average_precision_at_k metrics.sparse_precision_at_k""",
     "train.optimizer": "train.Optimizer",
     "train.gradient_descent": "train.GradientDescentOptimizer train.MomentumOptimizer",
     "train.adam": "train.AdamOptimizer",

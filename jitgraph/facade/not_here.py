@@ -91,7 +91,6 @@ INSTEAD: dict[str, str] = {
 NOT_YET: dict[str, str] = {
     "data.*": "feed NumPy batches, or read files with tf.train.batch and the queues of tf.train",
     "contrib.layers.*": "make the variables with tf.get_variable and compute with tf.nn",
-    "metrics.*": "fetch the predictions and compute the metric with NumPy",
     "summary.*": "fetch the values and log them in Python",
     "estimator.*": "write the training loop with tf.Session and tf.train.Saver",
     "contrib.learn.*": "write the training loop with tf.Session and tf.train.Saver",

@@ -126,7 +126,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "manip_ops": "manip",
         "math_ops": "math",
         "metrics": "metrics",
-        "metrics_impl": "metrics",
+        "metrics_impl": "metrics :jitgraph.metrics.streaming",
         "nn": "nn",
         "nn_impl": "nn",
         "nn_ops": "nn",
