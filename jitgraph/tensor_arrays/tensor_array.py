@@ -7,6 +7,8 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shapes
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import count_nodes
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.shapes import TensorShape
@@ -158,7 +160,9 @@ class TensorArray:
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
         """A TensorArray whose elements are the rows of `value`."""
         with name_scope(name, "TensorArrayUnstack", [self._handle, value]):
+            before = get_default_graph()._last_id
             value = self._value(value)
+            count_nodes(get_default_graph()._last_id - before)      # TensorFlow makes a tensor of it twice
             count = raw.StridedSlice(raw.Shape(value), [0], [1], [1], shrink_axis_mask=1)
             return self.scatter(raw.Range(0, count, 1), value)
 

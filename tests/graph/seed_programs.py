@@ -101,6 +101,7 @@ tf.scan(lambda a, e: tf.tanh(a * w) + e, z, initializer=tf.zeros([]))
 tf.scan(lambda a, e: a * w + e * z, x, initializer=tf.zeros([]))
 """
 OTHERS = """
+tf.TensorArray(tf.float32, 2).unstack([1., 2.]) | tf.TensorArray(tf.float32, 2).unstack(tf.Variable([1., 2.], use_resource=True))
 tf.confusion_matrix([0, 1], [1, 0], 2) | tf.confusion_matrix([0, 1], [1, 0], weights=[1, 2])
 tf.Variable(1.) | tf.get_variable("a", [2, 3]) | tf.Variable(1., use_resource=True) | tf.get_variable("a", [2], use_resource=True)
 tf.random_normal([2]) + tf.random_uniform([2]) + tf.truncated_normal([2]) + tf.random_shuffle([1., 2.])
