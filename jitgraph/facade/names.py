@@ -229,6 +229,7 @@ TABLE: dict[str, str] = {
         nn.static_rnn nn.static_state_saving_rnn nn.static_bidirectional_rnn contrib.rnn.static_rnn
         contrib.rnn.static_state_saving_rnn contrib.rnn.static_bidirectional_rnn""",
     "rnn.raw": "nn.raw_rnn",
+    "rnn.linear": "contrib.rnn._linear",
     "metrics.means": """
         metrics.accuracy metrics.mean metrics.mean_absolute_error metrics.mean_cosine_distance metrics.mean_iou
         metrics.mean_per_class_accuracy metrics.mean_relative_error metrics.mean_squared_error metrics.mean_tensor

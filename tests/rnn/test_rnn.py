@@ -77,11 +77,18 @@ def test_a_cell_that_is_a_plain_layer_takes_its_state_as_a_list(tf, run):
 
 
 @pytest.mark.parametrize("module, name", [
-    ("rnn_cell_impl", "_linear"), ("rnn_cell_impl", "RNNCell"), ("rnn_cell_impl", "LayerRNNCell"),
-    ("rnn_cell_impl", "assert_like_rnncell"), ("rnn_cell", "BasicLSTMCell"), ("rnn", "dynamic_rnn"), ("rnn", "static_rnn")])
+    ("ops.rnn_cell_impl", "_linear"), ("ops.rnn_cell_impl", "RNNCell"), ("ops.rnn_cell_impl", "LayerRNNCell"),
+    ("ops.rnn_cell_impl", "assert_like_rnncell"), ("ops.rnn_cell", "BasicLSTMCell"), ("ops.rnn", "dynamic_rnn"),
+    ("ops.rnn", "static_rnn")])
 def test_the_inner_modules_of_tensorflow_hold_them(tf, module, name):
     importlib.import_module("jitgraph.compat").install()
-    assert callable(getattr(importlib.import_module(f"tensorflow.python.ops.{module}"), name))
+    assert callable(getattr(importlib.import_module(f"tensorflow.python.{module}"), name))
+
+
+def test_the_inner_modules_of_contrib_hold_them(tf):
+    importlib.import_module("jitgraph.compat").install()
+    module = importlib.import_module("tensorflow.contrib.rnn.python.ops.core_rnn_cell")
+    assert callable(module._linear) and module.LSTMCell is tf.nn.rnn_cell.LSTMCell
 
 
 def test_the_linear_map_of_older_programs(tf, run):
