@@ -426,18 +426,19 @@ TABLE: dict[str, str] = {
 }
 
 # names of TensorFlow that are not here, and what to write instead: jitgraph/facade/not_here.py; second names:
-# jitgraph/facade/aliases.py; more of this table: jitgraph/facade/names_numeric.py and jitgraph/facade/names_formats.py
+# jitgraph/facade/aliases.py; more of this table: jitgraph/facade/names_numeric.py, names_formats.py and names_data.py beside it
 
 
 @functools.cache
 def table() -> dict[str, str]:
     """All public names: dotted name -> "module:attribute"."""
     from jitgraph.facade.aliases import ALIASES
+    from jitgraph.facade.names_data import DATA
     from jitgraph.facade.names_formats import FILES
     from jitgraph.facade.names_numeric import NUMERIC
 
     found: dict[str, str] = {}
-    for module, entries in [*TABLE.items(), *NUMERIC.items(), *FILES.items()]:
+    for module, entries in [*TABLE.items(), *NUMERIC.items(), *FILES.items(), *DATA.items()]:
         for entry in entries.split():
             name, _, attribute = entry.partition("=")
             found[name] = f"jitgraph.{module}:{attribute or name.rpartition('.')[2]}"

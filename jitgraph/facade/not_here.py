@@ -82,7 +82,6 @@ INSTEAD: dict[str, str] = {
     "contrib.tpu.*": "there is no TPU target; remove CrossShardOptimizer and run the steps in a tf.Session",
     "contrib.tensorrt.*": "there is no TensorRT target; run the graph as it is",
     "contrib.eager.*": "jitgraph builds graphs; remove enable_eager_execution and run results in a tf.Session",
-    "examples.tutorials.mnist.*": "download the four MNIST files and read them with numpy",
     "resource_loader.*": "use pkgutil.get_data or importlib.resources",
 }
 

@@ -244,12 +244,19 @@ CONTRIB_MODULES = {
         python.layers:embedding_ops,encoders,feature_column,feature_column_ops,initializers,layers,normalization,optimizers,regularizers
         python.layers:rev_block_lib,summaries,target_column,utils
         python.ops:bucketization_op,sparse_feature_cross_op,sparse_ops""",
+    "learn": "python.learn.datasets:base,mnist,synthetic",
     "lookup": "lookup_ops",
     "rnn": "python.ops:core_rnn_cell,fused_rnn_cell,gru_ops,lstm_ops,rnn,rnn_cell",
     "stateless": "",
     "util": "loader",
 }
 """`tensorflow.contrib.PACKAGE`: its inner modules, `PACKAGES:MODULES`."""
+
+CONTRIB_PLACES = {
+    f"contrib.learn.python.learn.datasets{module}": f"contrib.learn.datasets{module}"
+    for module in ("", ".base", ".mnist", ".synthetic")
+}
+"""Inner modules of contrib whose names stand deeper than in `contrib.PACKAGE`."""
 
 CORE_PACKAGES = ("framework", "protobuf", "example", "util", "lib", "lib.core", "profiler")
 """Packages of protocol buffers: `tensorflow.core.PACKAGE.anything_pb2` holds messages that are public names here."""
@@ -281,7 +288,7 @@ def places(dotted: str) -> str | None:
             return ""
         return CORE_PLACES if package in CORE_PACKAGES and module.endswith("_pb2") else None
     if first == "contrib" and rest and ".".join(rest[1:]) in _contrib_modules(rest[0]):
-        return f"contrib.{rest[0]}"
+        return CONTRIB_PLACES.get(dotted, f"contrib.{rest[0]}")
     return None
 
 

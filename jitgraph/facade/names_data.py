@@ -1,0 +1,30 @@
+"""The public names around data: data sets, files, pipelines; the table is of the form that ``jitgraph.facade.names`` explains."""
+from __future__ import annotations
+
+DATA: dict[str, str] = {
+    "datasets.mnist": """
+        examples.tutorials.mnist.input_data.DEFAULT_SOURCE_URL examples.tutorials.mnist.input_data.DataSet
+        examples.tutorials.mnist.input_data.dense_to_one_hot examples.tutorials.mnist.input_data.extract_images
+        examples.tutorials.mnist.input_data.extract_labels examples.tutorials.mnist.input_data.read_data_sets
+        examples.tutorials.mnist.input_data.SOURCE_URL contrib.learn.datasets.mnist.DEFAULT_SOURCE_URL
+        contrib.learn.datasets.mnist.DataSet contrib.learn.datasets.mnist.dense_to_one_hot
+        contrib.learn.datasets.mnist.extract_images contrib.learn.datasets.mnist.extract_labels
+        contrib.learn.datasets.mnist.read_data_sets contrib.learn.datasets.mnist.load_mnist""",
+    "datasets.mnist_network": """
+        examples.tutorials.mnist.mnist.NUM_CLASSES examples.tutorials.mnist.mnist.IMAGE_SIZE
+        examples.tutorials.mnist.mnist.IMAGE_PIXELS examples.tutorials.mnist.mnist.inference
+        examples.tutorials.mnist.mnist.loss examples.tutorials.mnist.mnist.training
+        examples.tutorials.mnist.mnist.evaluation""",
+    "datasets.base": """
+        contrib.learn.datasets.load_boston contrib.learn.datasets.load_iris contrib.learn.datasets.base.Dataset
+        contrib.learn.datasets.base.Datasets contrib.learn.datasets.base.load_boston
+        contrib.learn.datasets.base.load_csv_with_header contrib.learn.datasets.base.load_csv_without_header
+        contrib.learn.datasets.base.load_iris contrib.learn.datasets.base.maybe_download
+        contrib.learn.datasets.base.shrink_csv examples.tutorials.mnist.input_data.maybe_download
+        examples.tutorials.mnist.input_data.base.Dataset examples.tutorials.mnist.input_data.base.Datasets""",
+    "datasets.catalogue": """
+        contrib.learn.datasets.DATASETS contrib.learn.datasets.SYNTHETIC contrib.learn.datasets.load_dataset
+        contrib.learn.datasets.make_dataset""",
+    "datasets.synthetic": """
+        contrib.learn.datasets.synthetic.circles contrib.learn.datasets.synthetic.spirals""",
+}
