@@ -9,13 +9,11 @@ ALIASES: dict[str, str] = {
     "": "matrix_square_root=linalg.sqrtm",
     "data.experimental": "DatasetStructure=data.DatasetSpec OptionalStructure=OptionalSpec Structure=TypeSpec",
     "dtypes": "as_string complex",
-    "gfile": "Open=gfile.GFile",
     "initializers": "tables_initializer",
     "io": """
         FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature decode_base64 decode_compressed decode_csv
         decode_json_example decode_raw deserialize_many_sparse encode_base64 parse_example parse_single_example
         parse_single_sequence_example parse_tensor serialize_many_sparse serialize_sparse serialize_tensor""",
-    "io.gfile": "GFile=gfile.GFile",
     "linalg": "global_norm",
     "quantization": """
         dequantize fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient fake_quant_with_min_max_vars

@@ -27,4 +27,11 @@ DATA: dict[str, str] = {
         contrib.learn.datasets.make_dataset""",
     "datasets.synthetic": """
         contrib.learn.datasets.synthetic.circles contrib.learn.datasets.synthetic.spirals""",
+    "filesystem.gfile": """
+        gfile.Copy gfile.DeleteRecursively gfile.Exists gfile.FastGFile gfile.GFile gfile.Glob gfile.IsDirectory
+        gfile.ListDirectory gfile.MakeDirs gfile.MkDir gfile.Open=GFile gfile.Remove gfile.Rename gfile.Stat
+        gfile.Walk io.gfile.GFile""",
+    "filesystem.gfile_v2": """
+        io.gfile.copy io.gfile.exists io.gfile.glob io.gfile.isdir io.gfile.listdir io.gfile.makedirs io.gfile.mkdir
+        io.gfile.remove io.gfile.rename io.gfile.rmtree io.gfile.stat io.gfile.walk""",
 }

@@ -48,7 +48,7 @@ INSTEAD: dict[str, str] = {
     "LMDBReader": "convert the data to TFRecord files and read them with tf.TFRecordReader",
     "load_op_library": "declare the op in Python with jitgraph.declare.op, or use jitgraph.kernel_func",
     "load_library": "declare the op in Python with jitgraph.declare.op, or use jitgraph.kernel_func",
-    "load_file_system_library": "copy the files to a local directory",
+    "load_file_system_library": "install fsspec: tf.gfile reaches what it knows",
     "MONOLITHIC_BUILD": "jitgraph has no shared library to link with",
     "CXX11_ABI_FLAG": "jitgraph has no shared library to link with",
     "sysconfig.*": "jitgraph has no headers or shared library: declare ops in Python with jitgraph.declare.op",
@@ -95,8 +95,6 @@ NOT_YET: dict[str, str] = {
     "contrib.learn.*": "write the training loop with tf.Session and tf.train.Saver",
     "feature_column.*": "encode the columns with tf.one_hot or tf.nn.embedding_lookup",
     "contrib.rnn.*": "write the cell as a function and its loop with tf.while_loop or tf.scan",
-    "gfile.*": "use Python's open, os and shutil",
-    "io.gfile.*": "use Python's open, os and shutil",
     "train.MonitoredTrainingSession": "use tf.Session, tf.train.Saver and tf.train.Coordinator",
 }
 

@@ -71,7 +71,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
     },
     "lib": {
         "core.error_codes_pb2": "errors",
-        "io.file_io": "gfile",
+        "io.file_io": ":jitgraph.filesystem.file_io gfile",
         "io.python_io": "python_io",
         "io.tf_record": "python_io",
     },

@@ -16,11 +16,15 @@ _BY_ERRNO = {errno.ENOENT: errors.NotFoundError, errno.EACCES: errors.Permission
              errno.EDQUOT: errors.ResourceExhaustedError, errno.EMFILE: errors.ResourceExhaustedError,
              errno.EISDIR: errors.FailedPreconditionError, errno.ENOTDIR: errors.FailedPreconditionError,
              errno.ENOTEMPTY: errors.FailedPreconditionError}
+_BY_CLASS = {FileNotFoundError: errno.ENOENT, PermissionError: errno.EACCES, FileExistsError: errno.EEXIST,
+             IsADirectoryError: errno.EISDIR, NotADirectoryError: errno.ENOTDIR}
 
 
 def as_op_error(error: OSError, path: Any = None) -> errors.OpError:
     """The class of ``tf.errors`` for what the file system answered, with the path in its message."""
-    cls = _BY_ERRNO.get(error.errno or 0, errors.UnknownError)
+    # file systems of libraries raise the class alone, without its number
+    number = error.errno or next((n for kind, n in _BY_CLASS.items() if isinstance(error, kind)), 0)
+    cls = _BY_ERRNO.get(number, errors.UnknownError)
     return cls(None, None, f"{error.filename or path}; {error.strerror or error}")
 
 
