@@ -132,7 +132,7 @@ def _summary(have, want) -> str:
 
 def copied(state: State, jit: str = "off") -> State:
     """A state of its own with the same variables and random streams."""
-    other = State(jit, state.make_plan, state.compiler)
+    other = State(jit, state.make_plan, state.compiler, state.make_function)
     for key, variable in state.variables.items():
         if variable.array is not None:
             twin = other.variables.setdefault(key, type(variable)(variable.name))

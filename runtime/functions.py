@@ -90,15 +90,40 @@ class Caller:
             values[k] = array
         return values
 
-    def run(self, plan, feeds, compiled: bool) -> list:
-        """One run of a function's plan."""
-        plan.runs += 1
-        if is_compiled(plan, compiled):
-            return plan.segment.run(feeds)
-        if plan.jit == "auto" and plan.runs == 1:
-            shapes = [a.shape for a in feeds]
-            _later(lambda: plan.prepare(shapes))
-        return plan.reference(feeds)
+
+class Delegate:
+    """A function that something of the host calls with one element after the other, such as that of Dataset.map.
+
+    It has one plan, in `state`; calls give fresh arrays, or arguments as they are.  Several threads may call it.
+    """
+
+    def __init__(self, graph, state):
+        self.program = program = divide.SubProgram(graph, None, 0, changing=range(len(graph.inputs)))
+        self.numbers = [k for _, k in program.parameters]
+        self.plan = state.make_plan(graph, program.fetches, program.effects, [t for t, _ in program.parameters], state,
+                                    state.jit) if program.fetches or program.effects else None
+
+    def __call__(self, values) -> list:
+        program, found = self.program, ()
+        if self.plan is not None:
+            found = run_plan(self.plan, [contiguous(values[k]) for k in self.numbers], False)
+        return [values[d] if r is None else found[r] for r, d in zip(program.results, program.direct)]
+
+    def close(self):
+        """Frees what its plan holds."""
+        if self.plan is not None:
+            self.plan.close()
+
+
+def run_plan(plan, feeds, compiled: bool) -> list:
+    """One run of a function's plan."""
+    plan.runs += 1
+    if is_compiled(plan, compiled):
+        return plan.segment.run(feeds)
+    if plan.jit == "auto" and plan.runs == 1:
+        shapes = [a.shape for a in feeds]
+        _later(lambda: plan.prepare(shapes))
+    return plan.reference(feeds)
 
 
 def is_compiled(plan, compiled: bool) -> bool:
@@ -126,7 +151,7 @@ class Choice(Caller):
         values = self.spread(arrays)
         branch = self.functions[self._number(values[0]) if self.call.offset else 0]
         plan, numbers = branch.bind(values)
-        found = self.run(plan, [contiguous(values[k]) for k in numbers], compiled) if plan.fetches or plan.targets else []
+        found = run_plan(plan, [contiguous(values[k]) for k in numbers], compiled) if plan.fetches or plan.targets else []
         results: list = [None] * len(self.op.outputs)
         for k, r, d in zip(self.call.used, branch.program.results, branch.program.direct):
             results[k] = np.array(values[d]) if r is None else found[r]
@@ -187,7 +212,7 @@ class Loop(Caller):
                     break
             feeds = waiting.pop(0) if waiting else before(values)
             feeds += [values[k] for k in numbers]
-            found = () if trivial else self.run(plan, feeds, compiled)
+            found = () if trivial else run_plan(plan, feeds, compiled)
             after(values, [values[d] if r is None else found[r] for r, d in sources])
             if not holds(values):
                 break
@@ -202,7 +227,7 @@ class Loop(Caller):
             fixed = ()
             if self.call.condition.fixed:
                 plan, numbers = self.fixed.bind(values)
-                fixed = self.run(plan, [contiguous(values[k]) for k in numbers], compiled)
+                fixed = run_plan(plan, [contiguous(values[k]) for k in numbers], compiled)
             return lambda values: bool(test(values, fixed))
         plan, numbers = self.cond.bind(values)
         source, = self.cond.program.direct
@@ -210,7 +235,7 @@ class Loop(Caller):
             return lambda values: bool(values[source])
 
         def holds(values):
-            value = np.asarray(self.run(plan, [contiguous(values[k]) for k in numbers], compiled)[0])
+            value = np.asarray(run_plan(plan, [contiguous(values[k]) for k in numbers], compiled)[0])
             if value.ndim:
                 raise InvalidArgumentError(None, self.op, f"the condition of the loop has shape {list(value.shape)} "
                                                           "instead of []")

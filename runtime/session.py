@@ -18,6 +18,7 @@ from jitgraph.resources.session_handle_ops import forget
 from . import feed as feeding
 from . import recording, settings
 from .fetch import Fetches, flat_key
+from .functions import Delegate
 from .placement import Placement, check_target
 from .plan import Plan
 from .state import State
@@ -67,7 +68,7 @@ class BaseSession:
         self._jit = jit_mode(config, jit)
         self._timeout = 0 if config is None else config.operation_timeout_in_ms
         self._watched = bool(self._timeout) or recording.active()      # whether runs take the longer way
-        self._state = State(self._jit, Plan, compiler)
+        self._state = State(self._jit, Plan, compiler, Delegate)
         self._plans: dict = {}
         self._mutations = self._graph.mutations
         self._closed = False

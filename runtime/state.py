@@ -32,13 +32,14 @@ class Variable:
 class State:
     """Variables by (container, shared name); shared by the plans of one session.
 
-    `jit` is the session's mode; `make_plan` makes a plan (the class Plan); `compiler` is the one that its programs are
-    compiled by, that of JITGRAPH_COMPILER if None; `target`: the machine that they are for; `functions` holds the plans of the
-    functions that operations call; `generation` counts changes of buffer addresses, so that plans know when to look again.
+    `jit` is the session's mode; `make_plan` makes a plan (the class Plan), `make_function` what the host calls for the graph of
+    a function (the class Delegate); `compiler` is the one that programs are compiled by, that of JITGRAPH_COMPILER if None;
+    `target`: the machine that they are for; `functions` holds the plans of the functions that operations call; `generation`
+    counts changes of buffer addresses, so that plans know when to look again.
     """
 
-    def __init__(self, jit: str, make_plan: Callable, compiler: str | None = None):
-        self.jit, self.make_plan, self.compiler = jit, make_plan, compiler
+    def __init__(self, jit: str, make_plan: Callable, compiler: str | None = None, make_function: Callable | None = None):
+        self.jit, self.make_plan, self.compiler, self.make_function = jit, make_plan, compiler, make_function
         self.target = targets.present()
         self.functions: dict = {}
         self.variables: dict[tuple[str, str], Variable] = {}
@@ -105,6 +106,10 @@ class State:
                 found = self.streams.setdefault(op, Stream())
         return found
 
+    def with_own_streams(self) -> OwnStreams:
+        """This state, with random streams that start anew."""
+        return OwnStreams(self)
+
     def resource(self, key, make):
         """The object of the host under `key` (a queue, a table, a counter), made by `make` at the first call."""
         found = self.resources.get(key)
@@ -154,6 +159,22 @@ class State:
         self.functions.clear()
         self.streams.clear()
         self.resources.clear()
+
+
+class OwnStreams:
+    """A session's state with random streams of its own, which start anew."""
+
+    def __init__(self, state: State):
+        self._state = state
+        self.streams: dict = {}
+        self.functions: dict = {}
+
+    def __getattr__(self, name: str):
+        return getattr(self._state, name)
+
+    def stream(self, op) -> Stream:
+        """The position of a random operation's stream."""
+        return self.streams.setdefault(op.origin or op, Stream())
 
 
 class Stream:

@@ -56,7 +56,7 @@ def NOT_DIFFERENTIABLE(op: Any, *grads: Any) -> None:
     """The gradient of an op through which nothing flows: ``grad=NOT_DIFFERENTIABLE``."""
 
 
-_PARTS = frozenset(("inputs", "outputs", "attrs", "given", "calls", "has_refs"))
+_PARTS = frozenset(("inputs", "outputs", "attrs", "given", "calls", "functions", "has_refs"))
 
 
 class OpDef:
@@ -74,7 +74,8 @@ class OpDef:
     ``context``: keywords that its NumPy meaning takes besides, "state" (the session's, see ``jitgraph.runtime.state``)
     and "op" (the node): for ops on queues, tables and other things of the host.  ``effect``: it runs also where nobody
     uses its value, like an op that is stateful, but may be repeated and folded.  ``renamed``: what callers write in place
-    of names of the signature, ``{"axis": "reduction_indices"}``; the names of the signature do, too.
+    of names of the signature, ``{"axis": "reduction_indices"}``; the names of the signature do, too.  ``hands_on``: it does
+    not call its functions while it runs; what it makes does so later, such as the function of ``Dataset.map``.
 
     `parse` gives the signature.  It is called when one of its parts is first asked for: of the ops that are imported,
     most programs use few.
@@ -96,6 +97,7 @@ class OpDef:
     stream: bool = False
     context: tuple[str, ...] = ()
     effect: bool = False
+    hands_on: bool = False
     renamed: Mapping[str, str] = MappingProxyType({})
     builder: Any = None
     result_type: Any = None             # namedtuple of the outputs, made at first use
@@ -105,7 +107,8 @@ class OpDef:
     outputs: list[signatures.Arg]
     attrs: dict[str, signatures.Attr]
     given: tuple[str, ...]              # attributes that callers may give, in order: those without default first
-    calls: tuple[str, ...]              # attributes that are functions
+    functions: tuple[str, ...]          # attributes that are functions
+    calls: tuple[str, ...]              # those of them that it calls when it runs
     has_refs: bool                      # whether an input is a reference; the node is then placed beside its variable
 
     def __init__(self, type: str, parse: Callable[[], signatures.Signature], **fields: Any):
@@ -120,7 +123,8 @@ class OpDef:
         self.inputs, self.outputs, self.attrs = parsed.inputs, parsed.outputs, parsed.attrs
         given = [attr for attr in parsed.attrs.values() if not attr.implied]
         self.given = tuple(attr.name for attr in sorted(given, key=lambda attr: attr.default is not signatures.REQUIRED))
-        self.calls = tuple(attr.name for attr in parsed.attrs.values() if attr.kind in ("func", "list(func)"))
+        self.functions = tuple(attr.name for attr in parsed.attrs.values() if attr.kind in ("func", "list(func)"))
+        self.calls = () if self.hands_on else self.functions
         self.has_refs = any(arg.is_ref for arg in parsed.inputs)
         return self.__dict__[name]
 
@@ -226,7 +230,7 @@ class OpBuilder:
 def op(signature: str, *, shape: Callable | None = None, lower: Callable | None = None, grad: Callable | None = None,
        stateful: bool = False, state: str | None = None, host: bool = False, checks: bool = False, dynamic: bool =
        False, reference: Callable | None = None, samples: Callable | None = None, updates: Callable | None = None,
-       stream: bool = False, context: tuple[str, ...] = (), effect: bool = False,
+       stream: bool = False, context: tuple[str, ...] = (), effect: bool = False, hands_on: bool = False,
        renamed: dict[str, str] | None = None, **type_sets: Any) -> Callable[[Callable], OpBuilder]:
     """Declares an op whose body is its NumPy meaning.  See the module's docstring, and ``OpDef`` for the arguments."""
 
@@ -234,7 +238,7 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
         return _register(signature, type_sets, body, value=body, shape=shape, lower=lower, grad=grad,
                          stateful=stateful, state=state, host=host, checks=checks, dynamic=dynamic,
                          reference=reference, samples=samples, updates=updates, stream=stream, context=context, effect=effect,
-                         renamed=renamed or {})
+                         hands_on=hands_on, renamed=renamed or {})
 
     return declare
 

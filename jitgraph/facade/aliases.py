@@ -7,7 +7,6 @@ from __future__ import annotations
 
 ALIASES: dict[str, str] = {
     "": "matrix_square_root=linalg.sqrtm",
-    "data.experimental": "DatasetStructure=data.DatasetSpec OptionalStructure=OptionalSpec Structure=TypeSpec",
     "dtypes": "as_string complex",
     "initializers": "tables_initializer",
     "io": """

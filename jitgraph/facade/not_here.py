@@ -59,6 +59,13 @@ INSTEAD: dict[str, str] = {
     "nn.quantized_*": _QUANTIZED, "quantized_concat": _QUANTIZED, "quantization.quantized_concat": _QUANTIZED,
     "experimental.*": _GRAPHS,
     "data.experimental.RaggedTensorStructure": "use tf.SparseTensor in datasets",
+    "data.experimental.TensorArrayStructure": "stack the array and use tensors in datasets",
+    "data.experimental.copy_to_device": "a run copies what it needs to its device",
+    "data.experimental.prefetch_to_device": "use prefetch: a run copies what it needs to its device",
+    "data.experimental.StatsAggregator": "time the runs of the iterator's elements",
+    "data.experimental.bytes_produced_stats": "time the runs of the iterator's elements",
+    "data.experimental.latency_stats": "time the runs of the iterator's elements",
+    "data.experimental.SqlDataset": "query in Python and give the rows to tf.data.Dataset.from_generator",
     "random.experimental.*": "use tf.random_uniform and its kin with seeds, or tf.random.stateless_uniform",
     "train.experimental.*": "cast to tf.float16 where it helps and scale the loss by hand",
     "train.sdca_*": "use an optimizer of tf.train on the loss of the linear model",
@@ -88,7 +95,6 @@ INSTEAD: dict[str, str] = {
 
 # Names that are to be here, and what to write until then.
 NOT_YET: dict[str, str] = {
-    "data.*": "feed NumPy batches, or read files with tf.train.batch and the queues of tf.train",
     "contrib.layers.*": "make the variables with tf.get_variable and compute with tf.nn",
     "summary.*": "fetch the values and log them in Python",
     "estimator.*": "write the training loop with tf.Session and tf.train.Saver",

@@ -13,7 +13,7 @@ from jitgraph.formats import messages
 from jitgraph.formats.function_names import reference
 from jitgraph.formats.node_proto import node_to_proto
 from jitgraph.formats.tensor_proto import shape_to_proto
-from jitgraph.graph.calls import bodies
+from jitgraph.graph.calls import functions_of
 
 if TYPE_CHECKING:
     from jitgraph.graph.function_graph import FunctionGraph
@@ -28,7 +28,7 @@ _SHAPES = "_output_shapes"
 def add_functions(library: Any, operations: list[Operation]) -> None:
     """Adds to a FunctionDefLibrary all functions that operations call, and those that these call."""
     known = {definition.signature.name for definition in library.function}
-    waiting = [function for op in operations for function in bodies(op)]
+    waiting = [function for op in operations for function in functions_of(op)]
     while waiting:
         function = waiting.pop(0)
         name = reference(function).name
@@ -36,7 +36,7 @@ def add_functions(library: Any, operations: list[Operation]) -> None:
             continue
         known.add(name)
         library.function.append(definition_of(function, name))
-        waiting.extend(inner for op in function._nodes_by_id for inner in bodies(op))
+        waiting.extend(inner for op in function._nodes_by_id for inner in functions_of(op))
 
 
 def definition_of(function: FunctionGraph, name: str) -> Any:

@@ -5,7 +5,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from jitgraph.formats import messages
-from jitgraph.graph.calls import bodies
+from jitgraph.graph.calls import functions_of
 
 if TYPE_CHECKING:
     from jitgraph.graph.function_graph import FunctionGraph
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def state_of(function: FunctionGraph) -> tuple:
     """What changes whenever the function, or one that it calls, does."""
-    inner = tuple(state_of(called) for op in function._nodes_by_id for called in bodies(op))
+    inner = tuple(state_of(called) for op in function._nodes_by_id for called in functions_of(op))
     return function.version, function.mutations, len(function.inputs), len(function.outputs), inner
 
 

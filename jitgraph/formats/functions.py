@@ -10,7 +10,7 @@ from jitgraph.formats.function_def import Body
 from jitgraph.formats.function_names import state_of
 from jitgraph.formats.node_def import Node
 from jitgraph.formats.op_declarations import declaration
-from jitgraph.graph.dtypes import bool_
+from jitgraph.graph.dtypes import as_dtype, bool_
 from jitgraph.graph.function_graph import BRANCHING, FunctionGraph, is_state
 from jitgraph.graph.registry import lookup
 from jitgraph.graph.tensor import Tensor
@@ -70,12 +70,12 @@ class FunctionLibrary:
         Raises ValueError, naming the node, for functions that are not in the library or do not fit its inputs.
         """
         offset = 1 if node.type in BRANCHING else 0
-        for name in opdef.calls:
+        for name in opdef.functions:
             value = attrs[name]
             try:
-                made = [self._instance(one, inputs[offset:], attrs, graph)
+                made = [self._instance(one, None if opdef.hands_on else inputs[offset:], attrs, graph)
                         for one in (value if isinstance(value, list) else [value])]
-                for function in made:
+                for function in () if opdef.hands_on else made:
                     _check_results(function, attrs, name)
                 attrs[name] = made if isinstance(value, list) else made[0]
             except ValueError as error:
@@ -83,14 +83,15 @@ class FunctionLibrary:
                     raise               # the outermost node is told
                 raise ValueError(f"Node '{node.name}' (op: '{node.type}'), attribute '{name}': {error}") from None
 
-    def _instance(self, called: Any, inputs: list[Tensor], attrs: dict[str, Any], graph: Any) -> Any:
+    def _instance(self, called: Any, inputs: list[Tensor] | None, attrs: dict[str, Any], graph: Any) -> Any:
+        """The graph of a function for these inputs; for None, for any of the types that it declares."""
         if not isinstance(called, messages.NameAttrList):
             return called
         function = self._graph._functions.get(called.name)
         if function is None:
             raise ValueError(f"the function '{called.name}' is not in the library of the GraphDef")
         definition = function.definition
-        if len(definition.signature.input_arg) != len(inputs):
+        if inputs is not None and len(definition.signature.input_arg) != len(inputs):
             raise ValueError(f"the function '{called.name}' takes {len(definition.signature.input_arg)} arguments, but is "
                              f"given {len(inputs)}")
         if called.name in self._calls or len(self._calls) > _DEEPEST:
@@ -108,15 +109,21 @@ class FunctionLibrary:
         made.__dict__["imported"] = kept, state_of(made)
         return made
 
-    def _make(self, called: Any, definition: Any, inputs: list[Tensor], attrs: dict[str, Any],
+    def _make(self, called: Any, definition: Any, inputs: list[Tensor] | None, attrs: dict[str, Any],
               graph: Any) -> FunctionGraph:
         """The graph of a function, for a call with these inputs."""
         body = Body(definition, called.attr, self._declared)
         function = FunctionGraph(called.name, graph)
         function._names.scope = ""
         known: dict[str, Tensor] = {}
-        for number, (argument, outer) in enumerate(zip(body.arguments, inputs)):
+        for number, argument in enumerate(body.arguments):
             wanted = definition.signature.input_arg[number].type
+            if inputs is None:
+                stated = body.shapes[number]
+                known[argument] = function._placeholder(as_dtype(wanted), stated and stated[0], argument)
+                function.inputs.append(known[argument])
+                continue
+            outer = inputs[number]
             if wanted and wanted != outer.dtype.base_dtype.as_datatype_enum:
                 raise ValueError(f"argument '{argument}' of function '{called.name}' was passed "
                                  f"{outer.dtype.base_dtype.name} from {outer.name}")

@@ -214,7 +214,7 @@ class _Importer:
             attrs, annotations = node_def.attributes(node, opdef, self._producer_ops.get(node.type))
             types = node_def.input_types(node, opdef, attrs)
             inputs = self._inputs(node, types)
-            if opdef.calls:
+            if opdef.functions:
                 self._functions.attach(node, opdef, attrs, inputs, self._graph)
             op = self._add(node, opdef, attrs, annotations, inputs)
         except (ValueError, OpError):

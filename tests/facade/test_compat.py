@@ -184,7 +184,7 @@ def test_unknown_modules_say_what_to_do(hook, name):
     ("import tensorflow.keras", "tf.keras is not part of jitgraph: use tf.nn"),
     ("import tensorflow.keras.layers", "tf.keras is not part of jitgraph: use tf.nn"),
     ("from tensorflow import keras", "tf.keras is not part of jitgraph: use tf.nn"),
-    ("from tensorflow import data", "tf.data is not in jitgraph yet: "),
+    ("from tensorflow import estimator", "tf.estimator is not in jitgraph yet: "),
     ("from tensorflow.contrib import foo", r"tf.contrib.foo is not in jitgraph yet\."),
     ("from tensorflow.train import Scaffold", r"tf.train.Scaffold is not in jitgraph yet\."),
     ("from tensorflow.train import AdamOptimiser", r"tf.train.AdamOptimiser is not there: did you mean tf.train.AdamOptimizer\?"),

@@ -1,6 +1,7 @@
 """Sparse tensors as strings: ``tf.serialize_sparse``, ``tf.serialize_many_sparse``, ``tf.deserialize_many_sparse``.
 
-A sparse tensor is three strings: its indices, values and shape as TensorProto messages.
+A sparse tensor is three strings: its indices, values and shape as TensorProto messages.  Inside of pipelines
+(``tf.data``) it is three variants, which hold the arrays themselves.
 """
 from __future__ import annotations
 
@@ -15,37 +16,41 @@ from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.dtypes import DType, TypeSet
 from jitgraph.graph.tensor import Tensor
 
-_STRINGS = TypeSet(dtypes.string).with_default(dtypes.string)
+_STRINGS = TypeSet(dtypes.string, dtypes.variant).with_default(dtypes.string)
 
 
-def _strings(parts: Any) -> list[bytes]:
+def _strings(parts: Any, out_type: DType) -> list:
+    """The three elements that stand for the parts of a sparse tensor."""
+    if out_type is dtypes.variant:
+        return [np.array(part) for part in parts]
     from jitgraph.formats.tensor_proto import make_tensor_proto
 
     return [make_tensor_proto(part).SerializeToString(deterministic=True) for part in parts]
 
 
-def _table(rows: list[list[bytes]]) -> np.ndarray:
+def _table(rows: list[list]) -> np.ndarray:
     out = np.empty((len(rows), 3), object)
     for k, row in enumerate(rows):
-        out[k] = row
+        for part in range(3):
+            out[k, part] = row[part]
     return out
 
 
 @op("SerializeSparse(sparse_indices: int64, sparse_values: T, sparse_shape: int64; out_type: type = string) -> "
     "serialized_sparse: out_type", out_type=_STRINGS, shape=lambda c: (3,), host=True)
-def _serialize_sparse(sparse_indices, sparse_values, sparse_shape):
+def _serialize_sparse(sparse_indices, sparse_values, sparse_shape, out_type):
     """A sparse tensor as three strings."""
-    return _table([_strings((sparse_indices, sparse_values, sparse_shape))])[0]
+    return _table([_strings((sparse_indices, sparse_values, sparse_shape), out_type)])[0]
 
 
 @op("SerializeManySparse(sparse_indices: int64, sparse_values: T, sparse_shape: int64; out_type: type = string) -> "
     "serialized_sparse: out_type", out_type=_STRINGS, shape=lambda c: (None, 3), host=True, dynamic=True)
-def _serialize_many_sparse(sparse_indices, sparse_values, sparse_shape):
+def _serialize_many_sparse(sparse_indices, sparse_values, sparse_shape, out_type):
     """Each row (along the first dimension) of a sparse tensor as three strings."""
     rows = []
     for row in range(int(sparse_shape[0])):
         chosen = sparse_indices[:, 0] == row
-        rows.append(_strings((sparse_indices[chosen, 1:], sparse_values[chosen], sparse_shape[1:])))
+        rows.append(_strings((sparse_indices[chosen, 1:], sparse_values[chosen], sparse_shape[1:]), out_type))
     return _table(rows)
 
 
@@ -57,7 +62,7 @@ def _stacked(strings: np.ndarray, dtype: DType) -> tuple:
     from jitgraph.formats.tensor_proto import to_array
 
     try:
-        parts = [[to_array(TensorProto.FromString(text)) for text in row] for row in strings.tolist()]
+        parts = [[one if isinstance(one, np.ndarray) else to_array(TensorProto.FromString(one)) for one in row] for row in strings]
     except (DecodeError, ValueError, TypeError):
         raise invalid("Could not parse serialized_sparse: it holds no serialized sparse tensors") from None
     if not parts:

@@ -1,0 +1,169 @@
+"""Datasets made of datasets, without functions, as nodes."""
+from __future__ import annotations
+
+import numpy as np
+
+from jitgraph.data import order_host, simple_host, thread_host
+from jitgraph.data.declaring import dataset_op
+from jitgraph.data.file_host import FileCached
+from jitgraph.declare.op import op
+from jitgraph.graph import shape_rules
+
+
+@dataset_op("TakeDataset(input_dataset: variant, count: int64; ...)")
+def take_dataset(input_dataset, count):
+    """The first elements of a dataset."""
+    return simple_host.Taken(input_dataset, count)
+
+
+@dataset_op("SkipDataset(input_dataset: variant, count: int64; ...)")
+def skip_dataset(input_dataset, count):
+    """The elements after the first ones."""
+    return simple_host.Skipped(input_dataset, count)
+
+
+@dataset_op("ShardDataset(input_dataset: variant, num_shards: int64, index: int64; require_non_empty: bool = false, ...)")
+def shard_dataset(input_dataset, num_shards, index, require_non_empty):
+    """One of `num_shards` parts of a dataset."""
+    return simple_host.Sharded(input_dataset, num_shards, index, require_non_empty)
+
+
+@dataset_op("RepeatDataset(input_dataset: variant, count: int64; ...)")
+def repeat_dataset(input_dataset, count):
+    """A dataset again and again."""
+    return order_host.Repeated(input_dataset, count)
+
+
+@dataset_op("ConcatenateDataset(input_dataset: variant, another_dataset: variant; ...)")
+def concatenate_dataset(input_dataset, another_dataset):
+    """One dataset after the other."""
+    return simple_host.Joined(input_dataset, another_dataset)
+
+
+@dataset_op("ZipDataset(input_datasets: N*variant; output_types: list(type) >= 1, output_shapes: list(shape) >= 1)")
+def zip_dataset(input_datasets):
+    """Datasets side by side."""
+    return simple_host.Zipped(list(input_datasets))
+
+
+@dataset_op("BatchDataset(input_dataset: variant, batch_size: int64; ...)")
+def batch_dataset(input_dataset, batch_size):
+    """BatchDatasetV2 that keeps what is left at the end."""
+    return simple_host.Batched(input_dataset, batch_size, False)
+
+
+@dataset_op("BatchDatasetV2(input_dataset: variant, batch_size: int64, drop_remainder: bool; parallel_copy: bool = false, ...)")
+def batch_dataset_v2(input_dataset, batch_size, drop_remainder):
+    """Elements stacked."""
+    return simple_host.Batched(input_dataset, batch_size, drop_remainder)
+
+
+def _padded(input_dataset, batch_size, padded_shapes, padding_values, drop_remainder):
+    shapes = [np.atleast_1d(shape).tolist() if np.ndim(shape) else [shape] for shape in padded_shapes]
+    values = [value if isinstance(value, np.ndarray) else np.array(value, object) for value in padding_values]
+    return simple_host.Padded(input_dataset, batch_size, shapes, values, drop_remainder)
+
+
+@dataset_op("PaddedBatchDataset(input_dataset: variant, batch_size: int64, padded_shapes: N*int64, "
+            "padding_values: [Toutput_types]; output_shapes: list(shape) >= 1)")
+def padded_batch_dataset(input_dataset, batch_size, padded_shapes, padding_values):
+    """PaddedBatchDatasetV2 that keeps what is left at the end."""
+    return _padded(input_dataset, batch_size, padded_shapes, padding_values, False)
+
+
+@dataset_op("PaddedBatchDatasetV2(input_dataset: variant, batch_size: int64, padded_shapes: N*int64, "
+            "padding_values: [Toutput_types], drop_remainder: bool; parallel_copy: bool = false, output_shapes: list(shape) >= 1)")
+def padded_batch_dataset_v2(input_dataset, batch_size, padded_shapes, padding_values, drop_remainder):
+    """Elements padded and stacked."""
+    return _padded(input_dataset, batch_size, padded_shapes, padding_values, drop_remainder)
+
+
+@dataset_op("UnbatchDataset(input_dataset: variant; ...)")
+def unbatch_dataset(input_dataset):
+    """The slices of each element."""
+    return simple_host.Unbatched(input_dataset)
+
+
+@dataset_op("ShuffleDataset(input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64; "
+            "reshuffle_each_iteration: bool = true, ...)")
+def shuffle_dataset(input_dataset, buffer_size, seed, seed2, reshuffle_each_iteration):
+    """The elements in random order."""
+    return order_host.Shuffled(input_dataset, buffer_size, seed, seed2, reshuffle_each_iteration)
+
+
+@dataset_op("ShuffleAndRepeatDataset(input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64, count: int64; ...)")
+def shuffle_and_repeat_dataset(input_dataset, buffer_size, seed, seed2, count):
+    """The elements in random order, again and again."""
+    return order_host.Shuffled(input_dataset, buffer_size, seed, seed2, True, count)
+
+
+@dataset_op("CacheDataset(input_dataset: variant, filename: string; ...)")
+def cache_dataset(input_dataset, filename):
+    """The elements, computed once and then kept in memory or in a file."""
+    if not filename:
+        return simple_host.Cached(input_dataset)
+    return FileCached(input_dataset, filename.decode() if isinstance(filename, bytes) else filename)
+
+
+@dataset_op("PrefetchDataset(input_dataset: variant, buffer_size: int64; slack_period: int = 0, legacy_autotune: bool = true, ...)")
+def prefetch_dataset(input_dataset, buffer_size):
+    """The elements, some of them fetched ahead."""
+    return thread_host.Prefetched(input_dataset, buffer_size)
+
+
+@dataset_op("WindowDataset(input_dataset: variant, size: int64, shift: int64, stride: int64, drop_remainder: bool; ...)")
+def window_dataset(input_dataset, size, shift, stride, drop_remainder):
+    """Stretches of elements as datasets."""
+    return simple_host.Windowed(input_dataset, size, shift, stride, drop_remainder)
+
+
+@dataset_op("DirectedInterleaveDataset(selector_input_dataset: variant, data_input_datasets: N*variant; "
+            "output_types: list(type) >= 1, output_shapes: list(shape) >= 1)")
+def directed_interleave_dataset(selector_input_dataset, data_input_datasets):
+    """Elements of several datasets, chosen by one of numbers."""
+    return order_host.Directed(selector_input_dataset, list(data_input_datasets))
+
+
+@dataset_op("UniqueDataset(input_dataset: variant; ...)")
+def unique_dataset(input_dataset):
+    """The elements that were not there before."""
+    return order_host.Distinct(input_dataset)
+
+
+@dataset_op("IgnoreErrorsDataset(input_dataset: variant; ...)")
+def ignore_errors_dataset(input_dataset):
+    """The elements that raise no errors."""
+    return order_host.Undisturbed(input_dataset)
+
+
+# -- what changes how, not what: these hand the elements on -----------------------------------------------------------
+
+@dataset_op("OptimizeDataset(input_dataset: variant, optimizations: string; ..., optimization_configs: list(string) = [])")
+def optimize_dataset(input_dataset, optimizations):
+    """The elements as TensorFlow's optimiser leaves them: a shuffle that is repeated becomes one with its repetition."""
+    names = {name.decode() for name in np.ravel(optimizations).tolist()}
+    return order_host.Optimized(input_dataset, "shuffle_and_repeat_fusion" in names)
+
+
+@dataset_op("ModelDataset(input_dataset: variant; algorithm: int = 0, cpu_budget: int = 0, ...)")
+def model_dataset(input_dataset):
+    """The elements."""
+    return input_dataset
+
+
+@dataset_op("MaxIntraOpParallelismDataset(input_dataset: variant, max_intra_op_parallelism: int64; ...)")
+def max_intra_op_parallelism_dataset(input_dataset, max_intra_op_parallelism):
+    """The elements."""
+    return input_dataset
+
+
+@dataset_op("PrivateThreadPoolDataset(input_dataset: variant, num_threads: int64; ...)")
+def private_thread_pool_dataset(input_dataset, num_threads):
+    """The elements."""
+    return input_dataset
+
+
+@op("DatasetCardinality(input_dataset: variant) -> cardinality: int64", shape=shape_rules.scalar, host=True, context=("op",))
+def dataset_cardinality(input_dataset, op):
+    """How many elements a dataset has: -1 without end, -2 if it is not known."""
+    return np.array(input_dataset[()].size(), np.int64)

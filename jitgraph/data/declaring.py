@@ -1,0 +1,71 @@
+"""How the ops of datasets are declared: what a body gives for host values becomes the value of a variant tensor."""
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from jitgraph.data.source_host import Function, kept
+from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.graph import shape_rules
+from jitgraph.resources import handle
+
+SHAPED = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1"
+
+
+def dataset_op(signature: str, stateful: bool = False, output: str = "handle") -> Callable[[Callable], Any]:
+    """Declares an op that gives a dataset.
+
+    The body takes the inputs (datasets as `Source`, scalars as Python values, other tensors as arrays of its own, the
+    tensors that functions have captured left out) and gives a `Source`.  Attributes that are functions come as `Function`.
+    Types and shapes of the elements need no mention in the signature, where it ends in "...".
+    """
+    signature = signature.replace("...", SHAPED)
+
+    def declare(body: Callable) -> Any:
+        parameters = list(inspect.signature(body).parameters)
+
+        def value(*inputs, op, **attrs):
+            functions = _functions(op, inputs)
+            given = [_plain(part) for part, arg in zip(inputs, op.opdef.inputs) if not arg.name.endswith(("arguments", "_args"))]
+            named = {name: op.attrs[name] for name in parameters if name in op.opdef.attrs}
+            return handle(body(*given, **{**named, **{name: functions[name] for name in functions if name in parameters}}))
+
+        functools.update_wrapper(value, body)
+        vars(value)["__signature__"] = inspect.Signature()      # attributes come by the node
+        return op(f"{signature} -> {output}: variant", shape=shape_rules.scalar, host=True, context=("op",), stateful=stateful,
+                  hands_on=True, grad=NOT_DIFFERENTIABLE)(value)
+
+    return declare
+
+
+def _functions(node: Any, inputs: tuple) -> dict[str, Function]:
+    """{attribute: function} with what each has captured: the input that is named after it, or the only one."""
+    lists = {arg.name: part for arg, part in zip(node.opdef.inputs, inputs) if arg.name.endswith(("arguments", "_args"))}
+    found = {}
+    for name in node.opdef.functions:
+        of_its_own = [part for key, part in lists.items() if key.startswith(name)]
+        captured = of_its_own[0] if of_its_own else next(iter(lists.values())) if len(lists) == 1 else []
+        found[name] = Function(node.attrs[name], [held(array) for array in captured])
+    return found
+
+
+def held(array: Any) -> Any:
+    """An array that outlives the call; what stands for a thing of the host stays that thing."""
+    return array if isinstance(array, np.ndarray) and array.dtype == object and not array.ndim else kept(array)
+
+
+def _plain(part: Any) -> Any:
+    """An input as a body takes it."""
+    if isinstance(part, (list, tuple)):
+        return [_plain_or_array(one) for one in part]
+    found = _plain_or_array(part)
+    return found.item() if isinstance(found, np.ndarray) and not found.ndim else found
+
+
+def _plain_or_array(array: Any) -> Any:
+    value = array[()] if isinstance(array, np.ndarray) and array.dtype == object and not array.ndim else array
+    return kept(value) if isinstance(value, np.ndarray) else value

@@ -1,0 +1,176 @@
+"""Sources that read files: lines, records of equal length, TFRecords, and elements that were cached in a file."""
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from jitgraph.data.simple_host import Unary
+from jitgraph.data.source_host import Element, Run, Source, Take
+from jitgraph.filesystem.systems import locate
+from jitgraph.formats.files import op_errors
+from jitgraph.formats.records import read_records
+from jitgraph.graph import errors
+
+
+class Files(Source):
+    """The records of files, one file after the other; `records(path)` gives those of one."""
+
+    def __init__(self, names: np.ndarray, records: Callable[[str], Iterator[bytes]]):
+        self.names, self.records = [os.fsdecode(name) for name in np.ravel(names).tolist()], records
+
+    def iterate(self, run: Run) -> Take:
+        names = iter(self.names)
+        current: Iterator[bytes] = iter(())
+
+        def taken() -> Element:
+            nonlocal current
+            while True:
+                try:
+                    record = next(current)
+                except StopIteration:
+                    current = self.records(next(names))
+                    continue
+                array = np.empty((), object)
+                array[()] = record
+                return (array,)
+
+        return taken
+
+
+def _whole(path: str, compression: str) -> Any:
+    """A file open for reading, unpacked."""
+    system, place = locate(path)
+    if compression == "GZIP":
+        return gzip.open(system.open(place, "rb"))
+    if compression == "ZLIB":
+        import io
+
+        with system.open(place, "rb") as file:
+            try:
+                return io.BytesIO(zlib.decompress(file.read()))
+            except zlib.error as error:
+                raise errors.DataLossError(None, None, f"{path}: {error}") from None
+    return system.open(place, "rb")
+
+
+def check_compression(compression: str) -> str:
+    """Raises InvalidArgumentError for a compression that there is not."""
+    if compression not in ("", "GZIP", "ZLIB"):
+        raise errors.InvalidArgumentError(None, None, "Unsupported compression_type.")
+    return compression
+
+
+def lines(path: str, compression: str) -> Iterator[bytes]:
+    """The lines of a file without their ends."""
+    with _reading(path), _whole(path, compression) as file:
+        for line in file:
+            line = line.removesuffix(b"\n")
+            yield line.removesuffix(b"\r")
+
+
+def records(path: str, compression: str) -> Iterator[bytes]:
+    """The records of a TFRecord file."""
+    return read_records(path, compression)
+
+
+class _reading:
+    """Errors of reading as those of TensorFlow."""
+
+    def __init__(self, path: str):
+        self.path, self.errors = path, op_errors(path)
+
+    def __enter__(self) -> None:
+        self.errors.__enter__()
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:
+        if isinstance(error, (EOFError, gzip.BadGzipFile, zlib.error)):
+            raise errors.DataLossError(None, None, f"{self.path}: {error}") from None
+        return self.errors.__exit__(kind, error, trace)
+
+
+def fixed_length(path: str, compression: str, header: int, length: int, footer: int) -> Iterator[bytes]:
+    """Records of equal length between a header and a footer.  Raises InvalidArgumentError if they do not fill the file."""
+    with _reading(path), _whole(path, compression) as file:
+        size = file.seek(0, os.SEEK_END)
+        body = size - header - footer
+        if body < 0 or body % length:
+            raise errors.InvalidArgumentError(
+                None, None, f"Excess bytes in file {path}: its body has {body} bytes between a header of {header} and a "
+                            f"footer of {footer}, which is not divisible by the record length, {length}")
+        file.seek(header)
+        for _ in range(body // length):
+            yield file.read(length)
+
+
+class FileCached(Unary):
+    """The elements of another source, which the first iteration that comes to its end puts into a file."""
+
+    def __init__(self, source: Source, path: str):
+        super().__init__(source)
+        self.path = path
+
+    def iterate(self, run: Run) -> Take:
+        if os.path.exists(self.path + ".cache"):
+            return iter(self._read()).__next__
+        lock = self.path + ".lockfile"
+        with op_errors(lock):
+            if os.path.exists(lock):
+                raise errors.AlreadyExistsError(
+                    None, None, f"There appears to be a concurrent caching iterator running - cache lockfile already exists "
+                                f"('{lock}'). If you are sure no other running TF computations are using this cache prefix, "
+                                "delete the lockfile and re-initialize the iterator.")
+            with open(lock, "x"):
+                pass
+        run.session.at_end(lambda: _remove(lock))
+        take = self.source.iterate(run.at("cache"))
+        found: list[Element] = []
+
+        def caching() -> Element:
+            try:
+                element = tuple(take())
+            except StopIteration:
+                self._write(found)
+                _remove(lock)
+                raise
+            found.append(element)
+            return element
+
+        return caching
+
+    def _write(self, elements: list[Element]) -> None:
+        """The number of components and then the components, as records that hold tensors."""
+        from jitgraph.formats.records import TFRecordWriter
+        from jitgraph.formats.tensor_proto import make_tensor_proto
+
+        temporary = self.path + ".cache.tmp"
+        width = np.array(len(elements[0]) if elements else 0, np.int64)
+        with TFRecordWriter(temporary) as file:
+            for array in (width, *(array for element in elements for array in element)):
+                file.write(make_tensor_proto(array).SerializeToString())
+        os.replace(temporary, self.path + ".cache")
+
+    def _read(self) -> list[Element]:
+        from google.protobuf.message import DecodeError
+
+        from jitgraph.formats.messages import TensorProto
+        from jitgraph.formats.tensor_proto import to_array
+
+        try:
+            arrays = [np.asarray(to_array(TensorProto.FromString(record))) for record in read_records(self.path + ".cache")]
+        except (DecodeError, ValueError, TypeError) as error:
+            raise errors.DataLossError(None, None, f"{self.path}.cache holds no cached elements: {error}") from None
+        width = int(arrays[0]) if arrays else 0
+        return [tuple(arrays[k:k + width]) for k in range(1, len(arrays), width or 1)]
+
+    def size(self) -> int:
+        return self.source.size()
+
+
+def _remove(path: str) -> None:
+    if os.path.exists(path):
+        os.unlink(path)

@@ -1,0 +1,244 @@
+"""Sources that shuffle, repeat and mix the elements of others, in TensorFlow's order for the same seeds."""
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from jitgraph.data.simple_host import Unary
+from jitgraph.data.source_host import INFINITE, UNKNOWN, Element, Run, Source, Take
+from jitgraph.graph import errors
+
+
+def _words(seed: int, seed2: int) -> Callable[[], int]:
+    """A function that gives the 32-bit words of a generator with these seeds, random ones if both are 0."""
+    from jitgraph.ops.random.philox import Bits, Reader, Stream
+
+    return Reader(Bits.reserve(Stream(), seed, seed2, 0), ahead=64).word
+
+
+class Repeated(Unary):
+    """The elements again and again: `count` times, for ever if it is negative."""
+
+    def __init__(self, source: Source, count: int):
+        super().__init__(source)
+        self.count = count
+
+    def iterate(self, run: Run) -> Take:
+        # repeating once is left out before
+        if run.fused and self.count != 1 and isinstance(self.source, Shuffled) and self.source.again:
+            return self.source.repeated(run, self.count)
+        inner = run.at("repeat")
+        epochs, take, fresh = 1, self.source.iterate(inner) if self.count else _ended, True
+
+        def repeated() -> Element:
+            nonlocal epochs, take, fresh
+            while True:
+                try:
+                    element = take()
+                    fresh = False
+                    return element
+                except StopIteration:
+                    if fresh and self.count < 0 or 0 <= self.count <= epochs:
+                        raise
+                    epochs, fresh = epochs + 1, True
+                    take = self.source.iterate(inner)
+
+        return repeated
+
+    def size(self) -> int:
+        size = self.source.size()
+        return size if size == 0 or size == UNKNOWN else INFINITE if self.count < 0 or size == INFINITE else size * self.count
+
+
+def _ended() -> Element:
+    raise StopIteration
+
+
+class Shuffled(Unary):
+    """The elements in random order, each chosen from the next `buffer` ones.
+
+    `again`: whether each iteration has an order of its own, of seeds that a generator with these seeds gives; `count`:
+    how often the elements are repeated, as a part of this.
+    """
+
+    def __init__(self, source: Source, buffer: int, seed: int, seed2: int, again: bool = True, count: int | None = None):
+        if buffer < 1:
+            raise errors.InvalidArgumentError(None, None, "buffer_size must be greater than zero.")
+        super().__init__(source)
+        self.buffer, self.seeds, self.again, self.count = buffer, (seed, seed2), again, count
+        if not again and seed == seed2 == 0:
+            draw = _words(0, 0)
+            self.seeds = draw() | 1, draw()
+
+    def iterate(self, run: Run) -> Take:
+        if self.count is not None:
+            return self.repeated(run, self.count)
+        seeds = self.seeds
+        if self.again:
+            draw = run.session.keep(("seeds", run.path), lambda: _words(*self.seeds))
+            seeds = draw(), draw()
+        return self._shuffled(run.at("shuffle"), 1, _words(*seeds))
+
+    def repeated(self, run: Run, count: int) -> Take:
+        """The elements `count` times; a new epoch may come into the buffer before the one before it is used up."""
+        return self._shuffled(run.at("shuffle"), count, _words(*self.seeds))
+
+    def _shuffled(self, run: Run, count: int, word: Callable[[], int]) -> Take:
+        epochs: collections.deque[list[Element]] = collections.deque([[]])      # what is in the buffer, by epoch
+        state = _Filling(self.source, run, count)
+
+        def shuffled() -> Element:
+            while state.take is not None and state.held < self.buffer:
+                state.fill(epochs)
+            if not state.held:
+                raise StopIteration
+            while not epochs[0]:
+                epochs.popleft()
+            first = epochs[0]
+            # what comes first in the ring buffer takes the place of what is taken out
+            place = state.begin + word() % (len(first) - state.begin)
+            first[place], first[state.begin], chosen = first[state.begin], _GONE, first[place]
+            state.begin += 1
+            state.held -= 1
+            if state.begin == len(first):
+                epochs.popleft()
+                state.begin = 0
+                if not epochs:
+                    epochs.append([])
+            elif state.begin > self.buffer:
+                del first[:state.begin]
+                state.begin = 0
+            return chosen
+
+        return shuffled
+
+    def size(self) -> int:
+        size = self.source.size()
+        if self.count is None or size in (0, UNKNOWN):
+            return size
+        return INFINITE if self.count < 0 or size == INFINITE else size * self.count
+
+
+_GONE: Any = None
+
+
+class _Filling:
+    """Where the filling of a buffer stands.  ``held``: elements in it; ``begin``: where those of its first epoch begin."""
+
+    def __init__(self, source: Source, run: Run, count: int):
+        self.source, self.run, self.count = source, run, count
+        self.epoch, self.held, self.begin = 0, 0, 0
+        self.take: Take | None = source.iterate(run) if count else None
+        self.fresh = True
+
+    def fill(self, epochs: collections.deque) -> None:
+        """Takes one element, of the next epoch if the present one is over; at the end of all, ``take`` becomes None."""
+        assert self.take is not None
+        while True:
+            try:
+                element = self.take()
+            except StopIteration:
+                self.epoch += 1
+                if self.fresh and self.count < 0 or 0 <= self.count <= self.epoch:
+                    self.take = None
+                    return
+                self.take = self.source.iterate(self.run)
+                epochs.append([])
+                self.fresh = True
+                continue
+            self.fresh = False
+            epochs[-1].append(element)
+            self.held += 1
+            return
+
+
+class Randoms(Source):
+    """int64 random numbers of 32 bits, without end."""
+
+    def __init__(self, seed: int, seed2: int):
+        self.seeds = seed, seed2
+
+    def iterate(self, run: Run) -> Take:
+        word = _words(*self.seeds)
+        return lambda: (np.array(word(), np.int64),)
+
+    def size(self) -> int:
+        return INFINITE
+
+
+class Directed(Source):
+    """Elements of several sources; another source says by numbers which one is next."""
+
+    def __init__(self, selector: Source, sources: list[Source]):
+        self.inputs = selector, *sources
+
+    def iterate(self, run: Run) -> Take:
+        select = self.inputs[0].iterate(run.at("selector"))
+        takes: list[Take | None] = [source.iterate(run.at(("choice", k))) for k, source in enumerate(self.inputs[1:])]
+
+        def directed() -> Element:
+            while any(takes):
+                number = int(select()[0])
+                if not 0 <= number < len(takes):
+                    raise errors.InvalidArgumentError(None, None, f"Selector index out of range: {number} >= {len(takes)}")
+                take = takes[number]
+                if take is not None:
+                    try:
+                        return take()
+                    except StopIteration:
+                        takes[number] = None
+            raise StopIteration
+
+        return directed
+
+
+class Distinct(Unary):
+    """The elements that were not there before."""
+
+    def iterate(self, run: Run) -> Take:
+        take, seen = self.source.iterate(run.at("unique")), set()
+
+        def distinct() -> Element:
+            while True:
+                element = take()
+                key = element[0].tobytes() if element[0].dtype != object else repr(element[0].tolist())
+                if key not in seen:
+                    seen.add(key)
+                    return element
+
+        return distinct
+
+
+class Undisturbed(Unary):
+    """The elements without those in whose place an error is raised."""
+
+    def iterate(self, run: Run) -> Take:
+        take = self.source.iterate(run.at("ignore_errors"))
+
+        def undisturbed() -> Element:
+            while True:
+                try:
+                    return take()
+                except errors.CancelledError:
+                    raise
+                except errors.OpError:
+                    continue
+
+        return undisturbed
+
+
+class Optimized(Unary):
+    """The elements, with what TensorFlow's optimiser does to their order."""
+
+    def __init__(self, source: Source, fuses: bool):
+        super().__init__(source)
+        self.fuses = fuses
+
+    def iterate(self, run: Run) -> Take:
+        return self.source.iterate(Run(run.session, run.path, self.fuses))
+
+    def size(self) -> int:
+        return self.source.size()

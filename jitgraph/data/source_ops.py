@@ -1,0 +1,100 @@
+"""Datasets of tensors, numbers and files as nodes."""
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from jitgraph.data import file_host
+from jitgraph.data.declaring import dataset_op
+from jitgraph.data.order_host import Randoms
+from jitgraph.data.simple_host import Counting, One, Slices, SparseSlices
+from jitgraph.graph.errors import InvalidArgumentError
+
+
+def _arrays(components):
+    """Components as arrays, scalars of the host in arrays again."""
+    found = []
+    for component in components:
+        array = component if isinstance(component, np.ndarray) else np.empty((), object)
+        if array is not component:
+            array[()] = component
+        found.append(array)
+    return found
+
+
+@dataset_op("TensorDataset(components: [Toutput_types]; output_shapes: list(shape) >= 1)", stateful=True)
+def tensor_dataset(components):
+    """A dataset of one element."""
+    return One(tuple(_arrays(components)))
+
+
+@dataset_op("TensorSliceDataset(components: [Toutput_types]; output_shapes: list(shape) >= 1)", stateful=True)
+def tensor_slice_dataset(components):
+    """A dataset of the slices of tensors along their first dimension."""
+    arrays = _arrays(components)
+    for number, array in enumerate(arrays):
+        if not array.ndim:
+            raise InvalidArgumentError(None, None, "All components must be at least 1-dimensional")
+        if len(array) != len(arrays[0]):
+            raise InvalidArgumentError(None, None, f"All components must have the same size in the 0th dimension: component 0 has "
+                                                   f"{len(arrays[0])}, component {number} has {len(array)}")
+    return Slices(arrays)
+
+
+@dataset_op("SparseTensorSliceDataset(indices: int64, values: Tvalues, dense_shape: int64)", stateful=True)
+def sparse_tensor_slice_dataset(indices, values, dense_shape):
+    """A dataset of the rows of a sparse tensor."""
+    return SparseSlices(indices, values, dense_shape)
+
+
+@dataset_op("RangeDataset(start: int64, stop: int64, step: int64; ...)", stateful=True)
+def range_dataset(start, stop, step):
+    """A dataset of numbers."""
+    return Counting(start, stop, step)
+
+
+@dataset_op("RandomDataset(seed: int64, seed2: int64; ...)", stateful=True)
+def random_dataset(seed, seed2):
+    """A dataset of random numbers."""
+    return Randoms(seed, seed2)
+
+
+def _text(value):
+    return file_host.check_compression(value.decode() if isinstance(value, bytes) else value)
+
+
+def _names(filenames):
+    return np.array(filenames, object)
+
+
+@dataset_op("TextLineDataset(filenames: string, compression_type: string, buffer_size: int64)", stateful=True)
+def text_line_dataset(filenames, compression_type, buffer_size):
+    """A dataset of the lines of files."""
+    return file_host.Files(_names(filenames), functools.partial(file_host.lines, compression=_text(compression_type)))
+
+
+@dataset_op("TFRecordDataset(filenames: string, compression_type: string, buffer_size: int64)", stateful=True)
+def tf_record_dataset(filenames, compression_type, buffer_size):
+    """A dataset of the records of TFRecord files."""
+    return file_host.Files(_names(filenames), functools.partial(file_host.records, compression=_text(compression_type)))
+
+
+@dataset_op("FixedLengthRecordDatasetV2(filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, "
+            "buffer_size: int64, compression_type: string)", stateful=True)
+def fixed_length_record_dataset_v2(filenames, header_bytes, record_bytes, footer_bytes, buffer_size, compression_type):
+    """A dataset of pieces of equal length of files."""
+    sizes = (("header_bytes", header_bytes, 0), ("record_bytes", record_bytes, 1), ("footer_bytes", footer_bytes, 0))
+    for name, value, least in sizes:
+        if value < least:
+            raise InvalidArgumentError(None, None, f"`{name}` must be >{'=' if not least else ''} 0")
+    return file_host.Files(_names(filenames), functools.partial(
+        file_host.fixed_length, compression=_text(compression_type), header=header_bytes, length=record_bytes, footer=footer_bytes))
+
+
+@dataset_op("FixedLengthRecordDataset(filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, "
+            "buffer_size: int64)", stateful=True)
+def fixed_length_record_dataset(filenames, header_bytes, record_bytes, footer_bytes, buffer_size):
+    """FixedLengthRecordDatasetV2 of files that are not compressed."""
+    return file_host.Files(_names(filenames), functools.partial(
+        file_host.fixed_length, compression="", header=header_bytes, length=record_bytes, footer=footer_bytes))
