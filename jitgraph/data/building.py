@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -98,6 +98,22 @@ def check_state(spec: Any, found: Any) -> None:
                             f"{[getattr(leaf, what) for leaf in own]}; got {[getattr(leaf, what) for leaf in other]}.")
 
 
+class ShapeVector(NamedTuple):
+    """A shape as an int64 vector, -1 for sizes that vary, and its sizes, None for these."""
+
+    tensor: Tensor
+    sizes: list
+
+
+def shape_vector(shape: Any) -> ShapeVector:
+    """The vector of a shape: sizes (None and -1 vary), a TensorShape, or an int64 tensor."""
+    if isinstance(shape, Tensor):
+        return ShapeVector(shape, constant_value_as_shape(shape).as_list())
+    sizes = [getattr(d, "value", d) for d in (shape.dims or [] if isinstance(shape, TensorShape) else shape)]
+    sizes = [None if d is None or int(d) < 0 else int(d) for d in sizes]
+    return ShapeVector(convert_to_tensor(np.array([-1 if d is None else d for d in sizes], np.int64), dtypes.int64), sizes)
+
+
 # -- padding -----------------------------------------------------------------------------------------------------------
 
 def padded_batch(dataset: Any, batch_size: Any, padded_shapes: Any, padding_values: Any, drop_remainder: Any) -> Any:
@@ -130,10 +146,8 @@ def _padded_shape(shape: Any, of_component: TensorShape) -> Tensor:
             raise ValueError(f"Padded shape {shape} must be a 1-D tensor of tf.int64 values, but its shape was {shape.shape}.")
         tensor, stated = shape, constant_value_as_shape(shape)
     else:
-        sizes = [None if d is None or int(d) < 0 else int(d) for d in (TensorShape(shape).as_list() if not isinstance(
-            shape, (list, tuple)) else [getattr(d, "value", d) for d in shape])]
+        tensor, sizes = _mixed_vector(shape)
         stated = TensorShape(sizes)
-        tensor = convert_to_tensor(np.array([-1 if d is None else d for d in sizes], np.int64), dtypes.int64)
     if of_component.ndims is not None and stated.ndims is not None and stated.ndims != of_component.ndims:
         raise ValueError(f"The padded shape {stated} is not compatible with the corresponding input component shape "
                          f"{of_component}.")
@@ -142,6 +156,16 @@ def _padded_shape(shape: Any, of_component: TensorShape) -> Tensor:
             raise ValueError(f"The padded shape {stated} is not compatible with the corresponding input component shape "
                              f"{of_component}.")
     return tensor
+
+
+def _mixed_vector(shape: Any) -> tuple[Tensor, list]:
+    """The vector of a shape some of whose sizes may be tensors."""
+    parts = list(shape) if isinstance(shape, (list, tuple)) else None
+    if parts is None or not any(isinstance(part, Tensor) for part in parts):
+        return shape_vector(TensorShape(shape) if parts is None else parts)
+    sizes = [None if isinstance(d, Tensor) or getattr(d, "value", d) is None else int(d) for d in parts]
+    tensors = [d if isinstance(d, Tensor) else number(-1 if size is None else size, "size") for d, size in zip(parts, sizes)]
+    return raw.Pack(tensors), sizes
 
 
 def _padding(value: Any, dtype: Any) -> Tensor:

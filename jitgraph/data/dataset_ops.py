@@ -167,3 +167,23 @@ def private_thread_pool_dataset(input_dataset, num_threads):
 def dataset_cardinality(input_dataset, op):
     """How many elements a dataset has: -1 without end, -2 if it is not known."""
     return np.array(input_dataset[()].size(), np.int64)
+
+
+@op("DatasetToTFRecord(input_dataset: variant, filename: string, compression_type: string)", shape=shape_rules.no_outputs,
+    stateful=True, host=True, context=("state",))
+def dataset_to_tf_record(input_dataset, filename, compression_type, state):
+    """Writes the elements of a dataset of strings to a TFRecord file."""
+    from jitgraph.data.source_host import Run, Session
+    from jitgraph.formats.records import TFRecordWriter
+
+    session = Session(state)
+    try:
+        take = input_dataset[()].iterate(Run(session))
+        with TFRecordWriter(filename[()].decode(), compression_type[()].decode() or None) as file:
+            while True:
+                try:
+                    file.write(take()[0][()])
+                except StopIteration:
+                    return
+    finally:
+        session.close()

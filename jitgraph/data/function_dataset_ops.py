@@ -89,7 +89,7 @@ def group_by_window_dataset(input_dataset, key_func, reduce_func, window_size_fu
     return function_host.WindowsByKey(input_dataset, key_func, reduce_func, window_size_func)
 
 
-@dataset_op("GroupByReducerDataset(input_dataset: variant, key_func_other_arguments: [Tkey_func_other_arguments], "
+@dataset_op("ExperimentalGroupByReducerDataset(input_dataset: variant, key_func_other_arguments: [Tkey_func_other_arguments], "
             "init_func_other_arguments: [Tinit_func_other_arguments], "
             "reduce_func_other_arguments: [Treduce_func_other_arguments], "
             "finalize_func_other_arguments: [Tfinalize_func_other_arguments]; key_func: func, init_func: func, "

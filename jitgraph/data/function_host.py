@@ -194,9 +194,7 @@ class WindowsByKey(Unary):
 
         def finished(key: int) -> Take:
             nonlocal number
-            rows = groups.pop(key)
-            windows = [handle(Listed([(row[k],) for row in rows])) for k in range(len(rows[0]))]
-            made = reduce((np.array(key, np.int64), *windows))[0][()]
+            made = reduce((np.array(key, np.int64), handle(Listed(groups.pop(key)))))[0][()]
             number += 1
             return made.iterate(run.at("group_by_window").inside(number))
 

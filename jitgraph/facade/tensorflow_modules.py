@@ -236,6 +236,9 @@ SHARED_GROUPS = ("framework", "ops", "eager", "platform", "training", "util", "c
 """Packages whose modules are imported by modules of all others."""
 
 CONTRIB_MODULES = {
+    "data": """
+        python.ops:batching,counter,enumerate_ops,error_ops,get_single_element,grouping,interleave_ops,random_ops,resampling
+        python.ops:scan_ops,shuffle_ops,sliding,unique,writers""",
     "framework": """
         python.framework:checkpoint_utils,experimental,graph_util,tensor_util
         python.ops:arg_scope,audio_ops,checkpoint_ops,gen_variable_ops,ops,prettyprint_ops,script_ops,sort_ops,variables""",
