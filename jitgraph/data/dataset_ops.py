@@ -65,14 +65,15 @@ def _padded(input_dataset, batch_size, padded_shapes, padding_values, drop_remai
 
 
 @dataset_op("PaddedBatchDataset(input_dataset: variant, batch_size: int64, padded_shapes: N*int64, "
-            "padding_values: [Toutput_types]; output_shapes: list(shape) >= 1)")
+            "padding_values: [Toutput_types]; Toutput_types: list(type) >= 1, output_shapes: list(shape) >= 1, N: int >= 1)")
 def padded_batch_dataset(input_dataset, batch_size, padded_shapes, padding_values):
     """PaddedBatchDatasetV2 that keeps what is left at the end."""
     return _padded(input_dataset, batch_size, padded_shapes, padding_values, False)
 
 
 @dataset_op("PaddedBatchDatasetV2(input_dataset: variant, batch_size: int64, padded_shapes: N*int64, "
-            "padding_values: [Toutput_types], drop_remainder: bool; parallel_copy: bool = false, output_shapes: list(shape) >= 1)")
+            "padding_values: [Toutput_types], drop_remainder: bool; parallel_copy: bool = false, Toutput_types: list(type) >= 1, "
+            "output_shapes: list(shape) >= 1, N: int >= 1)")
 def padded_batch_dataset_v2(input_dataset, batch_size, padded_shapes, padding_values, drop_remainder):
     """Elements padded and stacked."""
     return _padded(input_dataset, batch_size, padded_shapes, padding_values, drop_remainder)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.data.source_host import Function, kept
-from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.declare.op import op
 from jitgraph.graph import shape_rules
 from jitgraph.resources import handle
 
@@ -37,7 +37,7 @@ def dataset_op(signature: str, stateful: bool = False, output: str = "handle") -
         functools.update_wrapper(value, body)
         vars(value)["__signature__"] = inspect.Signature()      # attributes come by the node
         return op(f"{signature} -> {output}: variant", shape=shape_rules.scalar, host=True, context=("op",), stateful=stateful,
-                  hands_on=True, grad=NOT_DIFFERENTIABLE)(value)
+                  hands_on=True)(value)
 
     return declare
 

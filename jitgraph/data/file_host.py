@@ -24,17 +24,23 @@ class Files(Source):
         self.names, self.records = [os.fsdecode(name) for name in np.ravel(names).tolist()], records
 
     def iterate(self, run: Run) -> Take:
-        names = iter(self.names)
+        names, name = iter(self.names), ""
         current: Iterator[bytes] = iter(())
 
         def taken() -> Element:
-            nonlocal current
+            nonlocal current, name
             while True:
                 try:
                     record = next(current)
                 except StopIteration:
-                    current = self.records(next(names))
+                    name = next(names)
+                    current = self.records(name)
                     continue
+                except errors.DataLossError:
+                    raise
+                except errors.OpError:
+                    current = self.records(name)    # a file that cannot be opened is tried again by the next call
+                    raise
                 array = np.empty((), object)
                 array[()] = record
                 return (array,)

@@ -7,7 +7,7 @@ from jitgraph.data import function_host
 from jitgraph.data.declaring import dataset_op, held
 from jitgraph.data.source_host import Function, Run, Session
 from jitgraph.data.thread_host import parallel_calls
-from jitgraph.declare.op import op
+from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 
 _MAP = "f: func, ..., use_inter_op_parallelism: bool = true, preserve_cardinality: bool = false"
 
@@ -73,8 +73,8 @@ def parallel_interleave_dataset(input_dataset, cycle_length, block_length, slopp
     return function_host.Interleaved(input_dataset, f, cycle_length, block_length)
 
 
-@dataset_op("ScanDataset(input_dataset: variant, initial_state: [Tstate], other_arguments: [Targuments]; f: func, ..., "
-            "preserve_cardinality: bool = false)")
+@dataset_op("ScanDataset(input_dataset: variant, initial_state: [Tstate], other_arguments: [Targuments]; f: func, "
+            "Tstate: list(type) >= 1, ..., preserve_cardinality: bool = false)")
 def scan_dataset(input_dataset, initial_state, f):
     """What a function gives for its state and each element."""
     return function_host.Scanned(input_dataset, [np.asarray(part) for part in initial_state], f)
@@ -114,9 +114,10 @@ def dense_to_sparse_batch_dataset(input_dataset, batch_size, row_shape):
 
 
 @op("ReduceDataset(input_dataset: variant, initial_state: [Tstate], other_arguments: [Targuments]; f: func, "
-    "output_types: list(type) >= 1, output_shapes: list(shape) >= 1, use_inter_op_parallelism: bool = true) -> "
+    "Tstate: list(type) >= 1, output_types: list(type) >= 1, output_shapes: list(shape) >= 1, "
+    "use_inter_op_parallelism: bool = true) -> "
     "components: [output_types]", shape=lambda c: list(c.attrs["output_shapes"]), host=True, stateful=True, hands_on=True,
-    context=("state", "op"))
+    grad=NOT_DIFFERENTIABLE, context=("state", "op"))
 def reduce_dataset(input_dataset, initial_state, other_arguments, state, op):
     """The state of a function after it has taken in all elements."""
     session = Session(state)

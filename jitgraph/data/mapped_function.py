@@ -60,6 +60,10 @@ def captures_variables(graph: FunctionGraph) -> bool:
     return any(is_state(inner) for inner in graph.captures.values())
 
 
+# operations that look at the machine around them, which TensorFlow does not count among the stateful ones
+REPEATABLE = ("MatchingFiles", "ReadFile")
+
+
 class ByValue(FunctionGraph):
     """The graph of a function without arguments: what it takes from around it is repeated inside.
 
@@ -85,13 +89,18 @@ class ByValue(FunctionGraph):
         if op.type == "Placeholder":
             raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
         reads = any(map(captures_variables, functions_of(op)))
-        if reads or op not in self.allowed and (op.opdef is None or op.opdef.stateful or op.opdef.state or op.opdef.stream):
+        if reads or op not in self.allowed and op.type not in REPEATABLE and _has_state(op):
             raise ValueError(f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.")
         inputs = [self.capture(tensor) for tensor in op.inputs]
         made = Graph.add_op(self, op.opdef, op.type, self.unique_name(op.name), inputs, dict(op.attrs),
                             [t.dtype for t in op.outputs], [t._shape for t in op.outputs], [])
         made._frames = op._frames
         return made
+
+
+def _has_state(op: Operation) -> bool:
+    """Whether an operation gives something else, or does something, when it is repeated."""
+    return op.opdef is None or bool(op.opdef.stateful or op.opdef.state or op.opdef.stream)
 
 
 def dataset_ops(tensor: Tensor) -> set[Operation]:

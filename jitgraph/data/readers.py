@@ -12,8 +12,10 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import control_dependencies, name_scope
 from jitgraph.ops.arrays.identity import identity
 from jitgraph.ops.arrays.shape import reshape, shape
+from jitgraph.ops.checks.assertion import Assert
 from jitgraph.ops.elementwise.arithmetic import maximum
 from jitgraph.ops.elementwise.compare import greater
+from jitgraph.ops.strings.string_split import reduce_join
 
 _BUFFER = 256 * 1024
 
@@ -96,9 +98,8 @@ def list_files(file_pattern: Any, shuffle: bool | None, seed: Any) -> Dataset:
         pattern = convert_to_tensor(file_pattern, dtypes.string, "file_pattern")
         found = raw.MatchingFiles(pattern)
         some = greater(shape(found)[0], 0, name="match_not_empty")
-        message = raw.Add("No files matched pattern: ", raw.ReduceJoin(pattern, [0], separator=", ")
-                          if pattern.shape.ndims else pattern, name="message")
-        with control_dependencies([raw.Assert(some, [message], summarize=1, name="assert_not_empty")]):
+        message = raw.Add("No files matched pattern: ", reduce_join(pattern, separator=", "), name="message")
+        with control_dependencies([Assert(some, [message], summarize=1, name="assert_not_empty")]):
             found = identity(found)
         names = Dataset.from_tensor_slices(found)
         if shuffle:

@@ -23,13 +23,15 @@ def _arrays(components):
     return found
 
 
-@dataset_op("TensorDataset(components: [Toutput_types]; output_shapes: list(shape) >= 1)", stateful=True)
+@dataset_op("TensorDataset(components: [Toutput_types]; Toutput_types: list(type) >= 1, output_shapes: list(shape) >= 1)",
+            stateful=True)
 def tensor_dataset(components):
     """A dataset of one element."""
     return One(tuple(_arrays(components)))
 
 
-@dataset_op("TensorSliceDataset(components: [Toutput_types]; output_shapes: list(shape) >= 1)", stateful=True)
+@dataset_op("TensorSliceDataset(components: [Toutput_types]; Toutput_types: list(type) >= 1, output_shapes: list(shape) >= 1)",
+            stateful=True)
 def tensor_slice_dataset(components):
     """A dataset of the slices of tensors along their first dimension."""
     arrays = _arrays(components)

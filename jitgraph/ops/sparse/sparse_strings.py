@@ -36,16 +36,17 @@ def _table(rows: list[list]) -> np.ndarray:
     return out
 
 
+# `context`: variants are things of the host, which are never folded into the graph
 @op("SerializeSparse(sparse_indices: int64, sparse_values: T, sparse_shape: int64; out_type: type = string) -> "
-    "serialized_sparse: out_type", out_type=_STRINGS, shape=lambda c: (3,), host=True)
-def _serialize_sparse(sparse_indices, sparse_values, sparse_shape, out_type):
+    "serialized_sparse: out_type", out_type=_STRINGS, shape=lambda c: (3,), host=True, context=("op",))
+def _serialize_sparse(sparse_indices, sparse_values, sparse_shape, out_type, op):
     """A sparse tensor as three strings."""
     return _table([_strings((sparse_indices, sparse_values, sparse_shape), out_type)])[0]
 
 
 @op("SerializeManySparse(sparse_indices: int64, sparse_values: T, sparse_shape: int64; out_type: type = string) -> "
-    "serialized_sparse: out_type", out_type=_STRINGS, shape=lambda c: (None, 3), host=True, dynamic=True)
-def _serialize_many_sparse(sparse_indices, sparse_values, sparse_shape, out_type):
+    "serialized_sparse: out_type", out_type=_STRINGS, shape=lambda c: (None, 3), host=True, dynamic=True, context=("op",))
+def _serialize_many_sparse(sparse_indices, sparse_values, sparse_shape, out_type, op):
     """Each row (along the first dimension) of a sparse tensor as three strings."""
     rows = []
     for row in range(int(sparse_shape[0])):

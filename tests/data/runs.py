@@ -1,0 +1,195 @@
+"""What iterators do over several runs, compared with TensorFlow 1.15: steps whose values or errors are recorded.
+
+data/tf115_runs.json is written under TensorFlow 1.15 by ``python tests/data/runs.py``.
+"""
+import json
+import os
+import shutil
+import tempfile
+
+import numpy as np
+
+PROGRAMS = {
+    "initialised again": """
+        it = D.range(6).shuffle(6, 1).make_initializable_iterator(); x = it.get_next()
+        run(x); run(it.initializer); many(x, 7); run(it.initializer); many(x, 3); run(it.initializer); many(x, 7)""",
+    "random functions initialised again": """
+        it = D.range(3).map(lambda v: tf.random_uniform([], seed=5)).make_initializable_iterator(); x = it.get_next()
+        run(it.initializer); many(x, 4); run(it.initializer); many(x, 4)""",
+    "two iterators over one dataset": """
+        d = D.range(4).map(lambda v: tf.random_uniform([], seed=5)).shuffle(4, 2)
+        a = d.make_one_shot_iterator().get_next(); b = d.make_one_shot_iterator().get_next(); many(a, 2); many(b, 5); many(a, 3)""",
+    "placeholder": """
+        n = tf.placeholder(tf.int64, []); it = D.range(n).batch(2).make_initializable_iterator(); x = it.get_next()
+        run(it.initializer, {n: 3}); many(x, 3); run(it.initializer, {n: 1}); many(x, 2); D.range(n).make_one_shot_iterator()""",
+    "variables": """
+        v = tf.get_variable("v", [], tf.int64, initializer=tf.constant_initializer(10), use_resource=True)
+        it = D.range(3).map(lambda k: k + v).make_initializable_iterator(); x = it.get_next(); run(v.initializer)
+        run(it.initializer)
+        run(x); run(v.assign(100)); run(x); D.range(3).map(lambda k: k + v).make_one_shot_iterator()""",
+    "from_structure": """
+        it = tf.data.Iterator.from_structure(tf.int64, []); x = it.get_next(); a = it.make_initializer(D.range(2)); run(x)
+        b = it.make_initializer(D.range(5, 9)); run(a); many(x, 3); run(b); many(x, 2); run(a); many(x, 1); it.initializer
+        it.make_initializer(D.range(3).map(lambda v: tf.to_float(v))); it.make_initializer(D.range(3).batch(2))""",
+    "handles": """
+        h = tf.placeholder(tf.string, []); x = tf.data.Iterator.from_string_handle(h, tf.int64, []).get_next()
+        a = D.range(3).make_one_shot_iterator(); b = D.range(9, 11).make_initializable_iterator()
+        ha = session.run(a.string_handle()); hb = session.run(b.string_handle()); run(b.initializer)
+        run(x, {h: ha}); run(x, {h: hb}); run(x, {h: ha}); run(x, {h: hb}); run(x, {h: hb}); run(x, {h: ha}); run(x, {h: ha})""",
+    "errors go on": """
+        x = D.from_tensor_slices([1., 0., 2.]).map(lambda v: tf.check_numerics(1. / v, "bad")).make_one_shot_iterator().get_next()
+        run(x); kind(x); run(x); kind(x); kind(x)""",
+    "errors of batches": """
+        x = D.range(1, 4).map(lambda k: tf.fill([k], k)).batch(2).make_one_shot_iterator().get_next(); kind(x)
+        y = D.range(3).map(lambda k: tf.fill([k], k)).padded_batch(3, [1]).make_one_shot_iterator().get_next(); kind(y)
+        D.range(3).padded_batch(3, [1]); kind(D.range(3).batch(0).make_one_shot_iterator().get_next())""",
+    "errors of functions": """
+        kind(D.range(2).map(lambda k: tf.py_func(lambda v: 1 // v, [k], tf.int64)).make_one_shot_iterator().get_next())
+        D.range(2).map(lambda k: object()); D.range(2).filter(lambda k: k); D.range(2).flat_map(lambda k: k); D.zip([D.range(2)])
+        D.range(2).concatenate(D.from_tensors("a")); D.from_tensor_slices(3); D.from_tensor_slices(([1, 2], [1])); D.range()
+        D.from_generator(3, tf.int32); D.range(2).apply(lambda d: 3)""",
+    "generators that do not suit": """
+        def wrong(value): return D.from_generator(lambda: iter([value]), tf.int32, []).make_one_shot_iterator().get_next()
+        kind(wrong("a")); kind(wrong([1, 2])); kind(wrong(2)); kind(wrong(2.5))
+        def fails():
+            yield 1
+            raise KeyError("x")
+        x = D.from_generator(fails, tf.int32).make_one_shot_iterator().get_next(); run(x); kind(x)""",
+    "generators anew": """
+        x = D.from_generator(lambda: iter([1, 2]), tf.int32, []).repeat(2).make_one_shot_iterator().get_next(); many(x, 5)""",
+    "files": """
+        files = write(a=b"1\\n22\\r\\n", b=b"3"); x = tf.data.TextLineDataset(files).make_one_shot_iterator().get_next(); many(x, 4)
+        y = tf.data.TextLineDataset(files[0] + ".no").make_one_shot_iterator().get_next(); kind(y); kind(y)
+        z = tf.data.FixedLengthRecordDataset(files, 1, 1).make_one_shot_iterator().get_next(); many(z, 7)
+        kind(tf.data.FixedLengthRecordDataset(files[0], 4).make_one_shot_iterator().get_next())
+        w = tf.data.TextLineDataset(files, num_parallel_reads=2).make_one_shot_iterator().get_next(); many(w, 4)
+        f = D.list_files(os.path.join(folder, "*"), shuffle=False).map(lambda p: tf.strings.substr(p, -1, 1))
+        f = f.make_one_shot_iterator()
+        many(f.get_next(), 3); kind(D.list_files(os.path.join(folder, "no*")).make_initializable_iterator().initializer)
+        g = D.list_files(os.path.join(folder, "*"), seed=3).map(lambda p: tf.strings.substr(p, -1, 1)).make_one_shot_iterator()
+        many(g.get_next(), 3)""",
+    "records": """
+        name = os.path.join(folder, "r"); w = tf.python_io.TFRecordWriter(name); w.write(b"one"); w.write(b"")
+        w.write(b"x" * 99); w.close()
+        x = tf.data.TFRecordDataset(name).map(tf.strings.length).make_one_shot_iterator().get_next(); many(x, 4)
+        cut(name); y = tf.data.TFRecordDataset(name).make_one_shot_iterator().get_next(); run(y); run(y); kind(y); kind(y)
+        out = E.TFRecordWriter(name + "2").write(D.from_tensor_slices(["a", "bc"])); run(out)
+        many(tf.data.TFRecordDataset([name + "2"], num_parallel_reads=1).make_one_shot_iterator().get_next(), 3)""",
+    "cache in a file": """
+        name = os.path.join(folder, "cache"); seen = []
+        d = D.range(3).map(lambda k: (tf.py_func(lambda v: seen.append(int(v)) or v, [k], tf.int64), tf.as_string(k))).cache(name)
+        it = d.make_initializable_iterator(); x = it.get_next(); run(it.initializer); many(x, 4); run(it.initializer)
+        many(x, 4); seen""",
+    "optionals": """
+        it = D.range(1).make_one_shot_iterator(); o = E.get_next_as_optional(it); has = o.has_value(); value = o.get_value()
+        run([has, value]); run(has); kind(value); run(E.Optional.from_value(3).get_value())""",
+    "single elements": """
+        run(E.get_single_element(D.range(5).batch(9))); kind(E.get_single_element(D.range(2)))
+        kind(E.get_single_element(D.range(0)))
+        run(E.cardinality(D.range(7).batch(2))); run(E.cardinality(D.range(7).repeat()))
+        run(E.cardinality(D.range(7).filter(lambda k: k > 1)))
+        run(E.cardinality(D.range(4).repeat(3).skip(2).take(9).shard(2, 0)))
+        run(E.cardinality(D.zip((D.range(3), D.range(5)))))""",
+    "options": """
+        o = tf.data.Options(); o.experimental_optimization.shuffle_and_repeat_fusion = False; o.experimental_deterministic = 3
+        x = D.range(5).shuffle(5, 1).repeat(2).with_options(o).make_one_shot_iterator().get_next(); many(x, 11)
+        p = tf.data.Options(); p.experimental_deterministic = True; q = tf.data.Options(); q.experimental_deterministic = False
+        D.range(2).with_options(p).with_options(q); D.range(2).with_options(p).options().experimental_deterministic; p.nothing""",
+    "sparse": """
+        s = tf.SparseTensor([[0, 0], [1, 2]], [1, 2], [2, 3])
+        x = D.from_tensor_slices(s).batch(2).make_one_shot_iterator().get_next(); run(x)
+        y = D.from_tensor_slices([["a", "b"]]).map(lambda v: {"s": tf.SparseTensor([[0]], v[:1], [2]), "n": 1}).batch(1)
+        y = y.make_one_shot_iterator().get_next(); run(y["s"])""",
+    "shared names": """
+        a = D.range(5).make_initializable_iterator(shared_name="s"); b = D.range(5).make_initializable_iterator(shared_name="s")
+        run(a.initializer); run(a.get_next()); run(b.get_next())""",
+    "tables": """
+        t = tf.contrib.lookup.index_table_from_tensor(["a", "b"]); it = D.from_tensor_slices(["b", "a", "c"]).map(t.lookup)
+        it = it.make_initializable_iterator(); x = it.get_next(); run(tf.tables_initializer()); run(it.initializer); many(x, 4)""",
+}
+
+
+def plain(value):
+    if hasattr(value, "_fields"):
+        return [plain(part) for part in value]
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    if isinstance(value, dict):
+        return {key: plain(part) for key, part in value.items()}
+    if isinstance(value, (np.ndarray, np.generic)):
+        return [str(np.asarray(value).dtype), plain(np.asarray(value).tolist())]
+    return value.decode("latin-1") if isinstance(value, bytes) else value if isinstance(value, (int, float, str)) else None
+
+
+def statements(program):
+    """Its lines as statements, to be run one by one."""
+    import ast
+    import textwrap
+
+    tree = ast.parse(textwrap.dedent(program))
+    for node in tree.body:
+        body = ast.Expression(node.value) if isinstance(node, ast.Expr) else ast.parse("")
+        if not isinstance(node, ast.Expr):
+            body.body = [node]
+        mode = "eval" if isinstance(node, ast.Expr) else "exec"
+        yield mode == "eval", compile(ast.fix_missing_locations(body), "<program>", mode)
+
+
+def result(tf, name):
+    """What each expression of a program gives: its value, or the class of its error."""
+    tf.reset_default_graph()
+    tf.set_random_seed(7)
+    folder = tempfile.mkdtemp()
+    found = []
+    try:
+        with tf.Session() as session:
+
+            def run(fetches, feeds=None):
+                try:
+                    return plain(session.run(fetches, feeds))
+                except tf.errors.OpError as error:
+                    return type(error).__name__ + ": " + error.message.split(chr(10))[0][:60]
+
+            def kind(fetches):
+                try:
+                    return plain(session.run(fetches))
+                except tf.errors.OpError as error:
+                    return type(error).__name__
+
+            def write(**contents):
+                for key, content in contents.items():
+                    with open(os.path.join(folder, key), "wb") as file:
+                        file.write(content)
+                return [os.path.join(folder, key) for key in sorted(contents)]
+
+            def cut(path):
+                with open(path, "rb+") as file:
+                    file.truncate(os.path.getsize(path) - 50)
+
+            names = dict(tf=tf, D=tf.data.Dataset, E=tf.data.experimental, np=np, os=os, session=session, folder=folder, run=run,
+                         kind=kind, write=write, cut=cut, many=lambda fetch, count: [run(fetch) for _ in range(count)])
+            for is_value, code in statements(PROGRAMS[name]):
+                try:
+                    value = eval(code, names) if is_value else exec(code, names)
+                    if is_value:
+                        found.append(plain(value))
+                except Exception as error:
+                    found.append(type(error).__name__)
+    finally:
+        shutil.rmtree(folder)
+    return json.loads(json.dumps(found))
+
+
+if __name__ == "__main__":
+    import sys
+
+    import tensorflow
+
+    tensorflow.logging.set_verbosity(tensorflow.logging.FATAL)
+    expected = {name: result(tensorflow, name) for name in PROGRAMS if len(sys.argv) < 2 or name in sys.argv[1:]}
+    if len(sys.argv) > 1:
+        print(json.dumps(expected, indent=1))
+        sys.exit()
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "tf115_runs.json")
+    with open(path, "w") as file:
+        json.dump(expected, file, sort_keys=True, indent=0)
