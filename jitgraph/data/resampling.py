@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.control.conditionals import cond
 from jitgraph.data.dataset import Dataset
 from jitgraph.graph import dtypes
 from jitgraph.graph.constant_value import constant_value
@@ -18,8 +19,10 @@ from jitgraph.ops.arrays.fill import fill, one_hot
 from jitgraph.ops.arrays.gather import gather
 from jitgraph.ops.arrays.layout import tile
 from jitgraph.ops.arrays.shape import expand_dims
+from jitgraph.ops.checks.printing import Print
 from jitgraph.ops.elementwise.arithmetic import truediv
 from jitgraph.ops.elementwise.cast import cast
+from jitgraph.ops.elementwise.compare import less
 from jitgraph.ops.random.draws import random_uniform
 from jitgraph.ops.reduce.reductions import reduce_max, reduce_min, reduce_sum
 
@@ -39,9 +42,10 @@ def resampled(dataset: Dataset, class_func: Callable, target_dist: Any, initial_
     else:
         shares = convert_to_tensor(initial_dist, name="initial_dist")
         accept, keep = _probabilities(shares, target)
-        accepted, kept = Dataset.from_tensors(accept).repeat(), Dataset.from_tensors(keep).repeat()
+        initial, accepted, kept = (Dataset.from_tensors(tensor).repeat() for tensor in (shares, accept, keep))
         values = constant_value(shares), constant_value(target)
         known = None if any(value is None for value in values) else np.min(values[1] / values[0])
+    accepted = Dataset.zip((accepted, initial)).map(_told)
     chosen = Dataset.zip((classes, accepted, dataset)).map(lambda label, accept, data: (label, gather(accept, label), data))
     chosen = chosen.filter(lambda _, accept, __: random_uniform([], seed=seed) < accept)
     chosen = chosen.map(lambda label, _, data: (label, data)).prefetch(3)
@@ -56,8 +60,15 @@ def resampled(dataset: Dataset, class_func: Callable, target_dist: Any, initial_
 def _probabilities(initial: Any, target: Any) -> tuple:
     """Of accepting an element of each class, and of taking the next one as it comes."""
     ratio = target / (initial + np.finfo(initial.dtype.as_numpy_dtype).tiny)
-    least = reduce_min(ratio)
-    return (ratio - least) / (reduce_max(ratio) - least), least
+    largest, least = reduce_max(ratio), reduce_min(ratio)
+    return (ratio - least) / (largest - least), least
+
+
+def _told(accepted: Any, initial: Any) -> Any:
+    """The probabilities; a line is printed where more than half of the elements are left out."""
+    rejected = reduce_sum((1 - accepted) * initial)
+    return cond(less(rejected, 0.5), lambda: accepted, lambda: Print(
+        accepted, [rejected, initial, accepted], "Proportion of examples rejected by sampler is high: ", 10, 100))
 
 
 def _estimated(target: Any, classes: Dataset, scan: Callable) -> Dataset:

@@ -178,7 +178,7 @@ def sample_from_datasets(datasets: list, weights: Any = None, seed: Any = None) 
         return squeeze(raw.StatelessMultinomial(logits, 1, seeds), axis=[0, 1])
 
     if isinstance(weights, Dataset):
-        both = Dataset.zip((weights.map(lambda *p: log(p[0] if len(p) == 1 else p, name="logits")), RandomDataset(seed).batch(2)))
+        both = Dataset.zip((weights.map(lambda *p: log(p, name="logits")), RandomDataset(seed).batch(2)))
         return _directed(both.map(chosen), datasets)
     if weights is None:
         logits: Any = [[1.0] * count]

@@ -85,6 +85,10 @@ E.sample_from_datasets([D.range(9), D.range(10, 19), D.range(20, 29)], [.2, .3, 
 E.sample_from_datasets([D.range(3), D.range(10, 19)])
 """
 EXPERIMENTAL = """
+D.range(40).apply(E.rejection_resample(lambda x: tf.cast(x % 2, tf.int32), [.9, .1], [.5, .5], seed=1))
+D.range(40).apply(E.rejection_resample(lambda x: tf.cast(x % 3, tf.int32), [.6, .3, .1], seed=1))
+E.sample_from_datasets([D.range(9), D.range(10, 19)], D.from_tensors([.2, .8]).repeat(), seed=3)
+D.range(4).apply(C.assert_element_shape([])) | D.range(1, 5).apply(C.sloppy_interleave(lambda x: D.range(x), 1))
 D.range(5).apply(E.enumerate_dataset(2)) | D.range(6).batch(3).apply(E.unbatch())
 D.from_tensor_slices([1, 2, 1, 3, 2]).apply(E.unique()) | D.range(6).apply(E.map_and_batch(lambda x: x * 2, 4))
 D.range(6).apply(E.map_and_batch(lambda x: x * 2, 4, drop_remainder=True))
