@@ -65,6 +65,9 @@ DATA: dict[str, str] = {
         contrib.data.rejection_resample contrib.data.batch_and_drop_remainder
         contrib.data.padded_batch_and_drop_remainder contrib.data.sloppy_interleave contrib.data.sliding_window_batch
         contrib.data.assert_element_shape contrib.data.reduce_dataset""",
+    "data.examples": """
+        data.experimental.make_batched_features_dataset data.experimental.CsvDataset
+        contrib.data.make_batched_features_dataset contrib.data.CsvDataset""",
     "data.groups": """
         data.experimental.group_by_window data.experimental.Reducer data.experimental.group_by_reducer
         data.experimental.bucket_by_sequence_length contrib.data.group_by_window contrib.data.Reducer

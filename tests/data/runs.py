@@ -75,6 +75,25 @@ PROGRAMS = {
         cut(name); y = tf.data.TFRecordDataset(name).make_one_shot_iterator().get_next(); run(y); run(y); kind(y); kind(y)
         out = E.TFRecordWriter(name + "2").write(D.from_tensor_slices(["a", "bc"])); run(out)
         many(tf.data.TFRecordDataset([name + "2"], num_parallel_reads=1).make_one_shot_iterator().get_next(), 3)""",
+    "tables in files": """
+        files = write(a=b'x,y,z\\n1,2.5,"a,b"\\n3,,c\\n', b=b'x,y,z\\n5,6.5,d\\n')
+        x = E.CsvDataset(files, [tf.int32, [0.5], tf.string], header=True).make_one_shot_iterator().get_next(); many(x, 4)
+        y = E.CsvDataset(files, [[7], [""]], header=True, select_cols=[0, 2]).make_one_shot_iterator().get_next(); many(y, 4)
+        z = E.CsvDataset(files, [tf.float32, tf.float32, tf.string], header=True).make_one_shot_iterator().get_next()
+        run(z); kind(z)""",
+    "examples in files": """
+        name = os.path.join(folder, "e"); w = tf.python_io.TFRecordWriter(name)
+        def number(k): return tf.train.Feature(int64_list=tf.train.Int64List(value=[k]))
+        def example(k): return tf.train.Example(features=tf.train.Features(feature={"k": number(k), "l": number(9)}))
+        for k in range(5): w.write(example(k).SerializeToString())
+        w.close()
+        features = {"k": tf.FixedLenFeature([], tf.int64), "l": tf.FixedLenFeature([], tf.int64)}
+        x = E.make_batched_features_dataset(name, 2, features, shuffle=False, num_epochs=1, label_key="l").make_one_shot_iterator()
+        many(x.get_next(), 4)
+        y = E.make_batched_features_dataset(name, 3, features, shuffle_seed=4).make_one_shot_iterator()
+        many(y.get_next(), 4)
+        p = tf.data.TFRecordDataset(name).batch(5).apply(E.parse_example_dataset({"k": tf.VarLenFeature(tf.int64)}))
+        run(p.make_one_shot_iterator().get_next())""",
     "cache in a file": """
         name = os.path.join(folder, "cache"); seen = []
         d = D.range(3).map(lambda k: (tf.py_func(lambda v: seen.append(int(v)) or v, [k], tf.int64), tf.as_string(k))).cache(name)
