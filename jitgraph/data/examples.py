@@ -68,7 +68,7 @@ class CsvDataset(Dataset):
         defaults = [convert_to_tensor(default, name=f"record_defaults_{k}") for k, default in enumerate(defaults)]
 
         def rows(name: Any) -> Dataset:
-            lines = TextLineDataset(name, compression_type, buffer_size)
+            lines: Dataset = TextLineDataset(name, compression_type, buffer_size)
             lines = lines.skip(1) if header else lines
             return lines.map(lambda line: tuple(decode_csv(line, defaults, field_delim, use_quote_delim, na_value=na_value,
                                                            select_cols=select_cols)))
