@@ -104,7 +104,7 @@ class Delegate:
                                     state.jit) if program.fetches or program.effects else None
 
     def __call__(self, values) -> list:
-        program, found = self.program, ()
+        program, found = self.program, []
         if self.plan is not None:
             found = run_plan(self.plan, [contiguous(values[k]) for k in self.numbers], False)
         return [values[d] if r is None else found[r] for r, d in zip(program.results, program.direct)]
