@@ -20,12 +20,6 @@ from .order import is_transparent, is_variable, seen_through, variable_of
 
 PIN_LIMIT = 64          # elements of an integer input for whose value a segment may be compiled
 FOLD_LIMIT = 4096       # elements of a value that is worth knowing
-SYMBOLIC = {"Pack", "ConcatV2", "Concat", "StridedSlice", "Slice", "Gather", "GatherV2", "Reshape", "ExpandDims", "Squeeze",
-            "Identity", "Add", "AddV2", "Sub", "Mul", "FloorDiv", "FloorMod", "Prod", "Sum", "Maximum", "Minimum",
-            "BroadcastGradientArgs", "ConcatOffset", "Split", "SplitV", "Unpack", "Neg", "StopGradient", "ReverseV2",
-            "DynamicStitch", "Fill", "Tile", "ZerosLike", "OnesLike", "Cast", "BroadcastArgs", "Max", "Min"}
-FROM_SHAPES = {"Shape", "ShapeN", "Size", "Rank"}
-
 
 # what shape rules and lowerings raise for inputs that do not go together, or attributes that are no numbers of the op's dtype
 MISUSED = (ValueError, IndexError, TypeError, OverflowError)
@@ -154,7 +148,7 @@ class _Specializer:
         self._check_open(op)
         if op.type == "ReadVariableOp":         # which is a moment of its own, whoever uses the value
             self._measure(op)
-        if op.type in FROM_SHAPES and all(i is not None for i in inputs):
+        if op.opdef is not None and op.opdef.of_shape is not None and all(i is not None for i in inputs):
             self._from_shapes(op, inputs)
             self._measure(op)
             return True
@@ -236,13 +230,8 @@ class _Specializer:
     # folding ---------------------------------------------------------------------------------------------------
     def _from_shapes(self, op, inputs):
         for tensor, info in zip(op.outputs, inputs):
-            if op.type == "Rank":
-                value = np.asarray(len(info.shape))
-            elif op.type == "Size":
-                value = _object_array([sizes.product(info.shape)]).reshape(())
-            else:
-                value = _object_array(list(info.shape))
-            self._know(tensor, value)
+            value = op.opdef.of_shape(info.shape)
+            self._know(tensor, _object_array(value) if isinstance(value, list) else _object_array([value]).reshape(()))
 
     def _know(self, tensor, value):
         """Records a known value, as plain numbers where no symbolic size is left in it."""
@@ -266,16 +255,15 @@ class _Specializer:
         if op.control_inputs or op.type in ("Assert", "Print"):
             return False
         symbolic = any(i.value.dtype == object and i.dtype.name != "string" for i in inputs)
-        if symbolic and op.type not in SYMBOLIC:
+        if symbolic and not opdef.symbolic:
             return False
-        if symbolic and op.type == "Cast":
-            self._know(op.outputs[0], inputs[0].value)
-            return True
         if not symbolic and not self._cheap(op, inputs):
             return False
         try:
             arrays = [i.value for i in inputs]
-            if symbolic and opdef.scalar is not None:       # the expression itself, on arrays of sizes
+            if symbolic and callable(opdef.symbolic):
+                values = (opdef.symbolic(*opdef.group(arrays)),)
+            elif symbolic and opdef.scalar is not None:     # the expression itself, on arrays of sizes
                 values = (opdef.scalar(*opdef.group(arrays)),)
             else:
                 values = opdef.evaluate(arrays, op.attrs)
@@ -302,13 +290,17 @@ class _Specializer:
 def contradicted(ops, feeds, contrary) -> set:
     """The tensors whose stated shapes need not hold: they follow from values that the graph knows and that are fed
     otherwise, ``tf.ones([tf.shape(x)[0], 3])`` where the size is fed."""
-    found = {t for t in feeds if t.dtype.is_integer and not t.op.type.startswith("Placeholder") and partial_value(t) is not None}
+    found = {t for t in feeds if t.dtype.is_integer and not _is_placeholder(t.op) and partial_value(t) is not None}
     found.update(contrary)
     if found:
         for op in ops:
             if not found.isdisjoint(op.inputs):
                 found.update(op.outputs)
     return found
+
+
+def _is_placeholder(op) -> bool:
+    return op.opdef is not None and op.opdef.placeholder
 
 
 def apply_rule(op, infos) -> list:

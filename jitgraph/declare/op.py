@@ -77,6 +77,12 @@ class OpDef:
     of names of the signature, ``{"axis": "reduction_indices"}``; the names of the signature do, too.  ``hands_on``: it does
     not call its functions while it runs; what it makes does so later, such as the function of ``Dataset.map``.
 
+    What is known of its values before they are computed: ``constant``: the rule by which they follow from those of the
+    inputs while the graph is built, see ``jitgraph.graph.constant_rules``.  ``static``: ``tf.get_static_value`` folds it,
+    as TensorFlow's Python does; shape inference folds many more.  ``of_shape``: its value as a function of the input's
+    shape, on which alone it depends.  ``symbolic``: its NumPy meaning, or its scalar expression, holds also for arrays of
+    sizes that have no number yet; or the function that does.  ``placeholder``: a feed gives its value; without inputs, it must.
+
     `parse` gives the signature.  It is called when one of its parts is first asked for: of the ops that are imported,
     most programs use few.
     """
@@ -99,6 +105,11 @@ class OpDef:
     effect: bool = False
     hands_on: bool = False
     renamed: Mapping[str, str] = MappingProxyType({})
+    constant: Callable | None = None
+    static: bool = False
+    of_shape: Callable | None = None
+    symbolic: bool | Callable = False
+    placeholder: bool = False
     builder: Any = None
     result_type: Any = None             # namedtuple of the outputs, made at first use
 
@@ -231,26 +242,30 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
        stateful: bool = False, state: str | None = None, host: bool = False, checks: bool = False, dynamic: bool =
        False, reference: Callable | None = None, samples: Callable | None = None, updates: Callable | None = None,
        stream: bool = False, context: tuple[str, ...] = (), effect: bool = False, hands_on: bool = False,
-       renamed: dict[str, str] | None = None, **type_sets: Any) -> Callable[[Callable], OpBuilder]:
+       renamed: dict[str, str] | None = None, constant: Callable | None = None, static: bool = False, of_shape: Callable | None = None,
+       symbolic: bool | Callable = False, placeholder: bool = False, **type_sets: Any) -> Callable[[Callable], OpBuilder]:
     """Declares an op whose body is its NumPy meaning.  See the module's docstring, and ``OpDef`` for the arguments."""
 
     def declare(body: Callable) -> OpBuilder:
         return _register(signature, type_sets, body, value=body, shape=shape, lower=lower, grad=grad,
                          stateful=stateful, state=state, host=host, checks=checks, dynamic=dynamic,
                          reference=reference, samples=samples, updates=updates, stream=stream, context=context, effect=effect,
-                         hands_on=hands_on, renamed=renamed or {})
+                         hands_on=hands_on, renamed=renamed or {}, constant=constant, static=static, of_shape=of_shape, symbolic=symbolic,
+                         placeholder=placeholder)
 
     return declare
 
 
 def elementwise(signature: str, *, shape: Callable | None = None, grad: Callable | None = None,
                 stateful: bool = False, checks: bool = False, reference: Callable | None = None,
-                samples: Callable | None = None, **type_sets: Any) -> Callable[[Callable], OpBuilder]:
+                samples: Callable | None = None, constant: Callable | None = None, static: bool = False,
+                symbolic: bool | Callable = False, **type_sets: Any) -> Callable[[Callable], OpBuilder]:
     """Declares an op whose body is a scalar expression in prims, applied to each element with broadcasting."""
 
     def declare(body: Callable) -> OpBuilder:
         builder = _register(signature, type_sets, body, scalar=body, shape=shape or shape_rules.broadcast,
-                            grad=grad, stateful=stateful, checks=checks, reference=reference, samples=samples)
+                            grad=grad, stateful=stateful, checks=checks, reference=reference, samples=samples,
+                            constant=constant, static=static, symbolic=symbolic)
         builder.opdef.value = _scalar_value(builder.opdef)
         return builder
 

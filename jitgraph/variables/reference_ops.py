@@ -209,7 +209,7 @@ scatter_nd_sub = _scatter_nd("ScatterNdSub", "false", "Subtracts from elements o
 def strided_slice_assign(ref, begin, end, strides, value, begin_mask, end_mask, ellipsis_mask, new_axis_mask,
                          shrink_axis_mask):
     """Replaces the part of a variable that ``ref[begin:end:strides]`` (with the masks) names."""
-    from jitgraph.graph.constant_value import numpy_index
+    from jitgraph.ops.arrays.slicing import numpy_index
 
     new = ref.copy()
     index = numpy_index([begin, end, strides], {

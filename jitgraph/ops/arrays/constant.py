@@ -17,7 +17,7 @@ from jitgraph.graph.tensor import Tensor
 
 
 @op("Const(; value: tensor, dtype: type) -> output: dtype", shape=lambda c: c.attrs["value"].shape,
-    lower=lambda b, value, dtype: b.const(value, dtype), grad=NOT_DIFFERENTIABLE)
+    lower=lambda b, value, dtype: b.const(value, dtype), grad=NOT_DIFFERENTIABLE, static=True)
 def const(value):
     """The tensor `value`."""
     return value

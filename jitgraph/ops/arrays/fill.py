@@ -10,7 +10,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare import prim
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
-from jitgraph.graph import dtypes, shape_rules, shapes
+from jitgraph.graph import constant_rules, dtypes, shape_rules, shapes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import BOOL, INDEX, NUMBERS, TypeSet, as_dtype
 from jitgraph.graph.scopes import name_scope
@@ -35,8 +35,15 @@ def _lower_fill(b: Any, dims: Any, value: Any) -> Any:
     return NotImplemented if dims.constant is None else b.broadcast(value, plain_sizes(dims.constant))
 
 
+def _constant_fill(op: Any, index: int, value_of: Any) -> Any:
+    dims, value = (value_of(t) for t in op.inputs)
+    if not constant_rules.is_known(dims) or value is None or np.prod(dims, dtype=np.int64) > constant_rules.LARGEST:
+        return None
+    return np.full(tuple(dims), value.item() if value.dtype == object else value)
+
+
 @op("Fill(dims: index_type, value: T; index_type: type = int32) -> output: T", index_type=INDEX, shape=_fill_shape,
-    lower=_lower_fill)
+    lower=_lower_fill, constant=_constant_fill, symbolic=True, static=True)
 def _fill(dims, value):
     """A tensor of shape `dims`, every element `value`."""
     return np.full(stated_sizes(dims), value, np.asarray(value).dtype)
@@ -57,7 +64,8 @@ def _zero_of(dtype: np.dtype) -> Any:
     return b"" if dtype == object else 0
 
 
-@op("ZerosLike(x: T) -> y: T", shape=shape_rules.same_as_input, lower=_filled_like(0), grad=NOT_DIFFERENTIABLE)
+@op("ZerosLike(x: T) -> y: T", shape=shape_rules.same_as_input, lower=_filled_like(0), grad=NOT_DIFFERENTIABLE,
+    constant=constant_rules.by_value, symbolic=True)
 def _zeros_like(x):
     """Zeros in the shape of `x`."""
     if x.dtype == object and not x.ndim and hasattr(x[()], "zeros"):    # a variant, see jitgraph.tensor_arrays.host_values
@@ -66,7 +74,7 @@ def _zeros_like(x):
 
 
 @op("OnesLike(x: T) -> y: T", T=NUMBERS + BOOL, shape=shape_rules.same_as_input, lower=_filled_like(1),
-    grad=NOT_DIFFERENTIABLE)
+    grad=NOT_DIFFERENTIABLE, constant=constant_rules.by_value, symbolic=True)
 def _ones_like(x):
     """Ones in the shape of `x`."""
     return np.ones(x.shape, x.dtype)

@@ -9,7 +9,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
-from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph import constant_rules, dtypes, shape_rules
 from jitgraph.graph.composite import IndexedSlices
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.counting import counted_as
@@ -52,10 +52,23 @@ def _lower_slices(b: Any, params: Any, indices: Any, axis: int) -> Any:
     return b.gather(params, indices, axis)
 
 
+def _constant_gather(op: Any, index: int, value_of: Any) -> Any:
+    value, indices = (value_of(t) for t in op.inputs[:2])
+    if value is None or not constant_rules.is_known(indices):
+        return None
+    axis = value_of(op.inputs[2]) if len(op.inputs) > 2 else np.array(0)
+    if not constant_rules.is_known(axis) or op.attrs.get("batch_dims", 0):
+        return None
+    try:
+        return np.asarray(np.take(value, indices, int(axis)), value.dtype)
+    except (IndexError, ValueError):
+        return None
+
+
 @op("GatherV2(params: Tparams, indices: Tindices, axis: Taxis; batch_dims: int = 0) -> output: Tparams",
     Tindices=_INDICES, Taxis=_INDICES,
     shape=lambda c: _gathered(c, shape_rules.scalar_constant(c, 2, "axis"), c.attrs["batch_dims"]),
-    lower=_lower_gather_v2, checks=True)
+    lower=_lower_gather_v2, checks=True, constant=_constant_gather, symbolic=True)
 def _gather_v2(params, indices, axis, batch_dims):
     """The slices of `params` along `axis` that `indices` names; the first `batch_dims` dimensions go in pairs."""
     axis = axis_from(axis, params.ndim)
@@ -147,7 +160,7 @@ def _batch_gather_gradient(op: Any, grad: Any) -> Any:
 
 @op("Gather(params: Tparams, indices: Tindices; validate_indices: bool = True) -> output: Tparams", Tindices=_INDICES,
     shape=lambda c: _gathered(c, np.array(0)), lower=lambda b, params, indices: _lower_slices(b, params, indices, 0),
-    checks=True)
+    checks=True, constant=_constant_gather, symbolic=True)
 def _gather_v1(params, indices):
     """The rows of `params` that `indices` names; the older form of GatherV2."""
     check_indices(indices, params.shape[0])

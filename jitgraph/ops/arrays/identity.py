@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
-from jitgraph.graph import shape_rules, shapes
+from jitgraph.graph import constant_rules, shape_rules, shapes
 from jitgraph.graph.dtypes import as_dtype
 
 
-@op("Identity(input: T) -> output: T", shape=shape_rules.same_as_input, lower=lambda b, x: x)
+@op("Identity(input: T) -> output: T", shape=shape_rules.same_as_input, lower=lambda b, x: x, constant=constant_rules.through,
+    symbolic=True)
 def identity(input):
     """The input itself."""
     return input
@@ -21,7 +22,8 @@ def _(op, grad):
     return grad
 
 
-@op("IdentityN(input: [T]; T: list(type) >= 1) -> output: [T]", shape=shape_rules.all_outputs_like(), lower=lambda b, xs: list(xs))
+@op("IdentityN(input: [T]; T: list(type) >= 1) -> output: [T]", shape=shape_rules.all_outputs_like(), lower=lambda b, xs: list(xs),
+    constant=constant_rules.through)
 def identity_n(input):
     """All inputs themselves; none is ready before all are."""
     return list(input)
@@ -32,7 +34,7 @@ def _(op, *grads):
     return list(grads)
 
 
-@op("Snapshot(input: T) -> output: T", shape=shape_rules.same_as_input, lower=lambda b, x: x)
+@op("Snapshot(input: T) -> output: T", shape=shape_rules.same_as_input, lower=lambda b, x: x, constant=constant_rules.through)
 def snapshot(input):
     """The input itself."""
     return input
@@ -44,7 +46,7 @@ def _(op, grad):
 
 
 @op("StopGradient(input: T) -> output: T", shape=shape_rules.same_as_input, lower=lambda b, x: x,
-    grad=NOT_DIFFERENTIABLE)
+    grad=NOT_DIFFERENTIABLE, constant=constant_rules.through, symbolic=True)
 def stop_gradient(input):
     """The input itself, through which no gradient flows back."""
     return input
@@ -62,8 +64,14 @@ def _(op, grad):
     raise LookupError(f"Gradient explicitly disabled. Reason: {op.get_attr('message')!r}")
 
 
+def _passed(op: Any, index: int, value_of: Any) -> Any:
+    """In the graph of a function, the value that the caller passes."""
+    source = getattr(op.graph, "sources", {}).get(op.outputs[index])
+    return None if source is None else value_of(source)
+
+
 @op("Placeholder(; dtype: type, shape: shape = None) -> output: dtype", shape=shape_rules.from_attr("shape"),
-    host=True)
+    host=True, constant=_passed, placeholder=True)
 def _placeholder(shape):
     """A value that the caller feeds; running it without a feed is an error."""
     from jitgraph.graph.errors import InvalidArgumentError
@@ -72,7 +80,7 @@ def _placeholder(shape):
 
 
 @op("PlaceholderV2(; dtype: type, shape: shape) -> output: dtype", shape=shape_rules.from_attr("shape"),
-    host=True)
+    host=True, placeholder=True)
 def _placeholder_v2(shape):
     """A value that the caller feeds, as older graph files name it."""
     return _placeholder.opdef.value(shape)
@@ -84,7 +92,7 @@ def _stated_shape(c: Any) -> Any:
 
 
 @op("PlaceholderWithDefault(input: dtype; shape: shape) -> output: dtype", shape=_stated_shape,
-    lower=lambda b, x, shape: x)
+    lower=lambda b, x, shape: x, placeholder=True)
 def _placeholder_with_default(input):
     """The input, unless the caller feeds another value."""
     return input
@@ -113,7 +121,8 @@ def _ensured(c: Any) -> Any:
     return shape_rules.merge(c.shapes[0], c.attrs["shape"])
 
 
-@op("EnsureShape(input: T; shape: shape) -> output: T", shape=_ensured, lower=lambda b, x, shape: x)
+@op("EnsureShape(input: T; shape: shape) -> output: T", shape=_ensured, lower=lambda b, x, shape: x,
+    constant=constant_rules.through)
 def _ensure_shape(input, shape):
     """The input, checked to have a shape that `shape` allows."""
     actual = np.shape(input)

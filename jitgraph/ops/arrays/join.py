@@ -8,7 +8,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
-from jitgraph.graph import dtypes, shape_rules, shapes
+from jitgraph.graph import constant_rules, dtypes, shape_rules, shapes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import INDEX
 from jitgraph.graph.scopes import name_scope
@@ -39,7 +39,14 @@ def _lower_pack(b: Any, values: list, axis: int) -> Any:
     return b.concat([b.reshape(v, tuple(v.shape[:axis]) + (1,) + tuple(v.shape[axis:])) for v in values], axis)
 
 
-@op("Pack(values: N*T; axis: int = 0) -> output: T", shape=_pack_shape, lower=_lower_pack)
+def _constant_pack(op: Any, index: int, value_of: Any) -> Any:
+    if len(op.inputs) > constant_rules.LARGEST:
+        return None
+    return constant_rules.joined(op.inputs, value_of, lambda parts: np.stack(parts, op.attrs.get("axis", 0)))
+
+
+@op("Pack(values: N*T; axis: int = 0) -> output: T", shape=_pack_shape, lower=_lower_pack, constant=_constant_pack, symbolic=True,
+    static=True)
 def _pack(values, axis):
     """The `values`, all of one shape, side by side along a new `axis`."""
     try:
@@ -72,7 +79,13 @@ def _lower_unpack(b: Any, value: Any, num: int, axis: int) -> Any:
             for k in range(num)]
 
 
-@op("Unpack(value: T; num: int >= 0, axis: int = 0) -> output: num*T", shape=_unpack_shape, lower=_lower_unpack)
+def _constant_unpack(op: Any, index: int, value_of: Any) -> Any:
+    value = value_of(op.inputs[0])
+    return None if value is None else np.asarray(np.take(value, index, op.attrs["axis"]), value.dtype)
+
+
+@op("Unpack(value: T; num: int >= 0, axis: int = 0) -> output: num*T", shape=_unpack_shape, lower=_lower_unpack,
+    constant=_constant_unpack, symbolic=True)
 def _unpack(value, num, axis):
     """The slices of `value` along `axis`, of which there are `num`."""
     if value.shape[axis] != num:
@@ -151,8 +164,16 @@ def _lower_concat(b: Any, values: list, axis: Any) -> Any:
     return b.concat(values, axis_from(axis.constant.reshape(()), len(values[0].shape)))
 
 
+def _constant_concat(tensors: list, axis: Any, value_of: Any) -> Any:
+    known = value_of(axis)
+    if not constant_rules.is_known(known):
+        return None
+    return constant_rules.joined(tensors, value_of, lambda parts: np.concatenate(parts, int(known)))
+
+
 @op("ConcatV2(values: N*T, axis: Tidx; N: int >= 2) -> output: T", Tidx=INDEX,
-    shape=lambda c: _concatenated(c.shapes[:-1], shape_rules.scalar_constant(c, len(c.shapes) - 1, "axis")), lower=_lower_concat)
+    shape=lambda c: _concatenated(c.shapes[:-1], shape_rules.scalar_constant(c, len(c.shapes) - 1, "axis")), lower=_lower_concat,
+    constant=lambda op, index, value_of: _constant_concat(op.inputs[:-1], op.inputs[-1], value_of), symbolic=True, static=True)
 def _concat_v2(values, axis):
     """The `values` end to end along `axis`; their other sizes are equal."""
     try:
@@ -169,7 +190,9 @@ def _(op, grad):
 
 @op("Concat(concat_dim: int32, values: N*T; N: int >= 2) -> output: T",
     shape=lambda c: _concatenated(c.shapes[1:], shape_rules.scalar_constant(c, 0, "concat_dim")),
-    lower=lambda b, concat_dim, values: _lower_concat(b, values, concat_dim))
+    lower=lambda b, concat_dim, values: _lower_concat(b, values, concat_dim),
+    constant=lambda op, index, value_of: _constant_concat(op.inputs[1:], op.inputs[0], value_of),
+    symbolic=True, static=True)
 def _concat_v1(concat_dim, values):
     """The `values` end to end along `concat_dim`; the older form of ConcatV2."""
     return _concat_v2.opdef.value(values, concat_dim)
@@ -204,7 +227,7 @@ def _shapes_of(values: list) -> list:
 
 
 @op("ConcatOffset(concat_dim: int32, shape: N*int32; N: int >= 2) -> offset: N*int32",
-    shape=lambda c: list(c.shapes[1:]), grad=NOT_DIFFERENTIABLE)
+    shape=lambda c: list(c.shapes[1:]), grad=NOT_DIFFERENTIABLE, symbolic=True, static=True)
 def _concat_offset(concat_dim, shape):
     """Where each of several tensors of the given shapes begins in their concatenation."""
     axis, start, offsets = int(concat_dim), 0, []
@@ -261,7 +284,7 @@ def _lower_split(b: Any, split_dim: Any, value: Any, num_split: int) -> Any:
 
 
 @op("Split(split_dim: int32, value: T; num_split: int >= 1) -> output: num_split*T", shape=_split_shape,
-    lower=_lower_split, renamed={"axis": "split_dim"})
+    lower=_lower_split, renamed={"axis": "split_dim"}, constant=constant_rules.by_value, symbolic=True)
 def _split(split_dim, value, num_split):
     """`value` cut along `split_dim` into `num_split` equal parts."""
     axis = int(split_dim)
@@ -316,7 +339,7 @@ def _lower_split_v(b: Any, value: Any, size_splits: Any, split_dim: Any, num_spl
 
 @op("SplitV(value: T, size_splits: Tlen, split_dim: int32; num_split: int >= 1) -> output: num_split*T",
     Tlen=INDEX.with_default(dtypes.int64), shape=_split_v_shape, lower=_lower_split_v,
-    renamed={"axis": "split_dim"})
+    renamed={"axis": "split_dim"}, constant=constant_rules.by_value, symbolic=True)
 def _split_v(value, size_splits, split_dim):
     """`value` cut along `split_dim` into parts of the sizes `size_splits`; one may be -1 (what remains)."""
     axis = int(split_dim)

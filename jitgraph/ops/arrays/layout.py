@@ -8,7 +8,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
-from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph import constant_rules, dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import BOOL, COMPLEX, FLOATS, INDEX, SIGNED_INTS, STRING, TypeSet
 from jitgraph.graph.scopes import name_scope
@@ -75,7 +75,8 @@ def _transpose_value(x: Any, perm: Any) -> Any:
         raise invalid(str(error)) from None
 
 
-@op("Transpose(x: T, perm: Tperm) -> y: T", Tperm=INDEX, shape=_transposed, lower=_lower_transpose)
+@op("Transpose(x: T, perm: Tperm) -> y: T", Tperm=INDEX, shape=_transposed, lower=_lower_transpose,
+    constant=constant_rules.by_value)
 def _transpose(x, perm):
     """Dimension i of the result is dimension perm[i] of `x`."""
     return _transpose_value(x, perm)
@@ -106,7 +107,7 @@ def _(op, grad):
 
 
 @op("InvertPermutation(x: T) -> y: T", T=INDEX, shape=lambda c: shape_rules.with_rank(c.shapes[0], 1, "x"),
-    grad=NOT_DIFFERENTIABLE, checks=True)
+    grad=NOT_DIFFERENTIABLE, checks=True, constant=constant_rules.by_value)
 def invert_permutation(x):
     """The permutation y with y[x[i]] = i."""
     order = np.ravel(x)
@@ -159,7 +160,8 @@ def _lower_reverse(b: Any, tensor: Any, axis: Any) -> Any:
     return NotImplemented if axis.constant is None else b.reverse(tensor, _axes(axis.constant, len(tensor.shape)))
 
 
-@op("ReverseV2(tensor: T, axis: Tidx) -> output: T", T=_REVERSED, Tidx=INDEX, shape=_reversed, lower=_lower_reverse)
+@op("ReverseV2(tensor: T, axis: Tidx) -> output: T", T=_REVERSED, Tidx=INDEX, shape=_reversed, lower=_lower_reverse,
+    constant=constant_rules.by_value, symbolic=True)
 def reverse_v2(tensor, axis):
     """The tensor with the order of the elements along each of `axis` reversed."""
     try:
@@ -262,7 +264,8 @@ def _lower_tile(b: Any, x: Any, multiples: Any) -> Any:
     return b.reshape(spread, [d * m for d, m in zip(x.shape, counts)])
 
 
-@op("Tile(input: T, multiples: Tmultiples) -> output: T", Tmultiples=INDEX, shape=_tiled, lower=_lower_tile)
+@op("Tile(input: T, multiples: Tmultiples) -> output: T", Tmultiples=INDEX, shape=_tiled, lower=_lower_tile,
+    constant=constant_rules.by_value, symbolic=True)
 def tile(input, multiples):
     """The input repeated multiples[i] times along each dimension i."""
     if len(multiples) != input.ndim:
@@ -322,7 +325,7 @@ def _longest(c: Any) -> Any:
     return (None if first is None or second is None else second if second > first else first,)
 
 
-@op("BroadcastArgs(s0: T, s1: T) -> r0: T", T=INDEX, shape=_longest)
+@op("BroadcastArgs(s0: T, s1: T) -> r0: T", T=INDEX, shape=_longest, constant=constant_rules.by_value, symbolic=True)
 def broadcast_args(s0, s1):
     """The shape that two shapes broadcast to."""
     try:

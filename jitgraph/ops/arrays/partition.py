@@ -8,7 +8,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
-from jitgraph.graph import shape_rules
+from jitgraph.graph import constant_rules, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.ops.arrays.gather import gather
 from jitgraph.ops.arrays.shape import plain_sizes, reshape, shape
@@ -26,7 +26,7 @@ def _partition_shape(c: Any) -> Any:
 
 
 @op("DynamicPartition(data: T, partitions: int32; num_partitions: int >= 1) -> outputs: num_partitions*T",
-    shape=_partition_shape, dynamic=True, checks=True)
+    shape=_partition_shape, dynamic=True, checks=True, constant=constant_rules.by_value)
 def _dynamic_partition(data, partitions, num_partitions):
     """outputs[i]: the slices of `data` where `partitions` is i, in order."""
     outside = (partitions < 0) | (partitions >= num_partitions)
@@ -78,13 +78,15 @@ def _stitched(indices: list, data: list) -> np.ndarray:
     return result
 
 
-@op("DynamicStitch(indices: N*int32, data: N*T) -> merged: T", shape=_stitch_shape, dynamic=True)
+@op("DynamicStitch(indices: N*int32, data: N*T) -> merged: T", shape=_stitch_shape, dynamic=True, constant=constant_rules.by_value,
+    symbolic=True)
 def dynamic_stitch(indices, data):
     """merged[indices[m][i]] = data[m][i]; where an index occurs more than once, the last counts."""
     return _stitched(indices, data)
 
 
-@op("ParallelDynamicStitch(indices: N*int32, data: N*T) -> merged: T", shape=_stitch_shape, dynamic=True)
+@op("ParallelDynamicStitch(indices: N*int32, data: N*T) -> merged: T", shape=_stitch_shape, dynamic=True,
+    constant=constant_rules.by_value)
 def _parallel_dynamic_stitch(indices, data):
     """As DynamicStitch."""
     return _stitched(indices, data)

@@ -7,7 +7,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.declare.op import op
-from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph import constant_rules, dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import INDEX, NUMBERS
 from jitgraph.graph.scopes import name_scope
@@ -23,7 +23,7 @@ _TABLE = 1 << 22         # entries of the table of `first_seen`: bytes of memory
 
 @op("Where(input: T) -> index: int64", T=(NUMBERS + dtypes.bool_).with_default(dtypes.bool_),
     shape=lambda c: (None, None if c.shapes[0] is None else len(c.shapes[0])), dynamic=True,
-    renamed={"condition": "input"})
+    renamed={"condition": "input"}, constant=constant_rules.by_value)
 def _where(input):
     """The coordinates of the elements that are not zero (true), one row each, in row-major order."""
     return np.argwhere(input).astype(np.int64)
@@ -179,7 +179,7 @@ def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = N
 
 
 @op("ListDiff(x: T, y: T; out_idx: type = int32) -> out: T, idx: out_idx", out_idx=_OUT, dynamic=True,
-    shape=lambda c: [(None,), (None,)])
+    shape=lambda c: [(None,), (None,)], constant=constant_rules.by_value)
 def _list_diff(x, y, out_idx):
     """The elements of the vector `x` that are not in `y`, duplicates and order kept, and their positions."""
     taken = set(y.tolist())

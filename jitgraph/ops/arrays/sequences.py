@@ -9,7 +9,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.op import INDEX, NOT_DIFFERENTIABLE, NUMBERS, op
 from jitgraph.declare.samples import draw
-from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph import constant_rules, dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import FLOATS, TypeSet, as_dtype
 from jitgraph.graph.scopes import name_scope
@@ -77,7 +77,8 @@ def _ranged(start: Any, limit: Any, delta: Any) -> Any:
     lower=_lower_range, grad=NOT_DIFFERENTIABLE, dynamic=True,
     samples=lambda rng, dtype: [[np.asarray(v, dtype) for v in bounds]
                                 for bounds in ((0, 5, 1), (2, 9, 3), (5, 0, -2), (3, 3, 1))],
-    reference=lambda start, limit, delta: np.arange(start, limit, delta, dtype=start.dtype))
+    reference=lambda start, limit, delta: np.arange(start, limit, delta, dtype=start.dtype), constant=constant_rules.by_value,
+    static=True)
 def _range(start, limit, delta):
     """The numbers from `start` up to `limit` (not included) in steps of `delta`."""
     try:
@@ -202,7 +203,7 @@ _SCAN = "(x: T, axis: Tidx; exclusive: bool = False, reverse: bool = False) -> o
 
 
 @op("Cumsum" + _SCAN, T=NUMBERS, Tidx=INDEX, shape=shape_rules.same_as_input, lower=_lower_scan("add"),
-    samples=_scan_samples)
+    samples=_scan_samples, constant=constant_rules.by_value)
 def _cumsum(x, axis, exclusive, reverse):
     """Running sums along `axis`."""
     return _scanned(np.add.accumulate, 0, x, axis, exclusive, reverse)

@@ -9,11 +9,12 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.declare.renamed_arguments import renamed
-from jitgraph.graph import shape_rules
+from jitgraph.graph import constant_rules, shape_rules
 from jitgraph.graph.composite import SparseTensor, SparseTensorValue, is_sparse
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import INDEX, as_dtype, int32
 from jitgraph.graph.scopes import name_scope
+from jitgraph.graph.shapes import TensorShape
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant
 
@@ -37,8 +38,14 @@ def _rank_vector(c: Any) -> Any:
     return (None if c.shapes[0] is None else len(c.shapes[0]),)
 
 
+def _constant_shape(op: Any, index: int, value_of: Any) -> Any:
+    shape = constant_rules.shape_of(op.inputs[index], value_of)
+    return None if shape is None else constant_rules.sizes(list(shape), op.attrs["out_type"])
+
+
 @op("Shape(input: T; out_type: type = int32) -> output: out_type", out_type=INDEX, shape=_rank_vector,
-    lower=lambda b, x, out_type: b.const(sizes_array(x.shape, out_type), out_type), grad=NOT_DIFFERENTIABLE)
+    lower=lambda b, x, out_type: b.const(sizes_array(x.shape, out_type), out_type), grad=NOT_DIFFERENTIABLE,
+    constant=_constant_shape, static=True, of_shape=list)
 def _shape(input, out_type):
     """The shape of the input as a vector."""
     return sizes_array(input.shape, out_type)
@@ -46,22 +53,33 @@ def _shape(input, out_type):
 
 @op("ShapeN(input: N*T; out_type: type = int32) -> output: N*out_type", out_type=INDEX, grad=NOT_DIFFERENTIABLE,
     shape=lambda c: [(None if s is None else len(s),) for s in c.shapes],
-    lower=lambda b, xs, out_type: [b.const(sizes_array(x.shape, out_type), out_type) for x in xs])
+    lower=lambda b, xs, out_type: [b.const(sizes_array(x.shape, out_type), out_type) for x in xs], constant=_constant_shape,
+    of_shape=list)
 def shape_n(input, out_type):
     """The shapes of all inputs, one vector each."""
     return [sizes_array(x.shape, out_type) for x in input]
 
 
+def _constant_size(op: Any, index: int, value_of: Any) -> Any:
+    count = TensorShape._of(constant_rules.shape_of(op.inputs[0], value_of)).num_elements()
+    return None if count is None else np.array(count, op.attrs["out_type"].as_numpy_dtype)
+
+
 @op("Size(input: T; out_type: type = int32) -> output: out_type", out_type=INDEX, shape=shape_rules.scalar,
     lower=lambda b, x, out_type: b.const(size_scalar(shape_rules.product(x.shape), out_type), out_type),
-    grad=NOT_DIFFERENTIABLE)
+    grad=NOT_DIFFERENTIABLE, constant=_constant_size, static=True, of_shape=shape_rules.product)
 def _size(input, out_type):
     """The number of elements of the input."""
     return size_scalar(shape_rules.product(input.shape), out_type)
 
 
+def _constant_rank(op: Any, index: int, value_of: Any) -> Any:
+    shape = op.inputs[0]._shape
+    return None if shape is None else np.array(len(shape), np.int32)
+
+
 @op("Rank(input: T) -> output: int32", shape=shape_rules.scalar, grad=NOT_DIFFERENTIABLE,
-    lower=lambda b, x: b.const(len(x.shape), int32))
+    lower=lambda b, x: b.const(len(x.shape), int32), constant=_constant_rank, static=True, of_shape=len)
 def _rank(input):
     """The number of dimensions of the input."""
     return np.array(len(input.shape), np.int32)
@@ -159,7 +177,8 @@ def _lower_reshape(b: Any, x: Any, shape: Any) -> Any:
     return b.reshape(x, reshaped(x.shape, plain_sizes(shape.constant)))
 
 
-@op("Reshape(tensor: T, shape: Tshape) -> output: T", Tshape=INDEX, shape=_reshape_shape, lower=_lower_reshape)
+@op("Reshape(tensor: T, shape: Tshape) -> output: T", Tshape=INDEX, shape=_reshape_shape, lower=_lower_reshape,
+    constant=constant_rules.view(lambda value, others: value.reshape(tuple(others[0]))), symbolic=True)
 def reshape(tensor, shape):
     """The elements of `tensor`, in row-major order, in the shape `shape`; one size may be -1 (what remains)."""
     try:
@@ -199,7 +218,8 @@ def _lower_expand_dims(b: Any, x: Any, dim: Any) -> Any:
 
 
 @op("ExpandDims(input: T, dim: Tdim) -> output: T", Tdim=INDEX, shape=_expand_dims_shape, lower=_lower_expand_dims,
-    renamed={"axis": "dim"})
+    renamed={"axis": "dim"}, constant=constant_rules.view(lambda value, others: np.expand_dims(value, int(others[0]))),
+    symbolic=True)
 def _expand_dims(input, dim):
     """The input with a dimension of size 1 inserted at position `dim` (negative: from the end, -1 appends)."""
     try:
@@ -232,10 +252,18 @@ def squeezed(shape: Any, axes: Any) -> Any:
     return tuple([d for d in shape if d != 1])
 
 
+def _constant_squeeze(op: Any, index: int, value_of: Any) -> Any:
+    value = value_of(op.inputs[0])
+    try:
+        return None if value is None else np.squeeze(value, tuple(op.attrs["squeeze_dims"]) or None)
+    except ValueError:
+        return None
+
+
 @op("Squeeze(input: T; squeeze_dims: list(int) = []) -> output: T",
     shape=lambda c: squeezed(c.shapes[0], c.attrs["squeeze_dims"]),
     lower=lambda b, x, squeeze_dims: b.reshape(x, squeezed(tuple(x.shape), squeeze_dims)),
-    renamed={"axis": "squeeze_dims"})
+    renamed={"axis": "squeeze_dims"}, constant=_constant_squeeze, symbolic=True)
 def _squeeze(input, squeeze_dims):
     """The input without its dimensions of size 1, or only without those in `squeeze_dims`."""
     try:

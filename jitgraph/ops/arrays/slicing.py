@@ -1,6 +1,7 @@
 """Parts of a tensor: slice, strided_slice (``x[...]``), and their gradients."""
 from __future__ import annotations
 
+import builtins
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
-from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph import constant_rules, dtypes, shape_rules
 from jitgraph.graph.dtypes import TypeSet
 from jitgraph.ops.arrays.fill import ones_like
 from jitgraph.ops.arrays.join import concat, stack
@@ -61,7 +62,8 @@ def _lower_slice(b: Any, x: Any, begin: Any, size: Any) -> Any:
     return b.slice(x, start, _slice_sizes(x.shape, start, plain_sizes(size.constant)))
 
 
-@op("Slice(input: T, begin: Index, size: Index) -> output: T", Index=_BOUNDS, shape=_slice_shape, lower=_lower_slice)
+@op("Slice(input: T, begin: Index, size: Index) -> output: T", Index=_BOUNDS, shape=_slice_shape, lower=_lower_slice,
+    constant=constant_rules.by_value, symbolic=True)
 def _slice(input, begin, size):
     """The part of `input` that starts at `begin` and has the shape `size` (-1: up to the end)."""
     start = plain_sizes(begin)
@@ -237,8 +239,36 @@ def _index_of(cuts: list) -> tuple:
     return (*index, Ellipsis)
 
 
+def _constant_strided_slice(op: Any, index: int, value_of: Any) -> Any:
+    value = value_of(op.inputs[0])
+    bounds = [value_of(t) for t in op.inputs[1:4]]
+    if value is None or not all(constant_rules.is_known(b) for b in bounds):
+        return None
+    try:
+        return np.asarray(value[numpy_index(bounds, op.attrs)], value.dtype)
+    except IndexError:
+        return None             # the shape rule or the run reports it
+
+
+def numpy_index(bounds: list, attrs: dict[str, Any]) -> tuple:
+    """The NumPy index that begin, end, strides and the masks of a StridedSlice mean."""
+    index: list = []
+    for i, (begin, end, stride) in enumerate(zip(*bounds)):
+        bit = 1 << i
+        if attrs["ellipsis_mask"] & bit:
+            index.append(Ellipsis)
+        elif attrs["new_axis_mask"] & bit:
+            index.append(np.newaxis)
+        elif attrs["shrink_axis_mask"] & bit:
+            index.append(int(begin))
+        else:
+            index.append(builtins.slice(None if attrs["begin_mask"] & bit else int(begin),
+                                        None if attrs["end_mask"] & bit else int(end), int(stride)))
+    return tuple(index)
+
+
 @op(f"StridedSlice(input: T, begin: Index, end: Index, strides: Index; {_MASKS}) -> output: T", Index=_BOUNDS,
-    shape=_strided_slice_shape, lower=_lower_strided_slice)
+    shape=_strided_slice_shape, lower=_lower_strided_slice, constant=_constant_strided_slice, symbolic=True)
 def strided_slice_by_masks(input, begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
     """``input[begin:end:strides]`` with Python's rules.
 

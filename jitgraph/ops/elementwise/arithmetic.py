@@ -13,7 +13,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare import prim
 from jitgraph.declare.op import COMPLEX, FLOATS, NOT_DIFFERENTIABLE, TypeSet, elementwise, op
 from jitgraph.declare.samples import between, draw
-from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph import constant_rules, dtypes, shape_rules
 from jitgraph.graph.composite import IndexedSlices, SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.counting import count_nodes, first_of, gradient_of_nodes
@@ -62,19 +62,20 @@ def _add_gradient(op, grad):
 
 @op("Add(x: T, y: T) -> z: T", T=SUMMABLE + dtypes.string, shape=shape_rules.broadcast, grad=_add_gradient,
     samples=between(-3, 3, 2), reference=np.add,
-    lower=lambda b, x, y: NotImplemented if x.dtype is dtypes.string else x + y)
+    lower=lambda b, x, y: NotImplemented if x.dtype is dtypes.string else x + y, constant=constant_rules.by_element, symbolic=True)
 def add(x, y):
     """``x + y`` with broadcasting; joins strings."""
     return np.asarray(np.add(x, y), np.asarray(x).dtype)
 
 
-@elementwise("AddV2(x: T, y: T) -> z: T", T=SUMMABLE, grad=_add_gradient, reference=np.add)
+@elementwise("AddV2(x: T, y: T) -> z: T", T=SUMMABLE, grad=_add_gradient, reference=np.add, constant=constant_rules.by_element,
+             symbolic=True)
 def add_v2(x, y):
     """``x + y`` with broadcasting."""
     return x + y
 
 
-@elementwise("Sub(x: T, y: T) -> z: T", T=MULTIPLIABLE, reference=np.subtract)
+@elementwise("Sub(x: T, y: T) -> z: T", T=MULTIPLIABLE, reference=np.subtract, constant=constant_rules.by_element, symbolic=True)
 def subtract(x, y):
     """``x - y`` with broadcasting."""
     return x - y
@@ -89,7 +90,7 @@ def _(op, grad):
 
 # -- products ----------------------------------------------------------------------------------------------------------
 
-@elementwise("Mul(x: T, y: T) -> z: T", T=MULTIPLIABLE, reference=np.multiply)
+@elementwise("Mul(x: T, y: T) -> z: T", T=MULTIPLIABLE, reference=np.multiply, constant=constant_rules.by_element, symbolic=True)
 def multiply(x, y):
     """``x * y`` with broadcasting."""
     return x * y
@@ -126,7 +127,7 @@ def _(op, grad):
     return [back.to_x(multiply_no_nan(grad, conj(y))), back.to_y(multiply_no_nan(conj(x), grad))]
 
 
-@elementwise("Square(x: T) -> y: T", T=SIGNED, reference=np.square)
+@elementwise("Square(x: T) -> y: T", T=SIGNED, reference=np.square, constant=constant_rules.by_value)
 def square(x):
     """``x * x``."""
     return x * x
@@ -177,7 +178,8 @@ def _nonzero_divisor(rng, dtype):
 
 
 @elementwise("RealDiv(x: T, y: T) -> z: T", T=FLOATS + TypeSet(dtypes.uint8, dtypes.int8, dtypes.uint16, dtypes.int16,
-             dtypes.int32, dtypes.int64) + COMPLEX, reference=np.true_divide, samples=_nonzero_divisor)
+             dtypes.int32, dtypes.int64) + COMPLEX, reference=np.true_divide, samples=_nonzero_divisor,
+             constant=constant_rules.by_value)
 def realdiv(x, y):
     """``x / y`` with broadcasting."""
     return x / y
@@ -198,7 +200,8 @@ realdiv.gradient(_quotient_gradient(realdiv))
 
 
 @elementwise("Div(x: T, y: T) -> z: T", T=MULTIPLIABLE, checks=True, samples=_nonzero_divisor,
-             reference=lambda x, y: np.trunc(np.true_divide(x, y)) if x.dtype.kind in "iu" else np.true_divide(x, y))
+             reference=lambda x, y: np.trunc(np.true_divide(x, y)) if x.dtype.kind in "iu" else np.true_divide(x, y),
+             constant=constant_rules.by_value)
 def _div(x, y, T):
     """``x / y`` as C divides: integers towards zero."""
     return prim.trunc_div(x, y) if T.is_integer else x / y
@@ -219,7 +222,8 @@ _div_no_nan.gradient(_quotient_gradient(_div_no_nan))
 
 
 @elementwise("FloorDiv(x: T, y: T) -> z: T", T=MULTIPLIABLE - COMPLEX, checks=True, grad=NOT_DIFFERENTIABLE,
-             samples=_nonzero_divisor, reference=lambda x, y: np.floor(np.true_divide(x, y)))
+             samples=_nonzero_divisor, reference=lambda x, y: np.floor(np.true_divide(x, y)), constant=constant_rules.by_element,
+             symbolic=True)
 def floor_div(x, y, T):
     """``x / y`` rounded towards minus infinity.  Integers raise InvalidArgumentError if y is 0."""
     return prim.floor_div(x, y) if T.is_integer else prim.floor(x / y)
@@ -235,7 +239,7 @@ def truncatediv(x, y):
 # -- remainders --------------------------------------------------------------------------------------------------------
 
 @elementwise("FloorMod(x: T, y: T) -> z: T", T=_INT32_64 + FLOATS, checks=True, reference=np.mod,
-             samples=_nonzero_divisor)
+             samples=_nonzero_divisor, constant=constant_rules.by_element, symbolic=True)
 def floormod(x, y):
     """What ``x / y`` rounded towards minus infinity leaves; it has the sign of y."""
     return prim.floor_mod(x, y)
@@ -305,20 +309,21 @@ def _(op, grad):
     return [of_x, back.to_y(grad * z * log_x)]
 
 
-@elementwise("Neg(x: T) -> y: T", T=SIGNED, grad=lambda op, grad: negative(grad), reference=np.negative)
+@elementwise("Neg(x: T) -> y: T", T=SIGNED, grad=lambda op, grad: negative(grad), reference=np.negative,
+             constant=constant_rules.by_element, symbolic=True)
 def negative(x):
     """``-x``."""
     return -x
 
 
 @elementwise("Abs(x: T) -> y: T", T=FLOATS + TypeSet(dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64),
-             grad=lambda op, grad: grad * sign(op.inputs[0]), reference=np.abs)
+             grad=lambda op, grad: grad * sign(op.inputs[0]), reference=np.abs, constant=constant_rules.by_value)
 def _abs(x):
     """The absolute value of x."""
     return prim.abs(x)
 
 
-@elementwise("Sign(x: T) -> y: T", T=SIGNED, reference=np.sign)
+@elementwise("Sign(x: T) -> y: T", T=SIGNED, reference=np.sign, constant=constant_rules.by_value)
 def sign(x, T):
     """-1, 0 or 1 by the sign of x, 0 for NaN; ``x / abs(x)`` for complex x other than 0."""
     return prim.select(prim.is_nan(x), 0.0, prim.sign(x)) if T.is_floating else prim.sign(x)
@@ -348,14 +353,14 @@ def _choice_gradient(compare):
 
 
 @elementwise("Maximum(x: T, y: T) -> z: T", T=FLOATS + _INT32_64, grad=_choice_gradient(greater_equal),
-             reference=np.maximum)
+             reference=np.maximum, constant=constant_rules.by_element, symbolic=True)
 def maximum(x, y):
     """The larger of x and y, with broadcasting; x if one is NaN."""
     return prim.select(prim.lt(x, y), y, x)
 
 
 @elementwise("Minimum(x: T, y: T) -> z: T", T=FLOATS + _INT32_64, grad=_choice_gradient(less_equal),
-             reference=np.minimum)
+             reference=np.minimum, constant=constant_rules.by_element, symbolic=True)
 def minimum(x, y):
     """The smaller of x and y, with broadcasting; x if one is NaN."""
     return prim.select(prim.lt(y, x), y, x)

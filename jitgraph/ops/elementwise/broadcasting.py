@@ -50,7 +50,7 @@ def _as_constants(b: Any, s0: Any, s1: Any) -> Any:
 @op("BroadcastGradientArgs(s0: T, s1: T) -> r0: T, r1: T", T=INDEX, shape=_two_vectors, lower=_as_constants,
     grad=NOT_DIFFERENTIABLE, dynamic=True,
     samples=lambda rng, dtype: [[np.array([2, 3, 1], dtype), np.array([3, 4], dtype)],
-                                [np.array([], dtype), np.array([5], dtype)]])
+                                [np.array([], dtype), np.array([5], dtype)]], symbolic=True)
 def broadcast_gradient_args(s0, s1):
     """The axes over which the gradients of ``x op y`` are summed, from the shapes `s0` of x and `s1` of y."""
     try:

@@ -8,7 +8,7 @@ import numpy as np
 from jitgraph.declare import prim
 from jitgraph.declare.op import BOOL, FLOATS, NUMBERS, QUANTIZED, elementwise, op
 from jitgraph.declare.samples import draw
-from jitgraph.graph import dtypes
+from jitgraph.graph import constant_rules, dtypes
 from jitgraph.graph.composite import IndexedSlices, SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import DType, as_dtype
@@ -23,10 +23,17 @@ def _cast_samples(rng, dtype):
     return [([draw(rng, (2, 3), dtype, 0, 9)], {"DstT": target}) for target in targets]
 
 
+def _constant_cast(op: Any, index: int, value_of: Any) -> Any:
+    value = value_of(op.inputs[0])
+    if constant_rules.is_known(value):
+        return constant_rules.by_value(op, index, value_of)
+    return value if op.attrs["DstT"].is_integer else None
+
+
 @elementwise("Cast(x: SrcT; DstT: type, Truncate: bool = False) -> y: DstT", SrcT=_CASTABLE + QUANTIZED,
              DstT=_CASTABLE + QUANTIZED, samples=_cast_samples,
              reference=lambda x, DstT: (x.real if np.iscomplexobj(x) and not DstT.is_complex else x).astype(
-                 DstT.as_numpy_dtype))
+                 DstT.as_numpy_dtype), constant=_constant_cast, symbolic=lambda x: x, static=True)
 def _cast(x, DstT):
     """x as `DstT`: to bool by "is not zero", to integers towards zero, from complex by the real part."""
     return prim.cast(x, DstT)

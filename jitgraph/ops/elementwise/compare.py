@@ -21,7 +21,7 @@ from jitgraph.declare.op import (
     op,
 )
 from jitgraph.declare.samples import between, draw
-from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph import constant_rules, dtypes, shape_rules
 from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.tensor import Tensor
 
@@ -61,14 +61,14 @@ _EQUALITY = "(x: T, y: T; incompatible_shape_error: bool = True) -> z: bool"
 
 
 @op("Equal" + _EQUALITY, T=COMPARABLE, samples=between(0, 2, 2), shape=_equality_shape, lower=_equality(prim.eq),
-    grad=NOT_DIFFERENTIABLE, reference=lambda x, y, **_: x == y)
+    grad=NOT_DIFFERENTIABLE, reference=lambda x, y, **_: x == y, constant=constant_rules.by_value, static=True)
 def _equal(x, y, incompatible_shape_error):
     """Whether x and y are equal, with broadcasting."""
     return _equality_value(np.equal, x, y, incompatible_shape_error)
 
 
 @op("NotEqual" + _EQUALITY, T=COMPARABLE, samples=between(0, 2, 2), shape=_equality_shape, lower=_equality(prim.ne),
-    grad=NOT_DIFFERENTIABLE, reference=lambda x, y, **_: x != y)
+    grad=NOT_DIFFERENTIABLE, reference=lambda x, y, **_: x != y, constant=constant_rules.by_value, static=True)
 def _not_equal(x, y, incompatible_shape_error):
     """Whether x and y differ, with broadcasting."""
     return _equality_value(np.not_equal, x, y, incompatible_shape_error)
@@ -84,25 +84,28 @@ def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     return _not_equal(x, y, name=name)
 
 
-@elementwise("Less(x: T, y: T) -> z: bool", T=REALS, grad=NOT_DIFFERENTIABLE, reference=np.less)
+@elementwise("Less(x: T, y: T) -> z: bool", T=REALS, grad=NOT_DIFFERENTIABLE, reference=np.less, constant=constant_rules.by_value)
 def less(x, y):
     """Where ``x < y``, with broadcasting."""
     return prim.lt(x, y)
 
 
-@elementwise("LessEqual(x: T, y: T) -> z: bool", T=REALS, grad=NOT_DIFFERENTIABLE, reference=np.less_equal)
+@elementwise("LessEqual(x: T, y: T) -> z: bool", T=REALS, grad=NOT_DIFFERENTIABLE, reference=np.less_equal,
+             constant=constant_rules.by_value)
 def less_equal(x, y):
     """Where ``x <= y``, with broadcasting."""
     return prim.le(x, y)
 
 
-@elementwise("Greater(x: T, y: T) -> z: bool", T=REALS, grad=NOT_DIFFERENTIABLE, reference=np.greater)
+@elementwise("Greater(x: T, y: T) -> z: bool", T=REALS, grad=NOT_DIFFERENTIABLE, reference=np.greater,
+             constant=constant_rules.by_value)
 def greater(x, y):
     """Where ``x > y``, with broadcasting."""
     return prim.gt(x, y)
 
 
-@elementwise("GreaterEqual(x: T, y: T) -> z: bool", T=REALS, grad=NOT_DIFFERENTIABLE, reference=np.greater_equal)
+@elementwise("GreaterEqual(x: T, y: T) -> z: bool", T=REALS, grad=NOT_DIFFERENTIABLE, reference=np.greater_equal,
+             constant=constant_rules.by_value)
 def greater_equal(x, y):
     """Where ``x >= y``, with broadcasting."""
     return prim.ge(x, y)
@@ -123,19 +126,21 @@ def approximate_equal(x, y, tolerance, T):
 
 # -- logic -------------------------------------------------------------------------------------------------------------
 
-@elementwise("LogicalAnd(x: bool, y: bool) -> z: bool", grad=NOT_DIFFERENTIABLE, reference=np.logical_and)
+@elementwise("LogicalAnd(x: bool, y: bool) -> z: bool", grad=NOT_DIFFERENTIABLE, reference=np.logical_and,
+             constant=constant_rules.by_value)
 def logical_and(x, y):
     """Where x and y are true, with broadcasting."""
     return prim.logical_and(x, y)
 
 
-@elementwise("LogicalOr(x: bool, y: bool) -> z: bool", grad=NOT_DIFFERENTIABLE, reference=np.logical_or)
+@elementwise("LogicalOr(x: bool, y: bool) -> z: bool", grad=NOT_DIFFERENTIABLE, reference=np.logical_or,
+             constant=constant_rules.by_value)
 def logical_or(x, y):
     """Where x or y is true, with broadcasting."""
     return prim.logical_or(x, y)
 
 
-@elementwise("LogicalNot(x: bool) -> y: bool", grad=NOT_DIFFERENTIABLE, reference=np.logical_not)
+@elementwise("LogicalNot(x: bool) -> y: bool", grad=NOT_DIFFERENTIABLE, reference=np.logical_not, constant=constant_rules.by_value)
 def logical_not(x):
     """Where x is false."""
     return prim.logical_not(x)
@@ -239,7 +244,8 @@ def _select_samples(rng, dtype):
 @op("Select(condition: bool, t: T, e: T) -> output: T", shape=_select_shape, lower=_lower_select,
     samples=_select_samples, renamed={"x": "t", "y": "e"},
     reference=lambda condition, t, e: np.where(condition if condition.ndim in (0, t.ndim)
-                                               else condition.reshape(-1, *[1] * (t.ndim - 1)), t, e))
+                                               else condition.reshape(-1, *[1] * (t.ndim - 1)), t, e),
+    constant=constant_rules.by_value)
 def select(condition, t, e):
     """Elements of t where `condition` is true, of e elsewhere; a vector condition chooses rows."""
     if np.ndim(condition) == 1 and np.ndim(t) > 1:

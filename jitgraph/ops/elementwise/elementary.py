@@ -9,7 +9,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare import prim
 from jitgraph.declare.op import COMPLEX, FLOATS, TypeSet, elementwise
 from jitgraph.declare.samples import between, draw
-from jitgraph.graph import dtypes
+from jitgraph.graph import constant_rules, dtypes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
@@ -338,13 +338,13 @@ def _no_slope(op: Any, grad: Any) -> Any:
     return None
 
 
-@elementwise("Floor(x: T) -> y: T", T=FLOATS, grad=_no_slope, reference=np.floor)
+@elementwise("Floor(x: T) -> y: T", T=FLOATS, grad=_no_slope, reference=np.floor, constant=constant_rules.by_value)
 def floor(x):
     """The largest whole number that is not larger than x."""
     return prim.floor(x)
 
 
-@elementwise("Ceil(x: T) -> y: T", T=FLOATS, grad=_no_slope, reference=np.ceil)
+@elementwise("Ceil(x: T) -> y: T", T=FLOATS, grad=_no_slope, reference=np.ceil, constant=constant_rules.by_value)
 def ceil(x):
     """The smallest whole number that is not smaller than x."""
     return prim.ceil(x)
@@ -356,7 +356,7 @@ def rint(x):
     return prim.rint(x)
 
 
-@elementwise("Round(x: T) -> y: T", T=_WITH_INTS, grad=_no_slope, reference=np.round)
+@elementwise("Round(x: T) -> y: T", T=_WITH_INTS, grad=_no_slope, reference=np.round, constant=constant_rules.by_value)
 def _round(x, T):
     """The nearest whole number; halves to the even one."""
     if T.is_complex:

@@ -10,7 +10,7 @@ from jitgraph.declare import prim
 from jitgraph.declare.op import INDEX, NOT_DIFFERENTIABLE, NUMBERS, REALS, op
 from jitgraph.declare.renamed_arguments import renamed
 from jitgraph.declare.samples import draw
-from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph import constant_rules, dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
@@ -68,7 +68,8 @@ def _wide(x: Any) -> Any:
 
 @op("Sum" + _REDUCTION, T=NUMBERS, Tidx=INDEX, shape=shape_rules.reduced, renamed=_RENAMED, lower=_lowered("add"),
     samples=reduction_samples,
-    reference=lambda x, axes, keep_dims: np.add.reduce(x, axis=tuple(np.ravel(axes)), keepdims=keep_dims))
+    reference=lambda x, axes, keep_dims: np.add.reduce(x, axis=tuple(np.ravel(axes)), keepdims=keep_dims),
+    constant=constant_rules.by_value, symbolic=True)
 def _sum(x, reduction_indices, keep_dims):
     """The sum over the axes `reduction_indices`; 0 over nothing."""
     return np.asarray(precise_sum(x, _axes(reduction_indices, x.ndim), keep_dims))
@@ -122,7 +123,8 @@ def _(op, grad):
 
 @op("Prod" + _REDUCTION, T=NUMBERS, Tidx=INDEX, shape=shape_rules.reduced, renamed=_RENAMED, lower=_lowered("mul"),
     samples=reduction_samples,
-    reference=lambda x, axes, keep_dims: np.multiply.reduce(x, axis=tuple(np.ravel(axes)), keepdims=keep_dims))
+    reference=lambda x, axes, keep_dims: np.multiply.reduce(x, axis=tuple(np.ravel(axes)), keepdims=keep_dims),
+    constant=constant_rules.by_value, symbolic=True)
 def _prod(x, reduction_indices, keep_dims):
     """The product over the axes `reduction_indices`; 1 over nothing."""
     wide = _wide(x)
@@ -189,14 +191,14 @@ def _extreme_gradient(op: Any, grad: Any) -> list:
 
 
 @op("Max" + _REDUCTION, T=REALS, Tidx=INDEX, shape=shape_rules.reduced, renamed=_RENAMED, lower=_lowered_extreme("max"),
-    grad=_extreme_gradient, samples=reduction_samples)
+    grad=_extreme_gradient, samples=reduction_samples, constant=constant_rules.by_value, symbolic=True)
 def _max(x, reduction_indices, keep_dims):
     """The largest element along the axes `reduction_indices`, NaN left out among several; over nothing the dtype's lowest."""
     return _extreme_value(np.maximum, True)(x, reduction_indices, keep_dims)
 
 
 @op("Min" + _REDUCTION, T=REALS, Tidx=INDEX, shape=shape_rules.reduced, renamed=_RENAMED, lower=_lowered_extreme("min"),
-    grad=_extreme_gradient, samples=reduction_samples)
+    grad=_extreme_gradient, samples=reduction_samples, constant=constant_rules.by_value, symbolic=True)
 def _min(x, reduction_indices, keep_dims):
     """The smallest element along the axes `reduction_indices`, NaN left out among several; over nothing the dtype's highest."""
     return _extreme_value(np.minimum, False)(x, reduction_indices, keep_dims)
@@ -206,14 +208,14 @@ _LOGICAL = "(input: bool, reduction_indices: Tidx; keep_dims: bool = False) -> o
 
 
 @op("All" + _LOGICAL, Tidx=INDEX, shape=shape_rules.reduced, renamed=_RENAMED, lower=_lowered("and"),
-    samples=lambda rng, dtype: reduction_samples(rng, bool))
+    samples=lambda rng, dtype: reduction_samples(rng, bool), constant=constant_rules.by_value)
 def _all(x, reduction_indices, keep_dims):
     """Whether all elements along the axes are true; true over nothing."""
     return np.asarray(np.all(x, axis=_axes(reduction_indices, x.ndim), keepdims=keep_dims))
 
 
 @op("Any" + _LOGICAL, Tidx=INDEX, shape=shape_rules.reduced, renamed=_RENAMED, lower=_lowered("or"),
-    samples=lambda rng, dtype: reduction_samples(rng, bool))
+    samples=lambda rng, dtype: reduction_samples(rng, bool), constant=constant_rules.by_value)
 def _any(x, reduction_indices, keep_dims):
     """Whether some element along the axes is true; false over nothing."""
     return np.asarray(np.any(x, axis=_axes(reduction_indices, x.ndim), keepdims=keep_dims))
@@ -274,7 +276,7 @@ _PLACE = "(input: T, dimension: Tidx; output_type: type = int64) -> output: outp
 
 @op("ArgMax" + _PLACE, T=NUMBERS, Tidx=INDEX, output_type=INDEX.with_default(dtypes.int64),
     shape=shape_rules.one_axis_removed, lower=_lower_place("argmax"), grad=NOT_DIFFERENTIABLE, samples=_place_samples,
-    checks=True)
+    checks=True, constant=constant_rules.by_value)
 def _argmax(x, dimension, output_type):
     """The index of the largest element along `dimension`, the first if there are several."""
     return _place(np.argmax, x, dimension, output_type)
@@ -282,7 +284,7 @@ def _argmax(x, dimension, output_type):
 
 @op("ArgMin" + _PLACE, T=NUMBERS, Tidx=INDEX, output_type=INDEX.with_default(dtypes.int64),
     shape=shape_rules.one_axis_removed, lower=_lower_place("argmin"), grad=NOT_DIFFERENTIABLE, samples=_place_samples,
-    checks=True)
+    checks=True, constant=constant_rules.by_value)
 def _argmin(x, dimension, output_type):
     """The index of the smallest element along `dimension`, the first if there are several."""
     return _place(np.argmin, x, dimension, output_type)
