@@ -15,14 +15,14 @@ from .builder import Builder
 from .emit import scalars
 from .ir import Node, Value, shape_key
 from .kernel import CODES
-from .open_variables import ASSIGNMENTS, is_open
+from .open_variables import is_open
 from .order import body_variables, is_transparent, is_variable, ref_inputs, seen_through, variable_of
 from .primitives.elementwise import CAST, MAP
 from .primitives.host import HOST
 from .primitives.memory import CONST, INPUT
 from .primitives.products import MATMUL
 from .primitives.rows import UPDATE
-from .prune import changes_something, has_effect
+from .prune import changes_something, has_effect, is_idle, must_be_fed
 from .specialize import MISUSED, shape_error
 from .views import resolve
 
@@ -115,13 +115,13 @@ class _Lowering:
 
     # operations ------------------------------------------------------------------------------------------------
     def _lower(self, op):
-        if is_variable(op) or op.type in ("NoOp", "ControlTrigger") or is_transparent(op):
+        if is_variable(op) or is_idle(op) or is_transparent(op):
             return
         if is_given(op, lambda tensor: tensor in self.values or self._is_known(tensor)):
             return
-        if op.type == "Placeholder":
+        if must_be_fed(op):
             raise missing_feed(op)
-        if op.type in PASS_THROUGH or op.type == "ReadVariableOp":
+        if op.opdef is not None and op.opdef.forwards:
             self._give(op, [self._value(op.inputs[0])])
             return
         if op.opdef is not None and op.opdef.calls:
@@ -184,7 +184,7 @@ class _Lowering:
         node = self.b.node(HOST, inputs, [(s or (), d) for s, d in outputs], alone=computation is None,
                            computation=computation, call="op")
         node.attrs["open"] = [s is None for s, _ in outputs]
-        if op.opdef.stateful or op.opdef.state or not op.outputs or op.type in ("Assert", "Print"):
+        if op.opdef.stateful or op.opdef.state or not op.outputs:
             node.after.extend(self.effects)
             self.effects.append(node)
             self.last_host = node
@@ -219,7 +219,7 @@ class _Lowering:
         fits = function is not None and all(self._has_shape(v) for v in refs.values()) \
             and all(v.dtype.name in CODES for v in others) \
             and all(v.attrs["dtype"].base_dtype.name in CODES for v in refs.values())
-        if fits and op.type in ASSIGNMENTS:     # what changes the shape is the host's
+        if fits and opdef.assigns:     # what changes the shape is the host's
             fits = tuple(others[0].shape) == tuple(self.infos[refs[0].outputs[0]].shape)
         if fits and len(set(refs.values())) == len(refs) and self._update(op, function, refs):
             return
@@ -348,7 +348,7 @@ class _Lowering:
 def is_given(op, known) -> bool:
     """Whether an operation need not run, since all of its outputs are `known`: fed or folded.  One with an effect runs all
     the same: it is there for a control edge, or as a target."""
-    return bool(op.outputs) and all(map(known, op.outputs)) and (op.type == "Placeholder" or not has_effect(op))
+    return bool(op.outputs) and all(map(known, op.outputs)) and (must_be_fed(op) or not has_effect(op))
 
 
 def state_inputs(op) -> dict:

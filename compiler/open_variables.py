@@ -11,10 +11,6 @@ from jitgraph.graph.function_graph import note_change
 
 from .order import touched_variables, variable_key, variable_of
 
-# operations on variables that give one a value, of whatever shape it had, and all that work on one without a value
-ASSIGNMENTS = ("Assign", "AssignVariableOp")
-NEED_NO_VALUE = (*ASSIGNMENTS, "IsVariableInitialized", "VarIsInitializedOp")
-
 
 def is_closed(variable) -> bool:
     """Whether the variable's shape never changes: it is known, and no assignment of the graph may give it another."""
@@ -34,7 +30,7 @@ def has_full_shape(variable) -> bool:
 
 def may_reshape(op) -> bool:
     """Whether an assignment may give its variable a shape that the variable was not made with."""
-    if op.type != "Assign" or op.attrs.get("validate_shape", True):
+    if op.opdef is None or not op.opdef.assigns or op.attrs.get("validate_shape", True):
         return False
     variable, stated = variable_of(op.inputs[0]), op.inputs[1]._shape
     return variable is not None and (stated is None or tuple(stated) != variable.attrs["shape"])
@@ -57,11 +53,11 @@ def uninitialized(variable, op=None) -> OpError:
     latter does not find it: NotFoundError, or InternalError if it is the step of an optimizer.
     """
     advice = f"Run the initializer of {variable.name} first, for example tf.global_variables_initializer()."
-    if variable.type != "VarHandleOp":
+    if variable.opdef.variable != "resource":
         return FailedPreconditionError(None, variable, f"Attempting to use uninitialized value {variable.name}. {advice}")
     container, name = variable_key(variable)
     container = container or "localhost"
-    if op is None or not op.opdef.state or op.type == "ReadVariableOp":
+    if op is None or not op.opdef.state or op.opdef.forwards:
         return FailedPreconditionError(None, variable, f"Error while reading resource variable {name} from Container: "
                                                        f"{container}. This could mean that the variable was "
                                                        f"uninitialized. {advice}")

@@ -10,7 +10,7 @@ import heapq
 
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.errors import InvalidArgumentError
-from jitgraph.graph.function_graph import first_argument, is_implicit_read, is_state
+from jitgraph.graph.function_graph import first_argument, is_implicit_read, is_state, is_variable
 
 
 def order(program):
@@ -49,10 +49,6 @@ def variable_of(tensor):
 def variable_key(op) -> tuple[str, str]:
     """What names the variable behind a variable operation: (container, shared name)."""
     return (op.attrs.get("container") or "", op.attrs.get("shared_name") or op.name)
-
-
-def is_variable(op) -> bool:
-    return op.type in ("VariableV2", "Variable", "VarHandleOp", "TemporaryVariable")
 
 
 def is_transparent(op) -> bool:

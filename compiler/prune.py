@@ -120,9 +120,19 @@ def needed_variables(cond, body, used) -> set[int]:
     return needed
 
 
+def is_idle(op) -> bool:
+    """Whether an operation does nothing but wait."""
+    return op.opdef is not None and op.opdef.idle
+
+
+def must_be_fed(op) -> bool:
+    """Whether an operation has no value but the one that a feed gives it."""
+    return op.opdef is not None and op.opdef.placeholder and not op.inputs
+
+
 def changes_something(op) -> bool:
     """Whether a function that an operation calls does what lasts: writes state, prints, takes from a queue."""
-    return any(changes_something(node) or node.opdef is not None and node.type not in ("Placeholder", "NoOp")
+    return any(changes_something(node) or node.opdef is not None and not is_idle(node)
                and (node.opdef.state == "write" or node.opdef.has_effect and not node.opdef.state and not node.opdef.stream)
                and not node.opdef.calls
                for function in bodies(op) for node in function.get_operations())
@@ -134,7 +144,7 @@ def has_effect(op) -> bool:
     What only control edges ask for and has no effect is left out, as by TensorFlow's optimizer.  A placeholder stays,
     since it must be fed.
     """
-    return op.opdef is None or op.opdef.has_effect or bool(op.opdef.calls) or op.type == "Placeholder"
+    return op.opdef is None or op.opdef.has_effect or bool(op.opdef.calls) or must_be_fed(op)
 
 
 def noticed(ops, fetches):

@@ -15,7 +15,7 @@ from jitgraph.graph.constant_value import partial_value
 from jitgraph.graph.errors import InvalidArgumentError
 
 from . import sizes
-from .open_variables import ASSIGNMENTS, NEED_NO_VALUE, has_full_shape, is_open, uninitialized, used_after
+from .open_variables import has_full_shape, is_open, uninitialized, used_after
 from .order import is_transparent, is_variable, seen_through, variable_of
 
 PIN_LIMIT = 64          # elements of an integer input for whose value a segment may be compiled
@@ -146,7 +146,7 @@ class _Specializer:
             return True
         inputs = [self._info_of(t) for t in op.inputs]
         self._check_open(op)
-        if op.type == "ReadVariableOp":         # which is a moment of its own, whoever uses the value
+        if op.opdef is not None and op.opdef.state and op.opdef.forwards:      # a moment of its own, whoever uses the value
             self._measure(op)
         if op.opdef is not None and op.opdef.of_shape is not None and all(i is not None for i in inputs):
             self._from_shapes(op, inputs)
@@ -202,7 +202,7 @@ class _Specializer:
 
     def _check_open(self, op):
         """Raises for an open variable without a value, of whose shape nothing is known."""
-        if op.type in NEED_NO_VALUE or is_transparent(op) or op.opdef is None or op.opdef.calls:
+        if op.opdef is None or not op.opdef.needs_value or op.opdef.assigns or is_transparent(op) or op.opdef.calls:
             return
         for variable in (variable_of(t) for t in op.inputs if seen_through(t) not in self.program.feeds):
             if variable is not None and is_open(variable, self.program) \
@@ -211,7 +211,7 @@ class _Specializer:
 
     def _reshapes(self, op) -> bool:
         """Whether an operation gives an open variable another shape, or its first value."""
-        variable = variable_of(op.inputs[0]) if op.type in ASSIGNMENTS else None
+        variable = variable_of(op.inputs[0]) if op.opdef is not None and op.opdef.assigns else None
         if variable is None or not is_open(variable, self.program):
             return False
         present, value = self.program.variable_shapes.get(variable), self.infos.get(op.inputs[1])
@@ -252,7 +252,7 @@ class _Specializer:
                 or any(i is None or i.value is None for i in inputs)
                 or sum(i.value.size for i in inputs) > FOLD_LIMIT):
             return False
-        if op.control_inputs or op.type in ("Assert", "Print"):
+        if op.control_inputs:
             return False
         symbolic = any(i.value.dtype == object and i.dtype.name != "string" for i in inputs)
         if symbolic and not opdef.symbolic:
@@ -368,7 +368,7 @@ def shape_error(op, infos, error):
 def incompatible(op, shapes, error):
     """InvalidArgumentError for an operation whose inputs do not go together, in TensorFlow's words."""
     listed = ["?" if s is None else "[" + ",".join(map(str, s)) + "]" for s in shapes]
-    if op.type in ASSIGNMENTS:
+    if op.opdef.assigns:
         message = f"Assign requires shapes of both tensors to match. lhs shape= {listed[0]} rhs shape= {listed[1]}"
     elif (op.opdef.scalar is not None or op.opdef.shape is shape_rules.broadcast) and len(listed) == 2:
         message = f"Incompatible shapes: {listed[0]} vs. {listed[1]}"

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jitgraph.compiler.open_variables import ASSIGNMENTS, NEED_NO_VALUE, shapes_hold, uninitialized
+from jitgraph.compiler.open_variables import shapes_hold, uninitialized
 from jitgraph.compiler.specialize import MISUSED, check_shapes, incompatible, told_shapes
 from jitgraph.graph import errors, shapes
 
@@ -67,7 +67,7 @@ def check(op, arrays):
 def call_on_state(op, refs: dict, others, state) -> tuple:
     """An operation on variables: its NumPy meaning takes their present values and, if it writes, gives the new ones.
 
-    Raises the error of `uninitialized` for a variable without a value; those of NEED_NO_VALUE take None for it.
+    Raises the error of `uninitialized` for a variable without a value; an operation that needs no value takes None for it.
     """
     with state.lock:
         return _on_state(op, refs, others, state)
@@ -76,7 +76,7 @@ def call_on_state(op, refs: dict, others, state) -> tuple:
 def _on_state(op, refs, others, state) -> tuple:
     opdef, rest = op.opdef, iter(others)
     arrays = [_present(state, refs[k]) if k in refs else next(rest) for k in range(len(op.inputs))]
-    needs_value = op.type not in NEED_NO_VALUE
+    needs_value = opdef.needs_value and not opdef.assigns
     for k, variable in refs.items():
         if arrays[k] is None and needs_value:
             raise uninitialized(variable, op)
@@ -103,7 +103,7 @@ def _new_values(op, refs, arrays, state):
     for variable, value in zip(refs.values(), new if isinstance(new, tuple) else (new,)):
         dtype = variable.attrs["dtype"].base_dtype
         value = np.asarray(value).astype(dtype.as_numpy_dtype, copy=False)
-        if op.type in ASSIGNMENTS:
+        if op.opdef.assigns:
             _check_assigned(op, variable, value.shape, state)
         elif dtype.name != "string":
             value = np.broadcast_to(value, state.read(variable).shape)
@@ -113,7 +113,7 @@ def _new_values(op, refs, arrays, state):
 def _check_assigned(op, variable, shape, state):
     """Raises InvalidArgumentError for an assignment of a shape that the variable may not have."""
     stated = variable.attrs["shape"]
-    if op.type == "AssignVariableOp":
+    if variable.opdef.variable == "resource":
         fits = shapes.compatible(stated, shape)
     elif op.attrs["validate_shape"]:
         present = _present(state, variable)

@@ -98,8 +98,8 @@ class Plan:
     def once(self) -> bool:
         """Whether this looks like an initialiser: no feeds, no fetched value, and it overwrites without reading."""
         return not self.feeds and not self.fetches and not any(
-            op.opdef is not None and (op.opdef.state == "write" and op.type not in ("Assign", "AssignVariableOp")
-                                      or op.opdef.updates is not None or op.type.startswith("QueueEnqueue"))
+            op.opdef is not None and (op.opdef.state == "write" and not op.opdef.assigns or op.opdef.updates is not None
+                                      or op.opdef.recurring)
             for op in self.ops)
 
     def _compile_first(self, feeds) -> bool:
@@ -111,10 +111,8 @@ class Plan:
                 shape = tensor._shape
                 if shape is not None:
                     moved += 4.0 * float(np.prod([batch if d is None else d for d in shape]))
-            if op.type in ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D") and op.inputs[1]._shape and \
-                    op.outputs[0]._shape:
-                sizes = [batch if d is None else d for d in op.outputs[0]._shape]
-                flops += 2.0 * float(np.prod(sizes)) * float(np.prod([d or batch for d in op.inputs[1]._shape[:-1]]))
+            if op.opdef is not None and op.opdef.flops is not None:
+                flops += op.opdef.flops(op, batch)
         return moved > SLOW_BYTES or flops > SLOW_FLOPS
 
     @property

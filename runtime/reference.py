@@ -4,8 +4,9 @@ from __future__ import annotations
 import numpy as np
 
 from jitgraph.compiler.divide import divided
-from jitgraph.compiler.lower import PASS_THROUGH, is_given, missing_feed, state_inputs
+from jitgraph.compiler.lower import is_given, missing_feed, state_inputs
 from jitgraph.compiler.order import is_transparent, is_variable, seen_through, variable_of
+from jitgraph.compiler.prune import is_idle, must_be_fed
 from jitgraph.compiler.specialize import check_shapes
 from jitgraph.graph import shape_rules
 
@@ -40,11 +41,11 @@ class Steps:
 
     def step(self, op):
         """Executes an operation whose inputs have values."""
-        if is_variable(op) or op.type in ("NoOp", "ControlTrigger") or is_transparent(op):
+        if is_variable(op) or is_idle(op) or is_transparent(op):
             return
         if is_given(op, self.values.__contains__):
             return
-        if op.type == "Placeholder":
+        if must_be_fed(op):
             raise missing_feed(op)
         if op.opdef is not None and op.opdef.calls:
             self._give(op, self._call(op))
@@ -53,11 +54,9 @@ class Steps:
         if refs:
             others = [self.value(t) for k, t in enumerate(op.inputs) if k not in refs]
             results = hostcall.call_on_state(op, refs, others, self.state)
-        elif op.type == "ReadVariableOp":
-            results = (np.array(self.value(op.inputs[0])),)
         else:
             arrays = [self.value(t) for t in op.inputs]
-            if op.type in PASS_THROUGH:
+            if op.opdef is not None and op.opdef.forwards:
                 results = (np.array(arrays[0]) if variable_of(op.inputs[0]) is not None else arrays[0],)
             else:
                 results = hostcall.call(op, arrays, self.state)

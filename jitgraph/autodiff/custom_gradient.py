@@ -10,6 +10,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.default_graph import get_default_graph
+from jitgraph.graph.function_graph import is_variable
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
@@ -102,14 +103,14 @@ def _variables_used(ops: list[Operation], f: Callable) -> list:
 
     graph = get_default_graph()
     known = [*graph.get_collection(GraphKeys.GLOBAL_VARIABLES), *graph.get_collection(GraphKeys.LOCAL_VARIABLES)]
-    made = {op for op in ops if op.type in ("VariableV2", "Variable")}
+    made = {op for op in ops if op.opdef is not None and op.opdef.variable == "reference"}
     if made:
         raise TypeError("All variables used by `f` wrapped with @custom_gradient must be `ResourceVariable`s: "
                         f"{next(iter(made)).name} is not. Make it with use_resource=True.")
     handles: dict[Tensor, None] = {}
     for op in ops:
         for tensor in op.inputs:
-            if tensor.dtype is dtypes.resource and tensor.op.type == "VarHandleOp":
+            if tensor.dtype is dtypes.resource and is_variable(tensor.op):
                 handles[tensor] = None
     by_handle = {variable.handle: variable for variable in known if hasattr(variable, "handle")}
     return [by_handle[handle] for handle in handles if handle in by_handle]

@@ -26,7 +26,6 @@ from jitgraph.tensor_arrays.tensor_list_ops import flows, popped
 # gradients of what loops do with TensorArrays: the input that TensorFlow's have not, which take the handle instead
 ARRAY_GRADIENTS = {"TensorArrayElementGradient": 2, "TensorArrayRowsGradient": 2, "TensorArrayPiecesGradient": 1,
                    "TensorArrayGradientOfElement": None, "TensorArrayGradientOfRows": None, "TensorArrayGradientOfPieces": None}
-COSTLY = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D", "Conv3D", "DepthwiseConv2dNative")
 
 
 def gradient(op: Operation, grads: tuple, needed: set[int]) -> list:
@@ -264,7 +263,7 @@ class _LoopGradient:
         theirs = {mine: tensor for tensor, mine in replay.known.items()}
         copies = set(replay.copies.values())
         made = [op for op in made if op not in copies]
-        measured = [op for op in made if op.type in ("Shape", "Size", "Rank") and op.inputs[0] in theirs]
+        measured = [op for op in made if op.opdef is not None and op.opdef.of_shape is not None and op.inputs[0] in theirs]
         taken = {theirs[t] for op in made if op not in measured for k, t in enumerate(op.inputs)
                  if t in theirs and ARRAY_GRADIENTS.get(op.type) != k}
         stacks = sum(t not in self.invariant and t.op.type != "Const" for t in taken)
@@ -277,7 +276,7 @@ class _LoopGradient:
         """What is computed from costly products takes them from the forward loop.  (Their copies are there all the same:
         the gradient was built through them.)"""
         for op in self.body.get_operations():
-            copy = replay.copies.get(op) if op.type in COSTLY else None
+            copy = replay.copies.get(op) if op.opdef is not None and op.opdef.costly else None
             consumers = [] if copy is None else copy.outputs[0].consumers()
             if copy is None or not consumers:
                 continue

@@ -12,11 +12,11 @@ from jitgraph.graph import dtypes
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.function_graph import (
     LOOPS,
-    VARIABLES,
     FunctionGraph,
     first_argument,
     is_implicit_read,
     is_state,
+    is_variable,
     note_change,
     notes,
 )
@@ -180,7 +180,7 @@ def record_of(function: FunctionGraph) -> Tensor | None:
     written = _written(function)
     values: list[Tensor] = []
     for op in _needed(function):
-        if op.type in VARIABLES or op.type in PASSING or not op.outputs or op.opdef is None:
+        if is_variable(op) or op.type in PASSING or not op.outputs or op.opdef is None:
             continue
         if op.type in POPS:
             refuse_second_gradient(op)
@@ -212,7 +212,7 @@ def _varies(function: FunctionGraph, written: set) -> bool:
             return True
         if any(t.dtype._is_ref_dtype and _name(_source(t)) in written for t in op.inputs):
             return True
-        if op.opdef is not None and not op.opdef.calls and op.type not in (*VARIABLES, *PASSING) and (
+        if op.opdef is not None and not op.opdef.calls and not is_variable(op) and op.type not in PASSING and (
                 op.opdef.stateful or op.opdef.state) and not _same_again(op, written):
             return True
     return False
@@ -274,7 +274,7 @@ def _needed(function: FunctionGraph) -> list[Operation]:
 def _source(tensor: Tensor) -> Operation:
     """The variable behind a reference or handle."""
     op = tensor.op
-    while op.inputs and op.type not in VARIABLES:
+    while op.inputs and not is_variable(op):
         op = op.inputs[0].op
     return op
 
@@ -304,7 +304,7 @@ def _same_again(op: Operation, written: set) -> bool:
 def _is_lost_read(op: Operation, written: set) -> bool:
     """Whether an operation is an explicit read of a reference variable that is written here."""
     return op.type == "Identity" and op.inputs[0].dtype._is_ref_dtype and not is_implicit_read(op) \
-        and op.inputs[0].op.type in VARIABLES and _name(_source(op.inputs[0])) in written
+        and is_variable(op.inputs[0].op) and _name(_source(op.inputs[0])) in written
 
 
 # -- what loops save ---------------------------------------------------------------------------------------------------

@@ -81,7 +81,15 @@ class OpDef:
     inputs while the graph is built, see ``jitgraph.graph.constant_rules``.  ``static``: ``tf.get_static_value`` folds it,
     as TensorFlow's Python does; shape inference folds many more.  ``of_shape``: its value as a function of the input's
     shape, on which alone it depends.  ``symbolic``: its NumPy meaning, or its scalar expression, holds also for arrays of
-    sizes that have no number yet; or the function that does.  ``placeholder``: a feed gives its value; without inputs, it must.
+    sizes that have no number yet; or the function that does.  ``placeholder``: a feed may give its value, and must if it
+    has no inputs.  ``forwards``: its value is that of its input, or of the variable that it reads: it takes no code.
+
+    What it is to a variable: ``variable``: it is one, "reference" or "resource".  ``assigns``: it gives one a whole new
+    value, perhaps of another shape.  ``needs_value`` is False for what works on a variable that has no value yet.
+
+    What its runs are like: ``idle``: it only waits.  ``recurring``: it is run again and again, so it initialises nothing.
+    ``costly``: the gradient of a loop takes its values from the loop, and does not compute them again.  ``flops``: the
+    arithmetic that it takes, from the node and the number that stands for unknown sizes.
 
     `parse` gives the signature.  It is called when one of its parts is first asked for: of the ops that are imported,
     most programs use few.
@@ -110,6 +118,14 @@ class OpDef:
     of_shape: Callable | None = None
     symbolic: bool | Callable = False
     placeholder: bool = False
+    forwards: bool = False
+    variable: str | None = None
+    assigns: bool = False
+    needs_value: bool = True
+    idle: bool = False
+    recurring: bool = False
+    costly: bool = False
+    flops: Callable | None = None
     builder: Any = None
     result_type: Any = None             # namedtuple of the outputs, made at first use
 
@@ -242,16 +258,19 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
        stateful: bool = False, state: str | None = None, host: bool = False, checks: bool = False, dynamic: bool =
        False, reference: Callable | None = None, samples: Callable | None = None, updates: Callable | None = None,
        stream: bool = False, context: tuple[str, ...] = (), effect: bool = False, hands_on: bool = False,
-       renamed: dict[str, str] | None = None, constant: Callable | None = None, static: bool = False, of_shape: Callable | None = None,
-       symbolic: bool | Callable = False, placeholder: bool = False, **type_sets: Any) -> Callable[[Callable], OpBuilder]:
+       renamed: dict[str, str] | None = None, constant: Callable | None = None, static: bool = False,
+       of_shape: Callable | None = None, symbolic: bool | Callable = False, placeholder: bool = False, forwards: bool = False,
+       variable: str | None = None, assigns: bool = False, needs_value: bool = True, idle: bool = False,
+       recurring: bool = False, costly: bool = False, flops: Callable | None = None, **type_sets: Any) -> Callable[[Callable], OpBuilder]:
     """Declares an op whose body is its NumPy meaning.  See the module's docstring, and ``OpDef`` for the arguments."""
 
     def declare(body: Callable) -> OpBuilder:
         return _register(signature, type_sets, body, value=body, shape=shape, lower=lower, grad=grad,
                          stateful=stateful, state=state, host=host, checks=checks, dynamic=dynamic,
                          reference=reference, samples=samples, updates=updates, stream=stream, context=context, effect=effect,
-                         hands_on=hands_on, renamed=renamed or {}, constant=constant, static=static, of_shape=of_shape, symbolic=symbolic,
-                         placeholder=placeholder)
+                         hands_on=hands_on, renamed=renamed or {}, constant=constant, static=static, of_shape=of_shape,
+                         symbolic=symbolic, placeholder=placeholder, forwards=forwards, variable=variable, assigns=assigns,
+                         needs_value=needs_value, idle=idle, recurring=recurring, costly=costly, flops=flops)
 
     return declare
 

@@ -308,7 +308,7 @@ def stated_shape(handle: Tensor) -> Any:
     op = handle.op
     while op.type == "Identity":
         op = op.inputs[0].op
-    return op.attrs["shape"] if op.type == "VarHandleOp" else None
+    return op.attrs["shape"] if op.opdef is not None and op.opdef.variable == "resource" else None
 
 
 def add_node(graph: Any, opdef: Any, op_name: str, inputs: list[Tensor], attrs: dict[str, Any],

@@ -18,7 +18,10 @@ from jitgraph.graph.ids import Ids
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
-VARIABLES = ("VariableV2", "Variable", "VarHandleOp")
+
+def is_variable(op: Operation) -> bool:
+    """Whether an operation is a variable: gives its reference or its handle."""
+    return op.opdef is not None and op.opdef.variable is not None
 
 
 def is_state(tensor: Tensor) -> bool:
@@ -26,7 +29,7 @@ def is_state(tensor: Tensor) -> bool:
     op = tensor.op
     if is_implicit_read(op) or op.type == "Identity" and tensor.dtype.name == "resource":
         op = op.inputs[0].op
-    return op.type in VARIABLES
+    return is_variable(op)
 
 
 def is_implicit_read(op: Operation) -> bool:

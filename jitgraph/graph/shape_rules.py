@@ -12,6 +12,7 @@ uses plain arithmetic.  Errors are ValueErrors in a few words; op name, shapes a
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -132,6 +133,15 @@ def elements(shape: Shape) -> Any:
 def product(sizes: Any) -> Any:
     """The product of known sizes (1 for none)."""
     return functools.reduce(operator.mul, sizes, 1)
+
+
+def flops_of_products(op: Any, unknown: int) -> float:
+    """The arithmetic of a product or a convolution, roughly, with `unknown` for each size that is not known: 0 without ranks."""
+    result, factors = op.outputs[0]._shape, op.inputs[1]._shape
+    if not result or not factors:
+        return 0.0
+    elements = math.prod(unknown if d is None else d for d in result)
+    return 2.0 * float(elements) * float(math.prod(d or unknown for d in factors[:-1]))
 
 
 def broadcast_sizes(a: Any, b: Any) -> Any:

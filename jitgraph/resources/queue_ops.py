@@ -90,27 +90,27 @@ def _part_shapes(c: Any) -> list:
 
 # -- operations on queues ------------------------------------------------------------------------------------------
 
-def _both(signature: str, shape: Any) -> Callable[[Callable], Any]:
+def _both(signature: str, shape: Any, **fields: Any) -> Callable[[Callable], Any]:
     """Declares an op on a queue in both versions; gives the function of the newer one."""
 
     def declare(body: Callable) -> Any:
         name, _, rest = signature.partition("(handle: ")
         made = [op(f"{name}{suffix}(handle: {kind}{rest}", shape=shape, stateful=True, host=True,
-                   context=("state",))(body) for suffix, kind in (("V2", "resource"), ("", "&string"))]
+                   context=("state",), **fields)(body) for suffix, kind in (("V2", "resource"), ("", "&string"))]
         return made[0]
 
     return declare
 
 
 @_both("QueueEnqueue(handle: , components: [Tcomponents]; Tcomponents: list(type) >= 1, timeout_ms: int = -1)",
-       shape_rules.no_outputs)
+       shape_rules.no_outputs, recurring=True)
 def queue_enqueue(handle, components, state):
     """Adds one element to a queue, waiting until there is room."""
     handle[()].enqueue(tuple(components), state.wait)
 
 
 @_both("QueueEnqueueMany(handle: , components: [Tcomponents]; Tcomponents: list(type) >= 1, timeout_ms: int = -1)",
-       shape_rules.no_outputs)
+       shape_rules.no_outputs, recurring=True)
 def queue_enqueue_many(handle, components, state):
     """Adds each row of the components to a queue, waiting until there is room."""
     handle[()].enqueue_many(list(components), state.wait)

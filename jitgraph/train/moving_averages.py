@@ -9,6 +9,7 @@ from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.default_graph import get_default_graph
+from jitgraph.graph.function_graph import is_variable
 from jitgraph.graph.scopes import add_to_collection, init_scope, name_scope
 from jitgraph.ops.elementwise.cast import cast
 from jitgraph.train import slots
@@ -100,7 +101,7 @@ class ExponentialMovingAverage:
                 return average
             if self._zero_debias:
                 debiased.add(value)
-            beside = value.op.type in ("Variable", "VariableV2", "VarHandleOp")
+            beside = is_variable(value.op)
             return slots.create_zeros_slot(value, self._name, colocate_with_primary=beside)
 
     def average(self, var: Any) -> Any:

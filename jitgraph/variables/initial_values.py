@@ -6,11 +6,9 @@ from typing import Any
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.counting import counted_as
-from jitgraph.graph.function_graph import VARIABLES, first_argument
+from jitgraph.graph.function_graph import first_argument, is_variable
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
-
-ASKING = ("IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp")     # these see the variable itself
 
 
 def guarded(value: Tensor, name: str) -> Tensor:
@@ -20,7 +18,7 @@ def guarded(value: Tensor, name: str) -> Tensor:
     A value that changes a variable, or that a loop of a graph file makes, stays as it is.
     """
     graph = value.graph
-    if value.op.type in ASKING:
+    if _asks(value.op):
         return value
     order = _dependent(value.op)
     if not order:
@@ -29,7 +27,7 @@ def guarded(value: Tensor, name: str) -> Tensor:
              if isinstance(getattr(v, "op", None), Operation)}
     copies: dict[Tensor, Tensor] = {}
     for op in order:
-        if op.type in VARIABLES:
+        if is_variable(op):
             if op in known:
                 copies[op.outputs[0]] = known[op].initialized_value()
         elif any(t in copies for t in op.inputs):
@@ -37,6 +35,11 @@ def guarded(value: Tensor, name: str) -> Tensor:
                 made = _copy(op, [copies.get(t, t) for t in op.inputs], f"{op.name}_{name}")
             copies.update(zip(op.outputs, made.outputs))
     return copies.get(value, value)
+
+
+def _asks(op: Operation) -> bool:
+    """Whether an operation sees the variable itself: reads it, or asks whether it has a value."""
+    return op.opdef is not None and op.opdef.state == "read" and (op.opdef.forwards or not op.opdef.needs_value)
 
 
 def _dependent(goal: Operation) -> list[Operation]:
@@ -50,15 +53,15 @@ def _dependent(goal: Operation) -> list[Operation]:
         if op in state:
             stack.pop()
             if state[op] is None:
-                state[op] = op.type in VARIABLES or any(state[t.op] for t in op.inputs if t.op in state)
+                state[op] = is_variable(op) or any(state[t.op] for t in op.inputs if t.op in state)
                 if state[op]:
                     order.append(op)
             continue
         state[op] = None  # type: ignore[assignment]
-        if op.type in ASKING or op.opdef is None or op.type == "VarHandleOp":
+        if _asks(op) or op.opdef is None or op.opdef.variable == "resource":
             state[op] = False
             continue
-        if op.type not in VARIABLES and any(arg.is_ref for arg in op.opdef.inputs):
+        if not is_variable(op) and any(arg.is_ref for arg in op.opdef.inputs):
             return []
         for tensor in op.inputs:
             if tensor.op not in state:
@@ -80,7 +83,7 @@ def _nodes(op: Operation, copies: dict[Tensor, Tensor]) -> int:
             if node not in found:
                 found.add(node)
                 stack.extend(consumer for t in node.outputs for consumer in t.consumers())
-    return sum(node.type not in VARIABLES or any(t.consumers() for t in node.outputs) for node in found)
+    return sum(not is_variable(node) or any(t.consumers() for t in node.outputs) for node in found)
 
 
 def _copy(op: Operation, inputs: list[Tensor], name: str) -> Operation:

@@ -19,14 +19,14 @@ _ORDERED = FLOATS + TypeSet(int32, int64)
 
 
 @op('VariableV2(; shape: shape, dtype: type, container: string = "", shared_name: string = "") -> ref: &dtype',
-    shape=shape_rules.from_attr("shape"), stateful=True, state="read")
+    shape=shape_rules.from_attr("shape"), stateful=True, state="read", variable="reference")
 def variable_v2(shape):
     """A variable: its value lasts from run to run, and is shared by nodes of one container and shared name."""
     raise NotImplementedError("the session holds the value of a variable")
 
 
 @op('Variable(; shape: shape, dtype: type, container: string = "", shared_name: string = "") -> ref: &dtype',
-    shape=shape_rules.from_attr("shape"), stateful=True, state="read")
+    shape=shape_rules.from_attr("shape"), stateful=True, state="read", variable="reference")
 def variable_v1(shape):
     """A variable as the oldest graph files name it."""
     raise NotImplementedError("the session holds the value of a variable")
@@ -37,7 +37,8 @@ def variable_op_v2(shape: Any, dtype: Any, name: str = "Variable", container: st
     return variable_v2(shape=shape, dtype=dtype, container=container, shared_name=shared_name, name=name)
 
 
-@op("IsVariableInitialized(ref: &dtype) -> is_initialized: bool", shape=shape_rules.scalar, stateful=True, state="read")
+@op("IsVariableInitialized(ref: &dtype) -> is_initialized: bool", shape=shape_rules.scalar, stateful=True, state="read",
+    needs_value=False)
 def is_variable_initialized(ref):
     """Whether the variable has a value."""
     return np.array(ref is not None)
@@ -52,7 +53,7 @@ def _assigned(c: Any) -> Any:
 
 
 @op("Assign(ref: &T, value: T; validate_shape: bool = true, use_locking: bool = true) -> output_ref: &T",
-    shape=_assigned, stateful=True, state="write", lower=lambda b, ref, value: value, grad=NOT_DIFFERENTIABLE)
+    shape=_assigned, stateful=True, state="write", lower=lambda b, ref, value: value, grad=NOT_DIFFERENTIABLE, assigns=True)
 def assign(ref, value):
     """Gives the variable a new value, its first one perhaps."""
     return value

@@ -38,13 +38,14 @@ def _assignable(c: Any) -> list:
 
 
 @op('VarHandleOp(; container: string = "", shared_name: string = "", dtype: type, shape: shape) -> resource: resource',
-    shape=shape_rules.scalar, stateful=True, state="read")
+    shape=shape_rules.scalar, stateful=True, state="read", variable="resource")
 def var_handle_op(shape):
     """A handle of a variable; the value is with the session."""
     raise NotImplementedError("the session holds the value of a variable")
 
 
-@op("ReadVariableOp(resource: resource; dtype: type) -> value: dtype", shape=_of_variable, stateful=True, state="read")
+@op("ReadVariableOp(resource: resource; dtype: type) -> value: dtype", shape=_of_variable, stateful=True, state="read",
+    forwards=True)
 def read_variable_op(resource):
     """The value of the variable."""
     return np.array(resource)
@@ -56,7 +57,7 @@ def _(op, grad):
 
 
 @op("VarIsInitializedOp(resource: resource) -> is_initialized: bool", shape=shape_rules.scalar, stateful=True,
-    state="read", grad=NOT_DIFFERENTIABLE)
+    state="read", grad=NOT_DIFFERENTIABLE, needs_value=False)
 def var_is_initialized_op(resource):
     """Whether the variable has a value."""
     return np.array(resource is not None)
@@ -78,7 +79,7 @@ def shape_of_variable(handle: Tensor) -> Tensor:
 
 
 @op("AssignVariableOp(resource: resource, value: dtype)", shape=_assignable, stateful=True, state="write",
-    lower=lambda b, resource, value: value)
+    lower=lambda b, resource, value: value, assigns=True)
 def assign_variable_op(resource, value):
     """Gives the variable a new value, its first one perhaps."""
     return value

@@ -8,6 +8,7 @@ from jitgraph.facade import names
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import as_dtype
+from jitgraph.graph.function_graph import is_variable
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import colocate_with, device, name_scope
 from jitgraph.graph.tensor import Tensor
@@ -93,8 +94,7 @@ def _all_or_default(var_list: Any) -> list:
     found = global_variables() + local_variables()
     if found:
         return found
-    kinds = ("Variable", "VariableV2", "AutoReloadVariable", "VarHandleOp")
-    return [op.outputs[0] for op in get_default_graph().get_operations() if op.type in kinds]
+    return [op.outputs[0] for op in get_default_graph().get_operations() if is_variable(op)]
 
 
 def report_uninitialized_variables(var_list: Any = None, name: str = "report_uninitialized_variables") -> Tensor:

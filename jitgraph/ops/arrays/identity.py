@@ -11,7 +11,7 @@ from jitgraph.graph.dtypes import as_dtype
 
 
 @op("Identity(input: T) -> output: T", shape=shape_rules.same_as_input, lower=lambda b, x: x, constant=constant_rules.through,
-    symbolic=True)
+    symbolic=True, forwards=True)
 def identity(input):
     """The input itself."""
     return input
@@ -46,14 +46,14 @@ def _(op, grad):
 
 
 @op("StopGradient(input: T) -> output: T", shape=shape_rules.same_as_input, lower=lambda b, x: x,
-    grad=NOT_DIFFERENTIABLE, constant=constant_rules.through, symbolic=True)
+    grad=NOT_DIFFERENTIABLE, constant=constant_rules.through, symbolic=True, forwards=True)
 def stop_gradient(input):
     """The input itself, through which no gradient flows back."""
     return input
 
 
 @op('PreventGradient(input: T; message: string = "") -> output: T', shape=shape_rules.same_as_input,
-    lower=lambda b, x, message: x)
+    lower=lambda b, x, message: x, forwards=True)
 def prevent_gradient(input):
     """The input itself; asking for a gradient through it is an error."""
     return input
@@ -92,7 +92,7 @@ def _stated_shape(c: Any) -> Any:
 
 
 @op("PlaceholderWithDefault(input: dtype; shape: shape) -> output: dtype", shape=_stated_shape,
-    lower=lambda b, x, shape: x, placeholder=True)
+    lower=lambda b, x, shape: x, placeholder=True, forwards=True)
 def _placeholder_with_default(input):
     """The input, unless the caller feeds another value."""
     return input

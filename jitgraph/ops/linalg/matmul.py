@@ -52,7 +52,8 @@ def _matrix_samples(rng, dtype):
     shape=_matmul_shape, samples=_matrix_samples,
     lower=lambda b, x, y, transpose_a, transpose_b: b.matmul(x, y, transpose_a, transpose_b),
     reference=lambda a, b, transpose_a, transpose_b: np.einsum("ij,jk->ik", a.T if transpose_a else a,
-                                                               b.T if transpose_b else b))
+                                                               b.T if transpose_b else b),
+    costly=True, flops=shape_rules.flops_of_products)
 def _matmul(a, b, transpose_a, transpose_b):
     """The product of two matrices, either of them transposed first if asked for."""
     return _product(a.T if transpose_a else a, b.T if transpose_b else b)
@@ -137,14 +138,14 @@ _BATCH = "(x: T, y: T; adj_x: bool = False, adj_y: bool = False) -> output: T"
 
 
 @op("BatchMatMul" + _BATCH, T=_MULTIPLIED, shape=lambda c: _batch_shape(c, False), lower=_lower_batch,
-    samples=_batch_samples)
+    samples=_batch_samples, costly=True, flops=shape_rules.flops_of_products)
 def _batch_matmul(x, y, adj_x, adj_y):
     """Products of the matrices in the last two dimensions; the other dimensions are equal."""
     return _product(_adjoint(x, adj_x), _adjoint(y, adj_y))
 
 
 @op("BatchMatMulV2" + _BATCH, T=_MULTIPLIED, shape=lambda c: _batch_shape(c, True), lower=_lower_batch,
-    samples=_broadcast_batch_samples)
+    samples=_broadcast_batch_samples, costly=True, flops=shape_rules.flops_of_products)
 def _batch_matmul_v2(x, y, adj_x, adj_y):
     """Products of the matrices in the last two dimensions; the other dimensions broadcast."""
     return _product(_adjoint(x, adj_x), _adjoint(y, adj_y))

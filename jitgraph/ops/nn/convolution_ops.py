@@ -185,7 +185,8 @@ def _check_output(grad: np.ndarray, batch: int, wins: list[Window], channels: in
 
 # -- 2-D -----------------------------------------------------------------------------------------------------------
 
-@op(f"Conv2D(input: T, filter: T; {_ATTRS_2D}) -> output: T", T=_CONV_TYPES, shape=_conv_shape, lower=window_lowering.forward)
+@op(f"Conv2D(input: T, filter: T; {_ATTRS_2D}) -> output: T", T=_CONV_TYPES, shape=_conv_shape, lower=window_lowering.forward,
+    costly=True, flops=shape_rules.flops_of_products)
 def _conv2d(input, filter, strides, padding, explicit_paddings, data_format, dilations):
     """2-D convolution (cross-correlation) of images with `filter` [height, width, in, out]."""
     return _forward(input, filter, data_format, strides, padding, dilations, explicit_paddings)
@@ -260,7 +261,8 @@ def _(op, grad):
 _NAMES_3D = ("strides", "padding", "data_format", "dilations")
 
 
-@op(f"Conv3D(input: T, filter: T; {_ATTRS_3D}) -> output: T", T=FLOATS, shape=_conv_shape, lower=volume_lowering.forward)
+@op(f"Conv3D(input: T, filter: T; {_ATTRS_3D}) -> output: T", T=FLOATS, shape=_conv_shape, lower=volume_lowering.forward,
+    costly=True)
 def _conv3d(input, filter, strides, padding, data_format, dilations):
     """3-D convolution (cross-correlation) of volumes with `filter` [depth, height, width, in, out]."""
     return _forward(input, filter, data_format, strides, padding, dilations)
@@ -325,7 +327,7 @@ def _grouped(filters: np.ndarray) -> np.ndarray:
 
 
 @op(f"DepthwiseConv2dNative(input: T, filter: T; {_ATTRS_DEPTHWISE}) -> output: T", T=FLOATS, shape=_depthwise_shape,
-    lower=window_lowering.depthwise)
+    lower=window_lowering.depthwise, costly=True)
 def _depthwise_conv2d(input, filter, strides, padding, data_format, dilations):
     """2-D convolution of each channel by itself with `filter` [height, width, in, multiplier]."""
     return _forward(input, _grouped(filter), data_format, strides, padding, dilations)
