@@ -13,6 +13,6 @@ packages = [
     for package, folder in FOLDERS.items()
     for name in [package, *(f"{package}.{sub}" for sub in find_packages(folder))]
 ]
-data = ["py.typed", "*.html", "*.j2", "*.css", "*.js", "*.json", "*.tsv", "*.npz", "samples/*.csv"]
+data = ["py.typed", "*.pyi", "*.html", "*.j2", "*.css", "*.js", "*.json", "*.tsv", "*.npz", "samples/*.csv"]
 
 setup(packages=packages, package_dir=FOLDERS, package_data={"": data}, include_package_data=False)

@@ -261,7 +261,8 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
        renamed: dict[str, str] | None = None, constant: Callable | None = None, static: bool = False,
        of_shape: Callable | None = None, symbolic: bool | Callable = False, placeholder: bool = False, forwards: bool = False,
        variable: str | None = None, assigns: bool = False, needs_value: bool = True, idle: bool = False,
-       recurring: bool = False, costly: bool = False, flops: Callable | None = None, **type_sets: Any) -> Callable[[Callable], OpBuilder]:
+       recurring: bool = False, costly: bool = False, flops: Callable | None = None,
+       **type_sets: Any) -> Callable[[Callable], OpBuilder]:
     """Declares an op whose body is its NumPy meaning.  See the module's docstring, and ``OpDef`` for the arguments."""
 
     def declare(body: Callable) -> OpBuilder:

@@ -38,7 +38,7 @@ class Operation:
         self._device = ""
         self._id = -1
         self._frames = frames
-        self._gradient_function = None
+        self._gradient_function: Any = None
         self.outputs = [Tensor(self, i, output_dtypes[i], output_shapes[i]) for i in range(len(output_dtypes))]
         for tensor in inputs:
             tensor._consumers.append(self)

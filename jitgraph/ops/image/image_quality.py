@@ -162,9 +162,9 @@ def sobel_edges(image: Any) -> Tensor:
     down = np.array([[-1, -2, -1], [0, 0, 0], [1, 2, 1]])
     filters = np.stack([down, down.T], -1).astype(image.dtype.as_numpy_dtype)[:, :, None, :]
     sizes = raw.Shape(image)
-    filters = raw.Tile(filters, raw.Pack([1, 1, sizes[-1], 1]), name="sobel_filters")
+    repeated = raw.Tile(filters, raw.Pack([1, 1, sizes[-1], 1]), name="sobel_filters")
     padded = raw.MirrorPad(image, [[0, 0], [1, 1], [1, 1], [0, 0]], mode="REFLECT")
-    found = depthwise_conv2d(padded, filters, [1, 1, 1, 1], "VALID")
+    found = depthwise_conv2d(padded, repeated, [1, 1, 1, 1], "VALID")
     found = raw.Reshape(found, raw.ConcatV2([sizes, [2]], 0))
     if image._shape is not None:
         found.set_shape([*image._shape, 2])

@@ -32,8 +32,8 @@ def _contraction_axes(a: Tensor, axes: Any) -> tuple[Any, Any]:
         if axes < 0:
             raise ValueError("'axes' must be at least 0.")
         if a._shape is None:
-            rank = raw.Rank(a)
-            return raw.Range(rank - int(axes), rank, 1), raw.Range(0, int(axes), 1)
+            end = raw.Rank(a)
+            return raw.Range(end - int(axes), end, 1), raw.Range(0, int(axes), 1)
         if axes > len(a._shape):
             raise ValueError(f"'axes' must not be larger than the number of dimensions of tensor {a}.")
         rank = len(a._shape)
@@ -71,10 +71,10 @@ def _as_matrix(x: Tensor, axes: Any, front: bool) -> tuple[Tensor, list | None, 
         return raw.Reshape(turned, matrix[::-1] if front else matrix), sizes, sizes
     dynamic = raw.Shape(x)
     count_nodes(1)              # TensorFlow joins the axes in the graph
-    sizes = raw.GatherV2(dynamic, np.array(others, np.int32), 0)
-    parts = [raw.Prod(sizes, [0]), raw.Prod(raw.GatherV2(dynamic, np.array(summed, np.int32), 0), [0])]
+    free = raw.GatherV2(dynamic, np.array(others, np.int32), 0)
+    parts = [raw.Prod(free, [0]), raw.Prod(raw.GatherV2(dynamic, np.array(summed, np.int32), 0), [0])]
     turned = raw.Transpose(x, order, name="transpose")
-    return raw.Reshape(turned, raw.Pack(parts[::-1] if front else parts)), [shape[i] for i in others], sizes
+    return raw.Reshape(turned, raw.Pack(parts[::-1] if front else parts)), [shape[i] for i in others], free
 
 
 def _as_matrix_unknown(x: Tensor, axes: Any, front: bool) -> tuple[Tensor, None, Tensor]:

@@ -25,7 +25,7 @@ def as_sparse(sp_input: Any) -> SparseTensor:
     return sp_input
 
 
-def _parts(sp_input: SparseTensor) -> tuple:
+def _parts(sp_input: SparseTensor) -> tuple[Tensor, Tensor, Tensor]:
     return sp_input.indices, sp_input.values, sp_input.dense_shape
 
 
