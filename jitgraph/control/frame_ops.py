@@ -39,76 +39,85 @@ def _both(c: Any) -> list:
     return [c.shapes[0], c.shapes[0]]
 
 
-@op("Switch(data: T, pred: bool) -> output_false: T, output_true: T", shape=_both, host=True)
+@op("Switch(data: T, pred: bool) -> output_false: T, output_true: T", shape=_both, host=True,
+    tested_in="tests/control/frames: the rest of its conditional or loop")
 def switch(data, pred):
     """Hands `data` to the first output if `pred` is false, to the second if it is true."""
     raise _not_a_value("Switch")
 
 
-@op("Merge(inputs: N*T; N: int >= 1) -> output: T, value_index: int32", shape=_merged, host=True)
+@op("Merge(inputs: N*T; N: int >= 1) -> output: T, value_index: int32", shape=_merged, host=True,
+    tested_in="tests/control/frames: the rest of its conditional or loop")
 def merge(inputs):
     """The input that is there, and its number."""
     raise _not_a_value("Merge")
 
 
 @op("Enter(data: T; frame_name: string, is_constant: bool = false, parallel_iterations: int = 10) -> output: T",
-    shape=_entered, host=True)
+    shape=_entered, host=True, tested_in="tests/control/frames: the rest of its conditional or loop")
 def enter(data):
     """Brings `data` into a loop."""
     raise _not_a_value("Enter")
 
 
-@op("Exit(data: T) -> output: T", shape=shape_rules.same_as_input, host=True)
+@op("Exit(data: T) -> output: T", shape=shape_rules.same_as_input, host=True,
+    tested_in="tests/control/frames: the rest of its conditional or loop")
 def exit(data):
     """Takes `data` out of a loop."""
     raise _not_a_value("Exit")
 
 
-@op("NextIteration(data: T) -> output: T", shape=shape_rules.same_as_input, host=True)
+@op("NextIteration(data: T) -> output: T", shape=shape_rules.same_as_input, host=True,
+    tested_in="tests/control/frames: the rest of its conditional or loop")
 def next_iteration(data):
     """Hands `data` to the next iteration of a loop."""
     raise _not_a_value("NextIteration")
 
 
-@op("LoopCond(input: bool) -> output: bool", shape=shape_rules.scalar, host=True)
+@op("LoopCond(input: bool) -> output: bool", shape=shape_rules.scalar, host=True,
+    tested_in="tests/control/frames: the rest of its conditional or loop")
 def loop_cond(input):
     """Whether a loop goes on."""
     raise _not_a_value("LoopCond")
 
 
-@op("RefSwitch(data: &T, pred: bool) -> output_false: &T, output_true: &T", shape=_both, host=True)
+@op("RefSwitch(data: &T, pred: bool) -> output_false: &T, output_true: &T", shape=_both, host=True,
+    tested_in="tests/control/frames: the rest of its conditional or loop")
 def ref_switch(data, pred):
     """Switch on a variable."""
     raise _not_a_value("RefSwitch")
 
 
-@op("RefMerge(inputs: N*&T; N: int >= 1) -> output: &T, value_index: int32", shape=_merged, host=True)
+@op("RefMerge(inputs: N*&T; N: int >= 1) -> output: &T, value_index: int32", shape=_merged, host=True,
+    tested_in="tests/control/frames: the rest of its conditional or loop")
 def ref_merge(inputs):
     """Merge on variables."""
     raise _not_a_value("RefMerge")
 
 
 @op("RefEnter(data: &T; frame_name: string, is_constant: bool = false, parallel_iterations: int = 10) -> output: &T",
-    shape=_entered, host=True)
+    shape=_entered, host=True, tested_in="tests/control/frames: the rest of its conditional or loop")
 def ref_enter(data):
     """Enter on a variable."""
     raise _not_a_value("RefEnter")
 
 
-@op("RefExit(data: &T) -> output: &T", shape=shape_rules.same_as_input, host=True)
+@op("RefExit(data: &T) -> output: &T", shape=shape_rules.same_as_input, host=True,
+    tested_in="tests/control/frames: the rest of its conditional or loop")
 def ref_exit(data):
     """Exit on a variable."""
     raise _not_a_value("RefExit")
 
 
-@op("RefNextIteration(data: &T) -> output: &T", shape=shape_rules.same_as_input, host=True)
+@op("RefNextIteration(data: &T) -> output: &T", shape=shape_rules.same_as_input, host=True,
+    tested_in="tests/control/frames: the rest of its conditional or loop")
 def ref_next_iteration(data):
     """NextIteration on a variable."""
     raise _not_a_value("RefNextIteration")
 
 
 @op('Absent(; dtype: type, shape: shape = None, message: string = "") -> output: dtype',
-    shape=lambda c: c.attrs["shape"], host=True, context=("op",))
+    shape=lambda c: c.attrs["shape"], host=True, context=("op",), tested_in="tests/control/frames: a branch that is not taken")
 def absent(op):
     """What a branch gives for a tensor that only the other branch has: any value, or an error with `message`."""
     if op.attrs["message"]:

@@ -28,7 +28,7 @@ def _result_shapes(c: Any) -> list:
     return list(stated) if stated else [None] * len(types)
 
 
-_COMMON: dict[str, Any] = {"shape": _result_shapes, "host": True, "context": ("op",)}
+_COMMON: dict[str, Any] = {"shape": _result_shapes, "host": True, "context": ("op",), "tested_in": "tests/control: functions"}
 
 
 @op("If" + _IF, stateful=True, **_COMMON)

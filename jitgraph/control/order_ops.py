@@ -13,12 +13,12 @@ from jitgraph.graph.scopes import colocate_with, control_dependencies, device, n
 from jitgraph.graph.tensor import Tensor
 
 
-@op("NoOp()", shape=shape_rules.no_outputs, host=True, idle=True)
+@op("NoOp()", shape=shape_rules.no_outputs, host=True, idle=True, tested_in="tests/graph: nothing to compute")
 def no_op():
     """Does nothing; other nodes can wait for it, and it for others."""
 
 
-@op('ControlTrigger()', shape=shape_rules.no_outputs, host=True, idle=True)
+@op('ControlTrigger()', shape=shape_rules.no_outputs, host=True, idle=True, tested_in="tests/graph: nothing to compute")
 def control_trigger():
     """Does nothing, like NoOp."""
 

@@ -68,7 +68,8 @@ class OpDef:
     ``state``: "read" or "write" for ops on a variable.  The NumPy meaning of a writing op takes the variable's value in
     place of the reference (None if it has none yet) and returns its new value; with several references, a tuple.
     ``host``: runs on the host by ``value``.  ``checks``: its kernel can fail.  ``dynamic``: the output shape depends on
-    values.  ``reference``, ``samples``: an independent oracle and inputs for tests.
+    values.  ``reference``, ``samples``: an independent oracle and inputs for tests.  ``tested_in``: of an op that has no
+    samples, the path of its tests and what a sample cannot give, "tests/resources: a queue".
     ``updates``: for optimizer steps, an expression in prims: inputs (references by value) -> the new value of each
     reference.  ``stream``: random; its NumPy meaning takes a keyword ``stream``, see ``jitgraph.ops.random.philox``.
     ``context``: keywords that its NumPy meaning takes besides, "state" (the session's, see ``jitgraph.runtime.state``)
@@ -107,6 +108,7 @@ class OpDef:
     dynamic: bool = False
     reference: Callable | None = None
     samples: Callable | None = None
+    tested_in: str = ""
     updates: Callable | None = None
     stream: bool = False
     context: tuple[str, ...] = ()
@@ -256,9 +258,9 @@ class OpBuilder:
 
 def op(signature: str, *, shape: Callable | None = None, lower: Callable | None = None, grad: Callable | None = None,
        stateful: bool = False, state: str | None = None, host: bool = False, checks: bool = False, dynamic: bool =
-       False, reference: Callable | None = None, samples: Callable | None = None, updates: Callable | None = None,
-       stream: bool = False, context: tuple[str, ...] = (), effect: bool = False, hands_on: bool = False,
-       renamed: dict[str, str] | None = None, constant: Callable | None = None, static: bool = False,
+       False, reference: Callable | None = None, samples: Callable | None = None, tested_in: str = "",
+       updates: Callable | None = None, stream: bool = False, context: tuple[str, ...] = (), effect: bool = False,
+       hands_on: bool = False, renamed: dict[str, str] | None = None, constant: Callable | None = None, static: bool = False,
        of_shape: Callable | None = None, symbolic: bool | Callable = False, placeholder: bool = False, forwards: bool = False,
        variable: str | None = None, assigns: bool = False, needs_value: bool = True, idle: bool = False,
        recurring: bool = False, costly: bool = False, flops: Callable | None = None,
@@ -268,7 +270,8 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
     def declare(body: Callable) -> OpBuilder:
         return _register(signature, type_sets, body, value=body, shape=shape, lower=lower, grad=grad,
                          stateful=stateful, state=state, host=host, checks=checks, dynamic=dynamic,
-                         reference=reference, samples=samples, updates=updates, stream=stream, context=context, effect=effect,
+                         reference=reference, samples=samples, tested_in=tested_in, updates=updates, stream=stream,
+                         context=context, effect=effect,
                          hands_on=hands_on, renamed=renamed or {}, constant=constant, static=static, of_shape=of_shape,
                          symbolic=symbolic, placeholder=placeholder, forwards=forwards, variable=variable, assigns=assigns,
                          needs_value=needs_value, idle=idle, recurring=recurring, costly=costly, flops=flops)

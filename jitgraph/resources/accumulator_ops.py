@@ -11,6 +11,7 @@ from jitgraph.graph import shape_rules
 from jitgraph.graph.dtypes import NUMBERS
 from jitgraph.resources import accumulator_host, shared
 
+_TESTS = "tests/train/test_optimizers.py: an accumulator"
 _SHARING = 'container: string = "", shared_name: string = ""'
 
 _ATTRS = f'dtype: type, shape: shape, {_SHARING}, reduction_type: string {{"MEAN", "SUM"}} = "MEAN"'
@@ -24,7 +25,7 @@ def _accumulator(name: str, kind: str, make_sum: Callable[[Any], Any], doc: str)
 
     value.__doc__, value.__name__ = doc, name
     return op(f"{name}(; {_ATTRS}) -> handle: {kind}", dtype=NUMBERS, shape=shape_rules.scalar, stateful=True, host=True,
-              context=("state", "op"))(value)
+              context=("state", "op"), tested_in=_TESTS)(value)
 
 
 for _name, _kind in (("ConditionalAccumulator", "&string"), ("ResourceConditionalAccumulator", "resource")):
@@ -41,25 +42,25 @@ def _declare(prefix: str, kind: str) -> None:
     """The ops on accumulators, for one kind of handle."""
 
     @op(f"{prefix}AccumulatorApplyGradient(handle: {kind}, local_step: int64, gradient: dtype)", dtype=NUMBERS,
-        shape=shape_rules.no_outputs, stateful=True, host=True)
+        shape=shape_rules.no_outputs, stateful=True, host=True, tested_in=_TESTS)
     def apply_gradient(handle, local_step, gradient):
         """Adds a gradient, unless it was computed at an older step."""
         handle[()].apply(gradient, int(local_step))
 
     @op(f"{prefix}AccumulatorTakeGradient(handle: {kind}, num_required: int32; dtype: type) -> average: dtype",
-        dtype=NUMBERS, shape=_dense_shape, stateful=True, host=True, context=("state",))
+        dtype=NUMBERS, shape=_dense_shape, stateful=True, host=True, context=("state",), tested_in=_TESTS)
     def take_gradient(handle, num_required, state):
         """The mean of the gradients, once there are enough."""
         return handle[()].take(int(num_required), state.wait)
 
     @op(f"{prefix}AccumulatorNumAccumulated(handle: {kind}) -> num_accumulated: int32", shape=shape_rules.scalar,
-        stateful=True, host=True)
+        stateful=True, host=True, tested_in=_TESTS)
     def num_accumulated(handle):
         """How many gradients were added."""
         return np.array(handle[()].count, np.int32)
 
     @op(f"{prefix}AccumulatorSetGlobalStep(handle: {kind}, new_global_step: int64)", shape=shape_rules.no_outputs,
-        stateful=True, host=True)
+        stateful=True, host=True, tested_in=_TESTS)
     def set_global_step(handle, new_global_step):
         """Gradients of older steps are dropped from now on."""
         handle[()].set_step(int(new_global_step))
@@ -70,7 +71,8 @@ _declare("Resource", "resource")
 
 
 @op("SparseAccumulatorApplyGradient(handle: &string, local_step: int64, gradient_indices: int64, gradient_values: dtype, "
-    "gradient_shape: int64; has_known_shape: bool)", dtype=NUMBERS, shape=shape_rules.no_outputs, stateful=True, host=True)
+    "gradient_shape: int64; has_known_shape: bool)", dtype=NUMBERS, shape=shape_rules.no_outputs, stateful=True, host=True,
+    tested_in=_TESTS)
 def sparse_accumulator_apply_gradient(handle, local_step, gradient_indices, gradient_values, gradient_shape,
                                       has_known_shape):
     """Adds a sparse gradient, unless it was computed at an older step."""
@@ -84,7 +86,8 @@ def _sparse_shapes(c: Any) -> list:
 
 
 @op("SparseAccumulatorTakeGradient(handle: &string, num_required: int32; dtype: type) -> indices: int64, values: dtype, "
-    "shape: int64", dtype=NUMBERS, shape=_sparse_shapes, stateful=True, host=True, dynamic=True, context=("state",))
+    "shape: int64", dtype=NUMBERS, shape=_sparse_shapes, stateful=True, host=True, dynamic=True, context=("state",),
+    tested_in=_TESTS)
 def sparse_accumulator_take_gradient(handle, num_required, state):
     """The mean of the sparse gradients, once there are enough."""
     return handle[()].take(int(num_required), state.wait)

@@ -16,6 +16,7 @@ from jitgraph.graph.dtypes import int64
 from jitgraph.resources import queue_host, shared
 
 _COMMON = 'component_types: list(type) >= 1, shapes: list(shape) = []'
+_TESTS = "tests/resources/test_queues.py: a queue"
 _SHARING = 'container: string = "", shared_name: string = ""'
 
 
@@ -43,7 +44,7 @@ def _declare(name: str, attrs: str, make: Callable[..., queue_host.Queue], doc: 
     for suffix, kind in (("V2", "resource"), ("", "&string")):
         signature = f"{name}{suffix}(; {attrs}, {_SHARING}) -> handle: {kind}"
         declared.append(op(signature, shape=shape_rules.scalar, stateful=True, host=True,
-                           context=("state", "op"))(value))
+                           context=("state", "op"), tested_in=_TESTS)(value))
     return declared[0], declared[1]
 
 
@@ -96,7 +97,7 @@ def _both(signature: str, shape: Any, **fields: Any) -> Callable[[Callable], Any
     def declare(body: Callable) -> Any:
         name, _, rest = signature.partition("(handle: ")
         made = [op(f"{name}{suffix}(handle: {kind}{rest}", shape=shape, stateful=True, host=True,
-                   context=("state",), **fields)(body) for suffix, kind in (("V2", "resource"), ("", "&string"))]
+                   context=("state",), tested_in=_TESTS, **fields)(body) for suffix, kind in (("V2", "resource"), ("", "&string"))]
         return made[0]
 
     return declare

@@ -13,6 +13,7 @@ from jitgraph.declare.op import op
 from jitgraph.graph import shape_rules
 from jitgraph.resources import reader_host, shared
 
+_TESTS = "tests/train/test_input.py: a reader"
 _SHARING = 'container: string = "", shared_name: string = ""'
 
 
@@ -28,7 +29,7 @@ def _declare(name: str, attrs: str, records: Callable[[dict], Callable], doc: st
 
     value.__doc__, value.__name__ = doc, name
     made = [op(f"{name}{suffix}(; {attrs}{_SHARING}{later_attrs}{more}) -> reader_handle: {kind}", shape=shape_rules.scalar,
-               stateful=True, host=True, context=("state", "op"))(value)
+               stateful=True, host=True, context=("state", "op"), tested_in=_TESTS)(value)
             for suffix, more, kind in (("", "", "&string"), ("V2", newer_attrs, "resource"))]
     return made[1]
 
@@ -54,7 +55,7 @@ def _both(signature: str, shape: Any) -> Callable[[Callable], Any]:
 
     def declare(body: Callable) -> Any:
         made = [op(signature.replace("V?", suffix).replace("H?", kind), shape=shape, stateful=True, host=True,
-                   context=("state",))(body) for suffix, kind in (("V2", "resource"), ("", "&string"))]
+                   context=("state",), tested_in=_TESTS)(body) for suffix, kind in (("V2", "resource"), ("", "&string"))]
         return made[0]
 
     return declare
@@ -107,14 +108,15 @@ def reader_serialize_state(reader_handle, state):
 
 
 @op("ReaderRestoreStateV2(reader_handle: resource, state: string)", shape=shape_rules.no_outputs, stateful=True,
-    host=True)
+    host=True, tested_in=_TESTS)
 def reader_restore_state(reader_handle, state):
     """Puts a reader back to where it stood."""
     with reader_handle[()].lock:
         reader_handle[()].restore(bytes(state[()]))
 
 
-@op("ReaderRestoreState(reader_handle: &string, state: string)", shape=shape_rules.no_outputs, stateful=True, host=True)
+@op("ReaderRestoreState(reader_handle: &string, state: string)", shape=shape_rules.no_outputs, stateful=True, host=True,
+    tested_in=_TESTS)
 def reader_restore_state_of_reference(reader_handle, state):
     """Puts a reader back to where it stood."""
     reader_restore_state.opdef.value(reader_handle, state)

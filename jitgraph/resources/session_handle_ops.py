@@ -38,7 +38,7 @@ def forget(state: Any, handles: list[str]) -> None:
 
 
 @op("GetSessionHandle(value: T) -> handle: string", shape=shape_rules.scalar, stateful=True, host=True,
-    context=("state", "op"), grad=NOT_DIFFERENTIABLE)
+    context=("state", "op"), grad=NOT_DIFFERENTIABLE, tested_in="tests/runtime/test_state.py: a handle of the session")
 def get_session_handle(value, state, op):
     """Keeps the value with the session; the handle under which it is found again."""
     number = next(state.resource(("session tensor count", "", ""), itertools.count))
@@ -49,13 +49,14 @@ def get_session_handle(value, state, op):
 
 
 @op("GetSessionTensor(handle: string; dtype: type) -> value: dtype", shape=None, stateful=True, host=True,
-    context=("state",), grad=NOT_DIFFERENTIABLE)
+    context=("state",), grad=NOT_DIFFERENTIABLE, tested_in="tests/runtime/test_state.py: a handle of the session")
 def get_session_tensor(handle, state):
     """The value that is kept under the handle."""
     return np.array(found(state, handle[()].decode()))
 
 
-@op("DeleteSessionTensor(handle: string)", shape=shape_rules.no_outputs, stateful=True, host=True, context=("state",))
+@op("DeleteSessionTensor(handle: string)", shape=shape_rules.no_outputs, stateful=True, host=True, context=("state",),
+    tested_in="tests/runtime/test_state.py: a handle of the session")
 def delete_session_tensor(handle, state):
     """Forgets the value that is kept under the handle."""
     delete(state, handle[()].decode())

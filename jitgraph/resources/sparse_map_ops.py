@@ -47,7 +47,8 @@ def _map(state: Any, op: Any, name: str) -> _Map:
 
 
 @op(f"AddSparseToTensorsMap(sparse_indices: int64, sparse_values: T, sparse_shape: int64; {_SHARING}) -> "
-    "sparse_handle: int64", shape=shape_rules.scalar, stateful=True, host=True, context=("state", "op"))
+    "sparse_handle: int64", shape=shape_rules.scalar, stateful=True, host=True, context=("state", "op"),
+    tested_in="tests/train/test_input.py: a map of tensors")
 def _add_sparse_to_tensors_map(sparse_indices, sparse_values, sparse_shape, state, op):
     """Keeps a sparse tensor; gives its handle."""
     kept = tuple(np.array(part) for part in (sparse_indices, sparse_values, sparse_shape))
@@ -55,7 +56,8 @@ def _add_sparse_to_tensors_map(sparse_indices, sparse_values, sparse_shape, stat
 
 
 @op(f"AddManySparseToTensorsMap(sparse_indices: int64, sparse_values: T, sparse_shape: int64; {_SHARING}) -> "
-    "sparse_handles: int64", shape=lambda c: (None,), stateful=True, host=True, dynamic=True, context=("state", "op"))
+    "sparse_handles: int64", shape=lambda c: (None,), stateful=True, host=True, dynamic=True, context=("state", "op"),
+    tested_in="tests/train/test_input.py: a map of tensors")
 def _add_many_sparse_to_tensors_map(sparse_indices, sparse_values, sparse_shape, state, op):
     """Keeps each row (along the first dimension) of a sparse tensor; gives their handles."""
     kept = _map(state, op, op.attrs["shared_name"] or op.name)
@@ -72,7 +74,7 @@ def _taken_shapes(c: Any) -> list:
 
 @op(f"TakeManySparseFromTensorsMap(sparse_handles: int64; dtype: type, {_SHARING}) -> sparse_indices: int64, "
     "sparse_values: dtype, sparse_shape: int64", shape=_taken_shapes, stateful=True, host=True, dynamic=True,
-    context=("state", "op"))
+    context=("state", "op"), tested_in="tests/train/test_input.py: a map of tensors")
 def _take_many_sparse_from_tensors_map(sparse_handles, dtype, state, op):
     """Takes sparse tensors from the map and stacks them along a new first dimension."""
     kept = _map(state, op, op.attrs["shared_name"] or op.name)

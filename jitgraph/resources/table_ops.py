@@ -13,6 +13,7 @@ from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import shape_rules
 from jitgraph.resources import shared, table_host
 
+_TESTS = "tests/resources/test_lookup.py: a table"
 _SHARING = ('container: string = "", shared_name: string = "", use_node_name_sharing: bool = false, key_dtype: type, '
             'value_dtype: type')
 
@@ -22,7 +23,7 @@ def _both(signature: str, shape: Any = shape_rules.no_outputs, **fields: Any) ->
 
     def declare(body: Callable) -> Any:
         made = [op(signature.replace("V?", suffix).replace("H?", kind), shape=shape, stateful=True, host=True,
-                   **fields)(body) for suffix, kind in (("V2", "resource"), ("", "&string"))]
+                   tested_in=_TESTS, **fields)(body) for suffix, kind in (("V2", "resource"), ("", "&string"))]
         return made[0]
 
     return declare

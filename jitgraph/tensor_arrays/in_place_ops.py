@@ -24,7 +24,7 @@ from jitgraph.tensor_arrays.tensor_array_values import Handle
 
 POPS = ("StackPop", "StackPopV2")
 PREFIX = "InPlace"      # under this and their own name stand the declarations whose name the ops of programs have
-_HOST: dict[str, Any] = {"host": True, "stateful": True}
+_HOST: dict[str, Any] = {"host": True, "stateful": True, "tested_in": "tests/formats/test_control_flow_files.py: an array"}
 _ARRAY: dict[str, Any] = {**_HOST, "context": ("op",)}
 _KINDS = {"V3": "resource", "V2": "string", "": "&string"}
 _FLOW = np.zeros((), np.float32)

@@ -20,7 +20,7 @@ from jitgraph.tensor_arrays.tensor_array_rows import gathered, joined, pieces, r
 from jitgraph.tensor_arrays.tensor_array_values import Elements, Handle, OneElement, elements_of, gradient_of, is_whole
 
 # `context`: values of the host are never folded into the graph
-_HOST: dict[str, Any] = {"host": True, "context": ("op",)}
+_HOST: dict[str, Any] = {"host": True, "context": ("op",), "tested_in": "tests/control/test_tensor_array.py: an array"}
 # a read clears what it reads, after which another read and a write fail
 _READ: dict[str, Any] = {"effect": True, **_HOST}
 _FLOW: dict[str, Any] = {"shape": shape_rules.scalar, **_HOST}

@@ -15,14 +15,15 @@ from jitgraph.tensor_arrays.host_values import ZERO, Stack, boxed, unboxed
 
 # `context`: the value is one of the host, which is never folded into the graph
 @op("EmptyTensorList(element_shape: shape_type, max_num_elements: int32; element_dtype: type) -> handle: variant",
-    shape_type=INDICES, shape=shape_rules.scalar, host=True, context=("op",))
+    shape_type=INDICES, shape=shape_rules.scalar, host=True, context=("op",),
+    tested_in="tests/control/test_gradients_of_control_flow.py: a list")
 def empty_tensor_list(element_shape, max_num_elements, op):
     """A list without elements."""
     return boxed(Stack())
 
 
 @op("TensorListPushBack(input_handle: variant, tensor: element_dtype) -> output_handle: variant",
-    shape=shape_rules.scalar, host=True)
+    shape=shape_rules.scalar, host=True, tested_in="tests/control/test_gradients_of_control_flow.py: a list")
 def tensor_list_push_back(input_handle, tensor):
     """The list with one more element at its end."""
     # the memory of the argument is used again after the call
@@ -43,7 +44,7 @@ def _element_shape(c: Any) -> list:
 
 
 @op("TensorListPopBack(input_handle: variant, element_shape: int32; element_dtype: type) -> output_handle: variant, "
-    "tensor: element_dtype", shape=_element_shape, host=True)
+    "tensor: element_dtype", shape=_element_shape, host=True, tested_in="tests/control/test_gradients_of_control_flow.py: a list")
 def tensor_list_pop_back(input_handle, element_shape):
     """The list without its last element, and that element."""
     try:
@@ -63,7 +64,8 @@ def _(op, rest, last):
 
 
 @op("TensorListPopGradient(input_handle: variant, like: element_dtype) -> output_handle: variant, "
-    "tensor: element_dtype", shape=lambda c: [(), c.shapes[1]], host=True)
+    "tensor: element_dtype", shape=lambda c: [(), c.shapes[1]], host=True,
+    tested_in="tests/control/test_gradients_of_control_flow.py: a list")
 def tensor_list_pop_gradient(input_handle, like):
     """TensorListPopBack on a gradient: where nothing has arrived, the element is zeros like `like`."""
     held = unboxed(input_handle)
@@ -107,21 +109,22 @@ def flows(tensor: Any) -> bool:
 # -- records: values that a gradient cannot compute again --------------------------------------------------------------
 
 @op("Record(values: [T]) -> record: variant", shape=shape_rules.scalar, host=True, context=("op",),
-    grad=NOT_DIFFERENTIABLE)
+    grad=NOT_DIFFERENTIABLE, tested_in="tests/control/test_gradients_of_control_flow.py: a list")
 def record(values, op):
     """Several tensors as one value: what random and other stateful ops gave in one run of a function."""
     return boxed(tuple(np.array(value) for value in values))
 
 
 @op("Recorded(record: variant; T: list(type), shapes: list(shape)) -> values: [T]",
-    shape=lambda c: list(c.attrs["shapes"]), host=True, grad=NOT_DIFFERENTIABLE)
+    shape=lambda c: list(c.attrs["shapes"]), host=True, grad=NOT_DIFFERENTIABLE,
+    tested_in="tests/control/test_gradients_of_control_flow.py: a list")
 def recorded(record):
     """The tensors of a record."""
     return list(unboxed(record))
 
 
 @op("ReversedList(input_handle: variant) -> output_handle: variant", shape=shape_rules.scalar, host=True,
-    grad=NOT_DIFFERENTIABLE)
+    grad=NOT_DIFFERENTIABLE, tested_in="tests/control/test_gradients_of_control_flow.py: a list")
 def reversed_list(input_handle):
     """The list from its end to its beginning."""
     rest, turned = unboxed(input_handle), Stack()

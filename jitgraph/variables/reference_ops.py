@@ -11,22 +11,53 @@ import numpy as np
 
 from jitgraph.declare import prim
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.declare.samples import between, draw
 from jitgraph.graph import shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDICES, NUMBERS, TypeSet, int32, int64
 from jitgraph.graph.errors import InvalidArgumentError, OutOfRangeError, UnimplementedError
+
+def row_samples(rng: Any, dtype: Any) -> list:
+    """A variable, rows of it by number, and what is put there."""
+    ref = draw(rng, (4, 3), dtype, 1, 3)
+    return [[ref, np.array([3, 0, 3], np.int32), draw(rng, (3, 3), dtype, 1, 3)],
+            [ref, np.array([[1], [2]], np.int64), draw(rng, (2, 1, 3), dtype, 1, 3)],
+            [ref, np.array(2, np.int32), draw(rng, (3,), dtype, 1, 3)], [ref, np.zeros(0, np.int32), draw(rng, (0, 3), dtype)],
+            [ref, np.array([1, 2], np.int32), draw(rng, (), dtype, 1, 3)]]
+
+
+def place_samples(rng: Any, dtype: Any) -> list:
+    """A variable, places in it, and what is put there."""
+    ref = draw(rng, (4, 3), dtype, 1, 3)
+    return [[ref, np.array([[3], [0]], np.int32), draw(rng, (2, 3), dtype)],
+            [ref, np.array([[3, 1], [0, 2]], np.int64), draw(rng, (2,), dtype)]]
+
+
+def part_samples(rng: Any, dtype: Any) -> list:
+    """A variable, begin, end and strides of a part of it, and what is put there."""
+    bounds = [np.array(b, np.int32) for b in ([1, 0], [3, 2], [1, 1])]
+    return [[draw(rng, (4, 3), dtype), *bounds, draw(rng, (2, 2), dtype)],
+            ([draw(rng, (4, 3), dtype), *bounds, draw(rng, (2,), dtype)], {"shrink_axis_mask": 1})]
+
+
+def value_samples(rng: Any, dtype: Any) -> list:
+    """A variable and a value of its shape."""
+    return [[draw(rng, shape, dtype), draw(rng, shape, dtype)] for shape in ((2, 3), (), (0, 2))]
+
 
 _ORDERED = FLOATS + TypeSet(int32, int64)
 
 
 @op('VariableV2(; shape: shape, dtype: type, container: string = "", shared_name: string = "") -> ref: &dtype',
-    shape=shape_rules.from_attr("shape"), stateful=True, state="read", variable="reference")
+    shape=shape_rules.from_attr("shape"), stateful=True, state="read", variable="reference",
+    tested_in="tests/variables: the session that holds its value")
 def variable_v2(shape):
     """A variable: its value lasts from run to run, and is shared by nodes of one container and shared name."""
     raise NotImplementedError("the session holds the value of a variable")
 
 
 @op('Variable(; shape: shape, dtype: type, container: string = "", shared_name: string = "") -> ref: &dtype',
-    shape=shape_rules.from_attr("shape"), stateful=True, state="read", variable="reference")
+    shape=shape_rules.from_attr("shape"), stateful=True, state="read", variable="reference",
+    tested_in="tests/variables: the session that holds its value")
 def variable_v1(shape):
     """A variable as the oldest graph files name it."""
     raise NotImplementedError("the session holds the value of a variable")
@@ -38,7 +69,7 @@ def variable_op_v2(shape: Any, dtype: Any, name: str = "Variable", container: st
 
 
 @op("IsVariableInitialized(ref: &dtype) -> is_initialized: bool", shape=shape_rules.scalar, stateful=True, state="read",
-    needs_value=False)
+    needs_value=False, samples=between(0, 1))
 def is_variable_initialized(ref):
     """Whether the variable has a value."""
     return np.array(ref is not None)
@@ -53,7 +84,8 @@ def _assigned(c: Any) -> Any:
 
 
 @op("Assign(ref: &T, value: T; validate_shape: bool = true, use_locking: bool = true) -> output_ref: &T",
-    shape=_assigned, stateful=True, state="write", lower=lambda b, ref, value: value, grad=NOT_DIFFERENTIABLE, assigns=True)
+    shape=_assigned, stateful=True, state="write", lower=lambda b, ref, value: value, grad=NOT_DIFFERENTIABLE, assigns=True,
+    samples=value_samples)
 def assign(ref, value):
     """Gives the variable a new value, its first one perhaps."""
     return value
@@ -68,7 +100,7 @@ def check_same_shape(ref: np.ndarray, value: np.ndarray) -> None:
 
 @op("AssignAdd(ref: &T, value: T; use_locking: bool = false) -> output_ref: &T", T=NUMBERS,
     shape=shape_rules.merged_inputs, stateful=True, state="write", lower=lambda b, ref, value: prim.add(ref, value),
-    grad=NOT_DIFFERENTIABLE)
+    grad=NOT_DIFFERENTIABLE, samples=value_samples)
 def assign_add(ref, value):
     """Adds `value` to the variable."""
     check_same_shape(ref, value)
@@ -77,7 +109,7 @@ def assign_add(ref, value):
 
 @op("AssignSub(ref: &T, value: T; use_locking: bool = false) -> output_ref: &T", T=NUMBERS,
     shape=shape_rules.merged_inputs, stateful=True, state="write", lower=lambda b, ref, value: prim.sub(ref, value),
-    grad=NOT_DIFFERENTIABLE)
+    grad=NOT_DIFFERENTIABLE, samples=value_samples)
 def assign_sub(ref, value):
     """Takes `value` from the variable."""
     check_same_shape(ref, value)
@@ -85,7 +117,7 @@ def assign_sub(ref, value):
 
 
 @op("CountUpTo(ref: &T; limit: int) -> output: T", T=TypeSet(int32, int64), shape=shape_rules.scalar, stateful=True,
-    state="write", checks=True)
+    state="write", checks=True, samples=lambda rng, dtype: [([np.array(3, dtype)], {"limit": 5})])
 def count_up_to(ref, limit):
     """Adds 1 to the variable and gives the value from before; at `limit`, an OutOfRangeError."""
     if ref >= limit:
@@ -144,7 +176,8 @@ def _scatter(name: str, locking: str, doc: str, combine: Any, types: Any = NUMBE
     value.__name__ = name
     return op(f"{name}(ref: &T, indices: Tindices, updates: T; use_locking: bool = {locking}) -> output_ref: &T",
               **({} if name == "ScatterUpdate" else {"T": types}), Tindices=INDICES, shape=_scattered, stateful=True,
-              state="write", checks=True, lower=scatter_lowering(name.removeprefix("Scatter").lower()), **fields)(value)
+              state="write", checks=True, lower=scatter_lowering(name.removeprefix("Scatter").lower()),
+              samples=row_samples, **fields)(value)
 
 
 def _assign_rows(new: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> None:
@@ -195,7 +228,7 @@ def _scatter_nd(name: str, locking: str, doc: str, combine: Any) -> Any:
     return op(f"{name}(ref: &T, indices: Tindices, updates: T; use_locking: bool = {locking}) -> output_ref: &T",
               **allowed, Tindices=INDICES,
               shape=lambda c: shape_rules.scattered_nd(*c.shapes), stateful=True, state="write", checks=True,
-              grad=NOT_DIFFERENTIABLE)(value)
+              grad=NOT_DIFFERENTIABLE, samples=place_samples)(value)
 
 
 scatter_nd_update = _scatter_nd("ScatterNdUpdate", "true", "Replaces elements or slices of a variable.", _assign_rows)
@@ -206,7 +239,7 @@ scatter_nd_sub = _scatter_nd("ScatterNdSub", "false", "Subtracts from elements o
 
 @op("StridedSliceAssign(ref: &T, begin: Index, end: Index, strides: Index, value: T; begin_mask: int = 0, "
     "end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0) -> output_ref: &T",
-    Index=INDICES, shape=shape_rules.same_as_input, stateful=True, state="write", checks=True)
+    Index=INDICES, shape=shape_rules.same_as_input, stateful=True, state="write", checks=True, samples=part_samples)
 def strided_slice_assign(ref, begin, end, strides, value, begin_mask, end_mask, ellipsis_mask, new_axis_mask,
                          shrink_axis_mask):
     """Replaces the part of a variable that ``ref[begin:end:strides]`` (with the masks) names."""

@@ -11,9 +11,10 @@ import numpy as np
 
 from jitgraph.declare import prim
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.declare.samples import between, draw
 from jitgraph.graph import shape_rules
 from jitgraph.graph.build import stated_shape
-from jitgraph.graph.dtypes import INDEX, INDICES, NUMBERS, TypeSet, int32, int64
+from jitgraph.graph.dtypes import INDEX, INDICES, NUMBERS, TypeSet, float32, int32, int64
 from jitgraph.graph.errors import OutOfRangeError
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant
@@ -38,14 +39,15 @@ def _assignable(c: Any) -> list:
 
 
 @op('VarHandleOp(; container: string = "", shared_name: string = "", dtype: type, shape: shape) -> resource: resource',
-    shape=shape_rules.scalar, stateful=True, state="read", variable="resource")
+    shape=shape_rules.scalar, stateful=True, state="read", variable="resource",
+    tested_in="tests/variables: the session that holds its value")
 def var_handle_op(shape):
     """A handle of a variable; the value is with the session."""
     raise NotImplementedError("the session holds the value of a variable")
 
 
 @op("ReadVariableOp(resource: resource; dtype: type) -> value: dtype", shape=_of_variable, stateful=True, state="read",
-    forwards=True)
+    forwards=True, samples=lambda rng, dtype: [([draw(rng, shape, np.float32)], {"dtype": float32}) for shape in ((2, 3), ())])
 def read_variable_op(resource):
     """The value of the variable."""
     return np.array(resource)
@@ -57,14 +59,15 @@ def _(op, grad):
 
 
 @op("VarIsInitializedOp(resource: resource) -> is_initialized: bool", shape=shape_rules.scalar, stateful=True,
-    state="read", grad=NOT_DIFFERENTIABLE, needs_value=False)
+    state="read", grad=NOT_DIFFERENTIABLE, needs_value=False, samples=between(0, 1))
 def var_is_initialized_op(resource):
     """Whether the variable has a value."""
     return np.array(resource is not None)
 
 
 @op("VariableShape(input: resource; out_type: type = int32) -> output: out_type", out_type=INDEX, stateful=True,
-    state="read", shape=lambda c: (None if _of_variable(c) is None else len(_of_variable(c)),), grad=NOT_DIFFERENTIABLE)
+    state="read", shape=lambda c: (None if _of_variable(c) is None else len(_of_variable(c)),), grad=NOT_DIFFERENTIABLE,
+    samples=between(0, 1))
 def variable_shape(input, out_type):
     """The shape of the variable's value."""
     return np.array(input.shape, out_type.as_numpy_dtype)
@@ -79,14 +82,14 @@ def shape_of_variable(handle: Tensor) -> Tensor:
 
 
 @op("AssignVariableOp(resource: resource, value: dtype)", shape=_assignable, stateful=True, state="write",
-    lower=lambda b, resource, value: value, assigns=True)
+    lower=lambda b, resource, value: value, assigns=True, samples=reference_ops.value_samples)
 def assign_variable_op(resource, value):
     """Gives the variable a new value, its first one perhaps."""
     return value
 
 
 @op("AssignAddVariableOp(resource: resource, value: dtype)", dtype=NUMBERS, shape=_updatable, stateful=True,
-    state="write", lower=lambda b, resource, value: prim.add(resource, value))
+    state="write", lower=lambda b, resource, value: prim.add(resource, value), samples=reference_ops.value_samples)
 def assign_add_variable_op(resource, value):
     """Adds `value` to the variable."""
     reference_ops.check_same_shape(resource, value)
@@ -94,7 +97,7 @@ def assign_add_variable_op(resource, value):
 
 
 @op("AssignSubVariableOp(resource: resource, value: dtype)", dtype=NUMBERS, shape=_updatable, stateful=True,
-    state="write", lower=lambda b, resource, value: prim.sub(resource, value))
+    state="write", lower=lambda b, resource, value: prim.sub(resource, value), samples=reference_ops.value_samples)
 def assign_sub_variable_op(resource, value):
     """Takes `value` from the variable."""
     reference_ops.check_same_shape(resource, value)
@@ -102,12 +105,22 @@ def assign_sub_variable_op(resource, value):
 
 
 @op("ResourceCountUpTo(resource: resource; limit: int, T: type) -> output: T", T=TypeSet(int32, int64),
-    shape=shape_rules.scalar, stateful=True, state="write", checks=True)
+    shape=shape_rules.scalar, stateful=True, state="write", checks=True,
+    samples=lambda rng, dtype: [([np.array(3, np.int64)], {"limit": 5, "T": int64})])
 def resource_count_up_to(resource, limit):
     """Adds 1 to the variable and gives the value from before; at `limit`, an OutOfRangeError."""
     if resource >= limit:
         raise OutOfRangeError(None, None, f"Reached limit of {limit}")
     return resource + np.ones((), resource.dtype)
+
+
+def _gather_samples(rng: Any, dtype: Any) -> list:
+    return [([draw(rng, (4, 3), np.float32), np.array(indices, dtype)], {"dtype": float32}) for indices in ([3, 0, 3], 2, [])]
+
+
+def _gather_nd_samples(rng: Any, dtype: Any) -> list:
+    return [([draw(rng, (4, 3), np.float32), np.array(indices, dtype)], {"dtype": float32})
+            for indices in ([[3], [0]], [[3, 1], [0, 2]])]
 
 
 def _gathered(c: Any) -> Any:
@@ -118,7 +131,8 @@ def _gathered(c: Any) -> Any:
 
 
 @op("ResourceGather(resource: resource, indices: Tindices; batch_dims: int = 0, validate_indices: bool = true, "
-    "dtype: type) -> output: dtype", Tindices=INDICES, shape=_gathered, stateful=True, state="read", checks=True)
+    "dtype: type) -> output: dtype", Tindices=INDICES, shape=_gathered, stateful=True, state="read", checks=True,
+    samples=_gather_samples)
 def resource_gather(resource, indices, batch_dims):
     """Rows of the variable."""
     reference_ops.check_indices(indices, resource.shape[batch_dims])
@@ -146,7 +160,8 @@ def _(op, grad):
 
 
 @op("ResourceGatherNd(resource: resource, indices: Tindices; dtype: type) -> output: dtype", Tindices=INDICES,
-    shape=lambda c: gather_nd_shape(_of_variable(c), c.shapes[1]), stateful=True, state="read", checks=True)
+    shape=lambda c: gather_nd_shape(_of_variable(c), c.shapes[1]), stateful=True, state="read", checks=True,
+    samples=_gather_nd_samples)
 def resource_gather_nd(resource, indices):
     """The slices of the variable at the multi-dimensional `indices`."""
     return gather_nd.opdef.value(resource, indices)
@@ -169,7 +184,8 @@ def _scatter(kind: str) -> Any:
     allowed: dict[str, Any] = {} if kind == "Update" else {"dtype": NUMBERS}
     return op(f"ResourceScatter{kind}(resource: resource, indices: Tindices, updates: dtype)", Tindices=INDICES,
               **allowed, shape=shape_rules.no_outputs,
-              stateful=True, state="write", checks=True, lower=reference_ops.scatter_lowering(kind.lower()))(value)
+              stateful=True, state="write", checks=True, lower=reference_ops.scatter_lowering(kind.lower()),
+              samples=reference_ops.row_samples)(value)
 
 
 resource_scatter_update, resource_scatter_add = _scatter("Update"), _scatter("Add")
@@ -190,7 +206,7 @@ def _scatter_nd(kind: str) -> Any:
     allowed: dict[str, Any] = {} if kind == "Update" else {"T": NUMBERS}
     return op(f"ResourceScatterNd{kind}(ref: resource, indices: Tindices, updates: T; use_locking: bool = true)",
               Tindices=INDICES, **allowed, shape=shape_rules.no_outputs,
-              stateful=True, state="write", checks=True)(value)
+              stateful=True, state="write", checks=True, samples=reference_ops.place_samples)(value)
 
 
 resource_scatter_nd_update, resource_scatter_nd_add = _scatter_nd("Update"), _scatter_nd("Add")
@@ -199,7 +215,7 @@ resource_scatter_nd_sub = _scatter_nd("Sub")
 
 @op("ResourceStridedSliceAssign(ref: resource, begin: Index, end: Index, strides: Index, value: T; begin_mask: int = "
     "0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0)", Index=INDICES,
-    shape=shape_rules.no_outputs, stateful=True, state="write", checks=True)
+    shape=shape_rules.no_outputs, stateful=True, state="write", checks=True, samples=reference_ops.part_samples)
 def resource_strided_slice_assign(ref, begin, end, strides, value, begin_mask, end_mask, ellipsis_mask, new_axis_mask,
                                   shrink_axis_mask):
     """Replaces the part of the variable that ``ref[begin:end:strides]`` (with the masks) names."""
@@ -208,6 +224,6 @@ def resource_strided_slice_assign(ref, begin, end, strides, value, begin_mask, e
 
 
 @op("DestroyResourceOp(resource: resource; ignore_lookup_error: bool = true)", shape=shape_rules.no_outputs,
-    stateful=True, host=True)
+    stateful=True, host=True, tested_in="tests/variables: the session that holds its value")
 def destroy_resource_op(resource):
     """Forgets the variable's value."""

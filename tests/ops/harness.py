@@ -70,11 +70,11 @@ def _default_samples(opdef: OpDef, rng: np.random.Generator, dtype: Any) -> list
 
 
 def main_attr(opdef: OpDef) -> Any:
-    """The type attribute that an op's cases run over: T, or that of the first input that has one."""
+    """The type attribute that an op's cases run over: T, dtype, or that of the first input that has one."""
     named = [arg.type_attr for arg in opdef.inputs if arg.type_attr is not None]
     if not named:
         return None
-    return opdef.attrs["T" if "T" in named else named[0]]
+    return opdef.attrs[next((name for name in ("T", "dtype") if name in named), named[0])]
 
 
 _EVERYTHING = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.uint8, dtypes.bool_, dtypes.complex64,
@@ -106,6 +106,11 @@ def cases(opdef: OpDef, dtype: DType | None) -> list[Case]:
 
 def _array(value: Any) -> np.ndarray:
     return np.asarray(value, object) if isinstance(value, bytes) else np.asarray(value)
+
+
+def on_variables(opdef: OpDef) -> bool:
+    """Whether an op works on variables themselves, for which the first arrays of its samples stand."""
+    return opdef.state is not None and not opdef.variable
 
 
 def differentiable(opdef: OpDef) -> bool:

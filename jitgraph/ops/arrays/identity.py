@@ -71,7 +71,7 @@ def _passed(op: Any, index: int, value_of: Any) -> Any:
 
 
 @op("Placeholder(; dtype: type, shape: shape = None) -> output: dtype", shape=shape_rules.from_attr("shape"),
-    host=True, constant=_passed, placeholder=True)
+    host=True, constant=_passed, placeholder=True, tested_in="tests/runtime/test_feed.py: a feed")
 def _placeholder(shape):
     """A value that the caller feeds; running it without a feed is an error."""
     from jitgraph.graph.errors import InvalidArgumentError
@@ -80,7 +80,7 @@ def _placeholder(shape):
 
 
 @op("PlaceholderV2(; dtype: type, shape: shape) -> output: dtype", shape=shape_rules.from_attr("shape"),
-    host=True, placeholder=True)
+    host=True, placeholder=True, tested_in="tests/runtime/test_feed.py: a feed")
 def _placeholder_v2(shape):
     """A value that the caller feeds, as older graph files name it."""
     return _placeholder.opdef.value(shape)

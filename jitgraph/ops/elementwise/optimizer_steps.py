@@ -14,6 +14,7 @@ import numpy as np
 
 from jitgraph.declare import prim
 from jitgraph.declare.op import OpBuilder, op
+from jitgraph.declare.samples import draw
 from jitgraph.graph import shape_rules
 from jitgraph.graph.dtypes import INDICES, NUMBERS
 
@@ -93,10 +94,32 @@ def _check_rows(indices: np.ndarray, rows: int) -> None:
         raise InvalidArgumentError(None, None, f"indices[{position}] = {indices[position]} is not in [0, {rows})")
 
 
+def _step_samples(refs: list, rest: list, attrs: str) -> Callable:
+    """Samples of a step: variables above 0, a gradient (of rows, where there are indices), hyperparameters from 0 to 1."""
+    rows = "indices" in rest
+
+    def one(name: str, rng: Any, dtype: Any) -> Any:
+        if name in refs:
+            return draw(rng, (4, 3), dtype, 0.5, 2)
+        if name in ("grad", "delta"):
+            return draw(rng, (3 if rows else 4, 3), dtype, -2, 2)
+        special = {"indices": np.array([3, 0, 3], np.int32), "global_step": np.int64(3), "lr_power": np.array(-0.5, dtype)}
+        return special[name] if name in special else draw(rng, (), dtype, 0.1, 0.9)
+
+    def samples(rng: Any, dtype: Any) -> list:
+        if dtype.kind in "iuc":
+            return []           # steps of less than 1, and slots that are ordered
+        choices = [{}, *({flag: value} for flag, value in (("use_nesterov", True), ("update_slots", False)) if flag in attrs)]
+        return [([one(name, rng, dtype) for name in (*refs, *rest)], choice) for choice in choices]
+
+    return samples
+
+
 def _declare(name: str, refs: list, rest: list, attrs: str, value: Callable, updates: Callable | None,
              **more: Any) -> OpBuilder:
     types = [f"{n}: {'Tindices' if n == 'indices' else 'int64' if n == 'global_step' else 'T'}" for n in rest]
     types_of: dict[str, Any] = {"T": NUMBERS, **({"Tindices": INDICES} if "indices" in rest else {})}
+    more["samples"] = _step_samples(refs, rest, attrs)
     on_variables = op(f"{name}({', '.join([f'{n}: &T' for n in refs] + types)}; {attrs}) -> out: &T",
                       stateful=True, state="write", updates=updates, **more, **types_of)(value)
     op(f"Resource{name}({', '.join([f'{n}: resource' for n in refs] + types)}; {attrs})", stateful=True, state="write",
@@ -127,14 +150,16 @@ def update(name: str, refs: str, rest: str, attrs: str = "", sparse: str = "") -
 
 
 @op(f"ApplyGradientDescent(var: &T, alpha: T, delta: T; {_LOCKING}) -> out: &T", T=NUMBERS, stateful=True, state="write",
-    shape=_variables_agree(1, 2), updates=lambda var, alpha, delta: var - delta * alpha)
+    shape=_variables_agree(1, 2), updates=lambda var, alpha, delta: var - delta * alpha,
+    samples=_step_samples(["var"], ["alpha", "delta"], ""))
 def apply_gradient_descent(var, alpha, delta):
     """var - alpha * delta."""
     return var - delta * alpha
 
 
 @op(f"ResourceApplyGradientDescent(var: resource, alpha: T, delta: T; {_LOCKING})", T=NUMBERS, stateful=True,
-    state="write", shape=shape_rules.no_outputs, updates=lambda var, alpha, delta: var - delta * alpha)
+    state="write", shape=shape_rules.no_outputs, updates=lambda var, alpha, delta: var - delta * alpha,
+    samples=_step_samples(["var"], ["alpha", "delta"], ""))
 def resource_apply_gradient_descent(var, alpha, delta):
     """var - alpha * delta."""
     return var - delta * alpha

@@ -15,7 +15,8 @@ def path_of(element: bytes | str) -> str:
     return os.fsdecode(element)
 
 
-@op("ReadFile(filename: string) -> contents: string", shape=shape_rules.scalar, stateful=True, host=True)
+@op("ReadFile(filename: string) -> contents: string", shape=shape_rules.scalar, stateful=True, host=True,
+    tested_in="tests/tools/test_tools.py: a file")
 def read_file(filename):
     """The contents of a file.  A run raises NotFoundError if there is none of that name."""
     path = path_of(filename[()])
@@ -23,7 +24,8 @@ def read_file(filename):
         return np.array(file.read(), object)
 
 
-@op("WriteFile(filename: string, contents: string)", shape=shape_rules.no_outputs, stateful=True, host=True)
+@op("WriteFile(filename: string, contents: string)", shape=shape_rules.no_outputs, stateful=True, host=True,
+    tested_in="tests/tools/test_tools.py: a file")
 def write_file(filename, contents):
     """Writes a string to a file, whose folders are made if need be; what was there is replaced."""
     path = path_of(filename[()])
@@ -34,7 +36,7 @@ def write_file(filename, contents):
 
 
 @op("MatchingFiles(pattern: string) -> filenames: string", shape=lambda c: (None,), dynamic=True, stateful=True,
-    host=True)
+    host=True, tested_in="tests/tools/test_tools.py: a file")
 def matching_files(pattern):
     """The names of the files that match any of the glob patterns, sorted."""
     import glob

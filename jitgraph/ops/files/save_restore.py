@@ -48,7 +48,7 @@ def _same_lengths(c: Any) -> list:
 
 @op("SaveV2(prefix: string, tensor_names: string, shape_and_slices: string, "
     "tensors: [dtypes]; dtypes: list(type) >= 1)", shape=_same_lengths,
-    stateful=True, host=True)
+    stateful=True, host=True, tested_in="tests/train/test_saver.py: a file")
 def save_v2(prefix, tensor_names, shape_and_slices, tensors, dtypes):
     """Writes a checkpoint of the tensors, or of the slices that ``shape_and_slices`` says they are ("" for whole)."""
     from jitgraph.formats.bundle_writer import BundleWriter
@@ -88,7 +88,7 @@ def _slice_shape(spec: str) -> Any:
 
 
 @op("RestoreV2(prefix: string, tensor_names: string, shape_and_slices: string; dtypes: list(type) >= 1) -> tensors: [dtypes]",
-    shape=_restored, stateful=True, host=True, dynamic=True)
+    shape=_restored, stateful=True, host=True, dynamic=True, tested_in="tests/train/test_saver.py: a file")
 def restore_v2(prefix, tensor_names, shape_and_slices, dtypes):
     """Reads tensors, or slices of them, from a checkpoint of either format."""
     from jitgraph.formats.checkpoint import open_checkpoint
@@ -114,7 +114,7 @@ def _restore(reader: Any, name: str, spec: str, dtype: DType) -> np.ndarray:
 
 
 @op("MergeV2Checkpoints(checkpoint_prefixes: string, destination_prefix: string; delete_old_dirs: bool = true)",
-    shape=shape_rules.no_outputs, stateful=True, host=True)
+    shape=shape_rules.no_outputs, stateful=True, host=True, tested_in="tests/train/test_saver.py: a file")
 def merge_v2_checkpoints(checkpoint_prefixes, destination_prefix, delete_old_dirs):
     """Makes one checkpoint of those that several devices wrote; their folders are removed if they are empty then."""
     from jitgraph.formats.bundle_writer import merge
@@ -146,7 +146,7 @@ def _write_v1(filename: Any, parts: Iterator[tuple]) -> None:
 
 
 @op("Save(filename: string, tensor_names: string, data: [T]; T: list(type) >= 1)", shape=shape_rules.no_outputs,
-    stateful=True, host=True)
+    stateful=True, host=True, tested_in="tests/train/test_saver.py: a file")
 def save(filename, tensor_names, data, T):
     """Writes a checkpoint of the old format."""
     _write_v1(filename, _parts(tensor_names, [""] * len(data), data, T))
@@ -154,7 +154,7 @@ def save(filename, tensor_names, data, T):
 
 
 @op("SaveSlices(filename: string, tensor_names: string, shapes_and_slices: string, data: [T]; T: list(type) >= 1)",
-    shape=shape_rules.no_outputs, stateful=True, host=True)
+    shape=shape_rules.no_outputs, stateful=True, host=True, tested_in="tests/train/test_saver.py: a file")
 def save_slices(filename, tensor_names, shapes_and_slices, data, T):
     """Writes a checkpoint of the old format, of whole tensors and slices."""
     _write_v1(filename, _parts(tensor_names, shapes_and_slices, data, T))
@@ -162,14 +162,14 @@ def save_slices(filename, tensor_names, shapes_and_slices, data, T):
 
 
 @op("Restore(file_pattern: string, tensor_name: string; dt: type, preferred_shard: int = -1) -> tensor: dt",
-    stateful=True, host=True, dynamic=True)
+    stateful=True, host=True, dynamic=True, tested_in="tests/train/test_saver.py: a file")
 def restore(file_pattern, tensor_name, dt):
     """Reads one tensor from a checkpoint of either format."""
     return restore_slice.opdef.value(file_pattern, tensor_name, "", dt)
 
 
 @op("RestoreSlice(file_pattern: string, tensor_name: string, shape_and_slice: string; dt: type, preferred_shard: int = "
-    "-1) -> tensor: dt", stateful=True, host=True, dynamic=True)
+    "-1) -> tensor: dt", stateful=True, host=True, dynamic=True, tested_in="tests/train/test_saver.py: a file")
 def restore_slice(file_pattern, tensor_name, shape_and_slice, dt):
     """Reads one tensor, or a slice of it, from a checkpoint of either format."""
     from jitgraph.formats.checkpoint import open_checkpoint

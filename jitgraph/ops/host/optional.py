@@ -15,14 +15,15 @@ from jitgraph.tensor_arrays.host_values import boxed, unboxed
 _HOST: dict[str, Any] = {"host": True, "context": ("op",)}
 
 
-@op("OptionalNone() -> optional: variant", shape=shape_rules.scalar, grad=NOT_DIFFERENTIABLE, **_HOST)
+@op("OptionalNone() -> optional: variant", shape=shape_rules.scalar, grad=NOT_DIFFERENTIABLE, **_HOST,
+    tested_in="tests/ops/test_older_ops.py: a value of the host")
 def optional_none(op):
     """An optional without values."""
     return boxed(None)
 
 
 @op("OptionalFromValue(components: [Toutput_types]; Toutput_types: list(type) >= 1) -> optional: variant",
-    shape=shape_rules.scalar, **_HOST)
+    shape=shape_rules.scalar, **_HOST, tested_in="tests/ops/test_older_ops.py: a value of the host")
 def optional_from_value(components, op):
     """An optional with these values."""
     # the memory of the arguments is used again after the call
@@ -35,14 +36,16 @@ def _(op, grad):
                                      output_shapes=[t._shape for t in op.inputs]))
 
 
-@op("OptionalHasValue(optional: variant) -> has_value: bool", shape=shape_rules.scalar, **_HOST)
+@op("OptionalHasValue(optional: variant) -> has_value: bool", shape=shape_rules.scalar, **_HOST,
+    tested_in="tests/ops/test_older_ops.py: a value of the host")
 def optional_has_value(optional, op):
     """Whether there are values."""
     return np.array(unboxed(optional) is not None)
 
 
 @op("OptionalGetValue(optional: variant; output_types: list(type) >= 1, output_shapes: list(shape) >= 1) "
-    "-> components: [output_types]", shape=lambda c: list(c.attrs["output_shapes"]), **_HOST)
+    "-> components: [output_types]", shape=lambda c: list(c.attrs["output_shapes"]), **_HOST,
+    tested_in="tests/ops/test_older_ops.py: a value of the host")
 def optional_get_value(optional, op):
     """The values.  Raises InvalidArgumentError if there are none."""
     values = unboxed(optional)

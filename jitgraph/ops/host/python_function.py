@@ -132,7 +132,7 @@ def _as_op_error(error: Exception) -> errors.OpError:
 
 
 @op("PyFunc(input: [Tin]; token: string, Tout: list(type)) -> output: [Tout]", stateful=True, host=True,
-    grad=NOT_DIFFERENTIABLE)
+    grad=NOT_DIFFERENTIABLE, tested_in="tests/ops/test_python_function.py: a function")
 def _py_func(input, token, Tout):
     """What a Python function gives for the inputs; it may have effects."""
     return _called(token, [_argument(array) for array in input], Tout, _as_array)
@@ -140,14 +140,14 @@ def _py_func(input, token, Tout):
 
 # `context`: the function is called when the node runs, never to fold a constant
 @op("PyFuncStateless(input: [Tin]; token: string, Tout: list(type)) -> output: [Tout]", host=True, context=("op",),
-    grad=NOT_DIFFERENTIABLE)
+    grad=NOT_DIFFERENTIABLE, tested_in="tests/ops/test_python_function.py: a function")
 def _py_func_stateless(input, token, Tout, op):
     """What a Python function without effects gives for the inputs."""
     return _called(token, [_argument(array) for array in input], Tout, _as_array)
 
 
 @op("EagerPyFunc(input: [Tin]; token: string, is_async: bool = false, Tout: list(type)) -> output: [Tout]",
-    stateful=True, host=True)
+    stateful=True, host=True, tested_in="tests/ops/test_python_function.py: a function")
 def _eager_py_func(input, token, Tout):
     """What a Python function gives for the inputs, which have a method numpy(); converted to the declared dtypes."""
     return _called(token, [np.array(array).view(Value) for array in input], Tout, _as_declared)
