@@ -38,6 +38,16 @@ def draw(rng: np.random.Generator, shape: Any, dtype: Any, low: float = -3, high
     return np.asarray(rng.uniform(low, high, shape)).astype(dtype)
 
 
+def ints(*values: Any) -> np.ndarray:
+    """An int32 array of `values`."""
+    return np.array(values, np.int32)
+
+
+def texts(*values: Any) -> np.ndarray:
+    """An array of strings."""
+    return np.array(values, object)
+
+
 def between(low: float, high: float, count: int = 1) -> Callable[[np.random.Generator, Any], list]:
     """Samples of `count` inputs that broadcast, with elements between `low` and `high`."""
 

@@ -16,6 +16,7 @@ from jitgraph.graph import shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDICES, NUMBERS, TypeSet, int32, int64
 from jitgraph.graph.errors import InvalidArgumentError, OutOfRangeError, UnimplementedError
 
+
 def row_samples(rng: Any, dtype: Any) -> list:
     """A variable, rows of it by number, and what is put there."""
     ref = draw(rng, (4, 3), dtype, 1, 3)

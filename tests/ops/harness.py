@@ -14,6 +14,8 @@ from jitgraph.declare.op import NOT_DIFFERENTIABLE, OpDef
 from jitgraph.graph import dtypes
 from jitgraph.graph.dtypes import DType
 from jitgraph.graph.registry import load_all
+from jitgraph.ops.random.philox import Stream
+from jitgraph.runtime import hostcall
 
 from . import inputs, inputs_rearranged  # noqa: F401
 
@@ -45,7 +47,7 @@ def samples_of(opdef: OpDef) -> Any:
         return opdef.samples
     if opdef.type in inputs.TABLE:
         return inputs.TABLE[opdef.type]
-    drawable = not opdef.stateful and opdef.state is None and not any(a.is_list or a.is_ref for a in opdef.inputs)
+    drawable = not opdef.tested_in and not opdef.stateful and opdef.state is None and not any(a.is_list or a.is_ref for a in opdef.inputs)
     required = [a for a in opdef.attrs.values() if not a.implied and a.default is _REQUIRED]
     if not drawable or required:
         return None
@@ -164,8 +166,11 @@ def _with_more(array: np.ndarray) -> np.ndarray:
 def value(case: Case, node: Any) -> tuple:
     """The NumPy value of a node made for a case."""
     flat = [a for x in case.inputs for a in (x if isinstance(x, list) else [x])]
+    context: dict[str, Any] = {"op": node} if "op" in case.opdef.context else {}
+    if case.opdef.stream:
+        context["stream"] = Stream()        # at its beginning, as in the first run of a session
     with np.errstate(all="ignore"):
-        return case.opdef.evaluate(flat, node.attrs)
+        return hostcall.evaluate(case.opdef, flat, node.attrs, context)
 
 
 def reference(case: Case, node: Any) -> Any:

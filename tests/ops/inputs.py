@@ -443,11 +443,6 @@ def _(rng, dtype):
     return [[draw(rng, (2, 3, 2, 4), dtype)], ([draw(rng, (1, 2, 2, 6), dtype)], {"depth_radius": 2, "beta": 0.75})]
 
 
-@_of("Exit", "NextIteration")
-def _(rng, dtype):
-    return []       # parts of control flow frames, without a value of their own
-
-
 @_of("CheckNumerics")
 def _(rng, dtype):
     return [([draw(rng, shape, dtype)], {"message": "wrong"}) for shape in ((2, 3), (), (0, 2))]

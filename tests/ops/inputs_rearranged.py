@@ -289,3 +289,9 @@ def _(rng, dtype):
 def _(rng, dtype):
     x, w = draw(rng, (2, 5, 4, 3), dtype), draw(rng, (2, 3, 3), dtype)
     return [([x, w, draw(rng, _results("Dilation2D", [x, w], _DILATION)[0].shape, dtype)], _DILATION)]
+
+
+@_of("MaxPoolGradGradV2")
+def _(rng, dtype):
+    return [([*arrays, _ints(*attrs["ksize"]), _ints(*attrs["strides"])], {"padding": attrs["padding"]})
+            for arrays, attrs in TABLE["MaxPoolGradGrad"](rng, dtype)]

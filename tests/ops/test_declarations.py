@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from jitgraph.autodiff import functional_gradients  # noqa: F401  (gives If, Case and While their gradients)
 from jitgraph.declare import signature
 from jitgraph.declare.op import NOT_DIFFERENTIABLE
 from jitgraph.graph.registry import load_all

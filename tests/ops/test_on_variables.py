@@ -17,7 +17,8 @@ def _is_variable(arg):
 
 def _some_dtypes(opdef):
     allowed = harness.dtypes_of(opdef)
-    return [d for d in allowed if d in (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.complex64, None)] or allowed
+    return [d for d in allowed if d in (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.complex64,
+                                        None)] or allowed
 
 
 def _variable(tf, arg, array):

@@ -17,7 +17,9 @@ from jitgraph.graph.tensor import Tensor
 
 
 @op("Const(; value: tensor, dtype: type) -> output: dtype", shape=lambda c: c.attrs["value"].shape,
-    lower=lambda b, value, dtype: b.const(value, dtype), grad=NOT_DIFFERENTIABLE, static=True)
+    lower=lambda b, value, dtype: b.const(value, dtype), grad=NOT_DIFFERENTIABLE, static=True,
+    samples=lambda rng, dtype: [([], {"value": np.ones(shape, np.float32), "dtype": dtypes.float32})
+                                for shape in ((2, 3), (), (0,))])
 def const(value):
     """The tensor `value`."""
     return value

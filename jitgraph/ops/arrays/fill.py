@@ -116,7 +116,8 @@ def _one_hot(indices, depth, on_value, off_value, axis):
     return np.where(np.expand_dims(indices, axis) == positions, on_value, off_value).astype(on_value.dtype)
 
 
-@op("Empty(shape: int32; dtype: type, init: bool = false) -> output: dtype", shape=shape_rules.from_value(0), stateful=True)
+@op("Empty(shape: int32; dtype: type, init: bool = false) -> output: dtype", shape=shape_rules.from_value(0), stateful=True,
+    samples=lambda rng, dtype: [([np.array(shape, np.int32)], {"dtype": dtypes.float32, "init": True}) for shape in ((2, 3), ())])
 def empty(shape, dtype):
     """A tensor of any values (zeros, here) with the sizes `shape`."""
     return np.full(stated_sizes(shape), b"" if dtype is dtypes.string else 0, dtype.as_numpy_dtype)

@@ -7,8 +7,13 @@ import numpy as np
 
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import shape_rules
 from jitgraph.graph.dtypes import INDICES
+
+
+def _row_samples(rng: Any, dtype: Any) -> list:
+    return [] if dtype.kind in "bO" else [[draw(rng, (4, 3), dtype), ints(3, 0), draw(rng, (2, 3), dtype)]]
 
 
 def _changed_rows(name: str, doc: str, combine: Any) -> Any:
@@ -21,7 +26,8 @@ def _changed_rows(name: str, doc: str, combine: Any) -> Any:
         return result
 
     value.__doc__, value.__name__ = doc, name
-    return op(f"Inplace{name}(x: T, i: int32, v: T) -> y: T", shape=shape_rules.same_as_input, checks=True)(value)
+    return op(f"Inplace{name}(x: T, i: int32, v: T) -> y: T", shape=shape_rules.same_as_input, checks=True,
+              samples=_row_samples)(value)
 
 
 def _set(result: np.ndarray, rows: np.ndarray, values: np.ndarray) -> None:
@@ -35,7 +41,9 @@ inplace_sub = _changed_rows("Sub", "`x` with the rows of `v` subtracted from the
 
 @op("TensorStridedSliceUpdate(input: T, begin: Index, end: Index, strides: Index, value: T; begin_mask: int = 0, end_mask: int = "
     "0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0) -> output: T", Index=INDICES,
-    shape=shape_rules.same_as_input, checks=True)
+    shape=shape_rules.same_as_input, checks=True,
+    samples=lambda rng, dtype: [[draw(rng, (4, 3), dtype), *(np.array(b, np.int32) for b in ([1, 0], [3, 2], [1, 1])),
+                                 draw(rng, (2, 2), dtype)]])
 def tensor_strided_slice_update(input, begin, end, strides, value, begin_mask, end_mask, ellipsis_mask, new_axis_mask,
                                 shrink_axis_mask):
     """A copy of `input` whose part ``[begin:end:strides]`` is `value`."""

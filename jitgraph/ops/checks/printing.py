@@ -10,6 +10,7 @@ import numpy as np
 
 from jitgraph.app import logs
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import ints, texts
 from jitgraph.graph import errors, shape_rules
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
@@ -62,7 +63,9 @@ def _write(stream: Any, text: str) -> None:
 # -- tf.print ------------------------------------------------------------------------------------------------------
 
 @op('StringFormat(inputs: [T]; template: string = "%s", placeholder: string = "%s", summarize: int = 3) -> '
-    "output: string", shape=shape_rules.scalar, host=True)
+    "output: string", shape=shape_rules.scalar, host=True,
+    samples=lambda rng, dtype: [([[ints(1, 2), texts(b"a")]], {"template": "x %s y %s"}),
+                                ([[np.arange(20, dtype=np.int64)]], {"summarize": 2})])
 def _string_format(inputs, template, placeholder, summarize):
     """`template` with each occurrence of `placeholder` replaced by the text of an input."""
     pieces = template.split(placeholder)

@@ -301,7 +301,7 @@ def _packed_shape(c: Any) -> Any:
 
 
 @op("CompareAndBitpack(input: T, threshold: T) -> output: uint8", T=FLOATS - dtypes.bfloat16 + SIGNED_INTS + dtypes.bool_,
-    shape=_packed_shape, checks=True)
+    shape=_packed_shape, checks=True, samples=lambda rng, dtype: [[draw(rng, (2, 16), dtype), draw(rng, (), dtype)]])
 def compare_and_bitpack(input, threshold):
     """Whether each element exceeds `threshold`, eight to a byte, the first in the highest bit."""
     if threshold.ndim or not input.ndim or input.shape[-1] % 8:

@@ -289,7 +289,8 @@ def _proximal(pulled, rate, l1, l2):
 
 @op(f"ApplyProximalGradientDescent(var: &T, alpha: T, l1: T, l2: T, delta: T; {_LOCKING}) -> out: &T", T=NUMBERS,
     stateful=True, state="write", shape=_variables_agree(1, 4),
-    updates=lambda var, alpha, l1, l2, delta: _proximal(var - delta * alpha, alpha, l1, l2))
+    updates=lambda var, alpha, l1, l2, delta: _proximal(var - delta * alpha, alpha, l1, l2),
+    samples=_step_samples(["var"], ["alpha", "l1", "l2", "delta"], ""))
 def apply_proximal_gradient_descent(var, alpha, l1, l2, delta):
     """A gradient step, then the proximal step for L1 and L2 (Duchi and Singer, 2009)."""
     return _proximal(var - delta * alpha, alpha, l1, l2)
@@ -297,7 +298,8 @@ def apply_proximal_gradient_descent(var, alpha, l1, l2, delta):
 
 @op(f"ResourceApplyProximalGradientDescent(var: resource, alpha: T, l1: T, l2: T, delta: T; {_LOCKING})", T=NUMBERS,
     stateful=True, state="write", shape=shape_rules.no_outputs,
-    updates=lambda var, alpha, l1, l2, delta: _proximal(var - delta * alpha, alpha, l1, l2))
+    updates=lambda var, alpha, l1, l2, delta: _proximal(var - delta * alpha, alpha, l1, l2),
+    samples=_step_samples(["var"], ["alpha", "l1", "l2", "delta"], ""))
 def resource_apply_proximal_gradient_descent(var, alpha, l1, l2, delta):
     """As ApplyProximalGradientDescent, on a resource variable."""
     return _proximal(var - delta * alpha, alpha, l1, l2)
@@ -311,7 +313,7 @@ _lower_proximal_rows = _lower_rows("proximal_gradient_descent", *_PROXIMAL)
 
 @op(f"SparseApplyProximalGradientDescent(var: &T, alpha: T, l1: T, l2: T, grad: T, indices: Tindices; {_LOCKING}) "
     "-> out: &T", T=NUMBERS, Tindices=INDICES, stateful=True, state="write", shape=shape_rules.same_as_input, checks=True,
-    lower=_lower_proximal_rows)
+    lower=_lower_proximal_rows, samples=_step_samples(["var"], ["alpha", "l1", "l2", "grad", "indices"], ""))
 def sparse_apply_proximal_gradient_descent(var, alpha, l1, l2, grad, indices):
     """As ApplyProximalGradientDescent, for some rows."""
     return _proximal_rows(var, alpha, l1, l2, grad, indices)
@@ -319,11 +321,10 @@ def sparse_apply_proximal_gradient_descent(var, alpha, l1, l2, grad, indices):
 
 @op(f"ResourceSparseApplyProximalGradientDescent(var: resource, alpha: T, l1: T, l2: T, grad: T, indices: Tindices; "
     f"{_LOCKING})", T=NUMBERS, Tindices=INDICES, stateful=True, state="write", shape=shape_rules.no_outputs, checks=True,
-    lower=_lower_proximal_rows)
+    lower=_lower_proximal_rows, samples=_step_samples(["var"], ["alpha", "l1", "l2", "grad", "indices"], ""))
 def resource_sparse_apply_proximal_gradient_descent(var, alpha, l1, l2, grad, indices):
     """As ApplyProximalGradientDescent, for some rows of a resource variable."""
     return _proximal_rows(var, alpha, l1, l2, grad, indices)
-
 
 
 

@@ -152,7 +152,8 @@ def _example_shapes(c: Any) -> list:
 @op("ParseExample(serialized: string, names: string, sparse_keys: Nsparse*string, dense_keys: Ndense*string, "
     "dense_defaults: [Tdense]; Nsparse: int >= 0, Ndense: int >= 0, sparse_types: list(type) >= 0, dense_shapes: "
     "list(shape) >= 0) -> sparse_indices: Nsparse*int64, sparse_values: [sparse_types], sparse_shapes: Nsparse*int64, "
-    "dense_values: [Tdense]", sparse_types=_TYPES, Tdense=_TYPES, shape=_example_shapes, host=True)
+    "dense_values: [Tdense]", sparse_types=_TYPES, Tdense=_TYPES, shape=_example_shapes, host=True,
+    tested_in="tests/ops/test_example.py: messages")
 def parse_example(serialized, names, sparse_keys, dense_keys, dense_defaults, sparse_types, Tdense, dense_shapes):
     """The features of a vector of serialized Examples, sparse and dense ones."""
     return parse_batch(serialized, names, keys_of(sparse_keys), keys_of(dense_keys), dense_defaults,
@@ -173,7 +174,7 @@ def _example_v2_shapes(c: Any) -> list:
     "ragged_split_types: list(type) >= 0, dense_shapes: list(shape) >= 0) -> sparse_indices: num_sparse*int64, "
     "sparse_values: [sparse_types], sparse_shapes: num_sparse*int64, dense_values: [Tdense], ragged_values: "
     "[ragged_value_types], ragged_row_splits: [ragged_split_types]", sparse_types=_TYPES, Tdense=_TYPES,
-    shape=_example_v2_shapes, host=True, grad=NOT_DIFFERENTIABLE)
+    shape=_example_v2_shapes, host=True, grad=NOT_DIFFERENTIABLE, tested_in="tests/ops/test_example.py: messages")
 def parse_example_v2(serialized, names, sparse_keys, dense_keys, ragged_keys, dense_defaults, sparse_types, Tdense,
                      dense_shapes):
     """As ParseExample, of a vector of Examples or a single one, as newer graph files have it."""
@@ -200,7 +201,8 @@ def _single_shapes(c: Any) -> list:
 @op("ParseSingleExample(serialized: string, dense_defaults: [Tdense]; num_sparse: int >= 0, sparse_keys: list(string) "
     ">= 0, dense_keys: list(string) >= 0, sparse_types: list(type) >= 0, dense_shapes: list(shape) >= 0) -> "
     "sparse_indices: num_sparse*int64, sparse_values: [sparse_types], sparse_shapes: num_sparse*int64, dense_values: "
-    "[Tdense]", sparse_types=_TYPES, Tdense=_TYPES, shape=_single_shapes, host=True)
+    "[Tdense]", sparse_types=_TYPES, Tdense=_TYPES, shape=_single_shapes, host=True,
+    tested_in="tests/ops/test_example.py: messages")
 def parse_single_example(serialized, dense_defaults, sparse_keys, dense_keys, sparse_types, Tdense, dense_shapes):
     """The features of one serialized Example."""
     from jitgraph.formats.messages import Example
@@ -214,7 +216,8 @@ def parse_single_example(serialized, dense_defaults, sparse_keys, dense_keys, sp
     return [p[0][:, 1:] for p in parts], [p[1] for p in parts], [p[2][1:] for p in parts], dense
 
 
-@op("DecodeJSONExample(json_examples: string) -> binary_examples: string", shape=shape_rules.same_as_input, host=True)
+@op("DecodeJSONExample(json_examples: string) -> binary_examples: string", shape=shape_rules.same_as_input, host=True,
+    tested_in="tests/ops/test_example.py: messages")
 def decode_json_example(json_examples):
     """Examples written as JSON, as serialized messages."""
     from google.protobuf import json_format

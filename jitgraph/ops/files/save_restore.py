@@ -123,13 +123,15 @@ def merge_v2_checkpoints(checkpoint_prefixes, destination_prefix, delete_old_dir
     return ()
 
 
-@op("ShardedFilename(basename: string, shard: int32, num_shards: int32) -> filename: string", shape=shape_rules.scalar)
+@op("ShardedFilename(basename: string, shard: int32, num_shards: int32) -> filename: string", shape=shape_rules.scalar,
+    samples=lambda rng, dtype: [[np.array(b"/a/b", object), np.int32(3), np.int32(12)]])
 def sharded_filename(basename, shard, num_shards):
     """The name of one shard, ``basename-00003-of-00012``."""
     return np.array(f"{_text(basename)}-{int(shard):05d}-of-{int(num_shards):05d}".encode(), object)
 
 
-@op("ShardedFilespec(basename: string, num_shards: int32) -> filename: string", shape=shape_rules.scalar)
+@op("ShardedFilespec(basename: string, num_shards: int32) -> filename: string", shape=shape_rules.scalar,
+    samples=lambda rng, dtype: [[np.array(b"/a/b", object), np.int32(12)]])
 def sharded_filespec(basename, num_shards):
     """The pattern of the names of all shards, ``basename-?????-of-00012``."""
     return np.array(f"{_text(basename)}-?????-of-{int(num_shards):05d}".encode(), object)

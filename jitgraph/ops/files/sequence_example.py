@@ -119,7 +119,7 @@ def _single_shapes(c: Any) -> list:
     "Nfeature_list_sparse*string, feature_list_dense_keys: Nfeature_list_dense*string, context_dense_defaults: "
     f"[Tcontext_dense], debug_name: string; {_COUNTS}, {_KINDS}) -> " + _OUTPUTS.format(lengths=""),
     context_sparse_types=_TYPES, Tcontext_dense=_TYPES, feature_list_dense_types=_TYPES, feature_list_sparse_types=_TYPES,
-    shape=_single_shapes, host=True)
+    shape=_single_shapes, host=True, tested_in="tests/ops/test_example.py: messages")
 def parse_single_sequence_example(serialized, feature_list_dense_missing_assumed_empty, context_sparse_keys,
                                   context_dense_keys, feature_list_sparse_keys, feature_list_dense_keys,
                                   context_dense_defaults, debug_name, context_sparse_types, Tcontext_dense,
@@ -160,7 +160,7 @@ _KEY_ATTRS = ", ".join(f"{name}: list(string) >= 0" for name in (
 @op("ParseSequenceExample(serialized: string, debug_name: string, context_dense_defaults: [Tcontext_dense]; "
     f"{_KEY_ATTRS}, {_COUNTS}, {_KINDS}) -> {_OUTPUTS.format(lengths='')}, feature_list_dense_lengths: "
     "Nfeature_list_dense*int64", context_sparse_types=_TYPES, Tcontext_dense=_TYPES, feature_list_dense_types=_TYPES,
-    feature_list_sparse_types=_TYPES, shape=_batched_shapes, host=True)
+    feature_list_sparse_types=_TYPES, shape=_batched_shapes, host=True, tested_in="tests/ops/test_example.py: messages")
 def parse_sequence_example(serialized, debug_name, context_dense_defaults, feature_list_dense_missing_assumed_empty,
                            context_sparse_keys, context_dense_keys, feature_list_sparse_keys, feature_list_dense_keys,
                            context_sparse_types, Tcontext_dense, feature_list_dense_types, context_dense_shapes,

@@ -7,6 +7,7 @@ import numpy as np
 
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import TypeSet
@@ -121,7 +122,8 @@ def _window_shapes(c: Any) -> list:
 
 @op("SampleDistortedBoundingBox(image_size: T, bounding_boxes: float32; seed: int = 0, seed2: int = 0, "
     "min_object_covered: float = 0.1, " + _SAMPLING, T=_SIZES, shape=_window_shapes, stateful=True, stream=True, host=True,
-    grad=NOT_DIFFERENTIABLE)
+    grad=NOT_DIFFERENTIABLE,
+    samples=lambda rng, dtype: [([np.array([40, 50, 3], dtype), np.array([[[0.1, 0.2, 0.8, 0.9]]], np.float32)], {"seed": 7})])
 def _sample_distorted_bounding_box_v1(image_size, bounding_boxes, seed, seed2, min_object_covered, aspect_ratio_range,
                                       area_range, max_attempts, use_image_if_no_bounding_boxes, stream):
     """A random window that holds a share of one of the boxes."""
@@ -131,7 +133,9 @@ def _sample_distorted_bounding_box_v1(image_size, bounding_boxes, seed, seed2, m
 
 @op("SampleDistortedBoundingBoxV2(image_size: T, bounding_boxes: float32, min_object_covered: float32; seed: int = 0, "
     "seed2: int = 0, " + _SAMPLING, T=_SIZES, shape=_window_shapes, stateful=True, stream=True, host=True,
-    grad=NOT_DIFFERENTIABLE)
+    grad=NOT_DIFFERENTIABLE,
+    samples=lambda rng, dtype: [([np.array([40, 50, 3], dtype), np.array([[[0.1, 0.2, 0.8, 0.9]]], np.float32), np.float32(0.3)],
+                                 {"seed": 7})])
 def _sample_distorted_bounding_box_v2(image_size, bounding_boxes, min_object_covered, seed, seed2, aspect_ratio_range,
                                       area_range, max_attempts, use_image_if_no_bounding_boxes, stream):
     """A random window that holds a share of one of the boxes."""
@@ -171,10 +175,17 @@ def _combined_shape(c: Any) -> list:
     return [(boxes[0], count, 4), (boxes[0], count), (boxes[0], count), (boxes[0],)]
 
 
+def _combined_samples(rng, dtype):
+    corner, size = draw(rng, (2, 6, 1, 2), np.float32, 0, 1), draw(rng, (2, 6, 1, 2), np.float32, 0.1, 0.5)
+    inputs = [np.concatenate([corner, corner + size], -1), draw(rng, (2, 6, 2), np.float32, 0, 1), np.int32(3), np.int32(4),
+              np.float32(0.4), np.float32(0.1)]
+    return [inputs, (inputs, {"pad_per_class": True, "clip_boxes": False})]
+
+
 @op("CombinedNonMaxSuppression(boxes: float32, scores: float32, max_output_size_per_class: int32, max_total_size: int32, "
     "iou_threshold: float32, score_threshold: float32; pad_per_class: bool = False, clip_boxes: bool = True) -> "
     "nmsed_boxes: float32, nmsed_scores: float32, nmsed_classes: float32, valid_detections: int32", host=True,
-    shape=_combined_shape)
+    shape=_combined_shape, samples=_combined_samples)
 def _combined_non_max_suppression(boxes, scores, max_output_size_per_class, max_total_size, iou_threshold,
                                   score_threshold, pad_per_class, clip_boxes):
     """Non-maximum suppression of each class of each image; the best of all classes together."""

@@ -12,6 +12,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import ints
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import TypeSet, as_dtype
@@ -101,8 +102,24 @@ def _image_shape(c: Any) -> Any:
     return (None, None, channels or None)
 
 
+def _image(channels: int = 3) -> np.ndarray:
+    return np.arange(60 * channels, dtype=np.uint8).reshape(10, 6, channels)
+
+
+def _encoded(kind: str) -> np.ndarray:
+    """A picture in a format that Pillow knows."""
+    out = io.BytesIO()
+    _pillow().fromarray(_image()).save(out, kind)
+    return np.asarray(out.getvalue(), object)
+
+
+def _png_samples(rng, dtype):
+    return [([_encoded("PNG")], {"channels": channels, "dtype": one}) for channels in (0, 1, 4)
+            for one in (dtypes.uint8, dtypes.uint16)]
+
+
 @op("DecodePng(contents: string; channels: int = 0, dtype: type = uint8) -> image: dtype", dtype=_PIXELS,
-    shape=_image_shape, host=True, dynamic=True)
+    shape=_image_shape, host=True, dynamic=True, samples=_png_samples)
 def _decode_png(contents, channels, dtype):
     """The pixels of a PNG (or JPEG, or GIF of one frame) file."""
     _check_channels(channels, (0, 1, 3, 4))
@@ -133,14 +150,16 @@ def _jpeg_pixels(contents: Any, channels: int, ratio: int) -> np.ndarray:
     return _as_kind(_pixels(image, channels or 3), dtypes.uint8)
 
 
-@op(f"DecodeJpeg(contents: string; {_JPEG}) -> image: uint8", shape=_image_shape, host=True, dynamic=True)
+@op(f"DecodeJpeg(contents: string; {_JPEG}) -> image: uint8", shape=_image_shape, host=True, dynamic=True,
+    samples=lambda rng, dtype: [([_encoded("JPEG")], {"channels": channels, "ratio": ratio})
+                                for channels, ratio in ((0, 1), (1, 2))])
 def _decode_jpeg(contents, channels, ratio):
     """The pixels of a JPEG (or PNG, or GIF of one frame) file, `ratio` times smaller."""
     return _jpeg_pixels(contents, channels, ratio)
 
 
 @op(f"DecodeAndCropJpeg(contents: string, crop_window: int32; {_JPEG}) -> image: uint8", host=True, dynamic=True,
-    shape=_image_shape)
+    shape=_image_shape, samples=lambda rng, dtype: [[_encoded("JPEG"), ints(2, 1, 5, 4)]])
 def _decode_and_crop_jpeg(contents, crop_window, channels, ratio):
     """A window (y, x, height, width) of the pixels of a JPEG file."""
     y, x, height, width = (int(n) for n in crop_window)
@@ -151,7 +170,8 @@ def _decode_and_crop_jpeg(contents, crop_window, channels, ratio):
     return pixels[y:y + height, x:x + width]
 
 
-@op("DecodeBmp(contents: string; channels: int = 0) -> image: uint8", shape=_image_shape, host=True, dynamic=True)
+@op("DecodeBmp(contents: string; channels: int = 0) -> image: uint8", shape=_image_shape, host=True, dynamic=True,
+    samples=lambda rng, dtype: [[_encoded("BMP")], ([_encoded("BMP")], {"channels": 3})])
 def _decode_bmp(contents, channels):
     """The pixels of a BMP file."""
     _check_channels(channels, (0, 1, 3, 4))
@@ -162,7 +182,8 @@ def _decode_bmp(contents, channels):
     return _pixels(image, have)
 
 
-@op("DecodeGif(contents: string) -> image: uint8", shape=lambda c: (None, None, None, 3), host=True, dynamic=True)
+@op("DecodeGif(contents: string) -> image: uint8", shape=lambda c: (None, None, None, 3), host=True, dynamic=True,
+    samples=lambda rng, dtype: [[_encoded("GIF")]])
 def _decode_gif(contents):
     """The frames of a GIF file: [frames, height, width, 3]."""
     image = _opened(contents, ("GIF",), "GIF")
@@ -174,7 +195,8 @@ def _decode_gif(contents):
 
 
 @op("ExtractJpegShape(contents: string; output_type: type = int32) -> image_shape: output_type",
-    output_type=TypeSet(dtypes.int32, dtypes.int64, default=dtypes.int32), shape=lambda c: (3,), host=True)
+    output_type=TypeSet(dtypes.int32, dtypes.int64, default=dtypes.int32), shape=lambda c: (3,), host=True,
+    samples=lambda rng, dtype: [([_encoded("JPEG")], {"output_type": one}) for one in (dtypes.int32, dtypes.int64)])
 def _extract_jpeg_shape(contents, output_type):
     """Height, width and channels of a JPEG file."""
     image = _opened(contents, ("JPEG",), "JPEG")
@@ -221,7 +243,8 @@ def _checked_jpeg(image: np.ndarray, wanted: str) -> None:
 
 @op('EncodeJpeg(image: uint8; format: string {"", "grayscale", "rgb"} = "", quality: int = 95, progressive: bool = False, '
     'optimize_size: bool = False, chroma_downsampling: bool = True, density_unit: string {"in", "cm"} = "in", x_density: '
-    'int = 300, y_density: int = 300, xmp_metadata: string = "") -> contents: string', shape=lambda c: (), host=True)
+    'int = 300, y_density: int = 300, xmp_metadata: string = "") -> contents: string', shape=lambda c: (), host=True,
+    samples=lambda rng, dtype: [[rng.integers(0, 256, (5, 4, channels)).astype(np.uint8)] for channels in (1, 3)])
 def _encode_jpeg(image, format, quality, progressive, optimize_size, chroma_downsampling, density_unit, x_density,
                  y_density):
     """A JPEG file of pixels [height, width, 1 or 3]."""
@@ -234,7 +257,8 @@ def _encode_jpeg(image, format, quality, progressive, optimize_size, chroma_down
                                                                     round(y_density * per_inch)))
 
 
-@op("EncodeJpegVariableQuality(images: uint8, quality: int32) -> contents: string", shape=lambda c: (), host=True)
+@op("EncodeJpegVariableQuality(images: uint8, quality: int32) -> contents: string", shape=lambda c: (), host=True,
+    samples=lambda rng, dtype: [[rng.integers(0, 256, (5, 4, 3)).astype(np.uint8), np.array(80, np.int32)]])
 def _encode_jpeg_variable_quality(images, quality):
     """A JPEG file of a quality that is an input."""
     _checked_jpeg(images, "")
@@ -305,7 +329,9 @@ def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
 
 @op("DecodeImage(contents: string; channels: int = 0, dtype: type = uint8, expand_animations: bool = True) -> image: "
     "dtype", dtype=TypeSet(dtypes.uint8, dtypes.uint16, dtypes.float32, default=dtypes.uint8), host=True, dynamic=True,
-    shape=lambda c: None if c.attrs["expand_animations"] else (None, None, c.attrs["channels"] or None))
+    shape=lambda c: None if c.attrs["expand_animations"] else (None, None, c.attrs["channels"] or None),
+    samples=lambda rng, dtype: [([_encoded(kind)], {"dtype": one}) for kind in ("PNG", "BMP", "GIF")
+                                for one in (dtypes.uint8, dtypes.float32)])
 def _decode_image_op(contents, channels, dtype, expand_animations):
     """The pixels of a JPEG, PNG, GIF or BMP file; [frames, height, width, channels] for a GIF if animations expand."""
     data = np.asarray(contents, object).item()

@@ -9,7 +9,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, TypeSet, op
 from jitgraph.declare.renamed_arguments import renamed
-from jitgraph.declare.samples import draw
+from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.errors import OutOfRangeError
 from jitgraph.ops.arrays.shape import plain_sizes
@@ -116,9 +116,17 @@ def _size_from(index: int) -> Any:
     return lambda c: shape_rules.with_rank(shape_rules.shape_from(c, index), 4)
 
 
+_BOXES = np.array([[0, 0, 1, 1], [0.2, 0.1, 0.7, 1.1]], np.float32)
+
+
+def _crop_gradient_samples(rng, dtype):
+    return [([draw(rng, (2, 3, 2, 3), np.float32), _BOXES, ints(0, 1), ints(2, 5, 4, 3)], {"T": dtypes.float32, "method": method})
+            for method in ("bilinear", "nearest")]
+
+
 @op("CropAndResizeGradImage(grads: float32, boxes: float32, box_ind: int32, image_size: int32; T: type, " + _METHOD +
     ") -> output: T", T=TypeSet(dtypes.float32, dtypes.float16, dtypes.float64), shape=_size_from(3), host=True,
-    checks=True)
+    checks=True, samples=_crop_gradient_samples)
 def _crop_and_resize_grad_image(grads, boxes, box_ind, image_size, T, method):
     """The gradient of CropAndResize with respect to the image: each pixel of a crop shared among those it came from."""
     batch, height, width, depth = (int(n) for n in image_size)
@@ -142,7 +150,8 @@ def _crop_and_resize_grad_image(grads, boxes, box_ind, image_size, T, method):
 
 
 @op("CropAndResizeGradBoxes(grads: float32, image: T, boxes: float32, box_ind: int32; method: string {\"bilinear\"} = "
-    "\"bilinear\") -> output: float32", T=_IMAGES, shape=lambda c: c.shapes[2], host=True, checks=True)
+    "\"bilinear\") -> output: float32", T=_IMAGES, shape=lambda c: c.shapes[2], host=True, checks=True,
+    samples=lambda rng, dtype: [[draw(rng, (2, 3, 2, 3), np.float32), draw(rng, (2, 5, 4, 3), dtype), _BOXES, ints(0, 1)]])
 def _crop_and_resize_grad_boxes(grads, image, boxes, box_ind):
     """The gradient of CropAndResize with respect to the boxes, by the slopes of the image."""
     batch, height, width, _ = image.shape
@@ -207,9 +216,14 @@ def _glimpse_shape(c: Any) -> Any:
     return (shape_rules.merge_sizes(batch, offsets[0]), *sizes, channels)
 
 
+def _glimpse_samples(rng, dtype):
+    inputs = [draw(rng, (2, 5, 4, 3), np.float32), ints(3, 2), draw(rng, (2, 2), np.float32, -0.4, 0.4)]
+    return [inputs, (inputs, {"centered": False, "normalized": False})]
+
+
 @op("ExtractGlimpse(input: float32, size: int32, offsets: float32; centered: bool = True, normalized: bool = True, "
     "uniform_noise: bool = True, noise: string = \"uniform\") -> glimpse: float32", shape=_glimpse_shape, host=True,
-    stateful=True, grad=NOT_DIFFERENTIABLE)
+    stateful=True, grad=NOT_DIFFERENTIABLE, samples=_glimpse_samples)
 def _extract_glimpse(input, size, offsets, centered, normalized, uniform_noise, noise):
     """Windows of `size` around `offsets`; what lies outside the image is noise (of entropy, as TensorFlow's), or 0."""
     batch, height, width, depth = input.shape

@@ -69,8 +69,13 @@ def _log_uniform_draws(bits: Bits, count: int, log_range: float, range_max: int)
         yield from ((by_element(math.exp, units * log_range).astype(np.int64) - 1) % range_max).tolist()
 
 
+def _candidate_samples(rng, dtype):
+    return [([np.array([[1], [3]])], {"num_true": 1, "num_sampled": 4, "unique": unique, "range_max": 9, "seed": 7})
+            for unique in (True, False)]
+
+
 @op(f"LogUniformCandidateSampler(true_classes: int64; {_ATTRS}, {_SEEDS}) -> {_OUTPUTS}", shape=_sampler_shape,
-    stateful=True, stream=True)
+    stateful=True, stream=True, samples=_candidate_samples)
 def _log_uniform(true_classes, num_true, num_sampled, unique, range_max, seed, seed2, stream):
     """Classes drawn with probability (log(k + 2) - log(k + 1)) / log(range_max + 1)."""
     bits, log_range = _bits(stream, seed, seed2, num_sampled), math.log1p(range_max)
@@ -80,7 +85,7 @@ def _log_uniform(true_classes, num_true, num_sampled, unique, range_max, seed, s
 
 
 @op(f"UniformCandidateSampler(true_classes: int64; {_ATTRS}, {_SEEDS}) -> {_OUTPUTS}", shape=_sampler_shape,
-    stateful=True, stream=True)
+    stateful=True, stream=True, samples=_candidate_samples)
 def _uniform(true_classes, num_true, num_sampled, unique, range_max, seed, seed2, stream):
     """Classes drawn with equal probability."""
     reader = Reader(_bits(stream, seed, seed2, num_sampled), ahead=num_sampled)
@@ -131,7 +136,9 @@ def _weights(vocab_file: str, unigrams: list, distortion: float, reserved: int, 
 
 @op(f"FixedUnigramCandidateSampler(true_classes: int64; {_ATTRS}, vocab_file: string = \"\", distortion: float = 1.0, "
     "num_reserved_ids: int = 0, num_shards: int >= 1 = 1, shard: int >= 0 = 0, unigrams: list(float) = [], "
-    f"{_SEEDS}) -> {_OUTPUTS}", shape=_sampler_shape, stateful=True, stream=True)
+    f"{_SEEDS}) -> {_OUTPUTS}", shape=_sampler_shape, stateful=True, stream=True,
+    samples=lambda rng, dtype: [([np.array([[1], [3]])], {"num_true": 1, "num_sampled": 3, "unique": True, "range_max": 5,
+                                                          "unigrams": [1.0, 2.0, 3.0, 4.0, 5.0], "seed": 7})])
 def _fixed_unigram(true_classes, num_true, num_sampled, unique, range_max, vocab_file, distortion, num_reserved_ids,
                    num_shards, shard, unigrams, seed, seed2, stream):
     """Classes drawn with probabilities in proportion to `unigrams` (or the counts in a file) to the power `distortion`."""
@@ -145,7 +152,8 @@ def _fixed_unigram(true_classes, num_true, num_sampled, unique, range_max, vocab
 
 
 @op(f"AllCandidateSampler(true_classes: int64; num_true: int >= 1, num_sampled: int >= 1, unique: bool, {_SEEDS}) "
-    f"-> {_OUTPUTS}", shape=_sampler_shape, stateful=True)
+    f"-> {_OUTPUTS}", shape=_sampler_shape, stateful=True,
+    samples=lambda rng, dtype: [([np.array([[1], [3]])], {"num_true": 1, "num_sampled": 5, "unique": True, "seed": 7})])
 def _all(true_classes, num_true, num_sampled):
     """All classes."""
     return (np.arange(num_sampled, dtype=np.int64), np.ones(true_classes.shape, np.float32),
@@ -153,7 +161,8 @@ def _all(true_classes, num_true, num_sampled):
 
 
 @op(f"ComputeAccidentalHits(true_classes: int64, sampled_candidates: int64; num_true: int, {_SEEDS}) "
-    "-> indices: int32, ids: int64, weights: float32", shape=lambda c: [(None,), (None,), (None,)], dynamic=True)
+    "-> indices: int32, ids: int64, weights: float32", shape=lambda c: [(None,), (None,), (None,)], dynamic=True,
+    samples=lambda rng, dtype: [([np.array([[1, 2], [3, 4]]), np.array([4, 1, 9])], {"num_true": 2})])
 def _accidental_hits(true_classes, sampled_candidates, num_true):
     """Where a sampled class is a true class: rows, positions among the samples, and a weight that rules them out."""
     places = {int(k): i for i, k in enumerate(sampled_candidates)}

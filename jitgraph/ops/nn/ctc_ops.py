@@ -11,6 +11,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import TypeSet
 
@@ -182,7 +183,8 @@ def _batch_of(c: Any) -> Any:
 
 @op("CTCGreedyDecoder(inputs: T, sequence_length: int32; merge_repeated: bool = False) -> decoded_indices: int64, "
     "decoded_values: int64, decoded_shape: int64, log_probability: T", T=_T, host=True, dynamic=True,
-    shape=lambda c: [(None, 2), (None,), (2,), (_batch_of(c), 1)], grad=NOT_DIFFERENTIABLE)
+    shape=lambda c: [(None, 2), (None,), (2,), (_batch_of(c), 1)], grad=NOT_DIFFERENTIABLE,
+    samples=lambda rng, dtype: [([draw(rng, (4, 2, 3), dtype), ints(4, 3)], {"merge_repeated": merge}) for merge in (True, False)])
 def _ctc_greedy_decoder(inputs, sequence_length, merge_repeated):
     """The most likely class at each time, without blanks (and repetitions); minus the sum of their logits."""
     blank = inputs.shape[2] - 1
@@ -287,7 +289,8 @@ def _beam_shapes(c: Any) -> list:
 
 @op("CTCBeamSearchDecoder(inputs: T, sequence_length: int32; beam_width: int >= 1, top_paths: int >= 1, merge_repeated: "
     "bool = True) -> decoded_indices: top_paths*int64, decoded_values: top_paths*int64, decoded_shape: top_paths*int64, "
-    "log_probability: T", T=_T, host=True, dynamic=True, shape=_beam_shapes, grad=NOT_DIFFERENTIABLE)
+    "log_probability: T", T=_T, host=True, dynamic=True, shape=_beam_shapes, grad=NOT_DIFFERENTIABLE,
+    samples=lambda rng, dtype: [([draw(rng, (4, 2, 3), dtype), ints(4, 3)], {"beam_width": 4, "top_paths": 2})])
 def _ctc_beam_search_decoder(inputs, sequence_length, beam_width, top_paths, merge_repeated):
     """The most likely labellings that a beam search finds, and the logarithms of their probabilities."""
     if top_paths > beam_width:

@@ -8,10 +8,12 @@ import numpy as np
 from jitgraph.declare import prim
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, elementwise, op
+from jitgraph.declare.samples import draw, ints, texts
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDEX, TypeSet
 from jitgraph.graph.registry import lookup
 from jitgraph.ops.arrays.shape import plain_sizes
+from jitgraph.ops.nn.window_geometry import window
 from jitgraph.ops.reduce.precise_sum import precise_sum
 
 
@@ -22,7 +24,8 @@ def _untiled_shape(c: Any) -> Any:
     return tuple(None if n is None else n // int(m) if m else 0 for n, m in zip(value, multiples))
 
 
-@op("TileGrad(input: T, multiples: int32) -> output: T", shape=_untiled_shape, host=True)
+@op("TileGrad(input: T, multiples: int32) -> output: T", shape=_untiled_shape, host=True,
+    samples=lambda rng, dtype: [] if dtype.kind in "bO" else [[draw(rng, (4, 6), dtype), ints(2, 3)]])
 def tile_grad(input, multiples):
     """The sum of the copies that Tile makes: its gradient."""
     counts = plain_sizes(multiples)
@@ -56,8 +59,14 @@ def _(op, grad):
     return [found.dx, found.dm, found.dv, found.db, found.dg]
 
 
+def _normalized_samples(rng, dtype):
+    x, grad = draw(rng, (2, 2, 2, 3), dtype), draw(rng, (2, 2, 2, 3), dtype)
+    return [([x, draw(rng, (3,), dtype), draw(rng, (3,), dtype, 1, 3), draw(rng, (3,), dtype), grad],
+             {"variance_epsilon": 0.01, "scale_after_normalization": scaled}) for scaled in (False, True)]
+
+
 @op(f"BatchNormWithGlobalNormalizationGrad(t: T, m: T, v: T, gamma: T, backprop: T; {_NORMALIZATION}) -> dx: T, dm: T, dv: T, "
-    "db: T, dg: T", T=FLOATS, shape=lambda c: [c.shapes[0], *[c.shapes[1]] * 4])
+    "db: T, dg: T", T=FLOATS, shape=lambda c: [c.shapes[0], *[c.shapes[1]] * 4], samples=_normalized_samples)
 def batch_norm_with_global_normalization_grad(t, m, v, gamma, backprop, variance_epsilon, scale_after_normalization):
     """The gradients of BatchNormWithGlobalNormalization for t, m, v, beta and gamma."""
     axes, inverse = tuple(range(t.ndim - 1)), (1 / np.sqrt(v + variance_epsilon)).astype(t.dtype)
@@ -71,7 +80,8 @@ def batch_norm_with_global_normalization_grad(t, m, v, gamma, backprop, variance
 
 @op("AdjustContrast(images: T, contrast_factor: float32, min_value: float32, max_value: float32) -> output: float32",
     T=TypeSet(dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64),
-    shape=shape_rules.same_as_input)
+    shape=shape_rules.same_as_input,
+    samples=lambda rng, dtype: [[draw(rng, (2, 3, 2, 3), dtype, 0, 9), np.float32(1.5), np.float32(0), np.float32(8)]])
 def adjust_contrast(images, contrast_factor, min_value, max_value):
     """The distance of each channel from its mean times `contrast_factor`, cut off at both values."""
     wide = images.astype(np.float32)
@@ -90,7 +100,10 @@ def _padded_shape(c: Any) -> Any:
 
 
 @op("DecodePaddedRaw(input_bytes: string, fixed_length: int32; out_type: type, little_endian: bool = true) -> output: out_type",
-    out_type=_RAW, shape=_padded_shape, host=True, grad=NOT_DIFFERENTIABLE)
+    out_type=_RAW, shape=_padded_shape, host=True, grad=NOT_DIFFERENTIABLE,
+    samples=lambda rng, dtype: [([texts(bytes(range(8)), b"\x01\x02\x03\x04"), np.array(8, np.int32)],
+                                 {"out_type": one, "little_endian": little})
+            for one in (dtypes.uint8, dtypes.int32) for little in (True, False)])
 def decode_padded_raw(input_bytes, fixed_length, out_type, little_endian):
     """The bytes of each string as numbers; strings are cut off, to whole numbers too, or filled up with zeros to
     `fixed_length` bytes."""
@@ -107,7 +120,7 @@ def decode_padded_raw(input_bytes, fixed_length, out_type, little_endian):
 # `stateful`: other values at each run
 @op("NonDeterministicInts(shape: shape_dtype; dtype: type = int64) -> output: dtype", shape_dtype=INDEX.with_default(dtypes.int64),
     dtype=TypeSet(dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64).with_default(dtypes.int64), stateful=True, host=True,
-    shape=shape_rules.from_value(0))
+    shape=shape_rules.from_value(0), tested_in="tests/ops/test_older_ops.py: the same numbers twice")
 def non_deterministic_ints(shape, dtype):
     """Whole numbers from the entropy of the system, with the sizes `shape`."""
     kind = np.dtype(dtype.as_numpy_dtype)
@@ -115,6 +128,24 @@ def non_deterministic_ints(shape, dtype):
 
 
 _PADDED = 'mode: string {"REFLECT", "SYMMETRIC"}, strides: list(int), padding: string {"SAME", "VALID"}'
+
+
+def _convolved_shape(c: Any, image: Any, paddings: Any) -> tuple:
+    """The shape of the convolution of an image of this shape after padding."""
+    image = shape_rules.with_rank(image, 4, "input")
+    *taps, _, channels = shape_rules.with_rank(c.shapes[-1], 4, "filter")
+    if paddings is None:
+        return (None, None, None, channels)
+    full = [None if size is None else size + sum(ends) for size, ends in zip(image, paddings)]
+    wins = [window(size, length, stride, 1, c.attrs["padding"])
+            for size, length, stride in zip(full[1:3], taps, c.attrs["strides"][1:3])]
+    return (full[0], *(one.output for one in wins), channels)
+
+
+def _resized_shape(c: Any) -> tuple:
+    image, size = shape_rules.with_rank(c.shapes[0], 4, "input"), c.constant(1)
+    rows, columns = (None, None) if size is None else size
+    return _convolved_shape(c, (image[0], rows, columns, image[3]), c.constant(2))
 
 
 def _convolved(image: np.ndarray, paddings: np.ndarray, filter: np.ndarray, mode: str, strides: Any, padding: str) -> np.ndarray:
@@ -125,14 +156,20 @@ def _convolved(image: np.ndarray, paddings: np.ndarray, filter: np.ndarray, mode
 
 
 @op(f"FusedPadConv2D(input: T, paddings: int32, filter: T; {_PADDED}) -> output: T", T=FLOATS - dtypes.bfloat16, host=True,
-    shape=lambda c: (None,) * 4)
+    shape=lambda c: _convolved_shape(c, c.shapes[0], c.constant(1)),
+    samples=lambda rng, dtype: [([draw(rng, (2, 5, 4, 3), dtype), ints([0, 0], [1, 1], [2, 0], [0, 0]),
+                                  draw(rng, (3, 2, 3, 2), dtype)],
+             {"mode": mode, "strides": [1, 1, 2, 1], "padding": "VALID"}) for mode in ("REFLECT", "SYMMETRIC")])
 def fused_pad_conv2d(input, paddings, filter, mode, strides, padding):
     """The convolution of an image that is mirrored at its borders beforehand."""
     return _convolved(input, paddings, filter, mode, strides, padding)
 
 
 @op("FusedResizeAndPadConv2D(input: T, size: int32, paddings: int32, filter: T; resize_align_corners: bool = false, "
-    f"{_PADDED}) -> output: T", T=FLOATS - dtypes.bfloat16, host=True, shape=lambda c: (None,) * 4)
+    f"{_PADDED}) -> output: T", T=FLOATS - dtypes.bfloat16, host=True, shape=_resized_shape,
+    samples=lambda rng, dtype: [([draw(rng, (2, 5, 4, 3), dtype), ints(6, 6), ints([0, 0], [1, 1], [2, 0], [0, 0]),
+                                  draw(rng, (3, 2, 3, 2), dtype)],
+             {"mode": "REFLECT", "strides": [1, 1, 1, 1], "padding": "VALID"})])
 def fused_resize_and_pad_conv2d(input, size, paddings, filter, resize_align_corners, mode, strides, padding):
     """The convolution of an image that is resized (bilinearly) and mirrored at its borders beforehand."""
     resized = lookup("ResizeBilinear").value(input, size, align_corners=resize_align_corners, half_pixel_centers=False)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import COMPLEX, FLOATS, INDICES, NUMBERS, TypeSet
 from jitgraph.graph.registry import lookup
@@ -44,13 +45,20 @@ batch_svd = _older("BatchSvd(input: T; compute_uv: bool = true, full_matrices: b
                    T=_PRECISE + COMPLEX)
 batch_matrix_diag = _older("BatchMatrixDiag(diagonal: T) -> output: T", "MatrixDiag")
 batch_matrix_diag_part = _older("BatchMatrixDiagPart(input: T) -> diagonal: T", "MatrixDiagPart")
-batch_matrix_set_diag = _older("BatchMatrixSetDiag(input: T, diagonal: T) -> output: T", "MatrixSetDiag")
-batch_matrix_band_part = _older("BatchMatrixBandPart(input: T, num_lower: int64, num_upper: int64) -> band: T", "MatrixBandPart")
+batch_matrix_set_diag = _older("BatchMatrixSetDiag(input: T, diagonal: T) -> output: T", "MatrixSetDiag",
+                               samples=lambda rng, dtype: [[draw(rng, (2, 3, 4), dtype), draw(rng, (2, 3), dtype)]])
+batch_matrix_band_part = _older("BatchMatrixBandPart(input: T, num_lower: int64, num_upper: int64) -> band: T", "MatrixBandPart",
+                                samples=lambda rng, dtype: [[draw(rng, (2, 3, 4), dtype), np.int64(1), np.int64(-1)]])
 for _kind in ("FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D"):
     _older(f"Batch{_kind}(input: complex64) -> output: complex64", _kind,
            samples=_of_complex64(lookup(_kind).samples))
 
 _VOLUME = 'strides: list(int) >= 5, padding: string {"SAME", "VALID"}, dilations: list(int) = [1, 1, 1, 1, 1]'
+
+
+def _volume_samples(rng: Any, dtype: Any) -> list:
+    return [([draw(rng, (1, 3, 4, 3, 2), dtype), draw(rng, (2, 2, 2, 2, 2), dtype), draw(rng, (1, 3, 4, 3, 2), dtype)],
+             {"strides": [1] * 5, "padding": "SAME"})]
 
 
 def _backprop(which: str, sized: int, lower: Any) -> Any:
@@ -64,6 +72,7 @@ def _backprop(which: str, sized: int, lower: Any) -> Any:
 
     value.__doc__ = f"The gradient of Conv3D for its {which.lower()}."
     return op(f"Conv3DBackprop{which}(input: T, filter: T, out_backprop: T; {_VOLUME}) -> output: T", T=FLOATS - dtypes.bfloat16,
+              samples=_volume_samples,
               shape=shape_rules.same_as(sized), lower=lower)(value)
 
 
@@ -90,7 +99,8 @@ for _name, _types in (("SelfAdjointEig", _PRECISE + dtypes.float16), ("BatchSelf
        samples=lookup("Cholesky").samples)(_stacked_eigen)
 
 
-@op("DeepCopy(x: T) -> y: T", shape=shape_rules.same_as_input, stateful=True)
+@op("DeepCopy(x: T) -> y: T", shape=shape_rules.same_as_input, stateful=True,
+    samples=lambda rng, dtype: [[draw(rng, (2, 3), dtype)]])
 def deep_copy(x):
     """A copy of `x` in memory of its own."""
     return np.array(x)

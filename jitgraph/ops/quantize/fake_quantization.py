@@ -222,7 +222,9 @@ def _quantize_and_dequantize_v1(input, signed_input, num_bits, range_given, inpu
 
 @op(f"QuantizeAndDequantizeV2(input: T, input_min: T, input_max: T; {_SIGNED}, num_bits: int = 8, range_given: bool = "
     'False, round_mode: string {"HALF_TO_EVEN", "HALF_UP"} = "HALF_TO_EVEN", narrow_range: bool = False) -> output: T',
-    T=FLOATS, shape=shape_rules.same_as_input, host=True, grad=lambda op, grad: [grad, None, None])
+    T=FLOATS, shape=shape_rules.same_as_input, host=True, grad=lambda op, grad: [grad, None, None],
+    samples=lambda rng, dtype: [([draw(rng, (2, 3), dtype), np.array(-2, dtype), np.array(2, dtype)], {"range_given": given})
+                                for given in (True, False)])
 def _quantize_and_dequantize_v2(input, input_min, input_max, signed_input, num_bits, range_given, round_mode,
                                 narrow_range):
     """The input rounded as integers of some bits would be."""
@@ -232,7 +234,9 @@ def _quantize_and_dequantize_v2(input, input_min, input_max, signed_input, num_b
 
 @op(f"QuantizeAndDequantizeV3(input: T, input_min: T, input_max: T, num_bits: int32; {_SIGNED}, range_given: bool = True, "
     "narrow_range: bool = False) -> output: T", T=FLOATS, shape=shape_rules.same_as_input, host=True,
-    grad=lambda op, grad: [grad, None, None, None])
+    grad=lambda op, grad: [grad, None, None, None],
+    samples=lambda rng, dtype: [([draw(rng, (2, 3), dtype), np.array(-2, dtype), np.array(2, dtype), np.array(6, np.int32)],
+                                 {"range_given": given}) for given in (True, False)])
 def _quantize_and_dequantize_v3(input, input_min, input_max, num_bits, signed_input, range_given, narrow_range):
     """The input rounded as integers of some bits, a tensor, would be."""
     return _there_and_back(input, input_min, input_max, signed_input, int(num_bits), range_given, narrow_range)

@@ -60,7 +60,8 @@ def _min_first(x: np.ndarray, low: np.float32, high: np.float32, lowest: int, hi
 
 @op('QuantizeV2(input: float32, min_range: float32, max_range: float32; T: type, mode: string ' + _MODES + ', round_mode: '
     'string {"HALF_AWAY_FROM_ZERO", "HALF_TO_EVEN"} = "HALF_AWAY_FROM_ZERO") -> output: T, output_min: float32, '
-    "output_max: float32", T=QUANTIZED, shape=lambda c: [c.shapes[0], (), ()], host=True)
+    "output_max: float32", T=QUANTIZED, shape=lambda c: [c.shapes[0], (), ()], host=True,
+    tested_in="tests/ops/recorded/quantize.py: quantized numbers")
 def _quantize_v2(input, min_range, max_range, T, mode, round_mode):
     """The input as integers, and the range that they stand for."""
     lowest, highest, kind = _limits(T)
@@ -84,7 +85,7 @@ def _quantize_v2(input, min_range, max_range, T, mode, round_mode):
 
 
 @op('Dequantize(input: T, min_range: float32, max_range: float32; mode: string ' + _MODES + ") -> output: float32",
-    T=QUANTIZED, shape=shape_rules.same_as_input, host=True)
+    T=QUANTIZED, shape=shape_rules.same_as_input, host=True, tested_in="tests/ops/recorded/quantize.py: quantized numbers")
 def _dequantize(input, min_range, max_range, mode):
     """The floats that integers with a range stand for."""
     values = plain(input)

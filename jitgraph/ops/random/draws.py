@@ -11,6 +11,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import FLOATS, INDICES, REALS, TypeSet, as_dtype
@@ -60,15 +61,22 @@ def _reserver(seed: int, seed2: int) -> Any:
     return reserve
 
 
+def _drawn_samples(rng, dtype):
+    return [([np.array(shape, dtype)], {"dtype": one, "seed": 7, "seed2": 9})
+            for shape in ([2, 3], [], [0, 2]) for one in (dtypes.float32, dtypes.float64, dtypes.float16)]
+
+
 @op("RandomUniform(shape: T; seed: int = 0, seed2: int = 0, dtype: type) -> output: dtype", T=INDICES, dtype=FLOATS,
-    shape=_from_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE, lower=_lowered("uniform", ("float32", "float64")))
+    shape=_from_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE, lower=_lowered("uniform", ("float32", "float64")),
+    samples=_drawn_samples)
 def _random_uniform(shape, seed, seed2, dtype, stream):
     """Numbers in [0, 1), uniformly distributed."""
     return _filled(philox.uniform, shape, seed, seed2, dtype, stream)
 
 
 @op("RandomUniformInt(shape: T, minval: Tout, maxval: Tout; seed: int = 0, seed2: int = 0) -> output: Tout", T=INDICES,
-    Tout=_INTEGERS, shape=_from_shape, stateful=True, stream=True)
+    Tout=_INTEGERS, shape=_from_shape, stateful=True, stream=True,
+    samples=lambda rng, dtype: [([np.array([2, 3], dtype), np.array(-3, np.int64), np.array(9, np.int64)], {"seed": 7})])
 def _random_uniform_int(shape, minval, maxval, seed, seed2, stream):
     """Integers in [minval, maxval), uniformly distributed but for a bias of the remainder."""
     count = _count(shape)
@@ -83,21 +91,22 @@ def _random_uniform_int(shape, minval, maxval, seed, seed2, stream):
 
 @op("RandomStandardNormal(shape: T; seed: int = 0, seed2: int = 0, dtype: type) -> output: dtype", T=INDICES,
     dtype=FLOATS, shape=_from_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE,
-    lower=_lowered("normal", ("float32",), single_precision.CONSTANTS))
+    lower=_lowered("normal", ("float32",), single_precision.CONSTANTS), samples=_drawn_samples)
 def _random_standard_normal(shape, seed, seed2, dtype, stream):
     """Numbers of the normal distribution with mean 0 and variance 1."""
     return _filled(philox.normal, shape, seed, seed2, dtype, stream)
 
 
 @op("TruncatedNormal(shape: T; seed: int = 0, seed2: int = 0, dtype: type) -> output: dtype", T=INDICES, dtype=FLOATS,
-    shape=_from_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE)
+    shape=_from_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE, samples=_drawn_samples)
 def _truncated_normal(shape, seed, seed2, dtype, stream):
     """Numbers of the standard normal distribution, without those of absolute value 2 and more."""
     return _filled(philox.truncated_normal, shape, seed, seed2, dtype, stream)
 
 
 @op("RandomShuffle(value: T; seed: int = 0, seed2: int = 0) -> output: T", shape=shape_rules.same_as_input,
-    stateful=True, stream=True)
+    stateful=True, stream=True,
+    samples=lambda rng, dtype: [([draw(rng, shape, dtype)], {"seed": 7}) for shape in ((4, 3), (5,), ())])
 def _random_shuffle(value, seed, seed2, stream):
     """The rows of `value` in random order."""
     if value.size <= 1 or value.shape[0] <= 1:      # TensorFlow draws nothing then
@@ -120,7 +129,9 @@ def _multinomial_shape(c: Any) -> Any:
 
 @op("Multinomial(logits: T, num_samples: int32; seed: int = 0, seed2: int = 0, output_dtype: type = int64)"
     " -> output: output_dtype", T=REALS, output_dtype=_INTEGERS.with_default(dtypes.int64),
-    shape=_multinomial_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE)
+    shape=_multinomial_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE,
+    samples=lambda rng, dtype: [([draw(rng, (2, 3), dtype), np.array(4, np.int32)], {"seed": 7, "output_dtype": one})
+                                for one in (dtypes.int32, dtypes.int64)])
 def _multinomial(logits, num_samples, seed, seed2, output_dtype, stream):
     """For each row of unnormalised log-probabilities `logits`, `num_samples` drawn classes."""
     rows, classes = logits.shape
@@ -138,13 +149,13 @@ def draw_classes(bits: Bits, logits: np.ndarray, samples: int, dtype: Any) -> np
     rows, classes = logits.shape
     draws = philox.unit_float64(bits.words(2 * rows * samples)).reshape(rows, samples)
     out = np.empty((rows, samples), dtype)
-    for row, draw, result in zip(logits, draws, out):
+    for row, drawn, result in zip(logits, draws, out):
         finite = np.isfinite(row)
         top = row[finite].max() if finite.any() else 0
         weights = np.zeros(classes)
         np.exp((row - top).astype(np.float64), where=finite, out=weights)
         running = np.cumsum(weights)
-        result[:] = np.searchsorted(running, draw * running[-1], side="right")
+        result[:] = np.searchsorted(running, drawn * running[-1], side="right")
     return out
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import INDICES, TypeSet, as_dtype
@@ -114,7 +115,8 @@ def _appended(c: Any) -> Any:
 
 
 @op("RandomGamma(shape: S, alpha: T; seed: int = 0, seed2: int = 0) -> output: T", S=INDICES, T=_GAMMA_TYPES,
-    shape=_appended, stateful=True, stream=True)
+    shape=_appended, stateful=True, stream=True,
+    samples=lambda rng, dtype: [([ints(2), draw(rng, (3,), dtype, 0.5, 3)], {"seed": 7, "seed2": 9})])
 def _random_gamma(shape, alpha, seed, seed2, stream):
     """Numbers of the gamma distributions with shape parameters `alpha` and rate 1: `shape` of them for each."""
     return _sampled(shape, alpha, seed, seed2, stream, _gamma, alpha.dtype)
@@ -130,7 +132,7 @@ def _(op, grad):
 
 
 @op("RandomGammaGrad(alpha: T, sample: T) -> output: T", T=TypeSet(dtypes.float32, dtypes.float64),
-    shape=shape_rules.broadcast)
+    shape=shape_rules.broadcast, samples=lambda rng, dtype: [[draw(rng, (3,), dtype, 0.5, 4), draw(rng, (2, 3), dtype, 0.5, 4)]])
 def random_gamma_grad(alpha, sample):
     """The derivative of a gamma distributed sample with respect to `alpha`, at a fixed value of its distribution."""
     from scipy import special, stats
@@ -142,7 +144,9 @@ def random_gamma_grad(alpha, sample):
 
 
 @op("RandomPoissonV2(shape: S, rate: R; seed: int = 0, seed2: int = 0, dtype: type = int64) -> output: dtype", S=INDICES,
-    R=_RATES, dtype=_RATES.with_default(dtypes.int64), shape=_appended, stateful=True, stream=True)
+    R=_RATES, dtype=_RATES.with_default(dtypes.int64), shape=_appended, stateful=True, stream=True,
+    samples=lambda rng, dtype: [([ints(2), draw(rng, (3,), dtype, 1, 30)], {"seed": 7, "seed2": 9, "dtype": one})
+                                for one in (dtypes.float32, dtypes.int64)])
 def _random_poisson(shape, rate, seed, seed2, dtype, stream):
     """Numbers of the Poisson distributions with the given rates: `shape` of them for each."""
     largest = float(dtype.max)
@@ -150,7 +154,8 @@ def _random_poisson(shape, rate, seed, seed2, dtype, stream):
 
 
 @op("RandomPoisson(shape: S, rate: dtype; seed: int = 0, seed2: int = 0) -> output: dtype", S=INDICES,
-    dtype=_GAMMA_TYPES, shape=_appended, stateful=True, stream=True)
+    dtype=_GAMMA_TYPES, shape=_appended, stateful=True, stream=True,
+    samples=lambda rng, dtype: [([ints(2), draw(rng, (3,), dtype, 0.5, 3)], {"seed": 7, "seed2": 9})])
 def _random_poisson_v1(shape, rate, seed, seed2, stream):
     """As RandomPoissonV2, in the dtype of `rate`."""
     return _random_poisson.opdef.value(shape, rate, seed, seed2, as_dtype(rate.dtype), stream=stream)

@@ -9,6 +9,7 @@ import numpy as np
 
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import draw
 from jitgraph.graph import shape_rules
 
 
@@ -18,8 +19,13 @@ def _decoded_shapes(c: Any) -> list:
     return [(None if samples == -1 else samples, None if channels == -1 else channels), ()]
 
 
+def _wav_samples(rng, dtype):
+    contents = np.asarray(encode_wav.opdef.value(draw(rng, (5, 2), np.float32, -1, 1), np.int32(8000)), object)
+    return [[contents], ([contents], {"desired_channels": 1, "desired_samples": 3}), ([contents], {"desired_samples": 7})]
+
+
 @op("DecodeWav(contents: string; desired_channels: int = -1, desired_samples: int = -1) -> audio: float32, sample_rate: int32",
-    shape=_decoded_shapes, host=True)
+    shape=_decoded_shapes, host=True, samples=_wav_samples, dynamic=True)
 def _decode_wav(contents, desired_channels, desired_samples):
     """The samples of a WAV file, in [-1, 1)."""
     try:
@@ -41,7 +47,8 @@ def _decode_wav(contents, desired_channels, desired_samples):
     return (samples / np.float32(32768)).astype(np.float32), np.array(rate, np.int32)
 
 
-@op("EncodeWav(audio: float32, sample_rate: int32) -> contents: string", shape=shape_rules.scalar, host=True)
+@op("EncodeWav(audio: float32, sample_rate: int32) -> contents: string", shape=shape_rules.scalar, host=True,
+    samples=lambda rng, dtype: [[draw(rng, (5, 2), np.float32, -1, 1), np.array(8000, np.int32)]])
 def encode_wav(audio, sample_rate):
     """`audio` [samples, channels] in [-1, 1] as the bytes of a WAV file with 16 bits to a sample."""
     if audio.ndim != 2 or sample_rate.ndim:
@@ -81,7 +88,9 @@ def _spectrogram_shape(c: Any) -> Any:
 
 
 @op("AudioSpectrogram(input: float32; window_size: int, stride: int, magnitude_squared: bool = false) -> spectrogram: float32",
-    shape=_spectrogram_shape, host=True)
+    shape=_spectrogram_shape, host=True,
+    samples=lambda rng, dtype: [([draw(rng, (20, 2), np.float32)], {"window_size": 8, "stride": 4, "magnitude_squared": squared})
+                                for squared in (False, True)])
 def audio_spectrogram(input, window_size, stride, magnitude_squared):
     """The magnitudes (or their squares) of the spectra of windows of `input` [samples, channels]: [channels, windows, bins]."""
     count = max(0, 1 + (len(input) - window_size) // stride)

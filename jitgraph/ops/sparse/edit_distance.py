@@ -11,7 +11,7 @@ from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import shape_rules
 from jitgraph.graph.composite import SparseTensor, SparseTensorValue
 from jitgraph.graph.tensor import Tensor
-from jitgraph.ops.sparse.structure_ops import rank_of
+from jitgraph.ops.sparse.structure_ops import example, rank_of
 
 
 def distance(a: list, b: list) -> int:
@@ -44,7 +44,9 @@ def _shape(c: Any) -> Any:
 
 @op("EditDistance(hypothesis_indices: int64, hypothesis_values: T, hypothesis_shape: int64, truth_indices: int64, "
     "truth_values: T, truth_shape: int64; normalize: bool = True) -> output: float32", shape=_shape, host=True,
-    grad=NOT_DIFFERENTIABLE)
+    grad=NOT_DIFFERENTIABLE,
+    samples=lambda rng, dtype: [([*example(rng, dtype), *example(rng, dtype)], {"normalize": normalize})
+                                for normalize in (True, False)])
 def _edit_distance(hypothesis_indices, hypothesis_values, hypothesis_shape, truth_indices, truth_values, truth_shape,
                    normalize):
     """For each row the distance of the hypothesis from the truth, over the length of the truth if normalized."""

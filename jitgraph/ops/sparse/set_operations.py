@@ -8,6 +8,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.declare.samples import draw, texts
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.composite import SparseTensor, is_sparse
 from jitgraph.graph.convert import convert_to_tensor
@@ -83,8 +84,21 @@ _OUTPUTS = "set_operation: string, validate_indices: bool = True) -> result_indi
            "result_shape: int64"
 
 
+_EVERY = ("a-b", "b-a", "intersection", "union")
+
+
+def _few(rng: Any, dtype: Any) -> list:
+    """Indices, values and shape of two sets of small numbers or words."""
+    values = texts(b"a", b"b", b"c") if dtype.kind == "O" else np.array([1, 2, 2], dtype)
+    return [np.array([[0, 0], [0, 1], [1, 0]], np.int64), values, np.array([2, 2], np.int64)]
+
+
+def _dense_samples(rng, dtype):
+    return [([draw(rng, (2, 3), dtype, 0, 3), draw(rng, (2, 2), dtype, 0, 3)], {"set_operation": one}) for one in _EVERY]
+
+
 @op("DenseToDenseSetOperation(set1: T, set2: T; " + _OUTPUTS, T=_T, host=True, dynamic=True, grad=NOT_DIFFERENTIABLE,
-    shape=_dense_result)
+    shape=_dense_result, samples=_dense_samples)
 def _dense_to_dense(set1, set2, set_operation):
     """A set operation on the rows of two dense tensors."""
     return _combined(_dense_rows(set1), _dense_rows(set2), _outer(set1.shape), _outer(set2.shape), set_operation,
@@ -92,7 +106,8 @@ def _dense_to_dense(set1, set2, set_operation):
 
 
 @op("DenseToSparseSetOperation(set1: T, set2_indices: int64, set2_values: T, set2_shape: int64; " + _OUTPUTS, T=_T,
-    host=True, dynamic=True, grad=NOT_DIFFERENTIABLE, shape=_dense_result)
+    host=True, dynamic=True, grad=NOT_DIFFERENTIABLE, shape=_dense_result,
+    samples=lambda rng, dtype: [([draw(rng, (2, 3), dtype, 0, 3), *_few(rng, dtype)], {"set_operation": one}) for one in _EVERY])
 def _dense_to_sparse(set1, set2_indices, set2_values, set2_shape, set_operation, validate_indices):
     """A set operation on the rows of a dense and a sparse tensor."""
     return _combined(_dense_rows(set1), _sparse_rows(set2_indices, set2_values, set2_shape, validate_indices),
@@ -101,7 +116,8 @@ def _dense_to_sparse(set1, set2_indices, set2_values, set2_shape, set_operation,
 
 @op("SparseToSparseSetOperation(set1_indices: int64, set1_values: T, set1_shape: int64, set2_indices: int64, "
     "set2_values: T, set2_shape: int64; " + _OUTPUTS, T=_T, host=True, dynamic=True, grad=NOT_DIFFERENTIABLE,
-    shape=_sparse_result)
+    shape=_sparse_result,
+    samples=lambda rng, dtype: [([*_few(rng, dtype), *_few(rng, dtype)], {"set_operation": one}) for one in _EVERY])
 def _sparse_to_sparse(set1_indices, set1_values, set1_shape, set2_indices, set2_values, set2_shape, set_operation,
                       validate_indices):
     """A set operation on the rows of two sparse tensors."""
@@ -116,7 +132,7 @@ def _size_shape(c: Any) -> Any:
 
 
 @op("SetSize(set_indices: int64, set_values: T, set_shape: int64; validate_indices: bool = True) -> size: int32", T=_T,
-    host=True, grad=NOT_DIFFERENTIABLE, shape=_size_shape)
+    host=True, grad=NOT_DIFFERENTIABLE, shape=_size_shape, samples=lambda rng, dtype: [[*_few(rng, dtype)]])
 def _set_size(set_indices, set_values, set_shape, validate_indices):
     """How many different elements each row has."""
     found = np.zeros(_outer(set_shape), np.int32)

@@ -9,6 +9,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import TypeSet, op
+from jitgraph.declare.samples import texts
 from jitgraph.graph import dtypes
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.tensor import Tensor
@@ -55,10 +56,19 @@ def _joined(features: tuple) -> bytes:
     return _JOINT.join(feature if isinstance(feature, bytes) else str(feature).encode() for feature in features)
 
 
+def _cross_samples(rng, dtype):
+    places, shape = np.array([[0, 0], [1, 0], [1, 1]], np.int64), np.array([2, 2], np.int64)
+    inputs = [[places], [texts(b"a", b"b", b"c")], [shape], [np.array([[1], [2]], np.int64)]]
+    hashed = {"hashed_output": True, "num_buckets": 100, "hash_key": 956888297470, "out_type": dtypes.int64,
+              "internal_type": dtypes.string}
+    plain = {"hashed_output": False, "num_buckets": 0, "hash_key": 1, "out_type": dtypes.string, "internal_type": dtypes.string}
+    return [(inputs, hashed), ([inputs[0], inputs[1], inputs[2], [texts(b"x", b"y").reshape(2, 1)]], plain)]
+
+
 @op("SparseCross(indices: N*int64, values: [sparse_types], shapes: N*int64, dense_inputs: [dense_types]; N: int >= 0, "
     "hashed_output: bool, num_buckets: int >= 0, hash_key: int, out_type: type, internal_type: type) -> output_indices: "
     "int64, output_values: out_type, output_shape: int64", sparse_types=_KINDS, dense_types=_KINDS, out_type=_KINDS,
-    internal_type=_KINDS, shape=lambda c: [(None, 2), (None,), (2,)], host=True, dynamic=True)
+    internal_type=_KINDS, shape=lambda c: [(None, 2), (None,), (2,)], host=True, dynamic=True, samples=_cross_samples)
 def _sparse_cross(indices, values, shapes, dense_inputs, hashed_output, num_buckets, hash_key, out_type):
     """For each row all combinations of one feature of each column, the last column changing fastest."""
     sizes = [int(shape[0]) for shape in shapes] + [array.shape[0] for array in dense_inputs]

@@ -64,7 +64,9 @@ def _sparse_add(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thre
 
 @op("SparseAddGrad(backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64) -> a_val_grad: T, "
     "b_val_grad: T", T=NUMBERS, host=True, grad=NOT_DIFFERENTIABLE,
-    shape=lambda c: [(shape_rules.with_rank(c.shapes[i], 2)[0],) for i in (1, 2)])
+    shape=lambda c: [(shape_rules.with_rank(c.shapes[i], 2)[0],) for i in (1, 2)],
+    samples=lambda rng, dtype: [[draw(rng, (3,), dtype), *(np.array(at, np.int64) for at in ([[0, 1], [2, 0]], [[0, 1], [1, 1]],
+                                                                                             [[0, 1], [1, 1], [2, 0]]))]])
 def _sparse_add_grad(backprop_val_grad, a_indices, b_indices, sum_indices):
     """The gradients of SparseAdd: that of the sum at the same index, 0 where the sum has no element."""
     places = {tuple(row): i for i, row in enumerate(sum_indices.tolist())}

@@ -15,6 +15,7 @@ from jitgraph.graph import dtypes
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.dtypes import DType, TypeSet
 from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.sparse.structure_ops import example
 
 _STRINGS = TypeSet(dtypes.string, dtypes.variant).with_default(dtypes.string)
 
@@ -38,14 +39,16 @@ def _table(rows: list[list]) -> np.ndarray:
 
 # `context`: variants are things of the host, which are never folded into the graph
 @op("SerializeSparse(sparse_indices: int64, sparse_values: T, sparse_shape: int64; out_type: type = string) -> "
-    "serialized_sparse: out_type", out_type=_STRINGS, shape=lambda c: (3,), host=True, context=("op",))
+    "serialized_sparse: out_type", out_type=_STRINGS, shape=lambda c: (3,), host=True, context=("op",),
+    samples=lambda rng, dtype: [[*example(rng, dtype)]])
 def _serialize_sparse(sparse_indices, sparse_values, sparse_shape, out_type, op):
     """A sparse tensor as three strings."""
     return _table([_strings((sparse_indices, sparse_values, sparse_shape), out_type)])[0]
 
 
 @op("SerializeManySparse(sparse_indices: int64, sparse_values: T, sparse_shape: int64; out_type: type = string) -> "
-    "serialized_sparse: out_type", out_type=_STRINGS, shape=lambda c: (None, 3), host=True, dynamic=True, context=("op",))
+    "serialized_sparse: out_type", out_type=_STRINGS, shape=lambda c: (None, 3), host=True, dynamic=True, context=("op",),
+    samples=lambda rng, dtype: [[*example(rng, dtype)]])
 def _serialize_many_sparse(sparse_indices, sparse_values, sparse_shape, out_type, op):
     """Each row (along the first dimension) of a sparse tensor as three strings."""
     rows = []
@@ -84,14 +87,20 @@ def _deserialized_shapes(c: Any) -> list:
 
 
 @op("DeserializeManySparse(serialized_sparse: string; dtype: type) -> sparse_indices: int64, sparse_values: dtype, "
-    "sparse_shape: int64", shape=_deserialized_shapes, host=True, dynamic=True)
+    "sparse_shape: int64", shape=_deserialized_shapes, host=True, dynamic=True,
+    samples=lambda rng, dtype: [([_serialize_many_sparse.opdef.value(*example(rng, np.float32))], {"dtype": dtypes.float32})])
 def _deserialize_many_sparse(serialized_sparse, dtype):
     """Rows of three strings as one sparse tensor, stacked along a new first dimension."""
     return _stacked(serialized_sparse.reshape(-1, 3), dtype)
 
 
+def _serialized_samples(rng, dtype):
+    one = _serialize_sparse.opdef.value(*example(rng, np.float32))
+    return [([one], {"dtype": dtypes.float32}), ([np.stack([one, one])], {"dtype": dtypes.float32})]
+
+
 @op("DeserializeSparse(serialized_sparse: Tserialized; dtype: type) -> sparse_indices: int64, sparse_values: dtype, "
-    "sparse_shape: int64", Tserialized=_STRINGS, shape=_deserialized_shapes, host=True, dynamic=True)
+    "sparse_shape: int64", Tserialized=_STRINGS, shape=_deserialized_shapes, host=True, dynamic=True, samples=_serialized_samples)
 def _deserialize_sparse(serialized_sparse, dtype):
     """Three strings (or rows of them) as a sparse tensor, with the leading dimensions of `serialized_sparse`."""
     indices, values, shape = _stacked(serialized_sparse.reshape(-1, 3), dtype)

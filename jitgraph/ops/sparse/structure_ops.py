@@ -12,6 +12,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, NUMBERS, TypeSet, op
+from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.ops.arrays.shape import plain_sizes, stated_sizes
 
@@ -284,8 +285,15 @@ def _sparse_slice(indices, values, shape, start, size):
     return indices[inside] - start, values[inside], np.maximum(end - start, 0).astype(i64)
 
 
+def _slice_grad_samples(rng, dtype):
+    from jitgraph.declare.samples import draw
+
+    inside = np.array([[0, 1], [1, 2], [2, 0]], i64)
+    return [[draw(rng, (1,), dtype), inside, np.array([1, 1], i64), np.array([[0, 1]], i64)]]
+
+
 @op("SparseSliceGrad(backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64) -> "
-    "val_grad: T", T=NUMBERS, shape=lambda c: (shape_rules.with_rank(c.shapes[1], 2)[0],), host=True)
+    "val_grad: T", T=NUMBERS, shape=lambda c: (shape_rules.with_rank(c.shapes[1], 2)[0],), host=True, samples=_slice_grad_samples)
 def _sparse_slice_grad(backprop_val_grad, input_indices, input_start, output_indices):
     """The gradient of SparseSlice: that of each element which is in the slice, else 0."""
     places = {tuple(row): i for i, row in enumerate((output_indices + input_start).tolist())}
@@ -334,7 +342,8 @@ def _sparse_fill_empty_rows(indices, values, dense_shape, default_value):
 
 
 @op("SparseFillEmptyRowsGrad(reverse_index_map: int64, grad_values: T) -> d_values: T, d_default_value: T", T=NUMBERS,
-    shape=lambda c: [c.shapes[0], ()], host=True)
+    shape=lambda c: [c.shapes[0], ()], host=True,
+    samples=lambda rng, dtype: [[np.array([2, 0, 3], np.int64), draw(rng, (5,), dtype)]])
 def _sparse_fill_empty_rows_grad(reverse_index_map, grad_values):
     """The gradients of the elements, and the sum of those of the added ones."""
     added = np.ones(len(grad_values), bool)

@@ -9,6 +9,7 @@ import numpy as np
 
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.declare.samples import texts
 from jitgraph.graph import dtypes, errors, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import TypeSet
@@ -26,7 +27,9 @@ def _one_more(c: Any) -> Any:
 
 
 @op("DecodeRaw(bytes: string; out_type: type, little_endian: bool = true) -> output: out_type", out_type=_RAW,
-    shape=_one_more, host=True, grad=NOT_DIFFERENTIABLE)
+    shape=_one_more, host=True, grad=NOT_DIFFERENTIABLE,
+    samples=lambda rng, dtype: [([texts(bytes(range(16)), bytes(16))], {"out_type": one, "little_endian": little})
+                                for one in (dtypes.uint8, dtypes.int32, dtypes.float64) for little in (True, False)], dynamic=True)
 def _decode_raw(bytes, out_type, little_endian):
     """The bytes of each string as numbers, along a new last dimension."""
     dtype = np.dtype(out_type.as_numpy_dtype)
@@ -54,7 +57,9 @@ def decode_raw(input_bytes: Any = None, out_type: Any = None, little_endian: boo
 
 
 @op('DecodeCompressed(bytes: string; compression_type: string = "") -> output: string', shape=shape_rules.same_as_input,
-    host=True)
+    host=True,
+    samples=lambda rng, dtype: [([texts(zlib.compress(b"abc"), zlib.compress(b""))], {"compression_type": "ZLIB"}),
+                                [texts(b"as it is")]])
 def decode_compressed(bytes, compression_type):
     """Each string uncompressed; `compression_type` is "", "ZLIB" or "GZIP"."""
     if compression_type not in ("", "ZLIB", "GZIP"):
@@ -72,7 +77,14 @@ def decode_compressed(bytes, compression_type):
 
 # -- tensors -------------------------------------------------------------------------------------------------------
 
-@op("ParseTensor(serialized: string; out_type: type) -> output: out_type", shape=lambda c: None, host=True, grad=NOT_DIFFERENTIABLE)
+def _serialized_samples(rng, dtype):
+    examples = (np.ones((2, 3), np.float32), dtypes.float32), (np.array(7, np.int32), dtypes.int32), (texts(b"a", b""),
+                                                                                                      dtypes.string)
+    return [([np.asarray(serialize_tensor.opdef.value(array, one), object)], {"out_type": one}) for array, one in examples]
+
+
+@op("ParseTensor(serialized: string; out_type: type) -> output: out_type", shape=lambda c: None, host=True, grad=NOT_DIFFERENTIABLE,
+    samples=_serialized_samples, dynamic=True)
 def parse_tensor(serialized, out_type):
     """The value of a serialized TensorProto, a string scalar; its dtype has to be `out_type`."""
     from google.protobuf.message import DecodeError
@@ -111,10 +123,14 @@ def _column_shapes(c: Any) -> list:
     return [c.shapes[0]] * len(c.attrs["OUT_TYPE"])
 
 
+def _csv_samples(rng, dtype):
+    return [[texts(b'1,2.5,"a,b"', b"3,,"), [np.zeros(0, np.int64), np.array([0.5], np.float32), texts(b"")]]]
+
+
 @op('DecodeCSV(records: string, record_defaults: [OUT_TYPE]; OUT_TYPE: list(type) >= 1, field_delim: string = ",", '
     'use_quote_delim: bool = true, '
     'na_value: string = "", select_cols: list(int) = []) -> output: [OUT_TYPE]', OUT_TYPE=_CSV, shape=_column_shapes,
-    host=True)
+    host=True, samples=_csv_samples)
 def _decode_csv(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols, OUT_TYPE):
     """The fields of each record, a tensor per column; empty ones become the default of their column."""
     out = [np.empty(records.size, dtype.as_numpy_dtype) for dtype in OUT_TYPE]

@@ -13,6 +13,7 @@ import numpy as np
 
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.declare.samples import texts
 from jitgraph.graph import shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.tensor import Tensor
@@ -60,14 +61,18 @@ def _replaced(strings: np.ndarray, pattern: Any, rewrite: Any, everywhere: bool)
 
 
 @op("RegexReplace(input: string, pattern: string, rewrite: string; replace_global: bool = true) -> output: string",
-    shape=shape_rules.same_as_input, host=True, grad=NOT_DIFFERENTIABLE)
+    shape=shape_rules.same_as_input, host=True, grad=NOT_DIFFERENTIABLE,
+    samples=lambda rng, dtype: [([texts(b"abab", b"b"), np.array(b"(a)b", object), np.array(rb"\1-", object)],
+                                 {"replace_global": every}) for every in (True, False)])
 def _regex_replace(input, pattern, rewrite, replace_global):
     """Each string with the matches of `pattern` (all, or the first) replaced."""
     return _replaced(input, pattern[()], rewrite[()], replace_global)
 
 
 @op("StaticRegexReplace(input: string; pattern: string, rewrite: string, replace_global: bool = true) -> output: string",
-    shape=shape_rules.same_as_input, host=True)
+    shape=shape_rules.same_as_input, host=True,
+    samples=lambda rng, dtype: [([texts(b"abab", b"b")], {"pattern": "(a)b", "rewrite": r"\1-", "replace_global": every})
+                                for every in (True, False)])
 def _static_regex_replace(input, pattern, rewrite, replace_global):
     """As RegexReplace, with a fixed pattern."""
     return _replaced(input, pattern, rewrite, replace_global)
@@ -89,13 +94,15 @@ def _matches(strings: np.ndarray, pattern: Any) -> np.ndarray:
     return each(lambda item: expression.fullmatch(_text(item)) is not None, strings, bool)
 
 
-@op("RegexFullMatch(input: string, pattern: string) -> output: bool", shape=shape_rules.same_as_input, host=True)
+@op("RegexFullMatch(input: string, pattern: string) -> output: bool", shape=shape_rules.same_as_input, host=True,
+    samples=lambda rng, dtype: [[texts(b"abc", b"ab", b""), np.array(b"a.c", object)]])
 def _regex_full_match(input, pattern):
     """Whether `pattern` matches each string as a whole."""
     return _matches(input, pattern[()])
 
 
-@op("StaticRegexFullMatch(input: string; pattern: string) -> output: bool", shape=shape_rules.same_as_input, host=True)
+@op("StaticRegexFullMatch(input: string; pattern: string) -> output: bool", shape=shape_rules.same_as_input, host=True,
+    samples=lambda rng, dtype: [([texts(b"abc", b"ab", b"")], {"pattern": "a.c"})])
 def static_regex_full_match(input, pattern):
     """As RegexFullMatch, with a fixed pattern."""
     return _matches(input, pattern)

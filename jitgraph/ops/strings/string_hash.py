@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.declare.samples import draw, texts
 from jitgraph.graph import errors, shape_rules
 from jitgraph.graph.tensor import Tensor
 
@@ -188,8 +189,12 @@ def siphash(data: bytes, key: tuple[int, int]) -> int:
 
 # -- ops -----------------------------------------------------------------------------------------------------------
 
+def _hash_samples(rng, dtype):
+    return [([texts(b"", b"a", b"some longer text, of more than 16 letters")], {"num_buckets": 1000})]
+
+
 @op("StringToHashBucketFast(input: string; num_buckets: int >= 1) -> output: int64", shape=shape_rules.same_as_input,
-    host=True, grad=NOT_DIFFERENTIABLE)
+    host=True, grad=NOT_DIFFERENTIABLE, samples=_hash_samples)
 def string_to_hash_bucket_fast(input, num_buckets):
     """The bucket, from 0 to `num_buckets` - 1, of each string; equal strings have equal buckets, always and everywhere."""
     return (fingerprints(input) % np.uint64(num_buckets)).astype(np.int64)
@@ -201,7 +206,9 @@ def _each(strings: np.ndarray, function: Callable[[bytes], int]) -> np.ndarray:
 
 
 @op("StringToHashBucketStrong(input: string; num_buckets: int >= 1, key: list(int)) -> output: int64",
-    shape=shape_rules.same_as_input, host=True, grad=NOT_DIFFERENTIABLE)
+    shape=shape_rules.same_as_input, host=True, grad=NOT_DIFFERENTIABLE,
+    samples=lambda rng, dtype: [([texts(b"", b"a", b"some longer text, of more than 16 letters")],
+                                 {"num_buckets": 1000, "key": [7, 11]})])
 def string_to_hash_bucket_strong(input, num_buckets, key):
     """As StringToHashBucketFast, by a keyed hash that nobody can fill one bucket of without knowing the key."""
     if len(key) != 2:
@@ -210,7 +217,7 @@ def string_to_hash_bucket_strong(input, num_buckets, key):
 
 
 @op("StringToHashBucket(string_tensor: string; num_buckets: int >= 1) -> output: int64",
-    shape=shape_rules.same_as_input, host=True, grad=NOT_DIFFERENTIABLE)
+    shape=shape_rules.same_as_input, host=True, grad=NOT_DIFFERENTIABLE, samples=_hash_samples)
 def _string_to_hash_bucket(string_tensor, num_buckets):
     """As StringToHashBucketFast, by an older and slower hash."""
     return _each(string_tensor, lambda item: murmur64(item) % num_buckets)
@@ -231,7 +238,8 @@ def _fingerprint_shape(c: Any) -> Any:
     return (None if not shape else shape[0], 8)
 
 
-@op("Fingerprint(data: T, method: string) -> fingerprint: uint8", shape=_fingerprint_shape, host=True)
+@op("Fingerprint(data: T, method: string) -> fingerprint: uint8", shape=_fingerprint_shape, host=True,
+    samples=lambda rng, dtype: [] if dtype.kind == "O" else [[draw(rng, (2, 3), dtype), np.array(b"farmhash64", object)]])
 def _fingerprint_op(data, method):
     """The fingerprint of each row of `data`, 8 bytes each."""
     if method[()] != b"farmhash64":

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.declare.samples import texts
 from jitgraph.graph import shape_rules
 
 
@@ -20,7 +21,8 @@ def _joined(c: Any) -> Any:
     return known or ()
 
 
-@op('StringJoin(inputs: N*string; N: int >= 1, separator: string = "") -> output: string', shape=_joined, grad=NOT_DIFFERENTIABLE)
+@op('StringJoin(inputs: N*string; N: int >= 1, separator: string = "") -> output: string', shape=_joined, grad=NOT_DIFFERENTIABLE,
+    samples=lambda rng, dtype: [([[texts(b"a", b"b"), np.array(b"-", object), texts(b"c", b"")]], {"separator": ", "})])
 def string_join(inputs, separator):
     """The strings of several tensors, joined element by element."""
     between = separator.encode() if isinstance(separator, str) else separator

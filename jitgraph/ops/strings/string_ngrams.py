@@ -7,6 +7,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import texts
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import INDICES, int64, string
 from jitgraph.graph.scopes import name_scope
@@ -25,9 +26,15 @@ def _of_row(row: list[bytes], separator: bytes, widths: list[int], left: bytes, 
     return found
 
 
+def _ngram_samples(rng, dtype):
+    attrs = {"separator": "|", "left_pad": "<", "right_pad": ">", "preserve_short_sequences": False}
+    return [([texts(b"a", b"b", b"c", b"d"), np.array([0, 3, 3, 4], dtype)], {**attrs, "ngram_widths": widths, "pad_width": pad})
+            for widths, pad in (([2], -1), ([1, 3], 0))]
+
+
 @op("StringNGrams(data: string, data_splits: Tsplits; separator: string, ngram_widths: list(int) >= 0, left_pad: string, "
     "right_pad: string, pad_width: int, preserve_short_sequences: bool) -> ngrams: string, ngrams_splits: Tsplits",
-    Tsplits=INDICES.with_default(int64), host=True, dynamic=True, shape=lambda c: [(None,), c.shapes[1]])
+    Tsplits=INDICES.with_default(int64), host=True, dynamic=True, shape=lambda c: [(None,), c.shapes[1]], samples=_ngram_samples)
 def _string_ngrams(data, data_splits, separator, ngram_widths, left_pad, right_pad, pad_width, preserve_short_sequences):
     """The n-grams of each row ``data[data_splits[i]:data_splits[i + 1]]``, of every width in turn."""
     marks = [text.encode() if isinstance(text, str) else text for text in (separator, left_pad, right_pad)]

@@ -9,6 +9,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.declare.samples import ints, texts
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
@@ -46,14 +47,18 @@ def split_at_any(text: bytes, delimiters: bytes, skip_empty: bool) -> list[bytes
 
 
 @op("StringSplit(input: string, delimiter: string; skip_empty: bool = true) -> indices: int64, values: string, "
-    "shape: int64", shape=_split_shapes, host=True, dynamic=True, grad=NOT_DIFFERENTIABLE)
+    "shape: int64", shape=_split_shapes, host=True, dynamic=True, grad=NOT_DIFFERENTIABLE,
+    samples=lambda rng, dtype: [[texts(b"a b  c", b"", b"d"), np.array(b" ", object)],
+                                ([texts(b"a,b;,c"), np.array(b",;", object)], {"skip_empty": False})])
 def _string_split(input, delimiter, skip_empty):
     """The parts of each string between any of the bytes in `delimiter`, as a sparse matrix."""
     return _as_sparse(input, lambda text: split_at_any(text, delimiter[()], skip_empty))
 
 
 @op("StringSplitV2(input: string, sep: string; maxsplit: int = -1) -> indices: int64, values: string, shape: int64",
-    shape=_split_shapes, host=True, dynamic=True)
+    shape=_split_shapes, host=True, dynamic=True,
+    samples=lambda rng, dtype: [[texts(b"a b  c", b"", b"d"), np.array(b"", object)],
+                                ([texts(b"a,b,,c"), np.array(b",", object)], {"maxsplit": 2})])
 def _string_split_v2(input, sep, maxsplit):
     """The parts of each string between `sep`, as Python's ``split`` gives them, as a sparse matrix."""
     limit = -1 if maxsplit <= 0 else maxsplit
@@ -133,8 +138,13 @@ def _reduced_shape(c: Any) -> Any:
     return tuple(d for i, d in enumerate(shape) if i not in gone)
 
 
+def _join_samples(rng, dtype):
+    x = texts(b"a", b"b", b"", b"d").reshape(2, 2)
+    return [[x, ints(0)], [x, ints(1, 0)], ([x, ints(-1)], {"keep_dims": True, "separator": "-"}), [x, np.zeros(0, np.int32)]]
+
+
 @op('ReduceJoin(inputs: string, reduction_indices: int32; keep_dims: bool = false, separator: string = "") -> '
-    "output: string", shape=_reduced_shape, host=True, grad=NOT_DIFFERENTIABLE)
+    "output: string", shape=_reduced_shape, host=True, grad=NOT_DIFFERENTIABLE, samples=_join_samples)
 def _reduce_join(inputs, reduction_indices, keep_dims, separator):
     """The strings along some dimensions joined: first along the one named first, the results along the next."""
     axes = _axes(reduction_indices, inputs.ndim)
@@ -177,7 +187,9 @@ def _segments_shape(c: Any) -> Any:
 
 
 @op('UnsortedSegmentJoin(inputs: string, segment_ids: Tindices, num_segments: Tnumsegments; separator: string = "") -> '
-    "output: string", Tindices=INDICES, Tnumsegments=INDEX.with_default(dtypes.int32), shape=_segments_shape, host=True)
+    "output: string", Tindices=INDICES, Tnumsegments=INDEX.with_default(dtypes.int32), shape=_segments_shape, host=True,
+    samples=lambda rng, dtype: [([texts(b"a", b"b", b"c", b"d"), np.array([1, 0, 1, -1], dtype), np.array(3, np.int32)],
+                                 {"separator": "+"})])
 def _unsorted_segment_join(inputs, segment_ids, num_segments, separator):
     """Joins the strings (or slices of strings) of each segment."""
     rest = inputs.shape[segment_ids.ndim:]

@@ -11,6 +11,7 @@ import numpy as np
 
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.declare.samples import texts
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import TypeSet
 from jitgraph.graph.tensor import Tensor
@@ -78,9 +79,14 @@ def parsed_number(text: bytes, dtype: Any) -> Any:
     return float.fromhex(plain.decode()) if match.group(2) else float(plain)
 
 
+def _number_samples(rng, dtype):
+    return [([texts(b"12", b"-3", b" 7 ")], {"out_type": one})
+            for one in (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)]
+
+
 @op("StringToNumber(string_tensor: string; out_type: type = float32) -> output: out_type",
     out_type=TypeSet(dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64), shape=shape_rules.same_as_input,
-    host=True, grad=NOT_DIFFERENTIABLE)
+    host=True, grad=NOT_DIFFERENTIABLE, samples=_number_samples)
 def _string_to_number(string_tensor, out_type):
     """The number that each string writes."""
 
@@ -118,8 +124,14 @@ def _substr_shape(c: Any) -> Any:
     return shape_rules.broadcast_shapes(strings, positions)
 
 
+def _part_samples(rng, dtype):
+    x = texts(b"hello", b"abc")
+    return [[x, np.array(1, dtype), np.array(2, dtype)], [x, np.array([0, -2], dtype), np.array([9, 1], dtype)],
+            ([texts("\u00e9\U0001f600x".encode()), np.array([1], dtype), np.array([1], dtype)], {"unit": "UTF8_CHAR"})]
+
+
 @op(f"Substr(input: string, pos: T, len: T; {_UNITS}) -> output: string", T=TypeSet(dtypes.int32, dtypes.int64),
-    shape=_substr_shape, host=True)
+    shape=_substr_shape, host=True, samples=_part_samples)
 def _substr(input, pos, len, unit):
     """`len` bytes (or characters) of each string from `pos` on; negative positions count from the end."""
     strings, positions, counts = np.broadcast_arrays(input, pos, len)
@@ -145,7 +157,11 @@ def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = 
     return _substr(input, pos, len, unit=unit, name=name)
 
 
-@op(f"StringLength(input: string; {_UNITS}) -> output: int32", shape=shape_rules.same_as_input, host=True)
+def _length_samples(rng, dtype):
+    return [([texts(b"", b"abc", "\u00e9\U0001f600".encode())], {"unit": unit}) for unit in ("BYTE", "UTF8_CHAR")]
+
+
+@op(f"StringLength(input: string; {_UNITS}) -> output: int32", shape=shape_rules.same_as_input, host=True, samples=_length_samples)
 def _string_length(input, unit):
     """The length of each string."""
     return each(len if unit == "BYTE" else lambda text: len(characters(text)), input, np.int32)
@@ -163,7 +179,13 @@ def _checked_encoding(encoding: str) -> bool:
     return encoding == "utf-8"
 
 
-@op('StringLower(input: string; encoding: string = "") -> output: string', shape=shape_rules.same_as_input, host=True)
+def _word_samples(rng, dtype):
+    x = texts(b" aB c\n", b"", "Caf\u00c9 \U0001f600".encode(), b"abc")
+    return [[x], [x.reshape(2, 2)], [x[0]], [x[:0]], ([x], {"encoding": "utf-8"})]
+
+
+@op('StringLower(input: string; encoding: string = "") -> output: string', shape=shape_rules.same_as_input, host=True,
+    samples=_word_samples)
 def string_lower(input, encoding):
     """Each string in lower case: ASCII letters, or all with `encoding` "utf-8"."""
     if _checked_encoding(encoding):
@@ -171,7 +193,8 @@ def string_lower(input, encoding):
     return each(bytes.lower, input)
 
 
-@op('StringUpper(input: string; encoding: string = "") -> output: string', shape=shape_rules.same_as_input, host=True)
+@op('StringUpper(input: string; encoding: string = "") -> output: string', shape=shape_rules.same_as_input, host=True,
+    samples=_word_samples)
 def string_upper(input, encoding):
     """Each string in upper case: ASCII letters, or all with `encoding` "utf-8"."""
     if _checked_encoding(encoding):
@@ -179,7 +202,8 @@ def string_upper(input, encoding):
     return each(bytes.upper, input)
 
 
-@op("StringStrip(input: string) -> output: string", shape=shape_rules.same_as_input, host=True)
+@op("StringStrip(input: string) -> output: string", shape=shape_rules.same_as_input, host=True,
+    samples=lambda rng, dtype: [[texts(b" a\t", b"", b"\nb c")], [np.array(b" x ", object)]])
 def string_strip(input):
     """Each string without white space at its ends."""
     return each(bytes.strip, input)
@@ -188,7 +212,8 @@ def string_strip(input):
 # -- encodings -----------------------------------------------------------------------------------------------------
 
 @op("EncodeBase64(input: string; pad: bool = false) -> output: string", shape=shape_rules.same_as_input, host=True,
-    grad=NOT_DIFFERENTIABLE)
+    grad=NOT_DIFFERENTIABLE,
+    samples=lambda rng, dtype: [([texts(b"", b"a", b"\xff\xfe?", b"long one")], {"pad": pad}) for pad in (False, True)])
 def encode_base64(input, pad):
     """Each string in web-safe base64 (with - and _), padded with = if `pad`."""
     encode = base64.urlsafe_b64encode
@@ -210,7 +235,8 @@ def _decoded(text: bytes) -> bytes:
         raise invalid(f"Invalid base64: {error}") from None
 
 
-@op("DecodeBase64(input: string) -> output: string", shape=shape_rules.same_as_input, host=True, grad=NOT_DIFFERENTIABLE)
+@op("DecodeBase64(input: string) -> output: string", shape=shape_rules.same_as_input, host=True, grad=NOT_DIFFERENTIABLE,
+    samples=lambda rng, dtype: [[texts(b"", b"YQ", b"__4_", b"YQ==")]])
 def decode_base64(input):
     """What each string holds in web-safe base64, padded or not."""
     return each(_decoded, input)

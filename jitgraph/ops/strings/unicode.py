@@ -8,6 +8,7 @@ import numpy as np
 
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import ints, texts
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import INDEX
@@ -72,8 +73,15 @@ def _encoded(codes: list[int], encoding: str, errors: str, replacement: int) -> 
     return "".join(characters).encode(encoding)
 
 
+_TEXTS = texts(b"", "h\u00e9\U0001f600".encode(), b"a\xffb", b"ok")
+
+
+def _transcode_samples(rng, dtype):
+    return [([_TEXTS], {"input_encoding": "UTF-8", "output_encoding": to}) for to in ("UTF-8", "UTF-16-BE", "UTF-32-BE")]
+
+
 @op(f"UnicodeTranscode(input: string; input_encoding: string, {_OUTPUT}, {_READING}) -> output: string",
-    shape=shape_rules.same_as_input, host=True)
+    shape=shape_rules.same_as_input, host=True, samples=_transcode_samples)
 def unicode_transcode(input, input_encoding, output_encoding, errors, replacement_char, replace_control_characters):
     """Each string in another encoding.
 
@@ -103,8 +111,12 @@ def _decode_all(strings: np.ndarray, *how: Any) -> tuple:
     return splits, codes, np.array([offset for row in rows for _, offset in row], np.int64)
 
 
+def _decode_samples(rng, dtype):
+    return [([_TEXTS], {"input_encoding": "UTF-8", "Tsplits": splits}) for splits in (dtypes.int32, dtypes.int64)]
+
+
 @op(f"UnicodeDecode(input: string; input_encoding: string, {_READING}, Tsplits: type = int64) -> row_splits: Tsplits, "
-    "char_values: int32", Tsplits=_SPLITS, shape=_decoded_shapes(1), host=True, dynamic=True)
+    "char_values: int32", Tsplits=_SPLITS, shape=_decoded_shapes(1), host=True, dynamic=True, samples=_decode_samples)
 def _unicode_decode(input, input_encoding, errors, replacement_char, replace_control_characters, Tsplits):
     """The code points of all strings, and where those of each begin."""
     splits, codes, _ = _decode_all(input, input_encoding, errors, replacement_char, replace_control_characters)
@@ -113,7 +125,7 @@ def _unicode_decode(input, input_encoding, errors, replacement_char, replace_con
 
 @op(f"UnicodeDecodeWithOffsets(input: string; input_encoding: string, {_READING}, Tsplits: type = int64) -> "
     "row_splits: Tsplits, char_values: int32, char_to_byte_starts: int64", Tsplits=_SPLITS, shape=_decoded_shapes(2),
-    host=True, dynamic=True)
+    host=True, dynamic=True, samples=_decode_samples)
 def _unicode_decode_with_offsets(input, input_encoding, errors, replacement_char, replace_control_characters, Tsplits):
     """As UnicodeDecode, with the position of each character in its string."""
     splits, codes, offsets = _decode_all(input, input_encoding, errors, replacement_char, replace_control_characters)
@@ -122,7 +134,9 @@ def _unicode_decode_with_offsets(input, input_encoding, errors, replacement_char
 
 @op(f"UnicodeEncode(input_values: int32, input_splits: Tsplits; {_ERRORS}, {_OUTPUT}) -> output: string",
     Tsplits=_SPLITS, shape=lambda c: (None if not c.shapes[1] or c.shapes[1][0] is None else c.shapes[1][0] - 1,),
-    host=True)
+    host=True,
+    samples=lambda rng, dtype: [([ints(104, 233, 128512), np.array([0, 1, 1, 3], dtype)], {"output_encoding": to})
+                                for to in ("UTF-8", "UTF-16-BE")])
 def _unicode_encode(input_values, input_splits, errors, replacement_char, output_encoding):
     """The strings that rows of code points spell."""
     out = np.empty(len(input_splits) - 1, object)
