@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.formats import messages
+from jitgraph.formats import messages, varint
 from jitgraph.graph import dtypes
 from jitgraph.graph.dtypes import DType, as_dtype
 
@@ -89,7 +89,9 @@ def to_array(proto: Any) -> np.ndarray:
     count = 1
     for size in shape:
         count *= size
-    if proto.tensor_content and dtype is not dtypes.string:
+    if proto.tensor_content:
+        if dtype is dtypes.string:
+            return _texts_from_content(proto.tensor_content, count).reshape(shape)
         return _from_content(proto.tensor_content, dtype, shape, count)
     if dtype.name not in _FIELDS:
         raise ValueError(f"a TensorProto of {dtype.name} cannot become an array")
@@ -108,6 +110,25 @@ def _from_content(content: bytes, dtype: DType, shape: tuple, count: int) -> np.
                          f"{count * storage.itemsize}")
     array = np.frombuffer(content, storage).reshape(shape)
     return array if sys.byteorder == "little" else array.byteswap()
+
+
+def _texts_from_content(content: bytes, count: int) -> np.ndarray:
+    """Strings as ``SerializeSparse`` writes them: the length of each, then all of them."""
+    lengths, position = [], 0
+    try:
+        for _ in range(count):
+            length, position = varint.decode(content, position)
+            lengths.append(length)
+    except IndexError:
+        raise ValueError(f"a TensorProto of {count} strings holds {len(content)} bytes") from None
+    if position + sum(lengths) != len(content):
+        raise ValueError(f"a TensorProto of {count} strings holds {len(content)} bytes, not {position + sum(lengths)}")
+    array = np.empty(count, object)
+    for k, length in enumerate(lengths):
+        array[k] = content[position:position + length]
+        position += length
+    array.flags.writeable = False
+    return array
 
 
 def _from_list(values: Any, dtype: DType) -> np.ndarray:

@@ -24,9 +24,20 @@ def _strings(parts: Any, out_type: DType) -> list:
     """The three elements that stand for the parts of a sparse tensor."""
     if out_type is dtypes.variant:
         return [np.array(part) for part in parts]
-    from jitgraph.formats.tensor_proto import make_tensor_proto
+    return [_content(np.asarray(part)).SerializeToString(deterministic=True) for part in parts]
 
-    return [make_tensor_proto(part).SerializeToString(deterministic=True) for part in parts]
+
+def _content(array: np.ndarray) -> Any:
+    """A TensorProto that has its elements as bytes, strings with their lengths before them, as TensorFlow writes it here."""
+    from jitgraph.formats import messages, varint
+    from jitgraph.formats.tensor_proto import shape_to_proto, with_content
+
+    if array.dtype != object:
+        return with_content(array, dtypes.as_dtype(array.dtype))
+    proto = messages.TensorProto(dtype=messages.DT_STRING, tensor_shape=shape_to_proto(array.shape))
+    texts = array.ravel().tolist()
+    proto.tensor_content = b"".join(varint.encode(len(text)) for text in texts) + b"".join(texts)
+    return proto
 
 
 def _table(rows: list[list]) -> np.ndarray:
