@@ -47,7 +47,8 @@ def samples_of(opdef: OpDef) -> Any:
         return opdef.samples
     if opdef.type in inputs.TABLE:
         return inputs.TABLE[opdef.type]
-    drawable = not opdef.tested_in and not opdef.stateful and opdef.state is None and not any(a.is_list or a.is_ref for a in opdef.inputs)
+    drawable = not opdef.tested_in and not opdef.stateful and opdef.state is None and not any(a.is_list or a.is_ref
+                                                                                              for a in opdef.inputs)
     required = [a for a in opdef.attrs.values() if not a.implied and a.default is _REQUIRED]
     if not drawable or required:
         return None

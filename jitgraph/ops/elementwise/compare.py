@@ -111,8 +111,13 @@ def greater_equal(x, y):
     return prim.ge(x, y)
 
 
+def _equal_shapes(rng: Any, dtype: Any) -> list:
+    return [[draw(rng, shape, dtype), draw(rng, shape, dtype)] for shape in ((2, 3), (), (0, 2))]
+
+
 @elementwise("ApproximateEqual(x: T, y: T; tolerance: float = 1e-5) -> z: bool", T=REALS + COMPLEX,
-             grad=NOT_DIFFERENTIABLE, reference=lambda x, y, tolerance: np.abs(x - y) <= tolerance)
+             grad=NOT_DIFFERENTIABLE, shape=shape_rules.merged_inputs, samples=_equal_shapes,
+             reference=lambda x, y, tolerance: np.abs(x - y) <= tolerance)
 def approximate_equal(x, y, tolerance, T):
     """Where ``abs(x - y) <= tolerance``."""
     real = T.real_dtype

@@ -102,6 +102,12 @@ def _image_shape(c: Any) -> Any:
     return (None, None, channels or None)
 
 
+def _cropped_shape(c: Any) -> tuple:
+    *_, channels = _image_shape(c)
+    window = c.constant(1)
+    return (None, None, channels) if window is None else (*window[2:], channels)
+
+
 def _image(channels: int = 3) -> np.ndarray:
     return np.arange(60 * channels, dtype=np.uint8).reshape(10, 6, channels)
 
@@ -159,7 +165,7 @@ def _decode_jpeg(contents, channels, ratio):
 
 
 @op(f"DecodeAndCropJpeg(contents: string, crop_window: int32; {_JPEG}) -> image: uint8", host=True, dynamic=True,
-    shape=_image_shape, samples=lambda rng, dtype: [[_encoded("JPEG"), ints(2, 1, 5, 4)]])
+    shape=_cropped_shape, samples=lambda rng, dtype: [[_encoded("JPEG"), ints(2, 1, 5, 4)]])
 def _decode_and_crop_jpeg(contents, crop_window, channels, ratio):
     """A window (y, x, height, width) of the pixels of a JPEG file."""
     y, x, height, width = (int(n) for n in crop_window)

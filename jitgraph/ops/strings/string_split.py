@@ -130,8 +130,10 @@ def _axes(value: Any, rank: int) -> list[int]:
 
 def _reduced_shape(c: Any) -> Any:
     shape, axes = c.shapes[0], c.constant(1)
-    if shape is None or not shape_rules.known(axes):
+    if shape is None:
         return None
+    if not shape_rules.known(axes):
+        return (None,) * len(shape) if c.attrs["keep_dims"] else None
     gone = _axes(axes, len(shape))
     if c.attrs["keep_dims"]:
         return tuple(1 if i in gone else d for i, d in enumerate(shape))
