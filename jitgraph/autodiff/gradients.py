@@ -487,11 +487,12 @@ def _row(element: Tensor, x: Tensor, options: dict) -> Tensor:
 
 
 def _looped_rows(flat: Tensor, x: Tensor, options: dict) -> Tensor:
-    from jitgraph.facade.names import resolve
+    from jitgraph.control.while_loops import while_loop
+    from jitgraph.tensor_arrays.tensor_array import TensorArray
 
     def step(index, rows):
         return index + 1, rows.write(index, _row(raw.GatherV2(flat, index, 0), x, options))
 
     count = raw.Size(flat)
-    rows = resolve("TensorArray")(x.dtype.base_dtype, count)
-    return resolve("while_loop")(lambda index, _: index < count, step, [0, rows])[1].stack()
+    rows = TensorArray(x.dtype.base_dtype, count)
+    return while_loop(lambda index, _: index < count, step, [0, rows])[1].stack()

@@ -195,23 +195,27 @@ def _text_of(predicates: list) -> str:
 
 
 def _assert_at_most_one(predicates: list) -> Operation:
-    from jitgraph.facade.names import resolve
+    from jitgraph.ops.arrays.join import stack
+    from jitgraph.ops.checks.assertion import Assert
+    from jitgraph.ops.elementwise.compare import less_equal
+    from jitgraph.ops.reduce.reductions import count_nonzero
 
-    held = resolve("stack")([convert_to_tensor(pred) for pred in predicates], name="preds_c")
-    count = resolve("count_nonzero")(held, name="num_true_conds", dtype=dtypes.int32)
+    held = stack([convert_to_tensor(pred) for pred in predicates], name="preds_c")
+    count = count_nonzero(held, name="num_true_conds", dtype=dtypes.int32)
     text = f"More than one condition evaluated as True but exclusive=True.  Conditions: {_text_of(predicates)}, Values:"
-    return resolve("Assert")(resolve("less_equal")(count, 1, name="at_most_one_true_cond"), [text, held],
-                             summarize=len(predicates), name="assert_at_most_one")
+    return Assert(less_equal(count, 1, name="at_most_one_true_cond"), [text, held],
+                  summarize=len(predicates), name="assert_at_most_one")
 
 
 def _checked_default(predicates: list, function: Callable) -> Callable:
     """The last function as the default, for a ``case`` without one: it checks that its predicate holds."""
-    def checked() -> Any:
-        from jitgraph.facade.names import resolve
+    from jitgraph.ops.arrays.join import stack
+    from jitgraph.ops.checks.assertion import Assert
 
-        held = resolve("stack")([convert_to_tensor(pred) for pred in predicates], name="all_conditions")
+    def checked() -> Any:
+        held = stack([convert_to_tensor(pred) for pred in predicates], name="all_conditions")
         text = f"None of conditions evaluated as True. Conditions: {_text_of(predicates)}, Values:"
-        check = resolve("Assert")(convert_to_tensor(predicates[-1]), [text, held], summarize=len(predicates))
+        check = Assert(convert_to_tensor(predicates[-1]), [text, held], summarize=len(predicates))
         with control_dependencies([check]):
             result = function()
             # what the function only hands on has to wait for the check as well

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jitgraph.declare.op import op
-from jitgraph.facade import names
 from jitgraph.graph import dtypes, errors, shape_rules
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.constant_value import constant_value
@@ -100,6 +99,8 @@ class Kept(NamedTuple):
 
 def store(tensor: SparseTensor, many: bool, keep_input: Tensor, map_name: str | None) -> tuple[Tensor, str]:
     """(handle, name of the map): `tensor`, or with `many` each of its rows, kept where `keep_input` is true."""
+    from jitgraph.control.conditionals import cond
+
     builder = _add_many_sparse_to_tensors_map if many else _add_sparse_to_tensors_map
     made: list[str] = []
 
@@ -112,7 +113,7 @@ def store(tensor: SparseTensor, many: bool, keep_input: Tensor, map_name: str | 
     if known is not None and known:
         handle = add()
     else:
-        handle = names.resolve("cond")(keep_input, add, lambda: constant(-1, dtype=dtypes.int64))
+        handle = cond(keep_input, add, lambda: constant(-1, dtype=dtypes.int64))
     return expand_dims(handle, 1 if many else 0), made[0]
 
 

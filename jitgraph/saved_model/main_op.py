@@ -11,8 +11,10 @@ from jitgraph.variables.variable_collections import global_variables_initializer
 
 
 def _tables_initializer() -> Operation:
+    from jitgraph.resources.tables import tables_initializer
+
     if "tables_initializer" in names.table():
-        return names.resolve("tables_initializer")()
+        return tables_initializer()
     return no_op(name="init_all_tables")
 
 

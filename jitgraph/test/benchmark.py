@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.facade import names
 from jitgraph.graph.stack import get_default_session
 
 
 def benchmark_config() -> Any:
     """The ConfigProto that benchmarks run with."""
-    return names.resolve("ConfigProto")()
+    from jitgraph.formats.messages import ConfigProto
+
+    return ConfigProto()
 
 
 class Benchmark:

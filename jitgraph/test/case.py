@@ -40,11 +40,13 @@ class TestCase(Assertions):
 
     def setUp(self) -> None:
         """Empties the default graph and sets the seeds."""
+        from jitgraph.graph.seeds import set_random_seed
+
         self._close_cached()
         random.seed(SEED)
         np.random.seed(SEED)
         reset_default_graph()
-        names.resolve("set_random_seed")(SEED)
+        set_random_seed(SEED)
 
     def tearDown(self) -> None:
         """Fails if a thread of ``checkedThread`` raised, and closes the cached session."""

@@ -7,8 +7,6 @@ import tempfile
 import unittest
 from typing import Any
 
-from jitgraph.facade import names
-
 
 def get_temp_dir() -> str:
     """A directory for temporary files of this process's tests."""
@@ -27,7 +25,9 @@ test_src_dir_path.__test__ = False      # type: ignore[attr-defined]
 
 def main(argv: Any = None) -> None:
     """Parses the flags and runs the tests of the main module, as ``unittest.main`` does; ends the process."""
-    names.resolve("app.run")(lambda rest: unittest.main(module="__main__", argv=rest), argv=argv or sys.argv)
+    from jitgraph.app.command_flags import run
+
+    run(lambda rest: unittest.main(module="__main__", argv=rest), argv=argv or sys.argv)
 
 
 def is_built_with_cuda() -> bool:

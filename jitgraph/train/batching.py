@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 from jitgraph.control.order_ops import no_op
-from jitgraph.facade import names
 from jitgraph.graph import dtypes
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.constant_value import constant_value
@@ -142,6 +141,8 @@ def _restored(taken: Any, info: list) -> Any:
 
 def _enqueued(queue: QueueBase, tensors: list, enqueue_many: bool, keep_input: Tensor) -> Any:
     """The operation that puts an example (or several) into the queue, if `keep_input` says so."""
+    from jitgraph.control.conditionals import cond
+
     enqueue = queue.enqueue_many if enqueue_many else queue.enqueue
     if keep_input.shape.ndims == 1:
         chosen = cast(keep_input, dtypes.int32)
@@ -149,7 +150,7 @@ def _enqueued(queue: QueueBase, tensors: list, enqueue_many: bool, keep_input: T
     known = constant_value(keep_input)
     if known is not None:
         return enqueue(tensors) if known else no_op()
-    return names.resolve("cond")(keep_input, lambda: enqueue(tensors), no_op)
+    return cond(keep_input, lambda: enqueue(tensors), no_op)
 
 
 def _batched(function: str, tensors: Any, lists: Callable[[], list[list]], make: Callable[[list, Any], QueueBase],

@@ -118,6 +118,8 @@ def slice_input_producer(tensor_list: Any, num_epochs: int | None = None, shuffl
 
 def match_filenames_once(pattern: Any, name: str | None = None) -> Variable:
     """A local variable with the names of the files that match a glob pattern, looked up when it is initialized."""
+    from jitgraph.ops.files.file import matching_files
+
     with name_scope(name, "matching_filenames", [pattern]) as scope:
-        return Variable(names.resolve("matching_files")(pattern), name=scope, trainable=False, validate_shape=False,
-                        collections=[GraphKeys.LOCAL_VARIABLES])
+        return Variable(matching_files(pattern), name=scope, trainable=False, validate_shape=False,
+       collections=[GraphKeys.LOCAL_VARIABLES])

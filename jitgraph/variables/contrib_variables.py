@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.facade import names
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.operation import Operation
@@ -77,12 +76,15 @@ def _global_variable_named(name: str) -> Any:
 
 def _assign(values: dict) -> tuple[Operation, dict]:
     """(an operation that gives variables the values that are fed with it, the feeds), for {variable: ndarray}."""
+    from jitgraph.control.order_ops import group
+    from jitgraph.ops.arrays.identity import placeholder
+
     assignments, feeds = [], {}
     for var, value in values.items():
-        place = names.resolve("placeholder")(var.dtype.base_dtype, var.get_shape(), name="placeholder/" + var.op.name)
+        place = placeholder(var.dtype.base_dtype, var.get_shape(), name="placeholder/" + var.op.name)
         assignments.append(var.assign(place))
         feeds[place] = value.reshape(var.get_shape().as_list())
-    return names.resolve("group")(*assignments), feeds
+    return group(*assignments), feeds
 
 
 def assign_from_values(var_names_to_values: dict[str, np.ndarray]) -> tuple[Operation, dict]:

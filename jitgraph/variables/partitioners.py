@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.facade import names
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor, register_tensor_conversion_function
 from jitgraph.graph.dtypes import DType
@@ -82,12 +81,14 @@ class PartitionedVariable:
         return [i for i, count in enumerate(self._partitions) if count > 1] or [0]
 
     def _concat(self) -> Tensor:
+        from jitgraph.ops.arrays.join import concat
+
         identity = lookup("Identity").builder
         if len(self._variable_list) == 1:
             with name_scope(None):
                 return identity(self._variable_list[0], name=self._name)
         with name_scope(self._name + "/ConcatPartitions/"):
-            joined = names.resolve("concat")(self._variable_list, self._partition_axes()[0])
+            joined = concat(self._variable_list, self._partition_axes()[0])
         with name_scope(None):
             return identity(joined, name=self._name)
 
@@ -98,15 +99,19 @@ class PartitionedVariable:
 
     def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> list:
         """Assigns to each part its piece of `value`; the list of the assignments."""
+        from jitgraph.ops.arrays.join import split
+
         axis = self._partition_axes()[0]
         sizes = [v.get_shape().as_list()[axis] for v in self._variable_list]
-        pieces = names.resolve("split")(convert_to_tensor(value, self._dtype), sizes, axis)
+        pieces = split(convert_to_tensor(value, self._dtype), sizes, axis)
         return [v.assign(piece, use_locking=use_locking) for v, piece in zip(self._variable_list, pieces)]
 
     @property
     def initializer(self) -> Any:
         """An operation that initializes all parts."""
-        return names.resolve("group")(*[v.initializer for v in self._variable_list])
+        from jitgraph.control.order_ops import group
+
+        return group(*[v.initializer for v in self._variable_list])
 
     def __iter__(self) -> Iterator:
         return iter(self._variable_list)
@@ -144,6 +149,8 @@ def _cut(size: int, count: int) -> list[tuple[int, int]]:
 
 def get_partitioned(store: Any, name: str, options: dict[str, Any]) -> PartitionedVariable:
     """The partitioned variable `name`: shared or made, part by part, as ``tf.get_variable`` says."""
+    from jitgraph.ops.arrays.slicing import slice
+
     if f"{name}/part_0" not in store.variables and name in store.variables:
         raise ValueError(f"A partitioner was provided, but an unpartitioned version of the variable was found: {name}. "
                          "Perhaps a variable of the same name was already created without partitioning?")
@@ -167,7 +174,7 @@ def get_partitioned(store: Any, name: str, options: dict[str, Any]) -> Partition
         part_options = dict(options, partition_info=PartitionInfo(full, part_offset), shape=part_shape)
         if initializer is not None and not callable(initializer):
             with name_scope(f"{name}/part_{i}/PartitionedInitializer"):
-                part_options["initializer"] = names.resolve("slice")(convert_to_tensor(initializer), part_offset, part_shape)
+                part_options["initializer"] = slice(convert_to_tensor(initializer), part_offset, part_shape)
             part_options["shape"] = None
         part_options.pop("partitioner")
         with name_scope(None):

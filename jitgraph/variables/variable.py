@@ -242,9 +242,12 @@ class Variable:
 
     def initialized_value(self) -> Tensor:
         """Its value if it has one by then, else its initial value: for initial values that depend on others."""
+        from jitgraph.control.conditionals import cond
+        from jitgraph.variables.variable_collections import is_variable_initialized
+
         with init_scope():
-            present = names.resolve("is_variable_initialized")(self)
-            return names.resolve("cond")(present, self.read_value, lambda: self.initial_value)
+            present = is_variable_initialized(self)
+            return cond(present, self.read_value, lambda: self.initial_value)
 
     # -- reading
 
@@ -273,11 +276,15 @@ class Variable:
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
         """The rows `indices`."""
-        return names.resolve("gather")(self, indices, name=name)
+        from jitgraph.ops.arrays.gather import gather
+
+        return gather(self, indices, name=name)
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
         """The elements or slices at the coordinates `indices`."""
-        return names.resolve("gather_nd")(self, indices, name=name)
+        from jitgraph.ops.arrays.batch_gather import gather_nd
+
+        return gather_nd(self, indices, name=name)
 
     def experimental_ref(self) -> Reference:
         """A hashable key that stands for this variable; its ``deref()`` is the variable."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph.control import order_ops
-from jitgraph.facade import names
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import as_dtype
@@ -99,19 +98,26 @@ def _all_or_default(var_list: Any) -> list:
 
 def report_uninitialized_variables(var_list: Any = None, name: str = "report_uninitialized_variables") -> Tensor:
     """A vector of strings: the names of the variables (all global and local ones if None) that have no value yet."""
+    from jitgraph.ops.arrays.constant import constant
+    from jitgraph.ops.arrays.join import stack
+    from jitgraph.ops.arrays.searching import boolean_mask
+    from jitgraph.ops.elementwise.compare import logical_not
+
     variables = _all_or_default(var_list)
     with name_scope(name):
         present = [is_variable_initialized(v) for v in variables]
         with device("/cpu:0"):
             if not variables:
-                return names.resolve("constant")([], dtype=as_dtype("string"))
-            missing = names.resolve("logical_not")(names.resolve("stack")(present))
-            listed = names.resolve("constant")([v.op.name for v in variables])
-            return names.resolve("boolean_mask")(listed, missing)
+                return constant([], dtype=as_dtype("string"))
+            missing = logical_not(stack(present))
+            listed = constant([v.op.name for v in variables])
+            return boolean_mask(listed, missing)
 
 
 def assert_variables_initialized(var_list: Any = None) -> Tensor | None:
     """A tensor whose evaluation raises FailedPreconditionError if a variable has no value; None without variables."""
+    from jitgraph.ops.arrays.join import stack
+
     variables = _all_or_default(var_list)
     if not variables:
         return None
@@ -119,4 +125,4 @@ def assert_variables_initialized(var_list: Any = None) -> Tensor | None:
     for variable in variables:
         with colocate_with(variable.op):
             ranks.append(rank_internal(variable, optimize=False))
-    return ranks[0] if len(ranks) == 1 else names.resolve("stack")(ranks)
+    return ranks[0] if len(ranks) == 1 else stack(ranks)

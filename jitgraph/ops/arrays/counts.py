@@ -152,12 +152,12 @@ def _matching(labels: Tensor, predictions: Tensor) -> tuple[Tensor, Tensor]:
 
 def _checked_labels(values: Tensor, num_classes: Any, what: str) -> Tensor:
     from jitgraph.control.order_ops import with_dependencies
-    from jitgraph.facade.names import resolve
+    from jitgraph.ops.checks.check_values import assert_less, assert_non_negative
 
     if num_classes is None:
-        check = resolve("assert_non_negative")(values, message=f"`{what}` contains negative values")
+        check = assert_non_negative(values, message=f"`{what}` contains negative values")
     else:
-        check = resolve("assert_less")(values, num_classes, message=f"`{what}` out of bound")
+        check = assert_less(values, num_classes, message=f"`{what}` out of bound")
     return with_dependencies([check], values)
 
 

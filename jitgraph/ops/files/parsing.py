@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 from jitgraph import raw_ops as raw
-from jitgraph.facade import names as public_names
 from jitgraph.graph import dtypes
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
@@ -122,6 +121,8 @@ class _Wanted:
 
     def results(self, indices: Any, values: Any, shapes: Any, dense: Any) -> dict[str, Any]:
         """What the ops give, by name; the parts of SparseFeatures joined."""
+        from jitgraph.ops.sparse.sparse_functions import sparse_merge
+
         found: dict[str, Any] = {key: SparseTensor(*parts) for key, *parts in zip(self.sparse, indices, values, shapes)}
         found.update(zip(self.dense, dense))
         for key in sorted(self.features):
@@ -131,8 +132,8 @@ class _Wanted:
                 sizes = feature.size
                 if isinstance(feature.index_key, str):
                     ids, sizes = ids[0], feature.size
-                found[key] = public_names.resolve("sparse_merge")(ids, found[feature.value_key], vocab_size=sizes, name=key,
-                                                                  already_sorted=feature.already_sorted)
+                found[key] = sparse_merge(ids, found[feature.value_key], vocab_size=sizes, name=key,
+                                          already_sorted=feature.already_sorted)
         return {key: found[key] for key in self.features}
 
 

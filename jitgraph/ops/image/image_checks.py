@@ -10,10 +10,10 @@ from jitgraph.graph.tensor import Tensor
 
 def assertion(condition: Any, message: str) -> list:
     """Nothing if `condition` holds, an Assert if it is a tensor.  Raises ValueError if it does not hold."""
-    if isinstance(condition, Tensor):
-        from jitgraph.facade.names import resolve
+    from jitgraph.ops.checks.assertion import Assert
 
-        return [resolve("Assert")(condition, [message])]
+    if isinstance(condition, Tensor):
+        return [Assert(condition, [message])]
     if not condition:
         raise ValueError(message)
     return []
@@ -30,9 +30,9 @@ def after(checks: list, value: Any) -> Tensor:
 
 
 def _positive_shape(image: Tensor) -> list:
-    from jitgraph.facade.names import resolve
+    from jitgraph.ops.checks.check_values import assert_positive
 
-    return [resolve("assert_positive")(raw.Shape(image), ["all dims of 'image.shape' must be > 0."])]
+    return [assert_positive(raw.Shape(image), ["all dims of 'image.shape' must be > 0."])]
 
 
 def at_least_3d(image: Tensor) -> list:
@@ -40,6 +40,8 @@ def at_least_3d(image: Tensor) -> list:
 
     Raises ValueError if it is known that it has not.
     """
+    from jitgraph.ops.checks.check_values import assert_greater_equal
+
     known = image._shape
     if known is not None and len(known) < 3:
         raise ValueError("'image' must be at least three-dimensional.")
@@ -47,10 +49,9 @@ def at_least_3d(image: Tensor) -> list:
         raise ValueError(f"all dims of 'image.shape' must be > 0: {image.shape}")
     if known is not None and None not in known:
         return []
-    from jitgraph.facade.names import resolve
 
     message = "'image' must be at least three-dimensional."
-    return [*_positive_shape(image), resolve("assert_greater_equal")(raw.Rank(image), 3, message=message)]
+    return [*_positive_shape(image), assert_greater_equal(raw.Rank(image), 3, message=message)]
 
 
 def checked_3d(image: Tensor) -> Tensor:
@@ -60,6 +61,8 @@ def checked_3d(image: Tensor) -> Tensor:
 
 def checked_grayscale(image: Tensor) -> Tensor:
     """The image, checked to have a last dimension of size 1."""
+    from jitgraph.ops.checks.check_values import assert_equal
+
     known = image._shape
     if known is not None and len(known) < 2:
         raise ValueError("A grayscale image must be at least two-dimensional.")
@@ -68,9 +71,8 @@ def checked_grayscale(image: Tensor) -> Tensor:
         if known[-1] != 1:
             raise ValueError(message)
         return after([], image)
-    from jitgraph.facade.names import resolve
 
-    return after([resolve("assert_equal")(raw.Shape(image)[-1], 1, message=message)], image)
+    return after([assert_equal(raw.Shape(image)[-1], 1, message=message)], image)
 
 
 def dimensions(image: Tensor, rank: int) -> list:

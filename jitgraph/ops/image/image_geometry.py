@@ -52,13 +52,13 @@ def flip_up_down(image: Any) -> Tensor:
 
 
 def _random_flip(image: Any, axis: int, seed: int | None, name: str) -> Tensor:
+    from jitgraph.control.conditionals import cond
+
     with name_scope(None, name, [image]) as scope:
         image = checked_3d(convert_to_tensor(image, name="image"))
         if not is_batch(image):
-            from jitgraph.facade.names import resolve
-
             mirror = raw.Less(random_uniform([], 0, 1.0, seed=seed), 0.5)
-            found = resolve("cond")(mirror, lambda: _reversed(image, [axis]), lambda: image, name=scope)
+            found = cond(mirror, lambda: _reversed(image, [axis]), lambda: image, name=scope)
             found.set_shape([None] * 3 if image._shape is None else image.shape)
             return found
         count = raw.Shape(image)[0]
@@ -80,6 +80,8 @@ def random_flip_up_down(image: Any, seed: int | None = None) -> Tensor:
 
 def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
     """An image, or a batch of them, turned `k` times by 90 degrees counter-clockwise; `k` may be a tensor."""
+    from jitgraph.control.conditionals import case
+
     with name_scope(name, "rot90", [image, k]) as scope:
         image = checked_3d(convert_to_tensor(image, name="image"))
         lead = [0] if is_batch(image) else []
@@ -89,11 +91,10 @@ def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
                  lambda: _reversed(_transposed(image, swap), [w])]
         if not isinstance(k, Tensor):
             return raw.Identity(turns[int(k) % 4](), name=scope)
-        from jitgraph.facade.names import resolve
 
         k = raw.FloorMod(convert_to_tensor(k, dtypes.int32, name="k"), 4)
         cases = [(raw.Equal(k, i), turns[i]) for i in (1, 2, 3)]
-        found = resolve("case")(cases, default=turns[0], exclusive=True, name=scope)
+        found = case(cases, default=turns[0], exclusive=True, name=scope)
         if image._shape is not None:
             found.set_shape([*image._shape[:h], None, None, image._shape[-1]])
         return found

@@ -66,6 +66,8 @@ def matrix_solve_ls(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool
     otherwise the solution of least norm is found by orthogonal factors, which also works for matrices of low rank.
     Raises NotImplementedError for complex128 with a regularizer.
     """
+    from jitgraph.control.conditionals import cond
+
     matrix = convert_to_tensor(matrix, name="matrix")
     if matrix.dtype.base_dtype == dtypes.complex128 and not isinstance(l2_regularizer, Tensor) and l2_regularizer != 0:
         raise NotImplementedError("matrix_solve_ls is currently disabled for complex128 and l2_regularizer != 0 due to "
@@ -76,11 +78,10 @@ def matrix_solve_ls(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool
         rows, columns = _sizes(matrix)
         if rows is not None and columns is not None:
             return _normal_equations(matrix, rhs, l2_regularizer, rows >= columns)
-        from jitgraph.facade.names import resolve
 
         sizes = raw.Shape(matrix)[-2:]
-        return resolve("cond")(sizes[0] >= sizes[1], lambda: _normal_equations(matrix, rhs, l2_regularizer, True),
-                               lambda: _normal_equations(matrix, rhs, l2_regularizer, False))
+        return cond(sizes[0] >= sizes[1], lambda: _normal_equations(matrix, rhs, l2_regularizer, True),
+                    lambda: _normal_equations(matrix, rhs, l2_regularizer, False))
 
 
 def self_adjoint_eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
@@ -127,6 +128,8 @@ def matvec(a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, a
 
 
 def _checked_matrix(a: Tensor, validate_args: bool) -> Tensor:
+    from jitgraph.ops.checks.check_shapes import assert_rank_at_least
+
     if not a.dtype.is_floating:
         raise TypeError(f"Input `a` must have `float`-like `dtype` (saw {a.dtype.name}).")
     if a._shape is not None:
@@ -135,9 +138,8 @@ def _checked_matrix(a: Tensor, validate_args: bool) -> Tensor:
         return a
     if not validate_args:
         return a
-    from jitgraph.facade.names import resolve
 
-    check = resolve("assert_rank_at_least")(a, rank=2, message="Input `a` must have at least 2 dimensions.")
+    check = assert_rank_at_least(a, rank=2, message="Input `a` must have at least 2 dimensions.")
     with control_dependencies([check]):
         return raw.Identity(a)
 

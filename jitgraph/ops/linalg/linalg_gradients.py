@@ -143,17 +143,18 @@ def _least_squares(a: Tensor, b: Tensor, l2: Tensor, x: Tensor, grad: Any, tall:
 
 def least_squares(op: Any, grad: Any) -> list:
     """Raises ValueError for fast=False, for which there is none."""
+    from jitgraph.control.conditionals import cond
+
     if not op.get_attr("fast"):
         raise ValueError("Gradient not defined for fast=False")
     a, b, l2 = op.inputs
     known = a._shape
     if known is not None and known[-1] is not None and known[-2] is not None:
         return [*_least_squares(a, b, l2, op.outputs[0], grad, known[-2] >= known[-1]), None]
-    from jitgraph.facade.names import resolve
 
     sizes = raw.Shape(a)[-2:]
-    parts = resolve("cond")(sizes[0] >= sizes[1], lambda: _least_squares(a, b, l2, op.outputs[0], grad, True),
-                            lambda: _least_squares(a, b, l2, op.outputs[0], grad, False))
+    parts = cond(sizes[0] >= sizes[1], lambda: _least_squares(a, b, l2, op.outputs[0], grad, True),
+                 lambda: _least_squares(a, b, l2, op.outputs[0], grad, False))
     return [*parts, None]
 
 

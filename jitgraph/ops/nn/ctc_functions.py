@@ -114,7 +114,7 @@ def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> 
 
 def ctc_unique_labels(labels: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     """(y, idx): for each row the different labels in the order of their appearance, filled with 0, and their places."""
-    from jitgraph.facade.names import resolve
+    from jitgraph.control.higher_order import map_fn
 
     with name_scope(name, "ctc_unique_labels", [labels]):
         labels = convert_to_tensor(labels, name="labels")
@@ -125,4 +125,4 @@ def ctc_unique_labels(labels: Any, name: str | None = None) -> tuple[Tensor, Ten
             padded = raw.Pad(found.y, raw.ExpandDims(raw.Pack([np.int32(0), missing]), 0))
             return [raw.Cast(padded, DstT=dtypes.int64), found.idx]
 
-        return resolve("map_fn")(distinct, labels, dtype=[dtypes.int64, dtypes.int32])
+        return map_fn(distinct, labels, dtype=[dtypes.int64, dtypes.int32])

@@ -156,6 +156,8 @@ def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
 
     Raises ValueError, or InvalidArgumentError when it runs, if a size of `new_shape` is smaller.
     """
+    from jitgraph.ops.checks.check_values import assert_equal, assert_less_equal
+
     sp_input = as_sparse(sp_input)
     indices, values = raw.Identity(sp_input.indices), raw.Identity(sp_input.values)
     if new_shape is None:
@@ -172,10 +174,9 @@ def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
                              f"({np.array(known)}), sp_input.shape ({sizes}).")
         return SparseTensor(indices, values, sizes)
     from jitgraph.control.order_ops import with_dependencies
-    from jitgraph.facade.names import resolve
 
-    wanted = with_dependencies([resolve("assert_equal")(raw.Shape(have), raw.Shape(wanted))], wanted)
-    wanted = with_dependencies([resolve("assert_less_equal")(have, wanted)], wanted)
+    wanted = with_dependencies([assert_equal(raw.Shape(have), raw.Shape(wanted))], wanted)
+    wanted = with_dependencies([assert_less_equal(have, wanted)], wanted)
     return SparseTensor(indices, values, wanted)
 
 
