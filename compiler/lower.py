@@ -26,7 +26,6 @@ from .prune import changes_something, has_effect, is_idle, must_be_fed
 from .specialize import MISUSED, shape_error
 from .views import resolve
 
-PASS_THROUGH = {"Identity", "StopGradient", "PreventGradient", "PlaceholderWithDefault", "RefIdentity"}
 
 def lower(program):
     """Operations become primitives; reads and writes of variables become values of versions."""

@@ -23,7 +23,6 @@ from .. import ranges
 from ..builder import Builder
 from ..emit import scalars
 from ..kernel import CODES, DTYPE_NAMES, Statement
-from ..lower import PASS_THROUGH
 from ..order import body_variables, order, variable_of
 from ..primitives.elementwise import CAST, MAP
 from ..primitives.memory import CONST, INPUT
@@ -260,7 +259,7 @@ class _Block:
         if opdef.calls:
             found = self.writer.call(op, [self._named(v) for v in inputs])
             results = [self._given(name) for name in found]
-        elif op.type in PASS_THROUGH or op.type == "ReadVariableOp":
+        elif opdef.forwards:
             results = inputs
         elif op.type == "Const":
             results = [self.b.const(op.attrs["value"], op.outputs[0].dtype)]

@@ -258,10 +258,11 @@ class Dataset:
         Components become datasets of their own: flat_map them with ``lambda w: w.batch(size)``.
         """
         shift = size if shift is None else shift
-        given = [number(value, name) for value, name in ((size, "size"), (shift, "shift"), (stride, "stride"))]
+        size, shift, stride = number(size, "size"), number(shift, "shift"), number(stride, "stride")
         spec = structure.map_structure(DatasetStructure, self._element_spec)
         drop = convert_to_tensor(drop_remainder, dtypes.bool_, "drop_remainder")
-        return self._made(raw.WindowDataset(self._variant_tensor, *given, drop, **structure.flat_attributes(spec)), spec)
+        windows = raw.WindowDataset(self._variant_tensor, size, shift, stride, drop, **structure.flat_attributes(spec))
+        return self._made(windows, spec)
 
     # -- functions
 

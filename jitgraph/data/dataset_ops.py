@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from jitgraph.data import order_host, simple_host, thread_host
-from jitgraph.data.declaring import dataset_op
+from jitgraph.data.declaring import TESTS, dataset_op
 from jitgraph.data.file_host import FileCached
 from jitgraph.declare.op import op
 from jitgraph.graph import shape_rules
@@ -164,14 +164,15 @@ def private_thread_pool_dataset(input_dataset, num_threads):
     return input_dataset
 
 
-@op("DatasetCardinality(input_dataset: variant) -> cardinality: int64", shape=shape_rules.scalar, host=True, context=("op",))
+@op("DatasetCardinality(input_dataset: variant) -> cardinality: int64", shape=shape_rules.scalar, host=True,
+    context=("op",), tested_in=TESTS)
 def dataset_cardinality(input_dataset, op):
     """How many elements a dataset has: -1 without end, -2 if it is not known."""
     return np.array(input_dataset[()].size(), np.int64)
 
 
 @op("DatasetToTFRecord(input_dataset: variant, filename: string, compression_type: string)", shape=shape_rules.no_outputs,
-    stateful=True, host=True, context=("state",))
+    stateful=True, host=True, context=("state",), tested_in=TESTS)
 def dataset_to_tf_record(input_dataset, filename, compression_type, state):
     """Writes the elements of a dataset of strings to a TFRecord file."""
     from jitgraph.data.source_host import Run, Session

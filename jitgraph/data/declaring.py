@@ -13,6 +13,7 @@ from jitgraph.declare.op import op
 from jitgraph.graph import shape_rules
 from jitgraph.resources import handle
 
+TESTS = "tests/data: elements, one after the other"
 SHAPED = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1"
 
 
@@ -37,7 +38,7 @@ def dataset_op(signature: str, stateful: bool = False, output: str = "handle") -
         functools.update_wrapper(value, body)
         vars(value)["__signature__"] = inspect.Signature()      # attributes come by the node
         return op(f"{signature} -> {output}: variant", shape=shape_rules.scalar, host=True, context=("op",), stateful=stateful,
-                  hands_on=True)(value)
+                  hands_on=True, tested_in=TESTS)(value)
 
     return declare
 

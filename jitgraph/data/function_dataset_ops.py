@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from jitgraph.data import function_host
-from jitgraph.data.declaring import dataset_op, held
+from jitgraph.data.declaring import TESTS, dataset_op, held
 from jitgraph.data.source_host import Function, Run, Session
 from jitgraph.data.thread_host import parallel_calls
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
@@ -117,7 +117,7 @@ def dense_to_sparse_batch_dataset(input_dataset, batch_size, row_shape):
     "Tstate: list(type) >= 1, output_types: list(type) >= 1, output_shapes: list(shape) >= 1, "
     "use_inter_op_parallelism: bool = true) -> "
     "components: [output_types]", shape=lambda c: list(c.attrs["output_shapes"]), host=True, stateful=True, hands_on=True,
-    grad=NOT_DIFFERENTIABLE, context=("state", "op"))
+    grad=NOT_DIFFERENTIABLE, context=("state", "op"), tested_in=TESTS)
 def reduce_dataset(input_dataset, initial_state, other_arguments, state, op):
     """The state of a function after it has taken in all elements."""
     session = Session(state)

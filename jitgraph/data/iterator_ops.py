@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 
 from jitgraph.data import iterator_host
+from jitgraph.data.declaring import TESTS
 from jitgraph.declare.op import op
 from jitgraph.graph import errors, shape_rules
 from jitgraph.resources import handle, shared
 
 _SHAPED = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1"
-_MADE: dict[str, Any] = {"shape": shape_rules.scalar, "stateful": True, "host": True, "context": ("state", "op")}
+_MADE: dict[str, Any] = {"shape": shape_rules.scalar, "stateful": True, "host": True, "context": ("state", "op"),
+                         "tested_in": TESTS}
 _TEXTS = "iterators by handle"
 
 
@@ -50,7 +52,7 @@ def one_shot_iterator(state, op):
 
 
 @op("MakeIterator(dataset: variant, iterator: resource)", shape=shape_rules.no_outputs, stateful=True, host=True,
-    context=("state",))
+    context=("state",), tested_in=TESTS)
 def make_iterator(dataset, iterator, state):
     """Begins an iteration over a dataset."""
     iterator[()].begin(dataset[()], state)
@@ -61,21 +63,21 @@ def _shapes(c):
 
 
 @op(f"IteratorGetNext(iterator: resource; {_SHAPED}) -> components: [output_types]", shape=_shapes, stateful=True, host=True,
-    context=("state",))
+    context=("state",), tested_in=TESTS)
 def iterator_get_next(iterator, state):
     """The next element."""
     return list(iterator[()].next())
 
 
 @op(f"IteratorGetNextSync(iterator: resource; {_SHAPED}) -> components: [output_types]", shape=_shapes, stateful=True,
-    host=True, context=("state",))
+    host=True, context=("state",), tested_in=TESTS)
 def iterator_get_next_sync(iterator, state):
     """IteratorGetNext."""
     return list(iterator[()].next())
 
 
 @op("IteratorToStringHandle(resource_handle: resource) -> string_handle: string", shape=shape_rules.scalar, stateful=True,
-    host=True, context=("state",))
+    host=True, context=("state",), tested_in=TESTS)
 def iterator_to_string_handle(resource_handle, state):
     """A text by which IteratorFromStringHandle finds an iterator of this session."""
     found = resource_handle[()]
@@ -109,7 +111,7 @@ def iterator_from_string_handle(string_handle, state, op):
 # -- elements that may be missing: see jitgraph.ops.host.optional ------------------------------------------------------
 
 @op(f"IteratorGetNextAsOptional(iterator: resource; {_SHAPED}) -> optional: variant", shape=shape_rules.scalar, stateful=True,
-    host=True, context=("state",))
+    host=True, context=("state",), tested_in=TESTS)
 def iterator_get_next_as_optional(iterator, state):
     """The next element, or nothing at the end."""
     try:
@@ -119,7 +121,7 @@ def iterator_get_next_as_optional(iterator, state):
 
 
 @op(f"DatasetToSingleElement(dataset: variant; {_SHAPED}) -> components: [output_types]", shape=_shapes, host=True,
-    stateful=True, context=("state",))
+    stateful=True, context=("state",), tested_in=TESTS)
 def dataset_to_single_element(dataset, state):
     """The only element of a dataset."""
     from jitgraph.data.source_host import Run, Session

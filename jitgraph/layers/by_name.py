@@ -83,13 +83,15 @@ def regularizer_of(given: Any) -> Callable | None:
 def _penalty(l1: float, l2: float) -> Callable:
     """l1 times the sum of the magnitudes and l2 times that of the squares."""
     def penalty(weights: Any) -> Any:
-        from jitgraph.facade.names import resolve
+        from jitgraph.ops.elementwise.arithmetic import abs as absolute
+        from jitgraph.ops.elementwise.composite_values import square
+        from jitgraph.ops.reduce.reductions import reduce_sum
 
         total: Any = 0.0
         if l1:
-            total += resolve("reduce_sum")(l1 * resolve("abs")(weights))
+            total += reduce_sum(l1 * absolute(weights))
         if l2:
-            total += resolve("reduce_sum")(l2 * resolve("square")(weights))
+            total += reduce_sum(l2 * square(weights))
         return total
 
     return penalty

@@ -99,14 +99,15 @@ def _deserialized_shapes(c: Any) -> list:
 
 @op("DeserializeManySparse(serialized_sparse: string; dtype: type) -> sparse_indices: int64, sparse_values: dtype, "
     "sparse_shape: int64", shape=_deserialized_shapes, host=True, dynamic=True,
-    samples=lambda rng, dtype: [([_serialize_many_sparse.opdef.value(*example(rng, np.float32))], {"dtype": dtypes.float32})])
+    samples=lambda rng, dtype: [([_serialize_many_sparse.opdef.value(*example(rng, np.float32), dtypes.string, None)],
+                                 {"dtype": dtypes.float32})])
 def _deserialize_many_sparse(serialized_sparse, dtype):
     """Rows of three strings as one sparse tensor, stacked along a new first dimension."""
     return _stacked(serialized_sparse.reshape(-1, 3), dtype)
 
 
 def _serialized_samples(rng, dtype):
-    one = _serialize_sparse.opdef.value(*example(rng, np.float32))
+    one = _serialize_sparse.opdef.value(*example(rng, np.float32), dtypes.string, None)
     return [([one], {"dtype": dtypes.float32}), ([np.stack([one, one])], {"dtype": dtypes.float32})]
 
 
