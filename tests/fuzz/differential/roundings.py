@@ -39,7 +39,8 @@ def moved(seed):
         wide = attempted(lambda: hostcall.evaluate(op.opdef, [widened(a) for a in arrays], op.attrs, {}))
         mixes = op.opdef.value.__module__.endswith(MIXING)
         kept = [
-            same(one, wide and wide[k]) & (not mixes or not is_rounded(one)) & (terms(op, arrays, one) < 2 or not absorbing(arrays))
+            same(one, wide and wide[k] if op.type == "Cast" or widens(arrays, one, wide and wide[k]) else None)
+            & (not mixes or not is_rounded(one)) & (terms(op, arrays, one) < 2 or not absorbing(arrays))
             for k, one in enumerate(plain)
         ]
         if all(map(np.all, kept)):
@@ -74,6 +75,11 @@ def attempted(function):
 
 def widened(array):
     return array.astype(WIDER[array.dtype.name][0]) if is_rounded(array) else array
+
+
+def widens(arrays, plain, wide):
+    """Whether a wider dtype of what goes in made the result wider: some operations give float32 for all, and prove nothing."""
+    return not is_rounded(plain) or np.asarray(wide).dtype != plain.dtype or not any(map(is_rounded, arrays))
 
 
 def terms(op, arrays, result):
