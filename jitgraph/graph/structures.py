@@ -1,19 +1,21 @@
-"""``tf.nest``: structures of tensors (lists, tuples, named tuples, dicts) taken apart and put together again.
+"""``tf.nest``: structures of tensors (lists, tuples, named tuples, dicts, views of these) taken apart and put together again.
 
 Everything else is a leaf.  Dicts are walked in the order of their sorted keys.  With `expand_composites`, SparseTensors
 and IndexedSlices are structures too, of the tensors they are made of.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MappingView, Sequence
 from typing import Any
 
 from jitgraph.graph.composite import IndexedSlices, SparseTensor, SparseTensorValue
 
 
 def is_nested(seq: Any) -> bool:
-    """Whether `seq` is a structure rather than a leaf."""
-    return isinstance(seq, (list, tuple, Mapping)) and not isinstance(seq, SparseTensorValue)
+    """Whether `seq` is a structure rather than a leaf: a sequence, a mapping or a view of one, such as ``dict.values()``."""
+    if isinstance(seq, (list, tuple, dict)):
+        return not isinstance(seq, SparseTensorValue)
+    return isinstance(seq, (Sequence, Mapping, MappingView)) and not isinstance(seq, (str, bytes, bytearray))
 
 
 def is_composite(value: Any) -> bool:
@@ -64,6 +66,8 @@ def _rebuilt(structure: Any, parts: list) -> Any:
         return type(structure)(*parts)
     if isinstance(structure, (SparseTensor, IndexedSlices)):
         return type(structure)(*parts)
+    if isinstance(structure, MappingView):      # which nobody can make
+        return parts
     return type(structure)(parts)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from jitgraph import raw_ops as raw
 from jitgraph.control.order_ops import group, tuple_
 from jitgraph.graph import dtypes
+from jitgraph.graph import structures as nest
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.composite import IndexedSlices, convert_to_tensor_or_indexed_slices
 from jitgraph.graph.default_graph import get_default_graph
@@ -259,13 +260,10 @@ class Optimizer:
 
 
 def _flat(values: Any) -> list:
-    if isinstance(values, dict):
-        return [leaf for key in sorted(values) for leaf in _flat(values[key])]
-    if isinstance(values, (list, tuple)) or hasattr(values, "__next__"):
-        return [leaf for item in values for leaf in _flat(item)]
-    if hasattr(values, "_get_variable_list"):       # a partitioned variable stands for its parts
-        return list(values)
-    return [values]
+    """The variables in a structure of them; of a partitioned one, its parts."""
+    leaves = nest.flatten(list(values) if hasattr(values, "__next__") else values)
+    return [part for leaf in leaves for part in (leaf if hasattr(leaf, "_get_variable_list") else [leaf])]
+
 
 
 def _target(variable: Any) -> Any:

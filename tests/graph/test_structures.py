@@ -57,3 +57,11 @@ def test_walking_along_a_shallower_structure(tf):
     assert nest.map_structure_up_to([1, 2], len, [[3, 4], {"k": 5}]) == [2, 1]
     with pytest.raises(ValueError, match="same sequence length"):
         nest.flatten_up_to([1, 2], [1])
+
+
+def test_views_of_dicts_and_other_sequences(tf):
+    view = {"b": 1, "a": [2, 3]}.values()
+    assert tf.nest.is_nested(view) and tf.nest.flatten(view) == [1, 2, 3]
+    assert tf.nest.map_structure(lambda leaf: leaf + 1, view) == [2, [3, 4]]
+    assert tf.nest.flatten([range(2), collections.deque([2])]) == [0, 1, 2]
+    assert not any(map(tf.nest.is_nested, ("text", b"text", {1}, (n for n in ()))))

@@ -121,6 +121,13 @@ def test_bad_hyperparameters(tf, make):
         make(tf)
 
 
+def test_variables_in_any_structure(tf):
+    v = {name: tf.Variable(1.0) for name in "ab"}
+    loss, optimizer = v["a"] * v["b"], tf.train.GradientDescentOptimizer(0.1)
+    for var_list in (v.values(), v, [v["a"], (v["b"],)]):
+        assert [variable for _, variable in optimizer.compute_gradients(loss, var_list)] == [v["a"], v["b"]]
+
+
 def test_bad_calls(tf):
     w = tf.Variable([1.0])
     opt = tf.train.GradientDescentOptimizer(0.1)
