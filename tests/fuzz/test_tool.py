@@ -110,3 +110,19 @@ def test_a_program_that_differs_is_made_small():
     small = shrink.shrink(program, lambda p: any(s["op"] == culprit for s in p["statements"]))
     assert len(small["runs"]) == 1 and len(small["statements"]) <= len(program["statements"])
     assert all(shrink.needed(small)["statements"])
+
+
+@pytest.mark.parametrize("loop, drawn", [("while_loop", []), ("tanh", ["z"])])
+def test_what_is_drawn_after_a_gradient_that_a_loop_refuses_is_chance(loop, drawn):
+    statements = [{"op": loop, "in": [], "out": "y"}, {"op": "gradients", "in": [[{"t": "y"}], []], "out": ["g"]},
+                  {"op": "random_normal", "in": [], "out": "x", "with": {"seed": 1}},
+                  {"op": "random_normal", "in": [], "out": "z"}]
+
+    class Refusing:
+        def ask(self, program):
+            failures = ["LookupError: no gradient" if s["op"] == "gradients" else None for s in program["statements"]]
+            return {"build": failures, "static": {}, "runs": [{"values": {}}]}
+
+    run = {"fetch": ["x", "z"], "feed": {}}
+    asked, _ = faults.answered(Refusing(), {"statements": statements, "runs": [run]})
+    assert asked["runs"][0]["fetch"] == ["x", *drawn]

@@ -57,6 +57,7 @@ def answered(pipe, program):
         for statement, failure in zip(program["statements"], answer.get("build", ()))
         if failure and (any(words in failure for words in STUMBLES) or LESS_KNOWN.search(failure))
     ]
+    stumbled += drawn_by_chance(program["statements"], answer.get("build", ()))
     if stumbled:
         return answered(pipe, without(program, stumbled))
     if beyond(answer):
@@ -77,6 +78,15 @@ def answered(pipe, program):
     )
     static = {name: shape for name, shape in answer["static"].items() if name not in guessed}
     return program, dict(answer, static=static)
+
+
+def drawn_by_chance(statements, failures):
+    """The draws whose default seed depends on how far TensorFlow had come when it refused a gradient: in a loop, the order in
+    which it visits nodes decides how many it has made by then."""
+    refused = [k for k, (s, failure) in enumerate(zip(statements, failures)) if failure and '"op": "gradients"' in json.dumps(s)]
+    if not refused or not any(f'"op": "{op}"' in json.dumps(statements) for op in LOOPS):
+        return []
+    return [s for s in statements[refused[0] :] if s["op"] in SEEDED and "seed" not in s.get("with", {})]
 
 
 def fetches(program):
