@@ -56,6 +56,8 @@ UNIT = 2.0**-23
     ("a saturated tanh", "1 - tf.square(tf.tanh(x))", [[9.8]], UNIT / 4, 16 * UNIT),
     ("pixels between others", "tf.image.resize_bicubic(x[None, :, :, None], [5, 7])[0]", [[[1.0, -3.0, 2.5], [4.0, -1.0, 0.5]]],
      UNIT / 64, 64 * UNIT),
+    ("terms that are gone", "tf.matmul([[1.75, -0.75, -1.0]], tf.tanh(x))", [[[1.0], [1.0], [1.0]]], UNIT / 8, 16 * UNIT),
+    ("whole terms that are gone", "tf.matmul([[1.75, -0.75, -1.0]], x)", [[[4.0], [4.0], [4.0]]], 0, 0),
     ("two of them", "(lambda y: y[0] - y[1])(tf.tanh(x))", [[9.8, 10.2]], UNIT / 4, 16 * UNIT),
     ("two that are the same", "(lambda y: y[0] - y[1])(tf.tanh(x))", [[9.8, 9.8]], 0, 0),
     ("a small divisor", "1e-6 / (tf.exp(x) - tf.exp(x + 1e-6))", [[1.0]], 0.01, 10),

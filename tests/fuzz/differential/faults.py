@@ -100,7 +100,7 @@ def fetching(program, names):
 
 def comparable(program):
     """The program without the gradients that TensorFlow computes wrongly and what is made of them."""
-    wrong, of_loops = [], set()
+    wrong, of_loops = sorted_nans(program["statements"]), set()
     for statement, outs, through in with_orders(program["statements"]):
         stopped = names(statement.get("with", {}).get("stop_gradients", []))
         # where a result of a loop is in stop_gradients, those of its other results are wrong
@@ -108,6 +108,19 @@ def comparable(program):
             wrong.append(statement)
         of_loops.update(outs if statement["op"] in LOOPS else ())
     return without(program, wrong)
+
+
+def sorted_nans(statements):
+    """The sorts of what may hold NaN, for it is a remainder by what may be 0: where NaN comes to stand is chance."""
+    bounded, doubtful, found = set(), set(), []
+    for statement in statements:
+        if statement["op"] in ("mod", "floordiv") and not names(statement["in"][1]) & bounded or names(statement) & doubtful:
+            doubtful |= made(statement)
+        if statement["op"] == "maximum":
+            bounded |= made(statement)
+        if statement["op"] in ("sort", "argsort", "nn.top_k") and names(statement) & doubtful:
+            found.append(statement)
+    return found
 
 
 def without(program, statements):

@@ -36,16 +36,18 @@ def moved(seed):
         plain = call(op, arrays, state)
         if not op.opdef.pure or not any(map(is_rounded, plain)):
             return plain
-        wide = attempted(lambda: hostcall.evaluate(op.opdef, [widened(a) for a in arrays], op.attrs, {}))
+        wide = attempted(lambda: meaning(op, [widened(a) for a in arrays]))
         mixes = op.opdef.value.__module__.endswith(MIXING)
         kept = [
             same(one, wide and wide[k] if op.type == "Cast" or widens(arrays, one, wide and wide[k]) else None)
-            & (not mixes or not is_rounded(one)) & (terms(op, arrays, one) < 2 or not absorbing(arrays))
+            & (not mixes or not is_rounded(one))
+            & (terms(op, arrays, one) < 2 or not absorbing(arrays) and adds_exactly(op, arrays, state, call, k))
             for k, one in enumerate(plain)
         ]
         if all(map(np.all, kept)):
             return plain
-        others = attempted(lambda: call(op, [nudged(a, random, alike=not mixes) for a in arrays], state)) or plain
+        alike = not mixes and all(terms(op, arrays, one) < 2 for one in plain)      # each term of a sum is rounded by itself
+        others = attempted(lambda: call(op, [nudged(a, random, alike) for a in arrays], state)) or plain
         found = [
             np.where(k, p, nudged(o if o.shape == p.shape else p, random, sources=sources(op, arrays, p),
                                   together=np.sqrt(terms(op, arrays, p) - 1)))
@@ -106,6 +108,22 @@ def absorbing(arrays):
         if sizes.size and sizes.min() < np.finfo(wide).eps * sizes.max().astype(wide):
             return True
     return False
+
+
+def adds_exactly(op, arrays, state, call, k):
+    """Whether the terms of a sum need no rounding, as the same of absolute values tells: where terms cancel, they are gone from
+    the result, and not from what another order makes of them."""
+    sizes = [np.abs(a) if is_rounded(a) else a for a in arrays]
+    plain = attempted(lambda: call(op, sizes, state))
+    wide = attempted(lambda: meaning(op, [widened(a) for a in sizes]))
+    return plain is not None and wide is not None and bool(np.all(same(plain[k], wide[k])))
+
+
+def meaning(op, arrays):
+    """The results of an operation for these arrays, by its meaning."""
+    from jitgraph.runtime import hostcall
+
+    return hostcall.evaluate(op.opdef, arrays, op.attrs, {})
 
 
 def nudged(array, random, alike=True, together=0.0, sources=None):
