@@ -197,8 +197,9 @@ def _ones_like(y: Tensor, index: int) -> Tensor:
 
     if y.dtype.is_complex:
         raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})")
+    size = shape(y)             # which TensorFlow has made by the time that it refuses a bool
     _check_numeric(y)
-    return raw.Fill(shape(y), constant(1, y.dtype.base_dtype, name=f"grad_ys_{index}"))
+    return raw.Fill(size, constant(1, y.dtype.base_dtype, name=f"grad_ys_{index}"))
 
 
 # -- adding up ---------------------------------------------------------------------------------------------------------
@@ -436,14 +437,14 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients", co
     with name_scope(name, "gradients", [*ys, *xs, *stop_gradients, *(g for g in grad_ys if g is not None)]):
         graph = get_default_graph()
         ys = [convert_to_tensor(y, name="y") for y in ys]
-        sources = [_source_of(x) for x in xs]
-        stop_tensors = [_source_of(t) for t in stop_gradients]
 
         def colocate(op: Operation) -> Any:
             return graph.colocate_with(op) if colocate_gradients_with_ops else contextlib.nullcontext()
 
         raise_control_flow([y for y in ys if y.op.graph is graph])
         initial = _initial_gradients(grad_ys, ys, colocate)
+        sources = [_source_of(x) for x in xs]
+        stop_tensors = [_source_of(t) for t in stop_gradients]
         to_ops, from_ops = [y.op for y in ys], [x.op for x in sources]
         pending = _between(to_ops, _reached_from(from_ops))
         walk = _Walk(pending, _stops(from_ops, stop_tensors, pending), colocate, gate_gradients, method)

@@ -126,7 +126,9 @@ tf.while_loop(lambda k: k < 1, fail, [0]) | tf.while_loop(fail, lambda k: k + 1,
 tf.while_loop(lambda k, a: k < 1, lambda k, a: (k + 1, tf.concat([a, a], 0)), [0, x]) | tf.foldl(fail, x) | tf.foldr(fail, x)
 tf.while_loop(lambda k: k < 1, fail, [0], maximum_iterations=5) | tf.cond(x[0] > 1., lambda: tf.tanh(x), fail)
 tf.scan(lambda a, e: e, x, x) | tf.matmul(x, x) | tf.reshape(x, [7]) | x + tf.placeholder(tf.float32, [7]) | x[5]
-tf.gradients(tf.random_shuffle(x), x) | tf.split(x, 4, 0)
+tf.gradients(tf.random_shuffle(x), x) | tf.split(x, 4, 0) | tf.gradients(x > 0., x) | tf.gradients([x, x > 0.], x)
+tf.gradients(x, [None]) | tf.gradients(x, x, stop_gradients=[None]) | tf.gradients(tf.cast(x, tf.complex64), x)
+tf.gradients(x, x, grad_ys=[True]) | tf.gradients(x, x, grad_ys=[1., 2.]) | tf.gradients(tf.as_string(x), x)
 """
 # what the body of a loop makes of its two values; gradients of both results are built for what the second one starts from
 STARTS = """
@@ -255,7 +257,7 @@ def _refused(tf, text):
 
     try:
         eval(text, {"tf": tf, "x": tf.placeholder(tf.float32, [2]), "fail": fail})
-    except (ValueError, LookupError):
+    except (ValueError, LookupError, TypeError, AttributeError):
         return
     raise AssertionError(text + " is built")
 
