@@ -426,7 +426,8 @@ TABLE: dict[str, str] = {
 }
 
 # names of TensorFlow that are not here, and what to write instead: jitgraph/facade/not_here.py; second names:
-# jitgraph/facade/aliases.py; more of this table: jitgraph/facade/names_numeric.py, names_formats.py and names_data.py beside it
+# jitgraph/facade/aliases.py; more of this table: jitgraph/facade/names_numeric.py, names_formats.py, names_data.py
+# and names_train.py beside it
 
 
 @functools.cache
@@ -436,9 +437,10 @@ def table() -> dict[str, str]:
     from jitgraph.facade.names_data import DATA
     from jitgraph.facade.names_formats import FILES
     from jitgraph.facade.names_numeric import NUMERIC
+    from jitgraph.facade.names_train import TRAINING
 
     found: dict[str, str] = {}
-    for module, entries in [*TABLE.items(), *NUMERIC.items(), *FILES.items(), *DATA.items()]:
+    for module, entries in [*TABLE.items(), *NUMERIC.items(), *FILES.items(), *DATA.items(), *TRAINING.items()]:
         for entry in entries.split():
             name, _, attribute = entry.partition("=")
             found[name] = f"jitgraph.{module}:{attribute or name.rpartition('.')[2]}"

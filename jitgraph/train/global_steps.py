@@ -3,10 +3,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitgraph.facade.names import resolve
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
-from jitgraph.graph.scopes import name_scope
+from jitgraph.graph.scopes import control_dependencies, name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.variables.variable import Variable
 from jitgraph.variables.variable_initializers import Zeros
@@ -61,3 +62,53 @@ def assert_global_step(global_step_tensor: Any) -> None:
     shape = global_step_tensor.shape
     if shape.ndims != 0 and shape.is_fully_defined():
         raise TypeError(f'Existing "global_step" is not scalar: {shape}')
+
+
+# -- reading the step beside a training step
+
+GLOBAL_STEP_READ_KEY = "global_step_read_op_cache"
+
+
+def _get_global_step_read(graph: Any = None) -> Any:
+    """The node that ``_get_or_create_global_step_read`` made.  Raises RuntimeError if there are several."""
+    graph = graph or get_default_graph()
+    found = graph.get_collection(GLOBAL_STEP_READ_KEY)
+    if len(found) > 1:
+        raise RuntimeError(f"There are multiple items in collection {GLOBAL_STEP_READ_KEY}. There should be only one.")
+    return found[0] if found else None
+
+
+def _get_or_create_global_step_read(graph: Any = None) -> Any:
+    """A tensor with a copy of the global step, which hooks fetch with every run; None without a global step."""
+    graph = graph or get_default_graph()
+    found = _get_global_step_read(graph)
+    if found is not None:
+        return found
+    step = get_global_step(graph)
+    if step is None:
+        return None
+    with graph.as_default(), name_scope(None), name_scope(step.op.name + "/"):
+        # The initial value stands in until the variable has one: a model may be built to depend on this node.
+        value = step.initialized_value() if isinstance(step, Variable) else step
+        graph.add_to_collection(GLOBAL_STEP_READ_KEY, value + 0)
+    return _get_global_step_read(graph)
+
+
+def required_global_step_read(hook: str) -> Any:
+    """The tensor with a copy of the global step.  Raises RuntimeError, which names the hook, without a global step."""
+    found = _get_or_create_global_step_read()
+    if found is None:
+        raise RuntimeError(f"Global step should be created to use {hook}.")
+    return found
+
+
+def _increment_global_step(increment: int, graph: Any = None) -> Any:
+    """An operation that adds to the global step after it was read.  Raises ValueError without a global step."""
+    graph = graph or get_default_graph()
+    step = get_global_step(graph)
+    if step is None:
+        raise ValueError("Global step tensor should be created by tf.train.get_or_create_global_step before calling "
+                         "increment.")
+    read = _get_or_create_global_step_read(graph)
+    with graph.as_default(), name_scope(None), name_scope(step.op.name + "/"), control_dependencies([read]):
+        return resolve("assign_add")(step, increment)

@@ -9,6 +9,7 @@ from jitgraph.app import logs
 from jitgraph.formats import messages, meta_graph
 from jitgraph.formats.checkpoint import path_string
 from jitgraph.graph import errors
+from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.scope_names import is_within, prepend_name_scope, strip_name_scope
 from jitgraph.train import checkpoint_state
@@ -274,6 +275,22 @@ class Saver:
 def _restore_failed(error: errors.OpError, likely: str) -> errors.OpError:
     kind: Any = type(error)
     return kind(None, error.op, f"Restoring from checkpoint failed. Most likely {likely}. Original error:\n\n{error.message}")
+
+
+def _get_saver_or_default() -> Saver:
+    """The saver of the collection SAVERS; if there is none, one of all variables, which is put there.
+
+    Raises RuntimeError if there are several.
+    """
+    graph = get_default_graph()
+    savers = graph.get_collection(GraphKeys.SAVERS)
+    if len(savers) > 1:
+        raise RuntimeError(f"More than one item in collection {GraphKeys.SAVERS}. Please indicate which one to use by "
+                           "passing it to the constructor.")
+    if not savers:
+        savers = [Saver(sharded=True, allow_empty=True)]
+        graph.add_to_collection(GraphKeys.SAVERS, savers[0])
+    return savers[0]
 
 
 def export_meta_graph(filename: Any = None, meta_info_def: Any = None, graph_def: Any = None, saver_def: Any = None,

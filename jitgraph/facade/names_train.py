@@ -1,0 +1,20 @@
+"""The public names of sessions for training: hooks, what they are called by, and clusters; the table is of the form that
+``jitgraph.facade.names`` explains.
+"""
+from __future__ import annotations
+
+TRAINING: dict[str, str] = {
+    "train.hooks.run_hooks": "train.SessionRunHook train.SessionRunArgs train.SessionRunContext train.SessionRunValues",
+    "train.hooks.timers": "train.SecondOrStepTimer",
+    "train.hooks.checkpoints": "train.CheckpointSaverHook train.CheckpointSaverListener",
+    "train.hooks.summaries": "train.SummarySaverHook train.StepCounterHook",
+    "train.hooks.watching": "train.LoggingTensorHook train.NanTensorHook train.NanLossDuringTrainingError",
+    "train.hooks.stopping": "train.StopAtStepHook train.GlobalStepWaiterHook",
+    "train.hooks.feeding": "train.FinalOpsHook train.FeedFnHook",
+    "train.hooks.profiling": "train.ProfilerHook",
+    "train.sessions.scaffold": "train.Scaffold",
+    "train.sessions.session_manager": "train.SessionManager",
+    "train.sessions.creators": "train.SessionCreator train.ChiefSessionCreator train.WorkerSessionCreator",
+    "train.sessions.monitored": """
+        train.MonitoredSession train.SingularMonitoredSession train.MonitoredTrainingSession""",
+}

@@ -1,0 +1,1 @@
+"""What a monitored session calls around each of its runs: saving, logging, stopping, profiling."""
