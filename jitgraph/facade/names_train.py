@@ -17,4 +17,6 @@ TRAINING: dict[str, str] = {
     "train.sessions.creators": "train.SessionCreator train.ChiefSessionCreator train.WorkerSessionCreator",
     "train.sessions.monitored": """
         train.MonitoredSession train.SingularMonitoredSession train.MonitoredTrainingSession""",
+    "train.sessions.supervisor": "train.Supervisor",
+    "train.sessions.basic_loops": "train.basic_train_loop",
 }

@@ -151,10 +151,10 @@ def _step_to_fetch(session: Any) -> tuple[Any, Any]:
     if not isinstance(step, Variable):
         return None, None
     try:
-        session.run(step.value())
+        session.run(step._snapshot)
     except errors.FailedPreconditionError:      # a creator of the program's own may leave it uninitialised
         return None, None
-    return reads[0], step.value()
+    return reads[0], step._snapshot
 
 
 def _joined(feeds: dict, more: dict, message: str) -> dict:
