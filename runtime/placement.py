@@ -5,30 +5,40 @@ There is one machine with CPUs; ``ConfigProto.allow_soft_placement`` lets what a
 from __future__ import annotations
 
 import functools
+from typing import TYPE_CHECKING
 
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.devices import DeviceSpec
-from jitgraph.graph.errors import InvalidArgumentError, NotFoundError, UnimplementedError
+from jitgraph.graph.errors import InvalidArgumentError, NotFoundError
+
+if TYPE_CHECKING:
+    from jitgraph.train.cluster.server import Server
 
 TASK = "/job:localhost/replica:0/task:0"
 _CPUS = (None, "CPU", "XLA_CPU")        # compiled as the latter says; there is no other
 
 
-def check_target(target: str):
-    """Raises for a session target other than "": another process does not do the work, and neither does this one."""
+def server_of(target: str) -> Server | None:
+    """The server behind a session's target, None for "".
+
+    Raises UnimplementedError for one of another process: that does not do the work, and neither does this one.
+    """
     if target.startswith("grpc"):
-        raise UnimplementedError(None, None, f"tf.Session({target!r}): a session of jitgraph runs in one process; use "
-                                 "tf.Session(), and start several programs for several machines.")
+        from jitgraph.train.cluster.server import SERVERS
+
+        return SERVERS.of_target(target)
     if target:
         raise NotFoundError(None, None, "No session factory registered for the given session options: {target: "
                             f'"{target}"}}. Registered factories are {{DIRECT_SESSION}}, which tf.Session() gives.')
+    return None
 
 
 class Placement:
     """The placement of the operations of a graph in a session; each is looked at once."""
 
-    def __init__(self, graph, config):
-        self._graph, self._seen = graph, 0
+    def __init__(self, graph, config, server: Server | None = None):
+        self._graph, self._seen, self._server = graph, 0, server
+        self.task = TASK if server is None else f"/job:{server.job_name}/replica:0/task:{server.task_index}"
         self._cpus = 1 if config is None else config.device_count.get("CPU", 1)
         self._soft = config is not None and config.allow_soft_placement
         self._log = config is not None and config.log_device_placement
@@ -44,18 +54,29 @@ class Placement:
 
     def _place(self, operations):
         for op in operations:
-            if op._device and not _fits(op._device, self._cpus, self._soft):
+            if op._device and not _fits(self._within_task(op), self._cpus, self._soft):
                 raise InvalidArgumentError(None, op, self._refusal(op))
             if self._log:
-                print(f"{op.name}: ({op.type}): {TASK}/device:CPU:{_index(op._device, self._cpus)}", flush=True)
+                print(f"{op.name}: ({op.type}): {self.task}/device:CPU:{_index(op._device, self._cpus)}", flush=True)
             for function in bodies(op):
                 self._place(function._nodes_by_id)
 
+    def _within_task(self, op) -> str:
+        """The device without its task, if that is one of the server's cluster in this process."""
+        if self._server is None:
+            return op._device
+        spec = DeviceSpec.from_string(op._device)
+        try:
+            self._server.of_task(spec.job, spec.task)
+        except ValueError:
+            return op._device
+        return DeviceSpec(device_type=spec.device_type, device_index=spec.device_index).to_string()
+
     def _refusal(self, op) -> str:
-        there = ", ".join(f"{TASK}/device:CPU:{k}" for k in range(self._cpus))
+        there = ", ".join(f"{self.task}/device:CPU:{k}" for k in range(self._cpus))
         gpu = DeviceSpec.from_string(op._device).device_type == "GPU"
         hint = " The requested device appears to be a GPU, but jitgraph runs on the CPU." if gpu else ""
-        local = _fits(op._device, self._cpus, True)
+        local = _fits(self._within_task(op), self._cpus, True)
         advice = " tf.ConfigProto(allow_soft_placement=True) runs it on a device that there is." if local else ""
         return (f"Cannot assign a device for operation {op.name}: node {op.name} was explicitly assigned to {op._device} but "
                 f"available devices are [ {there} ]. Make sure the device specification refers to a valid device.{hint}{advice}")

@@ -19,7 +19,7 @@ from . import feed as feeding
 from . import recording, settings
 from .fetch import Fetches, flat_key
 from .functions import Delegate
-from .placement import Placement, check_target
+from .placement import Placement, server_of
 from .plan import Plan
 from .state import State
 
@@ -45,7 +45,7 @@ class BaseSession:
     """A session of one graph: its variables and its plans.  Usable from many threads.
 
     Args:
-      target: ""; there is no remote execution.
+      target: "", or that of a `tf.train.Server` of this process: sessions on one cluster share their variables.
       graph: the graph to run; the default graph if None.
       config: a `tf.ConfigProto`.
       jit: "auto" (the first run of a signature by reference, compiled from the second on), "always" or "off".
@@ -62,13 +62,15 @@ class BaseSession:
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         settings.check_all()
         present(compiler)               # raises ValueError for a compiler that there is not
+        server = server_of(target.decode() if isinstance(target, bytes) else target or "")
+        if server is not None and config is None:
+            config = server.server_def.default_session_config
         self._target, self._config = target or "", config
-        check_target(target.decode() if isinstance(target, bytes) else target or "")
-        self._placement = Placement(self._graph, config)
+        self._placement = Placement(self._graph, config, server)
         self._jit = jit_mode(config, jit)
         self._timeout = 0 if config is None else config.operation_timeout_in_ms
         self._watched = bool(self._timeout) or recording.active()      # whether runs take the longer way
-        self._state = State(self._jit, Plan, compiler, Delegate)
+        self._state = _state(server, self._jit, Plan, compiler, Delegate)
         self._plans: dict = {}
         self._mutations = self._graph.mutations
         self._closed = False
@@ -253,7 +255,7 @@ class BaseSession:
         There are as many CPU devices as ``ConfigProto.device_count["CPU"]`` says, one by default; they are one machine.
         """
         count = 1 if self._config is None else self._config.device_count.get("CPU", 1)
-        return [DeviceAttributes(f"/job:localhost/replica:0/task:0/device:CPU:{k}", "CPU") for k in range(count)]
+        return [DeviceAttributes(f"{self._placement.task}/device:CPU:{k}", "CPU") for k in range(count)]
 
     # life ------------------------------------------------------------------------------------------------------
     def as_default(self):
@@ -334,6 +336,15 @@ class InteractiveSession(BaseSession):
 
 
 SESSIONS: weakref.WeakSet[BaseSession] = weakref.WeakSet()      # those in use
+
+
+def _state(server, *args) -> State:
+    """A state of its own, or that of a session on a server."""
+    if server is None:
+        return State(*args)
+    from .served import ServedState
+
+    return ServedState(server, *args)
 
 
 def _unwrapped(values) -> list:

@@ -38,12 +38,13 @@ class State:
     counts changes of buffer addresses, so that plans know when to look again.
     """
 
+    generation = 0
+
     def __init__(self, jit: str, make_plan: Callable, compiler: str | None = None, make_function: Callable | None = None):
         self.jit, self.make_plan, self.compiler, self.make_function = jit, make_plan, compiler, make_function
         self.target = targets.present()
         self.functions: dict = {}
         self.variables: dict[tuple[str, str], Variable] = {}
-        self.generation = 0
         self.streams: dict = {}
         self.resources: dict = {}
         self.waiting: list[threading.Condition] = []
@@ -119,6 +120,10 @@ class State:
                 if found is None:
                     found = self.resources[key] = make()
         return found
+
+    def owner(self, op):
+        """What keeps the queue, table or the like behind a node: this state; the task of a cluster that it is placed on."""
+        return self
 
     def wait(self, condition: threading.Condition, ready):
         """Waits on `condition`, which the caller holds, until ready() is true; others keep running meanwhile.

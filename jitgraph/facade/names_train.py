@@ -18,5 +18,8 @@ TRAINING: dict[str, str] = {
     "train.sessions.monitored": """
         train.MonitoredSession train.SingularMonitoredSession train.MonitoredTrainingSession""",
     "train.sessions.supervisor": "train.Supervisor",
+    "train.cluster.cluster_spec": "train.ClusterSpec",
+    "train.cluster.server": "train.Server",
+    "train.cluster.replica_devices": "train.replica_device_setter",
     "train.sessions.basic_loops": "train.basic_train_loop",
 }

@@ -70,7 +70,6 @@ INSTEAD: dict[str, str] = {
     "train.experimental.*": "cast to tf.float16 where it helps and scale the loss by hand",
     "train.sdca_*": "use an optimizer of tf.train on the loss of the linear model",
     "train.do_quantize_training_on_graphdef": "insert tf.fake_quant_with_min_max_vars where values are quantized",
-    "train.Server": _ONE_PROCESS, "train.SyncReplicasOptimizer": _ONE_PROCESS,
     "layers.experimental.*": "layers make their variables in tf.variable_scope",
     "io.decode_proto": "parse the messages in Python and feed what they hold",
     "io.encode_proto": "make the messages in Python from fetched values",

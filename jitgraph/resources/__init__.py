@@ -26,7 +26,7 @@ def shared(state: Any, op: Any, kind: str, make: Callable[[], Any]) -> np.ndarra
     def find() -> np.ndarray:
         own = make()
         name = op.attrs.get("shared_name") or op.name
-        found = state.resource((kind, op.attrs.get("container") or "", name), lambda: own)
+        found = state.owner(op).resource((kind, op.attrs.get("container") or "", name), lambda: own)
         if found is not own:
             found.check_same(own)
         return handle(found)
