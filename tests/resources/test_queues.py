@@ -305,3 +305,9 @@ def test_shuffle_queues_check_what_they_keep(tf):
             sess.run(tf.RandomShuffleQueue(2, keep, tf.int32).size())
     with pytest.raises(ValueError, match="list of length 0 less than minimum 1"):
         tf.FIFOQueue(1, [])
+
+
+@pytest.mark.parametrize("shapes, shape", [((), []), ([], []), ([3], [3]), ([None], [None]), ([[]], [])])
+def test_one_shape_may_stand_without_a_list(tf, shapes, shape):
+    kind = tf.PaddingFIFOQueue if None in shapes else tf.FIFOQueue
+    assert kind(2, tf.int32, shapes=shapes).dequeue().shape.as_list() == shape
