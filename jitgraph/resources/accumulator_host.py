@@ -112,6 +112,6 @@ class SparseSum:
         values = np.array(rows, self._dtype)
         known = self._dense
         if known is None:
-            full = self._shape if self._shape is not None and None not in self._shape else (-1, *values.shape[1:])
+            full = self._shape if self._shape and None not in self._shape else (-1, *values.shape[1:])
             known = np.array(full)
         return indices, values, known.astype(np.int64)

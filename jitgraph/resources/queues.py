@@ -32,7 +32,7 @@ def _listed_shapes(shapes: Any, dtypes: list, allow_unknown: bool) -> list[Tenso
     """The shape of each component; unknown ones where none are given."""
     if shapes is None:
         return [TensorShape(None)] * len(dtypes)
-    if not isinstance(shapes, (list, tuple)) or all(size is None or isinstance(size, int) for size in shapes):
+    if not isinstance(shapes, (list, tuple)) or all(isinstance(size, int) for size in shapes):
         shapes = [shapes]
     found = [TensorShape(shape) for shape in shapes]
     if len(found) != len(dtypes):

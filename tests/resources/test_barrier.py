@@ -89,3 +89,14 @@ def test_sparse_accumulator_averages_rows(tf):
         assert indices.tolist() == [0, 2] and values.tolist() == [[1, 1], [3.5, 3.5]] and shape.tolist() == [4, 2]
         with pytest.raises(tf.errors.InvalidArgumentError, match="expected shape dim 0 to be 4"):
             session.run(a.apply_grad(grad_indices=[1], grad_values=[[1.0, 1.0]], grad_shape=[3, 2], local_step=1))
+
+
+@pytest.mark.parametrize("shape, dense", [((), [-1, 2]), (None, [-1, 2]), ([3, 2], [3, 2])])
+def test_the_shape_of_slices_may_be_unknown(tf, shape, dense):
+    accumulator = tf.SparseConditionalAccumulator(tf.float32, shape=shape)
+    put = accumulator.apply_indexed_slices_grad(tf.IndexedSlices(tf.ones([1, 2]), tf.constant([1], tf.int64)))
+    taken = accumulator.take_indexed_slices_grad(1)
+    with tf.Session() as session:
+        session.run(put)
+        slices = session.run(taken)
+    assert slices.values.tolist() == [[1, 1]] and slices.dense_shape.tolist() == dense
