@@ -21,5 +21,6 @@ TRAINING: dict[str, str] = {
     "train.cluster.cluster_spec": "train.ClusterSpec",
     "train.cluster.server": "train.Server",
     "train.cluster.replica_devices": "train.replica_device_setter",
+    "train.sync_replicas": "train.SyncReplicasOptimizer",
     "train.sessions.basic_loops": "train.basic_train_loop",
 }
