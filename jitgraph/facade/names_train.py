@@ -22,5 +22,7 @@ TRAINING: dict[str, str] = {
     "train.cluster.server": "train.Server",
     "train.cluster.replica_devices": "train.replica_device_setter",
     "train.sync_replicas": "train.SyncReplicasOptimizer",
+    "train.vocabularies": "train.VocabInfo",
+    "train.warm_starting": "train.warm_start",
     "train.sessions.basic_loops": "train.basic_train_loop",
 }

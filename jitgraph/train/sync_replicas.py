@@ -92,7 +92,8 @@ class SyncReplicasOptimizer(Optimizer):
 
     def _accumulate(self, pairs: list) -> tuple[list, list]:
         """(operations that hand in the gradients, the means that the chief takes)"""
-        handed_in, means = [], []
+        handed_in: list[Any] = []
+        means: list[Any] = []
         for gradient, variable in pairs:
             with device(variable.device):
                 if gradient is None:

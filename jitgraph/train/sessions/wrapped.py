@@ -146,7 +146,7 @@ def _step_to_fetch(session: Any) -> tuple[Any, Any]:
     once.  The variable's own read, made with it, has the value from before the run's training operation, as hooks expect.
     """
     graph = getattr(session, "graph", None)
-    reads = graph.get_collection(GLOBAL_STEP_READ_KEY) if hasattr(graph, "get_collection") else ()
+    reads = [] if graph is None else graph.get_collection(GLOBAL_STEP_READ_KEY)
     step = get_global_step(graph) if len(reads) == 1 else None
     if not isinstance(step, Variable):
         return None, None
