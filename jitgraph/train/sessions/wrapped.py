@@ -169,9 +169,6 @@ def _merge_run_options(options: Any, more: Any) -> None:
     for field in ("trace_level", "timeout_in_ms", "inter_op_thread_pool", "output_partition_graphs",
                   "report_tensor_allocations_upon_oom"):
         setattr(options, field, max(getattr(options, field), getattr(more, field)))
-    if more.HasField("debug_options"):
-        options.debug_options.debug_tensor_watch_opts.extend(more.debug_options.debug_tensor_watch_opts)
-        options.debug_options.reset_disk_byte_usage |= more.debug_options.reset_disk_byte_usage
 
 
 class CoordinatedSession(WrappedSession):

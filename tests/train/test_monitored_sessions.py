@@ -1,0 +1,165 @@
+"""What monitored sessions promise beyond TensorFlow's records: killed processes, Ctrl-C, the way to the session, its cost."""
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+
+def counted(tf):
+    step = tf.train.get_or_create_global_step()
+    return step, tf.assign_add(step, 1)
+
+
+def test_training_goes_on_from_the_checkpoint_before_a_kill(tf, tmp_path):
+    script = Path(__file__).parent / "interrupted_training.py"
+    done = subprocess.run([sys.executable, script, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    assert done.stdout.split()[-1] == b"3"
+    assert tf.train.latest_checkpoint(str(tmp_path)).endswith("model.ckpt-2")
+    values = tf.get_variable("values", initializer=np.zeros(200_000, np.float32))
+    step, train = counted(tf)
+    with tf.train.MonitoredTrainingSession(checkpoint_dir=str(tmp_path), save_checkpoint_steps=1) as session:
+        assert session.run(step) == 2
+        assert (session.run(values) == 2).all()
+        session.run(train)
+    assert tf.train.load_variable(str(tmp_path), "global_step") == 3
+
+
+def test_a_checkpoint_that_lacks_a_variable(tf, tmp_path):
+    counted(tf)
+    with tf.train.MonitoredTrainingSession(checkpoint_dir=str(tmp_path)):
+        pass
+    tf.reset_default_graph()
+    tf.get_variable("more", [2])
+    counted(tf)
+    with pytest.raises(tf.errors.NotFoundError, match="(?s)more.*not found in checkpoint") as error:
+        tf.train.MonitoredTrainingSession(checkpoint_dir=str(tmp_path))
+    assert "list_variables" in str(error.value)
+
+
+def test_variables_that_an_init_op_leaves_out_are_named(tf):
+    a, b = tf.Variable(1.0, name="a"), tf.Variable(1.0, name="b")
+    with pytest.raises(RuntimeError, match="(?s)Init operations did not make model ready.*Variables not initialized: b"):
+        tf.train.MonitoredTrainingSession(scaffold=tf.train.Scaffold(init_op=a.initializer, local_init_op=tf.no_op(),
+                                                                     ready_for_local_init_op=tf.constant([], tf.string)))
+    assert b is not None
+
+
+def test_ctrl_c_ends_the_threads_and_calls_no_end(tf):
+    queue = tf.FIFOQueue(2, tf.int32, shapes=[[]])
+    tf.train.add_queue_runner(tf.train.QueueRunner(queue, [queue.enqueue(1)]))
+    taken, ended = queue.dequeue(), []
+
+    class Hook(tf.train.SessionRunHook):
+        def end(self, session):
+            ended.append(1)
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        with tf.train.MonitoredTrainingSession(hooks=[Hook()]) as session:
+            assert session.run(taken) == 1
+            raise KeyboardInterrupt
+    assert not ended and threading.active_count() <= before + 1
+    tf.constant(1)      # the graph may grow again
+
+
+def test_the_end_of_the_input_ends_the_block(tf):
+    inputs = tf.train.limit_epochs(tf.constant([1, 2]), num_epochs=3)
+    seen = []
+    with tf.train.MonitoredTrainingSession() as session:
+        while not session.should_stop():
+            seen.append(session.run(inputs).tolist())
+    assert seen == [[1, 2]] * 3
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_hooks_read_the_step_from_before_the_run(tf, resource):
+    with tf.variable_scope("", use_resource=resource):
+        step, train = counted(tf)
+    stop, seen = tf.train.StopAtStepHook(last_step=100), []
+
+    class Hook(tf.train.SessionRunHook):
+        def before_run(self, run_context):
+            read = stop._global_step_tensor
+            return tf.train.SessionRunArgs({"a": read, "b": [read]} if len(seen) % 2 else read)
+
+        def after_run(self, run_context, run_values):
+            seen.append(run_values.results)
+    with tf.train.MonitoredTrainingSession(hooks=[stop, Hook()]) as session:
+        for _ in range(4):
+            session.run(train)
+        session.run(train, options=tf.RunOptions(timeout_in_ms=5000))
+    assert seen[::2] == [0, 2, 4]
+    assert [one["a"] for one in seen[1::2]] == [1, 3]
+
+
+def test_options_of_hooks_and_caller_are_joined(tf):
+    _, train = counted(tf)
+    found = []
+
+    class Hook(tf.train.SessionRunHook):
+        def before_run(self, run_context):
+            return tf.train.SessionRunArgs(None, options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE))
+
+        def after_run(self, run_context, run_values):
+            found.append(run_values)
+    with tf.train.SingularMonitoredSession(hooks=[Hook()]) as session:
+        session.run(train, options=tf.RunOptions(timeout_in_ms=7000))
+    assert found[0].results is None and found[0].options.timeout_in_ms == 7000
+    assert found[0].run_metadata.step_stats.dev_stats
+
+
+def test_the_profiler_writes_a_timeline(tf, tmp_path):
+    _, train = counted(tf)
+    with tf.train.SingularMonitoredSession(hooks=[tf.train.ProfilerHook(save_steps=2, output_dir=str(tmp_path))]) as session:
+        for _ in range(5):
+            session.run(train)
+    names = sorted(path.name for path in tmp_path.glob("timeline*"))
+    assert names == ["timeline-3.json", "timeline-5.json"]
+    assert "traceEvents" in (tmp_path / names[0]).read_text()
+
+
+def test_programs_reach_the_session_inside(tf):
+    _, train = counted(tf)
+    with tf.train.MonitoredTrainingSession() as session:
+        assert isinstance(session._sess._sess._sess._sess, tf.Session)
+        assert session._sess._sess._sess._sess is session._tf_sess()
+        assert session.graph is tf.get_default_graph()
+    assert session.should_stop() and session.graph is None
+    with pytest.raises(RuntimeError, match="closed"):
+        session.run(train)
+    with pytest.raises(RuntimeError, match="Session is already closed"):
+        session.close()
+
+
+def test_a_run_with_hooks_makes_one_plan(tf):
+    step, train = counted(tf)
+    hooks = [tf.train.StopAtStepHook(last_step=100), tf.train.StepCounterHook(10 ** 6), tf.train.NanTensorHook(tf.to_float(step))]
+    with tf.train.MonitoredTrainingSession(hooks=hooks) as session:
+        for _ in range(3):
+            session.run(train)
+        inner = session._tf_sess()
+        plans = len(inner.plans)
+        for _ in range(20):
+            session.run(train)
+        assert len(inner.plans) == plans
+
+
+def test_a_copied_scaffold_keeps_what_it_was_given(tf):
+    init, calls = tf.no_op(), []
+    first = tf.train.Scaffold(init_op=init, init_fn=lambda scaffold, session: calls.append((scaffold, session)))
+    second = tf.train.Scaffold(copy_from_scaffold=first, init_feed_dict={})
+    assert second.init_op is init and second.init_feed_dict == {}
+    second.init_fn("session")
+    assert calls == [(second, "session")]
+
+
+def test_several_savers_cannot_be_chosen_from(tf):
+    tf.Variable(1.0)
+    for _ in range(2):
+        tf.add_to_collection(tf.GraphKeys.SAVERS, tf.train.Saver())
+    with pytest.raises(RuntimeError, match="More than one item in collection"):
+        tf.train.Scaffold().finalize()
