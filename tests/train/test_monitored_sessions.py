@@ -118,7 +118,7 @@ def test_the_profiler_writes_a_timeline(tf, tmp_path):
         for _ in range(5):
             session.run(train)
     names = sorted(path.name for path in tmp_path.glob("timeline*"))
-    assert names == ["timeline-3.json", "timeline-5.json"]
+    assert names == ["timeline-2.json", "timeline-4.json"]
     assert "traceEvents" in (tmp_path / names[0]).read_text()
 
 

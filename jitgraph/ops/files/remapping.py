@@ -12,7 +12,7 @@ from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.ops.files.file import path_of
 
 
-def _lines(filename: np.ndarray) -> list[bytes]:
+def _lines(filename: Any) -> list[bytes]:
     path = path_of(filename[()])
     with op_errors(path), open(path, "rb") as file:
         return [line.rstrip(b"\n") for line in file]
