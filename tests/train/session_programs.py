@@ -3,6 +3,7 @@
 ``python session_programs.py`` under a Python with TensorFlow 1.15 prints what stands in data/tf115_sessions.json.
 """
 import contextlib
+import functools
 import json
 import logging
 import os
@@ -132,7 +133,7 @@ def nodes(tf, folder):
 def a_training(tf, folder):
     step, train = counted(tf)
     tf.get_variable("w", [2])
-    watched = tf.constant([1.5, 1e-9], name="watched")
+    tf.constant([1.5, 1e-9], name="watched")
     with logged(tf, folder) as lines:
         hooks = [tf.train.LoggingTensorHook(["watched"], every_n_iter=2), tf.train.StopAtStepHook(last_step=5)]
         with tf.train.MonitoredTrainingSession(checkpoint_dir=folder, save_checkpoint_steps=2, log_step_count_steps=3,
@@ -153,38 +154,44 @@ def order_of_calls(tf, folder):
         "end": ValueError("z"), "before ": errors.OutOfRangeError(None, None, "o"), "after ": StopIteration(),
     }
     for when, error in cases.items():
-        tf.reset_default_graph()
-        _, train = counted(tf)
         log = []
-
-        def go():
-            hook = Spy(tf, log, "", {when.strip(): raising(error)} if error else None)
-            with tf.train.MonitoredTrainingSession(hooks=[Spy(tf, log, "1 "), hook]) as session:
-                session.run(train)
-                log.append("ran")
-            return "fine"
-        found[when] = [outcome(go), log, tf.get_default_graph().finalized]
+        found[when] = [outcome(functools.partial(one_run, tf, when.strip(), error, log)), log, tf.get_default_graph().finalized]
     return found
+
+
+def one_run(tf, when, error, log):
+    tf.reset_default_graph()
+    _, train = counted(tf)
+    hook = Spy(tf, log, "", {when: raising(error)} if error else None)
+    with tf.train.MonitoredTrainingSession(hooks=[Spy(tf, log, "1 "), hook]) as session:
+        session.run(train)
+        log.append("ran")
+    return "fine"
 
 
 def recovery(tf, folder):
-    found = []
-    for kind in (tf.errors.AbortedError, tf.errors.UnavailableError):
-        for when, times in (("after", 1), ("before", 2), ("create", 1)):
-            tf.reset_default_graph()
-            step, train = counted(tf)
-            w = tf.get_variable("w", [], initializer=tf.zeros_initializer())
-            both = tf.group(train, tf.assign_add(w, 2.0))
-            log, place = [], tempfile.mkdtemp(dir=folder)
-            fail = raising(kind(None, None, "gone"), times)
-            due = lambda: fail() if when == "create" or len(log) > 8 else None
-            with tf.train.MonitoredTrainingSession(checkpoint_dir=place, save_checkpoint_steps=2, hooks=[
-                    tf.train.StopAtStepHook(last_step=6), Spy(tf, log, "", {when: due})]) as session:
-                while not session.should_stop():
-                    session.run(both)
-                    log.append([int(session._tf_sess().run(step)), float(session._tf_sess().run(w))])
-            found.append([log, tf.train.latest_checkpoint(place)[-2:]])
-    return found
+    return [recovered(tf, tempfile.mkdtemp(dir=folder), kind, when, times)
+            for kind in (tf.errors.AbortedError, tf.errors.UnavailableError)
+            for when, times in (("after", 1), ("before", 2), ("create", 1))]
+
+
+def recovered(tf, place, kind, when, times):
+    tf.reset_default_graph()
+    step, train = counted(tf)
+    w = tf.get_variable("w", [], initializer=tf.zeros_initializer())
+    both = tf.group(train, tf.assign_add(w, 2.0))
+    log = []
+    fail = raising(kind(None, None, "gone"), times)
+
+    def due():
+        if when == "create" or len(log) > 8:
+            fail()
+    with tf.train.MonitoredTrainingSession(checkpoint_dir=place, save_checkpoint_steps=2, hooks=[
+            tf.train.StopAtStepHook(last_step=6), Spy(tf, log, "", {when: due})]) as session:
+        while not session.should_stop():
+            session.run(both)
+            log.append([int(session._tf_sess().run(step)), float(session._tf_sess().run(w))])
+    return [log, tf.train.latest_checkpoint(place)[-2:]]
 
 
 def saving(tf, folder):
@@ -229,10 +236,12 @@ def writing(tf, folder):
 
 def logging_tensors(tf, folder):
     _, train = counted(tf, 0)
-    x, y = tf.constant(2, name="x"), tf.constant([1.0, 1e-9], name="y")
+    x = tf.constant(2, name="x")
+    tf.constant([1.0, 1e-9], name="y")
     found = []
-    for tensors, options in [([x], {"every_n_iter": 3}), ({"b": "y", "a": x}, {"every_n_iter": 1}), (["x:0"], {"every_n_secs": 100}),
-                             ([x], {"at_end": True}), ({"t": x}, {"every_n_iter": 2, "formatter": lambda v: "is %d" % v["t"]})]:
+    for tensors, options in [([x], {"every_n_iter": 3}), ({"b": "y", "a": x}, {"every_n_iter": 1}),
+                             (["x:0"], {"every_n_secs": 100}), ([x], {"at_end": True}),
+                             ({"t": x}, {"every_n_iter": 2, "formatter": lambda v: f"is {v['t']}"})]:
         with logged(tf) as lines:
             with tf.train.SingularMonitoredSession(hooks=[tf.train.LoggingTensorHook(tensors, **options)]) as session:
                 for _ in range(4):
@@ -246,13 +255,13 @@ def stopping(tf, folder):
     for make in (lambda: tf.train.StopAtStepHook(num_steps=3), lambda: tf.train.StopAtStepHook(last_step=4),
                  lambda: tf.train.StopAtStepHook(last_step=0)):
         tf.reset_default_graph()
-        step, train = counted(tf)
+        _, train = counted(tf)
         with tf.train.MonitoredTrainingSession(hooks=[make()]) as session:
             runs = 0
             while not session.should_stop():
                 session.run(train)
                 runs += 1
-            found.append([runs, outcome(lambda: session.run(train))])
+            found.append([runs, outcome(functools.partial(session.run, train))])
     return found
 
 
@@ -265,7 +274,7 @@ def feeding(tf, folder):
     for hooks, feed in [([T.FeedFnHook(lambda: {x: 1.0})], {y: 2.0}), ([T.FeedFnHook(lambda: {x: 1.0, y: 3.0})], None),
                         ([T.FeedFnHook(lambda: {x: 1.0})], {x: 2.0}), ([T.FeedFnHook(lambda: {x: 1.0})] * 2, {y: 2.0})]:
         with T.SingularMonitoredSession(hooks=hooks) as session:
-            found.append(str(outcome(lambda: float(session.run(both, feed)))).split("Conflict")[0])
+            found.append(str(outcome(functools.partial(session.run, both, feed))).split("Conflict")[0])
     final = T.FinalOpsHook({"a": both}, {x: 1.0, y: 1.0})
     with T.SingularMonitoredSession(hooks=[final]):
         found.append(final.final_ops_values)
@@ -353,7 +362,11 @@ def bad_arguments(tf, folder):
         lambda: T.MonitoredSession(hooks=[T.StopAtStepHook(1)]), lambda: T.MonitoredSession(hooks=[T.GlobalStepWaiterHook(1)]),
         lambda: dict(T.SessionRunArgs(1)._asdict()), lambda: T.Supervisor(is_chief=False, graph=with_variable(tf)),
     ]
-    return [outcome(lambda: str(call())) for call in calls]
+    return [outcome(functools.partial(text_of, call)) for call in calls]
+
+
+def text_of(call):
+    return str(call())
 
 
 def with_variable(tf):

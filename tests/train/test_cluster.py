@@ -93,6 +93,7 @@ def free_ports(count):
     return [f"localhost:{port}" for port in ports]
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")    # the chief's thread still waits then
 def test_two_workers_step_together(tf):
     """Both take every step: the mean of their gradients is applied once, by the chief."""
     ps, first, second = free_ports(3)

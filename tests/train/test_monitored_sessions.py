@@ -16,7 +16,7 @@ def counted(tf):
 
 def test_training_goes_on_from_the_checkpoint_before_a_kill(tf, tmp_path):
     script = Path(__file__).parent / "interrupted_training.py"
-    done = subprocess.run([sys.executable, script, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    done = subprocess.run([sys.executable, script, str(tmp_path)], capture_output=True, timeout=60)
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
     assert done.stdout.split()[-1] == b"3"
     assert tf.train.latest_checkpoint(str(tmp_path)).endswith("model.ckpt-2")
@@ -78,7 +78,7 @@ def test_the_end_of_the_input_ends_the_block(tf):
 @pytest.mark.parametrize("resource", [False, True])
 def test_hooks_read_the_step_from_before_the_run(tf, resource):
     with tf.variable_scope("", use_resource=resource):
-        step, train = counted(tf)
+        _, train = counted(tf)
     stop, seen = tf.train.StopAtStepHook(last_step=100), []
 
     class Hook(tf.train.SessionRunHook):

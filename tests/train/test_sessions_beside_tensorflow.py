@@ -3,6 +3,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from . import session_programs
 
 WANTED = json.loads((Path(__file__).parent / "data" / "tf115_sessions.json").read_text())

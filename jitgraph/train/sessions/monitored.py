@@ -15,7 +15,11 @@ from jitgraph.train.queue_runner import start_queue_runners
 from jitgraph.train.sessions.creators import ChiefSessionCreator, SessionCreator, WorkerSessionCreator
 from jitgraph.train.sessions.scaffold import Scaffold
 from jitgraph.train.sessions.wrapped import (
-    CoordinatedSession, HookedSession, RecoverableSession, StepContext, WrappedSession,
+    CoordinatedSession,
+    HookedSession,
+    RecoverableSession,
+    StepContext,
+    WrappedSession,
 )
 
 USE_DEFAULT = object()      # an argument whose default depends on its sibling
@@ -166,7 +170,7 @@ class SingularMonitoredSession(_MonitoredSession):
         return self._tf_sess()
 
 
-def MonitoredTrainingSession(  # noqa: N802
+def MonitoredTrainingSession(
         master: str = "", is_chief: bool = True, checkpoint_dir: Any = None, scaffold: Scaffold | None = None, hooks: Any = None,
         chief_only_hooks: Any = None, save_checkpoint_secs: Any = USE_DEFAULT, save_summaries_steps: Any = USE_DEFAULT,
         save_summaries_secs: Any = USE_DEFAULT, config: Any = None, stop_grace_period_secs: float = 120,

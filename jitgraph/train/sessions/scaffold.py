@@ -14,7 +14,10 @@ from jitgraph.resources.tables import tables_initializer
 from jitgraph.train.hooks.writers import merged_summaries
 from jitgraph.train.saver import _get_saver_or_default
 from jitgraph.variables.variable_collections import (
-    global_variables, global_variables_initializer, local_variables_initializer, report_uninitialized_variables,
+    global_variables,
+    global_variables_initializer,
+    local_variables_initializer,
+    report_uninitialized_variables,
 )
 
 _PARTS = ("init_op", "init_feed_dict", "ready_op", "ready_for_local_init_op", "local_init_op", "summary_op", "saver")
