@@ -3,7 +3,7 @@
 Inputs and outputs: ``x: T`` (T is a type attribute), ``x: float32``, ``values: N*T`` (a list of length N),
 ``args: [Tin]`` (a list with one type each), ``ref: &T`` (a reference, that is, a variable).
 Attributes, after the semicolon: ``name: kind``, kind one of bool int float string type shape tensor func, or
-``list(kind)``; then, each optional, ``>= minimum``, ``{"A", "B"}`` (allowed strings), ``= default``.
+``list(kind)``; then, each optional, ``>= minimum``, ``{"A", "B"}`` (allowed strings), ``= default`` (of a tensor: ``= uint8[1, 2]``).
 Type attributes and list lengths that inputs imply need no mention after the semicolon.
 """
 from __future__ import annotations
@@ -12,6 +12,8 @@ import ast
 import re
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from jitgraph.graph import dtypes
 from jitgraph.graph.attributes import single
@@ -172,6 +174,9 @@ def _default(text: str, kind: str) -> Any:
         return dtypes.as_dtype(text)
     if kind == "list(type)":
         return [dtypes.as_dtype(name.strip()) for name in text.strip("[]").split(",") if name.strip()]
+    if kind == "tensor":
+        dtype, bracket, values = text.partition("[")
+        return np.array(ast.literal_eval(bracket + values), dtypes.as_dtype(dtype).as_numpy_dtype)
     value = ast.literal_eval(text)
     if kind == "float":
         return single(value)

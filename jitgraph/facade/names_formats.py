@@ -1,4 +1,4 @@
-"""The public names around files: graphs, checkpoints, records and saved models; the table is of the form that
+"""The public names around files: graphs, checkpoints, records, saved models and events; the table is of the form that
 ``jitgraph.facade.names`` explains.
 """
 from __future__ import annotations
@@ -62,4 +62,9 @@ FILES: dict[str, str] = {
         saved_model.maybe_saved_model_directory saved_model.contains_saved_model=maybe_saved_model_directory""",
     "saved_model.main_op": """
         saved_model.main_op.main_op saved_model.main_op.main_op_with_restore saved_model.main_op_with_restore""",
+    "summary.summaries": """
+        summary.scalar summary.histogram summary.image summary.audio summary.text summary.tensor_summary
+        summary.merge summary.merge_all summary.get_summary_description""",
+    "summary.file_writer": "summary.FileWriter summary.FileWriterCache",
+    "summary.event_reader": "train.summary_iterator",
 }

@@ -240,6 +240,11 @@ def _encode_png(image, compression):
     return _saved(image, "PNG", **({} if compression < 0 else {"compress_level": int(compression)}))
 
 
+def png_of(pixels: np.ndarray) -> bytes:
+    """A PNG file of uint8 pixels [height, width, 1, 3 or 4]."""
+    return _saved(pixels, "PNG")[()]
+
+
 def _checked_jpeg(image: np.ndarray, wanted: str) -> None:
     if image.ndim != 3 or image.shape[-1] not in (1, 3):
         raise invalid(f"image must be 3-dimensional with 1 or 3 channels, got shape {list(image.shape)}")

@@ -1,0 +1,46 @@
+"""Histograms of summaries: the buckets, and the HistogramProto of values."""
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from jitgraph.declare.invalid import invalid
+
+_LARGEST = np.finfo(np.float64).max
+
+
+@functools.cache
+def bucket_limits() -> np.ndarray:
+    """The upper limits of all buckets in order: float64, from -DBL_MAX to DBL_MAX, growing by a tenth away from zero."""
+    positive, limit = [], 1e-12
+    while limit < 1e20:
+        positive.append(limit)
+        limit *= 1.1            # by repeated products, whose rounding belongs to the limits
+    above = np.array([*positive, _LARGEST])
+    return np.concatenate([-above[::-1], [0.0], above])
+
+
+def _in_order(values: np.ndarray) -> float:
+    """The sum from the first value to the last: NumPy's own sum adds in pairs, which rounds otherwise."""
+    return float(np.cumsum(values)[-1]) if values.size else 0.0
+
+
+def histogram_of(values: np.ndarray, tag: str) -> Any:
+    """The HistogramProto of `values`.  Raises InvalidArgumentError for one that is not finite."""
+    from jitgraph.formats.messages import HistogramProto
+
+    flat = np.ravel(values).astype(np.float64)
+    finite = np.isfinite(flat)
+    if not finite.all():
+        first = flat[np.argmin(finite)]
+        raise invalid(f"{'Nan' if np.isnan(first) else 'Infinity'} in summary histogram for: {tag}")
+    limits = bucket_limits()
+    counts = np.bincount(np.searchsorted(limits[:-1], flat, "right"), minlength=len(limits))
+    # empty buckets that follow each other are written as one, with the last of their limits
+    written = (counts > 0) | np.append(counts[1:] > 0, True)
+    with np.errstate(over="ignore"):
+        return HistogramProto(min=flat.min(initial=_LARGEST), max=flat.max(initial=-_LARGEST), num=flat.size,
+                              sum=_in_order(flat), sum_squares=_in_order(flat * flat), bucket_limit=limits[written],
+                              bucket=counts[written])
