@@ -67,4 +67,17 @@ FILES: dict[str, str] = {
         summary.merge summary.merge_all summary.get_summary_description""",
     "summary.file_writer": "summary.FileWriter summary.FileWriterCache",
     "summary.event_reader": "train.summary_iterator",
+    "summary.recording": """
+        summary.initialize summary.all_v2_summary_ops=all_summary_ops contrib.summary.SummaryWriter
+        contrib.summary.create_file_writer contrib.summary.create_summary_file_writer
+        contrib.summary.always_record_summaries contrib.summary.never_record_summaries
+        contrib.summary.record_summaries_every_n_global_steps contrib.summary.should_record_summaries
+        contrib.summary.scalar contrib.summary.histogram contrib.summary.generic contrib.summary.image
+        contrib.summary.audio contrib.summary.graph contrib.summary.import_event contrib.summary.flush
+        contrib.summary.all_summary_ops contrib.summary.summary_writer_initializer_op contrib.summary.initialize
+        contrib.summary.eval_dir""",
+    "summary.projector": "contrib.tensorboard.plugins.projector.visualize_embeddings",
+    "formats.messages": """
+        contrib.tensorboard.plugins.projector.ProjectorConfig contrib.tensorboard.plugins.projector.EmbeddingInfo
+        contrib.tensorboard.plugins.projector.SpriteMetadata""",
 }

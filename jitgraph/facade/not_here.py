@@ -88,6 +88,7 @@ INSTEAD: dict[str, str] = {
     "contrib.tpu.*": "there is no TPU target; remove CrossShardOptimizer and run the steps in a tf.Session",
     "contrib.tensorrt.*": "there is no TensorRT target; run the graph as it is",
     "contrib.eager.*": "jitgraph builds graphs; remove enable_eager_execution and run results in a tf.Session",
+    "contrib.summary.create_db_writer": "use tf.contrib.summary.create_file_writer: there is no database of events",
     "resource_loader.*": "use pkgutil.get_data or importlib.resources",
 }
 

@@ -199,6 +199,10 @@ ResourceHandleProto: device=1 string; container=2 string; name=3 string; hash_co
 ResourceHandleProto.DtypeAndShape: dtype=1 DataType; shape=2 TensorShapeProto
 AllocationRecord: alloc_micros=1 int64; alloc_bytes=2 int64
 SummaryDescription: type_hint=1 string
+SpriteMetadata: image_path=1 string; single_image_dim=2 repeated uint32
+EmbeddingInfo: tensor_name=1 string; metadata_path=2 string; bookmarks_path=3 string; tensor_shape=4 repeated uint32;
+    sprite=5 SpriteMetadata; tensor_path=6 string
+ProjectorConfig: model_checkpoint_path=1 string; embeddings=2 repeated EmbeddingInfo; model_checkpoint_dir=3 string
 ReaderBaseState: work_started=1 int64; work_finished=2 int64; num_records_produced=3 int64; current_work=4 bytes
 FunctionDef.ArgAttrs: attr=1 map<string,AttrValue>
 RegisteredGradient: gradient_func=1 string; registered_op_type=2 string
