@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from jitgraph.app import logs
-from jitgraph.control.conditionals import smart_cond
+from jitgraph.control.conditionals import smart_cond, smart_constant_value
 from jitgraph.control.order_ops import no_op
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
@@ -180,16 +180,21 @@ def _recorded(name: str, tensor: Any, family: str | None, write: Callable[[Any, 
     """A bool scalar that writes when it is run: what `write` makes of the writer's node, the tag and the name."""
     if _current.writer is None:
         return no_op()
-    outer = get_default_graph().get_name_scope()
-
-    def record() -> Tensor:
-        # the branch of the condition has a scope of its own, which the tag must not show
-        with name_scope(f"{outer}/" if outer else outer), summary_scope(name, family, values=[tensor]) as (tag, scope):
-            with control_dependencies([write(_current.writer._resource, tag, scope)]):
-                return constant(True)
-
     with device("cpu:0"):
-        made = smart_cond(should_record_summaries(), record, lambda: constant(False), name="")
+        condition = should_record_summaries()
+        if smart_constant_value(condition) is False:
+            made = constant(False)
+        else:
+            # named here and not in the branch, which is a graph of its own: there, all names would be free
+            with summary_scope(name, family, values=[tensor]) as (tag, scope):
+                pass
+
+            def record() -> Tensor:
+                with name_scope(scope):
+                    with control_dependencies([write(_current.writer._resource, tag, scope)]):
+                        return constant(True)
+
+            made = smart_cond(condition, record, lambda: constant(False), name="")
         get_default_graph().add_to_collection(GraphKeys._SUMMARY_COLLECTION, made)
     return made
 
