@@ -3,7 +3,7 @@
 Inputs and outputs: ``x: T`` (T is a type attribute), ``x: float32``, ``values: N*T`` (a list of length N),
 ``args: [Tin]`` (a list with one type each), ``ref: &T`` (a reference, that is, a variable).
 Attributes, after the semicolon: ``name: kind``, kind one of bool int float string type shape tensor func, or
-``list(kind)``; then, each optional, ``>= minimum``, ``{"A", "B"}`` (allowed strings), ``= default`` (of a tensor: ``= uint8[1, 2]``).
+``list(kind)``; then, each optional, ``>= minimum``, ``{"A", "B"}`` (allowed strings), ``= default`` (a tensor: ``uint8[1, 2]``).
 Type attributes and list lengths that inputs imply need no mention after the semicolon.
 """
 from __future__ import annotations

@@ -149,7 +149,9 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "standard_ops": "",
         "state_ops": "compat.v1 :jitgraph.variables.reference_ops",
         "string_ops": "strings",
+        "summary_op_util": ":jitgraph.summary.summaries",
         "summary_ops": "summary",
+        "summary_ops_v2": "contrib.summary :jitgraph.summary.recording",
         "template": "",
         "tensor_array_grad": "",
         "tensor_array_ops": "",
@@ -177,7 +179,9 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
     },
     "summary": {
         "summary": "summary",
+        "summary_iterator": ":jitgraph.summary.event_reader",
         "writer": "summary",
+        "writer.event_file_writer": ":jitgraph.summary.event_writer",
         "writer.writer": "summary",
         "writer.writer_cache": "summary",
     },
@@ -251,6 +255,8 @@ CONTRIB_MODULES = {
     "lookup": "lookup_ops",
     "rnn": "python.ops:core_rnn_cell,fused_rnn_cell,gru_ops,lstm_ops,rnn,rnn_cell",
     "stateless": "",
+    "summary": "summary",
+    "tensorboard": "",
     "util": "loader",
 }
 """`tensorflow.contrib.PACKAGE`: its inner modules, `PACKAGES:MODULES`."""

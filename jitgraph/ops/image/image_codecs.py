@@ -242,7 +242,7 @@ def _encode_png(image, compression):
 
 def png_of(pixels: np.ndarray) -> bytes:
     """A PNG file of uint8 pixels [height, width, 1, 3 or 4]."""
-    return _saved(pixels, "PNG")[()]
+    return _saved(pixels, "PNG").item()
 
 
 def _checked_jpeg(image: np.ndarray, wanted: str) -> None:
