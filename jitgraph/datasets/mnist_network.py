@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from jitgraph.facade.names import resolve, table
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
@@ -16,6 +15,7 @@ from jitgraph.ops.linalg.matmul import matmul
 from jitgraph.ops.nn.softmax import sparse_softmax_cross_entropy_with_logits
 from jitgraph.ops.random.draws import truncated_normal
 from jitgraph.ops.reduce.reductions import reduce_mean, reduce_sum
+from jitgraph.summary.summaries import scalar
 from jitgraph.train.gradient_descent import GradientDescentOptimizer
 from jitgraph.variables.variable import Variable
 
@@ -48,8 +48,7 @@ def training(loss: Tensor, learning_rate: float) -> Operation:
 
     The loss becomes a scalar summary.
     """
-    if "summary.scalar" in table():
-        resolve("summary.scalar")("loss", loss)
+    scalar("loss", loss)
     global_step = Variable(0, name="global_step", trainable=False)
     return GradientDescentOptimizer(learning_rate).minimize(loss, global_step=global_step)
 

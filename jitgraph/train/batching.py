@@ -19,7 +19,7 @@ from jitgraph.ops.elementwise.arithmetic import maximum
 from jitgraph.ops.elementwise.cast import cast
 from jitgraph.resources import sparse_map_ops
 from jitgraph.resources.queues import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
-from jitgraph.train.input_producers import show_fill
+from jitgraph.summary.summaries import scalar
 from jitgraph.train.queue_runner import QueueRunner, add_queue_runner
 
 # -- examples ------------------------------------------------------------------------------------------------------
@@ -176,8 +176,8 @@ def _fifo(capacity: int, dynamic_pad: bool, shared_name: str | None) -> Callable
 
 
 def _fill(capacity: int) -> Callable[[QueueBase], None]:
-    return lambda queue: show_fill(f"fraction_of_{capacity}_full",
-                                   cast(queue.size(), dtypes.float32) * (1.0 / capacity))
+    return lambda queue: scalar(f"fraction_of_{capacity}_full",
+                                cast(queue.size(), dtypes.float32) * (1.0 / capacity))
 
 
 def _shuffling(capacity: int, minimum: int, seed: Any, shared_name: str | None) -> Callable[[list, Any], QueueBase]:
@@ -188,7 +188,7 @@ def _shuffling(capacity: int, minimum: int, seed: Any, shared_name: str | None) 
 def _fill_over(capacity: int, minimum: int) -> Callable[[QueueBase], None]:
     def show(queue: QueueBase) -> None:
         full = cast(maximum(0, queue.size() - minimum), dtypes.float32) * (1.0 / (capacity - minimum))
-        show_fill(f"fraction_over_{minimum}_of_{capacity}_full", full)
+        scalar(f"fraction_over_{minimum}_of_{capacity}_full", full)
 
     return show
 

@@ -23,6 +23,7 @@ from jitgraph.ops.checks.assertion import Assert
 from jitgraph.ops.elementwise.cast import cast
 from jitgraph.ops.random.draws import random_shuffle
 from jitgraph.resources.queues import FIFOQueue, QueueBase
+from jitgraph.summary.summaries import scalar
 from jitgraph.train.queue_runner import QueueRunner, add_queue_runner
 from jitgraph.variables.variable import Variable
 
@@ -42,12 +43,6 @@ def limit_epochs(tensor: Any, num_epochs: int | None = None, name: str | None = 
                           collections=[GraphKeys.LOCAL_VARIABLES])
         with control_dependencies([epochs.count_up_to(num_epochs)]):
             return identity(tensor, name=scope)
-
-
-def show_fill(name: str, fraction: Tensor) -> None:
-    """A scalar summary of how full a queue is."""
-    if "summary.scalar" in names.table():
-        names.resolve("summary.scalar")(name, fraction)
 
 
 def input_producer(input_tensor: Any, element_shape: Any = None, num_epochs: int | None = None, shuffle: bool = True,
@@ -70,7 +65,7 @@ def input_producer(input_tensor: Any, element_shape: Any = None, num_epochs: int
                           name=name)    # type: ignore[arg-type]
         add_queue_runner(QueueRunner(queue, [queue.enqueue_many([input_tensor])], cancel_op=cancel_op))
         if summary_name is not None:
-            show_fill(summary_name, cast(queue.size(), dtypes.float32) * (1.0 / capacity))
+            scalar(summary_name, cast(queue.size(), dtypes.float32) * (1.0 / capacity))
         return queue
 
 

@@ -117,3 +117,15 @@ def test_settings_of_the_projector(tf, tmp_path):
     assert (tmp_path / "projector_config.pbtxt").read_text() == (
         'embeddings {\n  tensor_name: "words"\n  metadata_path: "words.tsv"\n  sprite {\n    image_path: "sprite.png"\n'
         "    single_image_dim: 28\n    single_image_dim: 28\n  }\n}\n")
+
+
+def test_training_and_queues_make_their_summaries(tf):
+    """They did without them as long as there were none."""
+    from jitgraph.datasets import mnist_network
+
+    mnist_network.training(tf.Variable([1.0])[0], 0.1)
+    tf.train.string_input_producer(["a", "b"])
+    tf.train.batch([1.0], 2, name="small")
+    tf.train.shuffle_batch([1.0], 2, 10, 5, name="mixed")
+    assert [summary.op.name for summary in tf.get_collection("summaries")] == [
+        "loss", "input_producer/fraction_of_32_full", "small/fraction_of_32_full", "mixed/fraction_over_5_of_10_full"]
