@@ -188,7 +188,7 @@ def _shuffling(capacity: int, minimum: int, seed: Any, shared_name: str | None) 
 def _fill_over(capacity: int, minimum: int) -> Callable[[QueueBase], None]:
     def show(queue: QueueBase) -> None:
         full = cast(maximum(0, queue.size() - minimum), dtypes.float32) * (1.0 / (capacity - minimum))
-        scalar(f"fraction_over_{minimum}_of_{capacity}_full", full)
+        scalar(f"fraction_over_{minimum}_of_{capacity - minimum}_full", full)
 
     return show
 
