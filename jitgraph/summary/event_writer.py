@@ -28,7 +28,8 @@ class _Line:
 
     def __init__(self, file: EventFile, most: int, seconds: float):
         self.file, self.seconds = file, seconds
-        self.queue: queue.Queue = queue.Queue(most)
+        self._queue: queue.SimpleQueue = queue.SimpleQueue()      # its put never waits, see `end`
+        self._room = threading.Semaphore(most) if most > 0 else None
         self.process = os.getpid()
         self.failed: errors.OpError | None = None       # of the thread; the next flush raises it
         self.thread = threading.Thread(target=self._run, name="jitgraph-events", daemon=True)
@@ -36,11 +37,13 @@ class _Line:
 
     def _run(self) -> None:
         due = 0.0               # the first event is brought out at once
-        while (item := self.queue.get()) is not _END:
+        while (item := self._queue.get()) is not _END:
             try:
                 if isinstance(item, _Flush):
                     self.file.flush()
                 else:
+                    if self._room is not None:
+                        self._room.release()
                     self.file.write(item)
                     if time.monotonic() > due:
                         self.file.flush()
@@ -61,18 +64,27 @@ class _Line:
             logs.error("Events could not be written: %s", error.message)
         self.failed = error
 
+    def add(self, event: bytes) -> None:
+        if self._room is not None:
+            self._room.acquire()
+        self._queue.put(event)
+
     def flush(self) -> None:
         request = _Flush()
-        self.queue.put(request)
+        self._queue.put(request)
         request.done.wait()
         if request.error is not None:
             raise request.error
 
     def end(self) -> None:
-        """Writes what is left and ends the thread; in a process that was forked, where it never ran, nothing."""
+        """Writes what is left and ends the thread; in a process that was forked, where it never ran, nothing.
+
+        The collector of garbage calls it in whatever thread it runs, also in the one that is to end.
+        """
         if self.process == os.getpid() and self.thread.is_alive():
-            self.queue.put(_END)
-            self.thread.join()
+            self._queue.put(_END)
+            if self.thread is not threading.current_thread():
+                self.thread.join()
 
 
 class EventFileWriter:
@@ -117,7 +129,7 @@ class EventFileWriter:
         """Adds an Event; waits while `max_queue` others do.  Nothing after ``close``."""
         line = self._present()
         if line is not None:
-            line.queue.put(event.SerializeToString())
+            line.add(event.SerializeToString())
 
     def flush(self) -> None:
         """Waits until all events are in the file.

@@ -18,7 +18,7 @@ class FileWriter:
     Args:
       logdir: the folder, made if it is not there.
       graph: a Graph, written at once, with its MetaGraphDef.
-      max_queue: how many events wait for the thread that writes them, at most.
+      max_queue: how many events wait for the thread that writes them, at most; any number if it is not positive.
       flush_secs: how often what was written is flushed.
       graph_def: the older form of `graph`, a GraphDef.
       filename_suffix: what the name of the file ends with.

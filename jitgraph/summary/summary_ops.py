@@ -9,7 +9,7 @@ import numpy as np
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import dtypes, shape_rules, shapes
-from jitgraph.graph.dtypes import ANY, REALS, TypeSet
+from jitgraph.graph.dtypes import REALS, TypeSet
 from jitgraph.summary import histogram_host, media_host
 
 # float32 stands first: where nothing else decides, it is the default
@@ -128,7 +128,7 @@ def merge_summary(inputs):
 
 
 @op('TensorSummary(tensor: T; description: string = "", labels: list(string) = [], display_name: string = "") -> '
-    "summary: string", T=ANY, shape=shape_rules.scalar, host=True, grad=NOT_DIFFERENTIABLE, context=("op",))
+    "summary: string", shape=shape_rules.scalar, host=True, grad=NOT_DIFFERENTIABLE, context=("op",))
 def tensor_summary(tensor, op):
     """A whole tensor, under the name of the node."""
     from jitgraph.formats.messages import Summary
@@ -136,7 +136,7 @@ def tensor_summary(tensor, op):
     return serialized(Summary(value=[Summary.Value(node_name=op.name, tensor=tensor_proto(tensor))]))
 
 
-@op("TensorSummaryV2(tag: string, tensor: T, serialized_summary_metadata: string) -> summary: string", T=ANY,
+@op("TensorSummaryV2(tag: string, tensor: T, serialized_summary_metadata: string) -> summary: string",
     shape=shape_rules.scalar, host=True, grad=NOT_DIFFERENTIABLE)
 def tensor_summary_v2(tag, tensor, serialized_summary_metadata):
     """A whole tensor, and what is to be known of it."""

@@ -9,7 +9,7 @@ import numpy as np
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
 from jitgraph.graph import dtypes, shape_rules
-from jitgraph.graph.dtypes import ANY, REALS, TypeSet
+from jitgraph.graph.dtypes import REALS, TypeSet
 from jitgraph.resources import shared
 from jitgraph.summary import media_host
 from jitgraph.summary.summary_ops import NUMBERS, histogram_values, merged, scalar_values, tensor_proto, text
@@ -90,7 +90,7 @@ def write_audio_summary(writer, step, tag, tensor, sample_rate, max_outputs):
     writer[()].write(_event(step, summary=media_host.audio_summary(text(tag[()]), tensor, float(sample_rate), max_outputs)))
 
 
-@_declared("WriteSummary(writer: resource, step: int64, tensor: T, tag: string, summary_metadata: string)", T=ANY)
+@_declared("WriteSummary(writer: resource, step: int64, tensor: T, tag: string, summary_metadata: string)")
 def write_summary(writer, step, tensor, tag, summary_metadata):
     """Writes a whole tensor."""
     from jitgraph.formats.messages import Summary, SummaryMetadata

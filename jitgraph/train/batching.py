@@ -175,7 +175,7 @@ def _fifo(capacity: int, dynamic_pad: bool, shared_name: str | None) -> Callable
     return lambda types, shapes: kind(capacity=capacity, dtypes=types, shapes=shapes, shared_name=shared_name)
 
 
-def _fill(capacity: int) -> Callable[[QueueBase], None]:
+def _fill(capacity: int) -> Callable[[QueueBase], Any]:
     return lambda queue: scalar(f"fraction_of_{capacity}_full",
                                 cast(queue.size(), dtypes.float32) * (1.0 / capacity))
 
@@ -185,7 +185,7 @@ def _shuffling(capacity: int, minimum: int, seed: Any, shared_name: str | None) 
                                                     shapes=shapes, shared_name=shared_name)
 
 
-def _fill_over(capacity: int, minimum: int) -> Callable[[QueueBase], None]:
+def _fill_over(capacity: int, minimum: int) -> Callable[[QueueBase], Any]:
     def show(queue: QueueBase) -> None:
         full = cast(maximum(0, queue.size() - minimum), dtypes.float32) * (1.0 / (capacity - minimum))
         scalar(f"fraction_over_{minimum}_of_{capacity - minimum}_full", full)

@@ -24,6 +24,11 @@ def test_lists_references_and_fixed_types():
     assert s.outputs[2].is_ref
 
 
+def test_the_default_of_a_tensor_states_its_dtype():
+    default = parse("X(a: T; color: tensor = uint8[255, 0]) -> b: T", {}).attrs["color"].default
+    assert default.dtype == "uint8" and default.tolist() == [255, 0]
+
+
 @pytest.mark.parametrize("text, default", [
     ("a: int = -3", -3), ("a: float = 1", 1.0), ("a: string = \"x,y\"", "x,y"), ("a: shape = None", None),
     ("a: shape = [2, -1]", (2, -1)), ("a: list(int) = [1, 2]", [1, 2]), ("a: type = float32", dtypes.float32),

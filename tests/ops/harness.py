@@ -50,7 +50,7 @@ def samples_of(opdef: OpDef) -> Any:
     drawable = not opdef.tested_in and not opdef.stateful and opdef.state is None and not any(a.is_list or a.is_ref
                                                                                               for a in opdef.inputs)
     required = [a for a in opdef.attrs.values() if not a.implied and a.default is _REQUIRED]
-    if not drawable or required:
+    if not drawable or required or opdef.context:
         return None
     if opdef.scalar is not None or len(opdef.inputs) == 1 and opdef.inputs[0].type_attr:
         return functools.partial(_default_samples, opdef)

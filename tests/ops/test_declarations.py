@@ -92,6 +92,8 @@ def test_inputs_and_outputs(opdef):
 def _close(one, other):
     if isinstance(one, float) or isinstance(one, list) and one and isinstance(one[0], float):
         return np.allclose(one, other, rtol=1e-6, atol=0)       # TensorFlow keeps floats in 32 bits
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(one, other)
     return type(one) is type(other) and one == other
 
 

@@ -279,3 +279,45 @@ def test_events_that_are_cut_off_are_an_error_after_those_before(tf, tmp_path):
 def test_errors_of_a_run_say_what_tensorflow_says(tf, wrong, message):
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=message):
         session.run(wrong(tf))
+
+
+def test_an_adder_waits_while_as_many_as_may_wait_do(tf, tmp_path):
+    from jitgraph.summary.event_writer import EventFileWriter
+
+    writer = EventFileWriter(str(tmp_path), max_queue=2)
+    slow, go, added = writer._line.file, threading.Event(), []
+    write = slow.write
+    slow.write = lambda event: go.wait(20) and write(event)
+
+    def add():
+        for step in range(6):
+            writer.add_event(tf.Event(step=step))
+            added.append(step)
+
+    adder = threading.Thread(target=add)
+    adder.start()
+    adder.join(0.2)
+    assert len(added) == 3          # one in the hands of the thread, two that wait
+    go.set()
+    adder.join(20)
+    writer.close()
+    assert steps(tf, tmp_path) == list(range(6))
+
+
+def test_the_thread_may_collect_its_own_writer(tf, tmp_path):
+    from jitgraph.summary.event_writer import EventFileWriter
+
+    writers = [EventFileWriter(str(tmp_path))]
+    thread, file = writers[0]._line.thread, writers[0]._line.file
+    write, gone = file.write, threading.Event()
+
+    def forget_and_write(event):
+        gone.wait(20)
+        writers.clear()             # the last reference: the finalizer runs here
+        write(event)
+
+    file.write = forget_and_write
+    writers[0].add_event(tf.Event(step=7))
+    gone.set()
+    thread.join(20)
+    assert not thread.is_alive() and steps(tf, tmp_path) == [7]

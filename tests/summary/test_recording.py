@@ -128,4 +128,4 @@ def test_training_and_queues_make_their_summaries(tf):
     tf.train.batch([1.0], 2, name="small")
     tf.train.shuffle_batch([1.0], 2, 10, 5, name="mixed")
     assert [summary.op.name for summary in tf.get_collection("summaries")] == [
-        "loss", "input_producer/fraction_of_32_full", "small/fraction_of_32_full", "mixed/fraction_over_5_of_10_full"]
+        "loss", "input_producer/fraction_of_32_full", "small/fraction_of_32_full", "mixed/fraction_over_5_of_5_full"]

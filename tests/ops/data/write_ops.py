@@ -57,7 +57,8 @@ def scalar_text(which, value, dtypes):
     if which == "tensor":
         from tensorflow.python.framework import tensor_util
 
-        return str(tensor_util.MakeNdarray(value).tolist())
+        array = tensor_util.MakeNdarray(value)
+        return array.dtype.name + str(array.tolist())
     return str(value)
 
 
