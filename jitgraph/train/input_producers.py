@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph.facade import names
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.composite import IndexedSlices, convert_to_tensor_or_indexed_slices
