@@ -163,3 +163,36 @@ def test_several_savers_cannot_be_chosen_from(tf):
         tf.add_to_collection(tf.GraphKeys.SAVERS, tf.train.Saver())
     with pytest.raises(RuntimeError, match="More than one item in collection"):
         tf.train.Scaffold().finalize()
+
+
+@pytest.mark.parametrize("statement", [
+    "from tensorflow.python.training.basic_session_run_hooks import NeverTriggerTimer, CheckpointSaverHook",
+    "from tensorflow.python.training.training_util import _get_or_create_global_step_read, _increment_global_step",
+    "from tensorflow.python.training.device_setter import STANDARD_PS_OPS",
+    "from tensorflow.python.ops.resources import register_resource, initialize_resources",
+    "from tensorflow.python.training.session_run_hook import SessionRunArgs",
+])
+def test_programs_import_hooks_from_where_they_stood(statement):
+    code = f"import jitgraph.compat\njitgraph.compat.install()\n{statement}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def test_a_registered_resource_is_made_with_the_variables(tf):
+    from jitgraph.resources.registered import register_resource
+
+    table = tf.Variable(0.0, name="made", collections=[])
+    register_resource(table.op, table.initializer, tf.is_variable_initialized(table))
+    with tf.train.MonitoredTrainingSession() as session:
+        assert session.run(table) == 0
+
+
+def test_the_step_is_added_to_after_it_is_read(tf):
+    from jitgraph.train.global_steps import _get_or_create_global_step_read, _increment_global_step
+
+    tf.train.create_global_step()
+    more, read = _increment_global_step(3), _get_or_create_global_step_read()
+    with tf.Session() as session:
+        assert session.run(read) == 0       # the initial value stands in
+        session.run(tf.global_variables_initializer())
+        assert session.run([more, read]) == [3, 0]
