@@ -15,6 +15,7 @@ from jitgraph.summary import histogram_host, media_host
 # float32 stands first: where nothing else decides, it is the default
 NUMBERS = TypeSet(*REALS, default=dtypes.float32)
 PIXELS = TypeSet(dtypes.uint8, dtypes.float32, dtypes.float16, dtypes.float64, default=dtypes.float32)
+_TESTS = "tests/summary: what a Summary holds, byte by byte"
 BAD_COLOR = "bad_color: tensor = uint8[255, 0, 0, 255]"
 
 
@@ -87,48 +88,55 @@ def merged(parts: Iterable[bytes]) -> Any:
 
 
 @op("ScalarSummary(tags: string, values: T) -> summary: string", T=TypeSet(*REALS), shape=shape_rules.scalar, host=True,
-    grad=NOT_DIFFERENTIABLE)
+    grad=NOT_DIFFERENTIABLE,
+    tested_in=_TESTS)
 def scalar_summary(tags, values):
     """Numbers by tag."""
     return serialized(scalar_values(tags, values))
 
 
 @op("HistogramSummary(tag: string, values: T) -> summary: string", T=NUMBERS, shape=shape_rules.scalar, host=True,
-    grad=NOT_DIFFERENTIABLE)
+    grad=NOT_DIFFERENTIABLE,
+    tested_in=_TESTS)
 def histogram_summary(tag, values):
     """How values are distributed."""
     return serialized(histogram_values(tag, values))
 
 
 @op(f"ImageSummary(tag: string, tensor: T; max_images: int >= 1 = 3, {BAD_COLOR}) -> summary: string", T=PIXELS,
-    shape=shape_rules.scalar, host=True, grad=NOT_DIFFERENTIABLE)
+    shape=shape_rules.scalar, host=True, grad=NOT_DIFFERENTIABLE,
+    tested_in=_TESTS)
 def image_summary(tag, tensor, max_images, bad_color):
     """Pictures, as PNG files."""
     return serialized(media_host.image_summary(text(tag[()]), tensor, max_images, bad_color))
 
 
 @op("AudioSummary(tag: string, tensor: float32; sample_rate: float, max_outputs: int >= 1 = 3) -> summary: string",
-    shape=shape_rules.scalar, host=True, grad=NOT_DIFFERENTIABLE)
+    shape=shape_rules.scalar, host=True, grad=NOT_DIFFERENTIABLE,
+    tested_in=_TESTS)
 def audio_summary(tag, tensor, sample_rate, max_outputs):
     """Sounds, as WAV files, with a rate that is known when the graph is built."""
     return serialized(media_host.audio_summary(text(tag[()]), tensor, sample_rate, max_outputs))
 
 
 @op("AudioSummaryV2(tag: string, tensor: float32, sample_rate: float32; max_outputs: int >= 1 = 3) -> summary: string",
-    shape=shape_rules.scalar, host=True, grad=NOT_DIFFERENTIABLE)
+    shape=shape_rules.scalar, host=True, grad=NOT_DIFFERENTIABLE,
+    tested_in=_TESTS)
 def audio_summary_v2(tag, tensor, sample_rate, max_outputs):
     """Sounds, as WAV files."""
     return serialized(media_host.audio_summary(text(tag[()]), tensor, float(sample_rate), max_outputs))
 
 
-@op("MergeSummary(inputs: N*string) -> summary: string", shape=shape_rules.scalar, host=True, grad=NOT_DIFFERENTIABLE)
+@op("MergeSummary(inputs: N*string) -> summary: string", shape=shape_rules.scalar, host=True, grad=NOT_DIFFERENTIABLE,
+    tested_in=_TESTS)
 def merge_summary(inputs):
     """The values of several summaries in one."""
     return serialized(merged(part for array in inputs for part in np.ravel(array)))
 
 
 @op('TensorSummary(tensor: T; description: string = "", labels: list(string) = [], display_name: string = "") -> '
-    "summary: string", shape=shape_rules.scalar, host=True, grad=NOT_DIFFERENTIABLE, context=("op",))
+    "summary: string", shape=shape_rules.scalar, host=True, grad=NOT_DIFFERENTIABLE, context=("op",),
+    tested_in=_TESTS)
 def tensor_summary(tensor, op):
     """A whole tensor, under the name of the node."""
     from jitgraph.formats.messages import Summary
@@ -137,7 +145,8 @@ def tensor_summary(tensor, op):
 
 
 @op("TensorSummaryV2(tag: string, tensor: T, serialized_summary_metadata: string) -> summary: string",
-    shape=shape_rules.scalar, host=True, grad=NOT_DIFFERENTIABLE)
+    shape=shape_rules.scalar, host=True, grad=NOT_DIFFERENTIABLE,
+    tested_in=_TESTS)
 def tensor_summary_v2(tag, tensor, serialized_summary_metadata):
     """A whole tensor, and what is to be known of it."""
     from jitgraph.formats.messages import Summary

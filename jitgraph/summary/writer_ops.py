@@ -15,12 +15,13 @@ from jitgraph.summary import media_host
 from jitgraph.summary.summary_ops import NUMBERS, histogram_values, merged, scalar_values, tensor_proto, text
 from jitgraph.summary.writer_host import Writer
 
+_TESTS = "tests/summary/test_recording.py: what stands in the file of a writer"
 _PIXELS = TypeSet(dtypes.uint8, dtypes.float32, dtypes.float16, default=dtypes.float32)
 
 
 def _declared(signature: str, **more: Any) -> Any:
     """``@op`` of a node that has an effect on a writer and no value."""
-    return op(signature, shape=shape_rules.no_outputs, stateful=True, host=True, **more)
+    return op(signature, shape=shape_rules.no_outputs, stateful=True, host=True, tested_in=_TESTS, **more)
 
 
 def _event(step: Any, **what: Any) -> Any:
@@ -39,7 +40,7 @@ def _parsed(cls: Any, data: Any, what: str) -> Any:
 
 
 @op('SummaryWriter(; shared_name: string = "", container: string = "") -> writer: resource', shape=shape_rules.scalar,
-    stateful=True, host=True, context=("state", "op"))
+    stateful=True, host=True, context=("state", "op"), tested_in=_TESTS)
 def summary_writer(state, op):
     """A writer of summaries, by name; it has no file yet."""
     return shared(state, op, "summary_writer", lambda: Writer(op.attrs["shared_name"] or op.name))

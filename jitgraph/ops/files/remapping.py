@@ -26,7 +26,7 @@ def _remapped(c: Any) -> list:
 
 @op("GenerateVocabRemapping(new_vocab_file: string, old_vocab_file: string; new_vocab_offset: int >= 0, "
     "num_new_vocab: int >= 0, old_vocab_size: int >= -1 = -1) -> remapping: int64, num_present: int32", shape=_remapped,
-    stateful=True, host=True)
+    stateful=True, host=True, tested_in="tests/train/test_warm_start.py: files of words")
 def generate_vocab_remapping(new_vocab_file, old_vocab_file, new_vocab_offset, num_new_vocab, old_vocab_size):
     """For each word of the new vocabulary its number in the old one, -1 if it is not there; and how many are.
 
@@ -46,7 +46,8 @@ def generate_vocab_remapping(new_vocab_file, old_vocab_file, new_vocab_offset, n
 
 @op("LoadAndRemapMatrix(ckpt_path: string, old_tensor_name: string, row_remapping: int64, col_remapping: int64, "
     "initializing_values: float32; num_rows: int >= 0, num_cols: int >= 1, max_rows_in_memory: int = -1) -> "
-    "output_matrix: float32", shape=lambda c: [(c.attrs["num_rows"], c.attrs["num_cols"])], stateful=True, host=True)
+    "output_matrix: float32", shape=lambda c: [(c.attrs["num_rows"], c.attrs["num_cols"])], stateful=True, host=True,
+    tested_in="tests/train/test_warm_start.py: a checkpoint")
 def load_and_remap_matrix(ckpt_path, old_tensor_name, row_remapping, col_remapping, initializing_values, num_rows, num_cols,
                           max_rows_in_memory):
     """A matrix of a checkpoint, its rows and columns in a new order; where that says -1, the next of the initial values.
