@@ -238,8 +238,11 @@ def he_uniform(seed: int | None = None) -> VarianceScaling:
 
 
 def xavier_initializer(uniform: bool = True, seed: int | None = None, dtype: Any = dtypes.float32) -> Initializer:
-    """``tf.contrib.layers.xavier_initializer``: Glorot's initializer, uniform or normal."""
-    return GlorotUniform(seed, dtype) if uniform else GlorotNormal(seed, dtype)
+    """``tf.contrib.layers.xavier_initializer``: Glorot's initializer, uniform or normal.
+
+    Raises TypeError for a dtype that is not floating point.
+    """
+    return contrib_variance_scaling(1.0, "FAN_AVG", uniform, seed, dtype)
 
 
 def contrib_variance_scaling(factor: float = 2.0, mode: str = "FAN_IN", uniform: bool = False, seed: int | None = None,

@@ -1,4 +1,5 @@
 """Initial values that depend on other variables: an initializer that runs alone falls back to their initial values."""
+import numpy as np
 import pytest
 
 
@@ -75,3 +76,12 @@ def test_what_changes_a_variable_is_left_as_it_is(tf):
         session.run(w.initializer)
         session.run(u.initializer)
         assert session.run([w, u]) == [2.0, 2.0]
+
+
+def test_the_normal_xavier_initializer_makes_up_for_its_tails_as_contrib_does(tf, run):
+    """TensorFlow's contrib multiplies the variance by 1.3, its core divides the deviation by 0.87962566."""
+    tf.set_random_seed(1)
+    w = tf.get_variable("w", [2, 2], initializer=tf.contrib.layers.xavier_initializer(uniform=False, seed=3))
+    glorot = tf.get_variable("g", [2, 2], initializer=tf.glorot_normal_initializer(seed=3))
+    values = run([w, glorot])
+    np.testing.assert_allclose(values[0] / values[1], 1.3 ** 0.5 * 0.87962566103423978, rtol=1e-6)
