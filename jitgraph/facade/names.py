@@ -62,17 +62,6 @@ TABLE: dict[str, str] = {
         train.Int64List=Int64List train.SaverDef=SaverDef train.ClusterDef=ClusterDef train.JobDef=JobDef
         train.ServerDef=ServerDef train.QueueRunnerDef=QueueRunnerDef summary.Summary summary.SummaryDescription
         summary.Event summary.SessionLog summary.TaggedRunMetadata""",
-    "variables.variable_filters": """
-        contrib.framework.get_variables contrib.framework.get_variables_by_name contrib.framework.get_variables_by_suffix
-        contrib.framework.get_unique_variable contrib.framework.get_trainable_variables
-        contrib.framework.get_local_variables contrib.framework.get_model_variables
-        contrib.framework.get_variables_to_restore contrib.framework.filter_variables
-        contrib.graph_editor.get_tensors""",
-    "variables.contrib_variables": """
-        contrib.framework.local_variable contrib.framework.global_variable contrib.framework.variable
-        contrib.framework.model_variable contrib.framework.add_model_variable contrib.framework.assign_from_values
-        contrib.framework.assign_from_values_fn contrib.framework.load_checkpoint contrib.framework.load_variable
-        contrib.framework.list_variables contrib.framework.init_from_checkpoint""",
     "resources.session_handles": "get_session_handle get_session_tensor delete_session_tensor",
     "runtime.session": "Session InteractiveSession",
     "runtime.stats": "session_stats",
@@ -426,21 +415,23 @@ TABLE: dict[str, str] = {
 }
 
 # names of TensorFlow that are not here, and what to write instead: jitgraph/facade/not_here.py; second names:
-# jitgraph/facade/aliases.py; more of this table: jitgraph/facade/names_numeric.py, names_formats.py, names_data.py
-# and names_train.py beside it
+# jitgraph/facade/aliases.py; more of this table: jitgraph/facade/names_numeric.py, names_formats.py, names_data.py,
+# names_train.py and names_contrib.py beside it
 
 
 @functools.cache
 def table() -> dict[str, str]:
     """All public names: dotted name -> "module:attribute"."""
     from jitgraph.facade.aliases import ALIASES
+    from jitgraph.facade.names_contrib import CONTRIB
     from jitgraph.facade.names_data import DATA
     from jitgraph.facade.names_formats import FILES
     from jitgraph.facade.names_numeric import NUMERIC
     from jitgraph.facade.names_train import TRAINING
 
     found: dict[str, str] = {}
-    for module, entries in [*TABLE.items(), *NUMERIC.items(), *FILES.items(), *DATA.items(), *TRAINING.items()]:
+    tables = (TABLE, NUMERIC, FILES, DATA, TRAINING, CONTRIB)
+    for module, entries in [entry for table in tables for entry in table.items()]:
         for entry in entries.split():
             name, _, attribute = entry.partition("=")
             found[name] = f"jitgraph.{module}:{attribute or name.rpartition('.')[2]}"

@@ -22,8 +22,7 @@ def get_variables(scope: Any = None, suffix: str | None = None, collection: str 
 
 def get_variables_by_name(given_name: str, scope: Any = None) -> list:
     """Variables named `given_name`, in any scope or below `scope`."""
-    pattern = re.compile(rf"(.+/)?{re.escape(given_name)}:\d+$")
-    return [v for v in get_variables(scope) if pattern.match(v.name)]
+    return get_variables(scope=scope, suffix=f"/{given_name}:|^{given_name}:")
 
 
 def get_variables_by_suffix(suffix: str, scope: Any = None) -> list:
@@ -34,10 +33,10 @@ def get_variables_by_suffix(suffix: str, scope: Any = None) -> list:
 def get_unique_variable(var_op_name: str) -> Any:
     """The variable of that name.  Raises ValueError if there is none, or more than one."""
     found = get_variables(scope=var_op_name)
-    exact = [v for v in found if v.op.name == var_op_name] or found
-    if len(exact) != 1:
-        raise ValueError(f"Couldn't find variable {var_op_name}" if not exact
-                         else f"Variable {var_op_name} does not uniquely identify a variable")
+    exact = [v for v in found if v.op.name == var_op_name]
+    if not exact:
+        raise ValueError(f"Variable {var_op_name} does not uniquely identify a variable: there are "
+                         f"{', '.join(v.op.name for v in found)}" if found else f"Couldn't find variable {var_op_name}")
     return exact[0]
 
 
@@ -76,8 +75,8 @@ def filter_variables(var_list: Any, include_patterns: Any = None, exclude_patter
     The patterns are regular expressions, found anywhere in the name, or at its beginning if not `reg_search`.
     """
     fits = re.search if reg_search else re.match
-    wanted = [v for v in var_list if include_patterns is None or any(fits(p, v.op.name) for p in include_patterns)]
-    return [v for v in wanted if not any(fits(p, v.op.name) for p in exclude_patterns or ())]
+    wanted = [v for v in var_list if include_patterns is None or any(fits(p, v.name) for p in include_patterns)]
+    return [v for v in wanted if not any(fits(p, v.name) for p in exclude_patterns or ())]
 
 
 def get_tensors(graph: Any) -> list[Tensor]:

@@ -1,19 +1,22 @@
-"""``tf.contrib.framework``: variables made with a collection in mind, and variables set from values."""
+"""Variables made with a collection in mind, where they are placed, and variables set from values."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from jitgraph.contrib.framework.arg_scopes import add_arg_scope
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
+from jitgraph.graph.devices import DeviceSpec
 from jitgraph.graph.operation import Operation
-from jitgraph.graph.scopes import add_to_collection, device, get_collection, name_scope
+from jitgraph.graph.scopes import add_to_collection, device, get_collection
 from jitgraph.train import checkpoint_values
 from jitgraph.variables.synchronization import VariableAggregation, VariableSynchronization
 from jitgraph.variables.variable import Variable
-from jitgraph.variables.variable_scopes import get_variable
+from jitgraph.variables.variable_scopes import get_variable, get_variable_scope
 
 
 def local_variable(initial_value: Any, validate_shape: bool = True, name: str | None = None,
@@ -30,12 +33,15 @@ def global_variable(initial_value: Any, validate_shape: bool = True, name: str |
                     validate_shape=validate_shape, use_resource=use_resource, name=name)
 
 
+@add_arg_scope
 def variable(name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, regularizer: Any = None,
              trainable: bool = True, collections: Any = None, caching_device: Any = None, device: Any = None,
              partitioner: Any = None, custom_getter: Callable | None = None, use_resource: bool | None = None,
              synchronization: Any = VariableSynchronization.AUTO, aggregation: Any = VariableAggregation.NONE) -> Any:
-    """As ``tf.get_variable``, on `device`; a `custom_getter` is called instead of it, with the same arguments."""
-    getter = get_variable if custom_getter is None else custom_getter
+    """As ``tf.get_variable``, on `device`; a `custom_getter` is called instead of it, with the same arguments and ``reuse``."""
+    getter = get_variable
+    if custom_getter is not None:
+        getter = functools.partial(custom_getter, reuse=get_variable_scope().reuse)
     listed = list(dict.fromkeys(collections or [GraphKeys.GLOBAL_VARIABLES]))
     with _on(device):
         return getter(name, shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer,
@@ -47,6 +53,7 @@ def _on(where: Any) -> Any:
     return device(where or "")
 
 
+@add_arg_scope
 def model_variable(name: str, shape: Any = None, dtype: Any = dtypes.float32, initializer: Any = None,
                    regularizer: Any = None, trainable: bool = True, collections: Any = None, caching_device: Any = None,
                    device: Any = None, partitioner: Any = None, custom_getter: Callable | None = None,
@@ -54,8 +61,11 @@ def model_variable(name: str, shape: Any = None, dtype: Any = dtypes.float32, in
                    aggregation: Any = VariableAggregation.NONE) -> Any:
     """As ``variable``, in the collections ``variables`` and ``model_variables`` too."""
     listed = [*(collections or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
-    return variable(name, shape, dtype, initializer, regularizer, trainable, listed, caching_device, device, partitioner,
-                    custom_getter, use_resource, synchronization, aggregation)
+    # by keyword, so that ``arg_scope`` may name the same arguments of ``variable``
+    return variable(name, shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer, trainable=trainable,
+                    collections=listed, caching_device=caching_device, device=device, partitioner=partitioner,
+                    custom_getter=custom_getter, use_resource=use_resource, synchronization=synchronization,
+                    aggregation=aggregation)
 
 
 def add_model_variable(var: Any) -> None:
@@ -92,14 +102,52 @@ def assign_from_values(var_names_to_values: dict[str, np.ndarray]) -> tuple[Oper
 
     Raises ValueError for a name that no variable, or more than one, answers to.
     """
-    with name_scope("assign_from_values"):
-        return _assign({_global_variable_named(name): value for name, value in var_names_to_values.items()})
+    return _assign({_global_variable_named(name): value for name, value in var_names_to_values.items()})
 
 
 def assign_from_values_fn(var_names_to_values: dict[str, np.ndarray]) -> Callable:
     """A function of a session that gives the variables the values."""
     operation, feeds = assign_from_values(var_names_to_values)
     return lambda session: session.run(operation, feeds)
+
+
+def zero_initializer(ref: Any, use_locking: bool = True, name: str = "zero_initializer") -> Any:
+    """An operation that gives a variable zeros, without a copy of them in the graph: a reference variable returns itself."""
+    from jitgraph.ops.arrays.fill import zeros
+
+    shape = ref.get_shape()
+    return ref.assign(zeros(shape, ref.dtype.base_dtype, name=name))
+
+
+def get_variable_full_name(var: Any) -> str:
+    """The name of a variable in checkpoints: of a part of a partitioned one, the name of the whole."""
+    part = getattr(var, "_save_slice_info", None)
+    return part.full_name if part else var.op.name
+
+
+class VariableDeviceChooser:
+    """A device function that spreads variables over the tasks of parameter servers, one after the other.
+
+    `num_tasks`: their number; with 0 every variable is on `device_type`:`device_index` of this process.  ``chooser(op)``
+    gives the name of a device, such as "/job:ps/task:1/device:CPU:0".
+    """
+
+    def __init__(self, num_tasks: int = 0, job_name: str = "ps", device_type: str = "CPU", device_index: int = 0,
+                 replica: int | None = None):
+        self._job_name = job_name
+        self._device_type = device_type
+        self._device_index = device_index
+        self._replica = replica
+        self._num_tasks = num_tasks
+        self._next_task_id = 0
+
+    def __call__(self, op: Any) -> str:
+        where: dict[str, Any] = {}
+        if self._num_tasks > 0:
+            where = {"job": self._job_name, "task": self._next_task_id}
+            self._next_task_id = (self._next_task_id + 1) % self._num_tasks
+        return DeviceSpec(replica=self._replica, device_type=self._device_type, device_index=self._device_index,
+                          **where).to_string()
 
 
 # -- checkpoints, as tf.train's functions under other names of their parameters --------------------------------------
