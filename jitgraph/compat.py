@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.facade import not_here, tensorflow_modules
+from jitgraph.facade import names, not_here, tensorflow_modules
 from jitgraph.facade.namespaces import kept
 
 __path__: list[
@@ -148,7 +148,8 @@ class View(ModuleType):
 
     def _find(self, name: str) -> Any:
         dotted = f"{self.__name__.removeprefix(_NAME + '.')}.{name}"
-        if tensorflow_modules.is_listed(dotted):
+        # Packages of contrib hold a function rather than their module of that name: `from ...ops import arg_scope`.
+        if tensorflow_modules.is_listed(dotted) and tensorflow_modules.public(dotted) not in names.table():
             return importlib.import_module(f"{_NAME}.{dotted}")
         for place in [*self._places, ""]:
             holder = _namespace(place)

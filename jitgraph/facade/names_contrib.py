@@ -34,4 +34,41 @@ CONTRIB: dict[str, str] = {
         contrib.framework.assert_scalar contrib.framework.assert_same_float_dtype""",
     "graph.composite": "contrib.framework.convert_to_tensor_or_sparse_tensor",
     "graph.structures": "contrib.framework.nest.is_nested",
+    "contrib.layers.dense": """
+        contrib.layers.fully_connected contrib.layers.relu contrib.layers.relu6 contrib.layers.elu contrib.layers.linear
+        contrib.layers.bias_add contrib.layers.legacy_fully_connected contrib.layers.legacy_relu
+        contrib.layers.legacy_linear""",
+    "contrib.layers.convolutional": """
+        contrib.layers.convolution contrib.layers.convolution1d contrib.layers.convolution2d contrib.layers.convolution3d
+        contrib.layers.conv1d=convolution1d contrib.layers.conv2d=convolution2d contrib.layers.conv3d=convolution3d
+        contrib.layers.convolution2d_transpose contrib.layers.conv2d_transpose=convolution2d_transpose
+        contrib.layers.convolution3d_transpose contrib.layers.conv3d_transpose=convolution3d_transpose
+        contrib.layers.convolution2d_in_plane contrib.layers.conv2d_in_plane=convolution2d_in_plane""",
+    "contrib.layers.separable": """
+        contrib.layers.separable_convolution2d contrib.layers.separable_conv2d=separable_convolution2d""",
+    "contrib.layers.pooling": """
+        contrib.layers.avg_pool2d contrib.layers.avg_pool3d contrib.layers.max_pool2d contrib.layers.max_pool3d
+        contrib.layers.pool""",
+    "contrib.layers.batch_normalization": "contrib.layers.batch_norm",
+    "contrib.layers.normalization": """
+        contrib.layers.layer_norm contrib.layers.instance_norm contrib.layers.group_norm contrib.layers.unit_norm""",
+    "contrib.layers.rearranging": """
+        contrib.layers.dropout contrib.layers.flatten contrib.layers.one_hot_encoding contrib.layers.dense_to_sparse
+        contrib.layers.images_to_sequence contrib.layers.sequence_to_images contrib.layers.softmax contrib.layers.maxout
+        contrib.layers.poincare_normalize""",
+    "contrib.layers.combining": "contrib.layers.repeat contrib.layers.stack",
+    "contrib.layers.keypoints": "contrib.layers.spatial_softmax",
+    "contrib.layers.encoders": """
+        contrib.layers.embed_sequence contrib.layers.bow_encoder contrib.layers.embedding_lookup_unique""",
+    "ops.nn.safe_embedding": "contrib.layers.safe_embedding_lookup_sparse",
+    "contrib.layers.optimizing": """
+        contrib.layers.optimize_loss contrib.layers.OPTIMIZER_CLS_NAMES contrib.layers.OPTIMIZER_SUMMARIES
+        contrib.layers.adaptive_clipping_fn""",
+    "contrib.layers.summaries": """
+        contrib.layers.summarize_activation contrib.layers.summarize_activations contrib.layers.summarize_collection
+        contrib.layers.summarize_tensor contrib.layers.summarize_tensors contrib.layers.summarize_variables
+        contrib.layers.summarize_weights contrib.layers.summarize_biases
+        contrib.layers.summaries.summarize_activation contrib.layers.summaries.summarize_tensor
+        contrib.layers.summaries.summarize_tensors contrib.layers.summaries.summarize_collection
+        contrib.layers.summaries.summarize_activations""",
 }

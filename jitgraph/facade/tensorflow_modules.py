@@ -268,8 +268,13 @@ CONTRIB_MODULES = {
 CONTRIB_PLACES = {
     f"contrib.learn.python.learn.datasets{module}": f"contrib.learn.datasets{module}"
     for module in ("", ".base", ".mnist", ".synthetic")
+} | {
+    "contrib.layers.python.layers.utils": """
+        contrib.layers :jitgraph.contrib.layers.collected :jitgraph.contrib.layers.arguments""",
+    "contrib.layers.python.layers.encoders": "contrib.layers :jitgraph.contrib.layers.encoders",
+    "contrib.layers.python.ops.sparse_ops": ":jitgraph.contrib.layers.encoders",
 }
-"""Inner modules of contrib whose names stand deeper than in `contrib.PACKAGE`."""
+"""Inner modules of contrib whose names stand elsewhere than in `contrib.PACKAGE`."""
 
 CORE_PACKAGES = ("framework", "protobuf", "example", "util", "lib", "lib.core", "profiler")
 """Packages of protocol buffers: `tensorflow.core.PACKAGE.anything_pb2` holds messages that are public names here."""

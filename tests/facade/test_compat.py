@@ -134,10 +134,19 @@ def test_contrib_inner_modules_follow_their_namespace(hook):
 
 
 def test_an_absent_function_of_contrib_is_no_module(hook):
-    with pytest.raises(ImportError, match=r"tf.contrib.layers.conv2d is not in jitgraph yet"):
-        from tensorflow.contrib.layers.python.layers.layers import conv2d  # noqa: F401
+    with pytest.raises(ImportError, match=r"tf.contrib.layers.conv4d is not in jitgraph yet"):
+        from tensorflow.contrib.layers.python.layers.layers import conv4d  # noqa: F401
     with pytest.raises(ImportError, match=r"tf.contrib.framework.arg_scoped is not in jitgraph yet"):
         from tensorflow.contrib.framework.python.ops import arg_scoped  # noqa: F401
+
+
+def test_the_package_around_a_module_of_contrib_holds_its_function(hook):
+    from tensorflow.contrib.framework.python.ops import add_arg_scope, arg_scope
+    from tensorflow.contrib.layers.python.layers import layers, utils
+
+    assert arg_scope is jitgraph.contrib.framework.arg_scope and add_arg_scope is jitgraph.contrib.framework.add_arg_scope
+    assert layers.conv2d is jitgraph.contrib.layers.conv2d
+    assert utils.two_element_tuple(3) == (3, 3) and callable(utils.convert_collection_to_dict)
 
 
 def test_every_namespace_of_contrib_lists_its_modules(hook):
