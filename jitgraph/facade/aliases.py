@@ -7,6 +7,86 @@ from __future__ import annotations
 
 ALIASES: dict[str, str] = {
     "": "matrix_square_root=linalg.sqrtm",
+    "contrib.slim": """
+        OPTIMIZER_CLS_NAMES=contrib.layers.OPTIMIZER_CLS_NAMES
+        OPTIMIZER_SUMMARIES=contrib.layers.OPTIMIZER_SUMMARIES
+        adaptive_clipping_fn=contrib.layers.adaptive_clipping_fn
+        apply_regularization=contrib.layers.apply_regularization avg_pool2d=contrib.layers.avg_pool2d
+        avg_pool3d=contrib.layers.avg_pool3d batch_norm=contrib.layers.batch_norm
+        bias_add=contrib.layers.bias_add bow_encoder=contrib.layers.bow_encoder conv1d=contrib.layers.conv1d
+        conv2d=contrib.layers.conv2d conv2d_in_plane=contrib.layers.conv2d_in_plane
+        conv2d_transpose=contrib.layers.conv2d_transpose conv3d=contrib.layers.conv3d
+        conv3d_transpose=contrib.layers.conv3d_transpose convolution=contrib.layers.convolution
+        convolution1d=contrib.layers.convolution1d convolution2d=contrib.layers.convolution2d
+        convolution2d_in_plane=contrib.layers.convolution2d_in_plane
+        convolution2d_transpose=contrib.layers.convolution2d_transpose
+        convolution3d=contrib.layers.convolution3d
+        convolution3d_transpose=contrib.layers.convolution3d_transpose
+        dense_to_sparse=contrib.layers.dense_to_sparse dropout=contrib.layers.dropout elu=contrib.layers.elu
+        embed_sequence=contrib.layers.embed_sequence
+        embedding_lookup_unique=contrib.layers.embedding_lookup_unique flatten=contrib.layers.flatten
+        fully_connected=contrib.layers.fully_connected group_norm=contrib.layers.group_norm
+        images_to_sequence=contrib.layers.images_to_sequence instance_norm=contrib.layers.instance_norm
+        l1_l2_regularizer=contrib.layers.l1_l2_regularizer l1_regularizer=contrib.layers.l1_regularizer
+        l2_regularizer=contrib.layers.l2_regularizer layer_norm=contrib.layers.layer_norm
+        legacy_fully_connected=contrib.layers.legacy_fully_connected legacy_linear=contrib.layers.legacy_linear
+        legacy_relu=contrib.layers.legacy_relu linear=contrib.layers.linear max_pool2d=contrib.layers.max_pool2d
+        max_pool3d=contrib.layers.max_pool3d maxout=contrib.layers.maxout
+        one_hot_encoding=contrib.layers.one_hot_encoding optimize_loss=contrib.layers.optimize_loss
+        pool=contrib.layers.pool relu=contrib.layers.relu relu6=contrib.layers.relu6
+        repeat=contrib.layers.repeat safe_embedding_lookup_sparse=contrib.layers.safe_embedding_lookup_sparse
+        separable_conv2d=contrib.layers.separable_conv2d
+        separable_convolution2d=contrib.layers.separable_convolution2d
+        sequence_to_images=contrib.layers.sequence_to_images softmax=contrib.layers.softmax
+        spatial_softmax=contrib.layers.spatial_softmax stack=contrib.layers.stack
+        sum_regularizer=contrib.layers.sum_regularizer summarize_activation=contrib.layers.summarize_activation
+        summarize_activations=contrib.layers.summarize_activations
+        summarize_biases=contrib.layers.summarize_biases
+        summarize_collection=contrib.layers.summarize_collection
+        summarize_tensor=contrib.layers.summarize_tensor summarize_tensors=contrib.layers.summarize_tensors
+        summarize_variables=contrib.layers.summarize_variables
+        summarize_weights=contrib.layers.summarize_weights unit_norm=contrib.layers.unit_norm
+        variance_scaling_initializer=contrib.layers.variance_scaling_initializer
+        xavier_initializer=contrib.layers.xavier_initializer
+        xavier_initializer_conv2d=contrib.layers.xavier_initializer_conv2d
+        VariableDeviceChooser=contrib.framework.VariableDeviceChooser
+        add_arg_scope=contrib.framework.add_arg_scope add_model_variable=contrib.framework.add_model_variable
+        arg_scope=contrib.framework.arg_scope arg_scope_func_key=contrib.framework.arg_scope_func_key
+        arg_scoped_arguments=contrib.framework.arg_scoped_arguments
+        assert_global_step=contrib.framework.assert_global_step
+        assert_or_get_global_step=contrib.framework.assert_or_get_global_step
+        assign_from_checkpoint=contrib.framework.assign_from_checkpoint
+        assign_from_checkpoint_fn=contrib.framework.assign_from_checkpoint_fn
+        assign_from_values=contrib.framework.assign_from_values
+        assign_from_values_fn=contrib.framework.assign_from_values_fn
+        create_global_step=contrib.framework.create_global_step
+        current_arg_scope=contrib.framework.current_arg_scope deprecated=contrib.framework.deprecated
+        deprecated_arg_values=contrib.framework.deprecated_arg_values
+        filter_variables=contrib.framework.filter_variables get_global_step=contrib.framework.get_global_step
+        get_local_variables=contrib.framework.get_local_variables
+        get_model_variables=contrib.framework.get_model_variables
+        get_or_create_global_step=contrib.framework.get_or_create_global_step
+        get_trainable_variables=contrib.framework.get_trainable_variables
+        get_unique_variable=contrib.framework.get_unique_variable
+        get_variable_full_name=contrib.framework.get_variable_full_name
+        get_variables=contrib.framework.get_variables
+        get_variables_by_name=contrib.framework.get_variables_by_name
+        get_variables_by_suffix=contrib.framework.get_variables_by_suffix
+        get_variables_to_restore=contrib.framework.get_variables_to_restore
+        global_variable=contrib.framework.global_variable has_arg_scope=contrib.framework.has_arg_scope
+        local_variable=contrib.framework.local_variable model_variable=contrib.framework.model_variable
+        variable=contrib.framework.variable zero_initializer=contrib.framework.zero_initializer""",
+    "contrib.slim.losses": """
+        absolute_difference=contrib.losses.absolute_difference add_loss=contrib.losses.add_loss
+        compute_weighted_loss=contrib.losses.compute_weighted_loss
+        cosine_distance=contrib.losses.cosine_distance get_losses=contrib.losses.get_losses
+        get_regularization_losses=contrib.losses.get_regularization_losses
+        get_total_loss=contrib.losses.get_total_loss hinge_loss=contrib.losses.hinge_loss
+        log_loss=contrib.losses.log_loss mean_pairwise_squared_error=contrib.losses.mean_pairwise_squared_error
+        mean_squared_error=contrib.losses.mean_squared_error
+        sigmoid_cross_entropy=contrib.losses.sigmoid_cross_entropy
+        softmax_cross_entropy=contrib.losses.softmax_cross_entropy
+        sparse_softmax_cross_entropy=contrib.losses.sparse_softmax_cross_entropy""",
     "dtypes": "as_string complex",
     "initializers": "tables_initializer",
     "io": """

@@ -71,4 +71,46 @@ CONTRIB: dict[str, str] = {
         contrib.layers.summaries.summarize_activation contrib.layers.summaries.summarize_tensor
         contrib.layers.summaries.summarize_tensors contrib.layers.summaries.summarize_collection
         contrib.layers.summaries.summarize_activations""",
+    "contrib.losses.losses": """
+        contrib.losses.absolute_difference contrib.losses.add_loss contrib.losses.compute_weighted_loss
+        contrib.losses.cosine_distance contrib.losses.get_losses contrib.losses.get_regularization_losses
+        contrib.losses.get_total_loss contrib.losses.hinge_loss contrib.losses.log_loss
+        contrib.losses.mean_pairwise_squared_error contrib.losses.mean_squared_error
+        contrib.losses.sigmoid_cross_entropy contrib.losses.softmax_cross_entropy
+        contrib.losses.sparse_softmax_cross_entropy""",
+    "contrib.training.train_ops": """
+        contrib.training.add_gradients_summaries contrib.training.clip_gradient_norms
+        contrib.training.clip_gradient_norms_fn contrib.training.create_train_op
+        contrib.training.multiply_gradients""",
+    "contrib.slim.learning": """
+        contrib.slim.learning.add_gradients_summaries contrib.slim.learning.clip_gradient_norms
+        contrib.slim.learning.create_train_op contrib.slim.learning.multiply_gradients
+        contrib.slim.learning.train contrib.slim.learning.train_step""",
+    "contrib.slim.evaluation": """
+        contrib.slim.evaluation.evaluate_once contrib.slim.evaluation.evaluation_loop
+        contrib.slim.evaluation.checkpoints_iterator contrib.slim.evaluation.wait_for_new_checkpoint""",
+    "contrib.slim.model_analyzer": """
+        contrib.slim.model_analyzer.analyze_ops contrib.slim.model_analyzer.analyze_vars
+        contrib.slim.model_analyzer.tensor_description""",
+    "contrib.slim.nets.alexnet": """
+        contrib.slim.nets.alexnet.alexnet_v2 contrib.slim.nets.alexnet.alexnet_v2_arg_scope""",
+    "contrib.slim.nets.overfeat": """
+        contrib.slim.nets.overfeat.overfeat contrib.slim.nets.overfeat.overfeat_arg_scope""",
+    "contrib.slim.nets.vgg": """
+        contrib.slim.nets.vgg.vgg_a contrib.slim.nets.vgg.vgg_16 contrib.slim.nets.vgg.vgg_19
+        contrib.slim.nets.vgg.vgg_d contrib.slim.nets.vgg.vgg_e contrib.slim.nets.vgg.vgg_arg_scope""",
+    "contrib.slim.nets.resnet_utils": """
+        contrib.slim.nets.resnet_utils.Block contrib.slim.nets.resnet_utils.conv2d_same
+        contrib.slim.nets.resnet_utils.resnet_arg_scope contrib.slim.nets.resnet_utils.stack_blocks_dense
+        contrib.slim.nets.resnet_utils.subsample""",
+    "contrib.slim.nets.resnet_v1": """
+        contrib.slim.nets.resnet_v1.bottleneck contrib.slim.nets.resnet_v1.resnet_arg_scope
+        contrib.slim.nets.resnet_v1.resnet_v1 contrib.slim.nets.resnet_v1.resnet_v1_block
+        contrib.slim.nets.resnet_v1.resnet_v1_50 contrib.slim.nets.resnet_v1.resnet_v1_101
+        contrib.slim.nets.resnet_v1.resnet_v1_152 contrib.slim.nets.resnet_v1.resnet_v1_200""",
+    "contrib.slim.nets.resnet_v2": """
+        contrib.slim.nets.resnet_v2.bottleneck contrib.slim.nets.resnet_v2.resnet_arg_scope
+        contrib.slim.nets.resnet_v2.resnet_v2 contrib.slim.nets.resnet_v2.resnet_v2_block
+        contrib.slim.nets.resnet_v2.resnet_v2_50 contrib.slim.nets.resnet_v2.resnet_v2_101
+        contrib.slim.nets.resnet_v2.resnet_v2_152 contrib.slim.nets.resnet_v2.resnet_v2_200""",
 }

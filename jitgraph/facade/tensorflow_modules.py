@@ -257,10 +257,15 @@ CONTRIB_MODULES = {
         python.ops:bucketization_op,sparse_feature_cross_op,sparse_ops""",
     "learn": "python.learn.datasets:base,mnist,synthetic",
     "lookup": "lookup_ops",
+    "losses": "python.losses:loss_ops",
     "rnn": "python.ops:core_rnn_cell,fused_rnn_cell,gru_ops,lstm_ops,rnn,rnn_cell",
+    "slim": """
+        python.slim:evaluation,learning,model_analyzer
+        python.slim.nets:alexnet,overfeat,resnet_utils,resnet_v1,resnet_v2,vgg""",
     "stateless": "",
     "summary": "summary",
     "tensorboard": "",
+    "training": "python.training:hparam,training",
     "util": "loader",
 }
 """`tensorflow.contrib.PACKAGE`: its inner modules, `PACKAGES:MODULES`."""
@@ -268,6 +273,10 @@ CONTRIB_MODULES = {
 CONTRIB_PLACES = {
     f"contrib.learn.python.learn.datasets{module}": f"contrib.learn.datasets{module}"
     for module in ("", ".base", ".mnist", ".synthetic")
+} | {
+    f"contrib.slim.python.slim.{module}": f"contrib.slim.{module}"
+    for module in """evaluation learning model_analyzer nets nets.alexnet nets.overfeat nets.resnet_utils nets.resnet_v1
+                     nets.resnet_v2 nets.vgg""".split()
 } | {
     "contrib.layers.python.layers.utils": """
         contrib.layers :jitgraph.contrib.layers.collected :jitgraph.contrib.layers.arguments""",
