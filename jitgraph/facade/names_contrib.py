@@ -113,4 +113,5 @@ CONTRIB: dict[str, str] = {
         contrib.slim.nets.resnet_v2.resnet_v2 contrib.slim.nets.resnet_v2.resnet_v2_block
         contrib.slim.nets.resnet_v2.resnet_v2_50 contrib.slim.nets.resnet_v2.resnet_v2_101
         contrib.slim.nets.resnet_v2.resnet_v2_152 contrib.slim.nets.resnet_v2.resnet_v2_200""",
+    "contrib.training.hyperparameters": "contrib.training.HParams contrib.training.parse_values",
 }
