@@ -114,4 +114,7 @@ CONTRIB: dict[str, str] = {
         contrib.slim.nets.resnet_v2.resnet_v2_50 contrib.slim.nets.resnet_v2.resnet_v2_101
         contrib.slim.nets.resnet_v2.resnet_v2_152 contrib.slim.nets.resnet_v2.resnet_v2_200""",
     "contrib.training.hyperparameters": "contrib.training.HParams contrib.training.parse_values",
+    "contrib.rnn.normalized": "contrib.rnn.LayerNormBasicLSTMCell",
+    "contrib.rnn.searched": "contrib.rnn.NASCell",
+    "contrib.seq2seq.sequence_losses": "contrib.seq2seq.sequence_loss",
 }

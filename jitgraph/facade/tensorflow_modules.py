@@ -259,6 +259,7 @@ CONTRIB_MODULES = {
     "lookup": "lookup_ops",
     "losses": "python.losses:loss_ops",
     "rnn": "python.ops:core_rnn_cell,fused_rnn_cell,gru_ops,lstm_ops,rnn,rnn_cell",
+    "seq2seq": "python.ops:loss",
     "slim": """
         python.slim:evaluation,learning,model_analyzer
         python.slim.nets:alexnet,overfeat,resnet_utils,resnet_v1,resnet_v2,vgg""",
