@@ -223,7 +223,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
     "util": {
         "all_util": ":jitgraph.decorators",
         "compat": "compat",
-        "deprecation": ":jitgraph.decorators",
+        "deprecation": ":jitgraph.contrib.framework.deprecation",
         "nest": "nest contrib.framework.nest",
         "tf_contextlib": ":jitgraph.decorators",
         "tf_decorator": ":jitgraph.decorators",

@@ -1,13 +1,17 @@
 """Decorators that log a warning when something old is used: ``deprecated``, ``deprecated_args``, ``deprecated_arg_values``."""
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 from jitgraph.app import logs
+
+_SILENT = ContextVar("deprecation is silent", default=False)
 
 
 def _checked(date: str | None, instructions: str) -> None:
@@ -27,12 +31,22 @@ def _warner(warn_once: bool) -> Callable[[str], None]:
     logged: set[str] = set()
 
     def warn(text: str) -> None:
-        if warn_once and text in logged:
+        if _SILENT.get() or warn_once and text in logged:
             return
         logged.add(text)
         logs.warning(text)
 
     return warn
+
+
+@contextlib.contextmanager
+def silence() -> Iterator[None]:
+    """A block in which nothing is said of what is deprecated."""
+    before = _SILENT.set(True)
+    try:
+        yield
+    finally:
+        _SILENT.reset(before)
 
 
 def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> Callable:
