@@ -66,6 +66,8 @@ def op_counts() -> str:
 
     ops = load_all().values()
     kernels = sum(bool(op.scalar or op.lower or op.updates) and not op.host for op in ops)
+    from jitgraph.autodiff import functional_gradients  # noqa: F401  (gives If, Case and While theirs)
+
     gradients = sum(op.grad not in (None, NOT_DIFFERENTIABLE) for op in ops)
     return (f"{len(ops)} op types are declared, {kernels} of them with a kernel (the others run on the host), "
             f"{gradients} with a gradient.")
