@@ -3,12 +3,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph.facade.names import resolve
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.scopes import control_dependencies, name_scope
 from jitgraph.graph.tensor import Tensor
+from jitgraph.variables.assignments import assign_add
 from jitgraph.variables.variable import Variable
 from jitgraph.variables.variable_initializers import Zeros
 from jitgraph.variables.variable_scopes import get_variable
@@ -111,4 +111,4 @@ def _increment_global_step(increment: int, graph: Any = None) -> Any:
                          "increment.")
     read = _get_or_create_global_step_read(graph)
     with graph.as_default(), name_scope(None), name_scope(step.op.name + "/"), control_dependencies([read]):
-        return resolve("assign_add")(step, increment)
+        return assign_add(step, increment)

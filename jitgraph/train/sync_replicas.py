@@ -5,18 +5,19 @@ from typing import Any
 
 from jitgraph.app import logs
 from jitgraph.control.order_ops import group, no_op
-from jitgraph.facade.names import resolve
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.composite import IndexedSlices
 from jitgraph.graph.scopes import control_dependencies, device, name_scope
 from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.arrays.fill import fill
 from jitgraph.resources.accumulators import ConditionalAccumulator, SparseConditionalAccumulator
 from jitgraph.resources.queues import FIFOQueue
 from jitgraph.train.hooks.run_hooks import SessionRunHook
 from jitgraph.train.optimizer import Optimizer
 from jitgraph.train.queue_runner import QueueRunner
 from jitgraph.train.sessions.session_manager import _ready
+from jitgraph.variables.assignments import assign
 from jitgraph.variables.variable import Variable
 from jitgraph.variables.variable_collections import global_variables, report_uninitialized_variables
 
@@ -69,7 +70,7 @@ class SyncReplicasOptimizer(Optimizer):
         no_op()     # TensorFlow places the local step beside it
         self._local_step = Variable(0, trainable=False, collections=[GraphKeys.LOCAL_VARIABLES],
                                     dtype=global_step.dtype.base_dtype, name="sync_rep_local_step")
-        self.local_step_init_op = resolve("assign")(self._local_step, global_step)
+        self.local_step_init_op = assign(self._local_step, global_step)
         self.ready_for_local_init_op = report_uninitialized_variables(global_variables())
         with name_scope(None, self._name):
             handed_in, means = self._accumulate(pairs)
@@ -80,7 +81,7 @@ class SyncReplicasOptimizer(Optimizer):
                 dummy_queue = FIFOQueue(1, dtypes.int32, shapes=(), name="dummy_queue", shared_name="dummy_queue")
                 with control_dependencies(handed_in):
                     token = self._sync_token_queue.dequeue()
-                train_op = resolve("assign")(self._local_step, token)
+                train_op = assign(self._local_step, token)
                 self._chief_queue_runner = QueueRunner(dummy_queue, [self._step_op(update)])
             starts = [self.local_step_init_op]
             for accumulator, where in self._accumulator_list:
@@ -117,7 +118,7 @@ class SyncReplicasOptimizer(Optimizer):
     def _step_op(self, update: Any) -> Any:
         """What the chief runs again and again: a step, then a token for each worker."""
         with control_dependencies([update]):
-            tokens = resolve("fill")([self._tokens_per_step], self._global_step)
+            tokens = fill([self._tokens_per_step], self._global_step)
             done = self._sync_token_queue.enqueue_many((tokens,))
         if self._variable_averages is None:
             return done
@@ -145,7 +146,7 @@ class SyncReplicasOptimizer(Optimizer):
         if num_tokens <= 0:
             return no_op(name="no_init_tokens")
         with device(self._global_step.device), name_scope(""):
-            return self._sync_token_queue.enqueue_many((resolve("fill")([num_tokens], self._global_step),))
+            return self._sync_token_queue.enqueue_many((fill([num_tokens], self._global_step),))
 
     def make_session_run_hook(self, is_chief: bool, num_tokens: int = -1) -> SessionRunHook:
         """The hook of the monitored session of a worker, or of the chief."""

@@ -5,8 +5,11 @@ from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
 
-from jitgraph.facade.names import resolve
 from jitgraph.graph import dtypes
+from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.ops.arrays.constant import constant
+from jitgraph.ops.arrays.join import concat, stack
+from jitgraph.ops.arrays.sequences import range as range_of
 from jitgraph.ops.files import remapping
 from jitgraph.variables.variable_initializers import Zeros
 
@@ -67,11 +70,11 @@ def _remapped_rows(info: VocabInfo, initializer: Callable, checkpoint: str, tens
     others = min(shape[0], max(0, offset + shape[0] - info.new_vocab_size))
     count, columns = shape[0] - others, shape[1]
     if not count:
-        return resolve("convert_to_tensor")(initializer(shape, dtype=dtypes.float32))
+        return convert_to_tensor(initializer(shape, dtype=dtypes.float32))
     places, present = remapping.generate_vocab_remapping(
         info.new_vocab, info.old_vocab, new_vocab_offset=offset, num_new_vocab=count, old_vocab_size=info.old_vocab_size)
     value = remapping.load_and_remap_matrix(
-        checkpoint, tensor_name, places, resolve("constant")([], dtypes.int64),
+        checkpoint, tensor_name, places, constant([], dtypes.int64),
         _initial(initializer, count * columns - present * columns), num_rows=count, num_cols=columns)
     return _joined(value, initializer, [others, columns], 0) if others else value
 
@@ -83,14 +86,14 @@ def _remapped_columns(info: VocabInfo, initializer: Callable, checkpoint: str, t
     places, present = remapping.generate_vocab_remapping(info.new_vocab, info.old_vocab, new_vocab_offset=0,
                                                          num_new_vocab=columns)
     value = remapping.load_and_remap_matrix(
-        checkpoint, tensor_name, resolve("range")(offset, offset + count, dtype=dtypes.int64), places,
+        checkpoint, tensor_name, range_of(offset, offset + count, dtype=dtypes.int64), places,
         _initial(initializer, count * columns - count * present), num_rows=count, num_cols=columns)
     return _joined(value, initializer, [count, info.num_oov_buckets], 1) if info.num_oov_buckets else value
 
 
 def _initial(initializer: Callable, count: Any) -> Any:
-    return initializer(resolve("stack")([count, 1]), dtype=dtypes.float32)
+    return initializer(stack([count, 1]), dtype=dtypes.float32)
 
 
 def _joined(value: Any, initializer: Callable, shape: list[int], axis: int) -> Any:
-    return resolve("concat")([value, initializer(shape, dtype=dtypes.float32)], axis)
+    return concat([value, initializer(shape, dtype=dtypes.float32)], axis)

@@ -4,11 +4,11 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph.app import logs
-from jitgraph.facade.names import resolve
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.train.checkpoint_values import _checkpoint_name, init_from_checkpoint
 from jitgraph.train.vocabularies import VocabInfo, remapped_value
+from jitgraph.variables.assignments import assign
 from jitgraph.variables.partitioners import PartitionedVariable
 from jitgraph.variables.variable import Variable
 
@@ -86,4 +86,4 @@ def _start_remapped(variables: list, info: VocabInfo, checkpoint: str, tensor_na
     for variable in variables:
         cut = variable._get_save_slice_info()
         value = remapped_value(info, checkpoint, tensor_name, variable.shape.as_list(), cut.var_offset[0] if cut else 0)
-        variable._initializer_op = getattr(resolve("assign")(variable, value), "op", None)
+        variable._initializer_op = getattr(assign(variable, value), "op", None)

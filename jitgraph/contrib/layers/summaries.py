@@ -6,23 +6,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from jitgraph.facade.names import resolve, table
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.scopes import get_collection
 from jitgraph.ops.elementwise.cast import cast, to_float
 from jitgraph.ops.elementwise.compare import greater, less
 from jitgraph.ops.reduce.reductions import reduce_mean
-
-
-def scalar(name: str, tensor: Any) -> Any:
-    """``tf.summary.scalar``; None where there is no ``tf.summary``."""
-    return resolve("summary.scalar")(name, tensor) if "summary.scalar" in table() else None
-
-
-def histogram(name: str, values: Any) -> Any:
-    """``tf.summary.histogram``; None where there is no ``tf.summary``."""
-    return resolve("summary.histogram")(name, values) if "summary.histogram" in table() else None
+from jitgraph.summary.summaries import histogram, scalar
 
 
 def summarize_tensor(tensor: Any, tag: str | None = None) -> Any:

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from jitgraph.control.order_ops import group
-from jitgraph.facade.names import resolve, table
+from jitgraph.facade.names import resolve
 from jitgraph.resources.tables import tables_initializer
 from jitgraph.train import checkpoint_state, global_steps
 from jitgraph.train.coordinator import Coordinator
+from jitgraph.train.hooks.writers import merged_summaries, new_writer
 from jitgraph.train.queue_runner import start_queue_runners
 from jitgraph.train.saver import Saver
 from jitgraph.variables.variable_collections import local_variables_initializer
@@ -30,7 +31,7 @@ def evaluate_once(master: str, checkpoint_path: str, logdir: str | None, num_eva
     if hooks:
         raise ValueError("evaluate_once runs eval_op in a plain session: run what the hooks do as part of eval_op")
     if summary_op is _DEFAULT:
-        summary_op = resolve("summary.merge_all")() if "summary.merge_all" in table() else None
+        summary_op = merged_summaries()
     step = global_steps.get_or_create_global_step()
     saver = Saver(variables_to_restore)
     local = group(local_variables_initializer(), tables_initializer())
@@ -43,8 +44,8 @@ def evaluate_once(master: str, checkpoint_path: str, logdir: str | None, num_eva
         threads = start_queue_runners(sess=session, coord=coordinator)
         for _ in range(num_evals if eval_op is not None else 0):
             session.run(eval_op, eval_op_feed_dict)
-        if summary_op is not None and logdir and "summary.FileWriter" in table():
-            writer = resolve("summary.FileWriter")(logdir)
+        if summary_op is not None and logdir:
+            writer = new_writer(logdir)
             writer.add_summary(session.run(summary_op, summary_op_feed_dict), global_steps.global_step(session, step))
             writer.close()
         value = session.run(final_op, final_op_feed_dict) if final_op is not None else None

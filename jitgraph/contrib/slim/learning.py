@@ -17,7 +17,7 @@ from jitgraph.contrib.training.train_ops import (
     summarize_gradients as summaries_of,
 )
 from jitgraph.control.order_ops import group
-from jitgraph.facade.names import resolve, table
+from jitgraph.facade.names import resolve
 from jitgraph.graph import errors
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.scopes import name_scope
@@ -27,6 +27,7 @@ from jitgraph.ops.elementwise.compare import equal, greater_equal
 from jitgraph.resources.tables import tables_initializer
 from jitgraph.train import checkpoint_state, global_steps
 from jitgraph.train.coordinator import Coordinator
+from jitgraph.train.hooks.writers import merged_summaries, new_writer
 from jitgraph.train.optimizer import Optimizer
 from jitgraph.train.queue_runner import start_queue_runners
 from jitgraph.train.saver import Saver
@@ -104,7 +105,7 @@ def train(train_op: Any, logdir: str | None, train_step_fn: Callable = train_ste
             if local_init_op is _DEFAULT:
                 local_init_op = group(local_variables_initializer(), tables_initializer())
         if summary_op is _DEFAULT:
-            summary_op = resolve("summary.merge_all")() if "summary.merge_all" in table() else None
+            summary_op = merged_summaries()
         if train_step_kwargs is _DEFAULT:
             train_step_kwargs = _questions(step, number_of_steps, log_every_n_steps)
         keeping = _Keeping(logdir, saver, step, save_interval_secs, summary_op, save_summaries_secs, summary_writer)
@@ -186,8 +187,8 @@ class _Keeping:
         self._summary_op, self._summary_secs, self._summarized = summary_op, summary_secs, 0.0
         if logdir:
             os.makedirs(logdir, exist_ok=True)
-        made = writer is _DEFAULT and logdir and summary_op is not None and "summary.FileWriter" in table()
-        self._writer = resolve("summary.FileWriter")(logdir) if made else None if writer is _DEFAULT else writer
+        made = writer is _DEFAULT and logdir and summary_op is not None
+        self._writer = new_writer(logdir) if made else None if writer is _DEFAULT else writer
 
     def after_step(self, session: Any) -> None:
         """Saves and summarizes if it is time."""

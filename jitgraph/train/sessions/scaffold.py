@@ -6,9 +6,9 @@ from typing import Any
 
 from jitgraph.app import logs
 from jitgraph.control.order_ops import group
-from jitgraph.facade.names import resolve
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
+from jitgraph.ops.arrays.join import concat
 from jitgraph.resources.registered import initialize_resources, local_resources, report_uninitialized_resources, shared_resources
 from jitgraph.resources.tables import tables_initializer
 from jitgraph.train.hooks.writers import merged_summaries
@@ -152,9 +152,9 @@ def _default_init_op() -> Any:
 
 
 def _default_ready_op() -> Any:
-    return resolve("concat")([report_uninitialized_variables(), report_uninitialized_resources()], 0)
+    return concat([report_uninitialized_variables(), report_uninitialized_resources()], 0)
 
 
 def _default_ready_for_local_init_op() -> Any:
-    return resolve("concat")([report_uninitialized_variables(global_variables()),
+    return concat([report_uninitialized_variables(global_variables()),
                               report_uninitialized_resources(shared_resources())], 0)
