@@ -384,7 +384,10 @@ def result(tf, program):
     """What a program gives, as it is written to JSON."""
     tf.reset_default_graph()
     with tempfile.TemporaryDirectory() as folder:
-        return json.loads(json.dumps(program(tf, folder)))
+        try:
+            return json.loads(json.dumps(program(tf, folder)))
+        finally:
+            tf.summary.FileWriterCache.clear()      # a session that was refused leaves its writer at work in the folder
 
 
 if __name__ == "__main__":
