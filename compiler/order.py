@@ -12,9 +12,11 @@ from jitgraph.graph.calls import bodies
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.function_graph import first_argument, is_implicit_read, is_state, is_variable
 
+from .prune import noticed
+
 
 def order(program):
-    """Turns control edges and the state rule into one order."""
+    """Turns control edges and the state rule into one order; leaves out what nobody would notice."""
     ops, members = program.ops, set(program.ops)
     after = {op: _predecessors(op, members, program.feeds) for op in ops}
     sequence = _sort(ops, after)
@@ -26,7 +28,7 @@ def order(program):
                 if a not in after[b] and not _reaches(b, a, after):
                     after[b].add(a)
         sequence = _sort(ops, after)
-    program.ops = sequence
+    program.ops = noticed(sequence, program)
 
 
 def variable_of(tensor):

@@ -147,9 +147,10 @@ def has_effect(op) -> bool:
     return op.opdef is None or op.opdef.has_effect or bool(op.opdef.calls) or must_be_fed(op)
 
 
-def noticed(ops, fetches):
-    """Of ordered operations those whose doing is noticed: what has an effect, is fetched, or gives these its values."""
-    needed, found = {t.op for t in fetches}, []
+def noticed(ops, program):
+    """Of ordered operations those whose doing is noticed: what has an effect, is fetched or a target, or gives these its
+    values.  What is left out cannot fail either, as in TensorFlow, whose optimizer leaves it out."""
+    needed, found = {*program.targets, *(t.op for t in program.fetches)}, []
     for op in reversed(ops):
         if op in needed or has_effect(op):
             found.append(op)

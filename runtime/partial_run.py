@@ -11,7 +11,6 @@ import threading
 import numpy as np
 
 from jitgraph.compiler import compile
-from jitgraph.compiler.prune import noticed
 from jitgraph.declare.invalid import invalid
 
 from . import feed as feeding
@@ -37,7 +36,7 @@ class PartialRun:
         # what stands for feeds and fetches in the graph that this one was raised to, if it was
         self.fed = dict(zip(self.feeds, ordered.feeds))
         self.found = dict(zip(self.fetches, ordered.fetches))
-        self.ops, self.done = noticed(ordered.ops, ordered.fetches), set()
+        self.ops, self.done = ordered.ops, set()
         self.steps, self.calls = Steps({}, session._state, ordered.calls), ordered.calls
         self.unfed, self.unfetched = set(self.feeds), set(self.fetches)
         self.lock = threading.Lock()

@@ -16,7 +16,7 @@ from jitgraph.compiler import Program, compile, compile_ops
 from jitgraph.compiler.lower import is_given, state_inputs
 from jitgraph.compiler.open_variables import is_closed
 from jitgraph.compiler.order import is_variable, variable_of
-from jitgraph.compiler.prune import has_effect, noticed, prune
+from jitgraph.compiler.prune import has_effect, prune
 from jitgraph.graph.errors import InvalidArgumentError, ResourceExhaustedError
 
 from . import check, hostcall, progress, reference, watch
@@ -75,14 +75,9 @@ class Plan:
 
     def reference(self, feeds) -> list:
         """One run by the reference."""
-        found = reference.run(self.executed, {**dict(zip(self.feeds, feeds)), **self.known}, self.fetches, self.state,
+        found = reference.run(self.ops, {**dict(zip(self.feeds, feeds)), **self.known}, self.fetches, self.state,
                               self.calls)
         return [found[t] for t in self.fetches]
-
-    @functools.cached_property
-    def executed(self) -> list:
-        """The operations that the reference executes."""
-        return noticed(self.ops, self.fetches)
 
     def _by_reference(self, feeds) -> bool:
         """Whether this run is the reference's: all with jit="off"; the first otherwise, before the kernels compile."""

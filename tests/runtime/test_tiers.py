@@ -138,6 +138,20 @@ def test_what_only_control_edges_ask_for_is_left_out_in_every_run(mode):
 
 
 @pytest.mark.parametrize("mode", ["off", "auto", "always"])
+@pytest.mark.parametrize("gate", [
+    lambda x: tf.reshape(x, [7, 7]), lambda x: tf.matmul(x, x), lambda x: tf.concat([x, x[1:]], 1),
+    lambda x: tf.argmax(x[:0], 0), lambda x: x[9],
+], ids=["reshape", "matmul", "concat", "argmax", "slice"])
+def test_what_is_left_out_is_not_checked_either(gate, mode):
+    x = tf.placeholder(tf.float32, [None, None])
+    with tf.control_dependencies([gate(x)]):
+        y = tf.identity(x + 1)
+    with tf.Session(jit=mode) as session:
+        for _ in range(3):
+            assert session.run(y, {x: np.zeros([2, 3], np.float32)}).tolist() == [[1, 1, 1], [1, 1, 1]]
+
+
+@pytest.mark.parametrize("mode", ["off", "auto", "always"])
 def test_what_an_operation_without_effects_waits_for_is_done(mode):
     v = tf.Variable(1)
     with tf.control_dependencies([tf.negative(v.assign_add(1))]):

@@ -11,6 +11,13 @@ import struct
 import sys
 
 
+REWRITES = (
+    "constant_folding", "shape_optimization", "remapping", "arithmetic_optimization", "loop_optimization",
+    "function_optimization", "debug_stripper", "scoped_allocator_optimization", "pin_to_host_optimization",
+    "implementation_selector", "layout_optimizer",
+)
+
+
 def module(name):
     """(module, session of a jit mode) that answers."""
     if name == "jitgraph":
@@ -19,15 +26,25 @@ def module(name):
         return jitgraph, lambda jit: lambda: jitgraph.Session(jit=jit)
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     import tensorflow as tf
-    from tensorflow.core.protobuf import config_pb2
+    from tensorflow.core.protobuf import config_pb2, rewriter_config_pb2
 
     tf.logging.set_verbosity(tf.logging.ERROR)
 
     def session(jit):
-        """One thread, and no rewriting of the graph, which would move errors and roundings."""
+        """One thread, and no rewriting of the graph, which would move errors and roundings.
+
+        With jit "pruned", that one rewrite which leaves out what only control edges ask for and has no effect.
+        """
         config = config_pb2.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
-        config.graph_options.rewrite_options.disable_meta_optimizer = True
         config.graph_options.optimizer_options.opt_level = -1
+        rewrites, states = config.graph_options.rewrite_options, rewriter_config_pb2.RewriterConfig
+        rewrites.disable_meta_optimizer = jit != "pruned"
+        if jit == "pruned":
+            rewrites.min_graph_nodes = -1
+            rewrites.memory_optimization = states.NO_MEM_OPT
+            for name in REWRITES:
+                setattr(rewrites, name, states.OFF)
+            rewrites.dependency_optimization = states.ON
         return lambda: tf.Session(config=config)
 
     return tf, session
