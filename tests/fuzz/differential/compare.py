@@ -12,6 +12,9 @@ from . import roundings
 from .answers import array_of
 
 TOLERANCE = {"float16": 4e-3, "bfloat16": 4e-2, "float32": 2e-5, "complex64": 2e-5, "float64": 1e-9, "complex128": 1e-9}
+# below these, TensorFlow takes numbers for 0
+SMALLEST_NORMAL = {"float16": 0.0, "bfloat16": 2.0**-126, **dict.fromkeys(("float32", "complex64"), 2.0**-126),
+                   **dict.fromkeys(("float64", "complex128"), 2.0**-1022)}
 SAMPLE = 64  # how many elements of a large tensor are recorded
 
 
@@ -65,7 +68,7 @@ def difference(wanted, found):
 
 def float_difference(name, a, b, moved, wide):
     finite = np.abs(np.where(np.isfinite(a), a, 0))
-    near = TOLERANCE[name] * (finite.max() if finite.size else 0) + moved
+    near = TOLERANCE[name] * (finite.max() if finite.size else 0) + moved + SMALLEST_NORMAL[name]
     same = agree(a, b, near) | agree(wide, b, near)
     if name in ("float16", "bfloat16"):  # the last value below infinity
         same |= np.maximum(np.abs(a), np.abs(b)) == np.inf

@@ -15,6 +15,7 @@ TRIALS = 24
 ALLOWED = 4  # how many times the spread of so few trials two honest answers may lie apart
 # ops whose results err by the largest of them, even where one comes out exact
 MIXING = (".linalg.matrix_ops", ".signal.fft", ".nn.batch_norm")
+BESIDE_ONE = ("Elu", "Selu")  # which TensorFlow computes by exp(x) - 1, and loses what is small beside 1
 WIDER = {  # dtype: a wider one, and the distance of its numbers from 1 on
     "float16": (np.float64, 2.0**-10),
     "bfloat16": (np.float64, 2.0**-7),
@@ -36,6 +37,8 @@ def moved(seed):
         plain = call(op, arrays, state)
         if not op.opdef.pure or not any(map(is_rounded, plain)):
             return plain
+        if op.type in BESIDE_ONE:
+            return tuple(blurred(nudged(one, random), random, least=1.0) for one in plain)
         wide = attempted(lambda: meaning(op, [widened(a) for a in arrays]))
         mixes = op.opdef.value.__module__.endswith(MIXING)
         kept = [
@@ -148,11 +151,11 @@ def nudged(array, random, alike=True, together=0.0, sources=None):
     return np.asarray(precise * (1 + UNITS * step * (far + together * random.uniform(-1, 1))), array.dtype)
 
 
-def blurred(array, random):
-    """The array with every element moved by some units in the last place of the largest."""
+def blurred(array, random, least=0.0):
+    """The array with every element moved by some units in the last place of the largest, or of `least` if that is larger."""
     if not is_rounded(array) or not array.size:
         return array
-    largest = np.abs(np.where(np.isfinite(array), array, 0)).max()
+    largest = max(np.abs(np.where(np.isfinite(array), array, 0)).max(), least)
     return array + (largest * UNITS * WIDER[array.dtype.name][1] * random.uniform(-1, 1, array.shape)).astype(array.dtype)
 
 

@@ -10,7 +10,6 @@ import pickle
 import struct
 import sys
 
-
 REWRITES = (
     "constant_folding", "shape_optimization", "remapping", "arithmetic_optimization", "loop_optimization",
     "function_optimization", "debug_stripper", "scoped_allocator_optimization", "pin_to_host_optimization",
