@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from jitgraph.bench.workload import REGISTRY, Workload
-from jitgraph.bench.workloads import MODULES
+from jitgraph.bench.workloads import MODELS, MODULES
 
 WORKER = Path(__file__).with_name("worker.py")
 
@@ -108,23 +108,24 @@ def alike(a: list[float], b: list[float], noise: float) -> bool:
 
 def workloads() -> dict[str, Workload]:
     """Return all workloads by name, in the order of the table."""
-    for module in MODULES:
+    modules = (*MODULES, *MODELS)
+    for module in modules:
         importlib.import_module(f"jitgraph.bench.workloads.{module}")
-    return {one.name: one for module in MODULES for one in REGISTRY.values() if one.module == module}
+    return {one.name: one for module in modules for one in REGISTRY.values() if one.module == module}
 
 
-def choose(only: list[str], everything: bool = False) -> list[str]:
+def choose(only: list[str], everything: bool = False, models: bool = False) -> list[str]:
     """Return the names of the workloads that patterns such as `mlp*` name; the standard ones without a pattern.
 
-    Raises ValueError for a pattern that names none.
+    `models` are whole networks alone, `everything` all that are none.  Raises ValueError for a pattern that names none.
     """
-    names = list(workloads())
+    found = {name: one for name, one in workloads().items() if only and not models or (one.module in MODELS) == models}
     if not only:
-        return names if everything else [name for name in names if name in STANDARD]
+        return [name for name in found if everything or models or name in STANDARD]
     for pattern in only:
-        if not fnmatch.filter(names, pattern):
+        if not fnmatch.filter(found, pattern):
             raise ValueError(f"no workload is called {pattern!r}; see: jitgraph bench --list")
-    return [name for name in names if any(fnmatch.fnmatch(name, pattern) for pattern in only)]
+    return [name for name in found if any(fnmatch.fnmatch(name, pattern) for pattern in only)]
 
 
 def run(

@@ -29,6 +29,7 @@ MODULES = {
     "tensorflow-xla": "tensorflow",
     "torch": "torch",
     "torch-compile": "torch",
+    "onnxruntime": "onnxruntime",
     "pytensor": "pytensor",
 }
 """{peer: the module whose presence means that it is installed}; `copy` is NumPy copying as many bytes, `gemm` NumPy
@@ -130,7 +131,7 @@ def _declaring_module() -> str:
     frame: Any = sys._getframe(1)
     while frame is not None and ".workloads." not in frame.f_globals["__name__"]:
         frame = frame.f_back
-    return frame.f_globals["__name__"].rpartition(".")[2] if frame is not None else ""
+    return frame.f_globals["__name__"].partition(".workloads.")[2] if frame is not None else ""
 
 
 def tensorflow_1(peer: str) -> Any:

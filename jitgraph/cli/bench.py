@@ -20,6 +20,7 @@ Examples:
   jitgraph bench --peers jax=/opt/jax/bin/python,numpy
   jitgraph bench --peers /opt/peers/bin/python       all peers that Python has
   jitgraph bench --all --html bench.html             everything, as bars
+  jitgraph bench --models --only 'resnet50-*'        whole networks, forward and training
   jitgraph bench --all --scaling                     two cores against one, for all that takes 1 ms or more
 A ratio is ours / theirs in medians: below 1, jitgraph is the faster. JITGRAPH_BENCH_PEERS is the default of --peers."""
 
@@ -28,6 +29,7 @@ def bench(
     only: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="Workloads by name; may be given again.")
     ] = None,
+    models: Annotated[bool, typer.Option("--models", help="Whole networks instead.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="All workloads; about an hour with every peer.")] = False,
     peers: Annotated[
         str | None, typer.Option(metavar="LIST", help="Peers, PEER=PYTHON or PYTHON, joined by commas.")
@@ -59,7 +61,7 @@ def bench(
     tell = _teller()
     settle()
     try:
-        names = runner.choose(only or [], everything)
+        names = runner.choose(only or [], everything, models)
         if scaling:
             if peers is not None or html is not None:
                 raise ValueError("--scaling compares jitgraph with itself, in a table: leave out --peers and --html")

@@ -1,4 +1,4 @@
-"""The workloads, by subject. MODULES is the order of the table."""
+"""The workloads, by subject. MODULES is the order of the table, and MODELS, whole networks, that of the rest."""
 
 MODULES = (
     "startup",
@@ -13,3 +13,5 @@ MODULES = (
     "networks",
     "sorting",
 )
+
+MODELS = ("models.vision", "models.images", "models.language", "models.recurrent", "models.small")

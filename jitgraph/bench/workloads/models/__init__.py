@@ -1,0 +1,1 @@
+"""Whole networks, each written once in words that TensorFlow 1, JAX and torch share."""
