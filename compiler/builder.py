@@ -230,6 +230,9 @@ class Builder:
         return self.node(HOST, inputs, [(tuple(shape), dtype)], alone=True, call="array", function=function).out
 
     def matmul(self, x: Value, y: Value, ta=False, tb=False) -> Value:
+        found = self._instead("matmul", x, y, ta, tb)
+        if found is not None:
+            return found
         batch = broadcast_shapes([x.shape[:-2], y.shape[:-2]])
         m = x.shape[-1] if ta else x.shape[-2]
         n = y.shape[-2] if tb else y.shape[-1]

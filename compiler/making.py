@@ -16,9 +16,11 @@ from .primitives.convolutions import WINOGRAD, WINOGRAD_FILTER, WINOGRAD_WEIGHTS
 from .primitives.memory import CONST
 from .primitives.rearrangements import BROADCAST, RESHAPE, TRANSPOSE
 from .primitives.reductions import COLUMN_PARTS, PARTIAL, PARTIALS, REDUCE, SEARCHES
+from .views import is_one
 
 PARTED = 1 << 17        # elements from which a reduction of columns is shared out by rows ...
 PARTED_ROWS = 4 * COLUMN_PARTS      # ... if it has so many of them
+THIN = 1 << 12          # terms from which one product with one row or column is made a sum: smaller ones compile once for all
 
 
 def common_subexpressions(b: Any, key: Any) -> Any:
@@ -85,6 +87,28 @@ def _parts(b: Any, op: str, x: Value, axes: tuple) -> int:
     rows = sizes.count([x.shape[i] for i in axes])
     long = rows >= PARTED_ROWS and sizes.count(x.shape) >= PARTED
     return COLUMN_PARTS if first and long and "column_kernels" not in b.off else 0
+
+
+def thin_products(b: Any, x: Value, y: Value, ta: bool, tb: bool) -> Value | None:
+    """matmul(row, y) -> sum(row * y)        matmul(x, column) -> sum(x * column)        matmul(column, row) -> column * row
+
+    Such a product reads a matrix once, as fast as memory gives it, which no blocks or tiles make faster, and for many little
+    ones calling BLAS costs more than the work; as a sum it shares its kernel with what is done before and after.
+    """
+    if x.dtype not in (dtypes.float32, dtypes.float64):
+        return None
+    m, k = x.shape[-2:][::-1] if ta else x.shape[-2:]
+    n = y.shape[-2] if tb else y.shape[-1]
+    column = lambda v, size: b.reshape(v, (*v.shape[:-2], size, 1))
+    row = lambda v, size: b.reshape(v, (*v.shape[:-2], 1, size))
+    if is_one(k):
+        return b.map("mul", [column(x, m), row(y, n)])
+    if not (is_one(m) or is_one(n)) or max(x.rank, y.rank) < 3 and sizes.count((m, n, k)) < THIN:
+        return None
+    matrix, vector, along_rows = (y, x, tb) if is_one(m) else (x, y, not ta)
+    products = b.map("mul", [matrix, row(vector, k) if along_rows else column(vector, k)])
+    total = b.reduce("add", products, [products.rank - (1 if along_rows else 2)])
+    return b.reshape(total, (*products.shape[:-2], m, n))
 
 
 def accumulator(op: str, dtype: Any) -> Any:
@@ -158,6 +182,7 @@ RULES = [
     ("constant_folding", "map", constant_folding),
     ("late_broadcasts", "map", late_broadcasts),
     ("partial_sums", "reduce", partial_sums),
+    ("thin_products", "matmul", thin_products),
     ("winograd", "convolve", winograd_forward),
     ("winograd", "convolve_input", winograd_input),
     ("winograd", "convolve_filter", winograd_filter),

@@ -15,7 +15,18 @@ def test_products(tf, agree, m, k, n, turned, dtype):
     y = RNG.standard_normal((n, k) if turned[1] else (k, n)).astype(dtype)
     a, b = tf.placeholder(dtype, [None, x.shape[1]]), tf.placeholder(dtype, y.shape)
     kernels = agree(tf.matmul(a, b, transpose_a=turned[0], transpose_b=turned[1]), {a: x, b: y}, dtype)
-    assert any(name.startswith("matmul") for name in kernels)
+    assert any(name.startswith("matmul") for name in kernels) == (k != 1)
+
+
+@pytest.mark.parametrize("m, k, n", [(1, 300, 40), (300, 40, 1), (1, 5000, 1), (1, 64, 64), (200, 1, 300), (1, 1, 5000)])
+@pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])
+def test_a_product_with_one_row_column_or_term_is_a_sum(tf, agree, m, k, n, turned):
+    """With its gradients, one of which has one term."""
+    x, y = (tf.placeholder(tf.float32, shape) for shape in ((k, m) if turned[0] else (m, k), (n, k) if turned[1] else (k, n)))
+    product = tf.matmul(x, y, transpose_a=turned[0], transpose_b=turned[1])
+    fetches = [product, *tf.gradients(tf.square(product), [x, y])]
+    kernels = agree(fetches, {fed: RNG.standard_normal(fed.shape.as_list()) for fed in (x, y)}, np.float32)
+    assert not any(name.startswith("matmul") for name in kernels)
 
 
 def test_a_batch_of_them(tf, agree):

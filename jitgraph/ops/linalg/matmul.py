@@ -15,7 +15,6 @@ from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.elementwise.broadcasting import Unbroadcast
 from jitgraph.ops.elementwise.complex_numbers import conj
 
-LITTLE = 1 << 10        # multiplications of a product that a batch has many of
 _MULTIPLIED = FLOATS + TypeSet(dtypes.int32, dtypes.int64) + COMPLEX
 
 
@@ -101,25 +100,7 @@ def _adjoint(x: Any, wanted: bool) -> Any:
 def _lower_batch(b: Any, x: Any, y: Any, adj_x: bool, adj_y: bool) -> Any:
     if x.dtype.is_complex:
         x, y = (prim.conj(value) if adjoint else value for value, adjoint in ((x, adj_x), (y, adj_y)))
-    small = _lower_small(b, x, y, adj_x, adj_y)
-    return b.matmul(x, y, adj_x, adj_y) if small is None else small
-
-
-def _lower_small(b: Any, x: Any, y: Any, adj_x: bool, adj_y: bool) -> Any:
-    """Batches of little products with a row or a column, for which calling BLAS would cost more than multiplying and adding
-    up; None for others."""
-    if max(x.rank, y.rank) < 3 or x.dtype not in (dtypes.float32, dtypes.float64):
-        return None
-    turned = lambda value: b.transpose(value, (*range(value.rank - 2), value.rank - 1, value.rank - 2))
-    x, y = (turned(value) if adjoint else value for value, adjoint in ((x, adj_x), (y, adj_y)))
-    m, k, n = *x.shape[-2:], y.shape[-1]
-    if not all(isinstance(size, int) for size in (m, k, n)) or 1 not in (m, k, n) or m * k * n > LITTLE:
-        return None
-    if k == 1:
-        return x * y
-    if n == 1:
-        return b.reduce("add", x * turned(y), [-1], True)
-    return b.reduce("add", turned(x) * y, [-2], True)
+    return b.matmul(x, y, adj_x, adj_y)
 
 
 def _batch_samples(rng, dtype):
