@@ -4,6 +4,7 @@ LAPACK does the work, by way of NumPy and SciPy.  Leading dimensions are a batch
 """
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from jitgraph.graph import dtypes, shape_rules
 from jitgraph.ops.linalg import linalg_gradients
 
 _T = TypeSet(dtypes.float64, dtypes.float32, dtypes.float16, dtypes.complex64, dtypes.complex128)
+_ALONE = 32             # rows from which a matrix is worth a call of its own
 _SINGULAR = "Input is not invertible."
 _SINGULAR_MATRIX = "Input matrix is not invertible."
 
@@ -113,10 +115,22 @@ def _system_samples(rng, dtype):
 def cholesky(input):
     """The lower triangular L with ``L L^H = input``; only the lower triangle of the input is read."""
     _check_square(input)
+    factor = np.linalg.cholesky if input.shape[-1] < _ALONE else functools.partial(_each, _cholesky_of_one)
     try:
-        return np.linalg.cholesky(_wide(input)).astype(input.dtype, copy=False)
+        return factor(_wide(input)).astype(input.dtype, copy=False)
     except np.linalg.LinAlgError:
         raise invalid("Cholesky decomposition was not successful. The input might not be valid.") from None
+
+
+def _cholesky_of_one(matrix: np.ndarray) -> np.ndarray:
+    """The same of one matrix by SciPy's LAPACK, which works in this thread alone: NumPy's has threads of its own, for which the
+    pool's leave no core.  The transpose is what Fortran takes the matrix for, and its upper factor that of L."""
+    import scipy.linalg
+
+    upper, failed = scipy.linalg.lapack.get_lapack_funcs(("potrf",), (matrix,))[0](matrix.T, lower=0, clean=1)
+    if failed:
+        raise np.linalg.LinAlgError
+    return upper.T
 
 
 @op("CholeskyGrad(l: T, grad: T) -> output: T", T=TypeSet(dtypes.float16, dtypes.float32, dtypes.float64), host=True,
