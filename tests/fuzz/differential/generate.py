@@ -57,7 +57,7 @@ def program(seed, kind):
         try:
             w.random.choices(functions, weights)[0](w)
             done += 1
-        except Unsuitable:
+        except (Unsuitable, OverflowError):  # the latter: of a bound
             if len(w.statements) == mark[0]:
                 del w.terms[mark[1] :]
     if graph_seed is None and kind == "random":  # what is unseeded cannot be compared
