@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from jitgraph import environment
 
-from .emit import cpu, cuda, native
+from .emit import cpu, native
 from .kernel import Kernel
 from .options import Options
 
@@ -30,6 +30,11 @@ class Target:
         """Fills in name, source and size arguments of a kernel that is only a loop nest so far."""
         raise NotImplementedError
 
+    def work(self, kernel: Kernel):
+        """How much work a launch of a kernel has, for a target that launches them one by one: `blocks` and `width`, which may
+        depend on sizes."""
+        raise NotImplementedError
+
     def parts(self, kernel: Kernel, compiler: str) -> dict[str, str]:
         """What the object code of a kernel by this compiler depends on, see `key`."""
         return {"name": kernel.name, "text": kernel.source, "types": " ".join(p.dtype for p in kernel.params), "target": self.name}
@@ -49,16 +54,28 @@ class _CPU(Target):
 
 
 class _CUDA(Target):
-    """The four kinds of loop nests.  Kernels written by hand, and groups that make no loop nest, are left to the host."""
+    """The four kinds of loop nests.  Kernels written by hand, and groups that make no loop nest, are left to the host.
+
+    Its room is imported by programs that have this target: few do, and all would wait for it.
+    """
 
     name = "cuda"
     has_memory = True
 
     def admits(self, kernel):
+        from .emit import cuda
+
         return cuda.admits(kernel)
 
     def emit(self, kernel, options):
+        from .emit import cuda
+
         cuda.emit(kernel)
+
+    def work(self, kernel):
+        from .emit import cuda
+
+        return cuda.launch(kernel)
 
 
 CPU, CUDA = _CPU(), _CUDA()

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from jitgraph.compiler import sizes
-from jitgraph.compiler.emit import cuda, simt
 from jitgraph.compiler.kernel import WIDTH, Kernel
 from jitgraph.compiler.place import DeviceStep
+from jitgraph.compiler.targets import CUDA
 
 
 def as_word(number, item) -> int:
@@ -44,6 +44,8 @@ class SimulatedDevice:
 
     def launch(self, kernel: Kernel, buffers: list, words: np.ndarray, blocks: int, width: int) -> int:
         """Runs a kernel on a grid that fits its work; the bits of checks that failed."""
+        from jitgraph.compiler.emit import cuda, simt
+
         views = []
         for param, buffer in zip(kernel.params, buffers):
             view = buffer.view()
@@ -73,7 +75,7 @@ class Launch(NamedTuple):
             array = dim[1].node.attrs["array"]
             known = not isinstance(array.item(), sizes.Size) if array.dtype == object else True
             words.append((array, dim) if known else (numbers.add(array.item()), dim))
-        work = cuda.launch(step.kernel)
+        work = CUDA.work(step.kernel)
         return Launch(words, numbers.add(work.blocks), numbers.add(work.width))
 
     def bound(self, numbers: list) -> tuple[np.ndarray, int, int]:
