@@ -170,56 +170,59 @@ class Frame:
         for k, results in self.big_outputs:
             self.arrays[k], self.slots[k] = results.take()
         watched = watch.present()
-        if watched is None:
-            self._steps() if self.device is None else self._steps_beside_device()
-        else:
+        if watched is not None:
             self._watched(watched)
+        elif self.device is not None:
+            self._each(self._step)
+        else:
+            for stretch, block in self.steps:       # what nearly every run does, without a call more
+                if block is None:
+                    self._host(*stretch)
+                else:
+                    self._native(stretch[0], block)
         if not self.binding.checked:
             for variable in self.binding.compiled.writes:
                 variable.initialized = True
         return [self._read(kind, where, feeds) for kind, where in self.readers]
 
-    def _steps(self):
-        for stretch, block in self.steps:
-            if block is None:
-                self._host(*stretch)
-            else:
-                self._native(stretch[0], block)
-
-    def _steps_beside_device(self):
-        """The steps, with no other run between those that have variables in the memory of the device."""
-        lock = self.binding.state.lock
+    def _each(self, do):
+        """do(stretch, block) for every step, with no other run between those that have variables in the memory of a device."""
+        lock = contextlib.nullcontext() if self.device is None else self.binding.state.lock
         for on_host, steps in itertools.groupby(self.steps, lambda step: isinstance(step[0][0], HostStep)):
             with contextlib.nullcontext() if on_host else lock:
                 for stretch, block in steps:
-                    if on_host:
-                        self._host(*stretch)
-                    elif block is not None:
-                        self._native(stretch[0], block)
-                    else:
-                        self._on_device(stretch[0])
+                    do(stretch, block)
+
+    def _step(self, stretch, block):
+        if len(stretch) == 1:
+            self._on_device(stretch[0])
+        elif block is None:
+            self._host(*stretch)
+        else:
+            self._native(stretch[0], block)
 
     def _watched(self, watched: watch.Watch):
         """The same steps under a time limit; for a trace, kernel by kernel."""
-        trace = watched.trace
         poll = None if watched.deadline == math.inf else pools.native().limited(watched.deadline)
-        for stretch, block in self.steps:
+
+        def do(stretch, block):
             watched.check()
-            if len(stretch) == 1:
-                self._on_device(stretch[0])
-            elif block is None:
-                begin = trace.now() if trace is not None else 0
-                self._host(*stretch)
-                if trace is not None:
-                    trace.step(stretch[0].node, begin, [self.arrays[k] for k in stretch[0].outputs])
-            elif trace is None:
-                self._limited(stretch[0], block, poll)
-            else:
-                for row in range(stretch[0], stretch[0] + stretch[1]):
-                    single = self._block(row, 1)
-                    begin = trace.now()
-                    self._limited(row, single, poll)
-                    trace.kernel(self.binding.compiled.kernels[row][0], begin, self.binding)
+            if block is not None:
+                self._traced(stretch, watched.trace, poll) if watched.trace is not None else self._limited(stretch[0], block, poll)
+                return
+            begin = watched.trace.now() if watched.trace is not None else 0
+            self._step(stretch, block)
+            if watched.trace is not None and isinstance(stretch[0], HostStep):
+                watched.trace.step(stretch[0].node, begin, [self.arrays[k] for k in stretch[0].outputs])
+
+        self._each(do)
+
+    def _traced(self, stretch, trace, poll):
+        for row in range(stretch[0], stretch[0] + stretch[1]):
+            single = self._block(row, 1)
+            begin = trace.now()
+            self._limited(row, single, poll)
+            trace.kernel(self.binding.compiled.kernels[row][0], begin, self.binding)
 
     def _read(self, kind, where, feeds):
         if kind == "scalar":
