@@ -117,4 +117,22 @@ CONTRIB: dict[str, str] = {
     "contrib.rnn.normalized": "contrib.rnn.LayerNormBasicLSTMCell",
     "contrib.rnn.searched": "contrib.rnn.NASCell",
     "contrib.seq2seq.sequence_losses": "contrib.seq2seq.sequence_loss",
+    "contrib.seq2seq.decoders": "contrib.seq2seq.Decoder contrib.seq2seq.dynamic_decode",
+    "contrib.seq2seq.basic_decoder": "contrib.seq2seq.BasicDecoder contrib.seq2seq.BasicDecoderOutput",
+    "contrib.seq2seq.helpers": """
+        contrib.seq2seq.Helper contrib.seq2seq.CustomHelper contrib.seq2seq.TrainingHelper
+        contrib.seq2seq.GreedyEmbeddingHelper contrib.seq2seq.SampleEmbeddingHelper contrib.seq2seq.InferenceHelper""",
+    "contrib.seq2seq.scheduled_helpers": """
+        contrib.seq2seq.ScheduledEmbeddingTrainingHelper contrib.seq2seq.ScheduledOutputTrainingHelper""",
+    "contrib.seq2seq.attention": """
+        contrib.seq2seq.AttentionMechanism contrib.seq2seq.LuongAttention contrib.seq2seq.BahdanauAttention
+        contrib.seq2seq.hardmax""",
+    "contrib.seq2seq.monotonic": """
+        contrib.seq2seq.safe_cumprod contrib.seq2seq.monotonic_attention contrib.seq2seq.BahdanauMonotonicAttention
+        contrib.seq2seq.LuongMonotonicAttention""",
+    "contrib.seq2seq.attention_wrapper": "contrib.seq2seq.AttentionWrapper contrib.seq2seq.AttentionWrapperState",
+    "contrib.seq2seq.beam_scores": "contrib.seq2seq.BeamSearchDecoderState contrib.seq2seq.BeamSearchDecoderOutput",
+    "contrib.seq2seq.beam_search": """
+        contrib.seq2seq.BeamSearchDecoder contrib.seq2seq.FinalBeamSearchDecoderOutput contrib.seq2seq.tile_batch""",
+    "contrib.seq2seq.beam_ops": "contrib.seq2seq.gather_tree",
 }

@@ -259,7 +259,7 @@ CONTRIB_MODULES = {
     "lookup": "lookup_ops",
     "losses": "python.losses:loss_ops",
     "rnn": "python.ops:core_rnn_cell,fused_rnn_cell,gru_ops,lstm_ops,rnn,rnn_cell",
-    "seq2seq": "python.ops:loss",
+    "seq2seq": "python.ops:attention_wrapper,basic_decoder,beam_search_decoder,beam_search_ops,decoder,helper,loss",
     "slim": """
         python.slim:evaluation,learning,model_analyzer
         python.slim.nets:alexnet,overfeat,resnet_utils,resnet_v1,resnet_v2,vgg""",
@@ -283,6 +283,12 @@ CONTRIB_PLACES = {
         contrib.layers :jitgraph.contrib.layers.collected :jitgraph.contrib.layers.arguments""",
     "contrib.layers.python.layers.encoders": "contrib.layers :jitgraph.contrib.layers.encoders",
     "contrib.layers.python.ops.sparse_ops": ":jitgraph.contrib.layers.encoders",
+    "contrib.seq2seq.python.ops.attention_wrapper": """
+        contrib.seq2seq :jitgraph.contrib.seq2seq.attention :jitgraph.contrib.seq2seq.attention_wrapper""",
+    "contrib.seq2seq.python.ops.beam_search_decoder": "contrib.seq2seq :jitgraph.contrib.seq2seq.beam_search",
+    "contrib.seq2seq.python.ops.decoder": "contrib.seq2seq :jitgraph.contrib.seq2seq.decoders :jitgraph.rnn.dynamic",
+    "contrib.seq2seq.python.ops.helper": """
+        contrib.seq2seq :jitgraph.contrib.seq2seq.helpers :jitgraph.contrib.seq2seq.sampling""",
 }
 """Inner modules of contrib whose names stand elsewhere than in `contrib.PACKAGE`."""
 

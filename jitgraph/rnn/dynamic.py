@@ -46,7 +46,7 @@ def dynamic_rnn(cell: Any, inputs: Any, sequence_length: Any = None, initial_sta
         read_variables_once(entered)
         flat = nest.flatten(inputs)
         if not time_major:
-            flat = [_time_first(tensor) for tensor in [convert_to_tensor(one) for one in flat]]
+            flat = [_transpose_batch_time(tensor) for tensor in [convert_to_tensor(one) for one in flat]]
         if sequence_length is not None:
             sequence_length = _lengths(sequence_length)
         batch_size = _batch_size(flat)
@@ -56,7 +56,7 @@ def dynamic_rnn(cell: Any, inputs: Any, sequence_length: Any = None, initial_sta
                 sequence_length = identity(sequence_length, name="CheckSeqLen")
         inputs = nest.pack_sequence_as(inputs, flat) if nest.is_nested(inputs) else flat[0]
         outputs, final = _loop(cell, inputs, state, parallel_iterations or 32, swap_memory, sequence_length, dtype)
-        return outputs if time_major else nest.map_structure(_time_first, outputs), final
+        return outputs if time_major else nest.map_structure(_transpose_batch_time, outputs), final
 
 
 def _begun(cell: Any, batch_size: Any, dtype: Any) -> Any:
@@ -65,7 +65,7 @@ def _begun(cell: Any, batch_size: Any, dtype: Any) -> Any:
     return initial_state(cell, batch_size, dtype)
 
 
-def _time_first(x: Tensor) -> Tensor:
+def _transpose_batch_time(x: Tensor) -> Tensor:
     """`x` with its first two axes exchanged."""
     shape = x.shape
     if shape.ndims is not None and shape.ndims < 2:
