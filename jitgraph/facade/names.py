@@ -205,10 +205,11 @@ TABLE: dict[str, str] = {
     "losses.collection": """
         losses.add_loss losses.get_losses losses.get_regularization_loss losses.get_regularization_losses
         losses.get_total_loss""",
+    "rnn.sizes": "nn.rnn_cell.LSTMStateTuple contrib.rnn.LSTMStateTuple",
     "rnn.cells": """
         nn.rnn_cell.RNNCell nn.rnn_cell.BasicRNNCell nn.rnn_cell.GRUCell nn.rnn_cell.BasicLSTMCell nn.rnn_cell.LSTMCell
-        nn.rnn_cell.LSTMStateTuple contrib.rnn.RNNCell contrib.rnn.LayerRNNCell contrib.rnn.BasicRNNCell
-        contrib.rnn.GRUCell contrib.rnn.BasicLSTMCell contrib.rnn.LSTMCell contrib.rnn.LSTMStateTuple""",
+        contrib.rnn.RNNCell contrib.rnn.LayerRNNCell contrib.rnn.BasicRNNCell
+        contrib.rnn.GRUCell contrib.rnn.BasicLSTMCell contrib.rnn.LSTMCell""",
     "rnn.multi": "nn.rnn_cell.MultiRNNCell contrib.rnn.MultiRNNCell",
     "rnn.wrappers": """
         nn.rnn_cell.DropoutWrapper nn.rnn_cell.ResidualWrapper nn.rnn_cell.DeviceWrapper contrib.rnn.DropoutWrapper

@@ -116,6 +116,26 @@ CONTRIB: dict[str, str] = {
     "contrib.training.hyperparameters": "contrib.training.HParams contrib.training.parse_values",
     "contrib.rnn.normalized": "contrib.rnn.LayerNormBasicLSTMCell",
     "contrib.rnn.searched": "contrib.rnn.NASCell",
+    "contrib.rnn.coupled": "contrib.rnn.CoupledInputForgetGateLSTMCell",
+    "contrib.rnn.frequency": "contrib.rnn.TimeFreqLSTMCell",
+    "contrib.rnn.grid": "contrib.rnn.GridLSTMCell contrib.rnn.BidirectionalGridLSTMCell",
+    "contrib.rnn.phased": "contrib.rnn.PhasedLSTMCell",
+    "contrib.rnn.convolutional": """
+        contrib.rnn.ConvLSTMCell contrib.rnn.Conv1DLSTMCell contrib.rnn.Conv2DLSTMCell contrib.rnn.Conv3DLSTMCell""",
+    "contrib.rnn.grouped": "contrib.rnn.GLSTMCell",
+    "contrib.rnn.gated": "contrib.rnn.UGRNNCell contrib.rnn.IntersectionRNNCell contrib.rnn.SRUCell",
+    "contrib.rnn.independent": "contrib.rnn.IndRNNCell contrib.rnn.IndyGRUCell contrib.rnn.IndyLSTMCell",
+    "contrib.rnn.attending": "contrib.rnn.AttentionCellWrapper",
+    "contrib.rnn.around": """
+        contrib.rnn.HighwayWrapper contrib.rnn.CompiledWrapper contrib.rnn.EmbeddingWrapper
+        contrib.rnn.InputProjectionWrapper contrib.rnn.OutputProjectionWrapper""",
+    "contrib.rnn.block": """
+        contrib.rnn.GRUBlockCell contrib.rnn.GRUBlockCellV2 contrib.rnn.LSTMBlockCell contrib.rnn.LSTMBlockFusedCell
+        contrib.rnn.LSTMBlockWrapper""",
+    "contrib.rnn.fused": "contrib.rnn.FusedRNNCell contrib.rnn.FusedRNNCellAdaptor contrib.rnn.TimeReversedFusedRNN",
+    "contrib.rnn.stacked": "contrib.rnn.stack_bidirectional_rnn contrib.rnn.stack_bidirectional_dynamic_rnn",
+    "rnn.dynamic": """
+        contrib.rnn.transpose_batch_time=_transpose_batch_time contrib.rnn.best_effort_input_batch_size""",
     "contrib.seq2seq.sequence_losses": "contrib.seq2seq.sequence_loss",
     "contrib.seq2seq.decoders": "contrib.seq2seq.Decoder contrib.seq2seq.dynamic_decode",
     "contrib.seq2seq.basic_decoder": "contrib.seq2seq.BasicDecoder contrib.seq2seq.BasicDecoderOutput",

@@ -258,7 +258,7 @@ CONTRIB_MODULES = {
     "learn": "python.learn.datasets:base,mnist,synthetic",
     "lookup": "lookup_ops",
     "losses": "python.losses:loss_ops",
-    "rnn": "python.ops:core_rnn_cell,fused_rnn_cell,gru_ops,lstm_ops,rnn,rnn_cell",
+    "rnn": "python.ops:core_rnn,core_rnn_cell,core_rnn_cell_impl,fused_rnn_cell,gru_ops,lstm_ops,rnn,rnn_cell",
     "seq2seq": "python.ops:attention_wrapper,basic_decoder,beam_search_decoder,beam_search_ops,decoder,helper,loss",
     "slim": """
         python.slim:evaluation,learning,model_analyzer
@@ -283,6 +283,9 @@ CONTRIB_PLACES = {
         contrib.layers :jitgraph.contrib.layers.collected :jitgraph.contrib.layers.arguments""",
     "contrib.layers.python.layers.encoders": "contrib.layers :jitgraph.contrib.layers.encoders",
     "contrib.layers.python.ops.sparse_ops": ":jitgraph.contrib.layers.encoders",
+    "contrib.rnn.python.ops.core_rnn_cell": "contrib.rnn :jitgraph.rnn.linear",
+    "contrib.rnn.python.ops.core_rnn_cell_impl": "contrib.rnn :jitgraph.rnn.linear",
+    "contrib.rnn.python.ops.rnn_cell": "contrib.rnn :jitgraph.rnn.linear",
     "contrib.seq2seq.python.ops.attention_wrapper": """
         contrib.seq2seq :jitgraph.contrib.seq2seq.attention :jitgraph.contrib.seq2seq.attention_wrapper""",
     "contrib.seq2seq.python.ops.beam_search_decoder": "contrib.seq2seq :jitgraph.contrib.seq2seq.beam_search",

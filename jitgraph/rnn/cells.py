@@ -1,7 +1,6 @@
 """Cells of recurrent networks: one step each, from an input and a state to an output and the next state."""
 from __future__ import annotations
 
-import collections
 from typing import Any
 
 from jitgraph.app.logs import warn
@@ -27,6 +26,7 @@ from jitgraph.ops.elementwise.clip import clip_by_value
 from jitgraph.ops.elementwise.composite_values import tanh
 from jitgraph.ops.elementwise.elementary import sigmoid
 from jitgraph.ops.linalg.matmul import matmul
+from jitgraph.rnn.sizes import LSTMStateTuple, SizedByMemory, SizedByUnits
 from jitgraph.rnn.states import zero_states
 from jitgraph.variables.partitioners import fixed_size_partitioner
 from jitgraph.variables.variable_initializers import constant_initializer, zeros_initializer
@@ -135,7 +135,7 @@ def _check_dtypes(structure: Any) -> None:
         _check_dtype(tensor.dtype)
 
 
-class BasicRNNCell(LayerRNNCell):
+class BasicRNNCell(SizedByUnits, LayerRNNCell):
     """activation([inputs, state] . ``kernel`` + ``bias``), output and next state (tanh unless told otherwise).
 
     Raises ValueError for inputs that are not of rank 2, not floating, or of unknown depth.
@@ -148,16 +148,6 @@ class BasicRNNCell(LayerRNNCell):
         self.input_spec = InputSpec(ndim=2)
         self._num_units = num_units
         self._activation = activation_of(activation) or tanh
-
-    @property
-    def state_size(self) -> Any:
-        """The number of units."""
-        return self._num_units
-
-    @property
-    def output_size(self) -> Any:
-        """The number of units."""
-        return self._num_units
 
     def build(self, input_shape: Any) -> None:
         """Makes ``kernel`` [depth + units, units] and ``bias`` [units]."""
@@ -174,7 +164,7 @@ class BasicRNNCell(LayerRNNCell):
         return output, output
 
 
-class GRUCell(LayerRNNCell):
+class GRUCell(SizedByUnits, LayerRNNCell):
     """Gated recurrent unit (Cho et al., 2014): u * state + (1 - u) * candidate, gates r and u; output and next state.
 
     Variables: ``gates/kernel`` and ``gates/bias`` (ones: gates begin open), ``candidate/kernel`` and ``candidate/bias``.
@@ -190,16 +180,6 @@ class GRUCell(LayerRNNCell):
         self._activation = activation_of(activation) or tanh
         self._kernel_initializer = initializer_of(kernel_initializer)
         self._bias_initializer = initializer_of(bias_initializer)
-
-    @property
-    def state_size(self) -> Any:
-        """The number of units."""
-        return self._num_units
-
-    @property
-    def output_size(self) -> Any:
-        """The number of units."""
-        return self._num_units
 
     def build(self, input_shape: Any) -> None:
         """Makes the kernels [depth + units, 2 units or units] and biases of gates and candidate."""
@@ -226,25 +206,11 @@ class GRUCell(LayerRNNCell):
         return output, output
 
 
-class LSTMStateTuple(collections.namedtuple("LSTMStateTuple", ("c", "h"))):
-    """The state of an LSTM: ``c``, what it remembers, and ``h``, its output."""
-
-    __slots__ = ()
-
-    @property
-    def dtype(self) -> Any:
-        """The dtype of both.  Raises TypeError if they differ."""
-        c, h = self
-        if c.dtype != h.dtype:
-            raise TypeError(f"Inconsistent internal state: {c.dtype} vs {h.dtype}")
-        return c.dtype
-
-
-def _warn_of_joined(cell: Layer) -> None:
+def warn_of_joined(cell: Layer) -> None:
     warn("%s: Using a concatenated state is slower and will soon be deprecated.  Use state_is_tuple=True.", cell)
 
 
-class BasicLSTMCell(LayerRNNCell):
+class BasicLSTMCell(SizedByMemory, LayerRNNCell):
     """Long short-term memory (Zaremba et al., 2014): variables ``kernel`` and ``bias`` of all four gates.
 
     `forget_bias` is added to the forget gate, so that it begins open.  The state is an LSTMStateTuple, or [batch, 2 units] with
@@ -256,22 +222,12 @@ class BasicLSTMCell(LayerRNNCell):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         _check_dtype(self.dtype)
         if not state_is_tuple:
-            _warn_of_joined(self)
+            warn_of_joined(self)
         self.input_spec = InputSpec(ndim=2)
         self._num_units = num_units
         self._forget_bias = forget_bias
         self._state_is_tuple = state_is_tuple
         self._activation = activation_of(activation) or tanh
-
-    @property
-    def state_size(self) -> Any:
-        """(units, units), or twice the number of units."""
-        return LSTMStateTuple(self._num_units, self._num_units) if self._state_is_tuple else 2 * self._num_units
-
-    @property
-    def output_size(self) -> Any:
-        """The number of units."""
-        return self._num_units
 
     def build(self, input_shape: Any) -> None:
         """Makes ``kernel`` [depth + units, 4 units] and ``bias`` [4 units]."""
@@ -293,7 +249,7 @@ class BasicLSTMCell(LayerRNNCell):
         return new_h, LSTMStateTuple(new_c, new_h) if self._state_is_tuple else concat([new_c, new_h], 1)
 
 
-class LSTMCell(LayerRNNCell):
+class LSTMCell(SizedByMemory, LayerRNNCell):
     """Long short-term memory (Sak et al., 2014), with peepholes, clipping and a projection of the output if so asked.
 
     Variables: ``kernel`` and ``bias`` of all four gates, ``w_f_diag``, ``w_i_diag``, ``w_o_diag`` with `use_peepholes`,
@@ -309,7 +265,7 @@ class LSTMCell(LayerRNNCell):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         _check_dtype(self.dtype)
         if not state_is_tuple:
-            _warn_of_joined(self)
+            warn_of_joined(self)
         self.input_spec = InputSpec(ndim=2)
         self._num_units = num_units
         self._use_peepholes = use_peepholes
@@ -322,17 +278,6 @@ class LSTMCell(LayerRNNCell):
         self._forget_bias = forget_bias
         self._state_is_tuple = state_is_tuple
         self._activation = activation_of(activation) or tanh
-
-    @property
-    def state_size(self) -> Any:
-        """(units, outputs), or their sum."""
-        sizes = self._num_units, self.output_size
-        return LSTMStateTuple(*sizes) if self._state_is_tuple else sum(sizes)
-
-    @property
-    def output_size(self) -> Any:
-        """The number of outputs: `num_proj`, or that of units."""
-        return self._num_proj or self._num_units
 
     def build(self, input_shape: Any) -> None:
         """Makes ``kernel`` [depth + outputs, 4 units], ``bias`` [4 units], and the variables that the options ask for."""

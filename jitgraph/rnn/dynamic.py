@@ -49,7 +49,7 @@ def dynamic_rnn(cell: Any, inputs: Any, sequence_length: Any = None, initial_sta
             flat = [_transpose_batch_time(tensor) for tensor in [convert_to_tensor(one) for one in flat]]
         if sequence_length is not None:
             sequence_length = _lengths(sequence_length)
-        batch_size = _batch_size(flat)
+        batch_size = best_effort_input_batch_size(flat)
         state = _begun(cell, batch_size, dtype) if initial_state is None else initial_state
         if sequence_length is not None:
             with control_dependencies([_check_shape(sequence_length, [batch_size])]):
@@ -83,16 +83,16 @@ def _lengths(given: Any) -> Tensor:
     return identity(lengths, name="sequence_length")
 
 
-def _batch_size(flat: list) -> Any:
+def best_effort_input_batch_size(flat_input: list) -> Any:
     """The batch size, as a number if one of the tensors [time, batch, ...] tells it."""
-    for tensor in flat:
+    for tensor in flat_input:
         if tensor.shape.ndims is None:
             continue
         if tensor.shape.ndims < 2:
             raise ValueError(f"Expected input tensor {tensor} to have rank at least 2")
         if tensor.shape[1].value is not None:
             return tensor.shape[1].value
-    return shape_of(flat[0])[1]
+    return shape_of(flat_input[0])[1]
 
 
 def _check_shape(x: Tensor, shape: list) -> Any:
@@ -121,7 +121,7 @@ def _loop(cell: Any, inputs: Any, state: Any, parallel_iterations: int, swap_mem
     """(outputs [time, batch, ...], final state) for inputs [time, batch, ...]."""
     flat, sizes = nest.flatten(inputs), nest.flatten(cell.output_size)
     steps = shape_of(flat[0])[0]
-    batch_size = _batch_size(flat)
+    batch_size = best_effort_input_batch_size(flat)
     shapes, known_steps, known_batch = _check_inputs(flat)
     zero_output = [zeros(stack(full_shape(batch_size, size)), dtype_of(dtype, state)) for size in sizes]
     zero_output = nest.pack_sequence_as(cell.output_size, zero_output) if nest.is_nested(cell.output_size) else zero_output[0]

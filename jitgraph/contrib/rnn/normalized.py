@@ -11,12 +11,23 @@ from jitgraph.ops.elementwise.composite_values import tanh
 from jitgraph.ops.elementwise.elementary import sigmoid
 from jitgraph.ops.linalg.matmul import matmul
 from jitgraph.ops.nn.functions import dropout
-from jitgraph.rnn.cells import LSTMStateTuple, RNNCell
+from jitgraph.rnn.cells import RNNCell
+from jitgraph.rnn.sizes import LSTMStateTuple, SizedByMemory
 from jitgraph.variables.variable_initializers import constant_initializer
 from jitgraph.variables.variable_scopes import get_variable, variable_scope
 
 
-class LayerNormBasicLSTMCell(RNNCell):
+def normed(values: Any, scope: str, gain: float, shift: float, dtype: Any = None) -> Any:
+    """`values` normalised along the last axis, times ``gamma`` (begun with `gain`), plus ``beta`` (begun with `shift`)."""
+    sizes = values.get_shape()[-1:]
+    with variable_scope(scope):
+        get_variable("gamma", shape=sizes, initializer=constant_initializer(gain), dtype=dtype)
+        get_variable("beta", shape=sizes, initializer=constant_initializer(shift), dtype=dtype)
+    # the layer shares these variables, which begin as it would not let them
+    return layer_norm(values, reuse=True, scope=scope)
+
+
+class LayerNormBasicLSTMCell(SizedByMemory, RNNCell):
     """An LSTM with layer normalisation and, on what it takes in, dropout without loss of memory (Semeniuta, 2016).
 
     `layer_norm` False leaves out the normalisation and has a ``bias``.  `norm_gain`, `norm_shift`: what ``gamma`` and ``beta``
@@ -38,23 +49,8 @@ class LayerNormBasicLSTMCell(RNNCell):
         self._norm_gain = norm_gain
         self._norm_shift = norm_shift
 
-    @property
-    def state_size(self) -> Any:
-        """An LSTMStateTuple of the number of units."""
-        return LSTMStateTuple(self._num_units, self._num_units)
-
-    @property
-    def output_size(self) -> Any:
-        """The number of units."""
-        return self._num_units
-
     def _norm(self, values: Any, scope: str) -> Any:
-        sizes, dtype = values.get_shape()[-1:], values.dtype
-        with variable_scope(scope):
-            get_variable("gamma", shape=sizes, initializer=constant_initializer(self._norm_gain), dtype=dtype)
-            get_variable("beta", shape=sizes, initializer=constant_initializer(self._norm_shift), dtype=dtype)
-        # the layer shares these variables, which begin as it would not let them
-        return layer_norm(values, reuse=True, scope=scope)
+        return normed(values, scope, self._norm_gain, self._norm_shift, values.dtype)
 
     def _gates(self, inputs: Any) -> list:
         size = 4 * self._num_units

@@ -10,7 +10,8 @@ from jitgraph.ops.elementwise.bias import bias_add
 from jitgraph.ops.elementwise.composite_values import tanh
 from jitgraph.ops.elementwise.elementary import sigmoid
 from jitgraph.ops.linalg.matmul import matmul
-from jitgraph.rnn.cells import LayerRNNCell, LSTMStateTuple
+from jitgraph.rnn.cells import LayerRNNCell
+from jitgraph.rnn.sizes import LSTMStateTuple, SizedByMemory
 from jitgraph.variables.variable_initializers import zeros_initializer
 
 _GATES = (sigmoid, relu, sigmoid, relu, tanh, sigmoid, tanh, sigmoid)
@@ -18,7 +19,7 @@ _MULTIPLIED = 3
 """The gate that takes the product of what comes from the input and from the state, where others take the sum."""
 
 
-class NASCell(LayerRNNCell):
+class NASCell(SizedByMemory, LayerRNNCell):
     """A cell of eight gates combined as a tree.  States are LSTMStateTuples.
 
     `num_proj`: the size of the outputs, if they are projected; `use_bias`: whether there is a bias.  Raises ValueError for
@@ -30,16 +31,6 @@ class NASCell(LayerRNNCell):
         self._num_units = num_units
         self._num_proj = num_proj
         self._use_bias = use_bias
-
-    @property
-    def state_size(self) -> Any:
-        """An LSTMStateTuple of the number of units and the size of the outputs."""
-        return LSTMStateTuple(self._num_units, self.output_size)
-
-    @property
-    def output_size(self) -> Any:
-        """The size of the outputs."""
-        return self._num_units if self._num_proj is None else self._num_proj
 
     def build(self, input_shape: Any) -> None:
         """Makes ``recurrent_kernel``, ``kernel`` and, if they are asked for, ``bias`` and ``projection_weights``."""

@@ -24,10 +24,9 @@ from jitgraph.rnn.cells import RNNCell
 from jitgraph.rnn.states import assert_like_rnncell, zero_states
 from jitgraph.tensor_arrays.tensor_array import TensorArray
 
-_FIELDS = ("cell_state", "attention", "time", "alignments", "alignment_history", "attention_state")
 
-
-class AttentionWrapperState(collections.namedtuple("AttentionWrapperState", _FIELDS)):
+class AttentionWrapperState(collections.namedtuple("AttentionWrapperState", (
+        "cell_state", "attention", "time", "alignments", "alignment_history", "attention_state"))):
     """The state of an ``AttentionWrapper``: that of its cell, the last attention and alignments, the step, and the history of
     alignments, a TensorArray or ().
     """

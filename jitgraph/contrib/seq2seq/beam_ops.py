@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
 from jitgraph.graph import dtypes, shape_rules
-from jitgraph.declare.invalid import invalid
 from jitgraph.ops.arrays.batch_gather import gather_nd
 from jitgraph.ops.arrays.grids import sequence_mask
 from jitgraph.ops.arrays.join import stack

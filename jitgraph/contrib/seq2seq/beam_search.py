@@ -41,7 +41,8 @@ from jitgraph.tensor_arrays.tensor_array import TensorArray
 
 _KEEP = "Consider setting reorder_tensor_arrays to False to disable TensorArray reordering during the beam search."
 
-FinalBeamSearchDecoderOutput = collections.namedtuple("FinalBeamDecoderOutput", ["predicted_ids", "beam_search_decoder_output"])
+FinalBeamSearchDecoderOutput = collections.namedtuple(  # type: ignore[name-match]
+    "FinalBeamDecoderOutput", ["predicted_ids", "beam_search_decoder_output"])
 """What a beam search hands out: the sequences [batch, time, beams], best first, and the outputs of its steps."""
 
 

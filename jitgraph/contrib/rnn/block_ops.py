@@ -1,0 +1,277 @@
+"""Steps of LSTMs and GRUs as one op each, and whole sequences of an LSTM; gates in the order input, memory, forget, output."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from jitgraph import raw_ops as raw
+from jitgraph.declare import prim
+from jitgraph.declare.op import op
+from jitgraph.declare.samples import draw
+from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph.dtypes import TypeSet
+from jitgraph.ops.arrays.join import concat
+from jitgraph.ops.arrays.slicing import slice as slice_of
+from jitgraph.ops.linalg.matmul import matmul
+
+_HALVES = TypeSet(dtypes.float16, dtypes.float32)
+_STEP = "cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T"
+_GATES = "i: T, cs: T, f: T, o: T, ci: T, co: T"
+_ATTRS = "forget_bias: float = 1, cell_clip: float = 3, use_peephole: bool = false"
+
+
+def _units(c: Any, state: int) -> Any:
+    return shape_rules.with_rank(c.shapes[state], 2, "cs_prev")
+
+
+# -- one step of an LSTM -------------------------------------------------------------------------------------------
+
+def _step(parts: Any, cs_prev: Any, wci: Any, wcf: Any, wco: Any, forget_bias: float, cell_clip: float,
+          use_peephole: bool) -> tuple:
+    """(i, cs, f, o, ci, co, h) of the four parts of the products."""
+    i, ci, f, o = parts
+    f = f + forget_bias
+    if use_peephole:
+        i, f = i + cs_prev * wci, f + cs_prev * wcf
+    i, ci, f = prim.sigmoid(i), prim.tanh(ci), prim.sigmoid(f)
+    cs = i * ci + f * cs_prev
+    if cell_clip > 0:
+        cs = prim.min(prim.max(cs, -cell_clip), cell_clip)
+    o = prim.sigmoid(o + cs * wco if use_peephole else o)
+    co = prim.tanh(cs)
+    return i, cs, f, o, ci, co, o * co
+
+
+def _step_back(cs_prev: Any, wci: Any, wcf: Any, wco: Any, gates: tuple, cs_grad: Any, h_grad: Any, use_peephole: bool) -> tuple:
+    """(gradients of the four parts, of cs_prev)"""
+    i, _, f, o, ci, co = gates
+    do = o * (1 - o) * h_grad * co
+    dcs = (1 - co * co) * h_grad * o + cs_grad
+    if use_peephole:
+        dcs = dcs + do * wco
+    dci = (1 - ci * ci) * dcs * i
+    df = f * (1 - f) * dcs * cs_prev
+    di = i * (1 - i) * dcs * ci
+    back = dcs * f
+    if use_peephole:
+        back = back + di * wci + df * wcf
+    return (di, dci, df, do), back
+
+
+def _parted(x: np.ndarray) -> list:
+    return np.split(x, 4, axis=1)
+
+
+def _lowered_step(b: Any, x: Any, cs_prev: Any, h_prev: Any, w: Any, wci: Any, wcf: Any, wco: Any, bias: Any, forget_bias: float,
+                  cell_clip: float, use_peephole: bool) -> Any:
+    product = b.matmul(b.concat([x, h_prev], 1), w) + bias
+    rows, units = cs_prev.shape
+    parts = [b.slice(product, (0, k * units), (rows, units)) for k in range(4)]
+    return list(_step(parts, cs_prev, wci, wcf, wco, forget_bias, cell_clip, use_peephole))
+
+
+def _lstm_samples(rng: Any, dtype: Any) -> list:
+    rows, depth, units = 3, 2, 4
+    def inputs(*lead: int) -> list:
+        state, diagonal = (rows, units), (units,)
+        return [draw(rng, shape, dtype, -1, 1) for shape in (
+            (*lead, rows, depth), state, state, (depth + units, 4 * units), diagonal, diagonal, diagonal, (4 * units,))]
+    return [(inputs(), {}), (inputs(), {"use_peephole": True, "cell_clip": 0.3, "forget_bias": 0.5})]
+
+
+@op(f"LSTMBlockCell(x: T, {_STEP}; {_ATTRS}) -> {_GATES}, h: T", T=_HALVES, shape=lambda c: [_units(c, 1)] * 7,
+    lower=_lowered_step, samples=_lstm_samples)
+def lstm_block_cell(x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole):
+    """One step of an LSTM: gates, memory `cs`, its tanh `co` and output `h`, each [batch, units]."""
+    parts = _parted(np.concatenate([x, h_prev], 1) @ w + b)
+    return tuple(np.asarray(v, x.dtype) for v in _step(parts, cs_prev, wci, wcf, wco, forget_bias, cell_clip, use_peephole))
+
+
+@lstm_block_cell.gradient
+def _(op, *grads):
+    x, cs_prev, h_prev, w, wci, wcf, wco, b = op.inputs
+    depth, units = x.shape.with_rank(2)[1].value, cs_prev.shape.with_rank(2)[1].value
+    if depth is None:
+        raise ValueError("input_size from `x` should not be None.")
+    if units is None:
+        raise ValueError("cell_size from `cs_prev` should not be None.")
+    back, dgates, wci_grad, wcf_grad, wco_grad = raw.LSTMBlockCellGrad(
+        x, cs_prev, h_prev, w, wci, wcf, wco, b, *op.outputs[:6], grads[1], grads[6], use_peephole=op.attrs["use_peephole"])
+    xh_grad = matmul(dgates, w, transpose_b=True)
+    batch = x.shape[0].value or -1
+    x_grad, h_grad = slice_of(xh_grad, (0, 0), (batch, depth)), slice_of(xh_grad, (0, depth), (batch, units))
+    w_grad = matmul(concat([x, h_prev], 1), dgates, transpose_a=True)
+    return [x_grad, back, h_grad, w_grad, wci_grad, wcf_grad, wco_grad, raw.BiasAddGrad(dgates)]
+
+
+def _back_shapes(c: Any) -> Any:
+    rows, units = _units(c, 1)
+    return [(rows, units), (rows, None if units is None else 4 * units), *[(units,)] * 3]
+
+
+def _lowered_step_back(b: Any, x: Any, cs_prev: Any, h_prev: Any, w: Any, wci: Any, wcf: Any, wco: Any, bias: Any, i: Any, cs: Any,
+                       f: Any, o: Any, ci: Any, co: Any, cs_grad: Any, h_grad: Any, use_peephole: bool) -> Any:
+    parts, back = _step_back(cs_prev, wci, wcf, wco, (i, cs, f, o, ci, co), cs_grad, h_grad, use_peephole)
+    di, _, df, do = parts
+    if use_peephole:
+        peeped = [b.reduce("add", v, (0,)) for v in (di * cs_prev, df * cs_prev, do * cs)]
+    else:
+        peeped = [b.broadcast(b.const(0, wci.dtype), wci.shape)] * 3
+    return [back, b.concat(list(parts), 1), *peeped]
+
+
+def _grad_samples(rng: Any, dtype: Any) -> list:
+    return [([*inputs, *[draw(rng, (3, 4), dtype, 0.1, 0.9) for _ in range(8)]], {"use_peephole": peephole})
+            for (inputs, _), peephole in zip(_lstm_samples(rng, dtype), (False, True))]
+
+
+@op(f"LSTMBlockCellGrad(x: T, {_STEP}, {_GATES}, cs_grad: T, h_grad: T; use_peephole: bool) -> "
+    "cs_prev_grad: T, dgates: T, wci_grad: T, wcf_grad: T, wco_grad: T", T=_HALVES, shape=_back_shapes,
+    lower=_lowered_step_back, samples=_grad_samples)
+def _lstm_block_cell_grad(x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, cs_grad, h_grad, use_peephole):
+    """The gradients of LSTMBlockCell for the products, the memory before, and the peepholes."""
+    parts, back = _step_back(cs_prev, wci, wcf, wco, (i, cs, f, o, ci, co), cs_grad, h_grad, use_peephole)
+    return (np.asarray(back, x.dtype), np.concatenate(parts, 1).astype(x.dtype),
+            *_peeped(parts, cs_prev, cs, wci, use_peephole))
+
+
+def _peeped(parts: tuple, cs_prev: np.ndarray, cs: np.ndarray, like: np.ndarray, use_peephole: bool) -> list:
+    if not use_peephole:
+        return [np.zeros_like(like)] * 3
+    di, _, df, do = parts
+    return [np.sum(v, 0).astype(like.dtype) for v in (di * cs_prev, df * cs_prev, do * cs)]
+
+
+# -- sequences of an LSTM ------------------------------------------------------------------------------------------
+
+def _sequence_shape(c: Any) -> Any:
+    steps, rows, _ = shape_rules.with_rank(c.shapes[1], 3, "x")
+    gates = shape_rules.with_rank(c.shapes[8], 1, "b")[0]
+    return [(steps, rows, None if gates is None else gates // 4)] * 7
+
+
+def _sequence_samples(rng: Any, dtype: Any) -> list:
+    return [([np.int64(length), draw(rng, (4, 3, 2), dtype, -1, 1), *inputs[1:]], attrs)
+            for length, (inputs, attrs) in zip((4, 2), _lstm_samples(rng, dtype))]
+
+
+@op(f"BlockLSTM(seq_len_max: int64, x: T, {_STEP}; {_ATTRS}) -> {_GATES}, h: T", T=_HALVES, shape=_sequence_shape,
+    samples=_sequence_samples)
+def block_lstm(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole):
+    """LSTMBlockCell over the first `seq_len_max` steps of `x` [time, batch, depth]; the rest is zero."""
+    units = b.size // 4
+    found = [np.zeros((x.shape[0], x.shape[1], units), x.dtype) for _ in range(7)]
+    for t in range(min(int(seq_len_max), x.shape[0])):
+        parts = _parted(np.concatenate([x[t], h_prev], 1) @ w + b)
+        step = _step(parts, cs_prev, wci, wcf, wco, forget_bias, cell_clip, use_peephole)
+        for values, value in zip(found, step):
+            values[t] = value
+        cs_prev, h_prev = found[1][t], found[6][t]
+    return tuple(found)
+
+
+@block_lstm.gradient
+def _(op, *grads):
+    return [None, *raw.BlockLSTMGrad(*op.inputs, *op.outputs, grads[1], grads[6], use_peephole=op.attrs["use_peephole"])]
+
+
+def _sequence_grad_samples(rng: Any, dtype: Any) -> list:
+    return [([*inputs, *[draw(rng, (4, 3, 4), dtype, 0.1, 0.9) for _ in range(9)]], {"use_peephole": peephole})
+            for (inputs, _), peephole in zip(_sequence_samples(rng, dtype), (False, True))]
+
+
+@op(f"BlockLSTMGrad(seq_len_max: int64, x: T, {_STEP}, {_GATES}, h: T, cs_grad: T, h_grad: T; use_peephole: bool) -> "
+    "x_grad: T, cs_prev_grad: T, h_prev_grad: T, w_grad: T, wci_grad: T, wcf_grad: T, wco_grad: T, b_grad: T", T=_HALVES,
+    shape=lambda c: list(c.shapes[1:9]), samples=_sequence_grad_samples)
+def _block_lstm_grad(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, h, cs_grad, h_grad, use_peephole):
+    """The gradients of BlockLSTM, from the last step to the first."""
+    x_grad, w_grad, b_grad = np.zeros_like(x), np.zeros_like(w), np.zeros_like(b)
+    peeped = [np.zeros_like(wci) for _ in range(3)]
+    cs_back, h_back = np.zeros_like(cs_prev), np.zeros_like(h_prev)
+    depth = x.shape[2]
+    for t in reversed(range(min(int(seq_len_max), x.shape[0]))):
+        before, said = (cs[t - 1], h[t - 1]) if t else (cs_prev, h_prev)
+        gates = (i[t], cs[t], f[t], o[t], ci[t], co[t])
+        parts, cs_back = _step_back(before, wci, wcf, wco, gates, cs_grad[t] + cs_back, h_grad[t] + h_back, use_peephole)
+        dgates = np.concatenate(parts, 1).astype(x.dtype)
+        back = dgates @ w.T
+        x_grad[t], h_back = back[:, :depth], back[:, depth:]
+        w_grad += np.concatenate([x[t], said], 1).T @ dgates
+        b_grad += dgates.sum(0)
+        for total, one in zip(peeped, _peeped(parts, before, cs[t], wci, use_peephole)):
+            total += one
+    return x_grad, np.asarray(cs_back, x.dtype), h_back, w_grad, *peeped, b_grad
+
+
+# -- one step of a GRU ---------------------------------------------------------------------------------------------
+
+_GRU = "x: T, h_prev: T, w_ru: T, w_c: T, b_ru: T, b_c: T"
+
+
+def _lowered_gru(b: Any, x: Any, h_prev: Any, w_ru: Any, w_c: Any, b_ru: Any, b_c: Any) -> Any:
+    rows, units = h_prev.shape
+    both = prim.sigmoid(b.matmul(b.concat([x, h_prev], 1), w_ru) + b_ru)
+    r, u = b.slice(both, (0, 0), (rows, units)), b.slice(both, (0, units), (rows, units))
+    c = prim.tanh(b.matmul(b.concat([x, h_prev * r], 1), w_c) + b_c)
+    return [r, u, c, u * h_prev + (1 - u) * c]
+
+
+def _gru_samples(rng: Any, dtype: Any) -> list:
+    return [[draw(rng, shape, dtype, -1, 1) for shape in ((3, 2), (3, 4), (6, 8), (6, 4), (8,), (4,))]]
+
+
+@op(f"GRUBlockCell({_GRU}) -> r: T, u: T, c: T, h: T", T=TypeSet(dtypes.float32), shape=lambda c: [_units(c, 1)] * 4,
+    lower=_lowered_gru, samples=_gru_samples)
+def gru_block_cell(x, h_prev, w_ru, w_c, b_ru, b_c):
+    """One step of a GRU: gates `r` and `u`, candidate `c` and output `h`, each [batch, units]."""
+    r, u = np.split(prim.sigmoid(np.concatenate([x, h_prev], 1) @ w_ru + b_ru), 2, axis=1)
+    c = np.tanh(np.concatenate([x, h_prev * r], 1) @ w_c + b_c)
+    return r, u, c, u * h_prev + (1 - u) * c
+
+
+@gru_block_cell.gradient
+def _(op, *grads):
+    x, h_prev, w_ru, w_c, b_ru, b_c = op.inputs
+    r, u, c, _ = op.outputs
+    d_x, d_h_prev, d_c_bar, d_ru_bar = raw.GRUBlockCellGrad(x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, grads[3])
+    d_w_ru = matmul(concat([x, h_prev], 1), d_ru_bar, transpose_a=True)
+    d_b_ru = raw.BiasAddGrad(d_ru_bar)
+    d_w_c = matmul(concat([x, h_prev * r], 1), d_c_bar, transpose_a=True)
+    return [d_x, d_h_prev, d_w_ru, d_w_c, d_b_ru, raw.BiasAddGrad(d_c_bar)]
+
+
+def _gru_back(product: Callable, parted: Callable, joined: Callable, depth: int, x: Any, h_prev: Any, w_ru: Any, w_c: Any, r: Any,
+              u: Any, c: Any, d_h: Any) -> list:
+    """The outputs of GRUBlockCellGrad, by the products, parts and joins of arrays or of values to be computed."""
+    d_u_bar = d_h * (h_prev - c) * u * (1 - u)
+    d_c_bar = d_h * (1 - u) * (1 - c * c)
+    d_x_c, d_hr = parted(product(d_c_bar, w_c), depth)
+    d_ru_bar = joined([d_hr * h_prev * r * (1 - r), d_u_bar])
+    d_x_ru, d_h_ru = parted(product(d_ru_bar, w_ru), depth)
+    return [d_x_ru + d_x_c, d_h_ru + d_hr * r + d_h * u, d_c_bar, d_ru_bar]
+
+
+def _lowered_gru_back(b: Any, x: Any, h_prev: Any, w_ru: Any, w_c: Any, b_ru: Any, b_c: Any, r: Any, u: Any, c: Any,
+                      d_h: Any) -> Any:
+    def parted(v: Any, at: Any) -> tuple:
+        rows, columns = v.shape
+        return b.slice(v, (0, 0), (rows, at)), b.slice(v, (0, at), (rows, columns - at))
+
+    return _gru_back(lambda v, w: b.matmul(v, w, tb=True), parted, lambda parts: b.concat(parts, 1), x.shape[1], x, h_prev, w_ru,
+                     w_c, r, u, c, d_h)
+
+
+def _gru_back_shapes(c: Any) -> Any:
+    rows, units = _units(c, 1)
+    return [c.shapes[0], (rows, units), (rows, units), (rows, None if units is None else 2 * units)]
+
+
+@op(f"GRUBlockCellGrad({_GRU}, r: T, u: T, c: T, d_h: T) -> d_x: T, d_h_prev: T, d_c_bar: T, d_r_bar_u_bar: T",
+    T=TypeSet(dtypes.float32), shape=_gru_back_shapes, lower=_lowered_gru_back,
+    samples=lambda rng, dtype: [[*_gru_samples(rng, dtype)[0], *[draw(rng, (3, 4), dtype, 0.1, 0.9) for _ in range(4)]]])
+def _gru_block_cell_grad(x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, d_h):
+    """The gradients of GRUBlockCell for its inputs and products."""
+    return tuple(_gru_back(lambda v, w: v @ w.T, lambda v, at: (v[:, :at], v[:, at:]), lambda parts: np.concatenate(parts, 1),
+                           x.shape[1], x, h_prev, w_ru, w_c, r, u, c, d_h))
