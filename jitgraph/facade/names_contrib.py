@@ -155,4 +155,20 @@ CONTRIB: dict[str, str] = {
     "contrib.seq2seq.beam_search": """
         contrib.seq2seq.BeamSearchDecoder contrib.seq2seq.FinalBeamSearchDecoderOutput contrib.seq2seq.tile_batch""",
     "contrib.seq2seq.beam_ops": "contrib.seq2seq.gather_tree",
+    "contrib.legacy_seq2seq.losses": """
+        contrib.legacy_seq2seq.sequence_loss contrib.legacy_seq2seq.sequence_loss_by_example
+        contrib.legacy_seq2seq.model_with_buckets""",
+    "contrib.legacy_seq2seq.decoders": """
+        contrib.legacy_seq2seq.rnn_decoder contrib.legacy_seq2seq.embedding_rnn_decoder
+        contrib.legacy_seq2seq.attention_decoder contrib.legacy_seq2seq.embedding_attention_decoder""",
+    "contrib.legacy_seq2seq.models": """
+        contrib.legacy_seq2seq.basic_rnn_seq2seq contrib.legacy_seq2seq.tied_rnn_seq2seq
+        contrib.legacy_seq2seq.embedding_rnn_seq2seq contrib.legacy_seq2seq.embedding_tied_rnn_seq2seq
+        contrib.legacy_seq2seq.embedding_attention_seq2seq contrib.legacy_seq2seq.one2many_rnn_seq2seq""",
+    "contrib.crf.chains": """
+        contrib.crf.crf_sequence_score contrib.crf.crf_multitag_sequence_score contrib.crf.crf_log_norm
+        contrib.crf.crf_log_likelihood contrib.crf.crf_unary_score contrib.crf.crf_binary_score""",
+    "contrib.crf.recursions": """
+        contrib.crf.CrfForwardRnnCell contrib.crf.CrfDecodeForwardRnnCell contrib.crf.CrfDecodeBackwardRnnCell""",
+    "contrib.crf.decoding": "contrib.crf.viterbi_decode contrib.crf.crf_decode",
 }

@@ -244,6 +244,7 @@ SHARED_GROUPS = ("framework", "ops", "eager", "platform", "training", "util", "c
 """Packages whose modules are imported by modules of all others."""
 
 CONTRIB_MODULES = {
+    "crf": "python.ops:crf",
     "data": """
         python.ops:batching,counter,enumerate_ops,error_ops,get_single_element,grouping,interleave_ops,random_ops,resampling
         python.ops:scan_ops,shuffle_ops,sliding,unique,writers""",
@@ -256,6 +257,7 @@ CONTRIB_MODULES = {
         python.layers:rev_block_lib,summaries,target_column,utils
         python.ops:bucketization_op,sparse_feature_cross_op,sparse_ops""",
     "learn": "python.learn.datasets:base,mnist,synthetic",
+    "legacy_seq2seq": "python.ops:seq2seq",
     "lookup": "lookup_ops",
     "losses": "python.losses:loss_ops",
     "rnn": "python.ops:core_rnn,core_rnn_cell,core_rnn_cell_impl,fused_rnn_cell,gru_ops,lstm_ops,rnn,rnn_cell",
@@ -283,6 +285,8 @@ CONTRIB_PLACES = {
         contrib.layers :jitgraph.contrib.layers.collected :jitgraph.contrib.layers.arguments""",
     "contrib.layers.python.layers.encoders": "contrib.layers :jitgraph.contrib.layers.encoders",
     "contrib.layers.python.ops.sparse_ops": ":jitgraph.contrib.layers.encoders",
+    "contrib.legacy_seq2seq.python.ops.seq2seq": """
+        contrib.legacy_seq2seq :jitgraph.contrib.legacy_seq2seq.decoders""",
     "contrib.rnn.python.ops.core_rnn_cell": "contrib.rnn :jitgraph.rnn.linear",
     "contrib.rnn.python.ops.core_rnn_cell_impl": "contrib.rnn :jitgraph.rnn.linear",
     "contrib.rnn.python.ops.rnn_cell": "contrib.rnn :jitgraph.rnn.linear",

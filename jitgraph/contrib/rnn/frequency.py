@@ -64,6 +64,8 @@ class TimeFreqLSTMCell(RNNCell):
         if self._use_peepholes:
             diagonals = [get_variable(f"W_{gate}_diag", shape=[units], dtype=dtype) for gate in "FIO"]
         below = zeros([inputs.shape[0].value or inputs.shape[0], units], dtype)
+        outputs: Any = None
+        following: Any = None
         for k, window in enumerate(windows):
             memory = slice_of(state, [0, 2 * k * units], [-1, units])
             hidden = slice_of(state, [0, (2 * k + 1) * units], [-1, units])
