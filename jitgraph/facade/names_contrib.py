@@ -171,4 +171,17 @@ CONTRIB: dict[str, str] = {
     "contrib.crf.recursions": """
         contrib.crf.CrfForwardRnnCell contrib.crf.CrfDecodeForwardRnnCell contrib.crf.CrfDecodeBackwardRnnCell""",
     "contrib.crf.decoding": "contrib.crf.viterbi_decode contrib.crf.crf_decode",
+    "contrib.opt.adam_kin": """
+        contrib.opt.LazyAdamOptimizer contrib.opt.AdamGSOptimizer contrib.opt.LazyAdamGSOptimizer
+        contrib.opt.NadamOptimizer contrib.opt.AdaMaxOptimizer""",
+    "contrib.opt.weight_decay": """
+        contrib.opt.DecoupledWeightDecayExtension contrib.opt.extend_with_decoupled_weight_decay
+        contrib.opt.MomentumWOptimizer contrib.opt.AdamWOptimizer""",
+    "contrib.opt.signs": "contrib.opt.AddSignOptimizer contrib.opt.PowerSignOptimizer",
+    "contrib.opt.averaging": "contrib.opt.MovingAverageOptimizer",
+    "contrib.opt.around": """
+        contrib.opt.VariableClippingOptimizer contrib.opt.MultitaskOptimizerWrapper
+        contrib.opt.clip_gradients_by_global_norm""",
+    "contrib.opt.scaled": "contrib.opt.LARSOptimizer contrib.opt.RegAdagradOptimizer",
+    "contrib.opt.external": "contrib.opt.ExternalOptimizerInterface contrib.opt.ScipyOptimizerInterface",
 }

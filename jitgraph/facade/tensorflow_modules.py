@@ -260,6 +260,10 @@ CONTRIB_MODULES = {
     "legacy_seq2seq": "python.ops:seq2seq",
     "lookup": "lookup_ops",
     "losses": "python.losses:loss_ops",
+    "opt": """
+        python.training:adamax,addsign,external_optimizer,lars_optimizer,lazy_adam_optimizer,moving_average_optimizer
+        python.training:multitask_optimizer_wrapper,nadam_optimizer,powersign,reg_adagrad_optimizer,sign_decay
+        python.training:variable_clipping_optimizer,weight_decay_optimizers""",
     "rnn": "python.ops:core_rnn,core_rnn_cell,core_rnn_cell_impl,fused_rnn_cell,gru_ops,lstm_ops,rnn,rnn_cell",
     "seq2seq": "python.ops:attention_wrapper,basic_decoder,beam_search_decoder,beam_search_ops,decoder,helper,loss",
     "slim": """
@@ -287,6 +291,7 @@ CONTRIB_PLACES = {
     "contrib.layers.python.ops.sparse_ops": ":jitgraph.contrib.layers.encoders",
     "contrib.legacy_seq2seq.python.ops.seq2seq": """
         contrib.legacy_seq2seq :jitgraph.contrib.legacy_seq2seq.decoders""",
+    "contrib.opt.python.training.sign_decay": ":jitgraph.contrib.opt.signs",
     "contrib.rnn.python.ops.core_rnn_cell": "contrib.rnn :jitgraph.rnn.linear",
     "contrib.rnn.python.ops.core_rnn_cell_impl": "contrib.rnn :jitgraph.rnn.linear",
     "contrib.rnn.python.ops.rnn_cell": "contrib.rnn :jitgraph.rnn.linear",
