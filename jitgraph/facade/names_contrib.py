@@ -184,4 +184,41 @@ CONTRIB: dict[str, str] = {
         contrib.opt.clip_gradients_by_global_norm""",
     "contrib.opt.scaled": "contrib.opt.LARSOptimizer contrib.opt.RegAdagradOptimizer",
     "contrib.opt.external": "contrib.opt.ExternalOptimizerInterface contrib.opt.ScipyOptimizerInterface",
+    "contrib.metrics.reordered": """
+        contrib.metrics.streaming_true_positives contrib.metrics.streaming_true_negatives
+        contrib.metrics.streaming_false_positives contrib.metrics.streaming_false_negatives
+        contrib.metrics.streaming_precision contrib.metrics.streaming_recall contrib.metrics.streaming_mean
+        contrib.metrics.streaming_mean_tensor contrib.metrics.streaming_accuracy
+        contrib.metrics.streaming_mean_absolute_error contrib.metrics.streaming_mean_relative_error
+        contrib.metrics.streaming_mean_squared_error contrib.metrics.streaming_root_mean_squared_error
+        contrib.metrics.streaming_percentage_less contrib.metrics.streaming_mean_iou
+        contrib.metrics.streaming_auc contrib.metrics.streaming_specificity_at_sensitivity
+        contrib.metrics.streaming_sensitivity_at_specificity contrib.metrics.streaming_precision_at_thresholds
+        contrib.metrics.streaming_recall_at_thresholds contrib.metrics.streaming_sparse_recall_at_k
+        contrib.metrics.streaming_sparse_precision_at_k contrib.metrics.streaming_sparse_average_precision_at_k
+        contrib.metrics.streaming_sparse_average_precision_at_top_k""",
+    "contrib.metrics.at_top_k": """
+        contrib.metrics.streaming_recall_at_k contrib.metrics.streaming_sparse_precision_at_top_k
+        contrib.metrics.sparse_recall_at_top_k""",
+    "contrib.metrics.rates": """
+        contrib.metrics.streaming_false_positive_rate contrib.metrics.streaming_false_negative_rate
+        contrib.metrics.streaming_true_positives_at_thresholds
+        contrib.metrics.streaming_false_negatives_at_thresholds
+        contrib.metrics.streaming_false_positives_at_thresholds
+        contrib.metrics.streaming_true_negatives_at_thresholds
+        contrib.metrics.streaming_false_positive_rate_at_thresholds
+        contrib.metrics.streaming_false_negative_rate_at_thresholds contrib.metrics.streaming_curve_points
+        contrib.metrics.recall_at_precision contrib.metrics.precision_at_recall contrib.metrics.f1_score""",
+    "contrib.metrics.concatenation": """
+        contrib.metrics.streaming_concat""",
+    "contrib.metrics.areas": """
+        contrib.metrics.streaming_dynamic_auc contrib.metrics.auc_with_confidence_intervals
+        contrib.metrics.precision_recall_at_equal_thresholds contrib.metrics.auc_using_histogram""",
+    "contrib.metrics.agreement": """
+        contrib.metrics.streaming_covariance contrib.metrics.streaming_pearson_correlation
+        contrib.metrics.streaming_mean_cosine_distance contrib.metrics.count contrib.metrics.cohen_kappa
+        contrib.metrics.accuracy contrib.metrics.aggregate_metrics contrib.metrics.aggregate_metric_map
+        contrib.metrics.confusion_matrix=contrib_confusion_matrix""",
+    "ops.arrays.set_operations": """
+        contrib.metrics.set_difference contrib.metrics.set_intersection contrib.metrics.set_size contrib.metrics.set_union""",
 }

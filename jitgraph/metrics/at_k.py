@@ -52,7 +52,7 @@ def _with_labels_axis(labels: Any, predictions: Any) -> Any:
                     lambda: labels)
 
 
-def _name(name: str, k: int | None = None, class_id: int | None = None) -> str:
+def at_k_name(name: str, k: int | None = None, class_id: int | None = None) -> str:
     name = f"{name}_at_k" if k is None else f"{name}_at_{k}"
     return name if class_id is None else f"{name}_class{class_id}"
 
@@ -97,7 +97,7 @@ _OPERATIONS: dict[str, Callable] = {
 
 def _streaming(kind: str, labels: Any, predictions: Any, k: int | None, class_id: Any, weights: Any) -> tuple:
     """(the variable of the number of classes that are of a kind, the operation that adds these)"""
-    with name_scope(None, _name(kind, k, class_id), (predictions, labels, weights)) as scope:
+    with name_scope(None, at_k_name(kind, k, class_id), (predictions, labels, weights)) as scope:
         with name_scope(None, kind + "s", (predictions, labels, weights)):
             found = _matched(_OPERATIONS[kind], labels, predictions, class_id, weights)
         if weights is None:
@@ -109,7 +109,7 @@ def _streaming(kind: str, labels: Any, predictions: Any, k: int | None, class_id
 
 def _at_top_k(measure: str, wrong: str, labels: Any, predictions: Any, k: int | None, class_id: Any, weights: Any,
               metrics_collections: Any, updates_collections: Any, name: str | None) -> tuple:
-    with name_scope(name, _name(measure, k, class_id), (predictions, labels, weights)) as scope:
+    with name_scope(name, at_k_name(measure, k, class_id), (predictions, labels, weights)) as scope:
         labels = _with_labels_axis(labels, predictions)
         chosen = cast(predictions, dtypes.int64)
         right, more_right = _streaming("true_positive", labels, chosen, k, class_id, weights)
@@ -145,7 +145,7 @@ def recall_at_top_k(labels: Any, predictions_idx: Any, k: int | None = None, cla
 def precision_at_k(labels: Any, predictions: Any, k: int, class_id: int | None = None, weights: Any = None,
                    metrics_collections: Any = None, updates_collections: Any = None, name: str | None = None) -> tuple:
     """``precision_at_top_k`` of the k classes with the largest `predictions` [..., classes]."""
-    with name_scope(name, _name("precision", k, class_id), (predictions, labels, weights)) as scope:
+    with name_scope(name, at_k_name("precision", k, class_id), (predictions, labels, weights)) as scope:
         _, chosen = top_k(predictions, k)
         return precision_at_top_k(labels, chosen, k, class_id, weights, metrics_collections, updates_collections, scope)
 
@@ -153,7 +153,7 @@ def precision_at_k(labels: Any, predictions: Any, k: int, class_id: int | None =
 def recall_at_k(labels: Any, predictions: Any, k: int, class_id: int | None = None, weights: Any = None,
                 metrics_collections: Any = None, updates_collections: Any = None, name: str | None = None) -> tuple:
     """``recall_at_top_k`` of the k classes with the largest `predictions` [..., classes]."""
-    with name_scope(name, _name("recall", k, class_id), (predictions, labels, weights)) as scope:
+    with name_scope(name, at_k_name("recall", k, class_id), (predictions, labels, weights)) as scope:
         _, chosen = top_k(predictions, k)
         return recall_at_top_k(labels, chosen, k, class_id, weights, metrics_collections, updates_collections, scope)
 
@@ -170,10 +170,10 @@ def average_precision_at_k(labels: Any, predictions: Any, k: int, weights: Any =
     """
     if k < 1:
         raise ValueError(f"Invalid k={k}.")
-    with name_scope(name, _name("average_precision", k), (predictions, labels, weights)) as scope:
+    with name_scope(name, at_k_name("average_precision", k), (predictions, labels, weights)) as scope:
         _, chosen = top_k(predictions, k)
         labels = _without_unknown(labels, cast(shape_of(predictions)[-1], dtypes.int64))
-        return _streaming_average(labels, chosen, weights, metrics_collections, updates_collections, scope)
+        return average_precision_at_top_k(labels, chosen, weights, metrics_collections, updates_collections, scope)
 
 
 sparse_average_precision_at_k = average_precision_at_k
@@ -191,8 +191,9 @@ def _without_unknown(labels: Any, classes: Tensor) -> Any:
     return cond(greater_equal(reduce_max(values), classes), cleaned, lambda: labels)
 
 
-def _streaming_average(labels: Any, chosen: Tensor, weights: Any, metrics_collections: Any, updates_collections: Any,
-                       name: str) -> tuple:
+def average_precision_at_top_k(labels: Any, chosen: Tensor, weights: Any = None, metrics_collections: Any = None,
+                               updates_collections: Any = None, name: str | None = None) -> tuple:
+    """``average_precision_at_k`` of the classes `chosen` [..., k], best first."""
     with name_scope(name, "average_precision_at_top_k", (chosen, labels, weights)) as scope:
         average = _average_precision(labels, chosen)
         if weights is not None:

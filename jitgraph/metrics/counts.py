@@ -66,7 +66,7 @@ def false_negatives(labels: Any, predictions: Any, weights: Any = None, metrics_
     return _counted("false_negatives", True, False, labels, predictions, weights, metrics_collections, updates_collections, name)
 
 
-def _ratio(right: Tensor, wrong: Tensor, name: str) -> Tensor:
+def ratio(right: Tensor, wrong: Tensor, name: str) -> Tensor:
     return where(greater(right + wrong, 0), div(right, right + wrong), 0, name)
 
 
@@ -77,8 +77,8 @@ def precision(labels: Any, predictions: Any, weights: Any = None, metrics_collec
         predictions, labels, weights = _as_bools(labels, predictions, weights)
         right, more_right = true_positives(labels, predictions, weights)
         wrong, more_wrong = false_positives(labels, predictions, weights)
-        value = collected(metrics_collections, _ratio(right, wrong, "value"))
-        return value, collected(updates_collections, _ratio(more_right, more_wrong, "update_op"))
+        value = collected(metrics_collections, ratio(right, wrong, "value"))
+        return value, collected(updates_collections, ratio(more_right, more_wrong, "update_op"))
 
 
 def recall(labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None,
@@ -88,5 +88,5 @@ def recall(labels: Any, predictions: Any, weights: Any = None, metrics_collectio
         predictions, labels, weights = _as_bools(labels, predictions, weights)
         right, more_right = true_positives(labels, predictions, weights)
         wrong, more_wrong = false_negatives(labels, predictions, weights)
-        value = collected(metrics_collections, _ratio(right, wrong, "value"))
-        return value, collected(updates_collections, _ratio(more_right, more_wrong, "update_op"))
+        value = collected(metrics_collections, ratio(right, wrong, "value"))
+        return value, collected(updates_collections, ratio(more_right, more_wrong, "update_op"))

@@ -29,20 +29,25 @@ from jitgraph.ops.reduce.reductions import argmax, argmin, reduce_min, reduce_su
 from jitgraph.variables.assignments import assign_add
 from jitgraph.variables.variable_scopes import variable_scope
 
-_TINY = 1e-7
+TINY = 1e-7
 _NAMES = {"tp": "true_positives", "fn": "false_negatives", "tn": "true_negatives", "fp": "false_positives"}
 
 
-def _counts(labels: Any, predictions: Any, thresholds: list, weights: Any = None, kinds: tuple = tuple(_NAMES)) -> tuple:
-    """({kind: variable}, {kind: update}) of the counts at each of `thresholds`, for the `kinds` "tp", "fn", "tn", "fp".
-
-    A run raises InvalidArgumentError for predictions outside of [0, 1].
-    """
+def checked_counts(labels: Any, predictions: Any, thresholds: list, weights: Any = None, kinds: tuple = tuple(_NAMES)) -> tuple:
+    """``counts_at`` of predictions that a run refuses with InvalidArgumentError if they are outside of [0, 1]."""
     inside = "predictions must be in [0, 1]"
     with control_dependencies([
             assert_greater_equal(predictions, cast(0.0, predictions.dtype), message=inside),
             assert_less_equal(predictions, cast(1.0, predictions.dtype), message=inside)]):
         predictions, labels, weights = squeezed(cast(predictions, dtypes.float32), cast(labels, dtypes.bool_), weights)
+    return counts_at(labels, predictions, thresholds, weights, kinds)
+
+
+def counts_at(labels: Any, predictions: Any, thresholds: list, weights: Any = None, kinds: tuple = tuple(_NAMES)) -> tuple:
+    """({kind: variable}, {kind: update}) of the counts at each of `thresholds`, for the `kinds` "tp", "fn", "tn", "fp".
+
+    The inputs are of shapes that fit.
+    """
     number = len(thresholds)
     column = reshape(predictions, [-1, 1])
     row = reshape(cast(labels, dtypes.bool_), [1, -1])
@@ -69,15 +74,15 @@ def _counts(labels: Any, predictions: Any, thresholds: list, weights: Any = None
     return values, updates
 
 
-def _spread(number: int, last: float = 1.0 + _TINY) -> list[float]:
+def spread(number: int, last: float = 1.0 + TINY) -> list[float]:
     """`number` thresholds from below 0 to `last`, equally far apart."""
-    return [0.0 - _TINY, *((k + 1) * 1.0 / (number - 1) for k in range(number - 2)), last]
+    return [0.0 - TINY, *((k + 1) * 1.0 / (number - 1) for k in range(number - 2)), last]
 
 
 def _at_thresholds(kind: str, labels: Any, predictions: Any, thresholds: list, weights: Any, metrics_collections: Any,
                    updates_collections: Any, name: str | None) -> tuple:
     with variable_scope(name, _NAMES[kind], (predictions, labels, weights)):
-        values, updates = _counts(labels, predictions, thresholds, weights, (kind,))
+        values, updates = checked_counts(labels, predictions, thresholds, weights, (kind,))
         value = collected(metrics_collections, identity(values[kind]))
         return value, collected(updates_collections, updates[kind])
 
@@ -124,8 +129,8 @@ def precision_at_thresholds(labels: Any, predictions: Any, thresholds: list, wei
                             name: str | None = None) -> tuple:
     """(which part of the predictions above each threshold is right so far, the operation that adds these)."""
     with variable_scope(name, "precision_at_thresholds", (predictions, labels, weights)):
-        values, updates = _counts(labels, predictions, thresholds, weights, ("tp", "fp"))
-        return _measured(lambda c, name: div(c["tp"], _TINY + c["tp"] + c["fp"], name="precision_" + name), values, updates,
+        values, updates = checked_counts(labels, predictions, thresholds, weights, ("tp", "fp"))
+        return _measured(lambda c, name: div(c["tp"], TINY + c["tp"] + c["fp"], name="precision_" + name), values, updates,
                          metrics_collections, updates_collections)
 
 
@@ -134,8 +139,8 @@ def recall_at_thresholds(labels: Any, predictions: Any, thresholds: list, weight
                          name: str | None = None) -> tuple:
     """(which part of the true labels is predicted above each threshold so far, the operation that adds these)."""
     with variable_scope(name, "recall_at_thresholds", (predictions, labels, weights)):
-        values, updates = _counts(labels, predictions, thresholds, weights, ("tp", "fn"))
-        return _measured(lambda c, name: div(c["tp"], _TINY + c["tp"] + c["fn"], name="recall_" + name), values, updates,
+        values, updates = checked_counts(labels, predictions, thresholds, weights, ("tp", "fn"))
+        return _measured(lambda c, name: div(c["tp"], TINY + c["tp"] + c["fn"], name="recall_" + name), values, updates,
                          metrics_collections, updates_collections)
 
 
@@ -150,8 +155,8 @@ def auc(labels: Any, predictions: Any, weights: Any = None, num_thresholds: int 
     with variable_scope(name, "auc", (labels, predictions, weights)):
         if curve not in ("ROC", "PR"):
             raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
-        levels = _spread(num_thresholds) if thresholds is None else [0.0 - _TINY, *sorted(thresholds), 1.0 + _TINY]
-        values, updates = _counts(labels, predictions, levels, weights)
+        levels = spread(num_thresholds) if thresholds is None else [0.0 - TINY, *sorted(thresholds), 1.0 + TINY]
+        values, updates = checked_counts(labels, predictions, levels, weights)
         last = len(levels) - 1
 
         def area(counts: dict, name: str) -> Tensor:
@@ -208,13 +213,13 @@ def sensitivity_at_specificity(labels: Any, predictions: Any, specificity: float
     if specificity < 0 or specificity > 1:
         raise ValueError("`specificity` must be in the range [0, 1].")
     with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
-        values, updates = _counts(labels, predictions, _spread(num_thresholds), weights)
+        values, updates = checked_counts(labels, predictions, spread(num_thresholds), weights)
 
         def sensitivity(counts: dict, name: str) -> Tensor:
             tp, fn, tn, fp = [counts[kind] for kind in ("tp", "fn", "tn", "fp")]
-            found = div(tn, tn + fp + _TINY)
+            found = div(tn, tn + fp + TINY)
             at = cast(argmin(absolute(found - specificity), 0), dtypes.int32)
-            return div(tp[at], tp[at] + fn[at] + _TINY, name)
+            return div(tp[at], tp[at] + fn[at] + TINY, name)
 
         return _measured(sensitivity, values, updates, metrics_collections, updates_collections)
 
@@ -229,14 +234,14 @@ def specificity_at_sensitivity(labels: Any, predictions: Any, sensitivity: float
     if sensitivity < 0 or sensitivity > 1:
         raise ValueError("`sensitivity` must be in the range [0, 1].")
     with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
-        values, updates = _counts(labels, predictions, _spread(num_thresholds, 1.0 - _TINY), weights)
+        values, updates = checked_counts(labels, predictions, spread(num_thresholds, 1.0 - TINY), weights)
 
         def specificity(counts: dict, name: str) -> Tensor:
             tp, fn, tn, fp = [counts[kind] for kind in ("tp", "fn", "tn", "fp")]
-            found = div(tp, tp + fn + _TINY)
+            found = div(tp, tp + fn + TINY)
             nearest = reduce_min(absolute(found - sensitivity))
             places = cumsum(cast(equal(absolute(found - sensitivity), nearest), dtypes.int64))
             at = cast(argmax(places, 0), dtypes.int32)          # the first place of the largest sum: the last of the nearest
-            return div(tn[at], tn[at] + fp[at] + _TINY, name)
+            return div(tn[at], tn[at] + fp[at] + TINY, name)
 
         return _measured(specificity, values, updates, metrics_collections, updates_collections)
