@@ -129,11 +129,12 @@ def cohen_kappa(labels: Any, predictions_idx: Any, num_classes: int, weights: An
                                  name="counts_in_table")
         batch = [diag_part(table), reduce_sum(table, axis=0), reduce_sum(table, axis=1)]
         updates = [assign_add(variable, more) for variable, more in zip(kept, batch)]
-        value = collected(metrics_collections, _kappa(*kept, "value"))
-        return value, collected(updates_collections, _kappa(*updates, "update_op"))
+        value = collected(metrics_collections, _kappa(kept, "value"))
+        return value, collected(updates_collections, _kappa(updates, "update_op"))
 
 
-def _kappa(agreed: Any, rows: Any, columns: Any, name: str) -> Any:
+def _kappa(counts: list, name: str) -> Any:
+    agreed, rows, columns = counts
     agreed, total = reduce_sum(agreed), reduce_sum(rows)
     by_chance = reduce_sum(div_no_nan(cast(rows * columns, dtypes.float64), cast(total, dtypes.float64)))
     agreed, by_chance, total = [cast(one, dtypes.float64) for one in (agreed, by_chance, total)]

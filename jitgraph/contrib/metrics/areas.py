@@ -256,11 +256,11 @@ def auc_using_histogram(boolean_labels: Any, scores: Any, score_range: Any, nbin
             totals = [get_variable(name, shape=[nbins], dtype=counts[0].dtype, initializer=zeros_initializer(), collections=kept,
                                    trainable=False) for name in ("hist_true_acc", "hist_false_acc")]
             update = group(*[total.assign_add(count) for total, count in zip(totals, counts)], name="update_op")
-        return _area_of_histograms(*totals, nbins), update
+        return _area_of_histograms(totals, nbins), update
 
 
-def _area_of_histograms(of_true: Any, of_false: Any, nbins: int) -> Any:
-    normed = [truediv(one, reduce_sum(one)) for one in (of_true, of_false)]
+def _area_of_histograms(totals: list, nbins: int) -> Any:
+    normed = [truediv(one, reduce_sum(one)) for one in totals]
     dy, dx = [reverse(one, [0], name=name) for one, name in zip(normed, ("delta_y_t", "delta_x_t"))]
     dy, dx = cast(dy, dtypes.float32), cast(dx, dtypes.float32)
     y = cumsum(dy)
