@@ -5,6 +5,7 @@ import numpy as np
 
 from jitgraph.graph import errors
 from jitgraph.graph.composite import IndexedSlices, SparseTensor
+from jitgraph.graph.structures import flatten_dict_items, is_nested
 from jitgraph.graph.tensor import Tensor
 from jitgraph.resources.session_handles import TensorHandle
 
@@ -12,14 +13,14 @@ from jitgraph.resources.session_handles import TensorHandle
 def expand(graph, feed_dict):
     """{tensor: value}: names looked up, sparse tensors taken apart.  Raises TypeError or ValueError as TensorFlow does."""
     expanded = {}
+    if any(is_nested(key) for key in feed_dict):
+        feed_dict = flatten_dict_items(feed_dict)
     for key, value in feed_dict.items():
         if isinstance(key, SparseTensor):
             expanded.update(zip((key.indices, key.values, key.dense_shape), value))
         elif isinstance(key, IndexedSlices):
             parts = [p for p in (key.values, key.indices, key.dense_shape) if p is not None]
             expanded.update(zip(parts, value))
-        elif isinstance(key, tuple):
-            expanded.update(zip(key, value))
         else:
             expanded[key] = value
     found = {}

@@ -302,7 +302,8 @@ TABLE: dict[str, str] = {
         nest.is_nested nest.flatten nest.pack_sequence_as nest.map_structure nest.assert_same_structure
         contrib.framework.nest.is_sequence contrib.framework.nest.flatten contrib.framework.nest.pack_sequence_as
         contrib.framework.nest.map_structure contrib.framework.nest.assert_same_structure
-        contrib.framework.nest.flatten_up_to contrib.framework.nest.map_structure_up_to""",
+        contrib.framework.nest.flatten_up_to contrib.framework.nest.map_structure_up_to
+        contrib.framework.nest.flatten_dict_items""",
     "ops.nn.convolution_functions": """
         nn.conv2d nn.conv2d_backprop_input nn.conv2d_backprop_filter nn.conv2d_transpose nn.atrous_conv2d
         nn.atrous_conv2d_transpose nn.conv1d nn.conv1d_transpose nn.conv3d nn.conv3d_transpose nn.convolution

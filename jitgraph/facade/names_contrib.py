@@ -88,7 +88,8 @@ CONTRIB: dict[str, str] = {
         contrib.slim.learning.train contrib.slim.learning.train_step""",
     "contrib.slim.evaluation": """
         contrib.slim.evaluation.evaluate_once contrib.slim.evaluation.evaluation_loop
-        contrib.slim.evaluation.checkpoints_iterator contrib.slim.evaluation.wait_for_new_checkpoint""",
+        contrib.slim.evaluation.checkpoints_iterator contrib.slim.evaluation.wait_for_new_checkpoint
+        contrib.training.checkpoints_iterator contrib.training.wait_for_new_checkpoint""",
     "contrib.slim.model_analyzer": """
         contrib.slim.model_analyzer.analyze_ops contrib.slim.model_analyzer.analyze_vars
         contrib.slim.model_analyzer.tensor_description""",
@@ -221,4 +222,11 @@ CONTRIB: dict[str, str] = {
         contrib.metrics.confusion_matrix=contrib_confusion_matrix""",
     "ops.arrays.set_operations": """
         contrib.metrics.set_difference contrib.metrics.set_intersection contrib.metrics.set_size contrib.metrics.set_union""",
+    "contrib.training.bucketing": "contrib.training.bucket contrib.training.bucket_by_sequence_length",
+    "contrib.training.sampling": """
+        contrib.training.rejection_sample contrib.training.stratified_sample contrib.training.resample_at_rate
+        contrib.training.weighted_resample""",
+    "contrib.training.placement": """
+        contrib.training.RandomStrategy contrib.training.GreedyLoadBalancingStrategy contrib.training.byte_size_load_fn""",
+    "contrib.training.loop": "contrib.training.train contrib.training.SummaryAtEndHook",
 }

@@ -272,7 +272,7 @@ CONTRIB_MODULES = {
     "stateless": "",
     "summary": "summary",
     "tensorboard": "",
-    "training": "python.training:hparam,training",
+    "training": "python.training:bucket_ops,device_setter,evaluation,hparam,resample,sampling_ops,training",
     "util": "loader",
 }
 """`tensorflow.contrib.PACKAGE`: its inner modules, `PACKAGES:MODULES`."""

@@ -173,6 +173,26 @@ def _type_difference(a: Any, b: Any) -> tuple[type, str] | None:
     return None
 
 
+def flatten_dict_items(dictionary: Any) -> dict:
+    """`dictionary` with the parts of keys that are structures as keys, and the parts of their values as values.
+
+    Raises TypeError for what is no mapping, ValueError if key and value have not as many parts, or a key is there twice.
+    """
+    if not isinstance(dictionary, Mapping):
+        raise TypeError("input must be a dictionary")
+    found: dict = {}
+    for key, value in dictionary.items():
+        keys, values = (flatten(key), flatten(value)) if is_nested(key) else ([key], [value])
+        if len(keys) != len(values):
+            raise ValueError(f"Could not flatten dictionary. Key had {len(keys)} elements, but value had {len(values)} elements. "
+                             f"Key: {keys}, value: {values}.")
+        for one, of_one in zip(keys, values):
+            if one in found:
+                raise ValueError(f"Could not flatten dictionary: key {one} is not unique.")
+            found[one] = of_one
+    return found
+
+
 def is_sequence(o: Any) -> bool:
     """Whether `o` is a sequence, mapping or other structure that has parts."""
     return is_nested(o)

@@ -24,11 +24,11 @@ from jitgraph.train.queue_runner import QueueRunner, add_queue_runner
 
 # -- examples ------------------------------------------------------------------------------------------------------
 
-def _as_list(tensors: Any) -> list:
+def as_list(tensors: Any) -> list:
     return [tensors[key] for key in sorted(tensors, key=str)] if isinstance(tensors, dict) else tensors
 
 
-def _like(tensors: Any, taken: Any) -> Any:
+def taken_like(tensors: Any, taken: Any) -> Any:
     """What was taken from the queue in the form of the arguments: a dictionary for a dictionary."""
     if not isinstance(tensors, dict):
         return taken
@@ -36,7 +36,7 @@ def _like(tensors: Any, taken: Any) -> Any:
     return dict(zip(sorted(tensors, key=str), taken))
 
 
-def _converted(tensors: Any, function: str) -> list:
+def converted(tensors: Any, function: str) -> list:
     found = [value if isinstance(value, SparseTensor) else convert_to_tensor(value) for value in tensors]
     if not found:
         raise ValueError(f"Expected at least one tensor in {function}().")
@@ -56,13 +56,13 @@ def _checked_lists(tensors_list: Any, function: str) -> list[list]:
             if set(tensors) != keys:
                 raise ValueError("dictionaries must have the same keys: {} and {}".format(
                     *(sorted(map(str, d)) for d in (tensors_list[0], tensors))))
-        return [_as_list(tensors) for tensors in tensors_list]
+        return [as_list(tensors) for tensors in tensors_list]
     if any(isinstance(tensors, dict) or not hasattr(tensors, "__iter__") for tensors in tensors_list):
         raise TypeError("values must be a sequence.")
     return tensors_list
 
 
-def _checked_keep_input(keep_input: Any, enqueue_many: bool) -> Tensor:
+def checked_keep_input(keep_input: Any, enqueue_many: bool) -> Tensor:
     keep_input = convert_to_tensor(keep_input)
     rank = keep_input.shape.ndims
     if rank is None:
@@ -74,7 +74,7 @@ def _checked_keep_input(keep_input: Any, enqueue_many: bool) -> Tensor:
     return keep_input
 
 
-def _types(lists: list[list]) -> list:
+def types_of(lists: list[list]) -> list:
     for other in lists[1:]:
         for a, b in zip(lists[0], other):
             if a.dtype.base_dtype != b.dtype.base_dtype:
@@ -83,7 +83,7 @@ def _types(lists: list[list]) -> list:
     return [tensor.dtype.base_dtype for tensor in lists[0]]
 
 
-def _shapes(lists: list[list], shapes: Any, enqueue_many: bool) -> Any:
+def shapes_of(lists: list[list], shapes: Any, enqueue_many: bool) -> Any:
     """The shape of each component: given, or what the examples have in common."""
     if shapes is not None:
         return shapes
@@ -104,7 +104,7 @@ def _shapes(lists: list[list], shapes: Any, enqueue_many: bool) -> Any:
 
 # -- sparse tensors travel as handles ------------------------------------------------------------------------------
 
-def _stored(lists: list[list], enqueue_many: bool, keep_input: Tensor) -> tuple[list[list], list]:
+def sparse_stored(lists: list[list], enqueue_many: bool, keep_input: Tensor) -> tuple[list[list], list]:
     """The examples with a handle in place of each sparse tensor; per component the map it is kept in and its rank.
 
     Raises TypeError if a component is sparse in some examples only.
@@ -129,7 +129,7 @@ def _stored(lists: list[list], enqueue_many: bool, keep_input: Tensor) -> tuple[
     return result, info
 
 
-def _restored(taken: Any, info: list) -> Any:
+def sparse_restored(taken: Any, info: list) -> Any:
     if not any(info):
         return taken
     listed = taken if isinstance(taken, list) else [taken]
@@ -157,17 +157,17 @@ def _batched(function: str, tensors: Any, lists: Callable[[], list[list]], make:
              batch_size: Any, keep_input: Any, threads: int, show: Callable[[QueueBase], None], enqueue_many: bool,
              shapes: Any, partial: bool, name: str | None) -> Any:
     """What all functions of this module do: examples into a queue that `make` makes, batches out of it."""
-    flat = _as_list(tensors) if isinstance(tensors, dict) else list(tensors)
+    flat = as_list(tensors) if isinstance(tensors, dict) else list(tensors)
     with name_scope(name, function, [*flat, keep_input]) as scope:
         examples = lists()
-        keep_input = _checked_keep_input(keep_input, enqueue_many)
-        examples, info = _stored(examples, enqueue_many, keep_input)
-        queue = make(_types(examples), _shapes(examples, shapes, enqueue_many))
+        keep_input = checked_keep_input(keep_input, enqueue_many)
+        examples, info = sparse_stored(examples, enqueue_many, keep_input)
+        queue = make(types_of(examples), shapes_of(examples, shapes, enqueue_many))
         ops = [_enqueued(queue, example, enqueue_many, keep_input) for example in examples]
         add_queue_runner(QueueRunner(queue, ops * threads))
         show(queue)
         take = queue.dequeue_up_to if partial else queue.dequeue_many
-        return _restored(take(batch_size, name=scope), info)
+        return sparse_restored(take(batch_size, name=scope), info)
 
 
 def _fifo(capacity: int, dynamic_pad: bool, shared_name: str | None) -> Callable[[list, Any], QueueBase]:
@@ -213,10 +213,10 @@ def maybe_batch(tensors: Any, keep_input: Any, batch_size: Any, num_threads: int
                 enqueue_many: bool = False, shapes: Any = None, dynamic_pad: bool = False,
                 allow_smaller_final_batch: bool = False, shared_name: str | None = None, name: str | None = None) -> Any:
     """As ``batch``, of those examples for which `keep_input` (bool; a vector with `enqueue_many`) is true."""
-    taken = _batched("batch", tensors, lambda: [_converted(_as_list(tensors), "batch")],
+    taken = _batched("batch", tensors, lambda: [converted(as_list(tensors), "batch")],
                      _fifo(capacity, dynamic_pad, shared_name), batch_size, keep_input, num_threads, _fill(capacity),
                      enqueue_many, shapes, allow_smaller_final_batch, name)
-    return _like(tensors, taken)
+    return taken_like(tensors, taken)
 
 
 def batch_join(tensors_list: Any, batch_size: Any, capacity: int = 32, enqueue_many: bool = False, shapes: Any = None,
@@ -233,10 +233,10 @@ def maybe_batch_join(tensors_list: Any, keep_input: Any, batch_size: Any, capaci
     """As ``batch_join``, of those examples for which `keep_input` is true."""
     lists = _checked_lists(tensors_list, "batch_join")
     taken = _batched("batch_join", [t for tensors in lists for t in tensors],
-                     lambda: [_converted(tensors, "batch_join") for tensors in lists],
+                     lambda: [converted(tensors, "batch_join") for tensors in lists],
                      _fifo(capacity, dynamic_pad, shared_name), batch_size, keep_input, 1, _fill(capacity), enqueue_many,
                      shapes, allow_smaller_final_batch, name)
-    return _like(tensors_list[0], taken)
+    return taken_like(tensors_list[0], taken)
 
 
 def shuffle_batch(tensors: Any, batch_size: Any, capacity: int, min_after_dequeue: int, num_threads: int = 1,
@@ -252,10 +252,10 @@ def maybe_shuffle_batch(tensors: Any, batch_size: Any, capacity: int, min_after_
                         allow_smaller_final_batch: bool = False, shared_name: str | None = None,
                         name: str | None = None) -> Any:
     """As ``shuffle_batch``, of those examples for which `keep_input` is true."""
-    taken = _batched("shuffle_batch", tensors, lambda: [_converted(_as_list(tensors), "shuffle_batch")],
+    taken = _batched("shuffle_batch", tensors, lambda: [converted(as_list(tensors), "shuffle_batch")],
                      _shuffling(capacity, min_after_dequeue, seed, shared_name), batch_size, keep_input, num_threads,
                      _fill_over(capacity, min_after_dequeue), enqueue_many, shapes, allow_smaller_final_batch, name)
-    return _like(tensors, taken)
+    return taken_like(tensors, taken)
 
 
 def shuffle_batch_join(tensors_list: Any, batch_size: Any, capacity: int, min_after_dequeue: int,
@@ -274,7 +274,7 @@ def maybe_shuffle_batch_join(tensors_list: Any, batch_size: Any, capacity: int, 
     """As ``shuffle_batch_join``, of those examples for which `keep_input` is true."""
     lists = _checked_lists(tensors_list, "shuffle_batch_join")
     taken = _batched("shuffle_batch_join", [t for tensors in lists for t in tensors],
-                     lambda: [_converted(tensors, "shuffle_batch_join") for tensors in lists],
+                     lambda: [converted(tensors, "shuffle_batch_join") for tensors in lists],
                      _shuffling(capacity, min_after_dequeue, seed, shared_name), batch_size, keep_input, 1,
                      _fill_over(capacity, min_after_dequeue), enqueue_many, shapes, allow_smaller_final_batch, name)
-    return _like(tensors_list[0], taken)
+    return taken_like(tensors_list[0], taken)
