@@ -6,6 +6,13 @@ A line may name what is not there yet: the alias appears together with it.
 from __future__ import annotations
 
 ALIASES: dict[str, str] = {
+    "contrib.nn": "conv1d_transpose=nn.conv1d_transpose",
+    "contrib.signal": """
+        frame=signal.frame hamming_window=signal.hamming_window hann_window=signal.hann_window
+        inverse_stft=signal.inverse_stft inverse_stft_window_fn=signal.inverse_stft_window_fn
+        linear_to_mel_weight_matrix=signal.linear_to_mel_weight_matrix
+        mfccs_from_log_mel_spectrograms=signal.mfccs_from_log_mel_spectrograms overlap_and_add=signal.overlap_and_add
+        stft=signal.stft""",
     "": "matrix_square_root=linalg.sqrtm",
     "contrib.slim": """
         OPTIMIZER_CLS_NAMES=contrib.layers.OPTIMIZER_CLS_NAMES

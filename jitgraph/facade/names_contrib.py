@@ -229,4 +229,18 @@ CONTRIB: dict[str, str] = {
     "contrib.training.placement": """
         contrib.training.RandomStrategy contrib.training.GreedyLoadBalancingStrategy contrib.training.byte_size_load_fn""",
     "contrib.training.loop": "contrib.training.train contrib.training.SummaryAtEndHook",
+    "contrib.nn.functions": """
+        contrib.nn.alpha_dropout contrib.nn.deprecated_flipped_softmax_cross_entropy_with_logits
+        contrib.nn.deprecated_flipped_sparse_softmax_cross_entropy_with_logits
+        contrib.nn.deprecated_flipped_sigmoid_cross_entropy_with_logits contrib.nn.scaled_softplus contrib.nn.nth_element
+        contrib.nn.sampled_sparse_softmax_loss contrib.nn.rank_sampled_softmax_loss""",
+    "contrib.sparsemax.projection": "contrib.sparsemax.sparsemax contrib.sparsemax.sparsemax_loss",
+    "contrib.resampler.resampler_ops": "contrib.resampler.resampler",
+    "contrib.image.transform_ops": """
+        contrib.image.transform contrib.image.rotate contrib.image.translate contrib.image.compose_transforms
+        contrib.image.angles_to_projective_transforms contrib.image.translations_to_projective_transforms
+        contrib.image.flat_transforms_to_matrices contrib.image.matrices_to_flat_transforms""",
+    "contrib.image.matching_ops": "contrib.image.bipartite_match contrib.image.connected_components",
+    "contrib.image.warps": """
+        contrib.image.dense_image_warp contrib.image.interpolate_spline contrib.image.sparse_image_warp""",
 }

@@ -71,7 +71,8 @@ def bucket(tensors: Any, which_bucket: Any, batch_size: Any, num_buckets: int, n
         enqueue = _filling(buckets, examples, which_bucket, keep_input)
         _move(buckets, sizes, top, allow_smaller_final_batch)
         add_queue_runner(QueueRunner(
-            top, [enqueue] * num_threads, close_op=group(*[queue.close() for queue in buckets]), queue_closed_exception_types=_ENDED,
+            top, [enqueue] * num_threads, close_op=group(*[queue.close() for queue in buckets]),
+            queue_closed_exception_types=_ENDED,
             cancel_op=group(*[queue.close(cancel_pending_enqueues=True) for queue in buckets])))
         for queue in buckets:
             scalar(f"bucket/{queue.name}/size", cast(top.size(), dtypes.float32))

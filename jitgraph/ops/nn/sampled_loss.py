@@ -41,9 +41,9 @@ def _without_accidental_hits(logits: Any, labels: Any, sampled: Any, num_true: i
     return logits + raw.TensorScatterUpdate(zeros(size, logits.dtype), where, cast(weights, logits.dtype.base_dtype))
 
 
-def _sampled_logits(weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
-                    num_true: int, sampled_values: Any, subtract_log_q: bool, remove_accidental_hits: bool,
-                    partition_strategy: str, name: str | None, seed: int | None) -> tuple:
+def sampled_logits(weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
+                   num_true: int, sampled_values: Any, subtract_log_q: bool, remove_accidental_hits: bool,
+                   partition_strategy: str, name: str | None, seed: int | None = None) -> tuple:
     """(logits, labels) [batch, num_true + num_sampled] of the true classes and some others."""
     if hasattr(weights, "_get_variable_list"):
         weights = list(weights)
@@ -81,7 +81,7 @@ def nce_loss(weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: i
 
     `weights` [classes, dim] (or its parts), `biases` [classes], `labels` int64 [batch, num_true], `inputs` [batch, dim].
     """
-    logits, targets = _sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
+    logits, targets = sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
                                       True, remove_accidental_hits, partition_strategy, name, None)
     return _sum_rows(sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name="sampled_losses"))
 
@@ -94,7 +94,7 @@ def sampled_softmax_loss(weights: Any, biases: Any, labels: Any, inputs: Any, nu
 
     `weights` [classes, dim] (or its parts), `biases` [classes], `labels` int64 [batch, num_true], `inputs` [batch, dim].
     """
-    logits, targets = _sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
+    logits, targets = sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
                                       True, remove_accidental_hits, partition_strategy, name, seed)
     targets = stop_gradient(targets, name="labels_stop_gradient")
     return softmax_cross_entropy_with_logits_v2(labels=targets, logits=logits)

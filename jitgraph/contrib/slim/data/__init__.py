@@ -1,0 +1,1 @@
+"""What `tf.contrib.slim` reads examples with: datasets, decoders, readers."""
