@@ -440,7 +440,10 @@ def table() -> dict[str, str]:
     for prefix, entries in ALIASES.items():
         for entry in entries.split():
             name, _, same_as = entry.partition("=")
-            if (same_as or name) in found:
+            if name == "*":
+                space = same_as[:-1]
+                found.update({f"{prefix}.{one.removeprefix(space)}": place for one, place in found.items() if one.startswith(space)})
+            elif (same_as or name) in found:
                 found.setdefault(f"{prefix}.{name}" if prefix else name, found[same_as or name])
     return found
 

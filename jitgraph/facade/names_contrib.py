@@ -243,4 +243,30 @@ CONTRIB: dict[str, str] = {
     "contrib.image.matching_ops": "contrib.image.bipartite_match contrib.image.connected_components",
     "contrib.image.warps": """
         contrib.image.dense_image_warp contrib.image.interpolate_spline contrib.image.sparse_image_warp""",
+    "contrib.slim.nets.inception_v1": """
+        contrib.slim.nets.inception_v1.inception_v1 contrib.slim.nets.inception_v1.inception_v1_base
+        contrib.slim.nets.inception_v1.inception_v1_arg_scope contrib.slim.nets.inception.inception_v1
+        contrib.slim.nets.inception.inception_v1_base contrib.slim.nets.inception.inception_v1_arg_scope""",
+    "contrib.slim.nets.inception_v2": """
+        contrib.slim.nets.inception_v2.inception_v2 contrib.slim.nets.inception_v2.inception_v2_base
+        contrib.slim.nets.inception_v2.inception_v2_arg_scope contrib.slim.nets.inception.inception_v2
+        contrib.slim.nets.inception.inception_v2_base contrib.slim.nets.inception.inception_v2_arg_scope""",
+    "contrib.slim.nets.inception_v3": """
+        contrib.slim.nets.inception_v3.inception_v3 contrib.slim.nets.inception_v3.inception_v3_base
+        contrib.slim.nets.inception_v3.inception_v3_arg_scope contrib.slim.nets.inception.inception_v3
+        contrib.slim.nets.inception.inception_v3_base contrib.slim.nets.inception.inception_v3_arg_scope""",
+    "contrib.slim.data.datasets": """
+        contrib.slim.dataset.Dataset contrib.slim.data_decoder.DataDecoder contrib.slim.data_provider.DataProvider
+        contrib.slim.dataset_data_provider.DatasetDataProvider""",
+    "contrib.slim.data.readers": """
+        contrib.slim.parallel_reader.ParallelReader contrib.slim.parallel_reader.parallel_read
+        contrib.slim.parallel_reader.single_pass_read contrib.slim.parallel_reader.get_data_files
+        contrib.slim.prefetch_queue.prefetch_queue contrib.slim.queues.QueueRunners
+        contrib.slim.queues.NestedQueueRunnerError""",
+    "contrib.slim.data.example_decoder": """
+        contrib.slim.tfexample_decoder.ItemHandler contrib.slim.tfexample_decoder.ItemHandlerCallback
+        contrib.slim.tfexample_decoder.BoundingBox contrib.slim.tfexample_decoder.Tensor=TensorHandler
+        contrib.slim.tfexample_decoder.LookupTensor contrib.slim.tfexample_decoder.BackupHandler
+        contrib.slim.tfexample_decoder.SparseTensor=SparseTensorHandler contrib.slim.tfexample_decoder.Image
+        contrib.slim.tfexample_decoder.TFExampleDecoder""",
 }

@@ -252,6 +252,7 @@ CONTRIB_MODULES = {
         python.framework:checkpoint_utils,experimental,graph_util,tensor_util
         python.ops:arg_scope,audio_ops,checkpoint_ops,gen_variable_ops,ops,prettyprint_ops,script_ops,sort_ops,variables""",
     "graph_editor": "edit,reroute,select,subgraph,transform,util",
+    "image": "python.ops:dense_image_warp,image_ops,interpolate_spline,sparse_image_warp",
     "layers": """
         python.layers:embedding_ops,encoders,feature_column,feature_column_ops,initializers,layers,normalization,optimizers,regularizers
         python.layers:rev_block_lib,summaries,target_column,utils
@@ -260,15 +261,23 @@ CONTRIB_MODULES = {
     "legacy_seq2seq": "python.ops:seq2seq",
     "lookup": "lookup_ops",
     "losses": "python.losses:loss_ops",
+    "metrics": "python.ops:confusion_matrix_ops,histogram_ops,metric_ops,set_ops",
+    "nn": "python.ops:alpha_dropout,cross_entropy,sampling_ops,scaled_softplus",
     "opt": """
         python.training:adamax,addsign,external_optimizer,lars_optimizer,lazy_adam_optimizer,moving_average_optimizer
         python.training:multitask_optimizer_wrapper,nadam_optimizer,powersign,reg_adagrad_optimizer,sign_decay
         python.training:variable_clipping_optimizer,weight_decay_optimizers""",
+    "resampler": "python.ops:resampler_ops",
     "rnn": "python.ops:core_rnn,core_rnn_cell,core_rnn_cell_impl,fused_rnn_cell,gru_ops,lstm_ops,rnn,rnn_cell",
     "seq2seq": "python.ops:attention_wrapper,basic_decoder,beam_search_decoder,beam_search_ops,decoder,helper,loss",
+    "signal": "python.ops:mel_ops,mfcc_ops,reconstruction_ops,shape_ops,spectral_ops,window_ops",
     "slim": """
-        python.slim:evaluation,learning,model_analyzer
-        python.slim.nets:alexnet,overfeat,resnet_utils,resnet_v1,resnet_v2,vgg""",
+        python.slim:evaluation,learning,model_analyzer,queues
+        python.slim.data:data_decoder,data_provider,dataset,dataset_data_provider,parallel_reader,prefetch_queue
+        python.slim.data:tfexample_decoder
+        python.slim.nets:alexnet,inception,inception_v1,inception_v2,inception_v3,overfeat,resnet_utils,resnet_v1
+        python.slim.nets:resnet_v2,vgg""",
+    "sparsemax": "python.ops:sparsemax,sparsemax_loss",
     "stateless": "",
     "summary": "summary",
     "tensorboard": "",
@@ -282,8 +291,12 @@ CONTRIB_PLACES = {
     for module in ("", ".base", ".mnist", ".synthetic")
 } | {
     f"contrib.slim.python.slim.{module}": f"contrib.slim.{module}"
-    for module in """evaluation learning model_analyzer nets nets.alexnet nets.overfeat nets.resnet_utils nets.resnet_v1
-                     nets.resnet_v2 nets.vgg""".split()
+    for module in """evaluation learning model_analyzer nets nets.alexnet nets.inception nets.inception_v1 nets.inception_v2
+                     nets.inception_v3 nets.overfeat nets.resnet_utils nets.resnet_v1 nets.resnet_v2 nets.vgg queues""".split()
+} | {
+    f"contrib.slim.python.slim.data.{module}": f"contrib.slim.{module}"
+    for module in """data_decoder data_provider dataset dataset_data_provider parallel_reader prefetch_queue
+                     tfexample_decoder""".split()
 } | {
     "contrib.layers.python.layers.utils": """
         contrib.layers :jitgraph.contrib.layers.collected :jitgraph.contrib.layers.arguments""",

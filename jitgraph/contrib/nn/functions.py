@@ -1,7 +1,6 @@
 """Dropout of self-normalising networks, losses by the older order of arguments, losses of sampled classes, a scaled softplus."""
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 from jitgraph import raw_ops as raw
@@ -39,7 +38,7 @@ def alpha_dropout(x: Any, keep_prob: Any, noise_shape: Any = None, seed: int | N
     """
     with name_scope(name, "alpha_dropout", [x]):
         x = convert_to_tensor(x, name="x")
-        if isinstance(keep_prob, numbers.Real) and not 0 < keep_prob <= 1.0:
+        if isinstance(keep_prob, (int, float)) and not 0 < keep_prob <= 1.0:
             raise ValueError(f"keep_prob must be a scalar tensor or a float in the range (0, 1], got {keep_prob:g}")
         keep_prob = convert_to_tensor(keep_prob, dtype=x.dtype, name="keep_prob")
         keep_prob.shape.assert_has_rank(0)

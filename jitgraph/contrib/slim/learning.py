@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
 from jitgraph.app import logs
+from jitgraph.app.timeline import Timeline
 from jitgraph.contrib.training.train_ops import (
     USE_GLOBAL_STEP,
     clip_gradient_norms,
@@ -17,21 +19,26 @@ from jitgraph.contrib.training.train_ops import (
     summarize_gradients as summaries_of,
 )
 from jitgraph.control.order_ops import group
-from jitgraph.facade.names import resolve
+from jitgraph.filesystem.file_io import write_string_to_file
+from jitgraph.formats.messages import RunMetadata, RunOptions
 from jitgraph.graph import errors
 from jitgraph.graph.default_graph import get_default_graph
-from jitgraph.graph.scopes import name_scope
+from jitgraph.graph.scopes import control_dependencies, name_scope
 from jitgraph.ops.arrays.constant import constant
 from jitgraph.ops.elementwise.arithmetic import mod
 from jitgraph.ops.elementwise.compare import equal, greater_equal
 from jitgraph.resources.tables import tables_initializer
-from jitgraph.train import checkpoint_state, global_steps
-from jitgraph.train.coordinator import Coordinator
-from jitgraph.train.hooks.writers import merged_summaries, new_writer
+from jitgraph.train import global_steps
+from jitgraph.train.hooks.writers import merged_summaries
 from jitgraph.train.optimizer import Optimizer
-from jitgraph.train.queue_runner import start_queue_runners
 from jitgraph.train.saver import Saver
-from jitgraph.variables.variable_collections import global_variables_initializer, local_variables_initializer
+from jitgraph.train.sessions.supervisor import Supervisor
+from jitgraph.train.sync_replicas import SyncReplicasOptimizer
+from jitgraph.variables.variable_collections import (
+    global_variables_initializer,
+    local_variables_initializer,
+    report_uninitialized_variables,
+)
 
 _DEFAULT = 0
 
@@ -69,14 +76,32 @@ def create_train_op(total_loss: Any, optimizer: Any, global_step: Any = USE_GLOB
 def train_step(sess: Any, train_op: Any, global_step: Any, train_step_kwargs: dict) -> tuple:
     """Takes one step; gives (the loss, whether to stop).
 
-    `train_step_kwargs`: tensors "should_log" and "should_stop", which are asked after the step if they are there.
+    `train_step_kwargs`: tensors "should_log" and "should_stop", which are asked after the step, and "should_trace", which is
+    asked before it, if they are there; a trace is written to "logdir".  Raises ValueError for a trace without that.
     """
     started = time.time()
-    loss, step = sess.run([train_op, global_step])
+    options = metadata = None
+    if "should_trace" in train_step_kwargs:
+        if "logdir" not in train_step_kwargs:
+            raise ValueError("logdir must be present in train_step_kwargs when should_trace is present")
+        if sess.run(train_step_kwargs["should_trace"]):
+            options, metadata = RunOptions(trace_level=RunOptions.FULL_TRACE), RunMetadata()
+    loss, step = sess.run([train_op, global_step], options=options, run_metadata=metadata)
+    elapsed = time.time() - started
+    if metadata is not None:
+        _write_trace(metadata, step, train_step_kwargs)
     if "should_log" in train_step_kwargs and sess.run(train_step_kwargs["should_log"]):
-        logs.info("global step %d: loss = %.4f (%.3f sec/step)", step, loss, time.time() - started)
+        logs.info("global step %d: loss = %.4f (%.3f sec/step)", step, loss, elapsed)
     stop = sess.run(train_step_kwargs["should_stop"]) if "should_stop" in train_step_kwargs else False
     return loss, stop
+
+
+def _write_trace(metadata: Any, step: int, train_step_kwargs: dict) -> None:
+    path = os.path.join(train_step_kwargs["logdir"], f"tf_trace-{step}.json")
+    logs.info("Writing trace to %s", path)
+    write_string_to_file(path, Timeline(metadata.step_stats).generate_chrome_trace_format())
+    if "summary_writer" in train_step_kwargs:
+        train_step_kwargs["summary_writer"].add_run_metadata(metadata, f"run_metadata-{step}")
 
 
 def train(train_op: Any, logdir: str | None, train_step_fn: Callable = train_step, train_step_kwargs: Any = _DEFAULT,
@@ -89,33 +114,57 @@ def train(train_op: Any, logdir: str | None, train_step_fn: Callable = train_ste
           ignore_live_threads: bool = False) -> Any:
     """Runs `train_op` until the global step is `number_of_steps`, or an input is at its end; gives the last loss.
 
-    Variables come from the latest checkpoint in `logdir`, else from `init_op` and `init_fn` (a function of the session).
-    With a `logdir`, checkpoints "model.ckpt" are saved every `save_interval_secs` and at the end, and summaries every
-    `save_summaries_secs`.  `train_step_fn` takes one step, as ``train_step`` does.  `session_wrapper`: a function of the
-    session that gives another one.  Raises ValueError without a `train_op`, for what needs a `logdir` without one, and for a
-    `number_of_steps` that is not positive.
+    A ``tf.train.Supervisor`` prepares the session: variables come from the latest checkpoint in `logdir`, else from `init_op`
+    and `init_fn` (a function of the session); with a `logdir`, checkpoints are saved every `save_interval_secs` and at the end,
+    and summaries every `save_summaries_secs`.  `train_step_fn` takes one step, as ``train_step`` does.  `session_wrapper`: a
+    function of the session that gives another one.  Raises ValueError without a `train_op`, for what needs a `logdir` without
+    one, for a `number_of_steps` that is not positive, and for a `sync_optimizer` that is no SyncReplicasOptimizer.
     """
-    _check(train_op, logdir, summary_op, saver, trace_every_n_steps, number_of_steps, sync_optimizer)
+    _check(train_op, logdir, summary_op, saver, trace_every_n_steps, number_of_steps)
+    synchronized = _synchronized(sync_optimizer, startup_delay_steps)
     graph = graph or get_default_graph()
     with graph.as_default():
         step = global_steps.get_or_create_global_step() if global_step is None else global_step
         saver = saver or Saver()
         with name_scope("init_ops"):
             init_op = global_variables_initializer() if init_op is _DEFAULT else init_op
+            ready_op = report_uninitialized_variables() if ready_op is _DEFAULT else ready_op
             if local_init_op is _DEFAULT:
                 local_init_op = group(local_variables_initializer(), tables_initializer())
-        if summary_op is _DEFAULT:
-            summary_op = merged_summaries()
+            ready_for_local_init_op = None
+            if synchronized is not None:
+                with control_dependencies([local_init_op] if local_init_op is not None else []):
+                    local_init_op = group(*[one.chief_init_op if is_chief else one.local_step_init_op for one in synchronized])
+                ready_for_local_init_op = group(*[one.ready_for_local_init_op for one in synchronized])
+        summary_op = merged_summaries() if summary_op is _DEFAULT else summary_op
+        tokens = [(one.get_init_tokens_op(), one.get_chief_queue_runner()) for one in synchronized or []] if is_chief else []
         if train_step_kwargs is _DEFAULT:
-            train_step_kwargs = _questions(step, number_of_steps, log_every_n_steps)
-        keeping = _Keeping(logdir, saver, step, save_interval_secs, summary_op, save_summaries_secs, summary_writer)
-        with resolve("Session")(master, graph=graph, config=session_config) as session:
-            _start(session, logdir, saver, init_op, init_feed_dict, init_fn, local_init_op)
-            wrapped = session_wrapper(session) if session_wrapper is not None else session
-            return _steps(wrapped, train_step_fn, train_op, step, train_step_kwargs, keeping, ignore_live_threads)
+            train_step_kwargs = _questions(step, number_of_steps, log_every_n_steps,
+                                           trace_every_n_steps if is_chief else None, logdir)
+    supervisor = Supervisor(
+        graph=graph, is_chief=is_chief, logdir=logdir, init_op=init_op, init_feed_dict=init_feed_dict, local_init_op=local_init_op,
+        ready_for_local_init_op=ready_for_local_init_op, ready_op=ready_op, summary_op=summary_op, global_step=step, saver=saver,
+        summary_writer=Supervisor.USE_DEFAULT if summary_writer is _DEFAULT else summary_writer,
+        save_summaries_secs=save_summaries_secs, save_model_secs=save_interval_secs, init_fn=init_fn)
+    if summary_writer is not None:
+        train_step_kwargs["summary_writer"] = supervisor.summary_writer
+    loop = _Loop(supervisor, train_step_fn, train_op, step, train_step_kwargs, tokens, ignore_live_threads)
+    while True:
+        try:
+            with supervisor.managed_session(master, start_standard_services=False, config=session_config) as session:
+                logs.info("Starting Session.")
+                if session_wrapper is not None:
+                    logs.info("Wrapping session with wrapper function: %s", session_wrapper)
+                    session = session_wrapper(session)
+                if not is_chief and startup_delay_steps > 0:
+                    _wait_for_step(session, step, min(startup_delay_steps, number_of_steps or sys.maxsize))
+                loop.run(session, logdir)
+            return loop.loss
+        except errors.AbortedError:
+            logs.info("Retrying training!")
 
 
-def _check(train_op: Any, logdir: Any, summary_op: Any, saver: Any, trace: Any, steps: Any, sync_optimizer: Any) -> None:
+def _check(train_op: Any, logdir: Any, summary_op: Any, saver: Any, trace: Any, steps: Any) -> None:
     if train_op is None:
         raise ValueError("train_op cannot be None.")
     if logdir is None:
@@ -126,87 +175,67 @@ def _check(train_op: Any, logdir: Any, summary_op: Any, saver: Any, trace: Any, 
                 raise ValueError(f"Cannot provide {name} because logdir=None")
     if steps is not None and steps <= 0:
         raise ValueError("`number_of_steps` must be either None or a positive number.")
-    if sync_optimizer is not None:
-        raise ValueError("`sync_optimizer` must be None: a session of jitgraph runs in one process, there is nothing to "
-                         "synchronize.")
 
 
-def _questions(step: Any, number_of_steps: int | None, log_every_n_steps: int) -> dict[str, Any]:
-    """The tensors that say after a step whether to stop and to log."""
+def _synchronized(given: Any, startup_delay_steps: int) -> list | None:
+    """The optimizers that gather the gradients of several replicas, as a list."""
+    if given is None:
+        return None
+    if startup_delay_steps > 0:
+        raise ValueError("startup_delay_steps must be zero when sync_optimizer is supplied.")
+    listed = list(given) if isinstance(given, (list, tuple)) else [given]
+    if not all(isinstance(one, SyncReplicasOptimizer) for one in listed):
+        raise ValueError("`sync_optimizer` must be a tf.train.SyncReplicasOptimizer.")
+    return listed
+
+
+def _questions(step: Any, number_of_steps: int | None, log_every_n_steps: int, trace_every_n_steps: int | None,
+               logdir: str | None) -> dict[str, Any]:
+    """The tensors that say whether to stop, to log and to trace."""
     with name_scope("train_step"):
         found = {"should_stop": greater_equal(step, number_of_steps) if number_of_steps else constant(False)}
         if log_every_n_steps > 0:
             found["should_log"] = equal(mod(step, log_every_n_steps), 0)
+        if trace_every_n_steps is not None:
+            found["should_trace"] = equal(mod(step, trace_every_n_steps), 0)
+            found["logdir"] = logdir
     return found
 
 
-def _start(session: Any, logdir: str | None, saver: Any, init_op: Any, init_feed_dict: Any, init_fn: Callable | None,
-           local_init_op: Any) -> None:
-    latest = checkpoint_state.latest_checkpoint(logdir) if logdir else None
-    if latest:
-        saver.restore(session, latest)
-    else:
-        if init_op is not None:
-            session.run(init_op, feed_dict=init_feed_dict)
-        if init_fn is not None:
-            init_fn(session)
-    if local_init_op is not None:
-        session.run(local_init_op)
+def _wait_for_step(session: Any, global_step: Any, step: int) -> None:
+    while global_steps.global_step(session, global_step) < step:
+        time.sleep(1.0)
 
 
-def _steps(session: Any, train_step_fn: Callable, train_op: Any, step: Any, questions: Any, keeping: _Keeping,
-           ignore_live_threads: bool) -> Any:
-    coordinator = Coordinator()
-    threads = start_queue_runners(sess=session, coord=coordinator)
-    loss = None
-    try:
-        while not coordinator.should_stop():
-            loss, stop = train_step_fn(session, train_op, step, questions)
-            keeping.after_step(session)
-            if stop:
-                logs.info("Stopping Training.")
-                break
-    except errors.OutOfRangeError as error:
-        logs.info("Caught OutOfRangeError. Stopping Training. %s", error)
-    finally:
-        coordinator.request_stop()
-    keeping.at_end(session)
-    coordinator.join(threads, ignore_live_threads=ignore_live_threads)
-    return loss
+class _Loop:
+    """The steps of a training within a session of a Supervisor."""
 
+    def __init__(self, supervisor: Supervisor, train_step_fn: Callable, train_op: Any, step: Any, questions: dict, tokens: list,
+                 ignore_live_threads: bool):
+        self.supervisor, self.take_step, self.train_op, self.step = supervisor, train_step_fn, train_op, step
+        self.questions, self.tokens, self.ignore_live_threads = questions, tokens, ignore_live_threads
+        self.loss: Any = None
 
-class _Keeping:
-    """What a loop of training keeps in its folder: checkpoints and summaries, from time to time and at its end."""
-
-    def __init__(self, logdir: str | None, saver: Any, step: Any, save_secs: float, summary_op: Any, summary_secs: float,
-                 writer: Any):
-        self._saver: Any = saver if logdir else None
-        self._path = os.path.join(logdir, "model.ckpt") if logdir else ""
-        self._step = step
-        self._save_secs, self._saved = save_secs, time.monotonic()
-        self._summary_op, self._summary_secs, self._summarized = summary_op, summary_secs, 0.0
-        if logdir:
-            os.makedirs(logdir, exist_ok=True)
-        made = writer is _DEFAULT and logdir and summary_op is not None
-        self._writer = new_writer(logdir) if made else None if writer is _DEFAULT else writer
-
-    def after_step(self, session: Any) -> None:
-        """Saves and summarizes if it is time."""
-        now = time.monotonic()
-        if self._saver and self._save_secs and now - self._saved >= self._save_secs:
-            self._save(session)
-            self._saved = now
-        if self._writer is not None and self._summary_secs and now - self._summarized >= self._summary_secs:
-            self._writer.add_summary(session.run(self._summary_op), global_steps.global_step(session, self._step))
-            self._summarized = now
-
-    def at_end(self, session: Any) -> None:
-        """Saves, and closes the file of summaries."""
-        if self._saver:
+    def run(self, session: Any, logdir: str | None) -> None:
+        """Takes steps until one says to stop, or the input ends; saves at the end."""
+        supervisor = self.supervisor
+        if supervisor.is_chief and logdir:
+            supervisor.start_standard_services(session)
+        threads = supervisor.start_queue_runners(session)
+        logs.info("Starting Queues.")
+        if self.tokens:
+            supervisor.start_queue_runners(session, [runner for _, runner in self.tokens])
+            session.run([init for init, _ in self.tokens])
+        try:
+            while not supervisor.should_stop():
+                self.loss, stop = self.take_step(session, self.train_op, self.step, self.questions)
+                if stop:
+                    logs.info("Stopping Training.")
+                    supervisor.request_stop()
+                    break
+        except errors.OutOfRangeError as error:
+            logs.info("Caught OutOfRangeError. Stopping Training. %s", error)
+        if logdir and supervisor.is_chief:
             logs.info("Finished training! Saving model to disk.")
-            self._save(session)
-        if self._writer is not None:
-            self._writer.close()
-
-    def _save(self, session: Any) -> None:
-        self._saver.save(session, self._path, global_step=self._step)
+            supervisor.saver.save(session, supervisor.save_path, global_step=supervisor.global_step)
+            supervisor.stop(threads, close_summary_writer=True, ignore_live_threads=self.ignore_live_threads)

@@ -21,6 +21,8 @@ def test_training_stops_saves_and_goes_on_from_the_checkpoint(tf, slim, tmp_path
     _, train_op = model(tf, slim)
     first = slim.learning.train(train_op, str(tmp_path), number_of_steps=3, log_every_n_steps=2)
     assert os.path.basename(tf.train.latest_checkpoint(str(tmp_path))) == "model.ckpt-3"
+    tf.reset_default_graph()            # training finalizes its graph
+    _, train_op = model(tf, slim)
     again = slim.learning.train(train_op, str(tmp_path), number_of_steps=20)
     assert again < first and tf.train.load_variable(str(tmp_path), "global_step") == 20
     tf.reset_default_graph()
@@ -39,8 +41,8 @@ def test_an_init_fn_sets_variables_and_an_input_at_its_end_stops(tf, slim):
     queue = tf.FIFOQueue(3, [tf.float32], [[]])
     tf.train.add_queue_runner(tf.train.QueueRunner(queue, [queue.enqueue(tf.train.limit_epochs(tf.constant(1.0), 2))]))
     train_op = slim.learning.create_train_op(w * queue.dequeue(), tf.train.GradientDescentOptimizer(0.5))
-    seen = []
-    loss = slim.learning.train(train_op, None, init_fn=lambda session: session.run(w.assign(3.0)),
+    seen, assigned = [], w.assign(3.0)
+    loss = slim.learning.train(train_op, None, init_fn=lambda session: session.run(assigned),
                                session_wrapper=lambda session: seen.append(session) or session)
     np.testing.assert_allclose(loss, 2.5)
     assert len(seen) == 1
@@ -48,7 +50,7 @@ def test_an_init_fn_sets_variables_and_an_input_at_its_end_stops(tf, slim):
 
 @pytest.mark.parametrize("options, text", [
     ({"summary_op": None}, "summary_op because logdir=None"), ({"trace_every_n_steps": 1}, "trace_every_n_steps"),
-    ({"sync_optimizer": 1}, "one process")])
+    ({"sync_optimizer": 1}, "must be a tf.train.SyncReplicasOptimizer")])
 def test_errors_say_what_cannot_be_given(tf, slim, options, text):
     with pytest.raises(ValueError, match=text):
         slim.learning.train(tf.constant(1.0), None, **options)
@@ -58,3 +60,9 @@ def test_variables_are_listed_with_their_sizes(tf, slim, capsys):
     v = tf.get_variable("v", [2, 3])
     assert slim.model_analyzer.analyze_vars([v], print_info=True) == (6, 24)
     assert "v:0 (float32_ref 2x3) [6, bytes: 24]" in capsys.readouterr().out
+
+
+def test_a_trace_is_written_every_so_many_steps(tf, slim, tmp_path):
+    _, train_op = model(tf, slim)
+    slim.learning.train(train_op, str(tmp_path), number_of_steps=4, trace_every_n_steps=2)
+    assert sorted(path.name for path in tmp_path.glob("tf_trace-*.json")) == ["tf_trace-0.json", "tf_trace-2.json"]
