@@ -442,7 +442,7 @@ def table() -> dict[str, str]:
             name, _, same_as = entry.partition("=")
             if name == "*":
                 space = same_as[:-1]
-                found.update({f"{prefix}.{one.removeprefix(space)}": place for one, place in found.items() if one.startswith(space)})
+                found.update({f"{prefix}.{one.removeprefix(space)}": found[one] for one in list(found) if one.startswith(space)})
             elif (same_as or name) in found:
                 found.setdefault(f"{prefix}.{name}" if prefix else name, found[same_as or name])
     return found

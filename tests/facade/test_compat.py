@@ -1,6 +1,7 @@
 """`import tensorflow` means jitgraph after install(), and what it meant before, before."""
 
 import importlib
+import importlib.util
 import subprocess
 import sys
 import types
@@ -281,3 +282,42 @@ def test_names_that_programs_import_from_inside_are_found(hook, module, names):
     found = importlib.import_module(f"tensorflow.{module}")
     for name in names.split():
         assert getattr(found, name) is not None
+
+
+def test_decorators_of_inner_modules_work(hook):
+    from tensorflow.python.util import all_util, tf_contextlib, tf_decorator, tf_inspect
+    from tensorflow.python.util.tf_export import tf_export
+    from tensorflow.python.util.tf_should_use import should_use_result
+
+    def doubled(function):
+        def wrapper(*args):
+            return 2 * function(*args)
+        return tf_decorator.make_decorator(function, wrapper)
+
+    @doubled
+    @should_use_result
+    @tf_export("public.name", v1=["other.name"])
+    def add(a, b=3):
+        """Adds."""
+        return a + b
+
+    decorators, target = tf_decorator.unwrap(add)
+    assert add(1) == 8 and add.__name__ == "add" and add.__doc__ == "Adds." and target(1) == 4
+    assert [one.decorator_name for one in decorators] == ["doubled"]
+    assert tf_inspect.getargspec(add).args == ["a", "b"] and tf_inspect.getargspec(add).defaults == (3,)
+
+    @tf_contextlib.contextmanager
+    def opened(name):
+        yield name
+
+    with opened("x") as found:
+        assert found == "x"
+    all_util.remove_undocumented(__name__)
+    assert "test_decorators_of_inner_modules_work" in all_util.make_all(__name__)
+
+
+def test_every_place_of_an_inner_module_is_there():
+    groups = tensorflow_modules.PYTHON_MODULES.values()
+    places = {place for modules in groups for found in modules.values() for place in found.split()}
+    absent = [place for place in places if place.startswith(":") and importlib.util.find_spec(place[1:]) is None]
+    assert absent == []
