@@ -24,6 +24,21 @@ from jitgraph.variables.variable_scopes import variable_scope
 _LAYOUTS = (None, "NWC", "NCW", "NHWC", "NCHW", "NDHWC", "NCDHW")
 
 
+def _applied(kind: type, entered: Any, inputs: Any, channels_first: bool, num_outputs: int, kernel_size: Any, stride: Any,
+             padding: str, activation_fn: Any, normalizer_fn: Any, normalizer_params: dict | None, weights_initializer: Any,
+             weights_regularizer: Any, biases_initializer: Any, biases_regularizer: Any, reuse: Any, variables_collections: Any,
+             outputs_collections: Any, trainable: bool, **more: Any) -> Any:
+    """What a layer of `kind`, made in the scope `entered`, and what follows it make of the inputs."""
+    layer = kind(
+        filters=num_outputs, kernel_size=kernel_size, strides=stride, padding=padding, data_format=layout_of(channels_first),
+        use_bias=not normalizer_fn and biases_initializer, kernel_initializer=weights_initializer,
+        bias_initializer=biases_initializer, kernel_regularizer=weights_regularizer, bias_regularizer=biases_regularizer,
+        trainable=trainable, name=entered.name, dtype=inputs.dtype.base_dtype, _scope=entered, _reuse=reuse, **more)
+    outputs = layer.apply(inputs)
+    collect_weights(layer, variables_collections)
+    return finished(outputs, entered.name, activation_fn, outputs_collections, normalizer_fn, normalizer_params)
+
+
 def _convolution(inputs: Any, num_outputs: int, kernel_size: Any, stride: Any = 1, padding: str = "SAME",
                  data_format: str | None = None, rate: Any = 1, activation_fn: Any = relu, normalizer_fn: Any = None,
                  normalizer_params: dict | None = None, weights_initializer: Any = XAVIER,
@@ -49,16 +64,10 @@ def _convolution(inputs: Any, num_outputs: int, kernel_size: Any, stride: Any = 
         kinds: dict = {3: Conv1D, 4: Conv2D, 5: Conv3D}
         if rank not in kinds:
             raise ValueError("Convolution not supported for input with rank", rank)
-        layer = kinds[rank](
-            filters=num_outputs, kernel_size=kernel_size, strides=stride, padding=padding,
-            data_format=layout_of(bool(data_format and data_format.startswith("NC"))), dilation_rate=rate,
-            use_bias=not normalizer_fn and biases_initializer, kernel_initializer=weights_initializer,
-            bias_initializer=biases_initializer, kernel_regularizer=weights_regularizer,
-            bias_regularizer=biases_regularizer, trainable=trainable, name=entered.name,
-            dtype=inputs.dtype.base_dtype, _scope=entered, _reuse=reuse)
-        outputs = layer.apply(inputs)
-        collect_weights(layer, variables_collections)
-        return finished(outputs, entered.name, activation_fn, outputs_collections, normalizer_fn, normalizer_params)
+        return _applied(kinds[rank], entered, inputs, bool(data_format and data_format.startswith("NC")), num_outputs, kernel_size,
+                        stride, padding, activation_fn, normalizer_fn, normalizer_params, weights_initializer,
+                        weights_regularizer, biases_initializer, biases_regularizer, reuse, variables_collections,
+                        outputs_collections, trainable, dilation_rate=rate)
 
 
 def _of_rank(dims: int, name: str) -> Callable:
@@ -86,24 +95,12 @@ _convolution.__name__ = _convolution.__qualname__ = "convolution"
 convolution = add_arg_scope(_convolution)
 
 
-def _transposed(kind: type, default_name: str, known: tuple[str, str], inputs: Any, num_outputs: int, kernel_size: Any,
-                stride: Any, padding: str, data_format: str, activation_fn: Any, normalizer_fn: Any,
-                normalizer_params: dict | None, weights_initializer: Any, weights_regularizer: Any,
-                biases_initializer: Any, biases_regularizer: Any, reuse: Any, variables_collections: Any,
-                outputs_collections: Any, trainable: bool, scope: Any) -> Any:
+def _transposed(kind: type, default_name: str, known: tuple[str, str], data_format: str, reuse: Any, scope: Any, inputs: Any,
+                *given: Any) -> Any:
     with variable_scope(scope, default_name, [inputs], reuse=reuse,
                         custom_getter=variable_getter(WEIGHTS_AND_BIASES)) as entered:
         first = check_data_format(data_format, known)
-        inputs = convert_to_tensor(inputs)
-        layer = kind(
-            filters=num_outputs, kernel_size=kernel_size, strides=stride, padding=padding, data_format=layout_of(first),
-            use_bias=not normalizer_fn and biases_initializer, kernel_initializer=weights_initializer,
-            bias_initializer=biases_initializer, kernel_regularizer=weights_regularizer,
-            bias_regularizer=biases_regularizer, trainable=trainable, name=entered.name,
-            dtype=inputs.dtype.base_dtype, _scope=entered, _reuse=reuse)
-        outputs = layer.apply(inputs)
-        collect_weights(layer, variables_collections)
-        return finished(outputs, entered.name, activation_fn, outputs_collections, normalizer_fn, normalizer_params)
+        return _applied(kind, entered, convert_to_tensor(inputs), first, *given)
 
 
 @add_arg_scope
@@ -118,10 +115,10 @@ def convolution2d_transpose(inputs: Any, num_outputs: int, kernel_size: Any, str
     ``weights`` is [height, width, num_outputs, channels]; arguments and errors are those of ``conv2d``, with
     `data_format` "NHWC" or "NCHW".
     """
-    return _transposed(Conv2DTranspose, "Conv2d_transpose", ("NCHW", "NHWC"), inputs, num_outputs, kernel_size, stride,
-                       padding, data_format, activation_fn, normalizer_fn, normalizer_params, weights_initializer,
+    return _transposed(Conv2DTranspose, "Conv2d_transpose", ("NCHW", "NHWC"), data_format, reuse, scope, inputs, num_outputs,
+                       kernel_size, stride, padding, activation_fn, normalizer_fn, normalizer_params, weights_initializer,
                        weights_regularizer, biases_initializer, biases_regularizer, reuse, variables_collections,
-                       outputs_collections, trainable, scope)
+                       outputs_collections, trainable)
 
 
 @add_arg_scope
@@ -132,10 +129,10 @@ def convolution3d_transpose(inputs: Any, num_outputs: int, kernel_size: Any, str
                             biases_regularizer: Any = None, reuse: Any = None, variables_collections: Any = None,
                             outputs_collections: Any = None, trainable: bool = True, scope: Any = None) -> Any:
     """The transpose of ``conv3d``: as ``conv2d_transpose``, with `data_format` "NDHWC" or "NCDHW"."""
-    return _transposed(Conv3DTranspose, "Conv3d_transpose", ("NCDHW", "NDHWC"), inputs, num_outputs, kernel_size, stride,
-                       padding, data_format, activation_fn, normalizer_fn, normalizer_params, weights_initializer,
+    return _transposed(Conv3DTranspose, "Conv3d_transpose", ("NCDHW", "NDHWC"), data_format, reuse, scope, inputs, num_outputs,
+                       kernel_size, stride, padding, activation_fn, normalizer_fn, normalizer_params, weights_initializer,
                        weights_regularizer, biases_initializer, biases_regularizer, reuse, variables_collections,
-                       outputs_collections, trainable, scope)
+                       outputs_collections, trainable)
 
 
 @add_arg_scope
