@@ -269,4 +269,27 @@ CONTRIB: dict[str, str] = {
         contrib.slim.tfexample_decoder.LookupTensor contrib.slim.tfexample_decoder.BackupHandler
         contrib.slim.tfexample_decoder.SparseTensor=SparseTensorHandler contrib.slim.tfexample_decoder.Image
         contrib.slim.tfexample_decoder.TFExampleDecoder""",
+    "contrib.graph_editor.lists": """
+        contrib.graph_editor.make_list_of_op contrib.graph_editor.make_list_of_t
+        contrib.graph_editor.get_generating_ops contrib.graph_editor.get_consuming_ops
+        contrib.graph_editor.ControlOutputs contrib.graph_editor.placeholder_name
+        contrib.graph_editor.make_placeholder_from_tensor
+        contrib.graph_editor.make_placeholder_from_dtype_and_shape""",
+    "contrib.graph_editor.selecting": """
+        contrib.graph_editor.can_be_regex contrib.graph_editor.make_regex contrib.graph_editor.filter_ts
+        contrib.graph_editor.filter_ts_from_regex contrib.graph_editor.filter_ops
+        contrib.graph_editor.filter_ops_from_regex contrib.graph_editor.get_name_scope_ops
+        contrib.graph_editor.check_cios contrib.graph_editor.get_ops_ios
+        contrib.graph_editor.compute_boundary_ts contrib.graph_editor.get_within_boundary_ops
+        contrib.graph_editor.get_forward_walk_ops contrib.graph_editor.get_backward_walk_ops
+        contrib.graph_editor.get_walks_intersection_ops contrib.graph_editor.get_walks_union_ops
+        contrib.graph_editor.select_ops contrib.graph_editor.select_ts contrib.graph_editor.select_ops_and_ts""",
+    "contrib.graph_editor.rerouting": """
+        contrib.graph_editor.swap_ts contrib.graph_editor.reroute_ts contrib.graph_editor.remove_control_inputs
+        contrib.graph_editor.add_control_inputs""",
+    "contrib.graph_editor.replacing": """
+        contrib.graph_editor.graph_replace""",
+    "contrib.copy_graph.copying": """
+        contrib.copy_graph.copy_variable_to_graph contrib.copy_graph.get_copied_op
+        contrib.copy_graph.copy_op_to_graph""",
 }

@@ -244,6 +244,7 @@ SHARED_GROUPS = ("framework", "ops", "eager", "platform", "training", "util", "c
 """Packages whose modules are imported by modules of all others."""
 
 CONTRIB_MODULES = {
+    "copy_graph": "python.util:copy_elements",
     "crf": "python.ops:crf",
     "data": """
         python.ops:batching,counter,enumerate_ops,error_ops,get_single_element,grouping,interleave_ops,random_ops,resampling
