@@ -78,7 +78,7 @@ CONTRIB: dict[str, str] = {
         contrib.losses.mean_pairwise_squared_error contrib.losses.mean_squared_error
         contrib.losses.sigmoid_cross_entropy contrib.losses.softmax_cross_entropy
         contrib.losses.sparse_softmax_cross_entropy""",
-    "contrib.training.train_ops": """
+    "contrib.training.training_steps": """
         contrib.training.add_gradients_summaries contrib.training.clip_gradient_norms
         contrib.training.clip_gradient_norms_fn contrib.training.create_train_op
         contrib.training.multiply_gradients""",

@@ -18,12 +18,12 @@ def listed(given: Any) -> list:
     return list(given)
 
 
-def _members(given: Any, kind: type, check_graph: bool, allow_graph: bool, ignore_others: bool, all_of: Callable) -> list:
+def _members(given: Any, kind: Any, check_graph: bool, allow_graph: bool, ignore_others: bool, all_of: Callable) -> list:
     if isinstance(given, Graph):
         if not allow_graph:
             raise TypeError("allow_graph is False: cannot convert a tf.Graph.")
         return all_of(given)
-    found = listed(given)
+    found: list[Any] = listed(given)
     if check_graph:
         allowed = (Operation, Tensor) if ignore_others else (kind,)
         for one in found:

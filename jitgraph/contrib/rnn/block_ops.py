@@ -1,7 +1,6 @@
 """Steps of LSTMs and GRUs as one op each, and whole sequences of an LSTM; gates in the order input, memory, forget, output."""
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -64,25 +63,17 @@ def _parted(x: np.ndarray) -> list:
     return np.split(x, 4, axis=1)
 
 
-def _lowered_step(b: Any, x: Any, cs_prev: Any, h_prev: Any, w: Any, wci: Any, wcf: Any, wco: Any, bias: Any, forget_bias: float,
-                  cell_clip: float, use_peephole: bool) -> Any:
-    product = b.matmul(b.concat([x, h_prev], 1), w) + bias
-    rows, units = cs_prev.shape
-    parts = [b.slice(product, (0, k * units), (rows, units)) for k in range(4)]
-    return list(_step(parts, cs_prev, wci, wcf, wco, forget_bias, cell_clip, use_peephole))
-
-
 def _lstm_samples(rng: Any, dtype: Any) -> list:
     rows, depth, units = 3, 2, 4
     def inputs(*lead: int) -> list:
         state, diagonal = (rows, units), (units,)
         return [draw(rng, shape, dtype, -1, 1) for shape in (
             (*lead, rows, depth), state, state, (depth + units, 4 * units), diagonal, diagonal, diagonal, (4 * units,))]
-    return [(inputs(), {}), (inputs(), {"use_peephole": True, "cell_clip": 0.3, "forget_bias": 0.5})]
+    return [(inputs(), {}), (inputs(), {"use_peephole": True, "cell_clip": -1.0, "forget_bias": 0.5})]
 
 
 @op(f"LSTMBlockCell(x: T, {_STEP}; {_ATTRS}) -> {_GATES}, h: T", T=_HALVES, shape=lambda c: [_units(c, 1)] * 7,
-    lower=_lowered_step, samples=_lstm_samples)
+    samples=_lstm_samples)
 def lstm_block_cell(x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole):
     """One step of an LSTM: gates, memory `cs`, its tanh `co` and output `h`, each [batch, units]."""
     parts = _parted(np.concatenate([x, h_prev], 1) @ w + b)
@@ -128,7 +119,7 @@ def _grad_samples(rng: Any, dtype: Any) -> list:
 
 
 @op(f"LSTMBlockCellGrad(x: T, {_STEP}, {_GATES}, cs_grad: T, h_grad: T; use_peephole: bool) -> "
-    "cs_prev_grad: T, dgates: T, wci_grad: T, wcf_grad: T, wco_grad: T", T=_HALVES, shape=_back_shapes,
+    "cs_prev_grad: T, dicfo: T, wci_grad: T, wcf_grad: T, wco_grad: T", T=_HALVES, shape=_back_shapes,
     lower=_lowered_step_back, samples=_grad_samples)
 def _lstm_block_cell_grad(x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, cs_grad, h_grad, use_peephole):
     """The gradients of LSTMBlockCell for the products, the memory before, and the peepholes."""
@@ -210,20 +201,12 @@ def _block_lstm_grad(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs
 _GRU = "x: T, h_prev: T, w_ru: T, w_c: T, b_ru: T, b_c: T"
 
 
-def _lowered_gru(b: Any, x: Any, h_prev: Any, w_ru: Any, w_c: Any, b_ru: Any, b_c: Any) -> Any:
-    rows, units = h_prev.shape
-    both = prim.sigmoid(b.matmul(b.concat([x, h_prev], 1), w_ru) + b_ru)
-    r, u = b.slice(both, (0, 0), (rows, units)), b.slice(both, (0, units), (rows, units))
-    c = prim.tanh(b.matmul(b.concat([x, h_prev * r], 1), w_c) + b_c)
-    return [r, u, c, u * h_prev + (1 - u) * c]
-
-
 def _gru_samples(rng: Any, dtype: Any) -> list:
     return [[draw(rng, shape, dtype, -1, 1) for shape in ((3, 2), (3, 4), (6, 8), (6, 4), (8,), (4,))]]
 
 
 @op(f"GRUBlockCell({_GRU}) -> r: T, u: T, c: T, h: T", T=TypeSet(dtypes.float32), shape=lambda c: [_units(c, 1)] * 4,
-    lower=_lowered_gru, samples=_gru_samples)
+    samples=_gru_samples)
 def gru_block_cell(x, h_prev, w_ru, w_c, b_ru, b_c):
     """One step of a GRU: gates `r` and `u`, candidate `c` and output `h`, each [batch, units]."""
     r, u = np.split(prim.sigmoid(np.concatenate([x, h_prev], 1) @ w_ru + b_ru), 2, axis=1)
@@ -242,36 +225,21 @@ def _(op, *grads):
     return [d_x, d_h_prev, d_w_ru, d_w_c, d_b_ru, raw.BiasAddGrad(d_c_bar)]
 
 
-def _gru_back(product: Callable, parted: Callable, joined: Callable, depth: int, x: Any, h_prev: Any, w_ru: Any, w_c: Any, r: Any,
-              u: Any, c: Any, d_h: Any) -> list:
-    """The outputs of GRUBlockCellGrad, by the products, parts and joins of arrays or of values to be computed."""
-    d_u_bar = d_h * (h_prev - c) * u * (1 - u)
-    d_c_bar = d_h * (1 - u) * (1 - c * c)
-    d_x_c, d_hr = parted(product(d_c_bar, w_c), depth)
-    d_ru_bar = joined([d_hr * h_prev * r * (1 - r), d_u_bar])
-    d_x_ru, d_h_ru = parted(product(d_ru_bar, w_ru), depth)
-    return [d_x_ru + d_x_c, d_h_ru + d_hr * r + d_h * u, d_c_bar, d_ru_bar]
-
-
-def _lowered_gru_back(b: Any, x: Any, h_prev: Any, w_ru: Any, w_c: Any, b_ru: Any, b_c: Any, r: Any, u: Any, c: Any,
-                      d_h: Any) -> Any:
-    def parted(v: Any, at: Any) -> tuple:
-        rows, columns = v.shape
-        return b.slice(v, (0, 0), (rows, at)), b.slice(v, (0, at), (rows, columns - at))
-
-    return _gru_back(lambda v, w: b.matmul(v, w, tb=True), parted, lambda parts: b.concat(parts, 1), x.shape[1], x, h_prev, w_ru,
-                     w_c, r, u, c, d_h)
-
-
 def _gru_back_shapes(c: Any) -> Any:
     rows, units = _units(c, 1)
     return [c.shapes[0], (rows, units), (rows, units), (rows, None if units is None else 2 * units)]
 
 
 @op(f"GRUBlockCellGrad({_GRU}, r: T, u: T, c: T, d_h: T) -> d_x: T, d_h_prev: T, d_c_bar: T, d_r_bar_u_bar: T",
-    T=TypeSet(dtypes.float32), shape=_gru_back_shapes, lower=_lowered_gru_back,
+    T=TypeSet(dtypes.float32), shape=_gru_back_shapes,
     samples=lambda rng, dtype: [[*_gru_samples(rng, dtype)[0], *[draw(rng, (3, 4), dtype, 0.1, 0.9) for _ in range(4)]]])
 def _gru_block_cell_grad(x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, d_h):
     """The gradients of GRUBlockCell for its inputs and products."""
-    return tuple(_gru_back(lambda v, w: v @ w.T, lambda v, at: (v[:, :at], v[:, at:]), lambda parts: np.concatenate(parts, 1),
-                           x.shape[1], x, h_prev, w_ru, w_c, r, u, c, d_h))
+    depth = x.shape[1]
+    d_u_bar = d_h * (h_prev - c) * u * (1 - u)
+    d_c_bar = d_h * (1 - u) * (1 - c * c)
+    of_candidate = d_c_bar @ w_c.T
+    d_hr = of_candidate[:, depth:]
+    d_ru_bar = np.concatenate([d_hr * h_prev * r * (1 - r), d_u_bar], 1)
+    of_gates = d_ru_bar @ w_ru.T
+    return of_gates[:, :depth] + of_candidate[:, :depth], of_gates[:, depth:] + d_hr * r + d_h * u, d_c_bar, d_ru_bar

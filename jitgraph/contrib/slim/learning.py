@@ -9,13 +9,13 @@ from typing import Any
 
 from jitgraph.app import logs
 from jitgraph.app.timeline import Timeline
-from jitgraph.contrib.training.train_ops import (
+from jitgraph.contrib.training.training_steps import (
     USE_GLOBAL_STEP,
     clip_gradient_norms,
     multiply_gradients,
     trained,
 )
-from jitgraph.contrib.training.train_ops import (
+from jitgraph.contrib.training.training_steps import (
     summarize_gradients as summaries_of,
 )
 from jitgraph.control.order_ops import group
