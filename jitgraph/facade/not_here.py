@@ -9,6 +9,7 @@ from jitgraph.facade.names import namespaces, table
 
 _GRAPHS = "jitgraph is TensorFlow 1's graph language: write tf.Session() and feed_dict"
 _ONE_PROCESS = "a session of jitgraph runs in one process; use tf.Session(), and start several programs for several machines"
+_READ = "read the data with its own client in tf.data.Dataset.from_generator, or tf.gfile through fsspec"
 _QUANTIZED = "compute with floats between tf.dequantize and tf.quantize, or simulate with tf.fake_quant_with_min_max_args"
 _OPERATORS = "keep the matrix as a tensor and use tf.matmul, tf.linalg.solve and tf.linalg.logdet"
 _NO_EAGER_SPEC = "give shapes and dtypes as tf.TensorShape and tf.DType"
@@ -88,6 +89,36 @@ INSTEAD: dict[str, str] = {
     "contrib.tpu.*": "there is no TPU target; remove CrossShardOptimizer and run the steps in a tf.Session",
     "contrib.tensorrt.*": "there is no TensorRT target; run the graph as it is",
     "contrib.eager.*": "jitgraph builds graphs; remove enable_eager_execution and run results in a tf.Session",
+    "contrib.all_reduce.*": _ONE_PROCESS,
+    "contrib.autograph.*": "write tf.cond and tf.while_loop in the place of if and while over tensors",
+    "contrib.batching.*": "make batches with tf.train.batch or tf.data before the graph",
+    "contrib.bigtable.*": _READ, "contrib.hadoop.*": _READ, "contrib.kafka.*": _READ, "contrib.kinesis.*": _READ,
+    "contrib.ignite.*": _READ, "contrib.cloud.*": _READ,
+    "contrib.checkpoint.*": "save variables with tf.train.Saver",
+    "contrib.cluster_resolver.*": "write tf.train.ClusterSpec({...}) with the addresses",
+    "contrib.coder.*": "code the values in Python, in tf.py_func",
+    "contrib.compiler.*": "every Session.run is compiled: call the function as it is",
+    "contrib.distribute.*": _ONE_PROCESS,
+    "contrib.deprecated.*": "use tf.summary.scalar, tf.summary.histogram, tf.summary.image, tf.summary.audio and tf.summary.merge",
+    "contrib.ffmpeg.*": "decode in tf.py_func with a library of audio and video, or WAV with tf.audio.decode_wav",
+    "contrib.fused_conv.*": "write tf.nn.conv2d, tf.nn.bias_add and tf.nn.relu: the compiler joins them",
+    "contrib.gdr.*": _ONE_PROCESS, "contrib.mpi.*": _ONE_PROCESS, "contrib.nccl.*": _ONE_PROCESS,
+    "contrib.mpi_collectives.*": _ONE_PROCESS, "contrib.verbs.*": _ONE_PROCESS,
+    "contrib.input_pipeline.*": "use tf.train.string_input_producer",
+    "contrib.keras.*": "use tf.layers, whose arguments are those of Keras's layers",
+    "contrib.labeled_tensor.*": "keep the names of axes beside the tensors",
+    "contrib.linear_optimizer.*": "use tf.train.FtrlOptimizer on the loss of the linear model",
+    "contrib.memory_stats.*": "see session.explain(...) for the memory of a run",
+    "contrib.mixed_precision.*": "cast to tf.float16 where it helps and scale the loss by hand",
+    "contrib.optimizer_v2.*": "use the optimizers of tf.train",
+    "contrib.proto.*": "parse the messages in Python and feed what they hold",
+    "contrib.quantization.*": _QUANTIZED,
+    "contrib.remote_fused_graph.*": "there is no remote target; run the graph as it is",
+    "contrib.rpc.*": "call other services in tf.py_func",
+    "contrib.saved_model.*": "save with tf.saved_model.simple_save",
+    "contrib.specs.*": "write the layers with tf.layers or tf.contrib.slim",
+    "contrib.stat_summarizer.*": "see session.explain(...) for the times of a run",
+    "contrib.tfprof.*": "see session.explain(...) for the times of a run",
     "contrib.summary.create_db_writer": "use tf.contrib.summary.create_file_writer: there is no database of events",
     "resource_loader.*": "use pkgutil.get_data or importlib.resources",
 }
