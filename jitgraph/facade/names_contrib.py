@@ -235,6 +235,10 @@ CONTRIB: dict[str, str] = {
         contrib.nn.deprecated_flipped_sigmoid_cross_entropy_with_logits contrib.nn.scaled_softplus contrib.nn.nth_element
         contrib.nn.sampled_sparse_softmax_loss contrib.nn.rank_sampled_softmax_loss""",
     "contrib.sparsemax.projection": "contrib.sparsemax.sparsemax contrib.sparsemax.sparsemax_loss",
+    "contrib.cudnn_rnn.cells": "contrib.cudnn_rnn.CudnnCompatibleLSTMCell contrib.cudnn_rnn.CudnnCompatibleGRUCell",
+    "contrib.cudnn_rnn.layers": """
+        contrib.cudnn_rnn.CudnnLSTM contrib.cudnn_rnn.CudnnGRU contrib.cudnn_rnn.CudnnRNNTanh
+        contrib.cudnn_rnn.CudnnRNNRelu""",
     "contrib.resampler.resampler_ops": "contrib.resampler.resampler",
     "contrib.image.transform_ops": """
         contrib.image.transform contrib.image.rotate contrib.image.translate contrib.image.compose_transforms
