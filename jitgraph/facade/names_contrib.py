@@ -239,6 +239,10 @@ CONTRIB: dict[str, str] = {
     "contrib.cudnn_rnn.layers": """
         contrib.cudnn_rnn.CudnnLSTM contrib.cudnn_rnn.CudnnGRU contrib.cudnn_rnn.CudnnRNNTanh
         contrib.cudnn_rnn.CudnnRNNRelu""",
+    "contrib.grid_rnn.cells": """
+        contrib.grid_rnn.GridRNNCell contrib.grid_rnn.Grid1BasicRNNCell contrib.grid_rnn.Grid2BasicRNNCell
+        contrib.grid_rnn.Grid1BasicLSTMCell contrib.grid_rnn.Grid2BasicLSTMCell contrib.grid_rnn.Grid1LSTMCell
+        contrib.grid_rnn.Grid2LSTMCell contrib.grid_rnn.Grid3LSTMCell contrib.grid_rnn.Grid2GRUCell""",
     "contrib.resampler.resampler_ops": "contrib.resampler.resampler",
     "contrib.image.transform_ops": """
         contrib.image.transform contrib.image.rotate contrib.image.translate contrib.image.compose_transforms
