@@ -45,6 +45,27 @@ def static_value(tensor: Any, partial: bool = False) -> Any:
     return constant_value(tensor, partial)
 
 
+def static_shape(tensor: Tensor) -> list | None:
+    """The sizes that `tensor` states, as far as TensorFlow's Python knows them, None for others; None if their number is not known.
+
+    A program sees the difference to ``constant_value_as_shape``: where a shape is known, nodes that would compute it are left out.
+    """
+    op = tensor.op
+    if op.type == "Shape":
+        return None if op.inputs[0]._shape is None else list(op.inputs[0]._shape)
+    if op.type == "Pack":
+        parts = [static_value(part) for part in op.inputs]
+        return [None if size is None or size < 0 else int(size) for size in parts]
+    if op.type == "ConcatV2":
+        joined = [static_shape(part) for part in op.inputs[:-1]]
+        return None if None in joined else [size for sizes in joined for size in sizes or ()]
+    value = static_value(tensor)
+    if value is not None:
+        return [None if size == -1 else int(size) for size in np.ravel(value)]
+    length = tensor._shape[0] if tensor._shape else None
+    return None if length is None else [None] * length
+
+
 def _folds(op: Any) -> bool:
     seen, queue = set(), [op]
     while queue:

@@ -53,6 +53,7 @@ class Layer:
     _scope: VariableScope | None = None
     _reuse: Any = None
     _reusing_scope: variable_scope | None = None
+    _use_resource = False               # whether its variables are resource variables, whatever the scope says
     _current_scope: VariableScope
     _activity_regularizer: Any = None
 
@@ -179,7 +180,7 @@ class Layer:
                 variable = get_variable(
                     name, () if shape is None else shape, dtype,
                     _float_or_zeros(initializer or scope.initializer, name, dtype, self.name), trainable=trainable,
-                    partitioner=partitioner, use_resource=use_resource or scope.use_resource, constraint=constraint,
+                    partitioner=partitioner, use_resource=use_resource or self._use_resource or scope.use_resource, constraint=constraint,
                     synchronization=synchronization, aggregation=aggregation)
                 if regularizer and not any(id(part) in known for part in _parts(variable)):
                     for part in _parts(variable):

@@ -42,8 +42,8 @@ def _compared(symbol: str, own_name: str, builder: str, static: Callable, x: Any
         y = convert_to_tensor(y, name="y")
         if data is None:
             data = [f"Condition x {symbol} y did not hold element-wise:", f"x ({x.name}) = ", x, f"y ({y.name}) = ", y]
-            if message is not None:
-                data = [message, *data]
+        if message is not None:
+            data = [message, *data]
         holds = reduce_all(getattr(raw, builder)(x, y))
         left, right = static_value(x), static_value(y)
         if left is not None and right is not None and not np.all(static(left, right)):

@@ -3,15 +3,24 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import name_scope
-from jitgraph.ops.arrays.shape import reshape
+from jitgraph.graph.shapes import unknown_shape
+from jitgraph.ops.arrays.fill import ones_like, zeros_like
+from jitgraph.ops.arrays.gather import gather
+from jitgraph.ops.arrays.join import concat, stack
+from jitgraph.ops.arrays.layout import tile
+from jitgraph.ops.arrays.searching import where
+from jitgraph.ops.arrays.shape import reshape, size
+from jitgraph.ops.arrays.shape import shape as shape_of
+from jitgraph.ops.arrays.slicing import slice as slice_of
+from jitgraph.ops.elementwise.cast import cast
+from jitgraph.ops.elementwise.compare import greater, greater_equal, logical_and
 from jitgraph.ops.nn.sparse_embedding import embedding_lookup_sparse
+from jitgraph.ops.reduce.reductions import reduce_prod
 from jitgraph.ops.sparse.sparse_functions import sparse_fill_empty_rows, sparse_reshape, sparse_retain
 
 
@@ -27,24 +36,21 @@ def safe_embedding_lookup_sparse(embedding_weights: Any, sparse_ids: Any, sparse
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
     if hasattr(embedding_weights, "_get_variable_list"):
         embedding_weights = embedding_weights._get_variable_list()
-    tables = list(embedding_weights) if isinstance(embedding_weights, (list, tuple)) else [embedding_weights]
-    if not tables:
+    given = list(embedding_weights) if isinstance(embedding_weights, (list, tuple)) else [embedding_weights]
+    if not given:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
+    dtype = None if sparse_weights is None else sparse_weights.dtype
+    tables = [table if hasattr(table, "handle") and dtype in (None, table.dtype) else convert_to_tensor(table, dtype=dtype)
+              for table in given]
     with name_scope(name, "embedding_lookup", [*tables, sparse_ids, sparse_weights]) as scope:
         shape = sparse_ids.dense_shape
-        outer = raw.Slice(shape, [0], [raw.Size(shape) - 1])
-        columns = raw.GatherV2(shape, raw.Size(shape) - 1, 0)
-        flat_shape = raw.Pack([raw.Prod(outer, [0]), columns])
-        sparse_ids = sparse_reshape(sparse_ids, flat_shape)
+        known = shape.get_shape()[0].value
+        rank = size(shape) if known is None else known
+        rows = reduce_prod(slice_of(shape, [0], [rank - 1]))
+        sparse_ids = sparse_reshape(sparse_ids, [rows, gather(shape, rank - 1)])
         if sparse_weights is not None:
             sparse_weights = SparseTensor(sparse_ids.indices, sparse_weights.values, sparse_ids.dense_shape)
-        kept = raw.GreaterEqual(sparse_ids.values, 0 if sparse_ids.values.dtype is dtypes.int32 else np.int64(0))
-        if sparse_weights is not None and combiner != "sum":
-            positive = raw.Greater(sparse_weights.values, raw.ZerosLike(sparse_weights.values))
-            kept = raw.LogicalAnd(kept, positive)
-        sparse_ids = sparse_retain(sparse_ids, kept)
-        if sparse_weights is not None:
-            sparse_weights = sparse_retain(sparse_weights, kept)
+        sparse_ids, sparse_weights = _valid(sparse_ids, sparse_weights, combiner)
         sparse_ids, is_empty = sparse_fill_empty_rows(sparse_ids, default_id or 0)
         if sparse_weights is not None:
             sparse_weights, _ = sparse_fill_empty_rows(sparse_weights, 1.0)
@@ -52,14 +58,27 @@ def safe_embedding_lookup_sparse(embedding_weights: Any, sparse_ids: Any, sparse
                                          partition_strategy=partition_strategy, max_norm=max_norm,
                                          name=None if default_id is None else scope)
         if default_id is None:
-            column = raw.ExpandDims(is_empty, -1)
-            mask = raw.Tile(column, raw.Pack([1, raw.Shape(result)[1]]))
-            result = raw.Select(mask, raw.ZerosLike(result), result, name=scope)
-        final = reshape(result, raw.ConcatV2([raw.Cast(outer, DstT=dtypes.int32), raw.Shape(result)[1:]], 0))
-        known = convert_to_tensor(tables[0]).shape[1:]
-        final.set_shape(final.shape.merge_with([None] * (final.shape.ndims - len(known)) + known.as_list())
-                        if final.shape.ndims is not None else None)
+            empty = tile(reshape(is_empty, [-1, 1]), stack([1, shape_of(result)[1]]))
+            result = where(empty, zeros_like(result), result, name=scope)
+        outer = slice_of(cast(shape, dtypes.int32), [0], [rank - 1])
+        final = reshape(result, concat([outer, slice_of(shape_of(result), [1], [-1])], 0))
+        final.set_shape(unknown_shape(None if known is None else known - 1).concatenate(result.get_shape()[1:]))
         return final
+
+
+def _valid(ids: SparseTensor, weights: Any, combiner: str) -> tuple:
+    """Ids from 0 on and their weights; with a combiner other than "sum", those whose weight is positive."""
+    kept = greater_equal(ids.values, 0)
+    if weights is not None:
+        kept = logical_and(kept, ones_like(weights.values, dtype=dtypes.bool_))
+    ids = sparse_retain(ids, kept)
+    if weights is None:
+        return ids, None
+    weights = sparse_retain(weights, kept)
+    if combiner == "sum":
+        return ids, weights
+    positive = greater(weights.values, 0)
+    return sparse_retain(ids, positive), sparse_retain(weights, positive)
 
 
 def scale_regularization_loss(regularization_loss: Any) -> Any:

@@ -9,11 +9,14 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare.renamed_arguments import renamed
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.composite import SparseTensor, SparseTensorValue, is_sparse
-from jitgraph.graph.constant_value import constant_value
+from jitgraph.graph.constant_value import constant_value, static_shape, static_value
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.arrays.join import concat
+from jitgraph.ops.arrays.shape import expand_dims
+from jitgraph.ops.elementwise.cast import cast
 
 
 def as_sparse(sp_input: Any) -> SparseTensor:
@@ -103,22 +106,25 @@ def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> Sparse
     Raises ValueError if it is known that the shapes differ in their number of places.
     """
     sp_input = as_sparse(sp_input)
-    shape = raw.Cast(shape, DstT=dtypes.int64)
+    shape = cast(shape, dtypes.int64)
     with name_scope(name, "SparseReshape", [sp_input]) as scope:
         indices, found = raw.SparseReshape(sp_input.indices, sp_input.dense_shape, shape, name=scope)
-        have, wanted = _static(sp_input), constant_value(shape)
-        if have is not None and wanted is not None:
-            found = convert_to_tensor(_resolved(have, [int(n) for n in wanted]), dtypes.int64)
+        have, wanted = static_shape(sp_input.dense_shape), static_shape(shape)
+        if have is not None and None not in have and wanted is not None:
+            resolved = _resolved(have, wanted, static_value(shape))
+            found = found if resolved is None else convert_to_tensor(resolved, dtypes.int64)
         return SparseTensor(indices, raw.Identity(sp_input.values), found)
 
 
-def _resolved(have: list[int], wanted: list[int]) -> list[int]:
-    if wanted.count(-1) > 1:
-        raise ValueError(f"At most one dimension can be inferred (-1). Found: {wanted}")
-    total = int(np.prod(have))
-    found = list(wanted)
-    if -1 in wanted:
-        found[wanted.index(-1)] = total // max(1, int(np.prod([n for n in wanted if n != -1])))
+def _resolved(have: list[int], wanted: list, given: Any) -> list[int] | None:
+    """The sizes wanted (None: unknown) of as many places as `have` has; None if they do not follow."""
+    if given is not None and list(given).count(-1) > 1:
+        raise ValueError(f"At most one dimension can be inferred (-1). Found: {given}")
+    total, found = int(np.prod(have)), list(wanted)
+    if wanted.count(None) > 1:
+        return None
+    if None in wanted:
+        found[wanted.index(None)] = total // int(np.prod([n for n in wanted if n is not None]))
     if int(np.prod(found)) != total:
         raise ValueError(f"Cannot reshape a tensor with {total} elements to shape {wanted} ({int(np.prod(found))} "
                          "elements).")
@@ -296,10 +302,10 @@ def sparse_merge(sp_ids: Any, sp_values: Any, vocab_size: Any, name: str | None 
     with name_scope(name, "SparseMerge", [*sp_ids, sp_values]):
         ids = [as_sparse(one) for one in sp_ids]
         sp_values = as_sparse(sp_values)
-        columns = [raw.ExpandDims(raw.Cast(one.values, DstT=dtypes.int64), 1) for one in ids]
-        indices = raw.ConcatV2([ids[0].indices[:, :-1], *columns], 1)
-        sizes = raw.Pack([raw.Cast(size, DstT=dtypes.int64) for size in vocab_size])
-        shape = raw.ConcatV2([ids[0].dense_shape[:-1], sizes], 0)
+        columns = [expand_dims(cast(one.values, dtypes.int64), axis=1) for one in ids]
+        sizes = [cast(size, dtypes.int64) for size in vocab_size]
+        indices = concat([ids[0].indices[:, :-1], *columns], 1)
+        shape = concat([ids[0].dense_shape[:-1], sizes], 0)
         found = SparseTensor(indices, sp_values.values, shape)
         if already_sorted:
             return found

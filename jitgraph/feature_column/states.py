@@ -1,0 +1,71 @@
+"""Where the variables of columns are made: in the variable scope of a call, or by a layer."""
+from __future__ import annotations
+
+from typing import Any
+
+from jitgraph.graph.collections import GraphKeys
+from jitgraph.graph.dtypes import float32
+from jitgraph.variables.variable_scopes import get_variable
+
+
+class ScopeState:
+    """The variables of ``input_layer``: made, or shared, in the current variable scope where they are first needed."""
+
+    def __init__(self, weight_collections: Any = None, trainable: Any = True):
+        self.collections = None if weight_collections is None else list(weight_collections)
+        if self.collections and GraphKeys.GLOBAL_VARIABLES not in self.collections:
+            self.collections.append(GraphKeys.GLOBAL_VARIABLES)
+        self.trainable = trainable
+        self._made: Any = None
+
+    def create_variable(self, column: Any, name: str, shape: Any, dtype: Any = None, trainable: bool = True,
+                        use_resource: bool | None = None, initializer: Any = None) -> Any:
+        """The variable `name` of the current scope."""
+        self._made = get_variable(name, shape=shape, dtype=float32 if dtype is None else dtype, initializer=initializer,
+                                  trainable=trainable and self.trainable, collections=self.collections)
+        return self._made
+
+    def get_variable(self, column: Any, name: str) -> Any:
+        """The one variable that ``column.create_state`` makes."""
+        column.create_state(self)
+        return self._made
+
+    def add_resource(self, column: Any, name: str, resource: Any) -> None:
+        """Nothing: a table is found by its collection."""
+
+
+class LayerState:
+    """The variables that a layer made for its columns, by column and name."""
+
+    def __init__(self, trainable: bool):
+        self.trainable = trainable
+        self.made: list[Any] = []
+        self._variables: dict[tuple[Any, str], Any] = {}
+        self._resources: dict[tuple[Any, str], Any] = {}
+
+    def create_variable(self, column: Any, name: str, shape: Any, dtype: Any = None, trainable: bool = True,
+                        use_resource: bool | None = True, initializer: Any = None) -> Any:
+        """A new variable of the current scope.  Raises ValueError if the column has one of that name."""
+        if (column, name) in self._variables:
+            raise ValueError("Variable already exists.")
+        variable = get_variable(name, shape=shape, dtype=float32 if dtype is None else dtype, initializer=initializer,
+                                trainable=self.trainable and trainable, use_resource=use_resource)
+        self._variables[column, name] = variable
+        self.made.append(variable)
+        return variable
+
+    def get_variable(self, column: Any, name: str) -> Any:
+        """The variable `name` of a column.  Raises ValueError if it was not made."""
+        if (column, name) not in self._variables:
+            raise ValueError("Variable does not exist.")
+        return self._variables[column, name]
+
+    def add_resource(self, column: Any, name: str, resource: Any) -> None:
+        """Keeps a table of a column."""
+        self._resources[column, name] = resource
+
+    def get_resource(self, column: Any, name: str) -> Any:
+        """The table `name` of a column.  Raises ValueError if there is none."""
+        if (column, name) not in self._resources:
+            raise ValueError("Resource does not exist.")
+        return self._resources[column, name]
