@@ -18,4 +18,38 @@ ESTIMATORS: dict[str, str] = {
     "feature_column.dense_rows": "feature_column.input_layer",
     "feature_column.weighted_sums": "feature_column.linear_model",
     "feature_column.column": "feature_column.make_parse_example_spec",
+    "estimator.estimator": "estimator.Estimator",
+    "estimator.spec": "estimator.EstimatorSpec estimator.experimental.call_logit_fn",
+    "estimator.modes": "estimator.ModeKeys",
+    "estimator.run_config": "estimator.RunConfig",
+    "estimator.warm_start": "estimator.WarmStartSettings",
+    "train.vocabularies": "estimator.VocabInfo",
+    "estimator.training_executor": "estimator.TrainSpec estimator.EvalSpec estimator.train_and_evaluate",
+    "estimator.exporters": """
+        estimator.Exporter estimator.BestExporter estimator.FinalExporter estimator.LatestExporter""",
+    "estimator.added_metrics": "estimator.add_metrics",
+    "estimator.array_inputs": "estimator.inputs.numpy_input_fn estimator.inputs.pandas_input_fn",
+    "estimator.export_outputs": """
+        estimator.export.ExportOutput estimator.export.ClassificationOutput estimator.export.RegressionOutput
+        estimator.export.PredictOutput""",
+    "estimator.receivers": """
+        estimator.export.ServingInputReceiver estimator.export.TensorServingInputReceiver
+        estimator.export.build_parsing_serving_input_receiver_fn estimator.export.build_raw_serving_input_receiver_fn
+        estimator.experimental.build_raw_supervised_input_receiver_fn""",
+    "estimator.early_stopping": """
+        estimator.experimental.make_early_stopping_hook estimator.experimental.stop_if_higher_hook
+        estimator.experimental.stop_if_lower_hook estimator.experimental.stop_if_no_increase_hook
+        estimator.experimental.stop_if_no_decrease_hook""",
+    "estimator.further_hooks": """
+        estimator.experimental.InMemoryEvaluatorHook estimator.experimental.make_stop_at_checkpoint_step_hook""",
+    "train.hooks.run_hooks": """
+        estimator.SessionRunHook estimator.SessionRunArgs estimator.SessionRunContext estimator.SessionRunValues""",
+    "train.hooks.timers": "estimator.SecondOrStepTimer",
+    "train.hooks.checkpoints": "estimator.CheckpointSaverHook estimator.CheckpointSaverListener",
+    "train.hooks.summaries": "estimator.SummarySaverHook estimator.StepCounterHook",
+    "train.hooks.watching": """
+        estimator.LoggingTensorHook estimator.NanTensorHook estimator.NanLossDuringTrainingError""",
+    "train.hooks.stopping": "estimator.StopAtStepHook estimator.GlobalStepWaiterHook",
+    "train.hooks.feeding": "estimator.FinalOpsHook estimator.FeedFnHook",
+    "train.hooks.profiling": "estimator.ProfilerHook",
 }

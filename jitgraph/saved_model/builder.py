@@ -95,6 +95,8 @@ class SavedModelBuilder:
     def _copy_assets(self, assets_collection: Any) -> None:
         """Copies the files, each under a name of its own, and notes them in the graph."""
         names: dict[str, str] = {}
+        if assets_collection is None:
+            logs.info("No assets to save.")
         for tensor in assets_collection or ():
             path = _asset_path(tensor)
             if path not in names:
@@ -103,7 +105,10 @@ class SavedModelBuilder:
             info.tensor_info.name = tensor.name
             get_default_graph().add_to_collection(constants.ASSETS_KEY, any_message()(
                 type_url=_ASSET_URL, value=info.SerializeToString(deterministic=True)))
+        if assets_collection is not None:
+            logs.info("Assets added to graph.")
         if not names:
+            logs.info("No assets to write.")
             return
         folder = os.path.join(self._folder, constants.ASSETS_DIRECTORY)
         with op_errors(folder):
@@ -111,6 +116,14 @@ class SavedModelBuilder:
             for path, name in names.items():
                 shutil.copyfile(path, os.path.join(folder, name))
         logs.info("Assets written to: %s", folder)
+
+    def _add_train_op(self, train_op: Any) -> None:
+        """Notes the training step of the default graph.  Raises TypeError if it is neither a tensor nor an operation."""
+        if train_op is None:
+            return
+        if not isinstance(train_op, (Tensor, Operation)):
+            raise TypeError(f"train_op needs to be a Tensor or Op: {train_op!r}")
+        get_default_graph().add_to_collection(constants.TRAIN_OP_KEY, train_op)
 
     def _add(self, saver: Saver, tags: Any, signature_def_map: Any, clear_devices: bool,
              strip_default_attrs: bool) -> None:

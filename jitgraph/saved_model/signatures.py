@@ -106,6 +106,23 @@ def classification_signature_def(examples: Any, classes: Any, scores: Any) -> An
     return build_signature_def({constants.CLASSIFY_INPUTS: inputs}, outputs, constants.CLASSIFY_METHOD_NAME)
 
 
+def _supervised(method: str, inputs: dict[str, Any], *outputs: dict[str, Any] | None) -> Any:
+    if not inputs:
+        raise ValueError(f"{method} inputs cannot be None or empty.")
+    found = {key: tensor for some in outputs for key, tensor in (some or {}).items()}
+    return build_signature_def(_infos(inputs), _infos(found), method)
+
+
+def supervised_train_signature_def(inputs: dict[str, Any], loss: Any = None, predictions: Any = None, metrics: Any = None) -> Any:
+    """The signature of a training step; all arguments are {name: tensor}.  Raises ValueError without inputs."""
+    return _supervised(constants.SUPERVISED_TRAIN_METHOD_NAME, inputs, loss, predictions, metrics)
+
+
+def supervised_eval_signature_def(inputs: dict[str, Any], loss: Any = None, predictions: Any = None, metrics: Any = None) -> Any:
+    """The signature of an evaluation step; all arguments are {name: tensor}.  Raises ValueError without inputs."""
+    return _supervised(constants.SUPERVISED_EVAL_METHOD_NAME, inputs, loss, predictions, metrics)
+
+
 _OUTPUTS = {constants.CLASSIFY_METHOD_NAME: {constants.CLASSIFY_OUTPUT_CLASSES: string,
                                              constants.CLASSIFY_OUTPUT_SCORES: float32},
             constants.REGRESS_METHOD_NAME: {constants.REGRESS_OUTPUTS: float32}}

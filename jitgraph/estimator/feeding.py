@@ -1,0 +1,210 @@
+"""Data in memory, fed batch by batch into a queue by threads of their own."""
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from jitgraph.app import logs
+from jitgraph.graph import dtypes, errors
+from jitgraph.graph.scopes import name_scope
+from jitgraph.ops.arrays.identity import placeholder
+from jitgraph.ops.elementwise.arithmetic import maximum
+from jitgraph.ops.elementwise.cast import cast
+from jitgraph.resources.queues import FIFOQueue, PaddingFIFOQueue, RandomShuffleQueue
+from jitgraph.summary.summaries import scalar
+from jitgraph.train.queue_runner import QueueRunner, add_queue_runner
+
+_ENDED = (errors.OutOfRangeError, errors.CancelledError)
+
+
+class FeedingQueueRunner(QueueRunner):
+    """A QueueRunner whose threads feed each run with what a function gives: the values of the placeholders, in order."""
+
+    def __init__(self, queue: Any, enqueue_ops: list, placeholders: list, feed_fns: list[Callable]):
+        super().__init__(queue, enqueue_ops, queue_closed_exception_types=_ENDED)
+        self._fed = {op: fed for op, *fed in zip(enqueue_ops, placeholders, feed_fns)}
+
+    def _run(self, sess: Any, enqueue_op: Any, coord: Any) -> None:
+        placeholders, values = self._fed[enqueue_op]
+        super()._run(_Fed(sess, placeholders, values), enqueue_op, coord)
+
+    def _end(self, sess: Any) -> None:
+        super()._end(sess.session)
+
+
+class _Fed:
+    """A session whose callables are fed with what a function gives."""
+
+    def __init__(self, session: Any, placeholders: list, values: Callable[[], list]):
+        self.session, self._placeholders, self._values = session, placeholders, values
+
+    def make_callable(self, fetches: Any) -> Callable:
+        run, values = self.session.make_callable(fetches, feed_list=self._placeholders), self._values
+        return lambda: run(*values())
+
+
+class _Epochs:
+    """The rows of successive batches, round and round, from a first one on; OutOfRangeError after so many epochs."""
+
+    def __init__(self, length: int, batch_size: int, random_start: bool, seed: int | None, num_epochs: int | None):
+        self._length, self._batch_size, self._num_epochs = length, batch_size, num_epochs
+        self._row = random.Random(seed).randrange(length) if random_start else 0
+        self._left = None if num_epochs is None else num_epochs * length
+
+    def next(self) -> np.ndarray:
+        """The rows of the next batch; the last one may be shorter."""
+        count = self._batch_size
+        if self._left is not None:
+            if self._left <= 0:
+                raise errors.OutOfRangeError(None, None, f"Already emitted {self._num_epochs} epochs.")
+            count = min(count, self._left)
+            self._left -= count
+        rows = np.arange(self._row, self._row + count) % self._length
+        self._row = (self._row + count) % self._length
+        return rows
+
+
+def _of_arrays(arrays: list[np.ndarray], epochs: _Epochs) -> Callable[[], list]:
+    if any(len(array) != epochs._length for array in arrays):
+        raise ValueError("Array lengths must match.")
+
+    def values() -> list:
+        rows = epochs.next()
+        return [rows, *(array[rows] for array in arrays)]
+
+    return values
+
+
+def _of_frame(frame: Any, epochs: _Epochs) -> Callable[[], list]:
+    def values() -> list:
+        part = frame.iloc[epochs.next()]
+        return [part.index.values, *(part[column].values for column in part.columns)]
+
+    return values
+
+
+class _OfGenerator:
+    """Batches of the dicts that a generator function gives, round and round; short ones are padded, if asked."""
+
+    def __init__(self, generator: Callable, keys: list, batch_size: int, num_epochs: int | None, pad_value: Any):
+        self._generator, self._keys, self._batch_size = generator, keys, batch_size
+        self._num_epochs, self._pad_value = num_epochs, pad_value
+        self._epoch = 0
+        self._iterator = generator()
+
+    def __call__(self) -> list:
+        if self._num_epochs and self._epoch >= self._num_epochs:
+            raise errors.OutOfRangeError(None, None, f"Already emitted {self._num_epochs} epochs.")
+        columns: list[list] = [[] for _ in self._keys]
+        size = 0
+        while size < self._batch_size:
+            row = self._next_row()
+            for column, key in zip(columns, self._keys):
+                if key not in row:
+                    raise KeyError(f"key mismatch between dicts emitted by GenFun Expected {self._keys} keys; got {row.keys()}")
+                column.append(row[key])
+                size += 1               # as TensorFlow counts: values, not examples
+        return [np.asarray(column if self._pad_value is None else padded(column, self._pad_value)) for column in columns]
+
+    def _next_row(self) -> dict:
+        try:
+            return next(self._iterator)
+        except StopIteration:
+            self._epoch += 1
+            self._iterator = self._generator()
+            return next(self._iterator)
+
+
+def padded(arrays: list[np.ndarray], fill: Any = 0) -> Any:
+    """Arrays that differ in their last size as one, filled up.  Raises ValueError if they differ elsewhere."""
+    shapes = [array.shape[:-1] if array.ndim else None for array in arrays]
+    if any(shape != shapes[0] for shape in shapes):
+        raise ValueError("Array shapes must match.")
+    lengths = [array.shape[-1] if array.ndim else 0 for array in arrays]
+    if len(set(lengths)) == 1:
+        return arrays
+    result = np.full([len(arrays), *(shapes[0] or ()), max(lengths)], fill, arrays[0].dtype)
+    for row, array, length in zip(result, arrays, lengths):
+        row[..., :length] = array
+    return result
+
+
+def _typed(values: list) -> tuple[list, list]:
+    return [dtypes.as_dtype(value.dtype) for value in values], [value.shape for value in values]
+
+
+def enqueued(data: Any, capacity: int, shuffle: bool = False, min_after_dequeue: float | None = None, num_threads: int = 1,
+             seed: int | None = None, name: str = "enqueue_input", enqueue_size: int = 1, num_epochs: int | None = None,
+             pad_value: Any = None) -> Any:
+    """A queue of the rows of an array, a dict of arrays or a DataFrame, each after its number, or of a generator's dicts.
+
+    `shuffle`: whether it gives them in random order, at least `min_after_dequeue` waiting.  `num_epochs` is for each of the
+    threads.  Raises TypeError for other data, NotImplementedError for padding of what is no generator, or shuffled.
+    """
+    if pad_value is not None and (shuffle or not callable(data)):
+        raise NotImplementedError("padding and shuffling data at the same time is not implemented" if callable(data)
+                                  else "padding is only available with generator usage")
+    _warn_of_threads(shuffle, num_threads, num_epochs)
+    with name_scope(name):
+        types, shapes, make = _source(data, enqueue_size, shuffle, num_epochs, pad_value)
+        waiting = 0
+        queue: Any
+        if shuffle:
+            waiting = int(capacity / 4 if min_after_dequeue is None else min_after_dequeue)
+            queue = RandomShuffleQueue(capacity, waiting, dtypes=types, shapes=shapes, seed=seed)
+        elif pad_value is not None:
+            queue = PaddingFIFOQueue(capacity, dtypes=types, shapes=[(*s[:-1], None) if s else s for s in shapes])
+        else:
+            queue = FIFOQueue(capacity, dtypes=types, shapes=shapes)
+        fed: list[list] = []
+        operations = []
+        for _ in range(num_threads):
+            fed.append([placeholder(kind) for kind in types])
+            operations.append(queue.enqueue_many(fed[-1]))
+        feeds = [make(None if seed is None else (number + 1) * seed) for number in range(num_threads)]
+        add_queue_runner(FeedingQueueRunner(queue, operations, fed, feeds))
+        full = cast(maximum(0, queue.size() - waiting), dtypes.float32) * (1.0 / (capacity - waiting))
+        scalar(f"queue/{queue.name}fraction_over_{waiting}_of_{capacity - waiting}_full", full)
+        return queue
+
+
+def _source(data: Any, batch_size: int, random_start: bool, num_epochs: int | None, pad_value: Any) -> tuple:
+    """(dtypes, shapes, a function of a seed that gives a function of nothing that gives the values of a batch)"""
+    if callable(data):
+        first = next(data())
+        keys = sorted(first)
+        types, shapes = _typed([first[key] for key in keys])
+        return types, shapes, lambda seed: _OfGenerator(data, keys, batch_size, num_epochs, pad_value)
+
+    def epochs(seed: int | None, length: int) -> _Epochs:
+        return _Epochs(length, batch_size, random_start, seed, num_epochs)
+
+    if isinstance(data, (np.ndarray, dict)):
+        arrays = [data] if isinstance(data, np.ndarray) else list(data.values())
+        types, shapes = _typed(arrays)
+        return ([dtypes.int64, *types], [(), *(shape[1:] for shape in shapes)],
+                lambda seed: _of_arrays(arrays, epochs(seed, len(arrays[0]))))
+    if hasattr(data, "iloc"):
+        types = [dtypes.as_dtype(kind) for kind in [data.index.dtype, *data.dtypes]]
+        return types, [()] * len(types), lambda seed: _of_frame(data, epochs(seed, len(data)))
+    raise TypeError("data must be either a numpy array or pandas DataFrame if pandas is installed; got "
+                    f"{type(data).__name__}")
+
+
+def _warn_of_threads(shuffle: bool, num_threads: int, num_epochs: int | None) -> None:
+    if num_threads <= 1:
+        return
+    if num_epochs is not None:
+        logs.warning("enqueue_data was called with num_epochs and num_threads > 1. num_epochs is applied per thread, so this will "
+                     "produce more epochs than you probably intend. If you want to limit epochs, use one thread.")
+    if shuffle and num_epochs is not None:
+        logs.warning("enqueue_data was called with shuffle=True, num_threads > 1, and num_epochs. This will create multiple threads, "
+                     "all reading the array/dataframe in order adding to the same shuffling queue; the results will likely not be "
+                     "sufficiently shuffled.")
+    if not shuffle:
+        logs.warning("enqueue_data was called with shuffle=False and num_threads > 1. This will create multiple threads, all reading "
+                     "the array/dataframe in order. If you want examples read in order, use one thread; if you want multiple threads, "
+                     "enable shuffling.")
