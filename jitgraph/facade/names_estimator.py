@@ -52,4 +52,16 @@ ESTIMATORS: dict[str, str] = {
     "train.hooks.stopping": "estimator.StopAtStepHook estimator.GlobalStepWaiterHook",
     "train.hooks.feeding": "estimator.FinalOpsHook estimator.FeedFnHook",
     "train.hooks.profiling": "estimator.ProfilerHook",
+    "estimator.canned.deep": """
+        estimator.DNNClassifier estimator.DNNRegressor estimator.DNNEstimator estimator.experimental.dnn_logit_fn_builder""",
+    "estimator.canned.linear": """
+        estimator.LinearClassifier estimator.LinearRegressor estimator.LinearEstimator
+        estimator.experimental.linear_logit_fn_builder""",
+    "estimator.canned.combined": """
+        estimator.DNNLinearCombinedClassifier estimator.DNNLinearCombinedRegressor
+        estimator.DNNLinearCombinedEstimator""",
+    "estimator.canned.baseline": """
+        estimator.BaselineClassifier estimator.BaselineRegressor estimator.BaselineEstimator""",
+    "estimator.canned.example_specs": """
+        estimator.classifier_parse_example_spec estimator.regressor_parse_example_spec""",
 }

@@ -103,6 +103,12 @@ def linear_model(features: dict[str, Any], feature_columns: Any, units: int = 1,
     """
     with variable_scope(None, "linear_model") as scope:
         name = _last_part(scope.name)
+    return weighted_sums(features, feature_columns, units, sparse_combiner, name, cols_to_vars, weight_collections, trainable)
+
+
+def weighted_sums(features: dict[str, Any], feature_columns: Any, units: int, sparse_combiner: str, name: str,
+                  cols_to_vars: dict | None = None, weight_collections: Any = None, trainable: bool = True) -> Any:
+    """``linear_model`` in the scope `name`."""
     collections = weight_collections_of(weight_collections)
     sums: list[_ColumnSum] = []
     for column in in_order(feature_columns, "_FeatureColumn"):

@@ -157,7 +157,8 @@ def _by_device(items: list[Saveable]) -> list[tuple[str, list[Saveable]]]:
     """(device, its saveables), sorted by device.  Raises ValueError for an object with tensors on several."""
     found: dict[str, list[Saveable]] = {}
     for saveable in items:
-        places = {device_string(spec.device or "") for spec in saveable.specs}
+        # of a resource variable, the device is that of its value on the host, which a node of its own brings there
+        places = {device_string(spec.tensor.device or "") for spec in saveable.specs}
         if len(places) != 1:
             raise ValueError(f"specs of saveable {saveable.name} are not all on one device: {sorted(places)}")
         found.setdefault(places.pop(), []).append(saveable)

@@ -9,6 +9,7 @@ from jitgraph.declare.renamed_arguments import renamed
 from jitgraph.graph import dtypes
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor, is_tensor_like
+from jitgraph.graph.counting import counted_as
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.ops.arrays.constant import constant
@@ -18,7 +19,7 @@ from jitgraph.ops.arrays.searching import where
 from jitgraph.ops.arrays.shape import shape, size, squeeze
 from jitgraph.ops.elementwise.cast import cast
 from jitgraph.ops.random.draws import random_uniform
-from jitgraph.ops.reduce.reductions import reduce_mean, reduce_sum
+from jitgraph.ops.reduce.reductions import count_nonzero, reduce_mean, reduce_sum
 
 
 def _same_shapes(first: Any, second: Any, what: str) -> None:
@@ -94,9 +95,12 @@ def zero_fraction(value: Any, name: str | None = None) -> Any:
     with name_scope(name, "zero_fraction", [value]):
         value = convert_to_tensor(value, name="value")
         count = size(value, out_type=dtypes.int64)
-        nonzero = raw.Sum(cast(raw.NotEqual(value, constant(0, value.dtype.base_dtype)), dtypes.int64),
-                          raw.Range(0, raw.Rank(value), 1))
-        return identity(raw.RealDiv(cast(count - nonzero, dtypes.float32), cast(count, dtypes.float32)), name="fraction")
+        with counted_as(20 if value.shape.ndims is not None else 26):       # TensorFlow counts in int32 where that suffices
+            nonzero = count_nonzero(value, dtype=dtypes.int64)
+        with name_scope("counts_to_fraction"):
+            zeros = cast(count - nonzero, dtypes.float32)
+            fraction = zeros / cast(count, dtypes.float32)
+        return identity(fraction, name="fraction")
 
 
 # -- dropout -------------------------------------------------------------------------------------------------------

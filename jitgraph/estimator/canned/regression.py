@@ -1,0 +1,64 @@
+"""The head of regressions."""
+from __future__ import annotations
+
+from typing import Any
+
+from jitgraph.estimator.canned import checks
+from jitgraph.estimator.canned.head import PREDICT, REGRESSION, REGULARIZATION_LOSS, CannedHead, LossSpec
+from jitgraph.estimator.canned.measures import predictions_mean
+from jitgraph.estimator.export_outputs import ExportOutput, PredictOutput, RegressionOutput
+from jitgraph.estimator.spec import AVERAGE_LOSS
+from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.losses.losses import Reduction, mean_squared_error
+from jitgraph.metrics.means import mean
+from jitgraph.ops.elementwise.cast import to_float
+from jitgraph.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
+
+
+class RegressionHead(CannedHead):
+    """Numbers [..., label_dimension], by default with the squared error; `inverse_link_fn` makes predictions of logits."""
+
+    def __init__(self, label_dimension: int, weight_column: Any = None, loss_reduction: str = Reduction.SUM,
+                 loss_fn: Any = None, inverse_link_fn: Any = None, name: str | None = None):
+        super().__init__(weight_column, loss_reduction, loss_fn, name)
+        if label_dimension < 1:
+            raise ValueError(f"Invalid label_dimension {label_dimension}.")
+        self.logits_dimension = label_dimension
+        self._inverse_link_fn = inverse_link_fn
+
+    def create_loss(self, features: Any, mode: str, logits: Any, labels: Any) -> LossSpec:
+        """The squared error of labels [..., label_dimension]."""
+        logits = convert_to_tensor(logits)
+        labels = to_float(checks.checked_labels(labels, logits, self.logits_dimension))
+        if self._loss_fn:
+            unreduced = checks.called_loss(self._loss_fn, labels, logits, features, self.logits_dimension)
+        else:
+            unreduced = mean_squared_error(labels, logits, reduction=Reduction.NONE)
+        return self._weighted(unreduced, checks.weights_of(features, self._weight_column, logits, per_logit=True), labels)
+
+    def _predicted(self, logits: Any) -> tuple[Any, dict[str, Any]]:
+        logits = checks.checked_logits(logits, self.logits_dimension)
+        if self._inverse_link_fn:
+            return logits, {"predictions": self._inverse_link_fn(logits), "logits": logits}
+        return logits, {"predictions": logits}
+
+    def _exports(self, predictions: dict[str, Any]) -> dict[str, ExportOutput]:
+        output = RegressionOutput(predictions["predictions"])
+        return {DEFAULT_SERVING_SIGNATURE_DEF_KEY: output, REGRESSION: output, PREDICT: PredictOutput(predictions)}
+
+    def _metrics(self, predictions: dict[str, Any], loss: LossSpec, labels: Any, regularization_loss: Any) -> dict[str, tuple]:
+        found = {AVERAGE_LOSS: mean(loss.unreduced_loss, weights=loss.weights),
+                 "prediction/mean": predictions_mean(predictions["predictions"], loss.weights, name="prediction/mean"),
+                 "label/mean": mean(labels, weights=loss.weights)}
+        if regularization_loss is not None:
+            found[REGULARIZATION_LOSS] = mean(regularization_loss, name=REGULARIZATION_LOSS)
+        return {self._key(key): value for key, value in found.items()}
+
+
+def regression_head(weight_column: Any = None, label_dimension: int = 1, loss_reduction: str = Reduction.SUM,
+                    loss_fn: Any = None, inverse_link_fn: Any = None, name: str | None = None) -> RegressionHead:
+    """A checked RegressionHead.  Raises ValueError for arguments that do not suit."""
+    checks.check_reduction(loss_reduction)
+    if loss_fn:
+        checks.check_loss_function(loss_fn)
+    return RegressionHead(label_dimension, weight_column, loss_reduction, loss_fn, inverse_link_fn, name)
