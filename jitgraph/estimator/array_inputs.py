@@ -12,8 +12,8 @@ from jitgraph.estimator.feeding import enqueued
 
 def _check_shuffle(shuffle: Any) -> None:
     if not isinstance(shuffle, bool):
-        raise ValueError("shuffle must be provided and explicitly set as boolean (it is recommended to set it as True for training); "
-                         f"got {shuffle}")
+        raise ValueError("shuffle must be provided and explicitly set as boolean (it is recommended to set it as True for "
+                         f"training); got {shuffle}")
 
 
 def _batch(queue: Any, batch_size: int, num_epochs: int | None) -> list:

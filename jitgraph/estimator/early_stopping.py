@@ -88,8 +88,8 @@ def _improvement_hook(higher: bool, estimator: Estimator, metric_name: str, most
             if best is None or _better(higher)(value, best):
                 best, best_step = value, step
             if step - best_step >= most:
-                logs.info('No %s in metric "%s" for %s steps, which is greater than or equal to max steps (%s) configured for early '
-                          "stopping.", said, metric_name, step - best_step, most)
+                logs.info('No %s in metric "%s" for %s steps, which is greater than or equal to max steps (%s) configured for '
+                          "early stopping.", said, metric_name, step - best_step, most)
                 return True
         return False
 

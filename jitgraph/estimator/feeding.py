@@ -27,22 +27,9 @@ class FeedingQueueRunner(QueueRunner):
         super().__init__(queue, enqueue_ops, queue_closed_exception_types=_ENDED)
         self._fed = {op: fed for op, *fed in zip(enqueue_ops, placeholders, feed_fns)}
 
-    def _run(self, sess: Any, enqueue_op: Any, coord: Any) -> None:
+    def _enqueuing(self, sess: Any, enqueue_op: Any) -> Callable:
         placeholders, values = self._fed[enqueue_op]
-        super()._run(_Fed(sess, placeholders, values), enqueue_op, coord)
-
-    def _end(self, sess: Any) -> None:
-        super()._end(sess.session)
-
-
-class _Fed:
-    """A session whose callables are fed with what a function gives."""
-
-    def __init__(self, session: Any, placeholders: list, values: Callable[[], list]):
-        self.session, self._placeholders, self._values = session, placeholders, values
-
-    def make_callable(self, fetches: Any) -> Callable:
-        run, values = self.session.make_callable(fetches, feed_list=self._placeholders), self._values
+        run = sess.make_callable(enqueue_op, feed_list=placeholders)
         return lambda: run(*values())
 
 
@@ -198,13 +185,13 @@ def _warn_of_threads(shuffle: bool, num_threads: int, num_epochs: int | None) ->
     if num_threads <= 1:
         return
     if num_epochs is not None:
-        logs.warning("enqueue_data was called with num_epochs and num_threads > 1. num_epochs is applied per thread, so this will "
-                     "produce more epochs than you probably intend. If you want to limit epochs, use one thread.")
+        logs.warning("enqueue_data was called with num_epochs and num_threads > 1. num_epochs is applied per thread, so this "
+                     "will produce more epochs than you probably intend. If you want to limit epochs, use one thread.")
     if shuffle and num_epochs is not None:
-        logs.warning("enqueue_data was called with shuffle=True, num_threads > 1, and num_epochs. This will create multiple threads, "
-                     "all reading the array/dataframe in order adding to the same shuffling queue; the results will likely not be "
-                     "sufficiently shuffled.")
+        logs.warning("enqueue_data was called with shuffle=True, num_threads > 1, and num_epochs. This will create multiple "
+                     "threads, all reading the array/dataframe in order adding to the same shuffling queue; the results will "
+                     "likely not be sufficiently shuffled.")
     if not shuffle:
-        logs.warning("enqueue_data was called with shuffle=False and num_threads > 1. This will create multiple threads, all reading "
-                     "the array/dataframe in order. If you want examples read in order, use one thread; if you want multiple threads, "
-                     "enable shuffling.")
+        logs.warning("enqueue_data was called with shuffle=False and num_threads > 1. This will create multiple threads, all "
+                     "reading the array/dataframe in order. If you want examples read in order, use one thread; if you want "
+                     "multiple threads, enable shuffling.")

@@ -163,8 +163,8 @@ class _Evaluator:
             self._warn("Estimator is not trained yet. Will start an evaluation when a checkpoint is ready.")
             return EvalResult(MISSING_CHECKPOINT), []
         if path == self._evaluated_path:
-            self._warn("No new checkpoint ready for evaluation. Skip the current evaluation pass as evaluation results are expected "
-                       "to be same for the same checkpoint.")
+            self._warn("No new checkpoint ready for evaluation. Skip the current evaluation pass as evaluation results are "
+                       "expected to be same for the same checkpoint.")
             return EvalResult(NO_NEW_CHECKPOINT), []
         spec = self._spec
         metrics = self._estimator.evaluate(spec.input_fn, steps=spec.steps, name=spec.name, checkpoint_path=path, hooks=spec.hooks)
@@ -305,7 +305,7 @@ class TrainingExecutor:
         evaluator = _Evaluator(self.estimator, self._eval_spec, self._train_spec.max_steps)
         result, last = None, self._train_spec.max_steps
         while True:
-            if result is not None and result.status == EVALUATED:
+            if result is not None and result.metrics is not None:
                 step = result.metrics.get(GraphKeys.GLOBAL_STEP)
                 if step and last and step >= last:
                     logs.info("Exiting evaluation, global_step=%s >= train max_steps=%s", step, last)

@@ -17,7 +17,6 @@ class FeatureColumn:
     """A column: ``name``, ``parse_example_spec`` {key: how to parse it}, ``parents`` (keys and columns that it is made of)."""
 
     name: str
-    parse_example_spec: dict[str, Any]
     parents: list[Any]
     in_scopes = True                    # whether input_layer and linear_model take it
     in_layers = True                    # whether DenseFeatures and LinearModel take it
@@ -27,6 +26,11 @@ class FeatureColumn:
 
     def __gt__(self, other: Any) -> bool:
         return str(self) > str(other)
+
+    @property
+    def parse_example_spec(self) -> dict[str, Any]:
+        """How to parse the features that it uses."""
+        raise NotImplementedError
 
     def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
         """What is made of the features once, whoever uses it: ``transformation_cache.get(column, state_manager)`` keeps it."""

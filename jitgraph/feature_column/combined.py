@@ -69,10 +69,9 @@ class CrossedColumn(CategoricalColumn, _Crossed):
         """The keys and columns that are crossed, those of crossed columns instead of these."""
         return [leaf for key in self.keys for leaf in (key._leaves() if isinstance(key, CrossedColumn) else [key])]
 
-    @property
-    def name(self) -> str:
-        """The names of what is crossed, in order, with _X_ between."""
-        return "_X_".join(sorted(leaf.name if isinstance(leaf, FeatureColumn) else leaf for leaf in self._leaves()))
+    # the names of what is crossed, in order
+    name = property(lambda self: "_X_".join(
+        sorted(leaf.name if isinstance(leaf, FeatureColumn) else leaf for leaf in self._leaves())))
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:

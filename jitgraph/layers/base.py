@@ -180,8 +180,8 @@ class Layer:
                 variable = get_variable(
                     name, () if shape is None else shape, dtype,
                     _float_or_zeros(initializer or scope.initializer, name, dtype, self.name), trainable=trainable,
-                    partitioner=partitioner, use_resource=use_resource or self._use_resource or scope.use_resource, constraint=constraint,
-                    synchronization=synchronization, aggregation=aggregation)
+                    partitioner=partitioner, use_resource=use_resource or self._use_resource or scope.use_resource,
+                    constraint=constraint, synchronization=synchronization, aggregation=aggregation)
                 if regularizer and not any(id(part) in known for part in _parts(variable)):
                     for part in _parts(variable):
                         self.add_loss(functools.partial(_regularized, name, part, regularizer))

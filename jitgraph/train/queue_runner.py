@@ -119,7 +119,7 @@ class QueueRunner:
     def _run(self, sess: Any, enqueue_op: Any, coord: Any) -> None:
         ended = False
         try:
-            enqueue = sess.make_callable(enqueue_op)
+            enqueue = self._enqueuing(sess, enqueue_op)
             while coord is None or not coord.should_stop():
                 try:
                     enqueue()
@@ -139,6 +139,10 @@ class QueueRunner:
             if not ended:
                 with self._lock:
                     self._running[sess] -= 1
+
+    def _enqueuing(self, sess: Any, enqueue_op: Any) -> Any:
+        """A function that runs an enqueue operation."""
+        return sess.make_callable(enqueue_op)
 
     def _end(self, sess: Any) -> None:
         """The input of one thread has ended; the last one closes the queue."""

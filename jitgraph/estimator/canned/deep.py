@@ -55,8 +55,8 @@ class _Network:
         self._hidden: list[tuple[Layer, Layer | None, Layer | None, str]] = []
         for number, size in enumerate(hidden_units):
             with variable_scope(f"hiddenlayer_{number}") as scope:
-                dense = _owned(Dense(size, activation=activation_fn, kernel_initializer=glorot_uniform_initializer(), name=scope,
-                                     _scope=scope))
+                dense = _owned(Dense(size, activation=activation_fn, kernel_initializer=glorot_uniform_initializer(),
+                                     name=scope.name, _scope=scope))
                 dropped = None if dropout is None else _owned(Dropout(rate=dropout))
                 normalized = None
                 if batch_norm:
@@ -64,8 +64,8 @@ class _Network:
                     normalized = _owned(BatchNormalization(momentum=0.999, trainable=True, name=own, _scope=own))
                 self._hidden.append((dense, dropped, normalized, scope.name))
         with variable_scope("logits") as scope:
-            self._logits = _owned(Dense(units, activation=None, kernel_initializer=glorot_uniform_initializer(), name=scope,
-                                        _scope=scope))
+            self._logits = _owned(Dense(units, activation=None, kernel_initializer=glorot_uniform_initializer(),
+                                        name=scope.name, _scope=scope))
             self._logits_name = scope.name
 
     def __call__(self, features: Any, mode: str) -> Any:

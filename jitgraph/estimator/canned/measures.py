@@ -57,12 +57,12 @@ def accuracy_at(labels: Any, predictions: Any, weights: Any, threshold: float, n
 def precision_at(labels: Any, predictions: Any, weights: Any, threshold: float, name: str | None = None) -> tuple:
     """The precision if predictions from `threshold` on are yes."""
     with name_scope(name, f"precision_at_{threshold}", [predictions, labels, weights, threshold]) as scope:
-        value, update = precision_at_thresholds(labels, predictions, (threshold,), weights=weights, name=scope)
+        value, update = precision_at_thresholds(labels, predictions, [threshold], weights=weights, name=scope)
         return squeeze(value), squeeze(update)
 
 
 def recall_at(labels: Any, predictions: Any, weights: Any, threshold: float, name: str | None = None) -> tuple:
     """The recall if predictions from `threshold` on are yes."""
     with name_scope(name, f"recall_at_{threshold}", [predictions, labels, weights, threshold]) as scope:
-        value, update = recall_at_thresholds(labels, predictions, (threshold,), weights=weights, name=scope)
+        value, update = recall_at_thresholds(labels, predictions, [threshold], weights=weights, name=scope)
         return squeeze(value), squeeze(update)
