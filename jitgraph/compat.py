@@ -34,6 +34,7 @@ __path__: list[
 ] = []  # this file is also the package `tensorflow.compat`, of which `tensorflow.compat.v1` is imported
 
 _NAME = "tensorflow"
+_ESTIMATOR = "tensorflow_estimator"     # a package of its own, whose modules are also those of tensorflow.python.estimator
 _FACADE = __name__.rpartition(".")[0]
 # Packages of this project that are no part of TensorFlow's API, though they can be reached as attributes.
 _INTERNAL = {
@@ -212,6 +213,13 @@ def _module(dotted: str) -> ModuleType | None:
     return View(f"{_NAME}.{dotted}", dotted) if isinstance(found, SimpleNamespace) else None
 
 
+def _estimator_module(dotted: str) -> ModuleType | None:
+    """Return what `tensorflow_estimator.DOTTED` means, or None."""
+    if dotted in ("", "python", "contrib"):
+        return View(f"{_ESTIMATOR}.{dotted}".rstrip("."), "")
+    return importlib.import_module(f"{_NAME}.{dotted}")
+
+
 class _Loader(importlib.abc.Loader):
     """Puts a module that exists already under the name that was imported."""
 
@@ -234,9 +242,9 @@ class _Finder(importlib.abc.MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         top, _, dotted = fullname.partition(".")
-        if top != _NAME:
+        if top not in (_NAME, _ESTIMATOR):
             return None
-        module = _module(dotted)
+        module = _module(dotted) if top == _NAME else _estimator_module(dotted)
         if module is None:
             # Without `name=`, or `from package import module` would swallow the sentence.
             raise ModuleNotFoundError(_not_there(dotted))
@@ -294,7 +302,7 @@ def uninstall() -> None:
     sys.meta_path.remove(_FINDER)
     sys.meta_path.remove(_ABSENT)
     facade = importlib.import_module(_FACADE)
-    for name in [name for name in sys.modules if name == _NAME or name.startswith(_NAME + ".")]:
+    for name in [name for name in sys.modules if name.partition(".")[0] in (_NAME, _ESTIMATOR)]:
         module = sys.modules.pop(name)
         attribute = name.removeprefix(_NAME + ".")
         # Importing a submodule also binds it in its parent, which here is the facade.

@@ -6,7 +6,6 @@ from typing import Any
 from jitgraph.estimator.canned import checks
 from jitgraph.estimator.canned.head import (
     REGRESSION,
-    REGULARIZATION_LOSS,
     CannedHead,
     LossSpec,
     all_class_ids,
@@ -15,6 +14,8 @@ from jitgraph.estimator.canned.head import (
     ids_of,
     names_of,
 )
+from jitgraph.estimator.canned.keys import MetricKeys as Metric
+from jitgraph.estimator.canned.keys import PredictionKeys as Key
 from jitgraph.estimator.canned.measures import (
     accuracy_at,
     area_under_curve,
@@ -25,7 +26,6 @@ from jitgraph.estimator.canned.measures import (
     recall_at,
 )
 from jitgraph.estimator.export_outputs import ExportOutput, RegressionOutput
-from jitgraph.estimator.spec import AVERAGE_LOSS
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import name_scope
 from jitgraph.losses.losses import Reduction, sparse_softmax_cross_entropy
@@ -75,22 +75,22 @@ class MultiClassHead(CannedHead):
         with name_scope(None, "predictions", [logits]):
             ids_of_all = all_class_ids(logits, self._n_classes)
             names_of_all = all_classes(logits, self._n_classes, self._label_vocabulary)
-            ids = expand_dims(argmax(logits, axis=-1, name="class_ids"), axis=-1)
+            ids = expand_dims(argmax(logits, axis=-1, name=Key.CLASS_IDS), axis=-1)
             classes = names_of(ids, self._label_vocabulary)
-            probabilities = softmax(logits, name="probabilities")
-        return logits, {"logits": logits, "probabilities": probabilities, "class_ids": ids, "classes": classes,
-                        "all_class_ids": ids_of_all, "all_classes": names_of_all}
+            probabilities = softmax(logits, name=Key.PROBABILITIES)
+        return logits, {Key.LOGITS: logits, Key.PROBABILITIES: probabilities, Key.CLASS_IDS: ids, Key.CLASSES: classes,
+                        Key.ALL_CLASS_IDS: ids_of_all, Key.ALL_CLASSES: names_of_all}
 
     def _exports(self, predictions: dict[str, Any]) -> dict[str, ExportOutput]:
         return classification_exports(predictions, self._n_classes, self._label_vocabulary)
 
     def _metrics(self, predictions: dict[str, Any], loss: LossSpec, labels: Any, regularization_loss: Any) -> dict[str, tuple]:
-        ids, weights = predictions["class_ids"], loss.weights
+        ids, weights = predictions[Key.CLASS_IDS], loss.weights
         with name_scope(None, "metrics", [loss.processed_labels, ids, weights, loss.unreduced_loss, regularization_loss]):
-            found = {AVERAGE_LOSS: mean(loss.unreduced_loss, weights=weights, name=AVERAGE_LOSS),
-                     "accuracy": accuracy(loss.processed_labels, ids, weights=weights, name="accuracy")}
+            found = {Metric.LOSS_MEAN: mean(loss.unreduced_loss, weights=weights, name=Metric.LOSS_MEAN),
+                     Metric.ACCURACY: accuracy(loss.processed_labels, ids, weights=weights, name=Metric.ACCURACY)}
             if regularization_loss is not None:
-                found[REGULARIZATION_LOSS] = mean(regularization_loss, name=REGULARIZATION_LOSS)
+                found[Metric.LOSS_REGULARIZATION] = mean(regularization_loss, name=Metric.LOSS_REGULARIZATION)
         return {self._key(key): value for key, value in found.items()}
 
 
@@ -121,40 +121,42 @@ class BinaryHead(CannedHead):
     def _predicted(self, logits: Any) -> tuple[Any, dict[str, Any]]:
         with name_scope(None, "predictions", [logits]):
             logits = checks.checked_logits(logits, self.logits_dimension)
-            logistic = sigmoid(logits, name="logistic")
+            logistic = sigmoid(logits, name=Key.LOGISTIC)
             both = concat((zeros_like(logits), logits), axis=-1, name="two_class_logits")
-            probabilities = softmax(both, name="probabilities")
-            ids = expand_dims(argmax(both, axis=-1, name="class_ids"), axis=-1)
+            probabilities = softmax(both, name=Key.PROBABILITIES)
+            ids = expand_dims(argmax(both, axis=-1, name=Key.CLASS_IDS), axis=-1)
             ids_of_all = all_class_ids(logits, 2)
             names_of_all = all_classes(logits, 2, self._label_vocabulary)
             classes = names_of(ids, self._label_vocabulary)
-        return logits, {"logits": logits, "logistic": logistic, "probabilities": probabilities, "class_ids": ids,
-                        "classes": classes, "all_class_ids": ids_of_all, "all_classes": names_of_all}
+        return logits, {Key.LOGITS: logits, Key.LOGISTIC: logistic, Key.PROBABILITIES: probabilities, Key.CLASS_IDS: ids,
+                        Key.CLASSES: classes, Key.ALL_CLASS_IDS: ids_of_all, Key.ALL_CLASSES: names_of_all}
 
     def _exports(self, predictions: dict[str, Any]) -> dict[str, ExportOutput]:
         return classification_exports(predictions, 2, self._label_vocabulary,
-                                      **{REGRESSION: RegressionOutput(predictions["logistic"])})
+                                      **{REGRESSION: RegressionOutput(predictions[Key.LOGISTIC])})
 
     def _metrics(self, predictions: dict[str, Any], loss: LossSpec, labels: Any, regularization_loss: Any) -> dict[str, tuple]:
         labels, weights = loss.processed_labels, loss.weights
-        ids, logistic = predictions["class_ids"], predictions["logistic"]
-        with name_scope(None, "metrics", [labels, predictions["logits"], logistic, ids, weights, loss.unreduced_loss,
+        ids, logistic = predictions[Key.CLASS_IDS], predictions[Key.LOGISTIC]
+        with name_scope(None, "metrics", [labels, predictions[Key.LOGITS], logistic, ids, weights, loss.unreduced_loss,
                                           regularization_loss]):
-            of_labels = labels_mean(labels, weights, name="label/mean")
-            found = {AVERAGE_LOSS: mean(loss.unreduced_loss, weights=weights, name=AVERAGE_LOSS),
-                     "accuracy": accuracy(labels, ids, weights=weights, name="accuracy"),
-                     "precision": precision(labels, ids, weights=weights, name="precision"),
-                     "recall": recall(labels, ids, weights=weights, name="recall"),
-                     "prediction/mean": predictions_mean(logistic, weights, name="prediction/mean"),
-                     "label/mean": of_labels,
-                     "accuracy_baseline": baseline_of(of_labels),
-                     "auc": area_under_curve(labels, logistic, weights, name="auc"),
-                     "auc_precision_recall": area_under_curve(labels, logistic, weights, "PR", name="auc_precision_recall")}
+            of_labels = labels_mean(labels, weights, name=Metric.LABEL_MEAN)
+            found = {Metric.LOSS_MEAN: mean(loss.unreduced_loss, weights=weights, name=Metric.LOSS_MEAN),
+                     Metric.ACCURACY: accuracy(labels, ids, weights=weights, name=Metric.ACCURACY),
+                     Metric.PRECISION: precision(labels, ids, weights=weights, name=Metric.PRECISION),
+                     Metric.RECALL: recall(labels, ids, weights=weights, name=Metric.RECALL),
+                     Metric.PREDICTION_MEAN: predictions_mean(logistic, weights, name=Metric.PREDICTION_MEAN),
+                     Metric.LABEL_MEAN: of_labels,
+                     Metric.ACCURACY_BASELINE: baseline_of(of_labels),
+                     Metric.AUC: area_under_curve(labels, logistic, weights, name=Metric.AUC),
+                     Metric.AUC_PR: area_under_curve(labels, logistic, weights, "PR", name=Metric.AUC_PR)}
             if regularization_loss is not None:
-                found[REGULARIZATION_LOSS] = mean(regularization_loss, name=REGULARIZATION_LOSS)
+                found[Metric.LOSS_REGULARIZATION] = mean(regularization_loss, name=Metric.LOSS_REGULARIZATION)
             for threshold in self._thresholds:
-                for kind, measure in (("accuracy", accuracy_at), ("precision", precision_at), ("recall", recall_at)):
-                    key = f"{kind}/positive_threshold_{threshold:g}"
+                for pattern, measure in ((Metric.ACCURACY_AT_THRESHOLD, accuracy_at),
+                                         (Metric.PRECISION_AT_THRESHOLD, precision_at),
+                                         (Metric.RECALL_AT_THRESHOLD, recall_at)):
+                    key = pattern % threshold
                     found[key] = measure(labels, logistic, weights, threshold, name=key)
         return {self._key(key): value for key, value in found.items()}
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from jitgraph.control.order_ops import group
+from jitgraph.estimator.canned.keys import MetricKeys, PredictionKeys
 from jitgraph.estimator.export_outputs import ClassificationOutput, ExportOutput, PredictOutput
 from jitgraph.estimator.modes import ModeKeys
-from jitgraph.estimator.spec import AVERAGE_LOSS, LOSS, EstimatorSpec
+from jitgraph.estimator.spec import EstimatorSpec
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.scopes import get_collection, name_scope
 from jitgraph.losses.losses import Reduction, compute_weighted_loss
@@ -23,7 +24,6 @@ from jitgraph.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from jitgraph.summary.summaries import scalar
 from jitgraph.train.global_steps import get_global_step
 
-REGULARIZATION_LOSS = "regularization_loss"
 CLASSIFICATION, REGRESSION, PREDICT = "classification", "regression", "predict"
 
 
@@ -102,7 +102,8 @@ class CannedHead:
             metrics = self._metrics(predictions, loss, labels, regularization)
             return EstimatorSpec(mode, predictions=predictions, loss=total, eval_metric_ops=metrics)
         with name_scope(""):
-            for key, value in ((LOSS, total), (AVERAGE_LOSS, mean_loss), (REGULARIZATION_LOSS, regularization)):
+            for key, value in ((MetricKeys.LOSS, total), (MetricKeys.LOSS_MEAN, mean_loss),
+                               (MetricKeys.LOSS_REGULARIZATION, regularization)):
                 if value is not None:
                     scalar(self._key(key), value)
         return EstimatorSpec(mode, predictions=predictions, loss=total, train_op=train_op)
@@ -154,6 +155,6 @@ def ids_of(labels: Any, vocabulary: Any) -> Any:
 def classification_exports(predictions: dict[str, Any], n_classes: Any, vocabulary: Any,
                            **more: ExportOutput) -> dict[str, ExportOutput]:
     """The signatures of a classifier: its scores and classes by default, and all predictions."""
-    scores = predictions["probabilities"]
+    scores = predictions[PredictionKeys.PROBABILITIES]
     output = ClassificationOutput(scores=scores, classes=all_classes(scores, n_classes, vocabulary))
     return {DEFAULT_SERVING_SIGNATURE_DEF_KEY: output, CLASSIFICATION: output, **more, PREDICT: PredictOutput(predictions)}

@@ -4,10 +4,11 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph.estimator.canned import checks
-from jitgraph.estimator.canned.head import PREDICT, REGRESSION, REGULARIZATION_LOSS, CannedHead, LossSpec
+from jitgraph.estimator.canned.head import PREDICT, REGRESSION, CannedHead, LossSpec
+from jitgraph.estimator.canned.keys import MetricKeys as Metric
+from jitgraph.estimator.canned.keys import PredictionKeys as Key
 from jitgraph.estimator.canned.measures import predictions_mean
 from jitgraph.estimator.export_outputs import ExportOutput, PredictOutput, RegressionOutput
-from jitgraph.estimator.spec import AVERAGE_LOSS
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.losses.losses import Reduction, mean_squared_error
 from jitgraph.metrics.means import mean
@@ -39,19 +40,19 @@ class RegressionHead(CannedHead):
     def _predicted(self, logits: Any) -> tuple[Any, dict[str, Any]]:
         logits = checks.checked_logits(logits, self.logits_dimension)
         if self._inverse_link_fn:
-            return logits, {"predictions": self._inverse_link_fn(logits), "logits": logits}
-        return logits, {"predictions": logits}
+            return logits, {Key.PREDICTIONS: self._inverse_link_fn(logits), Key.LOGITS: logits}
+        return logits, {Key.PREDICTIONS: logits}
 
     def _exports(self, predictions: dict[str, Any]) -> dict[str, ExportOutput]:
-        output = RegressionOutput(predictions["predictions"])
+        output = RegressionOutput(predictions[Key.PREDICTIONS])
         return {DEFAULT_SERVING_SIGNATURE_DEF_KEY: output, REGRESSION: output, PREDICT: PredictOutput(predictions)}
 
     def _metrics(self, predictions: dict[str, Any], loss: LossSpec, labels: Any, regularization_loss: Any) -> dict[str, tuple]:
-        found = {AVERAGE_LOSS: mean(loss.unreduced_loss, weights=loss.weights),
-                 "prediction/mean": predictions_mean(predictions["predictions"], loss.weights, name="prediction/mean"),
-                 "label/mean": mean(labels, weights=loss.weights)}
+        found = {Metric.LOSS_MEAN: mean(loss.unreduced_loss, weights=loss.weights),
+                 Metric.PREDICTION_MEAN: predictions_mean(predictions[Key.PREDICTIONS], loss.weights, name=Metric.PREDICTION_MEAN),
+                 Metric.LABEL_MEAN: mean(labels, weights=loss.weights)}
         if regularization_loss is not None:
-            found[REGULARIZATION_LOSS] = mean(regularization_loss, name=REGULARIZATION_LOSS)
+            found[Metric.LOSS_REGULARIZATION] = mean(regularization_loss, name=Metric.LOSS_REGULARIZATION)
         return {self._key(key): value for key, value in found.items()}
 
 
