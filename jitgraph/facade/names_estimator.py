@@ -62,6 +62,8 @@ ESTIMATORS: dict[str, str] = {
         estimator.DNNLinearCombinedEstimator""",
     "estimator.canned.baseline": """
         estimator.BaselineClassifier estimator.BaselineRegressor estimator.BaselineEstimator""",
+    "estimator.boosted_trees.estimators": """
+        estimator.BoostedTreesClassifier estimator.BoostedTreesRegressor estimator.BoostedTreesEstimator""",
     "estimator.canned.example_specs": """
         estimator.classifier_parse_example_spec estimator.regressor_parse_example_spec""",
 }

@@ -207,6 +207,20 @@ ReaderBaseState: work_started=1 int64; work_finished=2 int64; num_records_produc
 FunctionDef.ArgAttrs: attr=1 map<string,AttrValue>
 RegisteredGradient: gradient_func=1 string; registered_op_type=2 string
 NodeDef.ExperimentalDebugInfo: original_node_names=1 repeated string; original_func_names=2 repeated string
+TreeEnsemble: trees=1 repeated TreeEnsemble.Tree; tree_weights=2 repeated float; tree_metadata=3 repeated
+    TreeEnsemble.TreeMetadata; growing_metadata=4 TreeEnsemble.GrowingMetadata
+TreeEnsemble.Tree: nodes=1 repeated TreeEnsemble.Node
+TreeEnsemble.Node: metadata=777 TreeEnsemble.NodeMetadata | node: leaf=1 TreeEnsemble.Leaf; bucketized_split=2
+    TreeEnsemble.BucketizedSplit
+TreeEnsemble.NodeMetadata: gain=1 float; original_leaf=2 TreeEnsemble.Leaf
+TreeEnsemble.Leaf: scalar=3 float
+TreeEnsemble.BucketizedSplit: feature_id=1 int32; threshold=2 int32; left_id=3 int32; right_id=4 int32; dimension_id=5 int32
+TreeEnsemble.TreeMetadata: num_layers_grown=2 int32; is_finalized=3 bool; post_pruned_nodes_meta=4 repeated
+    TreeEnsemble.PostPruneNodeUpdate
+TreeEnsemble.PostPruneNodeUpdate: new_node_id=1 int32; logit_change=2 repeated float
+TreeEnsemble.GrowingMetadata: num_trees_attempted=1 int64; num_layers_attempted=2 int64; last_layer_node_start=3 int32;
+    last_layer_node_end=4 int32
+TreeDebugOutput: feature_ids=1 repeated int32; logits_path=2 repeated float
 """
 
 ENUMS = """

@@ -35,7 +35,8 @@ _accumulator("SparseConditionalAccumulator", "&string", accumulator_host.SparseS
 
 
 def _dense_shape(c: Any) -> Any:
-    return c.inputs[0].op.attrs.get("shape")
+    made_by = c.inputs[0].op
+    return made_by.attrs.get("shape") if made_by.type.endswith("ConditionalAccumulator") else None
 
 
 def _declare(prefix: str, kind: str) -> None:

@@ -70,7 +70,9 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
 
     def take_grad(self, num_required: Any, name: str | None = None) -> Tensor:
         """The mean (or sum) of the gradients; it waits until there are `num_required`.  The step advances by one."""
-        return self._op("TakeGradient")(self._accumulator_ref, num_required, dtype=self._dtype, name=name)
+        taken = self._op("TakeGradient")(self._accumulator_ref, num_required, dtype=self._dtype, name=name)
+        taken.set_shape(self._shape)
+        return taken
 
 
 class SparseConditionalAccumulator(ConditionalAccumulatorBase):

@@ -32,6 +32,11 @@ def _numbers(value):
     return [float(f"{one:.7g}") for one in [*flat[:_SHOWN], flat.sum()]]
 
 
+def _value(estimator, name):
+    """The numbers of a variable; only that it is there, of serialized trees."""
+    return [] if name.endswith("_serialized") else _numbers(estimator.get_variable_value(name))
+
+
 def _by_key(values):
     return {str(key): _numbers(value) for key, value in values.items()}
 
@@ -94,7 +99,7 @@ def outcome(tf, preamble, program):
             evaluated = estimator.evaluate(names["eval_fn"])
             predicted = list(estimator.predict(names["eval_fn"]))
             found.update(
-                losses=_numbers(losses), nodes=nodes, variables={v: _numbers(estimator.get_variable_value(v)) for v in variables},
+                losses=_numbers(losses), nodes=nodes, variables={v: _value(estimator, v) for v in variables},
                 evaluated=_by_key(evaluated), predictions=len(predicted),
                 first=_by_key(predicted[0]) if isinstance(predicted[0], dict) else _numbers(predicted[0]))
             if names.get("counted", True) is False:
@@ -106,6 +111,7 @@ def outcome(tf, preamble, program):
     except Exception as error:
         return {"error": type(error).__name__}
     finally:
+        tf.compat.v1.disable_resource_variables()       # which estimators of trees enable
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -1,0 +1,1 @@
+"""Gradient boosted trees, grown layer by layer: ``tf.estimator.BoostedTreesClassifier`` and its kin."""
