@@ -11,29 +11,37 @@ _LEVEL_NAMES = {DEBUG: "DEBUG", INFO: "INFO", WARN: "WARN", ERROR: "ERROR", FATA
 
 _lock = threading.Lock()
 _counts: dict[tuple[str, int], int] = {}
+_state: set[str] = set()
 
 
-class _CurrentStderr(logging.StreamHandler):
-    """Writes to what ``sys.stderr`` is at the moment, so that redirecting it works."""
+class _Current(logging.StreamHandler):
+    """Writes to what ``sys.stderr`` (in an interactive Python ``sys.stdout``) is at the moment, so that redirecting it works."""
 
     @property
     def stream(self) -> Any:
-        return sys.stderr
+        return sys.stdout if _is_interactive() else sys.stderr
 
     @stream.setter
     def stream(self, value: Any) -> None:
         pass
 
 
+def _is_interactive() -> bool:
+    return hasattr(sys, "ps1") or bool(sys.flags.interactive)
+
+
 def _logger() -> logging.Logger:
+    """The logger, with a handler of its own unless the program (or absl, in ``tf.app.run``) gave the root logger one before."""
     logger = logging.getLogger("tensorflow")
     with _lock:
-        if logger.level == logging.NOTSET:
-            logger.setLevel(WARN)
-        if not logger.handlers and not logging.getLogger().handlers:
-            handler = _CurrentStderr()
-            handler.setFormatter(logging.Formatter(logging.BASIC_FORMAT))
-            logger.addHandler(handler)
+        if "configured" not in _state:
+            _state.add("configured")
+            if not logging.getLogger().handlers:
+                if _is_interactive():
+                    logger.setLevel(INFO)
+                handler = _Current()
+                handler.setFormatter(logging.Formatter(logging.BASIC_FORMAT))
+                logger.addHandler(handler)
     return logger
 
 
@@ -43,7 +51,7 @@ def get_logger() -> logging.Logger:
 
 
 def get_verbosity() -> int:
-    """The lowest level that is shown; WARN at first."""
+    """The lowest level that is shown: that of the root logger, WARN at first, unless one was set."""
     return _logger().getEffectiveLevel()
 
 

@@ -122,3 +122,6 @@ ALIASES: dict[str, str] = {
         to_hash_bucket_fast=string_to_hash_bucket_fast to_hash_bucket_strong=string_to_hash_bucket_strong
         to_number=string_to_number""",
 }
+
+SAME_NAMESPACES = {"app.flags": "flags"}
+"""Namespaces that are another one."""

@@ -104,19 +104,6 @@ TABLE: dict[str, str] = {
         initializers.lecun_normal initializers.lecun_uniform
         contrib.layers.xavier_initializer contrib.layers.xavier_initializer_conv2d=xavier_initializer
         contrib.layers.variance_scaling_initializer=contrib_variance_scaling""",
-    "app.logs": """
-        logging.DEBUG logging.INFO logging.WARN logging.ERROR logging.FATAL logging.get_verbosity
-        logging.set_verbosity logging.log logging.debug logging.info logging.warn logging.warning logging.error
-        logging.fatal logging.vlog logging.flush logging.log_every_n logging.log_first_n logging.log_if
-        logging.get_logger get_logger logging.TaskLevelStatusMessage""",
-    "app.command_flags": """
-        app.run flags.FLAGS flags.Error flags.FlagValues flags.Flag flags.DEFINE_string flags.DEFINE_integer
-        flags.DEFINE_float flags.DEFINE_boolean flags.DEFINE_bool flags.DEFINE_enum flags.DEFINE_list
-        flags.DEFINE_multi_string flags.DEFINE_multi_integer flags.mark_flag_as_required
-        flags.mark_flags_as_required app.flags.FLAGS app.flags.Error app.flags.FlagValues app.flags.Flag
-        app.flags.DEFINE_string app.flags.DEFINE_integer app.flags.DEFINE_float app.flags.DEFINE_boolean
-        app.flags.DEFINE_bool app.flags.DEFINE_enum app.flags.DEFINE_list app.flags.DEFINE_multi_string
-        app.flags.DEFINE_multi_integer app.flags.mark_flag_as_required app.flags.mark_flags_as_required""",
     "facade.version": """
         VERSION GIT_VERSION COMPILER_VERSION version.VERSION version.GIT_VERSION
         version.COMPILER_VERSION GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER GRAPH_DEF_VERSION_MIN_PRODUCER
@@ -418,22 +405,23 @@ TABLE: dict[str, str] = {
 
 # names of TensorFlow that are not here, and what to write instead: jitgraph/facade/not_here.py; second names:
 # jitgraph/facade/aliases.py; more of this table: jitgraph/facade/names_numeric.py, names_formats.py, names_data.py,
-# names_train.py, names_estimator.py and names_contrib.py beside it
+# names_train.py, names_programs.py, names_estimator.py and names_contrib.py beside it
 
 
 @functools.cache
 def table() -> dict[str, str]:
     """All public names: dotted name -> "module:attribute"."""
-    from jitgraph.facade.aliases import ALIASES
+    from jitgraph.facade.aliases import ALIASES, SAME_NAMESPACES
     from jitgraph.facade.names_contrib import CONTRIB
     from jitgraph.facade.names_data import DATA
     from jitgraph.facade.names_estimator import ESTIMATORS
     from jitgraph.facade.names_formats import FILES
     from jitgraph.facade.names_numeric import NUMERIC
+    from jitgraph.facade.names_programs import PROGRAMS
     from jitgraph.facade.names_train import TRAINING
 
     found: dict[str, str] = {}
-    tables = (TABLE, NUMERIC, FILES, DATA, TRAINING, ESTIMATORS, CONTRIB)
+    tables = (TABLE, NUMERIC, FILES, DATA, TRAINING, PROGRAMS, ESTIMATORS, CONTRIB)
     for module, entries in [entry for table in tables for entry in table.items()]:
         for entry in entries.split():
             name, _, attribute = entry.partition("=")
@@ -446,6 +434,9 @@ def table() -> dict[str, str]:
                 found.update({f"{prefix}.{one.removeprefix(space)}": found[one] for one in list(found) if one.startswith(space)})
             elif (same_as or name) in found:
                 found.setdefault(f"{prefix}.{name}" if prefix else name, found[same_as or name])
+    for prefix, same in SAME_NAMESPACES.items():
+        inside = [name for name in found if name.startswith(f"{same}.")]
+        found.update({prefix + name.removeprefix(same): found[name] for name in inside})
     return found
 
 
@@ -470,9 +461,10 @@ def resolve(name: str) -> Any:
     place = table().get(name)
     if place is None:
         if name in namespaces():
+            from jitgraph.facade.aliases import SAME_NAMESPACES
             from jitgraph.facade.namespaces import namespace
 
-            return namespace(name)
+            return namespace(SAME_NAMESPACES.get(name, name))
         from jitgraph.facade.not_here import missing
 
         raise missing(name)

@@ -1,80 +1,65 @@
 """tf.flags, tf.app and tf.logging."""
+import json
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from jitgraph.app import command_flags as flags
+from . import flag_programs
+
+WANTED = json.loads((Path(__file__).parent / "data" / "tf115_flags.json").read_text())
+JITGRAPH = "import jitgraph as tf"
 
 
-@pytest.fixture
-def values():
-    values = flags.FlagValues()
-    flags.DEFINE_string("dir", "", "where", values)
-    flags.DEFINE_integer("steps", 3, "how many", lower_bound=0, flag_values=values)
-    flags.DEFINE_boolean("quick", False, "whether", values)
-    flags.DEFINE_float("rate", 1, "how much", flag_values=values)
-    flags.DEFINE_enum("mode", "a", ["a", "b"], "which", values)
-    flags.DEFINE_list("names", "x,y", "who", values)
-    flags.DEFINE_multi_integer("n", [1], "sizes", flag_values=values)
-    return values
+@pytest.fixture(scope="module")
+def found():
+    import jitgraph
+
+    return flag_programs.in_process(jitgraph.flags)
 
 
-def test_values_and_defaults(values):
-    rest = values(["prog", "--dir=/x", "--steps", "0x10", "--quick", "-rate=0.5", "--n=4", "--n=5", "rest"])
-    assert rest == ["prog", "rest"]
-    assert values.flag_values_dict() == {"dir": "/x", "steps": 16, "quick": True, "rate": 0.5, "mode": "a",
-                                         "names": ["x", "y"], "n": [4, 5]}
-    values(["prog", "--noquick"])
-    assert values.quick is False and values["steps"].default == 3 and "dir" in values
-    values.steps = 9
-    assert values.steps == 9
+@pytest.mark.parametrize("name", [*flag_programs.COMMAND_LINES, *flag_programs.OTHERS])
+def test_flags_are_those_of_tensorflow(found, name):
+    assert found[name] == WANTED[name]
 
 
-def test_bounds_and_required_flags():
-    values = flags.FlagValues()
-    flags.DEFINE_float("rate", None, "how much", 0.0, 1.0, flag_values=values, required=True)
-    flags.DEFINE_multi_integer("n", [1], "sizes", lower_bound=1, flag_values=values)
-    with pytest.raises(flags.Error, match=r"2.0 is not in \[0.0, 1.0\]"):
-        values(["prog", "--rate=2"])
-    with pytest.raises(flags.Error, match="must have a value other than None"):
-        values(["prog", "--n=3"])
-    with pytest.raises(flags.Error, match="0 is not in"):
-        values(["prog", "--rate=1", "--n=0"])
+@pytest.mark.parametrize("name, arguments, program", flag_programs.OF_A_PROCESS, ids=[one[0] for one in flag_programs.OF_A_PROCESS])
+def test_a_program_with_flags_ends_as_under_tensorflow(tmp_path, name, arguments, program):
+    status, output, errors = flag_programs.process([sys.executable], str(tmp_path), JITGRAPH, arguments, program)
+    assert [status, output] == WANTED[name][:2]
+    if name == "logs before and after":
+        assert errors == WANTED[name][2]
+    elif status:
+        assert errors[-1:] == WANTED[name][2][-1:]
 
 
-@pytest.mark.parametrize("argument, text", [
-    ("--steps=a", "flag --steps=a"), ("--steps=-1", "is not in"), ("--quick=maybe", "Non-boolean"),
-    ("--mode=c", "one of <a|b>"), ("--nope", "Unknown command line flag 'nope'"),
-    ("--dir", "Missing value for flag --dir")])
-def test_what_is_refused(values, argument, text):
-    with pytest.raises(flags.Error) as caught:
-        values(["prog", argument])
-    assert text in str(caught.value)
+def test_all_names_of_flags_are_absl_s(tf):
+    from absl import flags
+
+    assert tf.app.flags is tf.flags and isinstance(tf.flags.FLAGS, flags.FlagValues)
+    same = [name for name in dir(tf.flags) if hasattr(flags, name) and getattr(flags, name) is getattr(tf.flags, name)]
+    assert len(same) > 50 and "DEFINE_enum_class" in same
+    tf.flags.DEFINE_integer("of_tf_flags", 3, "")
+    flags.FLAGS(["prog", "--of_tf_flags=4"])
+    assert flags.FLAGS.of_tf_flags == tf.flags.FLAGS.of_tf_flags == 4
 
 
-def test_required_flags(values):
-    flags.DEFINE_string("must", None, "needed", values)
-    flags.mark_flag_as_required("must", values)
-    with pytest.raises(flags.Error, match="must have a value other than None"):
-        values(["prog"])
-    assert values(["prog", "--must=1"]) == ["prog"]
+def test_absl_is_loaded_by_the_first_flag_alone():
+    program = f"""
+import sys
+{JITGRAPH}
+tf.constant(1), tf.logging.info("x")
+assert "absl" not in sys.modules
+tf.flags.FLAGS
+assert "absl" in sys.modules"""
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_reading_parses_the_command_line_of_the_program(values, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["prog", "--steps=5", "--unknown"])
-    assert not values.is_parsed() and values.steps == 5
-    with pytest.raises(AttributeError, match="there is no flag --other"):
-        values.other
-
-
-def test_app_run(tf, capsys):
-    with pytest.raises(SystemExit) as stop:
-        tf.app.run(lambda argv: len(argv), ["prog", "--not_defined", "x"])
-    assert stop.value.code == 3
-    tf.flags.DEFINE_integer("test_app_run_steps", 1, "steps")
-    with pytest.raises(SystemExit) as stop:
-        tf.app.run(lambda argv: 0, ["prog", "--test_app_run_steps=a"])
-    assert stop.value.code == 1 and "Flags parsing error" in capsys.readouterr().err
+def test_a_program_may_define_log_dir(tmp_path):
+    program = 'flags.DEFINE_string("log_dir", "y", "")\nprint(FLAGS.log_dir)'
+    found = flag_programs.process([sys.executable], str(tmp_path), JITGRAPH, ["--log_dir=x"], program)
+    assert found == [0, "x\n", []]
 
 
 def test_logging(tf, caplog):
