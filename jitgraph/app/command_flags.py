@@ -50,7 +50,7 @@ class _ParsedWhenRead:
 
     def __getattr__(self, name: str) -> Any:            # what FlagValues has no attribute for: the flags
         values = self.__dict__["_values"]
-        if not values.is_parsed():
+        if not values.is_parsed() and not name.startswith("__"):      # Python asks for these by itself
             values(sys.argv)
         return getattr(values, name)
 

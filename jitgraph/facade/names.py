@@ -405,7 +405,7 @@ TABLE: dict[str, str] = {
 
 # names of TensorFlow that are not here, and what to write instead: jitgraph/facade/not_here.py; second names:
 # jitgraph/facade/aliases.py; more of this table: jitgraph/facade/names_numeric.py, names_formats.py, names_data.py,
-# names_train.py, names_programs.py, names_estimator.py and names_contrib.py beside it
+# names_train.py, names_programs.py, names_distributions.py, names_estimator.py and names_contrib.py beside it
 
 
 @functools.cache
@@ -414,6 +414,7 @@ def table() -> dict[str, str]:
     from jitgraph.facade.aliases import ALIASES, SAME_NAMESPACES
     from jitgraph.facade.names_contrib import CONTRIB
     from jitgraph.facade.names_data import DATA
+    from jitgraph.facade.names_distributions import DISTRIBUTIONS
     from jitgraph.facade.names_estimator import ESTIMATORS
     from jitgraph.facade.names_formats import FILES
     from jitgraph.facade.names_numeric import NUMERIC
@@ -421,7 +422,7 @@ def table() -> dict[str, str]:
     from jitgraph.facade.names_train import TRAINING
 
     found: dict[str, str] = {}
-    tables = (TABLE, NUMERIC, FILES, DATA, TRAINING, PROGRAMS, ESTIMATORS, CONTRIB)
+    tables = (TABLE, NUMERIC, FILES, DATA, TRAINING, PROGRAMS, DISTRIBUTIONS, ESTIMATORS, CONTRIB)
     for module, entries in [entry for table in tables for entry in table.items()]:
         for entry in entries.split():
             name, _, attribute = entry.partition("=")
