@@ -28,7 +28,7 @@ import numpy as np
 
 from jitgraph import tracebacks
 from jitgraph.declare import signature as signatures
-from jitgraph.graph import build, operators, shape_rules  # noqa: F401  (operators: gives Tensor its operators)
+from jitgraph.graph import build, dispatch, operators, shape_rules  # noqa: F401  (operators: gives Tensor its operators)
 from jitgraph.graph.dtypes import (
     ANY,
     BOOL,
@@ -239,6 +239,12 @@ class OpBuilder:
     def __call__(self, *args: Any, name: str | None = None, **kwargs: Any) -> Any:
         try:
             return build.apply(self.opdef, args, kwargs, name)
+        except (TypeError, ValueError) as error:
+            found = dispatch.other_form(self, args, {**kwargs, "name": name})
+            if found is NotImplemented:
+                tracebacks.shorten(error)
+                raise
+            return found
         except BaseException as error:
             tracebacks.shorten(error)
             raise

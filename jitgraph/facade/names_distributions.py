@@ -15,4 +15,19 @@ DISTRIBUTIONS: dict[str, str] = {
     "distributions.bernoulli": "distributions.Bernoulli",
     "distributions.classes": "distributions.Categorical distributions.Multinomial",
     "distributions.dirichlet": "distributions.Dirichlet distributions.DirichletMultinomial",
+    "linear_operators.linear_operator": "linalg.LinearOperator",
+    "linear_operators.derived": "linalg.LinearOperatorAdjoint linalg.LinearOperatorInversion",
+    "linear_operators.matrices": """
+        linalg.LinearOperatorDiag linalg.LinearOperatorFullMatrix linalg.LinearOperatorLowerTriangular""",
+    "linear_operators.identity": "linalg.LinearOperatorIdentity linalg.LinearOperatorScaledIdentity",
+    "linear_operators.zeros": "linalg.LinearOperatorZeros",
+    "linear_operators.composition": "linalg.LinearOperatorComposition",
+    "linear_operators.block_diagonal": "linalg.LinearOperatorBlockDiag",
+    "linear_operators.kronecker": "linalg.LinearOperatorKronecker",
+    "linear_operators.low_rank": "linalg.LinearOperatorLowRankUpdate",
+    "linear_operators.circulant": """
+        linalg.LinearOperatorCirculant linalg.LinearOperatorCirculant2D linalg.LinearOperatorCirculant3D""",
+    "linear_operators.toeplitz": "linalg.LinearOperatorToeplitz",
+    "linear_operators.householder": "linalg.LinearOperatorHouseholder",
+    "variables.module": "Module",
 }

@@ -11,7 +11,6 @@ _GRAPHS = "jitgraph is TensorFlow 1's graph language: write tf.Session() and fee
 _ONE_PROCESS = "a session of jitgraph runs in one process; use tf.Session(), and start several programs for several machines"
 _READ = "read the data with its own client in tf.data.Dataset.from_generator, or tf.gfile through fsspec"
 _QUANTIZED = "compute with floats between tf.dequantize and tf.quantize, or simulate with tf.fake_quant_with_min_max_args"
-_OPERATORS = "keep the matrix as a tensor and use tf.matmul, tf.linalg.solve and tf.linalg.logdet"
 _NO_EAGER_SPEC = "give shapes and dtypes as tf.TensorShape and tf.DType"
 
 # a name that ends in * stands for all that begin so, one that ends in .* for a namespace and what is in it
@@ -34,7 +33,6 @@ INSTEAD: dict[str, str] = {
     "nondifferentiable_batch_function": "call the Python function on a batch",
     "vectorized_map": "write the function for a whole batch, or use tf.map_fn",
     "GradientTape": "use tf.gradients(y, x)",
-    "Module": "make a function that takes a name and opens tf.variable_scope, or use tf.make_template",
     "keras.*": "use tf.nn with tf.get_variable",
     "autograph.*": "write tf.cond and tf.while_loop, or a Python loop that builds nodes",
     "lite.*": "save a graph with tf.train.write_graph or tf.saved_model and convert it with TensorFlow",
@@ -56,7 +54,6 @@ INSTEAD: dict[str, str] = {
     "TypeSpec": _NO_EAGER_SPEC, "TensorSpec": _NO_EAGER_SPEC, "SparseTensorSpec": _NO_EAGER_SPEC,
     "IndexedSlicesSpec": _NO_EAGER_SPEC, "OptionalSpec": _NO_EAGER_SPEC, "TensorArraySpec": _NO_EAGER_SPEC,
     "variable_creator_scope": "use tf.variable_scope(custom_getter=...)",
-    "linalg.LinearOperator*": _OPERATORS,
     "nn.quantized_*": _QUANTIZED, "quantized_concat": _QUANTIZED, "quantization.quantized_concat": _QUANTIZED,
     "experimental.*": _GRAPHS,
     "data.experimental.RaggedTensorStructure": "use tf.SparseTensor in datasets",

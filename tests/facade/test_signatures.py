@@ -36,7 +36,9 @@ OTHER = {
 
 @pytest.fixture(scope="module")
 def ours():
-    return signatures.collect(sorted(names.table()), names.resolve)
+    with pytest.MonkeyPatch.context() as patch:         # who looks at tf.flags.FLAGS has the command line parsed
+        patch.setattr("sys.argv", ["prog"])
+        return signatures.collect(sorted(names.table()), names.resolve)
 
 
 def parts(text):

@@ -12,8 +12,10 @@ from jitgraph.declare.op import op
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.counting import count_nodes
+from jitgraph.graph.dispatch import dispatchable
 from jitgraph.graph.dtypes import COMPLEX, FLOATS, TypeSet, as_dtype
 from jitgraph.graph.scopes import name_scope
+from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.fill import ones, zeros
 from jitgraph.ops.arrays.join import concat
 from jitgraph.ops.arrays.layout import transpose
@@ -211,6 +213,7 @@ def matrix_diag(diagonal: Any, name: str = "diag", k: Any = 0, num_rows: Any = -
     return _matrix_diag(diagonal, name=name or "diag")
 
 
+@dispatchable
 def matrix_diag_part(input: Any, name: str = "diag_part", k: Any = 0, padding_value: Any = 0) -> Any:
     """The main diagonals [..., min(m, n)] of matrices [..., m, n].
 
@@ -274,22 +277,29 @@ def _all_ints(values: Any) -> bool:
 
 def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = dtypes.float32,
         name: str | None = None) -> Any:
-    """The identity matrix [num_rows, num_columns], or a batch of them of shape `batch_shape`."""
+    """The identity matrix [num_rows, num_columns], or a batch of them of shape `batch_shape`.
+
+    Raises TypeError for numbers of rows and columns that are neither integers nor tensors.
+    """
     with name_scope(name, default_name="eye", values=[num_rows, num_columns, batch_shape]):
         square = num_columns is None
         batch_shape = [] if batch_shape is None else batch_shape
         num_columns = num_rows if square else num_columns
-        if _all_ints([num_rows, num_columns]) and _all_ints(batch_shape):
-            diagonal_shape: Any = [*batch_shape, min(num_rows, num_columns)]
-        else:
+        shortest: Any
+        if isinstance(num_rows, Tensor) or isinstance(num_columns, Tensor):
             shortest = raw.Minimum(num_rows, num_columns)
+        else:
+            if not _all_ints([num_rows, num_columns]):
+                raise TypeError("num_rows and num_columns must be positive integer values.")
+            square, shortest = num_rows == num_columns, min(num_rows, num_columns)
+        if isinstance(batch_shape, Tensor) or isinstance(shortest, Tensor):
             batch_shape = convert_to_tensor(batch_shape, name="shape", dtype=dtypes.int32)
-            diagonal_shape = concat((batch_shape, [shortest]), axis=0)
+            diagonal_shape: Any = concat((batch_shape, [shortest]), axis=0)
+            full: Any = None if square else concat((batch_shape, [num_rows, num_columns]), axis=0)
+        else:
+            diagonal_shape = [*batch_shape, shortest]
+            full = [*batch_shape, num_rows, num_columns]
         diagonal = ones(diagonal_shape, dtype=as_dtype(dtype))
         if square:
             return matrix_diag(diagonal, name="diag")
-        if isinstance(batch_shape, (list, tuple)):
-            full: Any = [*batch_shape, num_rows, num_columns]
-        else:
-            full = concat((batch_shape, [num_rows, num_columns]), axis=0)
         return matrix_set_diag(zeros(full, dtype=as_dtype(dtype)), diagonal, name="set_diag")

@@ -8,6 +8,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.dispatch import dispatchable
 from jitgraph.graph.scopes import control_dependencies, name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.matrix_parts import eye, matrix_transpose
@@ -104,6 +105,7 @@ def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name:
     return (real(s), u, v) if compute_uv else real(s)
 
 
+@dispatchable
 def logdet(matrix: Any, name: str | None = None) -> Tensor:
     """The logarithm of the determinant of self-adjoint positive definite matrices, by their Cholesky factors."""
     with name_scope(name, "logdet", [matrix]):
@@ -111,6 +113,7 @@ def logdet(matrix: Any, name: str | None = None) -> Tensor:
         return 2.0 * reduce_sum(raw.Log(real(raw.MatrixDiagPart(factor))), axis=[-1])
 
 
+@dispatchable
 def adjoint(matrix: Any, name: str | None = None) -> Tensor:
     """The matrices transposed and conjugated."""
     with name_scope(name, "adjoint", [matrix]):

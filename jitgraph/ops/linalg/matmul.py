@@ -10,6 +10,7 @@ from jitgraph.declare.op import COMPLEX, FLOATS, TypeSet, op
 from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.dispatch import dispatchable
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.elementwise.broadcasting import Unbroadcast
@@ -176,6 +177,7 @@ def _(op, grad):
     return [cast(g, t.dtype.base_dtype) for g, t in zip(grads, (a, b))]
 
 
+@dispatchable
 def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
            adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False,
            name: str | None = None) -> Tensor:

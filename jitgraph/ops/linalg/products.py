@@ -13,6 +13,7 @@ from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.counting import count_nodes
+from jitgraph.graph.dispatch import dispatchable
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.elementwise.complex_numbers import conj
@@ -146,6 +147,7 @@ def _(op, grad):
     return [cross(y, grad), cross(grad, x)]
 
 
+@dispatchable
 def trace(x: Any, name: str | None = None) -> Tensor:
     """The sum of the diagonal of the matrices in the last two dimensions."""
     with name_scope(name, "Trace", [x]) as scope:
