@@ -147,3 +147,9 @@ def log_cdf_laplace(x: Any, name: str = "log_cdf_laplace") -> Tensor:
         below = -np.log(2.0) + x
         above = log1p(-0.5 * exp(-absolute(x)))
         return where_v2(x < 0.0, below, above)
+
+
+def erfinv(x: Any, name: str = "erfinv") -> Tensor:
+    """The inverse of ``tf.erf``, float32 or float64.  Raises TypeError for others."""
+    with name_scope(name, values=[x]):
+        return ndtri((_floats(x, "x") + 1.0) / 2.0) / np.sqrt(2)

@@ -15,6 +15,16 @@ ALIASES: dict[str, str] = {
         mfccs_from_log_mel_spectrograms=signal.mfccs_from_log_mel_spectrograms overlap_and_add=signal.overlap_and_add
         stft=signal.stft""",
     "": "matrix_square_root=linalg.sqrtm",
+    "contrib.distributions": """
+        Bernoulli=distributions.Bernoulli Beta=distributions.Beta Categorical=distributions.Categorical
+        Dirichlet=distributions.Dirichlet DirichletMultinomial=distributions.DirichletMultinomial
+        Distribution=distributions.Distribution Exponential=distributions.Exponential
+        FULLY_REPARAMETERIZED=distributions.FULLY_REPARAMETERIZED Gamma=distributions.Gamma
+        Laplace=distributions.Laplace Multinomial=distributions.Multinomial
+        NOT_REPARAMETERIZED=distributions.NOT_REPARAMETERIZED Normal=distributions.Normal
+        RegisterKL=distributions.RegisterKL ReparameterizationType=distributions.ReparameterizationType
+        StudentT=distributions.StudentT Uniform=distributions.Uniform
+        kl_divergence=distributions.kl_divergence""",
     "contrib.slim": """
         OPTIMIZER_CLS_NAMES=contrib.layers.OPTIMIZER_CLS_NAMES
         OPTIMIZER_SUMMARIES=contrib.layers.OPTIMIZER_SUMMARIES

@@ -30,4 +30,44 @@ DISTRIBUTIONS: dict[str, str] = {
     "linear_operators.toeplitz": "linalg.LinearOperatorToeplitz",
     "linear_operators.householder": "linalg.LinearOperatorHouseholder",
     "variables.module": "Module",
+    "contrib.distributions.bijector": "contrib.distributions.bijectors.Bijector",
+    "contrib.distributions.elementwise_bijectors": """
+        contrib.distributions.bijectors.Identity contrib.distributions.bijectors.PowerTransform
+        contrib.distributions.bijectors.Exp contrib.distributions.bijectors.Sigmoid
+        contrib.distributions.bijectors.Softplus contrib.distributions.bijectors.Softsign
+        contrib.distributions.bijectors.Square contrib.distributions.bijectors.AbsoluteValue
+        contrib.distributions.bijectors.AffineScalar contrib.distributions.softplus_inverse""",
+    "contrib.distributions.composed_bijectors": """
+        contrib.distributions.bijectors.ConditionalBijector contrib.distributions.bijectors.Invert
+        contrib.distributions.bijectors.Chain contrib.distributions.bijectors.Inline""",
+    "contrib.distributions.vector_bijectors": """
+        contrib.distributions.bijectors.Permute contrib.distributions.bijectors.SoftmaxCentered""",
+    "contrib.distributions.affine": """
+        contrib.distributions.bijectors.AffineLinearOperator contrib.distributions.bijectors.Affine""",
+    "contrib.distributions.transformed": """
+        contrib.distributions.TransformedDistribution contrib.distributions.ConditionalDistribution
+        contrib.distributions.ConditionalTransformedDistribution""",
+    "contrib.distributions.multivariate_normal": """
+        contrib.distributions.MultivariateNormalDiag
+        contrib.distributions.MultivariateNormalDiagWithSoftplusScale
+        contrib.distributions.MultivariateNormalTriL contrib.distributions.MultivariateNormalFullCovariance""",
+    "contrib.distributions.one_hot": """
+        contrib.distributions.OneHotCategorical contrib.distributions.ExpRelaxedOneHotCategorical
+        contrib.distributions.RelaxedOneHotCategorical contrib.distributions.RelaxedBernoulli""",
+    "contrib.distributions.real_numbers": """
+        contrib.distributions.Logistic contrib.distributions.Cauchy contrib.distributions.HalfNormal
+        contrib.distributions.Chi2 contrib.distributions.InverseGamma""",
+    "contrib.distributions.counts": """
+        contrib.distributions.Poisson contrib.distributions.Binomial contrib.distributions.Geometric
+        contrib.distributions.NegativeBinomial""",
+    "contrib.distributions.softplus_parameters": """
+        contrib.distributions.NormalWithSoftplusScale contrib.distributions.LaplaceWithSoftplusScale
+        contrib.distributions.StudentTWithAbsDfSoftplusScale
+        contrib.distributions.GammaWithSoftplusConcentrationRate
+        contrib.distributions.InverseGammaWithSoftplusConcentrationRate
+        contrib.distributions.ExponentialWithSoftplusRate contrib.distributions.BetaWithSoftplusConcentration
+        contrib.distributions.Chi2WithAbsDf""",
+    "contrib.distributions.mixture": "contrib.distributions.Mixture contrib.distributions.MixtureSameFamily",
+    "contrib.distributions.independent": "contrib.distributions.Independent",
+    "contrib.distributions.deterministic": "contrib.distributions.Deterministic contrib.distributions.VectorDeterministic",
 }

@@ -118,6 +118,19 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "custom_gradient": "",
         "data_flow_ops": "queue :jitgraph.resources.barriers",
         "distributions": "distributions",
+        **{
+            f"distributions.{name}": "distributions"
+            for name in """
+                bernoulli beta categorical dirichlet dirichlet_multinomial distribution distributions exponential gamma laplace
+                multinomial normal student_t uniform""".split()
+        },
+        "distributions.bijector": "contrib.distributions.bijectors",
+        "distributions.identity_bijector": "contrib.distributions.bijectors",
+        "distributions.kullback_leibler": "distributions :jitgraph.distributions.divergence",
+        "distributions.special_math": ":jitgraph.distributions.normal_functions",
+        "distributions.transformed_distribution": "contrib.distributions",
+        "distributions.util": """
+            contrib.distributions :jitgraph.distributions.sample_shapes :jitgraph.distributions.argument_checks""",
         "embedding_ops": "nn",
         "functional_ops": "",
         "gen_array_ops": "raw_ops",
@@ -145,6 +158,15 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "init_ops_v2": "initializers",
         "inplace_ops": "",
         "io_ops": "io",
+        **{
+            f"linalg.{name}": "linalg"
+            for name in """
+                linalg linalg_impl linear_operator linear_operator_adjoint linear_operator_block_diag linear_operator_circulant
+                linear_operator_composition linear_operator_diag linear_operator_full_matrix linear_operator_householder
+                linear_operator_identity linear_operator_inversion linear_operator_kronecker linear_operator_low_rank_update
+                linear_operator_lower_triangular linear_operator_toeplitz linear_operator_zeros""".split()
+        },
+        "linalg.linear_operator_algebra": ":jitgraph.linear_operators.algebra",
         "linalg_ops": "linalg",
         "linalg_ops_impl": "linalg",
         "list_ops": "raw_ops",
@@ -280,6 +302,13 @@ CONTRIB_MODULES = {
     "data": """
         python.ops:batching,counter,enumerate_ops,error_ops,get_single_element,grouping,interleave_ops,random_ops,resampling
         python.ops:scan_ops,shuffle_ops,sliding,unique,writers""",
+    "distributions": """
+        python.ops:binomial,cauchy,chi2,conditional_distribution,conditional_transformed_distribution,deterministic,geometric
+        python.ops:half_normal,independent,inverse_gamma,logistic,mixture,mixture_same_family,mvn_diag,mvn_full_covariance
+        python.ops:mvn_linear_operator,mvn_tril,negative_binomial,onehot_categorical,poisson,relaxed_bernoulli
+        python.ops:relaxed_onehot_categorical,distribution_util
+        python.ops.bijectors:absolute_value,affine,affine_linear_operator,affine_scalar,chain,conditional_bijector,exp,inline
+        python.ops.bijectors:invert,permute,power_transform,sigmoid,softmax_centered,softplus,softsign,square""",
     "framework": """
         python.framework:checkpoint_utils,experimental,graph_util,tensor_util
         python.ops:arg_scope,audio_ops,checkpoint_ops,gen_variable_ops,ops,prettyprint_ops,script_ops,sort_ops,variables""",
@@ -330,6 +359,14 @@ CONTRIB_PLACES = {
     for module in """data_decoder data_provider dataset dataset_data_provider parallel_reader prefetch_queue
                      tfexample_decoder""".split()
 } | {
+    f"contrib.distributions.python.ops.bijectors{module}": "contrib.distributions.bijectors"
+    for module in ["", *(f".{name}" for name in """
+        absolute_value affine affine_linear_operator affine_scalar chain conditional_bijector exp inline invert permute
+        power_transform sigmoid softmax_centered softplus softsign square""".split())]
+} | {
+    "contrib.distributions.python.ops.mvn_linear_operator": ":jitgraph.contrib.distributions.multivariate_normal",
+    "contrib.distributions.python.ops.distribution_util": """
+        :jitgraph.contrib.distributions.scales :jitgraph.distributions.sample_shapes :jitgraph.distributions.argument_checks""",
     "contrib.layers.python.layers.utils": """
         contrib.layers :jitgraph.contrib.layers.collected :jitgraph.contrib.layers.arguments""",
     "contrib.layers.python.layers.encoders": "contrib.layers :jitgraph.contrib.layers.encoders",
