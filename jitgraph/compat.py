@@ -141,7 +141,7 @@ class View(ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         value = self._find(name)
-        if value is None:
+        if value is None and name != "newaxis":
             # Given a name and an object, Python adds no guess of its own.
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r} in jitgraph", name="", obj=None)
         self.__dict__[name] = value

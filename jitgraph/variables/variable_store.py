@@ -40,6 +40,11 @@ class VariableStore(threading.local):
         self.scope = make_scope()
         self.opened: dict[str, int] = {}        # how often each scope name was entered, for unique default names
 
+    @property
+    def _vars(self) -> dict[str, Any]:
+        """The variables by name, under the name by which TensorFlow's store has them and programs look them up."""
+        return self.variables
+
     def open_scope(self, name: str) -> None:
         """Counts an entering of scope `name`."""
         self.opened[name] = self.opened.get(name, 0) + 1

@@ -1,0 +1,71 @@
+"""Names of ``tensorflow.python.util.nest`` that ``tf.nest`` does not have."""
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+from jitgraph.graph.structures import flatten, flatten_up_to, is_sequence, pack_sequence_as
+
+
+def flatten_dict_items(dictionary: dict) -> dict:
+    """{each element of a key: that of its value}, of keys and values that may be structures.
+
+    Raises TypeError for what is no dict, ValueError if a key and its value have different lengths, or an element comes twice.
+    """
+    if not isinstance(dictionary, (dict, collections.abc.Mapping)):
+        raise TypeError("input must be a dictionary")
+    flat: dict = {}
+    for key, value in dictionary.items():
+        keys, values = ([key], [value]) if not is_sequence(key) else (flatten(key), flatten(value))
+        if len(keys) != len(values):
+            raise ValueError(f"Could not flatten dictionary. Key had {len(keys)} elements, but value had {len(values)} elements. "
+                             f"Key: {keys}, value: {values}.")
+        for one, its in zip(keys, values):
+            if one in flat:
+                raise ValueError(f"Could not flatten dictionary: key {one} is not unique.")
+            flat[one] = its
+    return flat
+
+
+def assert_shallow_structure(shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False,
+                             check_subtrees_length: Any = None) -> None:
+    """Raises TypeError, ValueError unless `input_tree` has the structure `shallow_tree`, below which it may go on."""
+    flatten_up_to(shallow_tree, input_tree, check_types)
+
+
+def _sequence_like(instance: Any, args: Any) -> Any:
+    """The elements `args` in a structure like `instance`."""
+    return pack_sequence_as(instance, list(args)) if not any(map(is_sequence, instance)) else type(instance)(args)
+
+
+def _is_namedtuple(instance: Any, strict: bool = False) -> bool:
+    """Whether an object is a namedtuple."""
+    return isinstance(instance, tuple) and hasattr(instance, "_fields") and (not strict or type(instance).__base__ is tuple)
+
+
+def flatten_with_tuple_paths(structure: Any, expand_composites: bool = False) -> list:
+    """[(the keys on the way, the element)] for each element."""
+    return list(_paths(structure, ()))
+
+
+def flatten_with_joined_string_paths(structure: Any, separator: str = "/", expand_composites: bool = False) -> list:
+    """[(the keys on the way, joined by `separator`, the element)] for each element."""
+    return [(separator.join(map(str, path)), value) for path, value in _paths(structure, ())]
+
+
+def map_structure_with_paths(func: Any, *structure: Any, **kwargs: Any) -> Any:
+    """What `func(path, elements...)` gives, in the structure of the first."""
+    paths = [path for path, _ in flatten_with_joined_string_paths(structure[0])]
+    found = [func(path, *its, **kwargs) for path, *its in zip(paths, *map(flatten, structure))]
+    return pack_sequence_as(structure[0], found)
+
+
+def _paths(value: Any, path: tuple) -> Any:
+    if not is_sequence(value):
+        yield path, value
+    elif isinstance(value, collections.abc.Mapping):
+        for key in sorted(value):
+            yield from _paths(value[key], (*path, key))
+    else:
+        for key, one in zip(getattr(value, "_fields", range(len(value))), value):
+            yield from _paths(one, (*path, key))
