@@ -27,4 +27,39 @@ PROGRAMS: dict[str, str] = {
         logging.set_verbosity logging.log logging.debug logging.info logging.warn logging.warning logging.error
         logging.fatal logging.vlog logging.flush logging.log_every_n logging.log_first_n logging.log_if
         logging.get_logger get_logger logging.TaskLevelStatusMessage""",
+    "app.configuration": """
+        config.get_soft_device_placement config.set_soft_device_placement config.experimental_list_devices
+        config.experimental_run_functions_eagerly config.threading.get_inter_op_parallelism_threads
+        config.threading.set_inter_op_parallelism_threads config.threading.get_intra_op_parallelism_threads
+        config.threading.set_intra_op_parallelism_threads config.optimizer.get_jit=get_optimizer_jit
+        config.optimizer.set_jit=set_optimizer_jit
+        config.optimizer.get_experimental_options=get_optimizer_experimental_options
+        config.optimizer.set_experimental_options=set_optimizer_experimental_options
+        config.experimental.get_device_policy config.experimental.set_device_policy
+        config.experimental.get_synchronous_execution config.experimental.set_synchronous_execution
+        config.experimental.list_physical_devices config.experimental.list_logical_devices
+        config.experimental.get_visible_devices config.experimental.set_visible_devices
+        config.experimental.get_memory_growth config.experimental.set_memory_growth
+        config.experimental.get_virtual_device_configuration config.experimental.set_virtual_device_configuration
+        config.experimental.VirtualDeviceConfiguration debugging.get_log_device_placement
+        debugging.set_log_device_placement""",
+    "app.resource_files": """
+        resource_loader.load_resource resource_loader.get_data_files_path
+        resource_loader.get_root_dir_with_all_resources resource_loader.get_path_to_datafile
+        resource_loader.readahead_file_path""",
+    "app.libraries": """
+        load_op_library load_library load_file_system_library CXX11_ABI_FLAG MONOLITHIC_BUILD
+        sysconfig.CXX11_ABI_FLAG sysconfig.MONOLITHIC_BUILD sysconfig.get_include sysconfig.get_lib
+        sysconfig.get_compile_flags sysconfig.get_link_flags""",
+    "graph.type_specs": "TypeSpec TensorSpec SparseTensorSpec IndexedSlicesSpec",
+    "distribute.strategies": """
+        distribute.Strategy distribute.StrategyExtended distribute.OneDeviceStrategy distribute.MirroredStrategy
+        distribute.ReplicaContext distribute.ReduceOp distribute.InputContext distribute.InputReplicationMode
+        distribute.get_strategy distribute.has_strategy distribute.get_replica_context
+        distribute.in_cross_replica_context distribute.get_loss_reduction""",
+    "train.cluster.server": "distribute.Server",
+    "test.environment": "test.is_built_with_rocm test.create_local_cluster",
+    "facade.behavior": """
+        enable_control_flow_v2 disable_control_flow_v2 control_flow_v2_enabled disable_tensor_equality
+        xla.experimental.compile=xla_compile xla.experimental.jit_scope user_ops.my_fact""",
 }

@@ -14,20 +14,14 @@ _QUANTIZED = "compute with floats between tf.dequantize and tf.quantize, or simu
 _NO_EAGER_SPEC = "give shapes and dtypes as tf.TensorShape and tf.DType"
 
 # a name that ends in * stands for all that begin so, one that ends in .* for a namespace and what is in it
-_HANDLES = "keep the value in a tf.Variable, which lasts from run to run"
 _UNIGRAM = "use tf.nn.fixed_unigram_candidate_sampler with counts of the classes"
 _FRACTIONAL = "use tf.nn.max_pool or tf.nn.avg_pool after tf.image.resize_images to a multiple of the result's size"
-_PLACEMENT = "give tf.Session(config=tf.ConfigProto(log_device_placement=True))"
 
 INSTEAD: dict[str, str] = {
     "enable_eager_execution": "jitgraph runs graphs: build one and run it with tf.Session()",
     "enable_v2_behavior": _GRAPHS,
     "enable_v2_tensorshape": "write x.shape[0].value for the number behind a Dimension",
     "enable_tensor_equality": "write tf.equal(a, b) for an element-by-element comparison; a == b compares identity",
-    "disable_tensor_equality": "nothing needs to be switched off: a == b compares identity",
-    "enable_control_flow_v2": "tf.cond and tf.while_loop are functional inside and compiled without a switch",
-    "disable_control_flow_v2": "tf.cond and tf.while_loop are functional inside, whatever was switched before",
-    "control_flow_v2_enabled": "tf.cond and tf.while_loop are always functional inside",
     "function": "jitgraph compiles every Session.run; call the Python function to build its nodes",
     "wrap_function": "call the Python function to build its nodes in the graph",
     "nondifferentiable_batch_function": "call the Python function on a batch",
@@ -37,22 +31,13 @@ INSTEAD: dict[str, str] = {
     "autograph.*": "write tf.cond and tf.while_loop, or a Python loop that builds nodes",
     "lite.*": "save a graph with tf.train.write_graph or tf.saved_model and convert it with TensorFlow",
     "tpu.*": "run on a CPU or an NVIDIA GPU: jitgraph has no TPU target",
-    "xla.*": "nothing needs to be switched on: every Session.run is compiled",
     "distribute.*": _ONE_PROCESS,
-    "config.*": "give tf.Session(config=tf.ConfigProto(...)), or the environment variables of `jitgraph doctor`",
     "profiler.*": "use tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE) and RunMetadata, or `jitgraph bench`",
     "ragged.*": "use tf.SparseTensor, or a dense tensor with tf.sequence_mask",
     "RaggedTensor*": "use tf.SparseTensor, or a dense tensor with tf.sequence_mask",
     "CriticalSection": "order the ops on a variable with tf.control_dependencies",
     "LMDBReader": "convert the data to TFRecord files and read them with tf.TFRecordReader",
-    "load_op_library": "declare the op in Python with jitgraph.declare.op, or use jitgraph.kernel_func",
-    "load_library": "declare the op in Python with jitgraph.declare.op, or use jitgraph.kernel_func",
-    "load_file_system_library": "install fsspec: tf.gfile reaches what it knows",
-    "MONOLITHIC_BUILD": "jitgraph has no shared library to link with",
-    "CXX11_ABI_FLAG": "jitgraph has no shared library to link with",
-    "sysconfig.*": "jitgraph has no headers or shared library: declare ops in Python with jitgraph.declare.op",
-    "TypeSpec": _NO_EAGER_SPEC, "TensorSpec": _NO_EAGER_SPEC, "SparseTensorSpec": _NO_EAGER_SPEC,
-    "IndexedSlicesSpec": _NO_EAGER_SPEC, "OptionalSpec": _NO_EAGER_SPEC, "TensorArraySpec": _NO_EAGER_SPEC,
+    "OptionalSpec": _NO_EAGER_SPEC, "TensorArraySpec": _NO_EAGER_SPEC,
     "variable_creator_scope": "use tf.variable_scope(custom_getter=...)",
     "nn.quantized_*": _QUANTIZED, "quantized_concat": _QUANTIZED, "quantization.quantized_concat": _QUANTIZED,
     "experimental.*": _GRAPHS,
@@ -72,16 +57,10 @@ INSTEAD: dict[str, str] = {
     "io.decode_proto": "parse the messages in Python and feed what they hold",
     "io.encode_proto": "make the messages in Python from fetched values",
     "compat.v2.*": "jitgraph is TensorFlow 1; write `import tensorflow.compat.v1 as tf`",
-    "user_ops.*": "declare an op with jitgraph.declare.op",
-    "get_session_handle": _HANDLES, "get_session_tensor": _HANDLES, "delete_session_tensor": _HANDLES,
     "strings.unicode_script": "use a table of scripts in tf.py_func: Python's unicodedata has none",
     "random.learned_unigram_candidate_sampler": _UNIGRAM, "nn.learned_unigram_candidate_sampler": _UNIGRAM,
     "nn.fractional_max_pool": _FRACTIONAL, "nn.fractional_avg_pool": _FRACTIONAL,
-    "debugging.set_log_device_placement": _PLACEMENT, "debugging.get_log_device_placement": _PLACEMENT,
     "errors.raise_exception_on_not_ok_status": "catch tf.errors.OpError: every failing run raises it by itself",
-    "create_partitioned_variables": "use tf.get_variable with a partitioner",
-    "test.create_local_cluster": _ONE_PROCESS,
-    "test.is_built_with_rocm": "see `jitgraph doctor` for the devices there are",
     "contrib.lite.*": "mobile conversion needs TensorFlow itself; export the graph with tf.train.write_graph",
     "contrib.tpu.*": "there is no TPU target; remove CrossShardOptimizer and run the steps in a tf.Session",
     "contrib.tensorrt.*": "there is no TensorRT target; run the graph as it is",
@@ -117,7 +96,6 @@ INSTEAD: dict[str, str] = {
     "contrib.stat_summarizer.*": "see session.explain(...) for the times of a run",
     "contrib.tfprof.*": "see session.explain(...) for the times of a run",
     "contrib.summary.create_db_writer": "use tf.contrib.summary.create_file_writer: there is no database of events",
-    "resource_loader.*": "use pkgutil.get_data or importlib.resources",
 }
 
 

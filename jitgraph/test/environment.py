@@ -124,3 +124,32 @@ def _put_back(kept: list[tuple]) -> None:
     while kept:
         parent, old, name = kept.pop()
         setattr(parent, name, old)
+
+
+def is_built_with_rocm() -> bool:
+    """False: there are no kernels for GPUs of AMD."""
+    return False
+
+
+def create_local_cluster(num_workers: int, num_ps: int, protocol: str = "grpc", worker_config: Any = None,
+                         ps_config: Any = None) -> tuple[list, list]:
+    """(servers of workers, servers of parameters), all in this process; as ``tf.train.Server`` allows."""
+    from jitgraph.train.cluster.cluster_spec import ClusterSpec
+    from jitgraph.train.cluster.server import Server
+
+    def ports(count: int) -> list[str]:
+        return [f"localhost:{_free_port()}" for _ in range(count)]
+
+    cluster = ClusterSpec({"worker": ports(num_workers), "ps": ports(num_ps)})
+    workers = [Server(cluster, job_name="worker", protocol=protocol, task_index=i, config=worker_config, start=True)
+               for i in range(num_workers)]
+    return workers, [Server(cluster, job_name="ps", protocol=protocol, task_index=i, config=ps_config, start=True)
+                     for i in range(num_ps)]
+
+
+def _free_port() -> int:
+    import socket
+
+    with socket.socket() as bound:
+        bound.bind(("localhost", 0))
+        return bound.getsockname()[1]

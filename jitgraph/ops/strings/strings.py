@@ -240,3 +240,9 @@ def _decoded(text: bytes) -> bytes:
 def decode_base64(input):
     """What each string holds in web-safe base64, padded or not."""
     return each(_decoded, input)
+
+
+@op("Fact(; ) -> fact: string", shape=lambda c: [None], host=True, tested_in="tests/distribute: it has no inputs")
+def fact():
+    """The string "0! == 1"."""
+    return np.array(b"0! == 1", object)
