@@ -62,4 +62,7 @@ PROGRAMS: dict[str, str] = {
     "facade.behavior": """
         enable_control_flow_v2 disable_control_flow_v2 control_flow_v2_enabled disable_tensor_equality
         xla.experimental.compile=xla_compile xla.experimental.jit_scope user_ops.my_fact""",
+    "profiler.options": "profiler.ProfileOptionBuilder",
+    "profiler.profiling": "profiler.profile profiler.Profiler",
+    "formats.messages": "profiler.GraphNodeProto profiler.OpLogProto",
 }

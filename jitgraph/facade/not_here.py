@@ -32,7 +32,7 @@ INSTEAD: dict[str, str] = {
     "lite.*": "save a graph with tf.train.write_graph or tf.saved_model and convert it with TensorFlow",
     "tpu.*": "run on a CPU or an NVIDIA GPU: jitgraph has no TPU target",
     "distribute.*": _ONE_PROCESS,
-    "profiler.*": "use tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE) and RunMetadata, or `jitgraph bench`",
+    "profiler.*": "tf.profiler.profile shows name scopes; use tf.RunOptions.FULL_TRACE and RunMetadata for the rest",
     "ragged.*": "use tf.SparseTensor, or a dense tensor with tf.sequence_mask",
     "RaggedTensor*": "use tf.SparseTensor, or a dense tensor with tf.sequence_mask",
     "CriticalSection": "order the ops on a variable with tf.control_dependencies",

@@ -36,6 +36,15 @@ OpDef.ArgDef: name=1 string; description=2 string; type=3 DataType; type_attr=4 
 OpDef.AttrDef: name=1 string; type=2 string; default_value=3 AttrValue; description=4 string; has_minimum=5 bool;
     minimum=6 int64; allowed_values=7 AttrValue
 OpList: op=1 repeated OpDef
+GraphNodeProto: name=1 string; run_count=21 int64; exec_micros=2 int64; accelerator_exec_micros=17 int64;
+    cpu_exec_micros=18 int64; requested_bytes=3 int64; peak_bytes=24 int64; residual_bytes=25 int64; output_bytes=26 int64;
+    parameters=4 int64; float_ops=13 int64; devices=10 repeated string; total_definition_count=23 int64;
+    total_run_count=22 int64; total_exec_micros=6 int64; total_accelerator_exec_micros=19 int64; total_cpu_exec_micros=20
+    int64; total_requested_bytes=7 int64; total_peak_bytes=27 int64; total_residual_bytes=28 int64; total_output_bytes=29
+    int64; total_parameters=8 int64; total_float_ops=14 int64; shapes=11 repeated TensorShapeProto; children=12 repeated
+    GraphNodeProto; input_shapes=16 map<int32,TensorShapeProto>
+OpLogProto: log_entries=1 repeated OpLogEntry; id_to_string=2 map<int64,string>
+OpLogEntry: name=1 string; float_ops=2 int64; types=3 repeated string
 OpDeprecation: version=1 int32; explanation=2 string
 MetaGraphDef: meta_info_def=1 MetaGraphDef.MetaInfoDef; graph_def=2 GraphDef; saver_def=3 SaverDef; collection_def=4
     map<string,CollectionDef>; signature_def=5 map<string,SignatureDef>; asset_file_def=6 repeated AssetFileDef

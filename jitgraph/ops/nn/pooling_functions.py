@@ -36,7 +36,7 @@ def max_pool(value: Any = None, ksize: Any = None, strides: Any = None, padding:
 def max_pool2d(input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = "NHWC",
                name: str | None = None) -> Any:
     """``max_pool`` of `input` [batch, height, width, channels]."""
-    return max_pool(input, ksize, strides, padding, data_format, name)
+    return _pool("MaxPool", "MaxPool2d", input, ksize, strides, padding, data_format or "NHWC", name)
 
 
 def avg_pool(value: Any = None, ksize: Any = None, strides: Any = None, padding: Any = None,
