@@ -160,8 +160,13 @@ def experimental_list_devices() -> list[str]:
 
 
 def experimental_run_functions_eagerly(run_eagerly: bool) -> None:
-    """Keeps whether ``tf.function`` calls the Python function itself each time, as it does in a graph anyway."""
+    """Sets whether the functions of ``tf.function`` only call the Python function, which makes its nodes where it is called."""
     _kept["eager functions"] = bool(run_eagerly)
+
+
+def functions_run_eagerly() -> bool:
+    """What ``tf.config.experimental_run_functions_eagerly`` has set last, False at first."""
+    return bool(_kept.get("eager functions", False))
 
 
 def get_log_device_placement() -> bool:

@@ -139,9 +139,10 @@ def make_branching(index: Tensor, branches: list[FunctionGraph], name: str) -> O
     return made if isinstance(made, Operation) else made[0].op
 
 
-def make_call(function: FunctionGraph, name: str) -> Operation:
-    """A PartitionedCall of a function whose ``outputs`` are set, without arguments of its own."""
-    inputs = align([function], 0)
+def make_call(function: FunctionGraph, name: str | None, arguments: list[Tensor] | None = None) -> Operation:
+    """A PartitionedCall of a function whose ``outputs`` are set, and whose first inputs are for `arguments`."""
+    arguments = arguments or []
+    inputs = [*arguments, *align([function], len(arguments))]
     kind = "StatefulPartitionedCall" if is_stateful(function) else "PartitionedCall"
     with _after([function]):
         made = lookup(kind).builder(inputs, Tout=[t.dtype.base_dtype for t in function.outputs], f=function, name=name)

@@ -51,6 +51,7 @@ PROGRAMS: dict[str, str] = {
         load_op_library load_library load_file_system_library CXX11_ABI_FLAG MONOLITHIC_BUILD
         sysconfig.CXX11_ABI_FLAG sysconfig.MONOLITHIC_BUILD sysconfig.get_include sysconfig.get_lib
         sysconfig.get_compile_flags sysconfig.get_link_flags""",
+    "functions.graph_function": "function",
     "graph.type_specs": "TypeSpec TensorSpec SparseTensorSpec IndexedSlicesSpec",
     "distribute.strategies": """
         distribute.Strategy distribute.StrategyExtended distribute.OneDeviceStrategy distribute.MirroredStrategy

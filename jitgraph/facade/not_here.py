@@ -22,7 +22,6 @@ INSTEAD: dict[str, str] = {
     "enable_v2_behavior": _GRAPHS,
     "enable_v2_tensorshape": "write x.shape[0].value for the number behind a Dimension",
     "enable_tensor_equality": "write tf.equal(a, b) for an element-by-element comparison; a == b compares identity",
-    "function": "jitgraph compiles every Session.run; call the Python function to build its nodes",
     "wrap_function": "call the Python function to build its nodes in the graph",
     "nondifferentiable_batch_function": "call the Python function on a batch",
     "vectorized_map": "write the function for a whole batch, or use tf.map_fn",

@@ -30,7 +30,8 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
     "debug": {},
     "module": {"module": ""},
     "compat": {"compat": "compat"},
-    "eager": {"context": ":jitgraph.facade.eager_context", "backprop": "", "function": "", "def_function": ""},
+    "eager": {"context": ":jitgraph.facade.eager_context", "backprop": "", "function": ":jitgraph.functions.graph_function",
+              "def_function": ":jitgraph.functions.graph_function"},
     "estimator": {
         "estimator": "estimator :jitgraph.estimator.estimator :jitgraph.estimator.warm_start",
         "estimator_lib": "estimator estimator.inputs estimator.export",
@@ -81,7 +82,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "errors": "errors",
         "errors_impl": "errors",
         "framework_lib": "",
-        "function": "",
+        "function": ":jitgraph.functions.defun",
         "graph_io": "train io",
         "graph_util": "graph_util :jitgraph.formats.graph_parts",
         "graph_util_impl": "graph_util",

@@ -1,6 +1,9 @@
 """Whether new variables are resource variables unless they are told otherwise: by their scope, or for the whole program."""
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 from jitgraph.graph.default_graph import get_default_graph
 
 STORE = "variable_store"         # where a graph keeps what `variable_scopes` knows
@@ -18,6 +21,18 @@ def disable_resource_variables() -> None:
     """Makes new variables reference variables again."""
     global _resource_variables
     _resource_variables = False
+
+
+@contextlib.contextmanager
+def resource_variables(wanted: bool) -> Iterator[None]:
+    """Inside, new variables are resource variables if `wanted`."""
+    global _resource_variables
+    before = _resource_variables
+    _resource_variables = before or wanted
+    try:
+        yield
+    finally:
+        _resource_variables = before
 
 
 def resource_variables_enabled() -> bool:

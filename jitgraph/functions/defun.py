@@ -1,0 +1,144 @@
+"""``Defun`` of tensorflow.python.framework.function: functions of the graph with stated argument types."""
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from jitgraph.control.functional_ops import make_call
+from jitgraph.functions.tracing import Traced
+from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.dtypes import as_dtype
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.tensor import Tensor
+
+_TAKEN = {"func_name", "grad_func", "python_grad_func", "out_names", "shape_func", "capture_by_value",
+          "separate_compiled_gradients", "extra_inputs"}
+
+
+class Defun:
+    """``@Defun(tf.float32, tf.float32)`` makes of a Python function of tensors a function of the graph.
+
+    Each call makes a PartitionedCall node, or a StatefulPartitionedCall.  Without types they are those of the arguments.
+    `func_name`: the name of the nodes.  `grad_func`: a Defun of the arguments and the gradients of the results that gives
+    those of the arguments; `python_grad_func`: a function of the node and these gradients.  `shape_func`: a function of the
+    node that gives the shapes of the results.  Other options are attributes of TensorFlow's nodes and change nothing here.
+    """
+
+    def __init__(self, *input_types: Any, **kwargs: Any):
+        self._types = tuple(as_dtype(one) for one in input_types)
+        self._options = {name: kwargs.pop(name) for name in list(kwargs) if name in _TAKEN}
+
+    def __call__(self, func: Callable) -> DefinedFunction:
+        """The function.  Raises ValueError if `func` is not callable, or does not take as many arguments as there are types."""
+        if not callable(func):
+            raise ValueError(f"function {func} must be callable")
+        parameters = inspect.signature(func).parameters.values()
+        kinds = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+        if any(one.kind in (one.KEYWORD_ONLY, one.VAR_KEYWORD) for one in parameters):
+            raise ValueError("Functions with argument defaults or keywords arguments are not supported.")
+        least = sum(one.default is one.empty for one in kinds)
+        most = len(kinds) if not any(one.kind is one.VAR_POSITIONAL for one in parameters) else 1_000_000
+        if self._types and not least <= len(self._types) <= most:
+            raise ValueError(f"The function has {'fewer' if most < len(self._types) else 'more'} arguments than the number of "
+                             "specified input types.")
+        return DefinedFunction(func, self._types or None, **self._options)
+
+
+class DefinedFunction:
+    """A Python function that is a function of the graph; see ``Defun``."""
+
+    def __init__(self, func: Callable, argtypes: Any, func_name: str | None = None, grad_func: Any = None,
+                 python_grad_func: Callable | None = None, shape_func: Callable | None = None, **others: Any):
+        self._func, self._types = func, argtypes
+        self._name = str(func_name or getattr(func, "__name__", "function"))
+        self._grad_func, self._python_grad_func, self._shape_func = grad_func, python_grad_func, shape_func
+        self._traced: Traced | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of its nodes."""
+        return self._name
+
+    @property
+    def declared_input_types(self) -> Any:
+        """The types of the arguments, None if none are stated."""
+        return self._types
+
+    @property
+    def python_grad_func(self) -> Any:
+        """The Python function that makes its gradient, None if there is none."""
+        return self._python_grad_func
+
+    @property
+    def grad_func_name(self) -> str | None:
+        """The name of the function that is its gradient, None if there is none."""
+        return None if self._grad_func is None else self._grad_func.name
+
+    @property
+    def captured_inputs(self) -> list[Tensor]:
+        """What it takes from around it."""
+        return list((self._traced or self._trace(self._types or ())).graph.captures)
+
+    @property
+    def stateful_ops(self) -> list[tuple[str, str]]:
+        """The names and types of the stateful operations in it."""
+        graph = (self._traced or self._trace(self._types or ())).graph
+        return [(op.name, op.type) for op in graph.get_operations() if op.opdef is not None and op.opdef.stateful]
+
+    def set_grad_func(self, grad_func: DefinedFunction) -> None:
+        """Sets the function that is its gradient, once."""
+        if self._grad_func is not None:
+            raise ValueError(f"The function {self._name} has a gradient already")
+        self._grad_func = grad_func
+
+    def add_to_graph(self, g: Any) -> None:
+        """Nothing: each node has its function."""
+
+    def _trace(self, types: Any) -> Traced:
+        names = [one.name for one in inspect.signature(self._func).parameters.values() if one.kind is not one.VAR_POSITIONAL]
+        arguments = [(dtype, None, names[k] if k < len(names) else f"arg{k}") for k, dtype in enumerate(types)]
+        traced = Traced(self._name, arguments, lambda given: self._func(*given), ordered=False)
+        self._traced = traced
+        return traced
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The result: an operation if the function returns nothing, a tensor, or a tuple of tensors."""
+        name = kwargs.pop("name", None)
+        unknown = set(kwargs) - {"noinline", "compiled", "separate_compiled_gradients"}
+        if unknown:
+            raise ValueError(f"Unknown keyword arguments: {kwargs.keys()}")
+        tensors = [convert_to_tensor(value, None if isinstance(value, Tensor) or self._types is None or k >= len(self._types)
+                                     else self._types[k]) for k, value in enumerate(args)]
+        types = self._types if self._types is not None else [tensor.dtype.base_dtype for tensor in tensors]
+        if len(tensors) != len(types):
+            raise ValueError(f"Expected number of arguments: {len(types)}, received: {len(tensors)}")
+        for tensor, dtype in zip(tensors, types):
+            if tensor.dtype.base_dtype is not dtype:
+                raise ValueError(f"Input '{tensor.name}' passed {tensor.dtype.base_dtype.name} expected {dtype.name} while "
+                                 f"building a call of the function {self._name}")
+        traced = self._trace(types)
+        node = make_call(traced.graph, name or self._name, tensors)
+        self._note(node, len(tensors))
+        if not node.outputs:
+            return node
+        return node.outputs[0] if len(node.outputs) == 1 else tuple(node.outputs)
+
+    def _note(self, node: Operation, arguments: int) -> None:
+        """Tells a node the gradient and the shapes that are stated for the function."""
+        if self._shape_func is not None:
+            for tensor, shape in zip(node.outputs, self._shape_func(node)):
+                tensor.set_shape(shape)
+        made = self._python_grad_func
+        if made is None and self._grad_func is not None:
+            def made(op: Operation, *grads: Any) -> Any:
+                return self._grad_func(*op.inputs[:arguments], *grads)
+        if made is None:
+            return
+
+        def gradient(op: Operation, *grads: Any) -> list:
+            found = made(op, *grads)
+            found = list(found) if isinstance(found, (list, tuple)) else [found]
+            return found + [None] * (len(op.inputs) - len(found))
+
+        node._gradient_function = gradient

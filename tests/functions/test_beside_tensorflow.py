@@ -1,0 +1,79 @@
+"""Functions of the graph are in TensorFlow what they are here: names, results, gradients, errors."""
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from ..recorded import check, texts
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.parametrize("program", texts(HERE)[1])
+def test_the_program_does_what_it_does_in_tensorflow(tf, program):
+    importlib.import_module("jitgraph.compat").install()
+    check(tf, HERE, program)
+
+
+def test_variables_that_a_function_makes_are_those_of_the_program(tf):
+    kept = []
+
+    @tf.function
+    def scaled(x):
+        if not kept:
+            kept.append(tf.Variable(3.0, name="made"))
+        return kept[0] * x
+
+    y = scaled(tf.constant(2.0))
+    z = scaled(tf.constant(5.0))
+    assert tf.trainable_variables() == kept and kept[0].op.type == "VarHandleOp" and y.op.type == "StatefulPartitionedCall"
+    train = tf.train.GradientDescentOptimizer(0.5).minimize(y + z)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run([y, z]) == [6.0, 15.0]
+        session.run(train)
+        assert session.run(y) == -1.0
+
+
+def test_a_concrete_function_says_what_it_takes(tf):
+    concrete = tf.function(lambda x, y: x + y).get_concrete_function(tf.TensorSpec([2]), tf.TensorSpec([2], name="other"))
+    assert concrete.structured_input_signature == ((tf.TensorSpec([2]), tf.TensorSpec([2], name="other")), {})
+    assert concrete.name == b"__inference_<lambda>" and concrete.captured_inputs == []
+    with pytest.raises(TypeError, match="Missing"):
+        concrete(tf.ones([2]))
+    with pytest.raises(TypeError, match="at most 2"):
+        concrete(tf.ones([2]), tf.ones([2]), tf.ones([2]))
+
+
+def test_an_if_over_a_tensor_says_what_to_write(tf):
+    with pytest.raises(TypeError, match="tf.cond"):
+        tf.function(lambda x: 1.0 if x > 0 else 2.0)(tf.constant(1.0))
+
+
+def test_a_print_and_an_assert_run_though_nobody_asks_for_them(tf, capfd):
+    @tf.function
+    def f(x):
+        tf.print("seen", x, output_stream=sys.stderr)
+        tf.Assert(x < 3, [x])
+        return x
+
+    small, large = f(tf.constant(1)), f(tf.constant(5))
+    with tf.Session() as session:
+        assert session.run(small) == 1 and "seen 1" in capfd.readouterr().err
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            session.run(large)
+
+
+def test_defined_functions_say_what_is_in_them(tf):
+    from jitgraph.functions.defun import Defun
+
+    v = tf.Variable(1.0)
+    grad = Defun(tf.float32, tf.float32, func_name="G")(lambda x, dy: dy)
+    f = Defun(tf.float32, func_name="F")(lambda x: x * v + tf.random_normal([]))
+    f.set_grad_func(grad)
+    f.add_to_graph(tf.get_default_graph())
+    assert f.grad_func_name == "G" and ("RandomStandardNormal" in {kind for _, kind in f.stateful_ops})
+    assert v.op.name in {tensor.op.name for tensor in f.captured_inputs}
+    with pytest.raises(ValueError, match="has a gradient"):
+        f.set_grad_func(grad)
