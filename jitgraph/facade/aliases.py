@@ -1,7 +1,6 @@
 """Public names that are only other names of something: TensorFlow 1.15 has many a function in several namespaces.
 
 ``"sparse": "add=sparse_add"`` says that ``tf.sparse.add`` is what ``tf.sparse_add`` is; without ``=`` it is ``tf.add``.
-``*=space.*`` stands for all names of another namespace.
 A line may name what is not there yet: the alias appears together with it.
 """
 from __future__ import annotations
@@ -94,7 +93,6 @@ ALIASES: dict[str, str] = {
         global_variable=contrib.framework.global_variable has_arg_scope=contrib.framework.has_arg_scope
         local_variable=contrib.framework.local_variable model_variable=contrib.framework.model_variable
         variable=contrib.framework.variable zero_initializer=contrib.framework.zero_initializer""",
-    "contrib.slim.metrics": "*=contrib.metrics.*",
     "contrib.slim.losses": """
         absolute_difference=contrib.losses.absolute_difference add_loss=contrib.losses.add_loss
         compute_weighted_loss=contrib.losses.compute_weighted_loss
@@ -133,5 +131,5 @@ ALIASES: dict[str, str] = {
         to_number=string_to_number""",
 }
 
-SAME_NAMESPACES = {"app.flags": "flags"}
+SAME_NAMESPACES = {"app.flags": "flags", "contrib.slim.metrics": "contrib.metrics"}
 """Namespaces that are another one."""

@@ -430,10 +430,7 @@ def table() -> dict[str, str]:
     for prefix, entries in ALIASES.items():
         for entry in entries.split():
             name, _, same_as = entry.partition("=")
-            if name == "*":
-                space = same_as[:-1]
-                found.update({f"{prefix}.{one.removeprefix(space)}": found[one] for one in list(found) if one.startswith(space)})
-            elif (same_as or name) in found:
+            if (same_as or name) in found:
                 found.setdefault(f"{prefix}.{name}" if prefix else name, found[same_as or name])
     for prefix, same in SAME_NAMESPACES.items():
         inside = [name for name in found if name.startswith(f"{same}.")]

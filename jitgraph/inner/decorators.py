@@ -18,14 +18,18 @@ isgenerator, ismethod, ismodule, getmembers = inspect.isgenerator, inspect.ismet
 getsource, getfile, getdoc, getmodule, stack = inspect.getsource, inspect.getfile, inspect.getdoc, inspect.getmodule, inspect.stack
 signature, currentframe, isroutine, isbuiltin = inspect.signature, inspect.currentframe, inspect.isroutine, inspect.isbuiltin
 getcallargs = inspect.getcallargs
-contextmanager = contextlib.contextmanager
 
 ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
 
 
 def getargspec(obj: Any) -> ArgSpec:
-    """The names of parameters and their defaults, as Python 2 gave them; of a class those of its constructor."""
-    found = inspect.getfullargspec(obj)
+    """The names of parameters and their defaults, as Python 2 gave them; of a class those of its constructor, of what is
+    decorated those that a decorator states, else its own."""
+    decorators, target = unwrap(obj)
+    for one in decorators:
+        if one.decorator_argspec is not None:
+            return one.decorator_argspec
+    found = inspect.getfullargspec(target)
     return ArgSpec(found.args, found.varargs, found.varkw, found.defaults)
 
 
@@ -91,7 +95,24 @@ class tf_export:
         """Does nothing."""
 
 
-keras_export = estimator_export = tf_export
+keras_export = estimator_export = api_export = tf_export
+
+
+def kwarg_only(f: Any) -> Any:
+    """`f` called with keywords alone; positions raise TypeError."""
+    @functools.wraps(f)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        if args:
+            raise TypeError(f"{f.__name__} only takes keyword args (possible keys: {getargspec(f).args}). Please pass these args "
+                            "as kwargs instead.")
+        return f(**kwargs)
+
+    return wrapper
+
+
+def contextmanager(target: Any) -> Any:
+    """``contextlib.contextmanager``, which ``unwrap`` sees through."""
+    return make_decorator(target, contextlib.contextmanager(target), "contextmanager")
 
 
 def should_use_result(fn: Any) -> Any:
@@ -99,11 +120,25 @@ def should_use_result(fn: Any) -> Any:
     return fn
 
 
+must_use_result_or_fatal = should_use_result
+
+
+def reveal_undocumented(symbol_name: str, target_module: Any = None) -> None:
+    """Gives a module a name back that ``remove_undocumented`` took from it.  Raises LookupError if it took none so called."""
+    module_name, _, name = symbol_name.rpartition(".")
+    hidden = getattr(sys.modules[module_name], "_undocumented", {})
+    if name not in hidden:
+        raise LookupError(f"Symbol {symbol_name} is not a hidden symbol")
+    setattr(target_module or sys.modules[module_name], name, hidden[name])
+
+
 def remove_undocumented(module_name: str, allowed_exception_list: Any = None, doc_string_modules: Any = None) -> None:
     """Deletes from a module what neither its docstring names by ``@@name``, nor `allowed_exception_list`, nor begins with "_"."""
     kept = set(make_all(module_name, doc_string_modules)) | set(allowed_exception_list or ())
     module = sys.modules[module_name]
-    for name in [name for name in vars(module) if not name.startswith("_") and name not in kept]:
+    hidden = {name: value for name, value in vars(module).items() if not name.startswith("_") and name not in kept}
+    vars(module).setdefault("_undocumented", {}).update(hidden)
+    for name in hidden:
         delattr(module, name)
 
 

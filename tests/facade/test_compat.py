@@ -284,7 +284,7 @@ def test_names_that_programs_import_from_inside_are_found(hook, module, names):
 
 
 def test_decorators_of_inner_modules_work(hook):
-    from tensorflow.python.util import all_util, tf_contextlib, tf_decorator, tf_inspect
+    from tensorflow.python.util import tf_contextlib, tf_decorator, tf_inspect
     from tensorflow.python.util.tf_export import tf_export
     from tensorflow.python.util.tf_should_use import should_use_result
 
@@ -311,8 +311,20 @@ def test_decorators_of_inner_modules_work(hook):
 
     with opened("x") as found:
         assert found == "x"
-    all_util.remove_undocumented(__name__)
-    assert "test_decorators_of_inner_modules_work" in all_util.make_all(__name__)
+
+
+def test_undocumented_names_of_a_module_are_removed_and_given_back(hook, monkeypatch):
+    from tensorflow.python.util import all_util
+
+    module = types.ModuleType("documented", "Has:\n\n@@kept\n")
+    module.kept, module.hidden = 1, 2
+    monkeypatch.setitem(sys.modules, "documented", module)
+    all_util.remove_undocumented("documented")
+    assert all_util.make_all("documented") == ["kept"] and module.kept == 1 and not hasattr(module, "hidden")
+    all_util.reveal_undocumented("documented.hidden")
+    assert module.hidden == 2
+    with pytest.raises(LookupError):
+        all_util.reveal_undocumented("documented.absent")
 
 
 def test_every_place_of_an_inner_module_is_there():
