@@ -56,6 +56,9 @@ CONTRIB: dict[str, str] = {
         contrib.layers.dropout contrib.layers.flatten contrib.layers.one_hot_encoding contrib.layers.dense_to_sparse
         contrib.layers.images_to_sequence contrib.layers.sequence_to_images contrib.layers.softmax contrib.layers.maxout
         contrib.layers.poincare_normalize""",
+    "contrib.layers.divisive": "contrib.layers.GDN contrib.layers.gdn",
+    "contrib.layers.gradients": "contrib.layers.scale_gradient contrib.layers.recompute_grad",
+    "contrib.framework.script_ops": "contrib.framework.py_func=contrib_py_func",
     "contrib.layers.combining": "contrib.layers.repeat contrib.layers.stack",
     "contrib.layers.keypoints": "contrib.layers.spatial_softmax",
     "contrib.layers.encoders": """
@@ -220,7 +223,7 @@ CONTRIB: dict[str, str] = {
         contrib.metrics.streaming_mean_cosine_distance contrib.metrics.count contrib.metrics.cohen_kappa
         contrib.metrics.accuracy contrib.metrics.aggregate_metrics contrib.metrics.aggregate_metric_map
         contrib.metrics.confusion_matrix=contrib_confusion_matrix""",
-    "ops.arrays.set_operations": """
+    "ops.sparse.set_operations": """
         contrib.metrics.set_difference contrib.metrics.set_intersection contrib.metrics.set_size contrib.metrics.set_union""",
     "contrib.training.bucketing": "contrib.training.bucket contrib.training.bucket_by_sequence_length",
     "contrib.training.sampling": """
