@@ -242,6 +242,7 @@ CONTRIB: dict[str, str] = {
     "contrib.cudnn_rnn.layers": """
         contrib.cudnn_rnn.CudnnLSTM contrib.cudnn_rnn.CudnnGRU contrib.cudnn_rnn.CudnnRNNTanh
         contrib.cudnn_rnn.CudnnRNNRelu""",
+    "contrib.staging.area": "contrib.staging.StagingArea",
     "contrib.grid_rnn.cells": """
         contrib.grid_rnn.GridRNNCell contrib.grid_rnn.Grid1BasicRNNCell contrib.grid_rnn.Grid2BasicRNNCell
         contrib.grid_rnn.Grid1BasicLSTMCell contrib.grid_rnn.Grid2BasicLSTMCell contrib.grid_rnn.Grid1LSTMCell

@@ -4,8 +4,8 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.default_graph import get_default_graph
+from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.gradient_registry import RegisterGradient
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.shapes import TensorShape
