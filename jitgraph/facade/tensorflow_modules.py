@@ -338,6 +338,7 @@ SHARED_GROUPS = ("framework", "ops", "eager", "platform", "training", "util", "c
 CONTRIB_MODULES = {
     "copy_graph": "python.util:copy_elements",
     "crf": "python.ops:crf",
+    "cudnn_rnn": "python.layers:cudnn_rnn python.ops:cudnn_rnn_ops",
     "data": """
         python.ops:batching,counter,enumerate_ops,error_ops,get_single_element,grouping,interleave_ops,random_ops,resampling
         python.ops:scan_ops,shuffle_ops,sliding,unique,writers""",
@@ -352,6 +353,7 @@ CONTRIB_MODULES = {
         python.framework:checkpoint_utils,experimental,graph_util,tensor_util
         python.ops:arg_scope,audio_ops,checkpoint_ops,gen_variable_ops,ops,prettyprint_ops,script_ops,sort_ops,variables""",
     "graph_editor": "edit,reroute,select,subgraph,transform,util",
+    "grid_rnn": "python.ops:grid_rnn_cell",
     "image": "python.ops:dense_image_warp,image_ops,interpolate_spline,sparse_image_warp",
     "layers": """
         python.layers:embedding_ops,encoders,feature_column,feature_column_ops,initializers,layers,normalization,optimizers,regularizers
@@ -378,6 +380,7 @@ CONTRIB_MODULES = {
         python.slim.nets:alexnet,inception,inception_v1,inception_v2,inception_v3,overfeat,resnet_utils,resnet_v1
         python.slim.nets:resnet_v2,vgg""",
     "sparsemax": "python.ops:sparsemax,sparsemax_loss",
+    "staging": "",
     "stateless": "",
     "summary": "summary",
     "tensorboard": "",

@@ -49,13 +49,24 @@ def read_meta_graph_file(filename: Any) -> Any:
 
 # -- export --------------------------------------------------------------------------------------------------------
 
+def ops_used_by_graph_def(graph_def: Any) -> list[str]:
+    """The op types that a GraphDef and the functions it calls use, without the functions."""
+    functions = {function.signature.name: function for function in graph_def.library.function}
+    found: set[str] = set()
+    left = [node.op for node in graph_def.node]
+    while left:
+        op_type = left.pop()
+        if op_type not in found:
+            found.add(op_type)
+            if op_type in functions:
+                left += [node.op for node in functions[op_type].node_def]
+    return sorted(found - set(functions))
+
+
 def stripped_op_list_for_graph(graph_def: Any) -> Any:
     """The OpList of the op types that a GraphDef and its functions use, sorted by name."""
-    functions = {function.signature.name for function in graph_def.library.function}
-    types = {node.op for node in graph_def.node}
-    types.update(node.op for function in graph_def.library.function for node in function.node_def)
     ops = messages.OpList()
-    for op_type in sorted(types - functions):
+    for op_type in sorted(ops_used_by_graph_def(graph_def)):
         try:
             ops.op.append(op_def_proto(lookup(op_type)))
         except NotFoundError:
