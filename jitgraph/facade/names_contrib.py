@@ -243,6 +243,7 @@ CONTRIB: dict[str, str] = {
         contrib.cudnn_rnn.CudnnLSTM contrib.cudnn_rnn.CudnnGRU contrib.cudnn_rnn.CudnnRNNTanh
         contrib.cudnn_rnn.CudnnRNNRelu""",
     "formats.meta_graph": "contrib.util.ops_used_by_graph_def contrib.util.stripped_op_list_for_graph",
+    "contrib.kernel_methods.mapping": "contrib.kernel_methods.RandomFourierFeatureMapper",
     "contrib.staging.area": "contrib.staging.StagingArea",
     "contrib.grid_rnn.cells": """
         contrib.grid_rnn.GridRNNCell contrib.grid_rnn.Grid1BasicRNNCell contrib.grid_rnn.Grid2BasicRNNCell

@@ -354,6 +354,7 @@ CONTRIB_MODULES = {
         python.ops:arg_scope,audio_ops,checkpoint_ops,gen_variable_ops,ops,prettyprint_ops,script_ops,sort_ops,variables""",
     "graph_editor": "edit,reroute,select,subgraph,transform,util",
     "grid_rnn": "python.ops:grid_rnn_cell",
+    "kernel_methods": "python.mappers:random_fourier_features",
     "image": "python.ops:dense_image_warp,image_ops,interpolate_spline,sparse_image_warp",
     "layers": """
         python.layers:embedding_ops,encoders,feature_column,feature_column_ops,initializers,layers,normalization,optimizers,regularizers
