@@ -66,4 +66,46 @@ ESTIMATORS: dict[str, str] = {
         estimator.BoostedTreesClassifier estimator.BoostedTreesRegressor estimator.BoostedTreesEstimator""",
     "estimator.canned.example_specs": """
         estimator.classifier_parse_example_spec estimator.regressor_parse_example_spec""",
+    "contrib.learn.model_ops": """
+        contrib.learn.ModeKeys contrib.learn.ModelFnOps contrib.learn.PredictionKey contrib.learn.ProblemType""",
+    "contrib.learn.measured": "contrib.learn.MetricSpec",
+    "contrib.learn.configured": "contrib.learn.RunConfig contrib.learn.TaskType",
+    "contrib.learn.fitted": """
+        contrib.learn.BaseEstimator contrib.learn.Estimator contrib.learn.Evaluable contrib.learn.Trainable
+        contrib.learn.SKCompat contrib.learn.NotFittedError contrib.learn.infer_real_valued_columns_from_input
+        contrib.learn.infer_real_valued_columns_from_input_fn""",
+    "contrib.learn.monitored": """
+        contrib.learn.monitors.BaseMonitor contrib.learn.monitors.EveryN contrib.learn.monitors.RunHookAdapterForMonitors
+        contrib.learn.monitors.replace_monitors_with_hooks""",
+    "contrib.learn.ready_monitors": """
+        contrib.learn.monitors.CaptureVariable contrib.learn.monitors.CheckpointSaver contrib.learn.monitors.GraphDump
+        contrib.learn.monitors.LoggingTrainable contrib.learn.monitors.NanLoss contrib.learn.monitors.PrintTensor
+        contrib.learn.monitors.NanLossDuringTrainingError contrib.learn.NanLossDuringTrainingError
+        contrib.learn.monitors.StepCounter contrib.learn.monitors.StopAtStep contrib.learn.monitors.SummarySaver
+        contrib.learn.monitors.ValidationMonitor contrib.learn.monitors.get_default_monitors""",
+    "contrib.learn.experiments": """
+        contrib.learn.Experiment contrib.learn.learn_runner.run contrib.learn.learn_runner.tune""",
+    "contrib.learn.vocabularies": """
+        contrib.learn.preprocessing.ByteProcessor contrib.learn.preprocessing.CategoricalProcessor
+        contrib.learn.preprocessing.CategoricalVocabulary contrib.learn.preprocessing.VocabularyProcessor
+        contrib.learn.preprocessing.tokenizer""",
+    "contrib.learn.heads": """
+        contrib.learn.Head contrib.learn.multi_class_head contrib.learn.regression_head contrib.learn.no_op_train_fn""",
+    "contrib.learn.ready": """
+        contrib.learn.DNNClassifier contrib.learn.DNNRegressor contrib.learn.DNNEstimator contrib.learn.LinearClassifier
+        contrib.learn.LinearRegressor contrib.learn.LinearEstimator""",
+    "contrib.learn.combined": """
+        contrib.learn.DNNLinearCombinedClassifier contrib.learn.DNNLinearCombinedRegressor""",
+    "contrib.layers.old_columns": "contrib.layers.real_valued_column contrib.layers.bucketized_column",
+    "contrib.layers.old_sparse_columns": """
+        contrib.layers.sparse_column_with_integerized_feature contrib.layers.sparse_column_with_hash_bucket
+        contrib.layers.sparse_column_with_keys contrib.layers.sparse_column_with_vocabulary_file
+        contrib.layers.weighted_sparse_column contrib.layers.one_hot_column contrib.layers.embedding_column
+        contrib.layers.shared_embedding_columns contrib.layers.crossed_column""",
+    "contrib.layers.old_column_layers": """
+        contrib.layers.check_feature_columns contrib.layers.create_feature_spec_for_parsing
+        contrib.layers.infer_real_valued_columns contrib.layers.input_from_feature_columns
+        contrib.layers.joint_weighted_sum_from_feature_columns contrib.layers.make_place_holder_tensors_for_base_features
+        contrib.layers.parse_feature_columns_from_examples contrib.layers.transform_features
+        contrib.layers.weighted_sum_from_feature_columns""",
 }

@@ -59,11 +59,28 @@ def static_shape(tensor: Tensor) -> list | None:
     if op.type == "ConcatV2":
         joined = [static_shape(part) for part in op.inputs[:-1]]
         return None if None in joined else [size for sizes in joined for size in sizes or ()]
+    if op.type == "StridedSlice":
+        sliced = _static_slice(op)
+        if sliced is not None:
+            return sliced
     value = static_value(tensor)
     if value is not None:
         return [None if size == -1 else int(size) for size in np.ravel(value)]
     length = tensor._shape[0] if tensor._shape else None
     return None if length is None else [None] * length
+
+
+def _static_slice(op: Any) -> list | None:
+    """The sizes that are a plain slice of others; None if they do not follow."""
+    masks = op.attrs
+    if masks["ellipsis_mask"] or masks["new_axis_mask"] or masks["shrink_axis_mask"]:
+        return None
+    bounds = [static_value(tensor) for tensor in op.inputs[1:]]
+    sizes = static_shape(op.inputs[0])
+    if sizes is None or any(bound is None or len(bound) != 1 for bound in bounds):
+        return None
+    begin, end, step = (int(bound[0]) for bound in bounds)
+    return sizes[None if masks["begin_mask"] else begin:None if masks["end_mask"] else end:step]
 
 
 def _folds(op: Any) -> bool:

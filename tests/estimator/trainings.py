@@ -2,13 +2,14 @@
 
 A file ``programs.txt`` holds programs separated by lines ``# ---``, and before the first what goes before each.  A program makes
 an estimator ``est`` with ``config`` and the input functions ``train_fn`` and ``eval_fn``; or it sets ``show``.  ``python
-trainings.py`` under a Python with TensorFlow 1.15 prints what stands in data/tf115_programs.json.
+trainings.py FOLDER`` under a Python with TensorFlow 1.15 prints what stands in FOLDER/data/tf115_programs.json.
 """
 import glob
 import json
 import os
 import re
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -18,9 +19,9 @@ HERE = Path(__file__).parent
 _SHOWN = 12
 
 
-def texts():
+def texts(folder=HERE):
     """(what goes before each program, the programs)."""
-    first, *programs = (HERE / "programs.txt").read_text().split("# ---\n")
+    first, *programs = (Path(folder) / "programs.txt").read_text().split("# ---\n")
     return first, [program.strip("\n") for program in programs]
 
 
@@ -119,6 +120,6 @@ if __name__ == "__main__":
     import tensorflow
 
     tensorflow.compat.v1.logging.set_verbosity(tensorflow.compat.v1.logging.ERROR)
-    before, programs = texts()
+    before, programs = texts(*sys.argv[1:])
     lines = [f"{json.dumps(one)}: {json.dumps(outcome(tensorflow, before, one), sort_keys=True)}" for one in programs]
     print("{\n" + ",\n".join(lines) + "\n}")
