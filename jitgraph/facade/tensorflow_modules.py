@@ -96,7 +96,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "tensor_shape": ":jitgraph.graph.shapes :jitgraph.inner.shapes",
         "tensor_spec": "",
         "tensor_util": "contrib.util :jitgraph.graph.constant_value :jitgraph.graph.literals",
-        "test_util": "test :jitgraph.testing :jitgraph.inner.test_util",
+        "test_util": "test :jitgraph.inner.test_util",
         "versions": "version",
         "smart_cond": ":jitgraph.inner.control_flow_ops",
         "indexed_slices": "",
@@ -360,7 +360,9 @@ CONTRIB_MODULES = {
         python.layers:embedding_ops,encoders,feature_column,feature_column_ops,initializers,layers,normalization,optimizers,regularizers
         python.layers:rev_block_lib,summaries,target_column,utils
         python.ops:bucketization_op,sparse_feature_cross_op,sparse_ops""",
-    "learn": "python.learn.datasets:base,mnist,synthetic",
+    "learn": """
+        python.learn.datasets:base,mnist,synthetic python.learn:experiment,learn_runner,metric_spec,monitors
+        python.learn.estimators:estimator,model_fn,run_config python.learn.preprocessing:categorical_vocabulary,text""",
     "legacy_seq2seq": "python.ops:seq2seq",
     "lookup": "lookup_ops",
     "losses": "python.losses:loss_ops",
@@ -426,6 +428,17 @@ CONTRIB_PLACES = {
     "contrib.seq2seq.python.ops.decoder": "contrib.seq2seq :jitgraph.contrib.seq2seq.decoders :jitgraph.rnn.dynamic",
     "contrib.seq2seq.python.ops.helper": """
         contrib.seq2seq :jitgraph.contrib.seq2seq.helpers :jitgraph.contrib.seq2seq.sampling""",
+    "contrib.learn.python.learn.estimators": "contrib.learn",
+    "contrib.learn.python.learn.preprocessing": "contrib.learn.preprocessing",
+    "contrib.learn.python.learn.estimators.run_config": "contrib.learn :jitgraph.contrib.learn.configured",
+    "contrib.learn.python.learn.estimators.model_fn": "contrib.learn :jitgraph.contrib.learn.model_ops",
+    "contrib.learn.python.learn.estimators.estimator": "contrib.learn :jitgraph.contrib.learn.fitted",
+    "contrib.learn.python.learn.metric_spec": "contrib.learn",
+    "contrib.learn.python.learn.experiment": "contrib.learn",
+    "contrib.learn.python.learn.learn_runner": "contrib.learn.learn_runner",
+    "contrib.learn.python.learn.monitors": "contrib.learn.monitors",
+    "contrib.learn.python.learn.preprocessing.text": ":jitgraph.contrib.learn.vocabularies",
+    "contrib.learn.python.learn.preprocessing.categorical_vocabulary": ":jitgraph.contrib.learn.vocabularies",
 }
 """Inner modules of contrib whose names stand elsewhere than in `contrib.PACKAGE`."""
 
