@@ -99,10 +99,7 @@ INSTEAD: dict[str, str] = {
 
 
 # Names that are to be here, and what to write until then.
-NOT_YET: dict[str, str] = {
-
-    "contrib.learn.*": "write the training loop with tf.Session and tf.train.Saver",
-}
+NOT_YET: dict[str, str] = {}
 
 
 def instead_of(name: str) -> str | None:

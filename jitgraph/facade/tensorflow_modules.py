@@ -7,6 +7,8 @@ in the places listed here, in order, and last in the public names.
 A place is a public namespace (`nn`, `train`), or, with a colon before it, a module of this project (`:jitgraph.declare.op`).
 """
 
+from jitgraph.facade import contrib_modules
+
 PYTHON_MODULES: dict[str, dict[str, str]] = {
     "client": {
         "client_lib": "",
@@ -335,113 +337,6 @@ PYTHON_PLACES = {"pywrap_tensorflow": "train errors", "keras": "keras", "debug":
 SHARED_GROUPS = ("framework", "ops", "eager", "platform", "training", "util", "client", "lib")
 """Packages whose modules are imported by modules of all others."""
 
-CONTRIB_MODULES = {
-    "copy_graph": "python.util:copy_elements",
-    "crf": "python.ops:crf",
-    "cudnn_rnn": "python.layers:cudnn_rnn python.ops:cudnn_rnn_ops",
-    "data": """
-        python.ops:batching,counter,enumerate_ops,error_ops,get_single_element,grouping,interleave_ops,random_ops,resampling
-        python.ops:scan_ops,shuffle_ops,sliding,unique,writers""",
-    "distributions": """
-        python.ops:binomial,cauchy,chi2,conditional_distribution,conditional_transformed_distribution,deterministic,geometric
-        python.ops:half_normal,independent,inverse_gamma,logistic,mixture,mixture_same_family,mvn_diag,mvn_full_covariance
-        python.ops:mvn_linear_operator,mvn_tril,negative_binomial,onehot_categorical,poisson,relaxed_bernoulli
-        python.ops:relaxed_onehot_categorical,distribution_util
-        python.ops.bijectors:absolute_value,affine,affine_linear_operator,affine_scalar,chain,conditional_bijector,exp,inline
-        python.ops.bijectors:invert,permute,power_transform,sigmoid,softmax_centered,softplus,softsign,square""",
-    "framework": """
-        python.framework:checkpoint_utils,experimental,graph_util,tensor_util
-        python.ops:arg_scope,audio_ops,checkpoint_ops,gen_variable_ops,ops,prettyprint_ops,script_ops,sort_ops,variables""",
-    "graph_editor": "edit,reroute,select,subgraph,transform,util",
-    "grid_rnn": "python.ops:grid_rnn_cell",
-    "kernel_methods": "python.mappers:random_fourier_features",
-    "image": "python.ops:dense_image_warp,image_ops,interpolate_spline,sparse_image_warp",
-    "layers": """
-        python.layers:embedding_ops,encoders,feature_column,feature_column_ops,initializers,layers,normalization,optimizers,regularizers
-        python.layers:rev_block_lib,summaries,target_column,utils
-        python.ops:bucketization_op,sparse_feature_cross_op,sparse_ops""",
-    "learn": """
-        python.learn.datasets:base,mnist,synthetic python.learn:experiment,learn_runner,metric_spec,monitors
-        python.learn.estimators:estimator,model_fn,run_config python.learn.preprocessing:categorical_vocabulary,text""",
-    "legacy_seq2seq": "python.ops:seq2seq",
-    "lookup": "lookup_ops",
-    "losses": "python.losses:loss_ops",
-    "metrics": "python.ops:confusion_matrix_ops,histogram_ops,metric_ops,set_ops",
-    "nn": "python.ops:alpha_dropout,cross_entropy,sampling_ops,scaled_softplus",
-    "opt": """
-        python.training:adamax,addsign,external_optimizer,lars_optimizer,lazy_adam_optimizer,moving_average_optimizer
-        python.training:multitask_optimizer_wrapper,nadam_optimizer,powersign,reg_adagrad_optimizer,sign_decay
-        python.training:variable_clipping_optimizer,weight_decay_optimizers""",
-    "resampler": "python.ops:resampler_ops",
-    "rnn": "python.ops:core_rnn,core_rnn_cell,core_rnn_cell_impl,fused_rnn_cell,gru_ops,lstm_ops,rnn,rnn_cell",
-    "seq2seq": "python.ops:attention_wrapper,basic_decoder,beam_search_decoder,beam_search_ops,decoder,helper,loss",
-    "signal": "python.ops:mel_ops,mfcc_ops,reconstruction_ops,shape_ops,spectral_ops,window_ops",
-    "slim": """
-        python.slim:evaluation,learning,model_analyzer,queues
-        python.slim.data:data_decoder,data_provider,dataset,dataset_data_provider,parallel_reader,prefetch_queue
-        python.slim.data:tfexample_decoder
-        python.slim.nets:alexnet,inception,inception_v1,inception_v2,inception_v3,overfeat,resnet_utils,resnet_v1
-        python.slim.nets:resnet_v2,vgg""",
-    "sparsemax": "python.ops:sparsemax,sparsemax_loss",
-    "staging": "",
-    "stateless": "",
-    "summary": "summary",
-    "tensorboard": "",
-    "training": "python.training:bucket_ops,device_setter,evaluation,hparam,resample,sampling_ops,training",
-    "util": "loader",
-}
-"""`tensorflow.contrib.PACKAGE`: its inner modules, `PACKAGES:MODULES`."""
-
-CONTRIB_PLACES = {
-    f"contrib.learn.python.learn.datasets{module}": f"contrib.learn.datasets{module}"
-    for module in ("", ".base", ".mnist", ".synthetic")
-} | {
-    f"contrib.slim.python.slim.{module}": f"contrib.slim.{module}"
-    for module in """evaluation learning model_analyzer nets nets.alexnet nets.inception nets.inception_v1 nets.inception_v2
-                     nets.inception_v3 nets.overfeat nets.resnet_utils nets.resnet_v1 nets.resnet_v2 nets.vgg queues""".split()
-} | {
-    f"contrib.slim.python.slim.data.{module}": f"contrib.slim.{module}"
-    for module in """data_decoder data_provider dataset dataset_data_provider parallel_reader prefetch_queue
-                     tfexample_decoder""".split()
-} | {
-    f"contrib.distributions.python.ops.bijectors{module}": "contrib.distributions.bijectors"
-    for module in ["", *(f".{name}" for name in """
-        absolute_value affine affine_linear_operator affine_scalar chain conditional_bijector exp inline invert permute
-        power_transform sigmoid softmax_centered softplus softsign square""".split())]
-} | {
-    "contrib.distributions.python.ops.mvn_linear_operator": ":jitgraph.contrib.distributions.multivariate_normal",
-    "contrib.distributions.python.ops.distribution_util": """
-        :jitgraph.contrib.distributions.scales :jitgraph.distributions.sample_shapes :jitgraph.distributions.argument_checks""",
-    "contrib.layers.python.layers.utils": """
-        contrib.layers :jitgraph.contrib.layers.collected :jitgraph.contrib.layers.arguments""",
-    "contrib.layers.python.layers.encoders": "contrib.layers :jitgraph.contrib.layers.encoders",
-    "contrib.layers.python.ops.sparse_ops": ":jitgraph.contrib.layers.encoders",
-    "contrib.legacy_seq2seq.python.ops.seq2seq": """
-        contrib.legacy_seq2seq :jitgraph.contrib.legacy_seq2seq.decoders""",
-    "contrib.opt.python.training.sign_decay": ":jitgraph.contrib.opt.signs",
-    "contrib.rnn.python.ops.core_rnn_cell": "contrib.rnn :jitgraph.rnn.linear",
-    "contrib.rnn.python.ops.core_rnn_cell_impl": "contrib.rnn :jitgraph.rnn.linear",
-    "contrib.rnn.python.ops.rnn_cell": "contrib.rnn :jitgraph.rnn.linear",
-    "contrib.seq2seq.python.ops.attention_wrapper": """
-        contrib.seq2seq :jitgraph.contrib.seq2seq.attention :jitgraph.contrib.seq2seq.attention_wrapper""",
-    "contrib.seq2seq.python.ops.beam_search_decoder": "contrib.seq2seq :jitgraph.contrib.seq2seq.beam_search",
-    "contrib.seq2seq.python.ops.decoder": "contrib.seq2seq :jitgraph.contrib.seq2seq.decoders :jitgraph.rnn.dynamic",
-    "contrib.seq2seq.python.ops.helper": """
-        contrib.seq2seq :jitgraph.contrib.seq2seq.helpers :jitgraph.contrib.seq2seq.sampling""",
-    "contrib.learn.python.learn.estimators": "contrib.learn",
-    "contrib.learn.python.learn.preprocessing": "contrib.learn.preprocessing",
-    "contrib.learn.python.learn.estimators.run_config": "contrib.learn :jitgraph.contrib.learn.configured",
-    "contrib.learn.python.learn.estimators.model_fn": "contrib.learn :jitgraph.contrib.learn.model_ops",
-    "contrib.learn.python.learn.estimators.estimator": "contrib.learn :jitgraph.contrib.learn.fitted",
-    "contrib.learn.python.learn.metric_spec": "contrib.learn",
-    "contrib.learn.python.learn.experiment": "contrib.learn",
-    "contrib.learn.python.learn.learn_runner": "contrib.learn.learn_runner",
-    "contrib.learn.python.learn.monitors": "contrib.learn.monitors",
-    "contrib.learn.python.learn.preprocessing.text": ":jitgraph.contrib.learn.vocabularies",
-    "contrib.learn.python.learn.preprocessing.categorical_vocabulary": ":jitgraph.contrib.learn.vocabularies",
-}
-"""Inner modules of contrib whose names stand elsewhere than in `contrib.PACKAGE`."""
-
 CORE_PACKAGES = ("framework", "protobuf", "example", "util", "lib", "lib.core", "profiler")
 """Packages of protocol buffers: `tensorflow.core.PACKAGE.anything_pb2` holds messages that are public names here."""
 
@@ -471,20 +366,9 @@ def places(dotted: str) -> str | None:
         if not rest or ".".join(rest) in CORE_PACKAGES:
             return ""
         return CORE_PLACES if package in CORE_PACKAGES and module.endswith("_pb2") else None
-    if first == "contrib" and rest and ".".join(rest[1:]) in _contrib_modules(rest[0]):
-        return CONTRIB_PLACES.get(dotted, f"contrib.{rest[0]}")
+    if first == "contrib" and rest and ".".join(rest[1:]) in contrib_modules.inner_modules(rest[0]):
+        return contrib_modules.CONTRIB_PLACES.get(dotted, f"contrib.{rest[0]}")
     return None
-
-
-def _contrib_modules(package: str) -> set[str]:
-    """The inner modules of `tensorflow.contrib.PACKAGE`, and the packages that they are in."""
-    found: set[str] = set()
-    for group in CONTRIB_MODULES.get(package, "").split():
-        inner, _, modules = group.rpartition(":")
-        parts = inner.split(".") if inner else []
-        found.update(".".join(parts[:end]) for end in range(1, len(parts) + 1))
-        found.update(".".join([*parts, module]) for module in modules.split(","))
-    return found
 
 
 def public(dotted: str) -> str:

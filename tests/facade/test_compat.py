@@ -10,7 +10,7 @@ import pytest
 
 import jitgraph
 from jitgraph import compat
-from jitgraph.facade import tensorflow_modules
+from jitgraph.facade import contrib_modules, tensorflow_modules
 
 
 @pytest.fixture
@@ -154,9 +154,9 @@ def test_every_namespace_of_contrib_lists_its_modules(hook):
     from jitgraph.facade import names
 
     packages = {name.split(".")[1] for name in names.namespaces() if name.startswith("contrib.")}
-    assert packages == set(tensorflow_modules.CONTRIB_MODULES)
+    assert packages == set(contrib_modules.CONTRIB_MODULES)
     for package in packages:
-        for module in tensorflow_modules._contrib_modules(package):
+        for module in contrib_modules.inner_modules(package):
             importlib.import_module(f"tensorflow.contrib.{package}.{module}")
 
 
