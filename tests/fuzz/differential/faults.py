@@ -44,6 +44,7 @@ WRONG = {
     "nn.max_pool": 2,
     "nn.max_pool3d": 2,
     "nn.fused_batch_norm": 3,  # its gradient takes the variance's own derivative by the mean for 0
+    "unsorted_segment_prod": 2,  # where an element is 0, it divides by it
     "matrix_determinant": 2,  # the gradient of MatrixInverse does not look at `adjoint`
     # the second gradient through a loop is None, and where another way leads past it, its part is missing
     **dict.fromkeys(LOOPS, 2),
