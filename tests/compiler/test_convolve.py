@@ -30,6 +30,21 @@ CASES = {
 }
 
 
+@pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
+@pytest.mark.parametrize("groups, channels, out, taps, step, gap", [
+    (4, 2, 8, 3, 1, 1), (32, 4, 64, 3, 2, 1), (2, 3, 6, 1, 1, 1), (3, 1, 9, 5, 1, 2), (2, 8, 2, 3, 2, 1)])
+def test_groups_of_channels(tf, agree, host_steps, groups, channels, out, taps, step, gap, layout):
+    size = (2, 9, 8, groups * channels)
+    size = size if layout == "NHWC" else tuple(size[i] for i in (0, 3, 1, 2))
+    x, w = tf.placeholder(tf.float32, [None, *size[1:]]), tf.placeholder(tf.float32, [taps, taps, channels, out])
+    steps, gaps = ([1, n, n, 1] if layout == "NHWC" else [1, 1, n, n] for n in (step, gap))
+    y = tf.nn.conv2d(x, w, steps, "SAME", data_format=layout, dilations=gaps)
+    feeds = {x: RNG.standard_normal(size).astype(np.float32), w: RNG.standard_normal(w.shape.as_list()).astype(np.float32)}
+    fetches = [y, *tf.gradients(tf.square(y), [x, w])]
+    agree(fetches, feeds, np.float32)
+    assert not host_steps(fetches, feeds)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
 @pytest.mark.parametrize("case", list(CASES))

@@ -24,7 +24,8 @@ _PLANES = "NHWC"
 def forward(b: Any, x: Any, w: Any, strides: Any, padding: str, data_format: str, dilations: Any) -> Any:
     """Conv3D: x [n, depth, height, width, in] (or channels first), w [taps..., in, out]."""
     layout, x = _channels_last(b, x, data_format)
-    taps = _known(w.shape)[0]
+    taps, _, _, channels, _ = _known(w.shape)
+    _check(x.shape[4] == channels)      # the planes that meet are groups of their own otherwise
     win = _along_depth(x.shape[1], taps, layout, strides, padding, dilations)
     y = window_lowering.forward(b, _met(b, x, taps, win), _of_planes(b, w), *_plane_geometry(layout, strides, padding, dilations))
     return _restored(b, _volume(b, y, x.shape[0], win.output), layout)

@@ -1,7 +1,8 @@
 """2-D convolutions and poolings in the compiler's primitives: padding, layout, and which of them are matrix products.
 
-What these cannot express (groups of channels, filters whose size is not known, strides and gaps together in a gradient,
-large windows of a pooling) raises NotImplementedError: the NumPy meaning runs instead.
+Groups of channels are convolutions of their own, side by side.  What these cannot express (filters whose size is not
+known, strides and gaps together in a gradient, large windows of a pooling) raises NotImplementedError: the NumPy meaning runs
+instead.
 """
 from __future__ import annotations
 
@@ -20,10 +21,10 @@ def forward(b: Any, x: Any, w: Any, strides: Any, padding: str, explicit_padding
             dilations: Any) -> Any:
     """Conv2D."""
     layout, x = _channels_last(b, x, data_format)
-    kh, kw, channels, _ = _known(w.shape)
-    _check(x.shape[3] == channels)
+    kh, kw, channels, out = _known(w.shape)
+    groups = _groups(x.shape[3], channels, out)
     wins = _windows(x.shape[1:3], (kh, kw), layout, strides, padding, dilations, explicit_paddings)
-    return _restored(b, _forward(b, x, w, wins), layout)
+    return _restored(b, _grouped(b, groups, lambda x, w: _forward(b, x, w, wins), x, w), layout)
 
 
 def _forward(b: Any, x: Any, w: Any, wins: list[Window]) -> Any:
@@ -50,12 +51,12 @@ def input_gradient(b: Any, input_sizes: Any, w: Any, dy: Any, strides: Any, padd
     sizes = wanted.tolist()
     if len(sizes) == 2:         # only the spatial sizes are given
         sizes = layout.shape(dy.shape[0], sizes, channels)
-    _check(sizes[layout.channel] == channels)       # otherwise the filter is one of groups of channels
+    groups = _groups(sizes[layout.channel], channels, out)
     size = layout.pick(sizes)
     wins = _windows(size, (kh, kw), layout, strides, padding, dilations, explicit_paddings)
     _check(all(win.stride == 1 or win.dilation == 1 for win in wins))
     _check_output(dy, sizes[layout.batch], wins, out)
-    return _restored(b, _input_gradient(b, size, w, dy, wins), layout)
+    return _restored(b, _grouped(b, groups, lambda w, dy: _input_gradient(b, size, w, dy, wins), w, dy), layout)
 
 
 def _input_gradient(b: Any, size: Any, w: Any, dy: Any, wins: list[Window]) -> Any:
@@ -88,10 +89,11 @@ def filter_gradient(b: Any, x: Any, filter_sizes: Any, dy: Any, strides: Any, pa
     wanted = filter_sizes.constant
     _check(wanted is not None)
     shape = _known(tuple(wanted.tolist()))
-    _check(x.shape[3] == shape[2])
+    groups = _groups(x.shape[3], shape[2], shape[3])
     wins = _windows(x.shape[1:3], shape[:2], layout, strides, padding, dilations, explicit_paddings)
     _check_output(dy, x.shape[0], wins, shape[3])
-    return _filter_gradient(b, x, shape, dy, wins)
+    of_group = [*shape[:3], shape[3] // groups]
+    return _grouped(b, groups, lambda x, dy: _filter_gradient(b, x, of_group, dy, wins), x, dy)
 
 
 def _filter_gradient(b: Any, x: Any, shape: list[int], dy: Any, wins: list[Window]) -> Any:
@@ -105,6 +107,24 @@ def _filter_gradient(b: Any, x: Any, shape: list[int], dy: Any, wins: list[Windo
     if _is_matrix_product(wins, (kh, kw)) and channels * out >= LARGE_FILTER:
         return b.reshape(b.matmul(b.reshape(x, (-1, channels)), b.reshape(dy, (-1, out)), True, False), shape)
     return b.convolve_filter(x, dy, tuple(shape), *_steps(wins), _around(wins))
+
+
+def _groups(depth: Any, channels: int, out: int) -> int:
+    """How many groups the `depth` channels of images are in, for a filter that takes `channels` and makes `out`."""
+    _check(isinstance(depth, int) and 0 < channels <= depth and depth % channels == 0 and out % (depth // channels) == 0)
+    return depth // channels
+
+
+def _grouped(b: Any, groups: int, function: Any, *values: Any) -> Any:
+    """function(*values), for each group of their last axes by itself; the results side by side along theirs."""
+    if groups == 1:
+        return function(*values)
+
+    def part(v: Any, group: int) -> Any:
+        depth = v.shape[-1] // groups
+        return b.slice(v, (*(0,) * (v.rank - 1), group * depth), (*v.shape[:-1], depth))
+
+    return b.concat([function(*[part(v, group) for v in values]) for group in range(groups)], 3)
 
 
 def _is_one_column(wins: list[Window], shape: Any, kw: int) -> bool:
