@@ -262,7 +262,7 @@ class ShuffleQueue(Queue):
         super().__init__(name, types, shapes, capacity)
         self.minimum = minimum
         self._rows = []
-        self._random = Reader(Bits.reserve(Stream(), seed, seed2, 0))
+        self._random = Reader(Bits.reserve(Stream(), seed, seed2, 0), ahead=64)
 
     def _available(self) -> int:
         return len(self._rows) - (0 if self.closed else self.minimum)
