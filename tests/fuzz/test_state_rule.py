@@ -255,7 +255,9 @@ def compare(resources, made, picks, mode, feed=None, whole=False, along=True):
             feeds, fed = {program.choice: choice}, {}
             if feed is not None:
                 tensor, part = program.pool[feed % len(program.pool)]
-                feeds[tensor] = fed[part] = np.arange(SIZE) - 1.5
+                # what takes a tensor has no control edge from its operation besides, as in TensorFlow: fed, it does not run
+                if not any(part in one.parts and part in one.waits for one in program.made):
+                    feeds[tensor] = fed[part] = np.arange(SIZE) - 1.5
             values = program.model(world, [part for _, part in pool], [part for _, part in effects], fed)
             fetches = [[t for t, _ in pool], [op for op, _ in effects], [program.variables[n] for n in names if along]]
             found, _, first = session.run(fetches, feeds)
