@@ -63,7 +63,33 @@ def broadcast_classes(event: Tensor, params: Tensor, base_dtype: Any) -> tuple[T
     return event, params
 
 
-class Categorical(Distribution):
+class OverClasses(Distribution):
+    """A distribution over K classes, with logits and probabilities [..., K]."""
+
+    _logits: Tensor
+    _probs: Tensor
+    _event_size: Tensor
+
+    @property
+    def event_size(self) -> Tensor:
+        """The number of classes, a scalar."""
+        return self._event_size
+
+    @property
+    def logits(self) -> Tensor:
+        """Logarithms of the probabilities, perhaps with a constant added."""
+        return self._logits
+
+    @property
+    def probs(self) -> Tensor:
+        """The probabilities of the classes."""
+        return self._probs
+
+    def _batch_shape(self) -> Any:
+        return self.logits.get_shape()[:-1]
+
+
+class Categorical(OverClasses):
     """The number of one of K classes, of which ``probs[..., K]``, or softmax(`logits`), are the probabilities."""
 
     def __init__(self, logits: Any = None, probs: Any = None, dtype: Any = dtypes.int32, validate_args: bool = False,
@@ -90,26 +116,8 @@ class Categorical(Distribution):
                          allow_nan_stats=allow_nan_stats, parameters=parameters, graph_parents=[self._logits, self._probs],
                          name=name)
 
-    @property
-    def event_size(self) -> Tensor:
-        """The number of classes, a scalar."""
-        return self._event_size
-
-    @property
-    def logits(self) -> Tensor:
-        """Logarithms of the probabilities, perhaps with a constant added."""
-        return self._logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities of the classes."""
-        return self._probs
-
     def _batch_shape_tensor(self) -> Any:
         return identity(self._batch_shape_val)
-
-    def _batch_shape(self) -> Any:
-        return self.logits.get_shape()[:-1]
 
     def _event_shape_tensor(self) -> Any:
         return constant([], dtype=dtypes.int32)

@@ -27,23 +27,21 @@ from jitgraph.ops.random.draws import random_uniform
 from jitgraph.ops.random.random_rejection import random_gamma
 
 
-class Gamma(ByNormalization):
-    """The gamma distribution, of the density ``x^(concentration - 1) exp(-rate x) rate^concentration / gamma(concentration)``."""
+class ConcentrationRate(ByNormalization):
+    """A distribution with the parameters `concentration` and `rate`."""
 
     _PARAMETERS: tuple[str, ...] = ("concentration", "rate")
+    _concentration: Tensor
+    _rate: Tensor
 
-    def __init__(self, concentration: Any, rate: Any, validate_args: bool = False, allow_nan_stats: bool = True,
-                 name: str = "Gamma"):
-        """Raises TypeError if the dtypes differ."""
-        parameters = dict(locals())
-        with name_scope(name, values=[concentration, rate]) as name:
+    def _take(self, concentration: Any, rate: Any, validate_args: bool, name: str) -> Any:
+        """Checks and names the parameters; the scope they are in.  Raises TypeError if their dtypes differ."""
+        with name_scope(name, values=[concentration, rate]) as scope:
             with positive_if(validate_args, concentration, rate):
                 self._concentration = identity(concentration, name="concentration")
                 self._rate = identity(rate, name="rate")
                 assert_same_float_dtype([self._concentration, self._rate])
-        super().__init__(dtype=self._concentration.dtype, validate_args=validate_args, allow_nan_stats=allow_nan_stats,
-                         reparameterization_type=FULLY_REPARAMETERIZED, parameters=parameters,
-                         graph_parents=[self._concentration, self._rate], name=name)
+        return scope
 
     @property
     def concentration(self) -> Tensor:
@@ -52,8 +50,21 @@ class Gamma(ByNormalization):
 
     @property
     def rate(self) -> Tensor:
-        """The inverse of the scale."""
+        """The inverse of the scale of a gamma variable."""
         return self._rate
+
+
+class Gamma(ConcentrationRate):
+    """The gamma distribution, of the density ``x^(concentration - 1) exp(-rate x) rate^concentration / gamma(concentration)``."""
+
+    def __init__(self, concentration: Any, rate: Any, validate_args: bool = False, allow_nan_stats: bool = True,
+                 name: str = "Gamma"):
+        """Raises TypeError if the dtypes differ."""
+        parameters = dict(locals())
+        name = self._take(concentration, rate, validate_args, name)
+        super().__init__(dtype=self._concentration.dtype, validate_args=validate_args, allow_nan_stats=allow_nan_stats,
+                         reparameterization_type=FULLY_REPARAMETERIZED, parameters=parameters,
+                         graph_parents=[self._concentration, self._rate], name=name)
 
     def _broadcast(self) -> list[Tensor]:
         return [self.concentration, self.rate]

@@ -41,6 +41,15 @@ class LocationScale(ByNormalization):
     _loc: Tensor
     _scale: Tensor
 
+    def _take(self, loc: Any, scale: Any, validate_args: bool, name: str) -> Any:
+        """Checks and names the parameters; the scope they are in.  Raises TypeError if their dtypes differ."""
+        with name_scope(name, values=[loc, scale]) as scope:
+            with positive_if(validate_args, scale):
+                self._loc = identity(loc, name="loc")
+                self._scale = identity(scale, name="scale")
+                assert_same_float_dtype([self._loc, self._scale])
+        return scope
+
     @property
     def loc(self) -> Tensor:
         """The middle."""
@@ -58,11 +67,7 @@ class Normal(LocationScale):
     def __init__(self, loc: Any, scale: Any, validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Normal"):
         """Raises TypeError if the dtypes differ."""
         parameters = dict(locals())
-        with name_scope(name, values=[loc, scale]) as name:
-            with positive_if(validate_args, scale):
-                self._loc = identity(loc, name="loc")
-                self._scale = identity(scale, name="scale")
-                assert_same_float_dtype([self._loc, self._scale])
+        name = self._take(loc, scale, validate_args, name)
         super().__init__(dtype=self._scale.dtype, reparameterization_type=FULLY_REPARAMETERIZED, validate_args=validate_args,
                          allow_nan_stats=allow_nan_stats, parameters=parameters, graph_parents=[self._loc, self._scale],
                          name=name)
@@ -122,14 +127,10 @@ class Laplace(LocationScale):
     def __init__(self, loc: Any, scale: Any, validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Laplace"):
         """Raises TypeError if the dtypes differ."""
         parameters = dict(locals())
-        with name_scope(name, values=[loc, scale]) as name:
-            with positive_if(validate_args, scale):
-                self._loc = identity(loc, name="loc")
-                self._scale = identity(scale, name="scale")
-                assert_same_float_dtype([self._loc, self._scale])
-            super().__init__(dtype=self._loc.dtype, reparameterization_type=FULLY_REPARAMETERIZED, validate_args=validate_args,
-                             allow_nan_stats=allow_nan_stats, parameters=parameters, graph_parents=[self._loc, self._scale],
-                             name=name)
+        name = self._take(loc, scale, validate_args, name)
+        super().__init__(dtype=self._loc.dtype, reparameterization_type=FULLY_REPARAMETERIZED, validate_args=validate_args,
+                         allow_nan_stats=allow_nan_stats, parameters=parameters, graph_parents=[self._loc, self._scale],
+                         name=name)
 
     def _sample_n(self, n: Any, seed: Any = None) -> Any:
         shape = self._shape_of_samples(n)

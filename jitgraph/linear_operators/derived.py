@@ -22,22 +22,18 @@ def _hints(operator: LinearOperator, given: dict[str, Any], what: str) -> dict[s
     return found
 
 
-class LinearOperatorAdjoint(LinearOperator):
-    """The conjugate transpose of `operator`."""
+class _Derived(LinearOperator):
+    """What an operator determines, as it is: singular, self-adjoint or positive definite if and only if the operator is."""
 
-    def __init__(self, operator: LinearOperator, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
-                 is_positive_definite: bool | None = None, is_square: bool | None = None, name: str | None = None):
-        """Raises ValueError for hints that contradict those of the operator."""
+    def __init__(self, operator: LinearOperator, what: str, name: str, hints: dict[str, Any]):
         self._operator = operator
-        hints = _hints(operator, {"is_square": is_square, "is_non_singular": is_non_singular, "is_self_adjoint": is_self_adjoint,
-                                  "is_positive_definite": is_positive_definite}, "adjoint")
-        name = name or f"{operator.name}_adjoint"
+        hints = _hints(operator, hints, what)
         with name_scope(name, values=operator.graph_parents):
             super().__init__(dtype=operator.dtype, graph_parents=operator.graph_parents, name=name, **hints)
 
     @property
     def operator(self) -> LinearOperator:
-        """The operator of which it is the adjoint."""
+        """The operator that it is derived from."""
         return self._operator
 
     def _assert_non_singular(self) -> Any:
@@ -48,6 +44,17 @@ class LinearOperatorAdjoint(LinearOperator):
 
     def _assert_self_adjoint(self) -> Any:
         return self.operator.assert_self_adjoint()
+
+
+class LinearOperatorAdjoint(_Derived):
+    """The conjugate transpose of `operator`."""
+
+    def __init__(self, operator: LinearOperator, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+                 is_positive_definite: bool | None = None, is_square: bool | None = None, name: str | None = None):
+        """Raises ValueError for hints that contradict those of the operator."""
+        super().__init__(operator, "adjoint", name or f"{operator.name}_adjoint",
+                         {"is_square": is_square, "is_non_singular": is_non_singular, "is_self_adjoint": is_self_adjoint,
+                          "is_positive_definite": is_positive_definite})
 
     def _shape(self) -> TensorShape:
         shape = self.operator.shape
@@ -85,37 +92,20 @@ class LinearOperatorAdjoint(LinearOperator):
         return dense if self.is_self_adjoint else conjugate_transpose(dense)
 
 
-class LinearOperatorInversion(LinearOperator):
+class LinearOperatorInversion(_Derived):
     """The inverse of `operator`: products with it are solutions of that."""
 
     def __init__(self, operator: LinearOperator, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
                  is_positive_definite: bool | None = None, is_square: bool | None = None, name: str | None = None):
         """Raises ValueError for hints that contradict those of the operator, and if it is singular or not square."""
-        self._operator = operator
         for hint, given in (("is_non_singular", is_non_singular), ("is_square", is_square)):
             known = getattr(operator, hint)
             if known is False or given is False:
                 raise ValueError(f"operator and supplied hints must have `{hint}` equal to `True` or `None`.  Found {known}, "
                                  f"{given}")
-        hints = _hints(operator, {"is_square": is_square, "is_non_singular": is_non_singular, "is_self_adjoint": is_self_adjoint,
-                                  "is_positive_definite": is_positive_definite}, "inverse")
-        name = name or f"{operator.name}_inv"
-        with name_scope(name, values=operator.graph_parents):
-            super().__init__(dtype=operator.dtype, graph_parents=operator.graph_parents, name=name, **hints)
-
-    @property
-    def operator(self) -> LinearOperator:
-        """The operator of which it is the inverse."""
-        return self._operator
-
-    def _assert_non_singular(self) -> Any:
-        return self.operator.assert_non_singular()
-
-    def _assert_positive_definite(self) -> Any:
-        return self.operator.assert_positive_definite()
-
-    def _assert_self_adjoint(self) -> Any:
-        return self.operator.assert_self_adjoint()
+        super().__init__(operator, "inverse", name or f"{operator.name}_inv",
+                         {"is_square": is_square, "is_non_singular": is_non_singular, "is_self_adjoint": is_self_adjoint,
+                          "is_positive_definite": is_positive_definite})
 
     def _shape(self) -> TensorShape:
         return self.operator.shape

@@ -9,8 +9,8 @@ from jitgraph.contrib.distributions.elementwise_bijectors import Exp, Sigmoid
 from jitgraph.contrib.distributions.real_numbers import Logistic
 from jitgraph.contrib.distributions.transformed import TransformedDistribution
 from jitgraph.distributions.argument_checks import checked_if, get_logits_and_probs, positive_if
-from jitgraph.distributions.classes import known_size
-from jitgraph.distributions.distribution import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, Distribution
+from jitgraph.distributions.classes import OverClasses, known_size
+from jitgraph.distributions.distribution import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED
 from jitgraph.distributions.divergence import RegisterKL
 from jitgraph.distributions.sample_shapes import shapes_of_parameters
 from jitgraph.graph import dtypes
@@ -35,12 +35,8 @@ from jitgraph.ops.random.draws import multinomial, random_uniform
 from jitgraph.ops.reduce.reductions import argmax, reduce_logsumexp, reduce_sum
 
 
-class _OverClasses(Distribution):
-    """A distribution of vectors whose elements belong to K classes, with logits and probabilities [..., K]."""
-
-    _logits: Tensor
-    _probs: Tensor
-    _event_size: Tensor
+class _OfVectors(OverClasses):
+    """A distribution of vectors whose elements belong to K classes."""
 
     def _take_sizes(self) -> None:
         static = self._logits.get_shape().with_rank_at_least(1)
@@ -49,26 +45,8 @@ class _OverClasses(Distribution):
         with name_scope(name="event_size"):
             self._event_size = shape_of(self._logits)[-1]
 
-    @property
-    def event_size(self) -> Tensor:
-        """The number of classes, a scalar."""
-        return self._event_size
-
-    @property
-    def logits(self) -> Tensor:
-        """Logarithms of the probabilities, perhaps with a constant added."""
-        return self._logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities of the classes."""
-        return self._probs
-
     def _batch_shape_tensor(self) -> Any:
         return shape_of(self.logits)[:-1]
-
-    def _batch_shape(self) -> Any:
-        return self.logits.get_shape()[:-1]
 
     def _event_shape_tensor(self) -> Any:
         return shape_of(self.logits)[-1:]
@@ -92,7 +70,7 @@ class _OverClasses(Distribution):
     _summed_axis: Any = -1
 
 
-class OneHotCategorical(_OverClasses):
+class OneHotCategorical(_OfVectors):
     """One of K classes as a vector of 0 with a 1 at its place."""
 
     def __init__(self, logits: Any = None, probs: Any = None, dtype: Any = dtypes.int32, validate_args: bool = False,
@@ -133,7 +111,7 @@ class OneHotCategorical(_OverClasses):
         return self.probs * (1.0 - self.probs)
 
 
-class ExpRelaxedOneHotCategorical(_OverClasses):
+class ExpRelaxedOneHotCategorical(_OfVectors):
     """The logarithm of RelaxedOneHotCategorical, which is more exact."""
 
     _summed_axis = [-1]

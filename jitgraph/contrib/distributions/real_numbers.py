@@ -9,10 +9,10 @@ import numpy as np
 from jitgraph.control.order_ops import with_dependencies
 from jitgraph.distributions.argument_checks import checked_if, positive_if
 from jitgraph.distributions.distribution import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED
-from jitgraph.distributions.gamma import Gamma
+from jitgraph.distributions.gamma import ConcentrationRate, Gamma
 from jitgraph.distributions.location_scale import LocationScale
 from jitgraph.distributions.normal_functions import erfinv
-from jitgraph.distributions.scalar_events import ByNormalization, OfScalars, nan_of
+from jitgraph.distributions.scalar_events import OfScalars, nan_of
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant
@@ -33,15 +33,7 @@ from jitgraph.ops.random.random_rejection import random_gamma
 
 
 class _Standardized(LocationScale):
-    """A distribution of ``loc + scale * z``, both checked and named as parameters."""
-
-    def _take(self, loc: Any, scale: Any, validate_args: bool, name: str) -> Any:
-        with name_scope(name, values=[loc, scale]) as scope:
-            with positive_if(validate_args, scale):
-                self._loc = identity(loc, name="loc")
-                self._scale = identity(scale, name="scale")
-                assert_same_float_dtype([self._loc, self._scale])
-        return scope
+    """A distribution of ``loc + scale * z``."""
 
     def _z(self, x: Any) -> Any:
         with name_scope("standardize", values=[x]):
@@ -208,33 +200,17 @@ class Chi2(Gamma):
         return self._df
 
 
-class InverseGamma(ByNormalization):
+class InverseGamma(ConcentrationRate):
     """One over a gamma variable."""
-
-    _PARAMETERS = ("concentration", "rate")
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool = False, allow_nan_stats: bool = True,
                  name: str = "InverseGamma"):
         """Raises TypeError if the dtypes differ."""
         parameters = dict(locals())
-        with name_scope(name, values=[concentration, rate]) as name:
-            with positive_if(validate_args, concentration, rate):
-                self._concentration = identity(concentration, name="concentration")
-                self._rate = identity(rate, name="rate")
-                assert_same_float_dtype([self._concentration, self._rate])
+        name = self._take(concentration, rate, validate_args, name)
         super().__init__(dtype=self._concentration.dtype, validate_args=validate_args, allow_nan_stats=allow_nan_stats,
                          reparameterization_type=NOT_REPARAMETERIZED, parameters=parameters,
                          graph_parents=[self._concentration, self._rate], name=name)
-
-    @property
-    def concentration(self) -> Tensor:
-        """The shape parameter."""
-        return self._concentration
-
-    @property
-    def rate(self) -> Tensor:
-        """The scale."""
-        return self._rate
 
     def _sample_n(self, n: Any, seed: Any = None) -> Any:
         return 1.0 / random_gamma(shape=[n], alpha=self.concentration, beta=self.rate, dtype=self.dtype, seed=seed)
