@@ -43,7 +43,7 @@ def _function(opdef: Any) -> str:
 
 def _parameters(opdef: Any, renamed: dict[str, str]) -> list[str]:
     """Inputs, attributes and the name, as positional arguments; what inputs decide may be given by its name."""
-    from jitgraph.declare.signature import REQUIRED
+    from jitgraph.graph.signature import REQUIRED
 
     found = [f"{renamed.get(arg.name, arg.name)}: _Any" for arg in opdef.inputs]
     for name in opdef.given:

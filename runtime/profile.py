@@ -99,7 +99,7 @@ def traced(plan, arrays, options, run_metadata, timeout: int = 0) -> list:
 
 def _add_graph(plan, run_metadata):
     """The operations that the run needed, as a GraphDef."""
-    from jitgraph.formats.graph_def import version_def
+    from jitgraph.graph.protos.graph_def import version_def
 
     graph = run_metadata.partition_graphs.add()
     graph.versions.CopyFrom(version_def())

@@ -11,8 +11,8 @@ from typing import Any
 
 from jitgraph import raw_ops as raw
 from jitgraph.autodiff.gradients import _zeros_for, gradients
-from jitgraph.autodiff.replay import Replay, accumulate, counter, expose, record_of, replayed
 from jitgraph.control.functional_ops import DIFFERENTIABLE, make_branching, make_call, make_while
+from jitgraph.control.replay import Replay, accumulate, counter, expose, record_of, replayed
 from jitgraph.graph import dtypes
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.composite import IndexedSlices

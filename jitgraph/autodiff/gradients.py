@@ -331,6 +331,8 @@ class _Walk:
             if getattr(function, "takes_needed", False):
                 needed = {k for k, tensor in enumerate(op.inputs) if tensor.op in self.pending}
                 function = functools.partial(function, needed=needed)
+            if getattr(function, "takes_gradients", False):
+                function = functools.partial(function, gradients=gradients)
             in_grads = _called(function, op, totals)
             if self.gate and sum(grad is not None for grad in in_grads) > 1:
                 from jitgraph.control.order_ops import tuple_ as gated

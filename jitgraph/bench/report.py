@@ -98,7 +98,7 @@ def memory_table(rows: list[Row]) -> Table:
 
 
 def _compared(rows: list[Row], statistic: str, shown: Callable[[Any], str]) -> Table:
-    from jitgraph.cli.terminal import table as empty
+    from jitgraph.app.terminal import table as empty
 
     peers = peers_of(rows)
     labels = [LABELS.get(peer, peer) for peer in peers]
@@ -132,7 +132,7 @@ def _compared(rows: list[Row], statistic: str, shown: Callable[[Any], str]) -> T
 
 def scaling_table(rows: list[Scaling]) -> Table:
     """Return our times on one core and on several, and the speed-up with the verdict on the goal."""
-    from jitgraph.cli.terminal import table as empty
+    from jitgraph.app.terminal import table as empty
 
     cores = rows[0].cores if rows else 2
     heads = ("1 core", f"{cores} cores", "speed-up")

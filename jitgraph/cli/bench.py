@@ -86,7 +86,7 @@ def bench(
 
 
 def _list(runner: Any) -> int:
-    from jitgraph.cli.terminal import console, say, show, table
+    from jitgraph.app.terminal import console, say, show, table
 
     rows = table("name", "workload", "goal, ours / theirs")
     for name, workload in runner.workloads().items():
@@ -124,7 +124,7 @@ def _print(parts: list[Any], data: dict[str, Any], json: Path | None) -> None:
     """Write the data as JSON where that is asked for, and print the parts unless the JSON goes to the screen."""
     import json as encoder
 
-    from jitgraph.cli.terminal import console, say, show
+    from jitgraph.app.terminal import console, say, show
 
     if json is not None:
         text = encoder.dumps(data, indent=1)

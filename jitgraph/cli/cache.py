@@ -56,7 +56,7 @@ def list_entries(
         return 0
     from rich.text import Text
 
-    from jitgraph.cli.terminal import console, say, show, table
+    from jitgraph.app.terminal import console, say, show, table
 
     out = console()
     say(out, Text(f"{len(entries)} kernels, {_size(entries)} in {store.directory()}"))

@@ -64,7 +64,7 @@ def report() -> list[Finding]:
 def _print(findings: list[Finding]) -> None:
     from rich.markup import escape
 
-    from jitgraph.cli.terminal import console, show, table
+    from jitgraph.app.terminal import console, show, table
 
     marks = {GOOD: "[green]ok[/]", MISSING: "[yellow]-[/]", BROKEN: "[bold red]BROKEN[/]"}
     rows = table("", "part", "what", "found")

@@ -107,7 +107,7 @@ def _print_times(explanations: list[Any]) -> None:
     """Print where the time of every signature went, as tables."""
     from rich.markup import escape
 
-    from jitgraph.cli.terminal import console, say, show, table
+    from jitgraph.app.terminal import console, say, show, table
 
     out = console()
     numbers = ("calls", "ms", "time", "MB", "of limit", "MFlop", "of peak")
@@ -129,7 +129,7 @@ def print_all(signatures: list[Signature], graph: bool = True, source: bool = Tr
     """Print every signature as text."""
     from rich.text import Text
 
-    from jitgraph.cli.terminal import console, heading, say
+    from jitgraph.app.terminal import console, heading, say
 
     out = console()
     for index, signature in enumerate(signatures):
@@ -157,7 +157,7 @@ def print_all(signatures: list[Signature], graph: bool = True, source: bool = Tr
 def _print_graph(out: Console, signature: Signature) -> None:
     from rich.markup import escape
 
-    from jitgraph.cli.terminal import show, table
+    from jitgraph.app.terminal import show, table
 
     kernels = kernel_of_node(signature)
     rows = table("op", "type", "shape", "dtype", "inputs", "line", "kernel", title="pruned graph")
@@ -170,7 +170,7 @@ def _print_graph(out: Console, signature: Signature) -> None:
 
 
 def _print_plan(out: Console, signature: Signature) -> None:
-    from jitgraph.cli.terminal import show, table
+    from jitgraph.app.terminal import show, table
 
     rows = table("step", "kind", "name", "bytes moved", right=("step", "bytes moved"), title="plan")
     for step in signature["plan"]:
@@ -183,7 +183,7 @@ def _print_kernel(out: Console, kernel: Kernel) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from jitgraph.cli.terminal import ENDLESS, say
+    from jitgraph.app.terminal import ENDLESS, say
 
     origin = kernel["origin"] if kernel["compile_ms"] is None else f"{kernel['origin']} {kernel['compile_ms']:.0f} ms"
     ops = len(kernel["ops"])

@@ -1,7 +1,6 @@
-"""``tf.cond``, ``tf.case``, ``tf.switch_case`` and ``smart_cond``: a choice between functions that build nodes."""
+"""``tf.cond``, ``tf.switch_case`` and ``smart_cond``: a choice between functions that build nodes."""
 from __future__ import annotations
 
-import collections
 from collections.abc import Callable
 from typing import Any
 
@@ -96,11 +95,11 @@ class Branch:
 
 def _parts_of_leaf(leaf: Any) -> list:
     """The tensors that a result is made of."""
-    flow = _flow_of(leaf)
+    flow = flow_of(leaf)
     return [flow] if flow is not None else nest.flatten(leaf, expand_composites=True)
 
 
-def _flow_of(leaf: Any) -> Tensor | None:
+def flow_of(leaf: Any) -> Tensor | None:
     from jitgraph.tensor_arrays.tensor_array import TensorArray
 
     return leaf.flow if isinstance(leaf, TensorArray) else None
@@ -124,7 +123,7 @@ def merged(index: Tensor, branches: list[Branch], name: str) -> Any:
 
 
 def _leaf_like(leaf: Any, tensors: list) -> Any:
-    if _flow_of(leaf) is not None:
+    if flow_of(leaf) is not None:
         from jitgraph.tensor_arrays.tensor_array import with_new_flow
 
         return with_new_flow(leaf, tensors[0])
@@ -139,95 +138,6 @@ def _check_agreement(a: Branch, b: Branch) -> None:
         if x.dtype.base_dtype is not y.dtype.base_dtype:
             raise ValueError(f"Outputs of {a.what} and {b.what} must have the same type: {x.dtype.base_dtype.name}, "
                              f"{y.dtype.base_dtype.name}")
-
-
-# -- case --------------------------------------------------------------------------------------------------------------
-
-def case(pred_fn_pairs: Any, default: Callable | None = None, exclusive: bool = False, strict: bool = False,
-         name: str = "case") -> Any:
-    """What the function of the first pair (bool scalar, function) whose predicate holds returns, else `default`'s.
-
-    `pred_fn_pairs`: a list of pairs, or a dict.  Without `default`, a run in which no predicate holds raises
-    InvalidArgumentError; with `exclusive`, so does one in which several hold.  Raises TypeError for other arguments.
-    """
-    pairs = _checked_pairs(pred_fn_pairs)
-    with name_scope(name, "case", [pred for pred, _ in pairs]):
-        checks: list[Operation] = []
-        if exclusive:
-            checks.append(_assert_at_most_one([pred for pred, _ in pairs]))
-        if default is None:
-            *pairs, (last, function) = pairs
-            default = _checked_default([*(pred for pred, _ in pairs), last], function)
-        elif not callable(default):
-            raise TypeError("false_fn must be callable." if pairs else "default must be callable.")
-        chosen: Callable = default
-        for pred, function in reversed(pairs):
-            chosen = _chain(pred, function, chosen, strict)
-        with control_dependencies(checks):
-            return chosen()
-
-
-def _checked_pairs(pairs: Any) -> list:
-    if isinstance(pairs, (dict, collections.OrderedDict)):
-        pairs = list(pairs.items()) if isinstance(pairs, collections.OrderedDict) else sorted(
-            pairs.items(), key=lambda item: item[0].name)
-    if not isinstance(pairs, (list, tuple)):
-        raise TypeError("fns must be a list, tuple, or dict")
-    if not pairs:
-        raise ValueError("tf.case needs at least one pair (predicate, function)")
-    for pair in pairs:
-        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-            raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
-        pred, function = pair
-        if not (isinstance(pred, Tensor) or hasattr(pred, "_as_graph_element")):
-            raise TypeError(f"pred must be a Tensor, got: {pred}")
-        if not callable(function):
-            raise TypeError(f"fn for pred {pred.name} must be callable.")
-    return [tuple(pair) for pair in pairs]
-
-
-def _chain(pred: Any, function: Callable, otherwise: Callable, strict: bool) -> Callable:
-    return lambda: cond(pred, function, otherwise, strict=strict)
-
-
-def _text_of(predicates: list) -> str:
-    return "(" + ", ".join(pred.name for pred in predicates) + ")"
-
-
-def _assert_at_most_one(predicates: list) -> Operation:
-    from jitgraph.ops.arrays.join import stack
-    from jitgraph.ops.checks.assertion import Assert
-    from jitgraph.ops.elementwise.compare import less_equal
-    from jitgraph.ops.reduce.reductions import count_nonzero
-
-    held = stack([convert_to_tensor(pred) for pred in predicates], name="preds_c")
-    count = count_nonzero(held, name="num_true_conds", dtype=dtypes.int32)
-    text = f"More than one condition evaluated as True but exclusive=True.  Conditions: {_text_of(predicates)}, Values:"
-    return Assert(less_equal(count, 1, name="at_most_one_true_cond"), [text, held],
-                  summarize=len(predicates), name="assert_at_most_one")
-
-
-def _checked_default(predicates: list, function: Callable) -> Callable:
-    """The last function as the default, for a ``case`` without one: it checks that its predicate holds."""
-    from jitgraph.ops.arrays.join import stack
-    from jitgraph.ops.checks.assertion import Assert
-
-    def checked() -> Any:
-        held = stack([convert_to_tensor(pred) for pred in predicates], name="all_conditions")
-        text = f"None of conditions evaluated as True. Conditions: {_text_of(predicates)}, Values:"
-        check = Assert(convert_to_tensor(predicates[-1]), [text, held], summarize=len(predicates))
-        with control_dependencies([check]):
-            result = function()
-            # what the function only hands on has to wait for the check as well
-            return nest.map_structure(_waiting, result) if result is not None else None
-
-    return checked
-
-
-def _waiting(value: Any) -> Any:
-    if isinstance(value, Operation) or _flow_of(value) is not None or nest.is_composite(value):
-        return value
-    return lookup("Identity").builder(convert_to_tensor(value))
 
 
 def switch_case(branch_index: Any, branch_fns: Any, default: Callable | None = None, name: str = "switch_case") -> Any:
@@ -299,24 +209,3 @@ def smart_cond(pred: Any, true_fn: Callable | None = None, false_fn: Callable | 
     if known is None:
         return cond(pred, true_fn, false_fn, name=name)
     return true_fn() if known else false_fn()
-
-
-def smart_case(pred_fn_pairs: Any, default: Callable | None = None, exclusive: bool = False,
-               name: str = "smart_case") -> Any:
-    """As ``tf.case``, but predicates that are known now leave no node."""
-    pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, dict) else list(pred_fn_pairs)
-    open_pairs: list = []
-    for pred, function in pairs:
-        known = smart_constant_value(pred)
-        if known and not open_pairs:
-            return function()
-        if known:
-            default = function
-            break
-        if known is None:
-            open_pairs.append((pred, function))
-    if not open_pairs:
-        if default is None:
-            raise ValueError("tf.case: no predicate holds, and there is no default")
-        return default()
-    return case(open_pairs, default, exclusive, name=name)

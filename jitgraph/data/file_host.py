@@ -151,7 +151,7 @@ class FileCached(Unary):
     def _write(self, elements: list[Element]) -> None:
         """The number of components and then the components, as records that hold tensors."""
         from jitgraph.formats.records import TFRecordWriter
-        from jitgraph.formats.tensor_proto import make_tensor_proto
+        from jitgraph.graph.protos.tensor_proto import make_tensor_proto
 
         temporary = self.path + ".cache.tmp"
         width = np.array(len(elements[0]) if elements else 0, np.int64)
@@ -163,8 +163,8 @@ class FileCached(Unary):
     def _read(self) -> list[Element]:
         from google.protobuf.message import DecodeError
 
-        from jitgraph.formats.messages import TensorProto
-        from jitgraph.formats.tensor_proto import to_array
+        from jitgraph.graph.protos.tensor_proto import to_array
+        from jitgraph.protobuf.messages import TensorProto
 
         try:
             arrays = [np.asarray(to_array(TensorProto.FromString(record))) for record in read_records(self.path + ".cache")]

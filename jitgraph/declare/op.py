@@ -14,21 +14,20 @@
 The body is the NumPy meaning.  The decorated name becomes the builder: ``sum(x, [0], keep_dims=True, name="total")``
 checks and converts its inputs, infers dtypes and shapes, and adds a node.  An elementwise op states only its scalar
 expression in prims; its NumPy value, its shape rule (broadcasting) and its kernel follow.  The grammar of signatures
-is in ``jitgraph.declare.signature``, the shape rules in ``jitgraph.graph.shape_rules``.
+is in ``jitgraph.graph.signature``, the shape rules in ``jitgraph.graph.shape_rules``.
 """
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from jitgraph import tracebacks
-from jitgraph.declare import signature as signatures
 from jitgraph.graph import build, dispatch, operators, shape_rules  # noqa: F401  (operators: gives Tensor its operators)
+from jitgraph.graph import signature as signatures
 from jitgraph.graph.dtypes import (
     ANY,
     BOOL,
@@ -45,184 +44,13 @@ from jitgraph.graph.dtypes import (
     UNSIGNED_INTS,
     TypeSet,
 )
+from jitgraph.graph.gradient_registry import NOT_DIFFERENTIABLE
+from jitgraph.graph.op_types import OpDef
 from jitgraph.graph.registry import REGISTRY
 
 __all__ = ["ANY", "BOOL", "COMPLEX", "FLOATS", "INDEX", "INDICES", "INTS", "NOT_DIFFERENTIABLE", "NUMBERS", "OpBuilder", "OpDef",
            "QUANTIZED", "REALS", "SIGNED_INTS", "STRING", "TypeSet", "UNSIGNED_INTS", "elementwise",
            "op"]
-
-
-def NOT_DIFFERENTIABLE(op: Any, *grads: Any) -> None:
-    """The gradient of an op through which nothing flows: ``grad=NOT_DIFFERENTIABLE``."""
-
-
-_PARTS = frozenset(("inputs", "outputs", "attrs", "given", "calls", "functions", "has_refs"))
-
-
-class OpDef:
-    """Everything that is known about an op type; each field is an argument of ``@op`` or part of the signature.
-
-    ``value``: NumPy meaning, arrays in, array or tuple of arrays out.  ``scalar``: expression in prims (elementwise).
-    ``shape``: rule, see ``jitgraph.graph.shape_rules``.  ``lower``: to the compiler's primitives.
-    ``grad``: (op, *output gradients) -> gradients of the inputs.  ``stateful``: never merged or folded.
-    ``state``: "read" or "write" for ops on a variable.  The NumPy meaning of a writing op takes the variable's value in
-    place of the reference (None if it has none yet) and returns its new value; with several references, a tuple.
-    ``host``: runs on the host by ``value``.  ``checks``: its kernel can fail.  ``dynamic``: the output shape depends on
-    values.  ``reference``, ``samples``: an independent oracle and inputs for tests.  ``tested_in``: of an op that has no
-    samples, the path of its tests and what a sample cannot give, "tests/resources: a queue".
-    ``updates``: for optimizer steps, an expression in prims: inputs (references by value) -> the new value of each
-    reference.  ``stream``: random; its NumPy meaning takes a keyword ``stream``, see ``jitgraph.ops.random.philox``.
-    ``context``: keywords that its NumPy meaning takes besides, "state" (the session's, see ``jitgraph.runtime.state``)
-    and "op" (the node): for ops on queues, tables and other things of the host.  ``effect``: it runs also where nobody
-    uses its value, like an op that is stateful, but may be repeated and folded.  ``renamed``: what callers write in place
-    of names of the signature, ``{"axis": "reduction_indices"}``; the names of the signature do, too.  ``hands_on``: it does
-    not call its functions while it runs; what it makes does so later, such as the function of ``Dataset.map``.
-
-    What is known of its values before they are computed: ``constant``: the rule by which they follow from those of the
-    inputs while the graph is built, see ``jitgraph.graph.constant_rules``.  ``static``: ``tf.get_static_value`` folds it,
-    as TensorFlow's Python does; shape inference folds many more.  ``of_shape``: its value as a function of the input's
-    shape, on which alone it depends.  ``symbolic``: its NumPy meaning, or its scalar expression, holds also for arrays of
-    sizes that have no number yet; or the function that does.  ``placeholder``: a feed may give its value, and must if it
-    has no inputs.  ``forwards``: its value is that of its input, or of the variable that it reads: it takes no code.
-
-    What it is to a variable: ``variable``: it is one, "reference" or "resource".  ``assigns``: it gives one a whole new
-    value, perhaps of another shape.  ``needs_value`` is False for what works on a variable that has no value yet.
-
-    What its runs are like: ``idle``: it only waits.  ``recurring``: it is run again and again, so it initialises nothing.
-    ``costly``: the gradient of a loop takes its values from the loop, and does not compute them again.  ``flops``: the
-    arithmetic that it takes, from the node and the number that stands for unknown sizes.
-
-    `parse` gives the signature.  It is called when one of its parts is first asked for: of the ops that are imported,
-    most programs use few.
-    """
-
-    value: Callable | None = None
-    scalar: Callable | None = None
-    shape: Callable | None = None
-    lower: Callable | None = None
-    grad: Callable | None = None
-    stateful: bool = False
-    state: str | None = None
-    host: bool = False
-    checks: bool = False
-    dynamic: bool = False
-    reference: Callable | None = None
-    samples: Callable | None = None
-    tested_in: str = ""
-    updates: Callable | None = None
-    stream: bool = False
-    context: tuple[str, ...] = ()
-    effect: bool = False
-    hands_on: bool = False
-    renamed: Mapping[str, str] = MappingProxyType({})
-    constant: Callable | None = None
-    static: bool = False
-    of_shape: Callable | None = None
-    symbolic: bool | Callable = False
-    placeholder: bool = False
-    forwards: bool = False
-    variable: str | None = None
-    assigns: bool = False
-    needs_value: bool = True
-    idle: bool = False
-    recurring: bool = False
-    costly: bool = False
-    flops: Callable | None = None
-    builder: Any = None
-    result_type: Any = None             # namedtuple of the outputs, made at first use
-
-    # parts of the signature
-    inputs: list[signatures.Arg]
-    outputs: list[signatures.Arg]
-    attrs: dict[str, signatures.Attr]
-    given: tuple[str, ...]              # attributes that callers may give, in order: those without default first
-    functions: tuple[str, ...]          # attributes that are functions
-    calls: tuple[str, ...]              # those of them that it calls when it runs
-    has_refs: bool                      # whether an input is a reference; the node is then placed beside its variable
-
-    def __init__(self, type: str, parse: Callable[[], signatures.Signature], **fields: Any):
-        self.type = type
-        self._parse = parse
-        self.__dict__.update(fields)
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in _PARTS:
-            raise AttributeError(f"OpDef has no attribute {name!r}")
-        parsed = self._parse()
-        self.inputs, self.outputs, self.attrs = parsed.inputs, parsed.outputs, parsed.attrs
-        given = [attr for attr in parsed.attrs.values() if not attr.implied]
-        self.given = tuple(attr.name for attr in sorted(given, key=lambda attr: attr.default is not signatures.REQUIRED))
-        self.functions = tuple(attr.name for attr in parsed.attrs.values() if attr.kind in ("func", "list(func)"))
-        self.calls = () if self.hands_on else self.functions
-        self.has_refs = any(arg.is_ref for arg in parsed.inputs)
-        return self.__dict__[name]
-
-    def __repr__(self) -> str:
-        return f"<OpDef {self.type}>"
-
-    @property
-    def has_effect(self) -> bool:
-        """Whether doing it can be noticed, even if nobody uses its values."""
-        return self.stateful or self.effect or self.state == "write" or not self.outputs
-
-    @property
-    def pure(self) -> bool:
-        """Whether it gives equal values for equal inputs, at whatever time, and does nothing else."""
-        return not (self.has_effect or self.state or self.stream or self.context or self.calls or self.has_refs)
-
-    def attr_kind(self, name: str) -> str | None:
-        """The kind of attribute `name` ("type", "list(int)", ...), or None if it is not declared."""
-        attr = self.attrs.get(name)
-        return attr.kind if attr else None
-
-    def arguments(self, function: Callable, attrs: dict[str, Any]) -> dict[str, Any]:
-        """The attributes of a node that `function` (a value, scalar or lower) names among its parameters."""
-        return {name: attrs[name] for name in _attrs_named(function, self) if name in attrs}
-
-    def create(self, graph: Any, inputs: list, attrs: dict[str, Any], name: str | None) -> Any:
-        """``graph.create_op``: a node from flat tensors and AttrValues or Python values."""
-        return build.from_parts(graph, self, inputs, attrs, name)
-
-    def group(self, flat: list) -> list:
-        """Inputs as the functions of a declaration take them: list inputs (``N*T``) as one list each.
-
-        For a node whose list lengths differ from one list input only; see ``group_inputs`` for the general case.
-        """
-        return build.group_inputs(self, flat, None)
-
-    def evaluate(self, arrays: list, attrs: dict[str, Any]) -> tuple:
-        """The NumPy value for flat input `arrays`, always as a tuple of arrays, one per output tensor."""
-        if self.value is None:
-            raise NotImplementedError(f"op {self.type} has no NumPy meaning")
-        grouped = build.group_inputs(self, arrays, attrs)
-        result = self.value(*grouped, **self.arguments(self.value, attrs))
-        if len(self.outputs) == 1 and not self.outputs[0].is_list:
-            return (result,)
-        flat: list = []
-        parts = [result] if len(self.outputs) == 1 else (result or ())
-        for arg, part in zip(self.outputs, parts):
-            flat.extend(part) if arg.is_list else flat.append(part)
-        return tuple(flat)
-
-
-_named_cache: dict[Any, tuple[str, ...]] = {}
-
-
-def _attrs_named(function: Callable, opdef: OpDef) -> tuple[str, ...]:
-    key = (function, opdef.type)
-    found = _named_cache.get(key)
-    if found is None and opdef.scalar is not None and function is opdef.value:
-        # what its expression names, and what decides the dtype of a result
-        deciding = (arg.type_attr for arg in opdef.outputs if arg.type_attr and not opdef.attrs[arg.type_attr].implied)
-        found = _named_cache[key] = tuple(dict.fromkeys([*_attrs_named(opdef.scalar, opdef), *deciding]))
-    if found is None:
-        parameters = inspect.signature(function).parameters.values()
-        if any(p.kind is p.VAR_KEYWORD for p in parameters):
-            found = tuple(name for name, attr in opdef.attrs.items() if not attr.implied)
-        else:
-            found = tuple(p.name for p in parameters if p.name in opdef.attrs)
-        _named_cache[key] = found
-    return found
 
 
 class OpBuilder:

@@ -4,7 +4,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jitgraph.control.higher_order import map_fn
 from jitgraph.control.order_ops import with_dependencies
 from jitgraph.distributions.argument_checks import (
     classes_that_fit,
@@ -15,6 +14,7 @@ from jitgraph.distributions.argument_checks import (
 )
 from jitgraph.distributions.distribution import NOT_REPARAMETERIZED, Distribution
 from jitgraph.distributions.divergence import RegisterKL
+from jitgraph.functions.higher_order import map_fn
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import name_scope

@@ -13,10 +13,10 @@ from jitgraph.filesystem import gfile
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.summary.event_reader import summary_iterator
-from jitgraph.train.global_steps import get_global_step
 from jitgraph.train.hooks.run_hooks import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from jitgraph.train.hooks.timers import SecondOrStepTimer
 from jitgraph.variables.assignments import assign
+from jitgraph.variables.global_steps import get_global_step
 from jitgraph.variables.variable_initializers import constant_initializer
 from jitgraph.variables.variable_scopes import get_variable, variable_scope
 from jitgraph.variables.variable_store import AUTO_REUSE

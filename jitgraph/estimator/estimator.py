@@ -30,13 +30,13 @@ from jitgraph.train.checkpoint_state import latest_checkpoint
 from jitgraph.train.checkpoint_values import list_variables, load_checkpoint, load_variable
 from jitgraph.train.cluster.replica_devices import replica_device_setter
 from jitgraph.train.evaluation import StopAfterNEvalsHook, evaluate_once, get_or_create_eval_step
-from jitgraph.train.global_steps import _get_or_create_global_step_read, create_global_step, get_global_step
 from jitgraph.train.hooks.checkpoints import CheckpointSaverListener
 from jitgraph.train.hooks.run_hooks import SessionRunHook
 from jitgraph.train.hooks.stopping import StopAtStepHook
 from jitgraph.train.sessions.creators import ChiefSessionCreator
 from jitgraph.train.sessions.monitored import MonitoredSession
 from jitgraph.train.sessions.scaffold import Scaffold
+from jitgraph.variables.global_steps import _get_or_create_global_step_read, create_global_step, get_global_step
 
 _OVERRIDABLE = {"model_fn", "_create_and_assert_global_step", "_export_all_saved_models"}
 

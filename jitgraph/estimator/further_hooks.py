@@ -10,12 +10,12 @@ from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.scopes import get_collection
 from jitgraph.ops.arrays.identity import placeholder
-from jitgraph.train.global_steps import required_global_step_read
 from jitgraph.train.hooks.run_hooks import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from jitgraph.train.hooks.stopping import StopAtStepHook
 from jitgraph.train.hooks.timers import SecondOrStepTimer
 from jitgraph.train.sessions.scaffold import Scaffold
 from jitgraph.variables.assignments import assign
+from jitgraph.variables.global_steps import required_global_step_read
 
 
 class InMemoryEvaluatorHook(SessionRunHook):

@@ -7,9 +7,9 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from jitgraph.app import logs
-from jitgraph.formats.messages import Summary
-from jitgraph.formats.tensor_proto import make_tensor_proto
 from jitgraph.graph import dtypes
+from jitgraph.graph.protos.tensor_proto import make_tensor_proto
+from jitgraph.protobuf.messages import Summary
 from jitgraph.train.hooks.writers import cached_writer
 
 _NOT_SHOWN = ("Summary for np.ndarray is not visible in Tensorboard by default. Consider using a Tensorboard plugin for "

@@ -11,7 +11,7 @@ from jitgraph.app import logs
 from jitgraph.compat import path_to_str
 from jitgraph.estimator.arguments import argument_names
 from jitgraph.estimator.cluster_place import ClusterPlace, TaskType, place_in_cluster
-from jitgraph.formats.messages import ConfigProto
+from jitgraph.protobuf.messages import ConfigProto
 
 _DEFAULT: Any = object()
 REPLACEABLE = ["model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoints_steps", "save_checkpoints_secs",

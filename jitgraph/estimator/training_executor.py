@@ -10,8 +10,8 @@ from jitgraph.app import logs
 from jitgraph.estimator.cluster_place import TaskType
 from jitgraph.estimator.estimator import Estimator
 from jitgraph.estimator.exporters import Exporter
-from jitgraph.formats.messages import ConfigProto
 from jitgraph.graph.collections import GraphKeys
+from jitgraph.protobuf.messages import ConfigProto
 from jitgraph.train.cluster.server import Server
 from jitgraph.train.hooks.checkpoints import CheckpointSaverListener
 from jitgraph.train.hooks.run_hooks import SessionRunHook

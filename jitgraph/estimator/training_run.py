@@ -9,12 +9,12 @@ from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.scopes import add_to_collection, get_collection
 from jitgraph.summary.summaries import scalar
-from jitgraph.train.global_steps import get_global_step
 from jitgraph.train.hooks.checkpoints import CheckpointSaverHook
 from jitgraph.train.hooks.summaries import StepCounterHook, SummarySaverHook
 from jitgraph.train.hooks.watching import LoggingTensorHook, NanTensorHook
 from jitgraph.train.saver import Saver
 from jitgraph.train.sessions.monitored import MonitoredTrainingSession
+from jitgraph.variables.global_steps import get_global_step
 
 
 def run_training(config: Any, session_config: Any, spec: Any, input_hooks: list, hooks: list, saving_listeners: list) -> Any:

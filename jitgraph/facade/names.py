@@ -52,8 +52,8 @@ TABLE: dict[str, str] = {
         RegisterGradient NotDifferentiable=not_differentiable NoGradient=not_differentiable
         no_gradient=not_differentiable""",
     "graph.constant_value": "get_static_value=static_value contrib.util.constant_value=static_value",
-    "formats.tensor_proto": "make_tensor_proto make_ndarray contrib.util.make_tensor_proto contrib.util.make_ndarray",
-    "formats.messages": """
+    "graph.protos.tensor_proto": "make_tensor_proto make_ndarray contrib.util.make_tensor_proto contrib.util.make_ndarray",
+    "protobuf.messages": """
         GraphDef NodeDef AttrValue NameAttrList MetaGraphDef OpDef TensorProto=TensorProto VariableDef
         ConfigProto TensorInfo GPUOptions GraphOptions OptimizerOptions RunOptions RunMetadata Summary Event
         SummaryMetadata HistogramProto SessionLog LogMessage train.Example=Example train.Features=Features
@@ -270,7 +270,7 @@ TABLE: dict[str, str] = {
     "train.adaptive": """
         train.AdagradOptimizer train.AdagradDAOptimizer train.AdadeltaOptimizer train.RMSPropOptimizer""",
     "train.regularized": "train.FtrlOptimizer train.ProximalGradientDescentOptimizer train.ProximalAdagradOptimizer",
-    "train.global_steps": """
+    "variables.global_steps": """
         train.global_step train.get_global_step train.create_global_step train.get_or_create_global_step
         train.assert_global_step""",
     "train.moving_averages": "train.ExponentialMovingAverage",
@@ -280,11 +280,11 @@ TABLE: dict[str, str] = {
         train.cosine_decay_restarts train.linear_cosine_decay train.noisy_linear_cosine_decay""",
     "ops.host.python_function": "py_func numpy_function py_function",
     "control.conditionals": """
-        cond case switch_case contrib.framework.smart_cond contrib.framework.smart_constant_value
-        contrib.framework.smart_case""",
+        cond switch_case contrib.framework.smart_cond contrib.framework.smart_constant_value""",
+    "ops.choices.cases": "case contrib.framework.smart_case",
     "control.while_loops": "while_loop",
     "tensor_arrays.tensor_array": "TensorArray",
-    "control.higher_order": "map_fn foldl foldr scan",
+    "functions.higher_order": "map_fn foldl foldr scan",
     "graph.structures": """
         nest.is_nested nest.flatten nest.pack_sequence_as nest.map_structure nest.assert_same_structure
         contrib.framework.nest.is_sequence contrib.framework.nest.flatten contrib.framework.nest.pack_sequence_as

@@ -27,7 +27,7 @@ CONTRIB: dict[str, str] = {
     "contrib.framework.graph_queries": """
         contrib.framework.get_placeholders contrib.framework.get_graph_from_inputs contrib.framework.get_name_scope
         contrib.framework.assert_or_get_global_step""",
-    "train.global_steps": """
+    "variables.global_steps": """
         contrib.framework.get_global_step contrib.framework.create_global_step
         contrib.framework.get_or_create_global_step contrib.framework.assert_global_step""",
     "ops.checks.check_shapes": """

@@ -77,7 +77,7 @@ FILES: dict[str, str] = {
         contrib.summary.all_summary_ops contrib.summary.summary_writer_initializer_op contrib.summary.initialize
         contrib.summary.eval_dir""",
     "summary.projector": "contrib.tensorboard.plugins.projector.visualize_embeddings",
-    "formats.messages": """
+    "protobuf.messages": """
         contrib.tensorboard.plugins.projector.ProjectorConfig contrib.tensorboard.plugins.projector.EmbeddingInfo
         contrib.tensorboard.plugins.projector.SpriteMetadata""",
 }

@@ -69,7 +69,7 @@ NUMERIC: dict[str, str] = {
         fake_quant_with_min_max_vars_gradient fake_quant_with_min_max_vars_per_channel
         fake_quant_with_min_max_vars_per_channel_gradient quantization.quantize_and_dequantize""",
     "ops.quantize.quantization": "quantize quantize_v2 dequantize",
-    "ops.nn.ctc_functions": """
+    "losses.ctc": """
         nn.ctc_loss nn.ctc_loss_v2 nn.ctc_greedy_decoder nn.ctc_beam_search_decoder nn.ctc_beam_search_decoder_v2
         nn.collapse_repeated nn.ctc_unique_labels""",
     "ops.sparse.sparse_cross": "sparse.cross=sparse_cross sparse.cross_hashed=sparse_cross_hashed",

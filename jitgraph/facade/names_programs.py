@@ -61,9 +61,10 @@ PROGRAMS: dict[str, str] = {
     "train.cluster.server": "distribute.Server",
     "test.environment": "test.is_built_with_rocm test.create_local_cluster",
     "facade.behavior": """
-        enable_control_flow_v2 disable_control_flow_v2 control_flow_v2_enabled disable_tensor_equality
-        xla.experimental.compile=xla_compile xla.experimental.jit_scope user_ops.my_fact""",
+        enable_control_flow_v2 disable_control_flow_v2 control_flow_v2_enabled disable_tensor_equality""",
+    "functions.xla": "xla.experimental.compile=xla_compile xla.experimental.jit_scope",
+    "ops.strings.strings": "user_ops.my_fact",
     "profiler.options": "profiler.ProfileOptionBuilder",
     "profiler.profiling": "profiler.profile profiler.Profiler",
-    "formats.messages": "profiler.GraphNodeProto profiler.OpLogProto",
+    "protobuf.messages": "profiler.GraphNodeProto profiler.OpLogProto",
 }

@@ -126,7 +126,8 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "check_ops": "debugging",
         "clip_ops": "",
         "confusion_matrix": ":jitgraph.losses.ranks math",
-        "control_flow_ops": ":jitgraph.control.conditionals :jitgraph.control.order_ops :jitgraph.inner.control_flow_ops",
+        "control_flow_ops": ":jitgraph.control.conditionals :jitgraph.ops.choices.cases "
+                            ":jitgraph.control.order_ops :jitgraph.inner.control_flow_ops",
         "ctc_ops": "nn",
         "custom_gradient": "",
         "data_flow_ops": "queue :jitgraph.resources.barriers",
@@ -305,8 +306,8 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "basic_session_run_hooks": "train :jitgraph.train.hooks.timers",
         "device_setter": "train :jitgraph.train.cluster.replica_devices",
         "session_manager": "train :jitgraph.train.sessions.session_manager",
-        "training_util": "train :jitgraph.train.global_steps",
-        "saveable_object": ":jitgraph.train.saveables train",
+        "training_util": "train :jitgraph.variables.global_steps",
+        "saveable_object": ":jitgraph.variables.saveables train",
         "saver": "train :jitgraph.train.saver",
     },
     "user_ops": {"user_ops": ""},
@@ -340,7 +341,7 @@ SHARED_GROUPS = ("framework", "ops", "eager", "platform", "training", "util", "c
 CORE_PACKAGES = ("framework", "protobuf", "example", "util", "lib", "lib.core", "profiler")
 """Packages of protocol buffers: `tensorflow.core.PACKAGE.anything_pb2` holds messages that are public names here."""
 
-CORE_PLACES = "train summary profiler :jitgraph.formats.messages"
+CORE_PLACES = "train summary profiler :jitgraph.protobuf.messages"
 
 
 def places(dotted: str) -> str | None:

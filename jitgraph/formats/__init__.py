@@ -1,1 +1,1 @@
-"""TensorFlow's files and messages: GraphDef, tensors, and what is built of them."""
+"""TensorFlow's files: checkpoints, records, meta graphs, and graphs read from GraphDefs."""

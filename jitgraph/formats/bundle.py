@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.formats import varint
 from jitgraph.formats.checksum import crc32c, mask, unmask
+from jitgraph.protobuf import varint
 
 VERSION = 1
 

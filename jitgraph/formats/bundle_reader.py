@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from jitgraph.formats import bundle, messages, tensor_slice
+from jitgraph.formats import bundle, tensor_slice
 from jitgraph.formats.checksum import crc32c, unmask
 from jitgraph.formats.files import op_errors
 from jitgraph.formats.table import Table
-from jitgraph.formats.tensor_proto import shape_from_proto
 from jitgraph.graph.dtypes import DType, as_dtype, string
 from jitgraph.graph.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
+from jitgraph.graph.protos.tensor_proto import shape_from_proto
+from jitgraph.protobuf import messages
 
 _READ_AT_ONCE = 1 << 30     # bytes; one call of the system reads no more than 2 GiB
 

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.formats import bundle, messages, tensor_slice
+from jitgraph.formats import bundle, tensor_slice
 from jitgraph.formats.bundle_reader import read_index
 from jitgraph.formats.checksum import crc32c, mask
 from jitgraph.formats.files import op_errors, write_bytes
 from jitgraph.formats.table import TableWriter
-from jitgraph.formats.tensor_proto import shape_to_proto
 from jitgraph.graph.dtypes import DType, string
 from jitgraph.graph.errors import InvalidArgumentError, UnimplementedError
+from jitgraph.graph.protos.tensor_proto import shape_to_proto
+from jitgraph.protobuf import messages
 
 
 class BundleWriter:

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from jitgraph.formats import messages, tensor_slice
+from jitgraph.formats import tensor_slice
 from jitgraph.formats.bundle_reader import line
 from jitgraph.formats.files import op_errors, write_bytes
 from jitgraph.formats.table import Table, TableWriter
-from jitgraph.formats.tensor_proto import as_list, shape_from_proto, shape_to_proto, to_array
 from jitgraph.graph.dtypes import DType, as_dtype
 from jitgraph.graph.errors import DataLossError, InvalidArgumentError, NotFoundError
+from jitgraph.graph.protos.tensor_proto import as_list, shape_from_proto, shape_to_proto, to_array
+from jitgraph.protobuf import messages
 
 Stored = tuple[str, tuple[int, ...], tensor_slice.Extents, np.ndarray, DType]   # name, full shape, extents, part, dtype
 

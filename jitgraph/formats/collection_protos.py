@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from jitgraph.app import logs
-from jitgraph.formats import messages
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scope_names import is_within, prepend_name_scope, strip_name_scope
 from jitgraph.graph.tensor import Tensor
+from jitgraph.protobuf import messages
 
 # collections of objects: the message, and the class with ``to_proto(export_scope)`` and ``from_proto(proto, import_scope)``
 _CLASSES: dict[str, tuple[str, str]] = {

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph import raw_ops as raw
 from jitgraph.app import logs
-from jitgraph.formats import messages
 from jitgraph.formats.graph_parts import copied, extract_sub_graph, node_name
-from jitgraph.formats.tensor_proto import from_array
 from jitgraph.graph.dtypes import as_dtype, resource
+from jitgraph.graph.protos.tensor_proto import from_array
+from jitgraph.protobuf import messages
 
 _REFERENCES = ("Variable", "VariableV2")
 _PASSING = ("Identity", "Switch", "Enter", "Exit", "NextIteration", "Merge")    # may carry a handle
@@ -47,10 +48,8 @@ def _reading(graph: Any, node: Any) -> Any:
     for consumer in variable.consumers():
         if consumer.type == "ReadVariableOp" and not consumer.control_inputs:
             return consumer.outputs[0]
-    from jitgraph.variables.resource_ops import read_variable_op
-
     with graph.as_default(), graph.control_dependencies(None):
-        return read_variable_op(variable, dtype=variable.op.attrs["dtype"])
+        return raw.ReadVariableOp(variable, dtype=variable.op.attrs["dtype"])
 
 
 def _handles(graph_def: Any, frozen: set[str]) -> dict[str, str]:

@@ -5,15 +5,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from jitgraph.formats import messages
-from jitgraph.formats.function_def import Body
-from jitgraph.formats.function_names import state_of
 from jitgraph.formats.node_def import Node
 from jitgraph.formats.op_declarations import declaration
 from jitgraph.graph.dtypes import as_dtype, bool_
 from jitgraph.graph.function_graph import BRANCHING, FunctionGraph, is_state
+from jitgraph.graph.protos.function_def import Body
+from jitgraph.graph.protos.function_names import state_of
 from jitgraph.graph.registry import lookup
 from jitgraph.graph.tensor import Tensor
+from jitgraph.protobuf import messages
 
 _DEEPEST = 60           # functions within functions
 _LARGEST = 1_000_000    # nodes of all functions together: a few that call each other twice are a small file

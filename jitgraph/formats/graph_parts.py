@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from jitgraph.formats import messages
+from jitgraph.protobuf import messages
 
 _VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
 _INT32, _STRING = messages.DT_INT32, messages.DT_STRING

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.formats import messages, node_def
+from jitgraph.formats import node_def
 from jitgraph.formats.functions import FunctionLibrary
 from jitgraph.formats.node_def import Endpoint, Node
-from jitgraph.formats.tensor_proto import other_form
 from jitgraph.graph import build, shapes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.default_graph import get_default_graph
@@ -19,9 +18,11 @@ from jitgraph.graph.devices import canonical
 from jitgraph.graph.dtypes import DType, resource
 from jitgraph.graph.errors import NotFoundError, OpError
 from jitgraph.graph.operation import Operation
+from jitgraph.graph.protos.tensor_proto import other_form
 from jitgraph.graph.registry import lookup
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
+from jitgraph.protobuf import messages
 from jitgraph.tensor_arrays.in_place_ops import lookup_in_place
 
 CONSUMER = 134          # the version of GraphDefs of TensorFlow 1.15, which this importer follows

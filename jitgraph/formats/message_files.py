@@ -6,9 +6,9 @@ from typing import Any
 
 from google.protobuf import text_format
 
-from jitgraph.formats import messages
 from jitgraph.formats.checkpoint import path_string
 from jitgraph.formats.files import op_errors, write_bytes
+from jitgraph.protobuf import messages
 
 
 def write_message(message: Any, path: str, as_text: bool) -> None:

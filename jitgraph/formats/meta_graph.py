@@ -9,20 +9,21 @@ from typing import Any
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
-from jitgraph.declare.signature import REQUIRED
 from jitgraph.facade import version
-from jitgraph.formats import attr_value, messages
 from jitgraph.formats.checkpoint import path_string
 from jitgraph.formats.collection_protos import restore_collection, to_collection_def
 from jitgraph.formats.import_graph import import_graph_def
 from jitgraph.formats.message_files import write_message
-from jitgraph.formats.op_def import op_def_proto
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.errors import NotFoundError
 from jitgraph.graph.graph import Graph
+from jitgraph.graph.protos import attr_value
+from jitgraph.graph.protos.op_def import op_def_proto
 from jitgraph.graph.registry import lookup
 from jitgraph.graph.scope_names import is_within, strip_name_scope
+from jitgraph.graph.signature import REQUIRED
+from jitgraph.protobuf import messages
 
 UNBOUND = "$unbound_inputs_"        # stands before inputs that an exported part takes from outside of it
 UNBOUND_INPUTS = "unbound_inputs"   # and the collection that lists them

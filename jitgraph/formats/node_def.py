@@ -4,11 +4,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from jitgraph.declare.signature import REQUIRED, Arg
-from jitgraph.formats import attr_value
 from jitgraph.graph.attributes import check_attr
 from jitgraph.graph.dtypes import DType
 from jitgraph.graph.names import check_op_name
+from jitgraph.graph.protos import attr_value
+from jitgraph.graph.signature import REQUIRED, Arg
 
 _FIELDS = {"string": "s", "int": "i", "float": "f", "bool": "b", "type": "type", "shape": "shape", "tensor": "tensor",
            "func": "func"}

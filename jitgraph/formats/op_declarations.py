@@ -3,10 +3,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph.declare.op import OpDef
-from jitgraph.declare.signature import REQUIRED, Arg, Attr, Signature
-from jitgraph.formats import attr_value
 from jitgraph.graph.dtypes import TypeSet, as_dtype
+from jitgraph.graph.op_types import OpDef
+from jitgraph.graph.protos import attr_value
+from jitgraph.graph.signature import REQUIRED, Arg, Attr, Signature
 
 
 def declaration(proto: Any) -> Any:

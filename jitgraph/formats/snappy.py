@@ -5,7 +5,7 @@ copy of earlier output with a 1, 2 or 4 byte offset (1, 2, 3).
 """
 from __future__ import annotations
 
-from jitgraph.formats import varint
+from jitgraph.protobuf import varint
 
 
 def decompress(data: bytes) -> bytes:

@@ -11,9 +11,10 @@ import os
 import struct
 from collections.abc import Iterator
 
-from jitgraph.formats import snappy, varint
+from jitgraph.formats import snappy
 from jitgraph.formats.checksum import masked_crc32c
 from jitgraph.graph.errors import DataLossError
+from jitgraph.protobuf import varint
 
 _MAGIC = bytes.fromhex("57fb808b247547db")
 _FOOTER = 48

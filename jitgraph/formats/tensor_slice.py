@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.formats import messages
 from jitgraph.graph.errors import InvalidArgumentError
+from jitgraph.protobuf import messages
 
 WHOLE = -1                                  # as a length: all of the dimension
 

@@ -104,7 +104,7 @@ def _shape(value: Any, name: str) -> Any:
 
 def _tensor(value: Any, name: str) -> Any:
     if hasattr(value, "tensor_shape") and hasattr(value, "dtype"):
-        from jitgraph.formats.tensor_proto import to_array
+        from jitgraph.graph.protos.tensor_proto import to_array
 
         return to_array(value)
     if not isinstance(value, np.ndarray):

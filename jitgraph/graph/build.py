@@ -8,7 +8,6 @@ import collections
 import inspect
 from typing import Any
 
-from jitgraph.declare.signature import REQUIRED, Arg
 from jitgraph.graph import shapes, sites
 from jitgraph.graph.attributes import check_attr
 from jitgraph.graph.constant_value import partial_value, value_for_shape
@@ -17,6 +16,7 @@ from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import DType
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import graph_of
+from jitgraph.graph.signature import REQUIRED, Arg
 from jitgraph.graph.stack import DefaultGraph
 from jitgraph.graph.tensor import Tensor
 
@@ -427,7 +427,7 @@ def group_outputs(opdef: Any, flat: list, attrs: dict[str, Any] | None) -> list:
 
 def from_parts(graph: Any, opdef: Any, inputs: list[Tensor], attrs: dict[str, Any], name: str | None) -> Operation:
     """A node of `opdef` from flat tensors and attributes that may be AttrValues."""
-    from jitgraph.formats.attr_value import from_proto
+    from jitgraph.graph.protos.attr_value import from_proto
 
     given = {key: from_proto(value) if hasattr(value, "WhichOneof") else value for key, value in attrs.items()}
     annotations = {key: given.pop(key) for key in list(given) if key not in opdef.attrs}

@@ -137,7 +137,7 @@ class Attributes:
             if value is None:
                 merged.pop(name, None)
             elif hasattr(value, "WhichOneof"):
-                from jitgraph.formats.attr_value import from_proto
+                from jitgraph.graph.protos.attr_value import from_proto
 
                 merged[name] = from_proto(value)
             else:

@@ -195,7 +195,7 @@ def list_local_devices(session_config: Any = None) -> list:
     """The DeviceAttributes of the devices that graphs can run on here: the CPU, with the machine's memory in bytes."""
     import os
 
-    from jitgraph.formats.messages import DeviceAttributes
+    from jitgraph.protobuf.messages import DeviceAttributes
 
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return [DeviceAttributes(name="/device:CPU:0", device_type="CPU", memory_limit=memory)]

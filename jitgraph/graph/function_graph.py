@@ -63,8 +63,8 @@ class FunctionGraph(Graph):
         self.captures: dict[Tensor, Tensor] = {}
         self.control_outputs: list[Operation] = []
         self.outer_control: dict[Any, None] = {}
-        self.replay: Any = None                         # where nodes here come from, see jitgraph.autodiff.replay
-        self.recorded: list[Tensor] | None = None       # see jitgraph.autodiff.replay: None until somebody asks
+        self.replay: Any = None                         # where nodes here come from, see jitgraph.control.replay
+        self.recorded: list[Tensor] | None = None       # see jitgraph.control.replay: None until somebody asks
         self.record: Tensor | None = None
         self._aliases: dict[Tensor, Tensor] = {}
         self._ids = Ids(outer._ids.shapes)
@@ -256,7 +256,7 @@ LOOPS = ("While", "StatelessWhile")
 
 @dataclass(slots=True)
 class CallNotes:
-    """What is known of an operation that calls functions besides its attributes; see ``jitgraph.autodiff.replay``.
+    """What is known of an operation that calls functions besides its attributes; see ``jitgraph.control.replay``.
 
     ``back_prop``: whether gradients flow through a loop.  The others are outputs that a gradient has asked for: the
     record, the number of iterations, and the lists of the values of tensors of the body.  ``added``: the inputs of a

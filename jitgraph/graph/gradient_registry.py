@@ -1,6 +1,8 @@
 """Which function gives the gradient of an op: declared with it, registered by a program, or overridden in a graph.
 
-A gradient function takes (op, *gradients of its outputs) and returns the gradients of its inputs.
+A gradient function takes (op, *gradients of its outputs) and returns the gradients of its inputs.  An attribute of it asks
+for more: with `takes_none` an output that nothing flows back to has None and not zeros, with `takes_needed` it is told the
+numbers of the inputs whose gradients are wanted, with `takes_gradients` it is given ``tf.gradients``.
 """
 from __future__ import annotations
 
@@ -8,6 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 _registered: dict[str, Callable | None] = {}
+
+
+def NOT_DIFFERENTIABLE(op: Any, *grads: Any) -> None:
+    """The gradient of an op through which nothing flows: ``grad=NOT_DIFFERENTIABLE``."""
 
 
 class RegisterGradient:
@@ -78,6 +84,4 @@ def _declared(op_type: str) -> Callable | None:
 
 
 def _unless_stopped(function: Callable) -> Callable | None:
-    from jitgraph.declare.op import NOT_DIFFERENTIABLE
-
     return None if function is NOT_DIFFERENTIABLE else function

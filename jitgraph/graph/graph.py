@@ -93,14 +93,14 @@ class Graph:
 
         `add_shapes` adds an attribute ``_output_shapes`` to each node.
         """
-        from jitgraph.formats.graph_def import graph_to_proto
+        from jitgraph.graph.protos.graph_def import graph_to_proto
 
         return graph_to_proto(self, from_version, add_shapes)
 
     @property
     def graph_def_versions(self) -> Any:
         """The VersionDef of GraphDefs of this graph."""
-        from jitgraph.formats.graph_def import version_def
+        from jitgraph.graph.protos.graph_def import version_def
 
         return version_def()
 

@@ -21,7 +21,7 @@ class Operation:
 
     __slots__ = ("name", "type", "graph", "opdef", "inputs", "outputs", "control_inputs", "attrs", "annotations",
                  "_device", "_id", "_frames", "_gradient_function", "__dict__", "__weakref__")
-    replays = False             # whether it repeats, for a gradient, what another node does (jitgraph.autodiff.replay)
+    replays = False             # whether it repeats, for a gradient, what another node does (jitgraph.control.replay)
     origin: Operation | None = None     # of a copy made for a run: what it was made of (jitgraph.frames)
 
     def __init__(self, graph: Graph, opdef: Any, op_type: str, name: str, inputs: list[Tensor],
@@ -57,14 +57,14 @@ class Operation:
     @property
     def op_def(self) -> Any:
         """The OpDef protocol buffer of its type."""
-        from jitgraph.formats.op_def import op_def_proto
+        from jitgraph.graph.protos.op_def import op_def_proto
 
         return op_def_proto(self.opdef)
 
     @property
     def node_def(self) -> Any:
         """This node as a NodeDef protocol buffer."""
-        from jitgraph.formats.node_proto import node_to_proto
+        from jitgraph.graph.protos.node_proto import node_to_proto
 
         return node_to_proto(self)
 
@@ -93,7 +93,7 @@ class Operation:
 
         Raises ValueError if there is none of that name.
         """
-        from jitgraph.formats.attr_value import public_value
+        from jitgraph.graph.protos.attr_value import public_value
 
         kind = self.opdef.attr_kind(name) if self.opdef is not None else None
         if name in self.attrs:
@@ -105,7 +105,7 @@ class Operation:
     def _set_attr(self, name: str, value: Any) -> None:
         """Sets an attribute from an AttrValue or a Python value."""
         if hasattr(value, "WhichOneof"):
-            from jitgraph.formats.attr_value import from_proto
+            from jitgraph.graph.protos.attr_value import from_proto
 
             value = from_proto(value)
         if name in self.attrs:

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from jitgraph.declare.op import OpDef
+    from jitgraph.graph.op_types import OpDef
 
 REGISTRY: dict[str, OpDef] = {}
 _all_loaded = False

@@ -191,7 +191,7 @@ class TensorShape:
 
     def as_proto(self) -> Any:
         """The TensorShapeProto."""
-        from jitgraph.formats.tensor_proto import shape_to_proto
+        from jitgraph.graph.protos.tensor_proto import shape_to_proto
 
         return shape_to_proto(self._raw)
 

@@ -6,13 +6,13 @@ import re
 import sys
 from typing import Any
 
-from jitgraph.formats import messages
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.profiler.flops import Unknown, flops_of
 from jitgraph.profiler.options import TRAINABLE_VARIABLES, ProfileOptionBuilder
+from jitgraph.protobuf import messages
 
 _ROOT = "_TFProfRoot"
 _SELECTED = {"params": "parameters", "float_ops": "float_ops", "micros": "exec_micros", "cpu_micros": "cpu_exec_micros"}

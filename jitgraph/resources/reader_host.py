@@ -78,7 +78,7 @@ class Reader:
 
     def state(self) -> bytes:
         """What ``restore`` takes.  Raises UnimplementedError for readers that cannot say where in a file they are."""
-        from jitgraph.formats.messages import ReaderBaseState
+        from jitgraph.protobuf.messages import ReaderBaseState
 
         if not self.restorable:
             raise errors.UnimplementedError(None, None, "Reader SerializeState")
@@ -90,7 +90,7 @@ class Reader:
         """Goes back to a state.  Raises InvalidArgumentError if `state` is none."""
         from google.protobuf.message import DecodeError
 
-        from jitgraph.formats.messages import ReaderBaseState
+        from jitgraph.protobuf.messages import ReaderBaseState
 
         if not self.restorable:
             raise errors.UnimplementedError(None, None, "Reader RestoreState")

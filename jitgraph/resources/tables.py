@@ -21,7 +21,7 @@ from jitgraph.graph.scopes import colocate_with, name_scope
 from jitgraph.graph.shapes import raw_shape
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.elementwise.cast import cast
-from jitgraph.train.saveables import SaveableObject, SaveSpec
+from jitgraph.variables.saveables import SaveableObject, SaveSpec
 
 
 def tables_initializer(name: str = "init_all_tables") -> Operation:

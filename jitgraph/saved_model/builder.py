@@ -8,7 +8,6 @@ from typing import Any
 from google.protobuf import text_format
 
 from jitgraph.app import logs
-from jitgraph.formats import messages
 from jitgraph.formats.checkpoint import path_string
 from jitgraph.formats.collection_protos import any_message
 from jitgraph.formats.files import op_errors, write_bytes
@@ -18,9 +17,10 @@ from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import string
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
+from jitgraph.protobuf import messages
 from jitgraph.saved_model import constants, signatures
-from jitgraph.train.saveables import default_saveables
 from jitgraph.train.saver import Saver
+from jitgraph.variables.saveables import default_saveables
 
 _ASSET_URL = "type.googleapis.com/tensorflow.AssetFileDef"
 

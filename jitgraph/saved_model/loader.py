@@ -8,9 +8,9 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from jitgraph.app import logs
-from jitgraph.formats import messages
 from jitgraph.formats.checkpoint import path_string
 from jitgraph.graph.scope_names import prepend_name_scope
+from jitgraph.protobuf import messages
 from jitgraph.saved_model import constants
 from jitgraph.saved_model.signatures import get_tensor_from_tensor_info
 from jitgraph.train.saver import import_meta_graph_with_return_elements

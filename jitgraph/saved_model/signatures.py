@@ -3,12 +3,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph.formats import messages
-from jitgraph.formats.tensor_proto import shape_to_proto
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import as_dtype, float32, string
+from jitgraph.graph.protos.tensor_proto import shape_to_proto
 from jitgraph.graph.scope_names import prepend_name_scope
+from jitgraph.protobuf import messages
 from jitgraph.saved_model import constants
 
 

@@ -65,7 +65,7 @@ class EventFile:
     def open(self) -> bool:
         """Makes the file unless it is there; whether there is one now.  The log says why not, as in TensorFlow."""
         if self._file is None:
-            from jitgraph.formats.messages import Event
+            from jitgraph.protobuf.messages import Event
 
             try:
                 self._file, self._name, second = created(self._prefix, self._suffix)

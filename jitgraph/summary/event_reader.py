@@ -12,7 +12,7 @@ def summary_iterator(path: Any) -> Iterator[Any]:
 
     Raises NotFoundError if there is no file, DataLossError at an event that is damaged or cut off, after those before.
     """
-    from jitgraph.formats.messages import Event
+    from jitgraph.protobuf.messages import Event
 
     for record in tf_record_iterator(path):
         yield Event.FromString(record)

@@ -62,7 +62,7 @@ class FileWriter:
         Of values with the same tag, the first alone is written with its metadata; from others that stand in a Summary
         that is given, they are removed.  Raises DecodeError for bytes that are no Summary.
         """
-        from jitgraph.formats.messages import Event, Summary
+        from jitgraph.protobuf.messages import Event, Summary
 
         if isinstance(summary, bytes):
             summary = Summary.FromString(summary)
@@ -74,7 +74,7 @@ class FileWriter:
 
     def add_session_log(self, session_log: Any, global_step: int | None = None) -> None:
         """Adds a SessionLog: that a session starts, stops, or has written a checkpoint."""
-        from jitgraph.formats.messages import Event
+        from jitgraph.protobuf.messages import Event
 
         self._add(Event(session_log=session_log), global_step)
 
@@ -83,7 +83,7 @@ class FileWriter:
 
         Raises ValueError if both are given, TypeError for anything else.
         """
-        from jitgraph.formats.messages import Event, GraphDef
+        from jitgraph.protobuf.messages import Event, GraphDef
 
         if graph is not None and graph_def is not None:
             raise ValueError("Please pass only graph, or graph_def (deprecated), but not both.")
@@ -100,7 +100,7 @@ class FileWriter:
 
     def add_meta_graph(self, meta_graph_def: Any, global_step: int | None = None) -> None:
         """Adds a MetaGraphDef.  Raises TypeError for anything else."""
-        from jitgraph.formats.messages import Event, MetaGraphDef
+        from jitgraph.protobuf.messages import Event, MetaGraphDef
 
         if not isinstance(meta_graph_def, MetaGraphDef):
             raise TypeError(f"meta_graph_def must be type MetaGraphDef, saw type: {type(meta_graph_def)}")
@@ -108,7 +108,7 @@ class FileWriter:
 
     def add_run_metadata(self, run_metadata: Any, tag: str, global_step: int | None = None) -> None:
         """Adds the RunMetadata of a run, which TensorBoard shows under `tag`.  Raises ValueError for a tag that was used."""
-        from jitgraph.formats.messages import Event, TaggedRunMetadata
+        from jitgraph.protobuf.messages import Event, TaggedRunMetadata
 
         if tag in self._run_tags:
             raise ValueError("The provided tag was already used for this event type")

@@ -29,7 +29,7 @@ def _in_order(values: np.ndarray) -> float:
 
 def histogram_of(values: np.ndarray, tag: str) -> Any:
     """The HistogramProto of `values`.  Raises InvalidArgumentError for one that is not finite."""
-    from jitgraph.formats.messages import HistogramProto
+    from jitgraph.protobuf.messages import HistogramProto
 
     flat = np.ravel(values).astype(np.float64)
     finite = np.isfinite(flat)

@@ -42,7 +42,7 @@ def image_summary(tag: str, tensor: np.ndarray, most: int, bad_color: np.ndarray
 
     Raises InvalidArgumentError for another shape.
     """
-    from jitgraph.formats.messages import Summary
+    from jitgraph.protobuf.messages import Summary
 
     if tensor.ndim != 4 or tensor.shape[-1] not in (1, 3, 4):
         raise invalid(f"Tensor must be 4-D with last dim 1, 3, or 4, not {shapes.brackets(tensor.shape)}")
@@ -65,7 +65,7 @@ def audio_summary(tag: str, tensor: np.ndarray, rate: float, most: int) -> Any:
 
     Raises InvalidArgumentError for another shape, sounds without samples, and rates that are not positive.
     """
-    from jitgraph.formats.messages import Summary
+    from jitgraph.protobuf.messages import Summary
 
     if tensor.ndim not in (2, 3):
         raise invalid(f"Tensor must be 3-D or 2-D, got: {shapes.brackets(tensor.shape)}")

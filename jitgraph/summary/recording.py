@@ -24,7 +24,7 @@ from jitgraph.ops.arrays.identity import identity, placeholder
 from jitgraph.ops.elementwise.compare import equal, logical_and
 from jitgraph.summary import writer_ops
 from jitgraph.summary.summaries import summary_scope
-from jitgraph.train.global_steps import get_or_create_global_step
+from jitgraph.variables.global_steps import get_or_create_global_step
 
 _WRITERS = "_SUMMARY_WRITER_V2"
 _SUFFIX = ".v2"

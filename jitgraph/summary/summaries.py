@@ -106,7 +106,7 @@ def tensor_summary(name: str, tensor: Any, summary_description: str | None = Non
     `summary_metadata`: a SummaryMetadata, which says what plugin of TensorBoard shows it; `summary_description` and
     `display_name` are put into it.  For the other arguments see ``scalar``.
     """
-    from jitgraph.formats.messages import SummaryMetadata
+    from jitgraph.protobuf.messages import SummaryMetadata
 
     metadata = SummaryMetadata() if summary_metadata is None else summary_metadata
     if summary_description is not None:
@@ -124,7 +124,7 @@ def text(name: str, tensor: Any, collections: Any = None) -> Tensor:
 
     `tensor`: strings of any shape; a matrix becomes a table.  Raises ValueError for another dtype.
     """
-    from jitgraph.formats.messages import SummaryMetadata
+    from jitgraph.protobuf.messages import SummaryMetadata
 
     tensor = convert_to_tensor(tensor)
     if tensor.dtype.base_dtype is not dtypes.string:
@@ -161,7 +161,7 @@ def get_summary_description(node_def: Any) -> Any:
     """The SummaryDescription of a NodeDef of type TensorSummary.  Raises ValueError for another type."""
     from google.protobuf import json_format
 
-    from jitgraph.formats.messages import SummaryDescription
+    from jitgraph.protobuf.messages import SummaryDescription
 
     if node_def.op != "TensorSummary":
         raise ValueError(f"Can't get_summary_description on {node_def.op}: only nodes of type TensorSummary have one")

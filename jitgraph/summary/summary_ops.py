@@ -33,7 +33,7 @@ def text(value: Any) -> str:
 
 def scalar_values(tags: np.ndarray, values: np.ndarray) -> Any:
     """The Summary of numbers, one for each tag.  Raises InvalidArgumentError unless the shapes are the same."""
-    from jitgraph.formats.messages import Summary
+    from jitgraph.protobuf.messages import Summary
 
     if tags.shape != values.shape:
         single = f" (tag '{text(tags.item())}')" if tags.size == 1 else ""
@@ -46,7 +46,7 @@ def scalar_values(tags: np.ndarray, values: np.ndarray) -> Any:
 
 def histogram_values(tag: np.ndarray, values: np.ndarray) -> Any:
     """The Summary of the histogram of `values`."""
-    from jitgraph.formats.messages import Summary
+    from jitgraph.protobuf.messages import Summary
 
     name = text(tag[()])
     return Summary(value=[Summary.Value(tag=name, histo=histogram_host.histogram_of(values, name))])
@@ -54,8 +54,8 @@ def histogram_values(tag: np.ndarray, values: np.ndarray) -> Any:
 
 def tensor_proto(tensor: np.ndarray) -> Any:
     """The TensorProto of a summary: numbers by their bytes even where there is one alone, strings one by one."""
-    from jitgraph.formats.messages import TensorProto
-    from jitgraph.formats.tensor_proto import shape_to_proto
+    from jitgraph.graph.protos.tensor_proto import shape_to_proto
+    from jitgraph.protobuf.messages import TensorProto
 
     dtype = dtypes.as_dtype(tensor.dtype)
     found = TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=shape_to_proto(tensor.shape))
@@ -70,7 +70,7 @@ def merged(parts: Iterable[bytes]) -> Any:
     """One Summary of all values.  Raises InvalidArgumentError for what is no Summary and for a tag that comes twice."""
     from google.protobuf.message import DecodeError
 
-    from jitgraph.formats.messages import Summary
+    from jitgraph.protobuf.messages import Summary
 
     summary, seen = Summary(), set()
     for part in parts:
@@ -139,7 +139,7 @@ def merge_summary(inputs):
     tested_in=_TESTS)
 def tensor_summary(tensor, op):
     """A whole tensor, under the name of the node."""
-    from jitgraph.formats.messages import Summary
+    from jitgraph.protobuf.messages import Summary
 
     return serialized(Summary(value=[Summary.Value(node_name=op.name, tensor=tensor_proto(tensor))]))
 
@@ -149,7 +149,7 @@ def tensor_summary(tensor, op):
     tested_in=_TESTS)
 def tensor_summary_v2(tag, tensor, serialized_summary_metadata):
     """A whole tensor, and what is to be known of it."""
-    from jitgraph.formats.messages import Summary
+    from jitgraph.protobuf.messages import Summary
 
     value = Summary.Value(tag=text(tag[()]), tensor=tensor_proto(tensor))
     value.metadata.ParseFromString(bytes(serialized_summary_metadata[()]))

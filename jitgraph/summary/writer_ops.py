@@ -25,7 +25,7 @@ def _declared(signature: str, **more: Any) -> Any:
 
 
 def _event(step: Any, **what: Any) -> Any:
-    from jitgraph.formats.messages import Event
+    from jitgraph.protobuf.messages import Event
 
     return Event(wall_time=time.time(), step=int(step), **what)
 
@@ -94,7 +94,7 @@ def write_audio_summary(writer, step, tag, tensor, sample_rate, max_outputs):
 @_declared("WriteSummary(writer: resource, step: int64, tensor: T, tag: string, summary_metadata: string)")
 def write_summary(writer, step, tensor, tag, summary_metadata):
     """Writes a whole tensor."""
-    from jitgraph.formats.messages import Summary, SummaryMetadata
+    from jitgraph.protobuf.messages import Summary, SummaryMetadata
 
     value = Summary.Value(tag=text(tag[()]), tensor=tensor_proto(tensor))
     if len(summary_metadata[()]):
@@ -111,7 +111,7 @@ def write_raw_proto_summary(writer, step, tensor):
 @_declared("WriteGraphSummary(writer: resource, step: int64, tensor: string)")
 def write_graph_summary(writer, step, tensor):
     """Writes a serialized GraphDef."""
-    from jitgraph.formats.messages import GraphDef
+    from jitgraph.protobuf.messages import GraphDef
 
     _parsed(GraphDef, tensor[()], "the graph")
     writer[()].write(_event(step, graph_def=bytes(tensor[()])))
@@ -120,6 +120,6 @@ def write_graph_summary(writer, step, tensor):
 @_declared("ImportEvent(writer: resource, event: string)")
 def import_event(writer, event):
     """Writes a serialized Event."""
-    from jitgraph.formats.messages import Event
+    from jitgraph.protobuf.messages import Event
 
     writer[()].write(_parsed(Event, event[()], "the event"))

@@ -11,7 +11,7 @@ from jitgraph.graph.stack import get_default_session
 
 def benchmark_config() -> Any:
     """The ConfigProto that benchmarks run with."""
-    from jitgraph.formats.messages import ConfigProto
+    from jitgraph.protobuf.messages import ConfigProto
 
     return ConfigProto()
 

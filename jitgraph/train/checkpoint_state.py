@@ -11,10 +11,11 @@ from typing import Any
 from google.protobuf import text_format
 
 from jitgraph.app import logs
-from jitgraph.formats import bundle, checkpoint_v1, messages
+from jitgraph.formats import bundle, checkpoint_v1
 from jitgraph.formats.checkpoint import path_string
 from jitgraph.formats.files import op_errors, write_bytes
 from jitgraph.graph.errors import NotFoundError
+from jitgraph.protobuf import messages
 
 STATE_FILE = "checkpoint"
 V1, V2 = messages.SaverDef.V1, messages.SaverDef.V2

@@ -12,11 +12,11 @@ from jitgraph.graph.scopes import device
 from jitgraph.ops.arrays.identity import placeholder
 from jitgraph.ops.files import save_restore
 from jitgraph.train.checkpoint_state import latest_checkpoint
-from jitgraph.train.saveables import saveable_objects
 from jitgraph.train.saver import Saver
 from jitgraph.variables import reference_ops
 from jitgraph.variables.partitioners import PartitionedVariable
 from jitgraph.variables.resource_variables import ResourceVariable
+from jitgraph.variables.saveables import saveable_objects
 from jitgraph.variables.variable import Variable
 from jitgraph.variables.variable_scopes import variable_store
 

@@ -165,7 +165,7 @@ class QueueRunner:
 
     def to_proto(self, export_scope: str | None = None) -> Any:
         """The QueueRunnerDef; None if the queue is not in `export_scope`."""
-        from jitgraph.formats.messages import QueueRunnerDef
+        from jitgraph.protobuf.messages import QueueRunnerDef
 
         if not is_within(self.name, export_scope):
             return None

@@ -6,16 +6,17 @@ import time
 from typing import Any
 
 from jitgraph.app import logs
-from jitgraph.formats import messages, meta_graph
+from jitgraph.formats import meta_graph
 from jitgraph.formats.checkpoint import path_string
 from jitgraph.graph import errors
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.scope_names import is_within, prepend_name_scope, strip_name_scope
+from jitgraph.protobuf import messages
 from jitgraph.train import checkpoint_state
-from jitgraph.train.global_steps import global_step as value_of_step
-from jitgraph.train.saveables import default_saveables
 from jitgraph.train.saver_nodes import BaseSaverBuilder, BulkSaverBuilder
+from jitgraph.variables.global_steps import global_step as value_of_step
+from jitgraph.variables.saveables import default_saveables
 
 __all__ = ["BaseSaverBuilder", "BulkSaverBuilder", "Saver", "export_meta_graph", "import_meta_graph"]
 

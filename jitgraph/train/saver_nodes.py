@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from jitgraph.control.order_ops import group, with_dependencies
-from jitgraph.formats import messages
 from jitgraph.graph.devices import DeviceSpec, device_string
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.registry import lookup
@@ -17,7 +16,8 @@ from jitgraph.ops.arrays.constant import constant
 from jitgraph.ops.arrays.identity import identity, placeholder_with_default
 from jitgraph.ops.arrays.shape import shape
 from jitgraph.ops.files import save_restore
-from jitgraph.train import saveables
+from jitgraph.protobuf import messages
+from jitgraph.variables import saveables
 
 
 def on_host(place: str) -> str:

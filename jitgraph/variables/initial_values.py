@@ -88,7 +88,7 @@ def _nodes(op: Operation, copies: dict[Tensor, Tensor]) -> int:
 
 def _copy(op: Operation, inputs: list[Tensor], name: str) -> Operation:
     """The operation once more, for other inputs."""
-    from jitgraph.autodiff.replay import cloned
+    from jitgraph.control.replay import cloned
 
     attrs: dict[str, Any] = dict(op.attrs)
     if bodies(op):

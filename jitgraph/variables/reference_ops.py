@@ -14,7 +14,8 @@ from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.declare.samples import between, draw
 from jitgraph.graph import shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDICES, NUMBERS, TypeSet, int32, int64
-from jitgraph.graph.errors import InvalidArgumentError, OutOfRangeError, UnimplementedError
+from jitgraph.graph.errors import InvalidArgumentError, OutOfRangeError
+from jitgraph.ops.arrays.replaced_parts import tensor_strided_slice_update
 
 
 def row_samples(rng: Any, dtype: Any) -> list:
@@ -244,14 +245,5 @@ scatter_nd_sub = _scatter_nd("ScatterNdSub", "false", "Subtracts from elements o
 def strided_slice_assign(ref, begin, end, strides, value, begin_mask, end_mask, ellipsis_mask, new_axis_mask,
                          shrink_axis_mask):
     """Replaces the part of a variable that ``ref[begin:end:strides]`` (with the masks) names."""
-    from jitgraph.ops.arrays.slicing import numpy_index
-
-    new = ref.copy()
-    index = numpy_index([begin, end, strides], {
-        "begin_mask": begin_mask, "end_mask": end_mask, "ellipsis_mask": ellipsis_mask, "new_axis_mask": new_axis_mask,
-        "shrink_axis_mask": shrink_axis_mask})
-    if np.shape(new[index]) != np.shape(value):
-        raise UnimplementedError(None, None, f"sliced l-value shape {list(np.shape(new[index]))} does not match r-value "
-                                             f"shape {list(np.shape(value))}. Automatic broadcasting not yet implemented.")
-    new[index] = value
-    return new
+    return tensor_strided_slice_update.opdef.value(ref, begin, end, strides, value, begin_mask, end_mask, ellipsis_mask,
+                                                   new_axis_mask, shrink_axis_mask)

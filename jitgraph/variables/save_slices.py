@@ -28,7 +28,7 @@ class SaveSliceInfo:
 
     def to_proto(self, export_scope: str | None = None) -> Any:
         """The SaveSliceInfoDef; None if the variable is not in `export_scope`."""
-        from jitgraph.formats.messages import SaveSliceInfoDef
+        from jitgraph.protobuf.messages import SaveSliceInfoDef
 
         if not is_within(self.full_name or "", export_scope):
             return None

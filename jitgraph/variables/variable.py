@@ -154,7 +154,7 @@ class Variable:
 
     def to_proto(self, export_scope: str | None = None) -> Any:
         """The VariableDef; None if the variable is not in `export_scope`."""
-        from jitgraph.formats.messages import VariableDef
+        from jitgraph.protobuf.messages import VariableDef
 
         if not is_within(self._variable.name, export_scope):
             return None

@@ -128,8 +128,8 @@ def test_data_that_are_cut_off_or_gone(copy):
 
 
 def test_a_checkpoint_for_newer_readers(tmp_path):
-    from jitgraph.formats import messages
     from jitgraph.formats.table import TableWriter
+    from jitgraph.protobuf import messages
 
     header = messages.BundleHeaderProto(num_shards=1)
     header.version.min_consumer = 2

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from google.protobuf import text_format
 
-from jitgraph.formats import messages
+from jitgraph.protobuf import messages
 
 FOLDER = Path(__file__).parent / "data" / "control_flow_v1"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.npz"))

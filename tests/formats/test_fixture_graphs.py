@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jitgraph.formats import messages
+from jitgraph.protobuf import messages
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "graphs"
 NAMES = sorted(path.name for path in FOLDER.iterdir())

@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 from google.protobuf import text_format
 
-from jitgraph.formats import messages
 from jitgraph.graph.calls import bodies
+from jitgraph.protobuf import messages
 
 
 def build(tf):

@@ -8,8 +8,8 @@ import pytest
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
-from jitgraph.formats import messages
 from jitgraph.graph.errors import OpError
+from jitgraph.protobuf import messages
 
 GRAPHS = Path(__file__).parent.parent / "fixtures" / "graphs"
 

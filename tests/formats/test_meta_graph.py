@@ -1,7 +1,8 @@
 """MetaGraphs: collections, scopes, and what else goes with a graph."""
 import pytest
 
-from jitgraph.formats import collection_protos, messages, meta_graph
+from jitgraph.formats import collection_protos, meta_graph
+from jitgraph.protobuf import messages
 
 
 @pytest.fixture

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jitgraph.formats import checksum, snappy, table, varint
+from jitgraph.formats import checksum, snappy, table
 from jitgraph.graph.errors import DataLossError
+from jitgraph.protobuf import varint
 
 CHECKPOINTS = Path(__file__).parent.parent / "fixtures" / "checkpoints"
 TABLES = [*sorted(CHECKPOINTS.glob("*/*.index")), CHECKPOINTS / "v1_format" / "model.ckpt"]

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from jitgraph.declare import samples as sampling
-from jitgraph.declare.op import NOT_DIFFERENTIABLE, OpDef
+from jitgraph.declare.op import NOT_DIFFERENTIABLE
 from jitgraph.graph import dtypes
 from jitgraph.graph.dtypes import DType
+from jitgraph.graph.op_types import OpDef
 from jitgraph.graph.registry import load_all
 from jitgraph.ops.random.philox import Stream
 from jitgraph.runtime import hostcall
@@ -59,7 +60,7 @@ def samples_of(opdef: OpDef) -> Any:
 
 
 def _required() -> Any:
-    from jitgraph.declare.signature import REQUIRED
+    from jitgraph.graph.signature import REQUIRED
 
     return REQUIRED
 

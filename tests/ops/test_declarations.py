@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from jitgraph.autodiff import functional_gradients  # noqa: F401  (gives If, Case and While their gradients)
-from jitgraph.declare import signature
 from jitgraph.declare.op import NOT_DIFFERENTIABLE
+from jitgraph.graph import signature
 from jitgraph.graph.registry import load_all
 
 FILE = Path(__file__).parent / "data" / "ops_tf115.tsv"

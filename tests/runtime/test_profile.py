@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from jitgraph.app import timeline
-from jitgraph.formats.messages import StepStats
+from jitgraph.protobuf.messages import StepStats
 
 
 @pytest.fixture(params=["always", "off"])

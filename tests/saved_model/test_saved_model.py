@@ -4,7 +4,7 @@ import os
 import pytest
 from google.protobuf import text_format
 
-from jitgraph.formats import messages
+from jitgraph.protobuf import messages
 from jitgraph.saved_model import loader, signatures
 
 

@@ -188,7 +188,7 @@ def test_a_registered_resource_is_made_with_the_variables(tf):
 
 
 def test_the_step_is_added_to_after_it_is_read(tf):
-    from jitgraph.train.global_steps import _get_or_create_global_step_read, _increment_global_step
+    from jitgraph.variables.global_steps import _get_or_create_global_step_read, _increment_global_step
 
     tf.train.create_global_step()
     more, read = _increment_global_step(3), _get_or_create_global_step_read()

@@ -6,7 +6,7 @@ from typing import Any
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.scopes import graph_of
-from jitgraph.train import global_steps
+from jitgraph.variables import global_steps
 
 
 def get_placeholders(graph: Any) -> list:

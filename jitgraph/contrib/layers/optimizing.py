@@ -21,9 +21,10 @@ from jitgraph.ops.elementwise.clip import clip_by_global_norm, global_norm
 from jitgraph.ops.elementwise.composite_values import sqrt, square
 from jitgraph.ops.elementwise.elementary import exp, log
 from jitgraph.ops.random.draws import truncated_normal
-from jitgraph.train import adam, adaptive, global_steps, gradient_descent, regularized
+from jitgraph.train import adam, adaptive, gradient_descent, regularized
 from jitgraph.train.moving_averages import assign_moving_average
 from jitgraph.train.optimizer import Optimizer
+from jitgraph.variables import global_steps
 from jitgraph.variables.variable_collections import trainable_variables
 from jitgraph.variables.variable_initializers import constant_initializer, zeros_initializer
 from jitgraph.variables.variable_scopes import get_variable, variable_scope

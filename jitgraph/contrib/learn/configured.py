@@ -8,7 +8,7 @@ from typing import Any
 from jitgraph.app import logs
 from jitgraph.estimator.run_config import REPLACEABLE
 from jitgraph.estimator.run_config import RunConfig as CoreConfig
-from jitgraph.formats.messages import ConfigProto
+from jitgraph.protobuf.messages import ConfigProto
 from jitgraph.train.cluster.cluster_spec import ClusterSpec
 
 _NOT_TOLD_APART = {"tf_random_seed", "save_summary_steps", "save_checkpoints_steps", "save_checkpoints_secs", "session_config",

@@ -20,16 +20,15 @@ from jitgraph.contrib.learn.monitored import replace_monitors_with_hooks
 from jitgraph.control.order_ops import group
 from jitgraph.estimator.arguments import argument_names
 from jitgraph.estimator.result_files import write_results
-from jitgraph.formats.messages import ConfigProto
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.scopes import add_to_collection, get_collection
 from jitgraph.graph.seeds import set_random_seed
 from jitgraph.metrics.means import mean
+from jitgraph.protobuf.messages import ConfigProto
 from jitgraph.train.checkpoint_state import latest_checkpoint
 from jitgraph.train.checkpoint_values import list_variables, load_variable
 from jitgraph.train.evaluation import StopAfterNEvalsHook, evaluate_once
-from jitgraph.train.global_steps import _get_or_create_global_step_read, create_global_step
 from jitgraph.train.hooks.checkpoints import CheckpointSaverHook
 from jitgraph.train.hooks.feeding import FeedFnHook
 from jitgraph.train.hooks.stopping import StopAtStepHook
@@ -38,6 +37,7 @@ from jitgraph.train.saver import Saver
 from jitgraph.train.sessions.creators import ChiefSessionCreator
 from jitgraph.train.sessions.monitored import MonitoredSession, MonitoredTrainingSession
 from jitgraph.train.sessions.scaffold import Scaffold
+from jitgraph.variables.global_steps import _get_or_create_global_step_read, create_global_step
 
 
 class NotFittedError(ValueError, AttributeError):

@@ -5,8 +5,8 @@ from typing import Any
 
 from jitgraph.estimator.arguments import argument_names
 from jitgraph.graph.default_graph import get_default_graph
-from jitgraph.train.global_steps import get_global_step
 from jitgraph.train.hooks.run_hooks import SessionRunArgs, SessionRunHook
+from jitgraph.variables.global_steps import get_global_step
 
 
 class BaseMonitor:

@@ -27,8 +27,8 @@ from jitgraph.graph.scopes import control_dependencies, get_collection
 from jitgraph.ops.elementwise.clip import clip_by_global_norm
 from jitgraph.ops.nn.functions import zero_fraction
 from jitgraph.summary.summaries import histogram, scalar
-from jitgraph.train.global_steps import get_global_step
 from jitgraph.train.regularized import FtrlOptimizer
+from jitgraph.variables.global_steps import get_global_step
 from jitgraph.variables.partitioners import min_max_variable_partitioner
 from jitgraph.variables.variable_scopes import variable_scope
 

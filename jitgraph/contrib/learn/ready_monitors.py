@@ -11,10 +11,10 @@ import numpy as np
 from jitgraph.app import logs
 from jitgraph.contrib.learn.monitored import BaseMonitor, EveryN, output_of
 from jitgraph.estimator.estimator import Estimator as CoreEstimator
-from jitgraph.formats.messages import SessionLog, Summary
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.scopes import get_collection
+from jitgraph.protobuf.messages import SessionLog, Summary
 from jitgraph.summary.file_writer import FileWriter
 from jitgraph.train.checkpoint_state import latest_checkpoint
 from jitgraph.train.hooks.writers import cached_writer

@@ -7,9 +7,9 @@ from jitgraph.control.order_ops import group
 from jitgraph.graph.scopes import control_dependencies
 from jitgraph.train.moving_averages import ExponentialMovingAverage
 from jitgraph.train.optimizer import Optimizer
-from jitgraph.train.saveables import by_name as variables_by_name
 from jitgraph.train.saver import Saver
 from jitgraph.variables.partitioners import PartitionedVariable
+from jitgraph.variables.saveables import by_name as variables_by_name
 from jitgraph.variables.variable_collections import global_variables
 
 

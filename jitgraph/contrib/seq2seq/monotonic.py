@@ -14,7 +14,7 @@ from jitgraph.contrib.seq2seq.attention import (
     bahdanau_variables,
     luong_scale,
 )
-from jitgraph.control.higher_order import scan
+from jitgraph.functions.higher_order import scan
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import name_scope

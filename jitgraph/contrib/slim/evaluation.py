@@ -8,11 +8,12 @@ from typing import Any
 from jitgraph.control.order_ops import group
 from jitgraph.facade.names import resolve
 from jitgraph.resources.tables import tables_initializer
-from jitgraph.train import checkpoint_state, global_steps
+from jitgraph.train import checkpoint_state
 from jitgraph.train.coordinator import Coordinator
 from jitgraph.train.hooks.writers import merged_summaries, new_writer
 from jitgraph.train.queue_runner import start_queue_runners
 from jitgraph.train.saver import Saver
+from jitgraph.variables import global_steps
 from jitgraph.variables.variable_collections import local_variables_initializer
 
 _DEFAULT = 0

@@ -20,20 +20,20 @@ from jitgraph.contrib.training.training_steps import (
 )
 from jitgraph.control.order_ops import group
 from jitgraph.filesystem.file_io import write_string_to_file
-from jitgraph.formats.messages import RunMetadata, RunOptions
 from jitgraph.graph import errors
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.scopes import control_dependencies, name_scope
 from jitgraph.ops.arrays.constant import constant
 from jitgraph.ops.elementwise.arithmetic import mod
 from jitgraph.ops.elementwise.compare import equal, greater_equal
+from jitgraph.protobuf.messages import RunMetadata, RunOptions
 from jitgraph.resources.tables import tables_initializer
-from jitgraph.train import global_steps
 from jitgraph.train.hooks.writers import merged_summaries
 from jitgraph.train.optimizer import Optimizer
 from jitgraph.train.saver import Saver
 from jitgraph.train.sessions.supervisor import Supervisor
 from jitgraph.train.sync_replicas import SyncReplicasOptimizer
+from jitgraph.variables import global_steps
 from jitgraph.variables.variable_collections import (
     global_variables_initializer,
     local_variables_initializer,

@@ -4,10 +4,10 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph.summary.summaries import merge_all
-from jitgraph.train.global_steps import get_or_create_global_step, global_step
 from jitgraph.train.hooks.run_hooks import SessionRunHook
 from jitgraph.train.hooks.writers import new_writer
 from jitgraph.train.sessions.monitored import MonitoredTrainingSession
+from jitgraph.variables.global_steps import get_or_create_global_step, global_step
 
 
 def train(train_op: Any, logdir: str | None, master: str = "", is_chief: bool = True, scaffold: Any = None,

@@ -13,8 +13,8 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import control_dependencies, get_collection, get_collection_ref, name_scope
 from jitgraph.ops.elementwise.clip import clip_by_norm, global_norm
 from jitgraph.ops.elementwise.special import check_numerics as checked_numbers
-from jitgraph.train import global_steps
 from jitgraph.train.optimizer import Optimizer
+from jitgraph.variables import global_steps
 from jitgraph.variables.variable_collections import trainable_variables
 
 USE_GLOBAL_STEP = 0

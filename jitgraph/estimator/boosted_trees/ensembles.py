@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jitgraph.estimator.boosted_trees.splits import Split
-from jitgraph.formats.messages import TreeDebugOutput, TreeEnsemble
+from jitgraph.protobuf.messages import TreeDebugOutput, TreeEnsemble
 
 _WEIGHT = 1.0                   # of a tree: learning rates are applied to leaves
 _SMALLEST_CHANGE = 0.01         # of the bias, relative, that centering goes on for

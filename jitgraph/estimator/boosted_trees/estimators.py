@@ -18,8 +18,6 @@ from jitgraph.estimator.canned.classification import BinaryHead, MultiClassHead,
 from jitgraph.estimator.canned.regression import regression_head
 from jitgraph.estimator.estimator import Estimator
 from jitgraph.estimator.modes import ModeKeys
-from jitgraph.formats.messages import TreeDebugOutput
-from jitgraph.formats.messages import TreeEnsemble as Trees
 from jitgraph.graph import dtypes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.losses.losses import Reduction
@@ -27,6 +25,8 @@ from jitgraph.ops.arrays.identity import identity
 from jitgraph.ops.arrays.shape import size
 from jitgraph.ops.elementwise.cast import cast
 from jitgraph.ops.elementwise.elementary import exp, reciprocal
+from jitgraph.protobuf.messages import TreeDebugOutput
+from jitgraph.protobuf.messages import TreeEnsemble as Trees
 from jitgraph.train.checkpoint_values import load_checkpoint
 from jitgraph.variables.default_kind import enable_resource_variables
 

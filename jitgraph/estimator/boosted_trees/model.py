@@ -22,8 +22,8 @@ from jitgraph.ops.arrays.fill import ones, zeros
 from jitgraph.ops.arrays.shape import shape as shape_of
 from jitgraph.ops.arrays.shape import squeeze
 from jitgraph.summary.summaries import scalar
-from jitgraph.train.global_steps import get_or_create_global_step
 from jitgraph.train.hooks.run_hooks import SessionRunArgs, SessionRunHook
+from jitgraph.variables.global_steps import get_or_create_global_step
 
 NAME = "boosted_trees"
 

@@ -8,7 +8,7 @@ from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.scopes import add_to_collection, control_dependencies, name_scope
 from jitgraph.ops.arrays.identity import identity
 from jitgraph.resources.registered import register_resource
-from jitgraph.train.saveables import SaveableObject, SaveSpec
+from jitgraph.variables.saveables import SaveableObject, SaveSpec
 
 
 class _SavedQuantiles(SaveableObject):

@@ -15,7 +15,7 @@ from jitgraph.ops.arrays.fill import ones
 from jitgraph.ops.arrays.shape import shape as shape_of
 from jitgraph.ops.checks.check_values import assert_equal
 from jitgraph.ops.elementwise.arithmetic import multiply
-from jitgraph.train.global_steps import get_global_step
+from jitgraph.variables.global_steps import get_global_step
 from jitgraph.variables.variable_initializers import zeros_initializer
 from jitgraph.variables.variable_scopes import get_variable, variable_scope
 

@@ -16,10 +16,10 @@ from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.scopes import control_dependencies, get_collection
 from jitgraph.losses.losses import Reduction
 from jitgraph.ops.elementwise.activation import relu
-from jitgraph.train.global_steps import get_global_step
 from jitgraph.train.optimizer import Optimizer
 from jitgraph.train.sync_replicas import SyncReplicasOptimizer
 from jitgraph.variables.assignments import assign_add
+from jitgraph.variables.global_steps import get_global_step
 from jitgraph.variables.variable_scopes import variable_scope
 
 _DEEP_RATE = 0.001

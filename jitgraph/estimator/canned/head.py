@@ -22,7 +22,7 @@ from jitgraph.ops.strings.strings import as_string
 from jitgraph.resources.table_functions import index_table_from_tensor, index_to_string_table_from_tensor
 from jitgraph.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from jitgraph.summary.summaries import scalar
-from jitgraph.train.global_steps import get_global_step
+from jitgraph.variables.global_steps import get_global_step
 
 CLASSIFICATION, REGRESSION, PREDICT = "classification", "regression", "predict"
 

@@ -10,6 +10,8 @@ from jitgraph.declare.op import op
 from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import shape_rules
 from jitgraph.graph.dtypes import INDICES
+from jitgraph.graph.errors import UnimplementedError
+from jitgraph.ops.arrays.slicing import numpy_index
 
 
 def _row_samples(rng: Any, dtype: Any) -> list:
@@ -47,7 +49,12 @@ inplace_sub = _changed_rows("Sub", "`x` with the rows of `v` subtracted from the
 def tensor_strided_slice_update(input, begin, end, strides, value, begin_mask, end_mask, ellipsis_mask, new_axis_mask,
                                 shrink_axis_mask):
     """A copy of `input` whose part ``[begin:end:strides]`` is `value`."""
-    from jitgraph.variables.reference_ops import strided_slice_assign
-
-    return strided_slice_assign.opdef.value(input, begin, end, strides, value, begin_mask, end_mask, ellipsis_mask, new_axis_mask,
-                                            shrink_axis_mask)
+    new = np.array(input)
+    index = numpy_index([begin, end, strides], {
+        "begin_mask": begin_mask, "end_mask": end_mask, "ellipsis_mask": ellipsis_mask, "new_axis_mask": new_axis_mask,
+        "shrink_axis_mask": shrink_axis_mask})
+    if np.shape(new[index]) != np.shape(value):
+        raise UnimplementedError(None, None, f"sliced l-value shape {list(np.shape(new[index]))} does not match r-value "
+                                             f"shape {list(np.shape(value))}. Automatic broadcasting not yet implemented.")
+    new[index] = value
+    return new

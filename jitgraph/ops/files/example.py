@@ -115,7 +115,7 @@ def sparse_batch(lists: list[Any], dtype: DType) -> tuple[np.ndarray, np.ndarray
 def parse_batch(serialized: np.ndarray, names: np.ndarray, sparse_keys: list[str], dense_keys: list[str],
                 dense_defaults: list[np.ndarray], attrs: dict[str, Any]) -> tuple[list, list, list, list]:
     """(sparse indices, sparse values, sparse shapes, dense values) of a vector of Examples."""
-    from jitgraph.formats.messages import Example
+    from jitgraph.protobuf.messages import Example
 
     sparse: list[list] = [[] for _ in sparse_keys]
     dense: list[list] = [[] for _ in dense_keys]
@@ -205,7 +205,7 @@ def _single_shapes(c: Any) -> list:
     tested_in="tests/ops/test_example.py: messages")
 def parse_single_example(serialized, dense_defaults, sparse_keys, dense_keys, sparse_types, Tdense, dense_shapes):
     """The features of one serialized Example."""
-    from jitgraph.formats.messages import Example
+    from jitgraph.protobuf.messages import Example
 
     features, where = message(Example, serialized[()]).features.feature, Where(None)
     sparse = [values_of(features.get(key), key, dtype, where)
@@ -222,7 +222,7 @@ def decode_json_example(json_examples):
     """Examples written as JSON, as serialized messages."""
     from google.protobuf import json_format
 
-    from jitgraph.formats.messages import Example
+    from jitgraph.protobuf.messages import Example
 
     def one(text: bytes) -> bytes:
         try:

@@ -51,7 +51,7 @@ class _Keys:
 
 def _one(data: bytes, keys: _Keys, name: str) -> tuple[list, list, list, list]:
     """(context sparse values, context dense values, per sparse list the values of each step, dense lists)."""
-    from jitgraph.formats.messages import SequenceExample
+    from jitgraph.protobuf.messages import SequenceExample
 
     example, where = message(SequenceExample, data), Where(name)
     context, lists = example.context.feature, example.feature_lists.feature_list

@@ -80,7 +80,7 @@ def random_flip_up_down(image: Any, seed: int | None = None) -> Tensor:
 
 def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
     """An image, or a batch of them, turned `k` times by 90 degrees counter-clockwise; `k` may be a tensor."""
-    from jitgraph.control.conditionals import case
+    from jitgraph.ops.choices.cases import case
 
     with name_scope(name, "rot90", [image, k]) as scope:
         image = checked_3d(convert_to_tensor(image, name="image"))

@@ -1,6 +1,7 @@
 """Fused batch normalisation (Ioffe and Szegedy, 2015) and its gradient."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -152,12 +153,13 @@ def _composed_gradient(op: Any, dy: Any, x: Any, scale: Any) -> list:
     return [cast(dx * spread(scale) * inverse, x.dtype.base_dtype), reduce_sum(dy * unit, axes), reduce_sum(dy, axes)]
 
 
-def _second_gradient(op: Any, *grads: Any) -> list:
-    from jitgraph.autodiff.gradients import gradients
-
+def _second_gradient(op: Any, *grads: Any, gradients: Callable) -> list:
     inputs = [raw.Identity(t) for t in op.inputs[:3]]       # not those of op, on whose paths are other nodes
     found = gradients(_composed_gradient(op, *inputs), inputs, list(grads[:3]))
     return [*found, *[None] * (len(op.inputs) - 3)]
+
+
+vars(_second_gradient)["takes_gradients"] = True
 
 
 def _declare(version: str, types: Any, spare: bool) -> None:

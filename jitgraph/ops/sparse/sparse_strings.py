@@ -29,8 +29,8 @@ def _strings(parts: Any, out_type: DType) -> list:
 
 def _content(array: np.ndarray) -> Any:
     """A TensorProto that has its elements as bytes, strings with their lengths before them, as TensorFlow writes it here."""
-    from jitgraph.formats import messages, varint
-    from jitgraph.formats.tensor_proto import shape_to_proto, with_content
+    from jitgraph.graph.protos.tensor_proto import shape_to_proto, with_content
+    from jitgraph.protobuf import messages, varint
 
     if array.dtype != object:
         return with_content(array, dtypes.as_dtype(array.dtype))
@@ -73,8 +73,8 @@ def _stacked(strings: np.ndarray, dtype: DType) -> tuple:
     """The sparse tensors of rows of three strings, stacked along a new first dimension."""
     from google.protobuf.message import DecodeError
 
-    from jitgraph.formats.messages import TensorProto
-    from jitgraph.formats.tensor_proto import to_array
+    from jitgraph.graph.protos.tensor_proto import to_array
+    from jitgraph.protobuf.messages import TensorProto
 
     try:
         parts = [[one if isinstance(one, np.ndarray) else to_array(TensorProto.FromString(one)) for one in row] for row in strings]

@@ -89,8 +89,8 @@ def parse_tensor(serialized, out_type):
     """The value of a serialized TensorProto, a string scalar; its dtype has to be `out_type`."""
     from google.protobuf.message import DecodeError
 
-    from jitgraph.formats.messages import TensorProto
-    from jitgraph.formats.tensor_proto import to_array
+    from jitgraph.graph.protos.tensor_proto import to_array
+    from jitgraph.protobuf.messages import TensorProto
 
     try:
         proto = TensorProto.FromString(serialized[()])
@@ -106,7 +106,7 @@ def parse_tensor(serialized, out_type):
 @op("SerializeTensor(tensor: T) -> serialized: string", shape=shape_rules.scalar, host=True, grad=NOT_DIFFERENTIABLE)
 def serialize_tensor(tensor, T):
     """The value as a serialized TensorProto, a string scalar."""
-    from jitgraph.formats.tensor_proto import with_content
+    from jitgraph.graph.protos.tensor_proto import with_content
 
     return np.array(with_content(tensor, T).SerializeToString(deterministic=True), object)
 

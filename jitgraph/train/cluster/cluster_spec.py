@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph.formats.messages import ClusterDef
+from jitgraph.protobuf.messages import ClusterDef
 
 
 class ClusterSpec:

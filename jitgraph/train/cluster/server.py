@@ -9,8 +9,8 @@ import socket
 import threading
 from typing import Any
 
-from jitgraph.formats.messages import ServerDef
 from jitgraph.graph.errors import InvalidArgumentError, UnimplementedError, UnknownError
+from jitgraph.protobuf.messages import ServerDef
 from jitgraph.train.cluster.cluster_spec import ClusterSpec
 
 ONE_PROCESS = "so far a cluster lives in one process: start a Server for each of its tasks there"

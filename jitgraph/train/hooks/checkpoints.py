@@ -6,14 +6,14 @@ from typing import Any
 
 from jitgraph.app import logs
 from jitgraph.formats.message_files import write_graph
-from jitgraph.formats.messages import SessionLog
 from jitgraph.formats.meta_graph import create_meta_graph_def
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
-from jitgraph.train.global_steps import required_global_step_read
+from jitgraph.protobuf.messages import SessionLog
 from jitgraph.train.hooks.run_hooks import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from jitgraph.train.hooks.timers import SecondOrStepTimer
 from jitgraph.train.hooks.writers import cached_writer
+from jitgraph.variables.global_steps import required_global_step_read
 
 
 class CheckpointSaverListener:

@@ -5,11 +5,11 @@ import os
 from typing import Any
 
 from jitgraph.app import logs
-from jitgraph.formats.messages import RunOptions
-from jitgraph.train.global_steps import required_global_step_read
+from jitgraph.protobuf.messages import RunOptions
 from jitgraph.train.hooks.run_hooks import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from jitgraph.train.hooks.timers import SecondOrStepTimer
 from jitgraph.train.hooks.writers import cached_writer
+from jitgraph.variables.global_steps import required_global_step_read
 
 
 class ProfilerHook(SessionRunHook):

@@ -5,8 +5,8 @@ import time
 from typing import Any
 
 from jitgraph.app import logs
-from jitgraph.train.global_steps import required_global_step_read
 from jitgraph.train.hooks.run_hooks import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
+from jitgraph.variables.global_steps import required_global_step_read
 
 
 class StopAtStepHook(SessionRunHook):

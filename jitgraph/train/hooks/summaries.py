@@ -4,11 +4,11 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph.app import logs
-from jitgraph.formats.messages import SessionLog, Summary
-from jitgraph.train.global_steps import get_global_step, required_global_step_read
+from jitgraph.protobuf.messages import SessionLog, Summary
 from jitgraph.train.hooks.run_hooks import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from jitgraph.train.hooks.timers import SecondOrStepTimer
 from jitgraph.train.hooks.writers import cached_writer
+from jitgraph.variables.global_steps import get_global_step, required_global_step_read
 
 
 class SummarySaverHook(SessionRunHook):

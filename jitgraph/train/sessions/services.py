@@ -6,9 +6,9 @@ import time
 from typing import Any
 
 from jitgraph.app import logs
-from jitgraph.formats.messages import SessionLog, Summary
+from jitgraph.protobuf.messages import SessionLog, Summary
 from jitgraph.train.coordinator import LooperThread
-from jitgraph.train.global_steps import global_step
+from jitgraph.variables.global_steps import global_step
 
 
 class SVSummaryThread(LooperThread):

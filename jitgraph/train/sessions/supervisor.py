@@ -8,16 +8,16 @@ from typing import Any
 
 from jitgraph.app import logs
 from jitgraph.formats.message_files import write_graph
-from jitgraph.formats.messages import SessionLog
 from jitgraph.formats.meta_graph import create_meta_graph_def
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
+from jitgraph.protobuf.messages import SessionLog
 from jitgraph.train.coordinator import Coordinator, LooperThread
-from jitgraph.train.global_steps import global_step as value_of_step
 from jitgraph.train.hooks.writers import merged_summaries, new_writer
 from jitgraph.train.sessions import supervisor_parts as parts
 from jitgraph.train.sessions.services import SVStepCounterThread, SVSummaryThread, SVTimerCheckpointThread
 from jitgraph.train.sessions.session_manager import SessionManager
+from jitgraph.variables.global_steps import global_step as value_of_step
 from jitgraph.variables.variable_collections import global_variables_initializer, report_uninitialized_variables
 
 

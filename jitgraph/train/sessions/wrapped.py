@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from jitgraph.app import logs
-from jitgraph.formats.messages import RunMetadata, RunOptions
 from jitgraph.graph import errors
-from jitgraph.train.global_steps import GLOBAL_STEP_READ_KEY, get_global_step
+from jitgraph.protobuf.messages import RunMetadata, RunOptions
 from jitgraph.train.hooks.run_hooks import SessionRunArgs, SessionRunContext, SessionRunValues
+from jitgraph.variables.global_steps import GLOBAL_STEP_READ_KEY, get_global_step
 from jitgraph.variables.variable import Variable
 
 PREEMPTION_ERRORS = (errors.AbortedError, errors.UnavailableError)      # after these a new session may go on

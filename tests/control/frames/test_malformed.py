@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jitgraph.formats import messages
 from jitgraph.graph.errors import OpError
+from jitgraph.protobuf import messages
 
 GRAPHS = Path(__file__).parent.parent.parent / "fixtures" / "graphs"
 FRAME_TYPES = ("Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond")

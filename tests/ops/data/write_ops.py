@@ -2,7 +2,7 @@
 
     python tests/ops/data/write_ops.py > tests/ops/data/ops_tf115.tsv
 
-A row is an op type, its signature in the grammar of ``jitgraph.declare.signature``, "stateful" or nothing, its gradient ("yes",
+A row is an op type, its signature in the grammar of ``jitgraph.graph.signature``, "stateful" or nothing, its gradient ("yes",
 "not differentiable", or nothing where asking for it is an error), the dtypes that its type attributes may have, and those
 for which a CPU kernel is registered ("none" where there is no CPU kernel at all).
 """

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from jitgraph.contrib.slim.data.datasets import DataDecoder
-from jitgraph.control.conditionals import case, cond
-from jitgraph.control.higher_order import map_fn
+from jitgraph.control.conditionals import cond
+from jitgraph.functions.higher_order import map_fn
 from jitgraph.graph import dtypes
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.ops.arrays.join import concat, stack
@@ -15,6 +15,7 @@ from jitgraph.ops.arrays.layout import transpose
 from jitgraph.ops.arrays.shape import expand_dims, reshape
 from jitgraph.ops.arrays.shape import shape as shape_of
 from jitgraph.ops.arrays.slicing import slice as slice_of
+from jitgraph.ops.choices.cases import case
 from jitgraph.ops.elementwise.cast import cast
 from jitgraph.ops.elementwise.compare import equal, logical_or
 from jitgraph.ops.files.parsing import FixedLenFeature, parse_single_example

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from jitgraph.formats import messages
-from jitgraph.formats.function_names import reference
-from jitgraph.formats.node_proto import node_to_proto
-from jitgraph.formats.tensor_proto import shape_to_proto
 from jitgraph.graph.calls import functions_of
+from jitgraph.graph.protos.function_names import reference
+from jitgraph.graph.protos.node_proto import node_to_proto
+from jitgraph.graph.protos.tensor_proto import shape_to_proto
+from jitgraph.protobuf import messages
 
 if TYPE_CHECKING:
     from jitgraph.graph.function_graph import FunctionGraph
@@ -129,7 +129,7 @@ class Body:
     """
 
     def __init__(self, definition: Any, attrs: Any, opdef_of: Any):
-        from jitgraph.formats.tensor_proto import shape_from_proto
+        from jitgraph.graph.protos.tensor_proto import shape_from_proto
 
         signature = definition.signature
         self.arguments = [arg.name for arg in signature.input_arg]

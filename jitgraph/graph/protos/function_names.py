@@ -4,8 +4,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from jitgraph.formats import messages
 from jitgraph.graph.calls import functions_of
+from jitgraph.protobuf import messages
 
 if TYPE_CHECKING:
     from jitgraph.graph.function_graph import FunctionGraph

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.formats import messages, tensor_proto
-from jitgraph.formats.function_names import reference
 from jitgraph.graph.dtypes import DType, as_dtype
+from jitgraph.graph.protos import tensor_proto
+from jitgraph.graph.protos.function_names import reference
 from jitgraph.graph.shapes import TensorShape
+from jitgraph.protobuf import messages
 
 _LIST_FIELDS = {"string": "s", "int": "i", "float": "f", "bool": "b", "type": "type", "shape": "shape",
                 "tensor": "tensor", "func": "func"}

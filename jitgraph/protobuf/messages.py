@@ -11,7 +11,7 @@ from typing import Any
 from google.protobuf import any_pb2, descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.internal import enum_type_wrapper
 
-from jitgraph.formats.schema import ENUMS, SCHEMA
+from jitgraph.protobuf.schema import ENUMS, SCHEMA
 
 _PACKAGE = "tensorflow"
 _Field = descriptor_pb2.FieldDescriptorProto

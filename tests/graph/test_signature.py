@@ -1,9 +1,9 @@
 """The one-line signatures of ops."""
 import pytest
 
-from jitgraph.declare.signature import REQUIRED, parse
 from jitgraph.graph import dtypes
 from jitgraph.graph.dtypes import INDEX
+from jitgraph.graph.signature import REQUIRED, parse
 
 
 def test_inputs_outputs_and_attributes():

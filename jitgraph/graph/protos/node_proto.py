@@ -3,7 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph.formats import attr_value, messages, tensor_proto
+from jitgraph.graph.protos import attr_value, tensor_proto
+from jitgraph.protobuf import messages
 
 
 def input_name(tensor: Any) -> str:

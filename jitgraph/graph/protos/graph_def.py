@@ -4,9 +4,9 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph.facade.version import GRAPH_DEF_VERSION
-from jitgraph.formats import messages
-from jitgraph.formats.function_def import add_functions
-from jitgraph.formats.node_proto import node_to_proto
+from jitgraph.graph.protos.function_def import add_functions
+from jitgraph.graph.protos.node_proto import node_to_proto
+from jitgraph.protobuf import messages
 
 
 def version_def() -> Any:

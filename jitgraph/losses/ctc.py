@@ -114,7 +114,7 @@ def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> 
 
 def ctc_unique_labels(labels: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     """(y, idx): for each row the different labels in the order of their appearance, filled with 0, and their places."""
-    from jitgraph.control.higher_order import map_fn
+    from jitgraph.functions.higher_order import map_fn
 
     with name_scope(name, "ctc_unique_labels", [labels]):
         labels = convert_to_tensor(labels, name="labels")

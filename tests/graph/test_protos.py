@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from google.protobuf import text_format
 
-from jitgraph.formats import attr_value, messages, tensor_proto
 from jitgraph.graph import dtypes
+from jitgraph.graph.protos import attr_value, tensor_proto
+from jitgraph.protobuf import messages
 
 ARRAYS = [np.arange(6, dtype=d).reshape(2, 3) for d in
           (np.float32, np.float64, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,

@@ -3,9 +3,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph.declare.signature import REQUIRED
-from jitgraph.formats import attr_value, messages
 from jitgraph.graph.dtypes import TypeSet
+from jitgraph.graph.protos import attr_value
+from jitgraph.graph.signature import REQUIRED
+from jitgraph.protobuf import messages
 
 
 def op_def_proto(opdef: Any) -> Any:

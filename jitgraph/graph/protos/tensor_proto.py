@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.formats import messages, varint
 from jitgraph.graph import dtypes
 from jitgraph.graph.dtypes import DType, as_dtype
+from jitgraph.protobuf import messages, varint
 
 # dtype name -> (list field, in tensor_content when larger than one element)
 _FIELDS: dict[str, tuple[str, bool]] = {

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from jitgraph.cli import terminal
+from jitgraph.app import terminal
 
 WORDS = ["convolve_f32", "train/gradients/hidden1/MatMul_grad/MatMul_1", "2.1 KB", "7", "several words in one cell"]
 

@@ -1,0 +1,1 @@
+"""The graph as messages: attributes, tensors, nodes, functions and whole graphs, to and from GraphDefs."""

@@ -1,0 +1,1 @@
+"""Choices among functions by predicates that are checked."""

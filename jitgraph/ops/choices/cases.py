@@ -1,0 +1,119 @@
+"""``tf.case`` and ``smart_case``: the function of the first predicate that holds."""
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable
+from typing import Any
+
+from jitgraph.control.conditionals import cond, flow_of, smart_constant_value
+from jitgraph.graph import dtypes
+from jitgraph.graph import structures as nest
+from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.registry import lookup
+from jitgraph.graph.scopes import control_dependencies, name_scope
+from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.arrays.join import stack
+from jitgraph.ops.checks.assertion import Assert
+from jitgraph.ops.elementwise.compare import less_equal
+from jitgraph.ops.reduce.reductions import count_nonzero
+
+
+def case(pred_fn_pairs: Any, default: Callable | None = None, exclusive: bool = False, strict: bool = False,
+         name: str = "case") -> Any:
+    """What the function of the first pair (bool scalar, function) whose predicate holds returns, else `default`'s.
+
+    `pred_fn_pairs`: a list of pairs, or a dict.  Without `default`, a run in which no predicate holds raises
+    InvalidArgumentError; with `exclusive`, so does one in which several hold.  Raises TypeError for other arguments.
+    """
+    pairs = _checked_pairs(pred_fn_pairs)
+    with name_scope(name, "case", [pred for pred, _ in pairs]):
+        checks: list[Operation] = []
+        if exclusive:
+            checks.append(_assert_at_most_one([pred for pred, _ in pairs]))
+        if default is None:
+            *pairs, (last, function) = pairs
+            default = _checked_default([*(pred for pred, _ in pairs), last], function)
+        elif not callable(default):
+            raise TypeError("false_fn must be callable." if pairs else "default must be callable.")
+        chosen: Callable = default
+        for pred, function in reversed(pairs):
+            chosen = _chain(pred, function, chosen, strict)
+        with control_dependencies(checks):
+            return chosen()
+
+
+def _checked_pairs(pairs: Any) -> list:
+    if isinstance(pairs, (dict, collections.OrderedDict)):
+        pairs = list(pairs.items()) if isinstance(pairs, collections.OrderedDict) else sorted(
+            pairs.items(), key=lambda item: item[0].name)
+    if not isinstance(pairs, (list, tuple)):
+        raise TypeError("fns must be a list, tuple, or dict")
+    if not pairs:
+        raise ValueError("tf.case needs at least one pair (predicate, function)")
+    for pair in pairs:
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+            raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
+        pred, function = pair
+        if not (isinstance(pred, Tensor) or hasattr(pred, "_as_graph_element")):
+            raise TypeError(f"pred must be a Tensor, got: {pred}")
+        if not callable(function):
+            raise TypeError(f"fn for pred {pred.name} must be callable.")
+    return [tuple(pair) for pair in pairs]
+
+
+def _chain(pred: Any, function: Callable, otherwise: Callable, strict: bool) -> Callable:
+    return lambda: cond(pred, function, otherwise, strict=strict)
+
+
+def _text_of(predicates: list) -> str:
+    return "(" + ", ".join(pred.name for pred in predicates) + ")"
+
+
+def _assert_at_most_one(predicates: list) -> Operation:
+    held = stack([convert_to_tensor(pred) for pred in predicates], name="preds_c")
+    count = count_nonzero(held, name="num_true_conds", dtype=dtypes.int32)
+    text = f"More than one condition evaluated as True but exclusive=True.  Conditions: {_text_of(predicates)}, Values:"
+    return Assert(less_equal(count, 1, name="at_most_one_true_cond"), [text, held],
+                  summarize=len(predicates), name="assert_at_most_one")
+
+
+def _checked_default(predicates: list, function: Callable) -> Callable:
+    """The last function as the default, for a ``case`` without one: it checks that its predicate holds."""
+    def checked() -> Any:
+        held = stack([convert_to_tensor(pred) for pred in predicates], name="all_conditions")
+        text = f"None of conditions evaluated as True. Conditions: {_text_of(predicates)}, Values:"
+        check = Assert(convert_to_tensor(predicates[-1]), [text, held], summarize=len(predicates))
+        with control_dependencies([check]):
+            result = function()
+            # what the function only hands on has to wait for the check as well
+            return nest.map_structure(_waiting, result) if result is not None else None
+
+    return checked
+
+
+def _waiting(value: Any) -> Any:
+    if isinstance(value, Operation) or flow_of(value) is not None or nest.is_composite(value):
+        return value
+    return lookup("Identity").builder(convert_to_tensor(value))
+
+
+def smart_case(pred_fn_pairs: Any, default: Callable | None = None, exclusive: bool = False,
+               name: str = "smart_case") -> Any:
+    """As ``tf.case``, but predicates that are known now leave no node."""
+    pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, dict) else list(pred_fn_pairs)
+    open_pairs: list = []
+    for pred, function in pairs:
+        known = smart_constant_value(pred)
+        if known and not open_pairs:
+            return function()
+        if known:
+            default = function
+            break
+        if known is None:
+            open_pairs.append((pred, function))
+    if not open_pairs:
+        if default is None:
+            raise ValueError("tf.case: no predicate holds, and there is no default")
+        return default()
+    return case(open_pairs, default, exclusive, name=name)
