@@ -5,7 +5,7 @@ from jitgraph.declare import prim
 from jitgraph.graph import dtypes
 
 from . import sizes
-from .ir import CHUNK_BYTES, CHUNKS, Node, Value, broadcast_shapes, numbers, same_shape
+from .ir import Node, Value, broadcast_shapes, numbers, same_shape
 from .making import result_dtype, rules
 from .primitives import KINDS
 from .primitives.assembly import ASSEMBLE, PLACE
@@ -18,6 +18,7 @@ from .primitives.rearrangements import BROADCAST, RESHAPE, SLICE, TRANSPOSE
 from .primitives.reductions import REDUCE, SEARCHES
 from .primitives.rows import BOUNDS, GATHER, SCATTER, UPDATE
 from .primitives.sequences import SCAN, TOP_K
+from .tuning import CPU, Tuning
 
 COMPARED = 64           # elements of a constant up to which it is compared with others
 NUMERIC = ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -27,13 +28,12 @@ class Builder:
     """What an op's `lower` function talks to: each method adds a primitive and returns its value.
 
     What it makes instead, where a rule of `making` says so, stands there; views and reductions that change nothing are not
-    made.  `off`: optimisations (see `options`) to do without.
+    made.  `off`: optimisations (see `options`) to do without; `tuning`: the target's.
     """
 
-    chunks = CHUNKS
-
-    def __init__(self, off: frozenset[str] = frozenset()):
-        self.off = off
+    def __init__(self, off: frozenset[str] = frozenset(), tuning: Tuning = CPU):
+        self.off, self.tuning = off, tuning
+        self.chunks = tuning.chunks
         self.nodes: list[Node] = []
         self.users: dict[Value, list[Node]] = {}        # the nodes that were made of each value
         self.known: dict = {}           # key -> the node, or the value, that was made first
@@ -273,7 +273,7 @@ class Builder:
 
     def chunks_of(self, shape, dtype) -> int:
         """In how many parts, each of images of its own, the gradient of a filter of `shape` is made."""
-        return max(1, min(CHUNKS, CHUNK_BYTES // (sizes.product(shape) * dtype.size)))
+        return max(1, min(self.tuning.chunks, self.tuning.chunk_bytes // (sizes.product(shape) * dtype.size)))
 
     def window(self, kind, inputs, shape, **attrs) -> Value:
         """A pooling, a depthwise convolution or a gradient of one: `kind` is a name in `primitives.windows`."""

@@ -17,8 +17,6 @@ from .primitives.reductions import PARTIAL, REDUCE, Reduction
 from .primitives.rows import GATHER
 from .views import is_one, resolve, trace
 
-FEW = 64        # elements of what is computed ahead of its turn
-
 
 class Group:
     """Members in order, `dims[node]` = the domain dimension of each dimension of the node's value (-1: size 1)."""
@@ -106,9 +104,9 @@ class Group:
         return True
 
 
-def _is_small(domain: list) -> bool:
-    """Whether it has few elements, whatever the sizes of the feeds."""
-    return not any(isinstance(d, sizes.Size) for d in domain) and sizes.product(domain) <= FEW
+def _is_small(domain: list, most: int) -> bool:
+    """Whether it has at most so many elements, whatever the sizes of the feeds."""
+    return not any(isinstance(d, sizes.Size) for d in domain) and sizes.product(domain) <= most
 
 
 def stored_values(units, outputs) -> set:
@@ -134,6 +132,7 @@ class _Fuser:
     def __init__(self, program):
         self.nodes, self.outputs = program.nodes, program.outputs
         self.place_of = {node: k for k, node in enumerate(self.nodes)}
+        self.ahead = program.target.tuning.ahead
         self.max_weight = program.options.max_weight if program.options.uses("fusion") else 0
         self.unit_of: dict[Node, int] = {}
         self.units: dict[int, Group | Node] = {}
@@ -410,7 +409,7 @@ class _Fuser:
         while waiting:
             for number in self.needs[waiting.pop()] - urgent:
                 unit = self.units[number]
-                if isinstance(unit, Group) and _is_small(unit.domain) and not any(
+                if isinstance(unit, Group) and _is_small(unit.domain, self.ahead) and not any(
                         n.kind.may_fail(n) or n.kind is WRITE for n in unit.members):
                     urgent.add(number)
                     waiting.append(number)

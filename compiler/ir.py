@@ -10,9 +10,6 @@ from jitgraph.declare import prim
 
 from . import sizes
 
-LARGE = 1 << 14         # elements from which writing a value, or computing it again, is worth avoiding
-CHUNKS, CHUNK_BYTES = 16, 1 << 22       # parts of a batch with a filter gradient of their own: how many, and their size
-
 
 class Value(prim.Operators):
     """One tensor of the lowered graph."""

@@ -20,8 +20,6 @@ from typing import Any, NamedTuple
 
 from .sizes import Dim
 
-COLUMNS = 4096          # columns per item of a "cols" kernel: long stretches of a row suit the memory
-
 
 class Loop(NamedTuple):
     size: Dim

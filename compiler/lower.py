@@ -35,7 +35,7 @@ def lower(program):
 class _Lowering:
     def __init__(self, program):
         self.program, self.infos = program, program.infos
-        self.b = Builder(program.options.off)
+        self.b = Builder(program.options.off, program.target.tuning)
         self.values: dict = {}              # tensor -> Value
         self.current: dict = {}             # variable -> Value of its present version
         self.versions: dict = {}            # variable -> number of writes so far

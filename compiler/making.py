@@ -11,16 +11,12 @@ from jitgraph.declare import prim
 from jitgraph.graph import dtypes, errors
 
 from . import sizes, winograd
-from .ir import LARGE, Value, broadcast_shapes, same_shape
+from .ir import Value, broadcast_shapes, same_shape
 from .primitives.convolutions import WINOGRAD, WINOGRAD_FILTER, WINOGRAD_WEIGHTS
 from .primitives.memory import CONST
 from .primitives.rearrangements import BROADCAST, RESHAPE, TRANSPOSE
-from .primitives.reductions import COLUMN_PARTS, PARTIAL, PARTIALS, REDUCE, SEARCHES
+from .primitives.reductions import PARTIAL, REDUCE, SEARCHES
 from .views import is_one
-
-PARTED = 1 << 17        # elements from which a reduction of columns is shared out by rows ...
-PARTED_ROWS = 4 * COLUMN_PARTS      # ... if it has so many of them
-THIN = 1 << 12          # terms from which one product with one row or column is made a sum: smaller ones compile once for all
 
 
 def common_subexpressions(b: Any, key: Any) -> Any:
@@ -59,7 +55,7 @@ def late_broadcasts(b: Any, name: str, args: list) -> Value | None:
     shape = broadcast_shapes([a.shape for a in args])
     sources = [a.node.inputs[0] if a.node.kind is BROADCAST else a for a in args]
     least = broadcast_shapes([a.shape for a in sources])
-    if same_shape(least, shape) or sizes.count(shape) <= LARGE:
+    if same_shape(least, shape) or sizes.count(shape) <= b.tuning.large:
         return None
     return b.broadcast(b.map(name, sources), shape)
 
@@ -80,20 +76,20 @@ def _parts(b: Any, op: str, x: Value, axes: tuple) -> int:
         return 0
     kept = [i for i, d in enumerate(x.shape) if i not in axes and not sizes.same(d, 1)]
     if not kept:                # along axes of size 1 there is nothing to keep apart
-        return PARTIALS
+        return b.tuning.partials
     reduced = [i for i in axes if not sizes.same(x.shape[i], 1)]
     place = x.node.attrs["perm"] if x.node.kind is TRANSPOSE else range(x.rank)
     first = all(i < kept[0] and place[i] < min(place[k] for k in kept) for i in reduced)
     rows = sizes.count([x.shape[i] for i in axes])
-    long = rows >= PARTED_ROWS and sizes.count(x.shape) >= PARTED
-    return COLUMN_PARTS if first and long and "column_kernels" not in b.off else 0
+    long = rows >= b.tuning.parted_rows and sizes.count(x.shape) >= b.tuning.parted
+    return b.tuning.column_parts if first and long and "column_kernels" not in b.off else 0
 
 
 def thin_products(b: Any, x: Value, y: Value, ta: bool, tb: bool) -> Value | None:
     """matmul(row, y) -> sum(row * y)        matmul(x, column) -> sum(x * column)        matmul(column, row) -> column * row
 
     Such a product reads a matrix once, as fast as memory gives it, which no blocks or tiles make faster, and for many little
-    ones calling BLAS costs more than the work; as a sum it shares its kernel with what is done before and after.
+    ones a call costs more than the work; as a sum it shares its kernel with what is done before and after.
     """
     if x.dtype not in (dtypes.float32, dtypes.float64):
         return None
@@ -103,7 +99,7 @@ def thin_products(b: Any, x: Value, y: Value, ta: bool, tb: bool) -> Value | Non
     row = lambda v, size: b.reshape(v, (*v.shape[:-2], 1, size))
     if is_one(k):
         return b.map("mul", [column(x, m), row(y, n)])
-    if not (is_one(m) or is_one(n)) or max(x.rank, y.rank) < 3 and sizes.count((m, n, k)) < THIN:
+    if not (is_one(m) or is_one(n)) or max(x.rank, y.rank) < 3 and sizes.count((m, n, k)) < b.tuning.thin:
         return None
     matrix, vector, along_rows = (y, x, tb) if is_one(m) else (x, y, not ta)
     products = b.map("mul", [matrix, row(vector, k) if along_rows else column(vector, k)])
@@ -134,7 +130,7 @@ def result_dtype(name: str, rule: Any, args: list) -> Any:
 
 def winograd_forward(b: Any, x: Value, w: Value, size: Any, strides: Any, dilations: Any, around: Any) -> Value | None:
     """A convolution with a small filter -> transformed images times transformed filters"""
-    if not winograd.suits(x.shape[0], size, w.shape, strides, dilations):
+    if not winograd.suits(b.tuning, x.shape[0], size, w.shape, strides, dilations):
         return None
     return _filtered(b, x, w, size, [before for before, _ in around])
 
@@ -143,14 +139,14 @@ def winograd_input(b: Any, dy: Value, w: Value, size: Any, strides: Any, dilatio
                    around: Any) -> Value | None:
     """Its gradient for the images -> the same with the filter turned round"""
     frame = [taps - 1 - lo for taps, lo in zip(w.shape, before)]
-    if not winograd.suits(dy.shape[0], size, w.shape, strides, dilations) or min(frame) < 0:
+    if not winograd.suits(b.tuning, dy.shape[0], size, w.shape, strides, dilations) or min(frame) < 0:
         return None
     return _filtered(b, dy, w, size, frame, flipped=True)
 
 
 def winograd_filter(b: Any, x: Value, dy: Value, shape: Any, strides: Any, dilations: Any, around: Any) -> Value | None:
     """Its gradient for the filter -> parts of it from transformed images, and their sum"""
-    if not winograd.suits(dy.shape[0], dy.shape[1:3], shape, strides, dilations):
+    if not winograd.suits(b.tuning, dy.shape[0], dy.shape[1:3], shape, strides, dilations):
         return None
     covered = winograd.covered(dy.shape[1:3], shape)
     x = _framed(b, x, [lo for lo, _ in around], [d + t - 1 for d, t in zip(covered, shape)])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from jitgraph.declare.prim import QUICK
 
 from . import sizes
-from .ir import LARGE, Node, Value
+from .ir import Node, Value
 from .primitives.elementwise import CAST, MAP
 from .primitives.kind import Kind
 from .primitives.products import MATMUL
@@ -131,7 +131,7 @@ def _repeat_cheap(program):
     outputs, nodes, taken = set(program.outputs), [], set()
     for node in program.nodes:
         for value in dict.fromkeys(node.inputs if node.kind in (MAP, CAST, REDUCE) else ()):
-            if users[value] > 1 and value not in outputs and _is_cheap(value):
+            if users[value] > 1 and value not in outputs and _is_cheap(value, program.target.tuning.large):
                 if value in taken:
                     again = inserted(value.node.kind, value.node.inputs, value, nodes, node, **value.node.attrs)
                     node.inputs = [again if v is value else v for v in node.inputs]
@@ -140,14 +140,14 @@ def _repeat_cheap(program):
     program.nodes = nodes
 
 
-def _is_cheap(value: Value) -> bool:
+def _is_cheap(value: Value, large_from: int) -> bool:
     """Whether a value is one quick operation on one tensor in memory (no variable) and much smaller ones."""
     node = value.node
     if node.kind is not MAP or node.attrs["prim"] not in QUICK:
         return False
     size = sizes.count(value.shape)
     large = [v for v in node.inputs if sizes.count(v.shape) * 16 > size]
-    return size > LARGE and len(large) == 1 and _source(large[0]).kind.is_stored and all(
+    return size > large_from and len(large) == 1 and _source(large[0]).kind.is_stored and all(
         not _source(v).kind.is_state for v in node.inputs)
 
 
@@ -172,7 +172,7 @@ def inserted(kind: Kind, inputs: list[Value], like: Value, nodes, user: Node, sh
 # Views -----------------------------------------------------------------------------------------------------------------
 def _copy_unaddressable(program):
     """Puts a copy where a view cannot be indexed with strides: a reshape of something that is not contiguous, a factor
-    of a matrix product that BLAS cannot step through, and where a variable is rearranged into itself."""
+    of a matrix product whose rows do not lie at regular steps, and where a variable is rearranged into itself."""
     nodes: list[Node] = []
     for node in program.nodes:
         for k, value in enumerate(node.inputs):

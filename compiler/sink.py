@@ -11,15 +11,12 @@ from jitgraph.declare.prim import CHEAP
 
 from . import sizes
 from .fuse import Group
-from .ir import LARGE, Node, Value, same_shape
+from .ir import Node, Value, same_shape
 from .kernel import CODES, WIDTH
 from .primitives.elementwise import CAST, MAP
 from .primitives.reductions import Reduction
 from .simplify import inserted
 from .views import resolve, trace
-
-SHORT = 3               # operations that are cheaper than writing and reading a value in the cache
-CACHED = 1 << 20        # elements up to which a value stays in the cache until it is read
 
 
 def sink(program):
@@ -30,7 +27,7 @@ def sink(program):
 
 class _Sinker:
     def __init__(self, program):
-        self.program = program
+        self.program, self.tuning = program, program.target.tuning
         self.outputs = {resolve(v)[0] for v in program.outputs}
         self.unit_of = {n: u for u in program.units for n in (u.members if isinstance(u, Group) else [u])}
         self.users: dict[Value, list[Node]] = {}
@@ -48,7 +45,7 @@ class _Sinker:
 
     def _move(self, home: Group, node: Node):
         """Moves `node`, with what it needs, to its users, if it is worth it and they can take it."""
-        if not _is_cheap(node) or node.out in self.outputs or sizes.count(node.out.shape) <= LARGE:
+        if not _is_cheap(node) or node.out in self.outputs or sizes.count(node.out.shape) <= self.tuning.large:
             return
         homes = [u for u in dict.fromkeys(map(self.unit_of.get, self.users.get(node.out, ()))) if u is not home]
         if not homes or not all(isinstance(u, Group) for u in homes):
@@ -107,7 +104,7 @@ class _Sinker:
         read and written, and reading it; where all that stays in the cache, a few instructions are more than that saves."""
         value = chain[0].out
         count = sizes.count(value.shape)
-        if len(chain) > SHORT and count <= CACHED:
+        if len(chain) > self.tuning.short and count <= self.tuning.cached:
             return False
         now, then = count * _width(value) * (2 + len(homes)), 0
         for home in homes:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from jitgraph import environment
 
+from . import tuning
 from .emit import cpu, native
 from .kernel import Kernel
 from .options import Options
 
 
 class Target:
-    """A machine: `name`, and whether it `has_memory` that is not the host's."""
+    """A machine: `name`, the numbers by which passes choose for it, and whether it `has_memory` that is not the host's."""
 
     name: str
+    tuning: tuning.Tuning
     has_memory = False
 
     def __repr__(self) -> str:
@@ -41,7 +43,7 @@ class Target:
 
 
 class _CPU(Target):
-    name = "cpu"
+    name, tuning = "cpu", tuning.CPU
 
     def admits(self, kernel):
         return True
@@ -59,7 +61,7 @@ class _CUDA(Target):
     Its room is imported by programs that have this target: few do, and all would wait for it.
     """
 
-    name = "cuda"
+    name, tuning = "cuda", tuning.CUDA
     has_memory = True
 
     def admits(self, kernel):

@@ -19,16 +19,14 @@ from __future__ import annotations
 from typing import Any
 
 from . import sizes
+from .tuning import Tuning
 
 SIZE = 6                # products along an axis, and pixels that a tile sees
 LEAST_TAPS, MOST_TAPS = 3, 5
 CHANNELS, MOST_CHANNELS = 16, 512       # channels of both sides are a multiple of the one, up to the other
-MOST_WEIGHTS = 1 << 22  # numbers that the transformed filter may have: it is read for every few tiles
-WORTH = 0.7             # of the cost of adding up term by term
-ONCE = 300              # what transforming a filter costs, in products per input and output channel
 
 
-def suits(batch: Any, size: Any, shape: Any, strides: Any, dilations: Any) -> bool:
+def suits(tuning: Tuning, batch: Any, size: Any, shape: Any, strides: Any, dilations: Any) -> bool:
     """Whether a convolution by a filter of `shape` with `batch` results of `size` rows and columns, or a gradient of one,
     is cheaper so, for the sizes at hand."""
     *taps, channels, out = shape
@@ -38,8 +36,9 @@ def suits(batch: Any, size: Any, shape: Any, strides: Any, dilations: Any) -> bo
     batch, *size = (sizes.hint_of(d) for d in (batch, *size))
     # a tile's transformations cost like so many products per output and input channel, as measured
     each = 1 + 5 / channels + 6 / out
-    cost = batch * products(covered(size, taps), taps) * each + ONCE
-    return SIZE * SIZE * channels * out <= MOST_WEIGHTS and cost < WORTH * sizes.product([batch, *size, *taps])
+    cost = batch * products(covered(size, taps), taps) * each + tuning.winograd_once
+    plainly = sizes.product([batch, *size, *taps])
+    return SIZE * SIZE * channels * out <= tuning.winograd_weights and cost < tuning.winograd_worth * plainly
 
 
 def products(covered: Any, taps: Any) -> Any:

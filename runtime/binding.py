@@ -5,15 +5,14 @@ import numpy as np
 
 from jitgraph.compiler.open_variables import uninitialized
 from jitgraph.compiler.place import assign_offsets
+from jitgraph.compiler.targets import CPU
 from jitgraph.graph.errors import InvalidArgumentError
 
 from .devices import as_word
-from .frame import SHARED, Frame
+from .frame import Frame
 from .interpreter import ROW
 from .memory import address_of
 
-CHUNK_NANOSECONDS = SHARED // 2     # work in one chunk of a shared kernel, at least
-MAX_CHUNKS = 32
 LARGEST = (1 << 63) - 1             # of the numbers of a table
 
 
@@ -44,16 +43,17 @@ class Binding:
     def _table(self):
         """Rows of the interpreter's table, and the sizes that they point to."""
         numbers, compiled, rows, self.cost = self.numbers, self.compiled, [], 0
+        host = CPU.tuning
         words = [numbers[n] for n in compiled.sizes]
         for at, number, item in compiled.by_value:
             words[at] = as_word(numbers[number], item)
         for (_, address), first, (at, items, work, per_item), cuttable in zip(
                 compiled.kernels, compiled.first_argument, compiled.kernel_numbers, compiled.cuttable):
             count, each = numbers[items], max(work * numbers[per_item], 0.05)
-            grain = max(int(CHUNK_NANOSECONDS / each), -(-count // MAX_CHUNKS), 1)
+            grain = max(int(host.chunk / each), -(-count // host.most_chunks), 1)
             total = int(count * each) + 10
             self.cost += total
-            rows.append([address, first, at, count, grain if total > SHARED else count + 1, total, cuttable])
+            rows.append([address, first, at, count, grain if total > host.shared else count + 1, total, cuttable])
         self.table = np.array(rows, dtype=np.int64).reshape(-1, ROW)
         self.sizes = np.array(words + [0], dtype=np.int64)
         self.index = np.array(compiled.index + [0], dtype=np.int64)

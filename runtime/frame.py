@@ -9,6 +9,7 @@ import numpy as np
 
 from jitgraph.compiler.kernel import CODES
 from jitgraph.compiler.place import CopyStep, DeviceStep, HostStep
+from jitgraph.compiler.targets import CPU
 
 from . import functions, hostcall, watch
 from . import pool as pools
@@ -17,8 +18,6 @@ from .interpreter import ADDRESSES, CHANGED, CHANGES, INTERRUPTED, LATE, POLL, P
 from .memory import KEPT, ResultPool, address_of, aligned_empty
 
 SMALL = 1 << 14             # feeds and results up to this many bytes are copied: cheaper than asking for an address
-HOLD_GIL = 20_000           # estimated nanoseconds up to which a run keeps the GIL
-SHARED = 80_000             # estimated nanoseconds from which a run, and a kernel, share their work with the pool
 
 
 class Frame:
@@ -46,8 +45,8 @@ class Frame:
             elif s.kind == "output":
                 self._output(k, s)
         native = pools.native()
-        self.call = native.held if binding.cost < HOLD_GIL else native.released
-        self.shares = binding.cost > SHARED
+        self.call = native.held if binding.cost < CPU.tuning.held else native.released
+        self.shares = binding.cost > CPU.tuning.shared
         self.steps = [(stretch, self._block(*stretch) if isinstance(stretch[0], int) else None) for stretch in binding.stretches]
         self.device = SimulatedDevice() if binding.launches else None
         self.on_device: dict[int, np.ndarray] = {}      # slot -> its memory there

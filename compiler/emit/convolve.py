@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import sizes
-from ..ir import CHUNKS, Node
+from ..ir import Node
 from ..kernel import Kernel
+from ..tuning import CPU
 from .kernel_text import KernelText
 from .tile import Tile, cut
 from .vectors import lane_count
@@ -182,7 +183,7 @@ def emit_filter_gradient(node: Node) -> Kernel:
     rows, pixels = text.slot("rows", oh), text.slot("pixels", ow)
     images = text.slot("images", batch)
     runs, length = (1, kw * channels) if dw == 1 else (kw, channels)       # what lies together in x and in the filter
-    few = chunks < CHUNKS // 2              # then an item is one row of taps of a chunk, else a chunk
+    few = chunks < CPU.chunks // 2              # then an item is one row of taps of a chunk, else a chunk
     size = (1 if few else kh) * kw * channels * out
     text.line(1, "for q in range(begin, end):")
     text.line(2, f"chunk = quotient(q, {kh if few else 1})")

@@ -12,11 +12,12 @@ import contextlib
 from jitgraph.declare.prim import ELEMENTARY
 
 from .. import sizes
-from ..kernel import COLUMNS, Kernel, memory_code
+from ..kernel import Kernel, memory_code
 from ..options import STANDARD, Options
 from . import scalars, turn
 from .loops import Emitter, kernel_name
 
+COLUMNS = 4096          # columns per item of a "cols" kernel: long stretches of a row suit the memory
 SUM_BLOCK = 4096        # float32 terms that are added up in float32
 SEARCH_BLOCK = 512      # elements whose extreme is found before they are looked through for it
 STRETCH = 64            # rows of float32 columns that are added up in float32

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import sizes
-from ..ir import CHUNKS, Node
+from ..ir import Node
 from ..kernel import Kernel
+from ..tuning import CPU
 from .kernel_text import KernelText
 
 
@@ -206,10 +207,10 @@ def emit_depthwise_filter(node: Node) -> Kernel:
     images = text.slot("images", x.shape[0])
     size = f"{text.taps[0] * text.taps[1]} * {text.channels} * {multiplier}"
     at = text.each_image(
-        [f"for n in range(quotient(q * {images}, {CHUNKS}), quotient((q + 1) * {images}, {CHUNKS})):"], (size, size))
+        [f"for n in range(quotient(q * {images}, {CPU.chunks}), quotient((q + 1) * {images}, {CPU.chunks})):"], (size, size))
     taps = text.each_channel(at, multiplier, "x1")
     for number, address, condition in taps:
         product = text.guarded(f"x0[{address} + c] * g", condition)
         text.line(at + 2, f"y0[q * {size} + ({number} * {text.channels} + c) * {multiplier} + k] += {product}")
-    per_chunk = (x.shape[0] + CHUNKS - 1) // CHUNKS
-    return text.kernel(text.inputs, CHUNKS, (0.3, per_chunk * _work(node, sizes.product(dy.shape[1:]))))
+    per_chunk = (x.shape[0] + CPU.chunks - 1) // CPU.chunks
+    return text.kernel(text.inputs, CPU.chunks, (0.3, per_chunk * _work(node, sizes.product(dy.shape[1:]))))

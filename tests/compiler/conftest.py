@@ -2,7 +2,7 @@
 the simulator, with a NumPy meaning to compare with."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +13,7 @@ from jitgraph.compiler.builder import Builder
 from jitgraph.compiler.emit import cpu_features, cuda, simt
 from jitgraph.compiler.kernel import Kernel
 from jitgraph.compiler.primitives.memory import INPUT, SIZE
+from jitgraph.compiler.targets import CPU, CUDA
 from jitgraph.declare import prim
 from jitgraph.graph import dtypes
 
@@ -26,12 +27,12 @@ class Scheduled:
     """The kernels of `build(builder, *inputs)` for these arrays, and a memory of NumPy arrays to run them in."""
 
     def __init__(self, build: Callable, arrays):
-        builder = Builder()
+        builder = Builder(tuning=CUDA.tuning)
         self.inputs = [builder.node(INPUT, [], [(a.shape, dtypes.as_dtype(a.dtype))], name=str(k)).out
                        for k, a in enumerate(arrays)]
         outputs = build(builder, *self.inputs)
         self.outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
-        program = SimpleNamespace(nodes=builder.nodes, outputs=self.outputs, options=Options())
+        program = SimpleNamespace(nodes=builder.nodes, outputs=self.outputs, options=Options(), target=CUDA)
         fuse.fuse(program)
         schedule.schedule(program)
         self.kernels = [cuda.emit(k) for k in program.steps if isinstance(k, Kernel)]
@@ -214,6 +215,16 @@ def programs():
 def scheduled():
     """scheduled(build, *arrays): the emitted kernels of a program of primitives, ready to be simulated."""
     return lambda build, *arrays: Scheduled(build, arrays)
+
+
+@pytest.fixture
+def tuned(monkeypatch):
+    """tuned(parted=100): both targets choose as if these were their numbers."""
+    def change(**numbers):
+        for target in (CPU, CUDA):
+            monkeypatch.setattr(target, "tuning", replace(target.tuning, **numbers), raising=True)
+
+    return change
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@ import numpy as np
 import pytest
 
 from jitgraph import compiler
-from jitgraph.compiler import making
 from jitgraph.declare import prim
 
 
@@ -77,9 +76,9 @@ def test_small_ones_stay_in_one_kernel(tf):
 
 
 @pytest.mark.parametrize("shape", [(67, 45), (200, 33), (9, 8, 40)])
-def test_parts_on_a_gpu(scheduled, monkeypatch, shape):
+def test_parts_on_a_gpu(scheduled, tuned, shape):
     """The same in the simulator."""
-    monkeypatch.setattr(making, "PARTED", 100)
+    tuned(parted=100)
     x = np.random.RandomState(3).standard_normal(shape).astype(np.float32)
     axes = list(range(len(shape) - 1))
     run = scheduled(lambda b, x: [b.reduce("add", x * x, axes), b.reduce("max", x, axes)], x)

@@ -141,7 +141,7 @@ def test_another_batch_size_needs_nothing_new(name):
     build, _ = PROGRAMS[name]
     program = compiled(build, 16)
     assert program.space.symbols and compile_guards(program.space)(*[200] * len(program.space.symbols))
-    assert texts(program) == texts(compiled(build, 60))         # far more are worth sharing out, see ir.PARTED
+    assert texts(program) == texts(compiled(build, 60))         # far more are worth sharing out, see Tuning.parted
 
 
 def test_a_deeper_network_needs_no_more_kernels():

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from jitgraph import compiler
-from jitgraph.compiler import kernel, making
 from jitgraph.compiler.emit import cpu, loops, sequential
-from jitgraph.compiler.primitives.reductions import COLUMN_PARTS, PARTIALS
+from jitgraph.compiler.tuning import CPU
 
 OPS = {"reduce_sum": np.sum, "reduce_max": np.max, "reduce_min": np.min, "reduce_mean": np.mean, "reduce_prod": np.prod}
 SEARCHES = {"argmax": np.argmax, "argmin": np.argmin}
-ROWS = making.PARTED // making.PARTED_ROWS      # elements of each, where there are just enough rows to be shared out
+ROWS = CPU.parted // CPU.parted_rows      # elements of each, where there are just enough rows to be shared out
 
 
 def around(*thresholds):
@@ -46,21 +45,21 @@ def check(tf, shape, make=lambda tf, x: x, view=lambda x: x, dtype=np.float32):
         np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-6 * max(value.size, 1) ** 0.5, err_msg=str((shape, tensor)))
 
 
-@pytest.mark.parametrize("n", around(making.PARTED))
+@pytest.mark.parametrize("n", around(CPU.parted))
 @pytest.mark.parametrize("ones", ["n1", "n11", "1n1", "11n", "1n"])
 def test_a_long_axis_beside_ones(tf, n, ones):
     check(tf, [n if c == "n" else 1 for c in ones])
 
 
 @pytest.mark.parametrize("rows, columns", [
-    *((n, ROWS) for n in around(making.PARTED_ROWS)), *((making.PARTED_ROWS, n) for n in around(ROWS)),
-    *((n, 2) for n in around(making.PARTED // 2)), *((2, n) for n in around(kernel.COLUMNS))])
+    *((n, ROWS) for n in around(CPU.parted_rows)), *((CPU.parted_rows, n) for n in around(ROWS)),
+    *((n, 2) for n in around(CPU.parted // 2)), *((2, n) for n in around(cpu.COLUMNS))])
 @pytest.mark.parametrize("ones", ["nm", "n1m", "1nm1"])
 def test_rows_that_are_shared_out(tf, rows, columns, ones):
     check(tf, [{"n": rows, "m": columns, "1": 1}[c] for c in ones])
 
 
-@pytest.mark.parametrize("n", around(2, loops.LITERAL_EXTENT, COLUMN_PARTS, PARTIALS, cpu.STRETCH, sequential.SEARCH_BLOCK,
+@pytest.mark.parametrize("n", around(2, loops.LITERAL_EXTENT, CPU.column_parts, CPU.partials, cpu.STRETCH, sequential.SEARCH_BLOCK,
                                      cpu.SEARCH_BLOCK, cpu.SUM_BLOCK))
 def test_lengths_at_which_a_kernel_changes(tf, n):
     for shape in ([n], [n, 1], [3, n], [n, 3], [1, n, 2], [2, n, 1]):
@@ -70,7 +69,7 @@ def test_lengths_at_which_a_kernel_changes(tf, n):
 @pytest.mark.parametrize("perm", list(itertools.permutations(range(3))))
 def test_what_was_made_in_another_order(tf, perm):
     """The kernel that makes a value runs through it in another order than its reduction does."""
-    check(tf, [making.PARTED_ROWS, ROWS // 4, 8], lambda tf, x: tf.transpose(x, perm), lambda x: x.transpose(perm))
+    check(tf, [CPU.parted_rows, ROWS // 4, 8], lambda tf, x: tf.transpose(x, perm), lambda x: x.transpose(perm))
 
 
 @pytest.mark.parametrize("shape", [s for n in (1, 2, 3) for s in itertools.product((1, 2, 17), repeat=n)])
@@ -81,14 +80,14 @@ def test_small_shapes(tf, shape):
 @pytest.mark.parametrize("dtype", ["int32", "int8", "float64", "uint16"])
 def test_dtypes(tf, dtype):
     x = tf.placeholder(dtype, [None, 1])
-    value = np.random.RandomState(0).randint(0, 100, (making.PARTED, 1)).astype(dtype)
+    value = np.random.RandomState(0).randint(0, 100, (CPU.parted, 1)).astype(dtype)
     with tf.Session(jit="always") as session:
         total, largest, least = session.run([tf.reduce_sum(x, 0), tf.reduce_max(x, 0), tf.reduce_min(x, 0)], {x: value})
     np.testing.assert_array_equal(total, value.sum(0, dtype=dtype))
     assert [*largest, *least] == [value.max(), value.min()]
 
 
-@pytest.mark.parametrize("shape, axes", [((making.PARTED, 1), 0), ((making.PARTED, 1, 1), 0), ((400, 500, 1), (0, 1)),
+@pytest.mark.parametrize("shape, axes", [((CPU.parted, 1), 0), ((CPU.parted, 1, 1), 0), ((400, 500, 1), (0, 1)),
                                          ((64, 64, 64, 1), (0, 1, 2))])
 def test_a_kernel_makes_as_many_parts_as_there_is_room_for(tf, shape, axes):
     x = tf.placeholder(tf.float32, shape)

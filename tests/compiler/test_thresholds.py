@@ -2,8 +2,8 @@
 import numpy as np
 import pytest
 
-from jitgraph.compiler import fuse, ir, kernel, sink
-from jitgraph.compiler.emit import contract, cpu_features, philox, product_code, products, sequential, turn
+from jitgraph.compiler.emit import contract, cpu, cpu_features, philox, product_code, products, sequential, turn
+from jitgraph.compiler.tuning import CPU
 from jitgraph.runtime import frame
 
 
@@ -75,14 +75,14 @@ def test_columns_of_a_table(tf, columns):
               ids, draw(30, columns), exact=True)
 
 
-@pytest.mark.parametrize("n", around(1, sequential.SEARCH_BLOCK, kernel.COLUMNS))
+@pytest.mark.parametrize("n", around(1, sequential.SEARCH_BLOCK, cpu.COLUMNS))
 def test_lines_in_order(tf, n):
     x = np.random.RandomState(0).permutation(3 * n).astype(np.float32).reshape(3, n)
     check(tf, lambda x: [*tf.nn.top_k(x, tf.minimum(tf.shape(x)[1], 5)), tf.cumsum(x, 1, reverse=True),
                          tf.cumsum(x, 0, exclusive=True)] if n else [tf.cumsum(x, 1)], x, exact=True)
 
 
-@pytest.mark.parametrize("n", around(fuse.FEW, ir.LARGE, frame.SMALL // 4, sink.CACHED))
+@pytest.mark.parametrize("n", around(CPU.ahead, CPU.large, frame.SMALL // 4, CPU.cached))
 def test_values_that_are_kept_or_computed_again(tf, n):
     def function(x):
         mask = tf.cast(x > 0.0, tf.float32)
@@ -96,7 +96,7 @@ def test_random_numbers(tf, n):
     check(tf, lambda x: [tf.random_uniform(tf.shape(x), seed=1), tf.random_uniform([n, 1], seed=2) + 1.0], draw(n), exact=True)
 
 
-@pytest.mark.parametrize("n", around(1, ir.CHUNKS // 2, ir.CHUNKS, 2 * ir.CHUNKS))
+@pytest.mark.parametrize("n", around(1, CPU.chunks // 2, CPU.chunks, 2 * CPU.chunks))
 def test_batches_of_images(tf, n):
     def function(x, w):
         y = tf.nn.conv2d(x, w, [1, 2, 2, 1], "SAME")

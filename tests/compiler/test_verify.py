@@ -22,7 +22,7 @@ WRONG = {
     "broadcast": ([(2,)], {}, [(2, 3)]),
     "slice": ([(2, 3)], {"begin": (0,), "strides": (1,)}, [(2,)]),
     "reduce": ([(2, 3)], {"op": "add", "axes": (0,)}, [(2,)]),
-    "partial": ([(2, 3)], {"op": "add", "axes": (0,)}, [(5, 3)]),
+    "partial": ([(2, 3)], {"op": "add", "axes": (0,)}, [(1, 3)]),
     "gather": ([(2, 3), (4,)], {"axis": 0}, [(4, 3)]),
     "scatter": ([(4,), (5, 3)], {"op": "add", "drops": False}, [(2, 3)]),
     "matmul": ([(2, 3), (4, 5)], {"ta": False, "tb": False}, [(2, 5)]),

@@ -24,9 +24,9 @@ CASES = {
 
 
 @pytest.fixture(autouse=True)
-def few_images(monkeypatch):
+def few_images(tuned):
     """As if transforming a filter cost nothing: otherwise that would not pay for a few small images."""
-    monkeypatch.setattr(winograd, "ONCE", 0)
+    tuned(winograd_once=0)
 
 
 def with_gradients(tf, size, taps, padding, dtype=np.float32, layout="NHWC"):

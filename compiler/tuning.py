@@ -1,0 +1,42 @@
+"""The numbers by which passes choose between two ways that give the same: of each target its own, as measured on one of its kind.
+
+A pass asks `program.target.tuning`.  What a kernel's text depends on alone (tiles, stretches, blocks) stands beside the text.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Sizes are in elements unless said otherwise, times in nanoseconds as `Kernel.cost` estimates them."""
+
+    # values in memory
+    large: int = 1 << 14            # from which writing a value, or computing it again, is worth avoiding
+    cached: int = 1 << 20           # up to which a value stays in the cache until it is read
+    short: int = 3                  # operations that are cheaper than writing and reading a value in the cache
+    ahead: int = 64                 # of what is computed ahead of its turn
+
+    # reductions
+    partials: int = 64              # parts of a reduction over all axes
+    column_parts: int = 16          # and of one over the first axes ...
+    parted: int = 1 << 17           # ... from so many elements on,
+    parted_rows: int = 64           # if it has so many rows
+
+    # products and convolutions
+    thin: int = 1 << 12             # terms from which one product with one row or column is a sum; smaller ones compile once
+    chunks: int = 16                # parts of a batch with a filter gradient of their own, at most ...
+    chunk_bytes: int = 1 << 22      # ... of which none is larger
+    winograd_weights: int = 1 << 22     # numbers that a filter transformed by Winograd may have: it is read for every few tiles
+    winograd_worth: float = 0.7         # of the cost of adding up term by term
+    winograd_once: int = 300            # what transforming a filter costs, in products per input and output channel
+
+    # runs on the host
+    held: int = 20_000              # time up to which a run keeps the interpreter's lock
+    shared: int = 80_000            # time from which a run, and a kernel, share their work with the pool
+    chunk: int = 40_000             # time of one chunk of a shared kernel, at least
+    most_chunks: int = 32
+
+
+CPU = Tuning()
+CUDA = CPU                          # until a GPU has measured it
