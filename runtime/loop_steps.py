@@ -24,7 +24,7 @@ class LoopSteps:
     def __init__(self, division: Division, state):
         self.targets, self.lists = division.targets, division.lists
         self.sums = {k: ProductSum(program, state) for k, program in division.sums.items()}
-        self.takes = [TAKES[type(step)](step) for step in division.takes]       # (values, fed so far) -> the next fed value
+        self.takes = [TAKES[type(step)](step, state) for step in division.takes]       # (values, fed so far) -> the next fed value
         self.stores = [(step.variable, STORES[type(step)](step)) for step in division.stores]   # (values, found) -> next value
         self.changes = [CHANGES[type(step)](step) for step in division.changes]                 # (values, found)
 
@@ -82,7 +82,7 @@ def _array(place: steps.ArrayPlace) -> Callable:
 
 # -- taking ------------------------------------------------------------------------------------------------------------
 
-def _take_last(step: steps.TakeLast) -> Callable:
+def _take_last(step: steps.TakeLast, state) -> Callable:
     k = step.variable
 
     def take(values, fed):
@@ -92,7 +92,7 @@ def _take_last(step: steps.TakeLast) -> Callable:
     return take
 
 
-def _take_element(step: steps.TakeElement) -> Callable:
+def _take_element(step: steps.TakeElement, state) -> Callable:
     handle, flow, index, replays = step.handle, step.flow, step.at, step.op.replays
 
     def take(values, fed):
@@ -104,7 +104,7 @@ def _take_element(step: steps.TakeElement) -> Callable:
     return take
 
 
-def _take_element_in_place(step: steps.TakeElementInPlace) -> Callable:
+def _take_element_in_place(step: steps.TakeElementInPlace, state) -> Callable:
     array, index, replays = _array(step.array), step.at, step.op.replays
 
     def take(values, fed):
@@ -116,18 +116,35 @@ def _take_element_in_place(step: steps.TakeElementInPlace) -> Callable:
     return take
 
 
-def _take_gradient(step: steps.TakeGradient) -> Callable:
+def _take_gradient(step: steps.TakeGradient, state) -> Callable:
     flow, index, zeros = step
+    like = _zeros_like(zeros, state) if isinstance(zeros, steps.ZerosLike) else None
 
     def take(values, fed):
         gradient = elements_of(values[flow])
         value = None if isinstance(gradient, Zero) else gradient.get(int(index(values, fed)))
-        return zeros if value is None else value
+        if value is None:
+            value = zeros if like is None else like(values, fed)
+        return value
 
     return take
 
 
-def _take_from_stack(step: steps.TakeFromStack) -> Callable:
+def _zeros_like(zeros: steps.ZerosLike, state) -> Callable:
+    """(values, fed so far) -> such zeros.  The plan for their shape is made when they are first wanted, which is rare."""
+    plans: list = []
+
+    def like(values, fed):
+        if not plans:
+            tensor = zeros.tensor
+            plans.append(state.make_plan(tensor.op.graph, [tensor], [], zeros.given, state, state.jit))
+        given = [np.asarray(fed[number] if is_fed else values[number], order="C") for is_fed, number in zeros.places]
+        return np.zeros_like(plans[0].run(given)[0])
+
+    return like
+
+
+def _take_from_stack(step: steps.TakeFromStack, state) -> Callable:
     def take(values, fed):
         try:
             return stack_behind(values[step.variable]).pop()
@@ -137,7 +154,7 @@ def _take_from_stack(step: steps.TakeFromStack) -> Callable:
     return take
 
 
-def _take_flow(step: steps.TakeFlow) -> Callable:
+def _take_flow(step: steps.TakeFlow, state) -> Callable:
     return lambda values, fed: _FLOW
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from jitgraph.graph.function_graph import is_state
 from jitgraph.tensor_arrays.in_place_ops import is_in_place
 
 from ..prune import Reached
@@ -30,6 +31,7 @@ from .steps import (
     TakeGradient,
     TakeLast,
     WriteInPlace,
+    ZerosLike,
 )
 
 
@@ -106,12 +108,33 @@ class Division:
         self._feed(op.outputs[0], TakeElement(op, handle, flow, index), looked_at)
 
     def _read_gradient(self, op):
-        flow, shape = self._place(op.inputs[0]), op.inputs[2]._shape
-        index = self.expressions.function(op.inputs[1])
-        if flow is None or index is None or shape is None or None in shape:
+        flow, index, zeros = self._place(op.inputs[0]), self.expressions.function(op.inputs[1]), self._zeros_like(op.inputs[2])
+        if flow is None or index is None or zeros is None:
             return
-        zeros = np.zeros(shape, op.inputs[2].dtype.as_numpy_dtype)
-        self._feed(op.outputs[0], TakeGradient(flow, index, zeros), {flow, *self.expressions.variables(op.inputs[1])})
+        looked_at = {flow, *self.expressions.variables(op.inputs[1])}
+        if isinstance(zeros, ZerosLike):
+            looked_at |= {number for is_fed, number in zeros.places if not is_fed}
+        self._feed(op.outputs[0], TakeGradient(flow, index, zeros), looked_at)
+
+    def _zeros_like(self, tensor) -> np.ndarray | ZerosLike | None:
+        """Zeros of a tensor's shape; None if that does not follow from what is known before the body runs."""
+        shape = tensor._shape
+        if shape is not None and None not in shape:
+            return np.zeros(shape, tensor.dtype.as_numpy_dtype)
+        given: dict = {}
+        seen, pending = {tensor}, [tensor]
+        while pending:
+            one = pending.pop()
+            if is_state(one):
+                continue            # the plan reads the variable
+            if one in self.fed or one in self.places and self.places[one] not in self.lists:
+                given[one] = (True, self.fed.index(one)) if one in self.fed else (False, self.places[one])
+            elif one in self.places or one.op.control_inputs or not one.op.opdef.pure:
+                return None
+            else:
+                pending.extend(t for t in one.op.inputs if t not in seen)
+                seen.update(one.op.inputs)
+        return ZerosLike(tensor, [*given], [*given.values()])
 
     def _read_in_place(self, op):
         array, index = self._array(op.inputs[0]), self.expressions.function(op.inputs[1])

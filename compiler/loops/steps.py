@@ -55,8 +55,20 @@ class TakeElementInPlace(NamedTuple):
     at: Callable
 
 
+class ZerosLike(NamedTuple):
+    """Zeros of a shape that only the run knows: that of `tensor`, which follows from the tensors `given`.
+
+    `places`: of each of these, whether it is a fed one, and its number among those or among the variables.
+    """
+
+    tensor: Any
+    given: list
+    places: list[tuple[bool, int]]
+
+
 class TakeGradient(NamedTuple):
-    """The gradient of element `at`, from the gradients in the variable `flow`; `zeros` where none arrived."""
+    """The gradient of element `at`, from the gradients in the variable `flow`; `zeros`, an array or a ZerosLike, where none
+    arrived."""
 
     flow: int
     at: Callable

@@ -39,6 +39,12 @@ def network(tf, x):
     return [loss, rows, tf.gradients(loss, x)[0]]
 
 
+def few_of_the_elements(tf, x):
+    """Most elements that the loop stores have no gradient: it is zeros of a shape that only the run knows."""
+    out = recurrent(tf, x, 12)[3]
+    return [tf.gradients(tf.reduce_sum(out.gather([3, 7])), x)[0]]
+
+
 def counting_down(tf, x):
     return tf.while_loop(lambda i, y: tf.logical_and(i > 3, i < 100), lambda i, y: (i - 2, y * 0.5 + x[0]), (31, x[1]))
 
@@ -93,8 +99,8 @@ def in_a_loop(tf, x):
     return tf.while_loop(lambda j, y: j < 4, outer, (0, x[0]))
 
 
-PROGRAMS = [network, counting_down, the_element_becomes_the_state, what_was_before_is_stored, an_element_is_stored_again,
-            an_element_says_which_comes_next, kinds, with_a_variable, in_a_loop]
+PROGRAMS = [network, few_of_the_elements, counting_down, the_element_becomes_the_state, what_was_before_is_stored,
+            an_element_is_stored_again, an_element_says_which_comes_next, kinds, with_a_variable, in_a_loop]
 
 
 @pytest.mark.parametrize("batch", [4, None])
@@ -113,6 +119,17 @@ def test_results_are_those_of_one_iteration_at_a_time(tf, monkeypatch, calls, pr
         for one, many in zip(*runs):
             np.testing.assert_array_equal(one, many)
             assert one.dtype == many.dtype
+
+
+@pytest.mark.parametrize("program", [network, few_of_the_elements])
+def test_the_gradient_of_a_recurrent_network_is_native_whatever_the_batch(tf, calls, program):
+    x = tf.placeholder(tf.float32, [12, None, 8])
+    gradient, feed = program(tf, x)[-1], {x: np.float32(RNG.standard_normal((12, 4, 8)))}
+    with tf.Session(jit="off") as session:
+        wanted = session.run(gradient, feed)
+    with tf.Session(jit="always") as session:
+        np.testing.assert_allclose(session.run(gradient, feed), wanted, rtol=1e-5, atol=1e-6)
+    assert len(calls) == 2          # the loop, and the loop of its gradient
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 255, 256, 257, 600])
