@@ -53,7 +53,7 @@ class Binding:
             grain = max(int(host.chunk / each), -(-count // host.most_chunks), 1)
             total = int(count * each) + 10
             self.cost += total
-            rows.append([address, first, at, count, grain if total > host.shared else count + 1, total, cuttable])
+            rows.append([address, first, at, count, grain if total > host.divided else count + 1, total, cuttable])
         self.table = np.array(rows, dtype=np.int64).reshape(-1, ROW)
         self.sizes = np.array(words + [0], dtype=np.int64)
         self.index = np.array(compiled.index + [0], dtype=np.int64)

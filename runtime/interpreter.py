@@ -8,6 +8,9 @@ About every 20 ms of estimated work it calls Python's signal handlers, through t
 at the time, if that block has a deadline; a Ctrl-C or a deadline ends the run between two chunks.  A kernel that writes a
 variable is not left halfway: the variable would be half the old one.
 
+Where other programs use the cores, a worker may lose its own in the middle of a chunk, for longer than a short kernel
+takes: that was seen once, then the next short kernels are not divided.
+
 The pool's memory is an array of int64 words.  A claim word packs a generation and the number of chunks left, so that a
 worker that was descheduled can never claim a chunk of a later job by mistake.
 """
@@ -17,13 +20,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+from jitgraph.compiler import tuning
 from jitgraph.compiler.emit import native
 from jitgraph.compiler.emit.outline import call_outlined, declared
 from jitgraph.compiler.emit.words import Number, Variable, Word, forever, loop, smaller
 
 # words of the pool's memory, 64 bytes apart where threads write them
 CLAIM, DONE, JOB, SLEEPERS, BUSY, STOP, SEMAPHORE, WORDS = 0, 8, 16, 24, 32, 40, 48, 64
-KERNEL, BUFFERS, SIZES, ITEMS, GRAIN, CHUNKS, FAILURE = range(JOB, JOB + 7)     # of the present job
+KERNEL, BUFFERS, SIZES, ITEMS, GRAIN, CHUNKS, FAILURE, ALONE = range(JOB, JOB + 8)      # of the present job; the last stays
 ROW = 7                 # words per row of the table
 # words of the block that says what to run
 TABLE, COUNT, SLOTS, INDEX, ARGUMENTS, ARGS, KERNEL_SIZES, POOL, POLL, ROUNDS, CHANGES, CHANGED, ADDRESSES = range(13)
@@ -36,6 +40,8 @@ INTERRUPTED, LATE = -1, -2
 MONOTONIC = getattr(time, "CLOCK_MONOTONIC", 1)         # Windows has none, and no deadline here
 POLL_NANOSECONDS = 20_000_000
 SPINS = 20000          # pauses of an idle worker before it sleeps: about the time between two kernels of one run
+STALLED = 4000         # pauses in which a worker is late with a chunk of a short kernel: another program has its core
+ALONE_FOR = 1000       # short kernels that are not divided then
 LEFT = 0xFFFFFFFF       # the part of a claim word that counts chunks
 
 
@@ -181,6 +187,11 @@ def work(w: Writer, pool: Word, poll: Word) -> Word:
     return spins.get()
 
 
+def is_short(w: Writer, row: Word) -> Any:
+    """Whether the kernel of a row takes less time than a scheduler's turn of another program by far."""
+    return w.get(row, 5).is_below(tuning.CPU.shared)
+
+
 def share_out(w: Writer, pool: Word, row: Word, buffers: Word, sizes: Word, poll: Word) -> Word:
     """Runs the kernel of a row together with the workers; its error code."""
     b = w.b
@@ -204,6 +215,8 @@ def share_out(w: Writer, pool: Word, row: Word, buffers: Word, sizes: Word, poll
                 w.yield_thread()
             with short:
                 w.pause()
+    with b.if_then(b.and_(spins.get().is_above(STALLED), is_short(w, row))):
+        w.put(pool, ALONE, ALONE_FOR)
     code = w.get(pool, FAILURE)
     w.atomic_put(pool, BUSY, 0)
     return code
@@ -258,6 +271,10 @@ def run_table(w: Writer, table: Word, count: Word, slots: Word, index: Word, arg
                 with b.if_then(b.and_(b.not_(pool.is_equal(0)), items.is_above(w.get(row, 4)))), \
                         b.if_then(w.exchange(pool, BUSY, 0, 1)):        # another run is using the pool -> alone
                     shared.set(1)
+                    with b.if_then(b.and_(w.get(pool, ALONE).is_above(0), is_short(w, row))):
+                        w.put(pool, ALONE, w.get(pool, ALONE) - 1)
+                        w.atomic_put(pool, BUSY, 0)
+                        shared.set(0)
                 with b.if_else(shared.get().is_equal(1)) as (together, alone):
                     with together:
                         code.set(w.call(share_out, pool, row, buffers, its_sizes, poll))
@@ -294,5 +311,5 @@ def build(symbol: str) -> bytes:
 
 def parts() -> dict[str, str]:
     """Key parts of the interpreter's object code."""
-    return {"name": "run_table", "text": native.source_digest(Path(__file__)), "types": "", "target": "cpu",
+    return {"name": "run_table", "text": native.source_digest(Path(__file__), Path(tuning.__file__)), "types": "", "target": "cpu",
             **native.target_key()}
