@@ -13,7 +13,7 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import TypeSet
 from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.arrays.shape import plain_sizes
-from jitgraph.ops.image.image_boxes import by_boxes, select
+from jitgraph.ops.image.suppression import by_boxes, select
 from jitgraph.ops.random.simple_philox import SimplePhilox
 
 f32 = np.float32

@@ -1,7 +1,6 @@
 """Boxes in images: drawn, sampled, and thinned out by how much they overlap (non-maximum suppression)."""
 from __future__ import annotations
 
-import heapq
 from typing import Any
 
 import numpy as np
@@ -15,72 +14,13 @@ from jitgraph.graph.dtypes import TypeSet
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.shape import plain_sizes
+from jitgraph.ops.image.suppression import by_boxes, by_matrix, select
 
 f32 = np.float32
 _HALF_SINGLE = TypeSet(dtypes.float16, dtypes.float32, default=dtypes.float32)
 
 
-# -- overlap and selection ---------------------------------------------------------------------------------------------
-
-def _overlaps(boxes: np.ndarray, box: np.ndarray) -> np.ndarray:
-    """The intersection of each of `boxes` with `box`, over their union: float32 [n]."""
-    def area(b: np.ndarray) -> np.ndarray:
-        return (b[..., 2] - b[..., 0]) * (b[..., 3] - b[..., 1])
-
-    low, high = np.maximum(boxes[:, :2], box[:2]), np.minimum(boxes[:, 2:], box[2:])
-    sides = np.maximum(high - low, f32(0))
-    common, areas, own = sides[:, 0] * sides[:, 1], area(boxes), area(box)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = common / (areas + own - common)
-    return np.where((areas <= 0) | (own <= 0), f32(0), found)
-
-
-def _sorted_corners(boxes: np.ndarray) -> np.ndarray:
-    """Boxes with the smaller coordinates first."""
-    boxes = np.asarray(boxes, f32)
-    return np.concatenate([np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])], 1)
-
-
-def select(similarity: Any, scores: np.ndarray, limit: int, threshold: Any, least: Any, sigma: float = 0.0) -> tuple:
-    """Places and scores of the boxes that are kept, best first.
-
-    `similarity(place, others)` says how much boxes overlap.  A box is dropped if it overlaps a better one by more than
-    `threshold`; of equal scores the first is the better one.  With `sigma` > 0 the score of the others decays with the
-    overlap instead (Bodla et al., 2017).
-    """
-    scores, threshold = np.asarray(scores, f32), f32(threshold)
-    queue = [(-float(score), place, 0) for place, score in enumerate(scores) if score > f32(least)]
-    heapq.heapify(queue)
-    chosen: list[int] = []
-    kept: list[np.float32] = []
-    while queue and len(chosen) < limit:
-        negative, place, begin = heapq.heappop(queue)
-        before = score = f32(-negative)
-        overlaps = similarity(place, np.array(chosen[begin:], np.int64))[::-1]
-        dropped = False
-        for overlap in overlaps:
-            if sigma <= 0 and overlap > threshold:
-                dropped = True
-                break
-            if sigma > 0:
-                score = score * (f32(np.exp(f32(-0.5) / f32(sigma) * overlap * overlap)) if overlap <= threshold else
-                                 f32(0))
-                if score <= f32(least):
-                    break
-        if dropped:
-            continue
-        if score == before:
-            chosen.append(place)
-            kept.append(score)
-        elif score > f32(least):
-            heapq.heappush(queue, (-float(score), place, len(chosen)))
-    return np.array(chosen, np.int32), np.array(kept, f32)
-
-
-def by_boxes(boxes: np.ndarray) -> Any:
-    ordered = _sorted_corners(boxes)
-    return lambda place, others: _overlaps(ordered[others], ordered[place])
-
+# -- non-maximum suppression --------------------------------------------------------------------------------------------
 
 def _checked(boxes: np.ndarray, scores: np.ndarray, limit: Any, threshold: Any) -> int:
     if boxes.ndim != 2 or boxes.shape[1] != 4:
@@ -194,7 +134,7 @@ def _non_max_suppression_with_overlaps(overlaps, scores, max_output_size, overla
         raise invalid(f"overlaps must be square, got shape {list(overlaps.shape)}")
     if scores.shape != overlaps.shape[:1]:
         raise invalid(f"scores has incompatible shape: {list(scores.shape)}")
-    return select(lambda place, others: overlaps[place, others], scores, max(0, int(max_output_size)),
+    return select(by_matrix(overlaps), scores, max(0, int(max_output_size)),
                    overlap_threshold, score_threshold)[0]
 
 
