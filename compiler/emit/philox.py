@@ -4,6 +4,8 @@ The numbers are those of `jitgraph.ops.random.philox`, bit for bit.
 """
 from __future__ import annotations
 
+import textwrap
+
 from .. import sizes
 from ..ir import Node
 from ..kernel import CODES, Kernel
@@ -11,7 +13,21 @@ from .kernel_text import bare_kernel
 
 BLOCKS = 256            # blocks of four 32-bit words that an item makes
 ROUNDS = 10
+APART = 256             # blocks between the sequences of two groups of four truncated normal numbers
 
+# what every kernel begins with: the seeds, and the keys of all rounds; and a block of the sequence, c0 to c3 from `counter`
+START = """    half, low, m0, m1 = u64(32), u64(0xFFFFFFFF), u64(0xD2511F53), u64(0xCD9E8D57)
+    start = u64(x0[2])
+    s0, s1 = u64(x0[1]) & low, u64(x0[1]) >> half
+""" + "\n".join(f"    a{r} = (u64(x0[0]) + u64({r * 0x9E3779B9 & 0xFFFFFFFF})) & low\n"
+                f"    b{r} = ((u64(x0[0]) >> half) + u64({r * 0xBB67AE85 & 0xFFFFFFFF})) & low" for r in range(ROUNDS))
+BLOCK = """            c0, c1, c2, c3 = counter & low, counter >> half, s0, s1
+""" + "\n".join(f"""            p0 = c0 * m0
+            p1 = c2 * m1
+            c0 = (p1 >> half) ^ c1 ^ a{r}
+            c1 = p1 & low
+            c2 = (p0 >> half) ^ c3 ^ b{r}
+            c3 = p0 & low""" for r in range(ROUNDS))
 
 # the decimal fractions are 2 ** -23, 2 pi and 2 ** -12
 NORMAL_PAIR = """
@@ -46,6 +62,10 @@ NORMAL_PAIR = """
             made[k * 2 + 1] = cosine * radius"""
 
 
+def _indented(text: str, levels: int) -> str:
+    return textwrap.indent(text, "    " * levels)
+
+
 def emit_uniform(node: Node) -> Kernel:
     """Numbers in [0, 1); the input is (seed, second seed, first block) as int64."""
     code = CODES[node.out.dtype.name]
@@ -57,6 +77,14 @@ def emit_uniform(node: Node) -> Kernel:
     return _kernel(node, f"uniform_{code}", code, len(stores), stores, "")
 
 
+def emit_words(node: Node) -> Kernel:
+    """Random bits as uint32, or as uint64 whose lower half comes first."""
+    code = CODES[node.out.dtype.name]
+    stores = [f"made[b * 4 + {k}] = u32(c{k})" for k in range(4)] if code == "u32" else [
+        f"made[b * 2 + {k}] = (c{2 * k + 1} << half) | c{2 * k}" for k in range(2)]
+    return _kernel(node, f"words_{code}", code, len(stores), stores, "")
+
+
 def emit_normal(node: Node) -> Kernel:
     """Numbers of the standard normal distribution, float32, from pairs of words (Box and Muller, 1958); the second input
     holds the constants of `jitgraph.ops.elementwise.single_precision`, whose logarithm, sine and cosine these are."""
@@ -65,40 +93,87 @@ def emit_normal(node: Node) -> Kernel:
     return _kernel(node, "normal_f32", "f32", 4, stores, pairs)
 
 
-def _kernel(node: Node, name: str, code: str, per_block: int, stores: list[str], finish: str) -> Kernel:
-    """The loop over items; each makes its blocks' numbers in a scratch array (by `stores`, then `finish`)."""
+def emit_truncated_normal(node: Node) -> Kernel:
+    """As `emit_normal`, of absolute value below 2.  Each four numbers have a sequence of their own, from which they take the first
+    four that are small enough: nearly always from its first two blocks."""
+    stores = [f"words[b * 4 + {k}] = c{k}" for k in range(4)]
+    pairs = f"\n        for k in range({BLOCKS * 2}):" + NORMAL_PAIR
+    again = f"""
+        for g in range(smaller({BLOCKS}, quotient(count - first * 4 + 3, 4))):
+            kept, block, place = 0, 1, (first + g) * 4
+            for j in range(4):
+                if fabs(made[g * 4 + j]) < f32(2):
+                    if place + kept < count:
+                        y0[place + kept] = made[g * 4 + j]
+                    kept = kept + 1
+            while kept < 4:
+                counter = start + u64((first + g) * {APART} + block)
+{_indented(BLOCK, 1)}
+                more[0], more[1], more[2], more[3] = c0, c1, c2, c3
+                for k in range(2):{_indented(NORMAL_PAIR, 2).replace("words[", "more[").replace("made[", "drawn[")}
+                for j in range(4):
+                    if kept < 4:
+                        if fabs(drawn[j]) < f32(2):
+                            if place + kept < count:
+                                y0[place + kept] = drawn[j]
+                            kept = kept + 1
+                block = block + 1"""
+    return _kernel(node, "truncated_normal_f32", "f32", 4, stores, pairs + again, APART,
+                   "\n    more, drawn = scratch_u64_4(), scratch_f32_4()")
+
+
+def emit_shuffle(node: Node) -> Kernel:
+    """The numbers from 0 on, in one item: each place is exchanged with itself or a later one, by a word each."""
+    rows = sizes.product(node.out.shape)
+    kernel = bare_kernel(node, "shuffle", node.inputs, [node.out])
+    kernel.sizes, kernel.items, kernel.cost = [rows], 1, (6.0, rows)
+    kernel.source = f"""def shuffle(x0, y0, sizes, begin, end):
+    rows = sizes[0]
+{START}
+    words = scratch_u64_{BLOCKS * 4}()
+    for i in range(rows):
+        y0[i] = i
+    for first in range(0, rows - 1, {BLOCKS * 4}):
+        for b in range({BLOCKS}):
+            counter = start + u64(quotient(first, 4) + b)
+{BLOCK}
+            words[b * 4], words[b * 4 + 1], words[b * 4 + 2], words[b * 4 + 3] = c0, c1, c2, c3
+        for k in range(smaller({BLOCKS * 4}, rows - 1 - first)):
+            i, word = first + k, i64(words[k])
+            j = i + word - quotient(word, rows - i) * (rows - i)
+            other = y0[j]
+            y0[j] = y0[i]
+            y0[i] = other
+    return 0
+"""
+    return kernel
+
+
+def _kernel(node: Node, name: str, code: str, per_block: int, stores: list[str], finish: str, apart: int = 1,
+            scratch: str = "") -> Kernel:
+    """The loop over items; each makes its blocks' numbers in a scratch array (by `stores`, then `finish`).  The blocks are `apart`
+    in the sequence; where they are not neighbours, `finish` stores the results."""
     count = sizes.product(node.out.shape)
     kernel = bare_kernel(node, name, node.inputs, [node.out])
     kernel.sizes = [count]
     kernel.items = (count + BLOCKS * per_block - 1) // (BLOCKS * per_block)
     kernel.cost = (1.0 if not finish else 6.0, BLOCKS * 4)
-    keys = "\n".join(f"    a{r} = (u64(x0[0]) + u64({r * 0x9E3779B9 & 0xFFFFFFFF})) & low\n"
-                     f"    b{r} = ((u64(x0[0]) >> half) + u64({r * 0xBB67AE85 & 0xFFFFFFFF})) & low" for r in range(ROUNDS))
-    rounds = "\n".join(f"""            p0 = c0 * m0
-            p1 = c2 * m1
-            c0 = (p1 >> half) ^ c1 ^ a{r}
-            c1 = p1 & low
-            c2 = (p0 >> half) ^ c3 ^ b{r}
-            c3 = p0 & low""" for r in range(ROUNDS))
     stored = "\n".join("            " + line for line in stores)
+    result = "" if apart > 1 else f"""
+        base = first * {per_block}
+        for k in range(smaller({BLOCKS * per_block}, count - base)):
+            y0[base + k] = made[k]"""
     params = ", ".join(p.name for p in kernel.params)
     kernel.source = f"""def {name}({params}, sizes, begin, end):
     count = sizes[0]
-    half, low, m0, m1 = u64(32), u64(0xFFFFFFFF), u64(0xD2511F53), u64(0xCD9E8D57)
-    start = u64(x0[2])
-    s0, s1 = u64(x0[1]) & low, u64(x0[1]) >> half
-{keys}
-    made, words = scratch_{code}_{BLOCKS * per_block}(), scratch_u64_{BLOCKS * 4}()
+{START}
+    made, words = scratch_{code}_{BLOCKS * per_block}(), scratch_u64_{BLOCKS * 4}(){scratch}
     for q in range(begin, end):
         first = q * {BLOCKS}
         for b in range({BLOCKS}):
-            counter = start + u64(first + b)
-            c0, c1, c2, c3 = counter & low, counter >> half, s0, s1
-{rounds}
-{stored}{finish}
-        base = first * {per_block}
-        for k in range(smaller({BLOCKS * per_block}, count - base)):
-            y0[base + k] = made[k]
+            counter = start + u64((first + b) * {apart})
+{BLOCK}
+{stored}{finish}{result}
     return 0
 """
     return kernel

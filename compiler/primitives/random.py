@@ -21,4 +21,28 @@ class Normal(Kind):
     kernels = {"cpu": philox.emit_normal}
 
 
-UNIFORM, NORMAL = Uniform(), Normal()
+class TruncatedNormal(Kind):
+    """The same without those of absolute value 2 and more, which are drawn again."""
+
+    name = "truncated_normal"
+    is_unique = True
+    kernels = {"cpu": philox.emit_truncated_normal}
+
+
+class Words(Kind):
+    """Bits: unsigned integers of 32 or 64.  Input: seeds and position."""
+
+    name = "words"
+    is_unique = True
+    kernels = {"cpu": philox.emit_words}
+
+
+class Shuffle(Kind):
+    """The numbers from 0 on in random order (Fisher and Yates; Durstenfeld, 1964).  Input: seeds and position."""
+
+    name = "shuffle"
+    is_unique = True
+    kernels = {"cpu": philox.emit_shuffle}
+
+
+UNIFORM, NORMAL, TRUNCATED_NORMAL, WORDS, SHUFFLE = Uniform(), Normal(), TruncatedNormal(), Words(), Shuffle()

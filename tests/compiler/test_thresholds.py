@@ -96,6 +96,19 @@ def test_random_numbers(tf, n):
     check(tf, lambda x: [tf.random_uniform(tf.shape(x), seed=1), tf.random_uniform([n, 1], seed=2) + 1.0], draw(n), exact=True)
 
 
+@pytest.mark.parametrize("n", around(1, 4, 4 * philox.BLOCKS, 8 * philox.BLOCKS))
+def test_random_numbers_by_rejection_and_by_remainder(tf, n):
+    """Of a few thousand normal numbers some groups of four find only the third block of their sequence good enough."""
+    def function(x):
+        return [tf.truncated_normal(tf.shape(x), seed=1), tf.truncated_normal([n], seed=2) * 2.0,
+                tf.random_uniform([n, 1], -5, 17, tf.int32, seed=3), tf.random_uniform([n], -5, 2 ** 40, tf.int64, seed=4),
+                tf.random_uniform([n], -2 ** 31, 2 ** 31 - 1, tf.int32, seed=5),
+                tf.random_shuffle(tf.range(n), seed=6), tf.random_shuffle(tf.reshape(x, [n, 1]), seed=7),
+                tf.random_normal([3], seed=8)]
+
+    check(tf, function, draw(n), exact=True)
+
+
 @pytest.mark.parametrize("n", around(1, CPU.chunks // 2, CPU.chunks, 2 * CPU.chunks))
 def test_batches_of_images(tf, n):
     def function(x, w):

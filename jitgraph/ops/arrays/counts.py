@@ -37,9 +37,11 @@ def _bincount(arr, size, weights):
         raise invalid("Input arr must be non-negative!")
     if weights.size and weights.shape != arr.shape:
         raise invalid(f"Weights and arr must have the same shape: {list(weights.shape)} vs. {list(arr.shape)}")
-    bins = np.zeros(int(size), weights.dtype)
     inside = arr < size
-    np.add.at(bins, arr[inside], weights[inside] if weights.size else 1)
+    if not weights.size:
+        return np.bincount(arr[inside], minlength=int(size)).astype(weights.dtype)
+    bins = np.zeros(int(size), weights.dtype)
+    np.add.at(bins, arr[inside], weights[inside])
     return bins
 
 

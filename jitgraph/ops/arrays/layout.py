@@ -111,9 +111,12 @@ def _(op, grad):
 def invert_permutation(x):
     """The permutation y with y[x[i]] = i."""
     order = np.ravel(x)
-    if not np.array_equal(np.sort(order), np.arange(len(order))):
+    places = np.full(len(order), -1, x.dtype)
+    if not len(order) or order.min() >= 0 and order.max() < len(order):
+        places[order] = np.arange(len(order))
+    if np.any(places < 0):
         raise invalid(f"{order.tolist()} is not a permutation of 0 to {len(order) - 1}")
-    return np.argsort(order).astype(x.dtype)
+    return places
 
 
 def transpose(a: Any, perm: Any = None, name: str | None = "transpose", conjugate: bool = False) -> Any:

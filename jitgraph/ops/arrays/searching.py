@@ -182,8 +182,12 @@ def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = N
     shape=lambda c: [(None,), (None,)], constant=constant_rules.by_value)
 def _list_diff(x, y, out_idx):
     """The elements of the vector `x` that are not in `y`, duplicates and order kept, and their positions."""
-    taken = set(y.tolist())
-    index = np.array([i for i, v in enumerate(x.tolist()) if v not in taken], out_idx.as_numpy_dtype)
+    if x.dtype.kind in "iufb":
+        left = ~np.isin(x, y)
+    else:                       # strings, and dtypes that NumPy does not sort
+        taken = set(y.tolist())
+        left = np.array([v not in taken for v in x.tolist()], bool)
+    index = np.flatnonzero(left).astype(out_idx.as_numpy_dtype)
     return x[index], index
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph import raw_ops as raw
+from jitgraph.declare import prim
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
 from jitgraph.graph import dtypes, shape_rules
@@ -123,19 +124,34 @@ def _in_top_k(predictions: np.ndarray, targets: np.ndarray, k: int) -> np.ndarra
     return valid & np.isfinite(chosen) & np.isfinite(predictions).all(1) & (better < k)
 
 
+def _lower_in_top_k(b: Any, predictions: Any, targets: Any, k: Any) -> Any:
+    if not isinstance(k, int) and k.rank:
+        return NotImplemented
+    rows, classes = predictions.shape
+    column = lambda v: b.reshape(v, (rows, 1))
+    hit = prim.eq(column(b.cast(targets, dtypes.int64)), b.iota((rows, classes), 1, dtypes.int64))
+    chosen = b.reduce("add", prim.select(hit, predictions, 0), [1])
+    better = b.reduce("add", b.cast(predictions > column(chosen), dtypes.int32), [1])
+    plain = prim.logical_and(b.reduce("and", prim.is_finite(predictions), [1]), b.reduce("or", hit, [1]))
+    limit = k if isinstance(k, int) else b.cast(k, dtypes.int32)
+    return prim.logical_and(plain, better < limit)
+
+
 def _in_top_k_shape(c: Any) -> Any:
     predictions = shape_rules.with_rank(c.shapes[0], 2, "predictions")
     targets = shape_rules.with_rank(c.shapes[1], 1, "targets")
     return (shape_rules.merge_sizes(predictions[0], targets[0]),)
 
 
-@op("InTopK(predictions: float32, targets: T; k: int) -> precision: bool", T=_OUT, shape=_in_top_k_shape)
+@op("InTopK(predictions: float32, targets: T; k: int) -> precision: bool", T=_OUT, shape=_in_top_k_shape,
+    lower=_lower_in_top_k)
 def _in_top_k_v1(predictions, targets, k):
     """Whether each target class is among the `k` highest predictions of its row; ties count as in."""
     return _in_top_k(predictions, targets, k)
 
 
-@op("InTopKV2(predictions: float32, targets: T, k: T) -> precision: bool", T=_OUT, shape=_in_top_k_shape)
+@op("InTopKV2(predictions: float32, targets: T, k: T) -> precision: bool", T=_OUT, shape=_in_top_k_shape,
+    lower=_lower_in_top_k)
 def _in_top_k_v2(predictions, targets, k):
     """Whether each target class is among the `k` highest predictions of its row; ties count as in."""
     return _in_top_k(predictions, targets, int(k))

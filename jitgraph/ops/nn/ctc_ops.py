@@ -189,11 +189,13 @@ def _ctc_greedy_decoder(inputs, sequence_length, merge_repeated):
     """The most likely class at each time, without blanks (and repetitions); minus the sum of their logits."""
     blank = inputs.shape[2] - 1
     sequences, scores = [], np.zeros((inputs.shape[1], 1), inputs.dtype)
+    best, highest = np.ascontiguousarray(inputs.argmax(2).T), np.ascontiguousarray(inputs.max(2).T)
+    kept = best != blank
+    if merge_repeated:
+        kept[:, 1:] &= best[:, 1:] != best[:, :-1]
     for b, length in enumerate(_lengths(sequence_length, inputs)):
-        best = inputs[:length, b].argmax(1).tolist()
-        scores[b, 0] = -inputs[:length, b].max(1).sum(dtype=inputs.dtype) if length else 0
-        sequences.append([label for label, before in zip(best, [-1, *best])
-                          if label != blank and not (merge_repeated and label == before)])
+        scores[b, 0] = -highest[b, :length].sum(dtype=inputs.dtype) if length else 0
+        sequences.append(best[b, :length][kept[b, :length]].tolist())
     return (*_as_sparse(sequences), scores)
 
 

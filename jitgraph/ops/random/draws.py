@@ -55,10 +55,14 @@ def _lowered(kind: str, dtypes_: tuple[str, ...], constants: Any = None) -> Any:
 def _reserver(seed: int, seed2: int) -> Any:
 
     def reserve(stream: Any, count: Any) -> np.ndarray:
-        bits = Bits.reserve(stream, seed, seed2, philox.RESERVED * int(count))
-        return np.array([bits.seed, bits.seed2, bits.start], np.uint64).view(np.int64)
+        return _position(Bits.reserve(stream, seed, seed2, philox.RESERVED * int(count)))
 
     return reserve
+
+
+def _position(bits: Bits) -> np.ndarray:
+    """Where the kernel begins: int64 [3]."""
+    return np.array([bits.seed, bits.seed2, bits.start], np.uint64).view(np.int64)
 
 
 def _drawn_samples(rng, dtype):
@@ -74,8 +78,18 @@ def _random_uniform(shape, seed, seed2, dtype, stream):
     return _filled(philox.uniform, shape, seed, seed2, dtype, stream)
 
 
+def _lower_integers(b: Any, shape: Any, minval: Any, maxval: Any, seed: int, seed2: int) -> Any:
+    """By an unsigned remainder; where the range is not known now, the host refuses an empty one."""
+    if any(v.constant is None for v in (shape, minval, maxval)) or not minval.constant < maxval.constant:
+        return NotImplemented
+    kind = dtypes.uint64 if minval.dtype.size == 8 else dtypes.uint32
+    words = b.random("words", plain_sizes(shape.constant), kind, _reserver(seed, seed2))
+    rest = words % b.const(int(maxval.constant) - int(minval.constant), kind)
+    return b.cast(rest, minval.dtype) + minval
+
+
 @op("RandomUniformInt(shape: T, minval: Tout, maxval: Tout; seed: int = 0, seed2: int = 0) -> output: Tout", T=INDICES,
-    Tout=_INTEGERS, shape=_from_shape, stateful=True, stream=True,
+    Tout=_INTEGERS, shape=_from_shape, stateful=True, stream=True, lower=_lower_integers,
     samples=lambda rng, dtype: [([np.array([2, 3], dtype), np.array(-3, np.int64), np.array(9, np.int64)], {"seed": 7})])
 def _random_uniform_int(shape, minval, maxval, seed, seed2, stream):
     """Integers in [minval, maxval), uniformly distributed but for a bias of the remainder."""
@@ -98,21 +112,37 @@ def _random_standard_normal(shape, seed, seed2, dtype, stream):
 
 
 @op("TruncatedNormal(shape: T; seed: int = 0, seed2: int = 0, dtype: type) -> output: dtype", T=INDICES, dtype=FLOATS,
-    shape=_from_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE, samples=_drawn_samples)
+    shape=_from_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE,
+    lower=_lowered("truncated_normal", ("float32",), single_precision.CONSTANTS), samples=_drawn_samples)
 def _truncated_normal(shape, seed, seed2, dtype, stream):
     """Numbers of the standard normal distribution, without those of absolute value 2 and more."""
     return _filled(philox.truncated_normal, shape, seed, seed2, dtype, stream)
 
 
+def _shuffling_blocks(rows: int) -> int:
+    """How many blocks of the sequence shuffling takes: TensorFlow draws nothing for one row."""
+    return (rows + 2) // 4 if rows > 1 else 0
+
+
+def _lower_shuffle(b: Any, value: Any, seed: int, seed2: int) -> Any:
+    if not value.rank or not all(isinstance(d, int) and d for d in value.shape[1:]):
+        return NotImplemented
+
+    def reserve(stream: Any, rows: Any) -> np.ndarray:
+        return _position(Bits.reserve(stream, seed, seed2, _shuffling_blocks(int(rows))))
+
+    return b.gather(value, b.random("shuffle", value.shape[:1], dtypes.int64, reserve))
+
+
 @op("RandomShuffle(value: T; seed: int = 0, seed2: int = 0) -> output: T", shape=shape_rules.same_as_input,
-    stateful=True, stream=True,
+    stateful=True, stream=True, lower=_lower_shuffle,
     samples=lambda rng, dtype: [([draw(rng, shape, dtype)], {"seed": 7}) for shape in ((4, 3), (5,), ())])
 def _random_shuffle(value, seed, seed2, stream):
     """The rows of `value` in random order."""
     if value.size <= 1 or value.shape[0] <= 1:      # TensorFlow draws nothing then
         return value
     rows = value.shape[0]
-    bits = Bits.reserve(stream, seed, seed2, (rows + 2) // 4)
+    bits = Bits.reserve(stream, seed, seed2, _shuffling_blocks(rows))
     steps = bits.words(rows - 1).astype(np.int64) % np.arange(rows, 1, -1)
     order = list(range(rows))
     for i, step in enumerate(steps.tolist()):
@@ -148,14 +178,15 @@ def draw_classes(bits: Bits, logits: np.ndarray, samples: int, dtype: Any) -> np
     """For each row of unnormalised log-probabilities, `samples` classes."""
     rows, classes = logits.shape
     draws = philox.unit_float64(bits.words(2 * rows * samples)).reshape(rows, samples)
+    finite = np.isfinite(logits)
+    top = np.where(finite, logits, -np.inf).max(1, keepdims=True)
+    running = np.zeros((rows, classes))
+    with np.errstate(invalid="ignore"):
+        np.exp((logits - np.where(np.isfinite(top), top, 0)).astype(np.float64), where=finite, out=running)
+    np.cumsum(running, axis=1, out=running)
     out = np.empty((rows, samples), dtype)
-    for row, drawn, result in zip(logits, draws, out):
-        finite = np.isfinite(row)
-        top = row[finite].max() if finite.any() else 0
-        weights = np.zeros(classes)
-        np.exp((row - top).astype(np.float64), where=finite, out=weights)
-        running = np.cumsum(weights)
-        result[:] = np.searchsorted(running, drawn * running[-1], side="right")
+    for row, drawn, result in zip(running, draws * running[:, -1:], out):
+        result[:] = row.searchsorted(drawn, side="right")
     return out
 
 

@@ -14,22 +14,38 @@ from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.sparse.structure_ops import example, rank_of
 
 
-def distance(a: list, b: list) -> int:
-    """The least number of insertions, deletions and replacements that make `b` of `a` (Levenshtein, 1966)."""
-    if len(a) < len(b):
-        a, b = b, a
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        before, row[0] = row[0], i
-        for j, y in enumerate(b, 1):
-            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (x != y))
-    return row[-1]
+def distances(pairs: list[tuple[list, list]]) -> np.ndarray:
+    """For each pair of sequences of numbers the least number of insertions, deletions and replacements that make one of the
+    other (Levenshtein, 1966): int64.  All pairs go step by step together."""
+    if not pairs:
+        return np.zeros(0, np.int64)
+    (a, of_a), (b, of_b) = (_padded([pair[k] for pair in pairs]) for k in range(2))
+    steps = np.arange(b.shape[1] + 1)
+    row = np.tile(steps, (len(pairs), 1))
+    found = np.where(of_a == 0, of_b, 0)
+    for i in range(a.shape[1]):
+        following = np.empty_like(row)
+        following[:, 0] = i + 1
+        replaced = row[:, :-1] + (a[:, i:i + 1] != b)
+        np.minimum(row[:, 1:] + 1, replaced, out=following[:, 1:])
+        # an insertion costs one more than what stands before it: the least of all that stand before, and how far they are
+        row = np.minimum.accumulate(following - steps, axis=1) + steps
+        ends = of_a == i + 1
+        found[ends] = row[ends, of_b[ends]]
+    return found
 
 
-def _sequences(indices: np.ndarray, values: np.ndarray) -> dict:
+def _padded(sequences: list[list]) -> tuple[np.ndarray, np.ndarray]:
+    """Sequences of numbers below one another, filled up with 0, and their lengths."""
+    lengths = np.array([len(s) for s in sequences])
+    return np.array([[*s, *[0] * (lengths.max() - len(s))] for s in sequences], np.int64).reshape(len(sequences), -1), lengths
+
+
+def _sequences(indices: np.ndarray, values: np.ndarray, numbers: dict) -> dict:
+    """The sequence of each row, a number for each element: equal elements have the same in `numbers`."""
     found: dict = {}
     for index, value in zip(map(tuple, indices[:, :-1].tolist()), values.tolist()):
-        found.setdefault(index, []).append(value)
+        found.setdefault(index, []).append(numbers.setdefault(value, len(numbers)))
     return found
 
 
@@ -54,11 +70,12 @@ def _edit_distance(hypothesis_indices, hypothesis_values, hypothesis_shape, trut
         raise invalid(f"truth_shape and hypothesis_shape must have the same number of elements, got {len(truth_shape)} "
                       f"and {len(hypothesis_shape)}")
     found = np.zeros(np.maximum(hypothesis_shape, truth_shape)[:-1].astype(int), np.float32)
-    guesses = _sequences(hypothesis_indices, hypothesis_values)
-    truths = _sequences(truth_indices, truth_values)
-    for index in set(guesses) | set(truths):
-        guess, truth = guesses.get(index, []), truths.get(index, [])
-        steps = np.float32(distance(guess, truth))
+    numbers: dict = {}
+    guesses = _sequences(hypothesis_indices, hypothesis_values, numbers)
+    truths = _sequences(truth_indices, truth_values, numbers)
+    rows = list({**guesses, **truths})
+    pairs = [(guesses.get(index, []), truths.get(index, [])) for index in rows]
+    for index, (guess, truth), steps in zip(rows, pairs, distances(pairs).astype(np.float32)):
         if normalize:
             steps = steps / np.float32(len(truth)) if truth else np.float32(np.inf if guess else 0)
         found[index] = steps
