@@ -14,4 +14,4 @@ MODULES = (
     "sorting",
 )
 
-MODELS = ("models.vision", "models.images", "models.language", "models.recurrent", "models.small")
+MODELS = ("models.vision", "models.images", "models.detection", "models.language", "models.recurrent", "models.small")

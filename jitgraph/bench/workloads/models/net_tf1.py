@@ -123,6 +123,14 @@ class Net:
         """Puts rows together by their last axis."""
         return self.tf.concat(list(parts), -1)
 
+    def below(self, parts: Sequence[Any]) -> Any:
+        """Puts rows [batch, rows, n] together by their second axis."""
+        return self.tf.concat(list(parts), 1)
+
+    def suppressed(self, boxes: Any, scores: Any, most: int, overlap: float) -> Any:
+        """At most so many of the boxes [n, 4], none of which overlaps a better one by more than `overlap`."""
+        return self.tf.gather(boxes, self.tf.image.non_max_suppression(boxes, scores, most, overlap))
+
     def split(self, x: Any, parts: int) -> Any:
         """Of the last axis."""
         return self.tf.split(x, parts, -1)
