@@ -18,8 +18,6 @@ from jitgraph.graph.registry import load_all
 from jitgraph.ops.random.philox import Stream
 from jitgraph.runtime import hostcall
 
-from . import inputs, inputs_rearranged  # noqa: F401
-
 # relative and absolute tolerance of results that differ in the order of operations only
 CLOSE = {"bfloat16": 2e-2, "float16": 4e-3, "float32": 2e-5, "complex64": 2e-5, "float64": 1e-11, "complex128": 1e-11}
 
@@ -44,11 +42,9 @@ def all_ops() -> list[OpDef]:
 
 
 def samples_of(opdef: OpDef) -> Any:
-    """The function of samples of an op: its own, that of the table in ``inputs``, or broadcasting random inputs."""
+    """The function of samples of an op: its own, or of broadcasting random inputs."""
     if opdef.samples is not None:
         return opdef.samples
-    if opdef.type in inputs.TABLE:
-        return inputs.TABLE[opdef.type]
     drawable = not opdef.tested_in and not opdef.stateful and opdef.state is None and not any(a.is_list or a.is_ref
                                                                                               for a in opdef.inputs)
     required = [a for a in opdef.attrs.values() if not a.implied and a.default is _REQUIRED]

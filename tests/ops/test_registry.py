@@ -1,7 +1,7 @@
 """Every declared op: value against reference, shape rule and kernel against value, gradient against differences.
 
 Whoever declares an op gets these tests.  Where random inputs do not do, the declaration says how inputs look
-(``samples=``, see ``jitgraph.declare.samples``), or the table in ``inputs.py`` does.
+(``samples=``, see ``jitgraph.declare.samples``).
 """
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import shape_rules
 from jitgraph.ops.arrays.shape import plain_sizes
 
@@ -170,42 +171,62 @@ def _set_gradient(op, grad):
     return [blank, getattr(raw, "MatrixDiagPart" + _version(op))(grad, k, zero, **_same_align(op)), None]
 
 
+def _zero(dtype: Any) -> np.ndarray:
+    return np.array(b"" if dtype.kind == "O" else 0, dtype)
+
+
+def _diag_samples(rng: Any, dtype: Any) -> list:
+    return [[draw(rng, (2, 3), dtype), ints(0), np.int32(-1), np.int32(-1), _zero(dtype)],
+            [draw(rng, (3,), dtype), ints(1), np.int32(-1), np.int32(-1), _zero(dtype)],
+            [draw(rng, (2, 3, 3), dtype), ints(-1, 1), np.int32(3), np.int32(4), _zero(dtype)]]
+
+
 @op("MatrixDiagV2(diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T) -> output: T",
-    shape=_made_shape, grad=_diag_gradient)
+    shape=_made_shape, grad=_diag_gradient, samples=_diag_samples)
 def matrix_diag_v2(diagonal, k, num_rows, num_cols, padding_value):
     """Matrices with the given diagonals, `padding_value` elsewhere; sizes of -1 are as small as can be."""
     return _made(diagonal, k, num_rows, num_cols, padding_value, "LEFT_LEFT")
 
 
 @op(f"MatrixDiagV3(diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T; {_ALIGN}) -> output: T",
-    shape=_made_shape, grad=_diag_gradient)
+    shape=_made_shape, grad=_diag_gradient, samples=_diag_samples)
 def matrix_diag_v3(diagonal, k, num_rows, num_cols, padding_value, align):
     """Matrices with the given diagonals, `padding_value` elsewhere; sizes of -1 are as small as can be."""
     return _made(diagonal, k, num_rows, num_cols, padding_value, align)
 
 
-@op("MatrixDiagPartV2(input: T, k: int32, padding_value: T) -> diagonal: T", shape=_part_shape, grad=_part_gradient)
+def _part_samples(rng: Any, dtype: Any) -> list:
+    return [[draw(rng, (2, 3, 4), dtype), k, _zero(dtype)] for k in (ints(0), ints(1), ints(-1, 1), ints(-2, -1))]
+
+
+@op("MatrixDiagPartV2(input: T, k: int32, padding_value: T) -> diagonal: T", shape=_part_shape, grad=_part_gradient,
+    samples=_part_samples)
 def matrix_diag_part_v2(input, k, padding_value):
     """The diagonals `k` of matrices, shorter ones continued with `padding_value`."""
     return _packed(input, k, padding_value, "LEFT_LEFT")
 
 
 @op(f"MatrixDiagPartV3(input: T, k: int32, padding_value: T; {_ALIGN}) -> diagonal: T", shape=_part_shape,
-    grad=_part_gradient)
+    grad=_part_gradient, samples=_part_samples)
 def matrix_diag_part_v3(input, k, padding_value, align):
     """The diagonals `k` of matrices, shorter ones continued with `padding_value`."""
     return _packed(input, k, padding_value, align)
 
 
+def _set_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (2, 3, 4), dtype)
+    return [[x, draw(rng, (2, 3), dtype), ints(0)], [x, draw(rng, (2, 3, 3), dtype), ints(-1, 1)]]
+
+
 @op("MatrixSetDiagV2(input: T, diagonal: T, k: int32) -> output: T", shape=shape_rules.same_as_input,
-    grad=_set_gradient)
+    grad=_set_gradient, samples=_set_samples)
 def matrix_set_diag_v2(input, diagonal, k):
     """The matrices `input` with other diagonals `k`."""
     return _put(input, diagonal, k, "LEFT_LEFT")
 
 
 @op(f"MatrixSetDiagV3(input: T, diagonal: T, k: int32; {_ALIGN}) -> output: T", shape=shape_rules.same_as_input,
-    grad=_set_gradient)
+    grad=_set_gradient, samples=_set_samples)
 def matrix_set_diag_v3(input, diagonal, k, align):
     """The matrices `input` with other diagonals `k`."""
     return _put(input, diagonal, k, align)

@@ -10,6 +10,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare import prim
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import constant_rules, dtypes, shape_rules, shapes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import BOOL, INDEX, NUMBERS, TypeSet, as_dtype
@@ -43,7 +44,8 @@ def _constant_fill(op: Any, index: int, value_of: Any) -> Any:
 
 
 @op("Fill(dims: index_type, value: T; index_type: type = int32) -> output: T", index_type=INDEX, shape=_fill_shape,
-    lower=_lower_fill, constant=_constant_fill, symbolic=True, static=True)
+    lower=_lower_fill, constant=_constant_fill, symbolic=True, static=True,
+    samples=lambda rng, dtype: [[dims, draw(rng, (), dtype)] for dims in (ints(2, 3), ints(), ints(0, 2))])
 def _fill(dims, value):
     """A tensor of shape `dims`, every element `value`."""
     return np.full(stated_sizes(dims), value, np.asarray(value).dtype)
@@ -104,9 +106,15 @@ def _lower_one_hot(b: Any, indices: Any, depth: Any, on_value: Any, off_value: A
     return prim.select(prim.eq(spread, b.iota(full, axis, indices.dtype)), on_value, off_value)
 
 
+def _one_hot_samples(rng: Any, dtype: Any) -> list:
+    on, off = draw(rng, (), dtype), draw(rng, (), dtype)
+    return [([np.array([0, 2, -1, 7], np.int64), np.int32(3), on, off], {"axis": axis}) for axis in (-1, 0)] + \
+           [[np.array([[1], [0]], np.int64), np.int32(2), on, off], [np.int64(1), np.int32(3), on, off]]
+
+
 @op("OneHot(indices: TI, depth: int32, on_value: T, off_value: T; axis: int = -1) -> output: T",
     TI=TypeSet(dtypes.uint8, dtypes.int32, dtypes.int64, default=dtypes.int64), shape=_one_hot_shape,
-    lower=_lower_one_hot, grad=NOT_DIFFERENTIABLE)
+    lower=_lower_one_hot, grad=NOT_DIFFERENTIABLE, samples=_one_hot_samples)
 def _one_hot(indices, depth, on_value, off_value, axis):
     """`on_value` where the position along the new `axis` of size `depth` is the index, `off_value` elsewhere."""
     axis = indices.ndim if axis == -1 else axis

@@ -9,6 +9,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import constant_rules, dtypes, shape_rules
 from jitgraph.graph.composite import IndexedSlices
 from jitgraph.graph.constant_value import constant_value
@@ -65,10 +66,16 @@ def _constant_gather(op: Any, index: int, value_of: Any) -> Any:
         return None
 
 
+def _gather_v2_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (4, 3), dtype)
+    return [[*sample, np.int32(0)] for sample in _gather_samples(rng, dtype)] + [[x, ints(2, 0, 2), np.int32(1)],
+                                                                            [x, ints(2), np.int32(-1)]]
+
+
 @op("GatherV2(params: Tparams, indices: Tindices, axis: Taxis; batch_dims: int = 0) -> output: Tparams",
     Tindices=_INDICES, Taxis=_INDICES,
     shape=lambda c: _gathered(c, shape_rules.scalar_constant(c, 2, "axis"), c.attrs["batch_dims"]),
-    lower=_lower_gather_v2, checks=True, constant=_constant_gather, symbolic=True)
+    lower=_lower_gather_v2, checks=True, constant=_constant_gather, symbolic=True, samples=_gather_v2_samples)
 def _gather_v2(params, indices, axis, batch_dims):
     """The slices of `params` along `axis` that `indices` names; the first `batch_dims` dimensions go in pairs."""
     axis = axis_from(axis, params.ndim)
@@ -158,9 +165,14 @@ def _batch_gather_gradient(op: Any, grad: Any) -> Any:
     return raw.Transpose(result, back)
 
 
+def _gather_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (4, 3), dtype)
+    return [[x, ints(0, 3, 0)], [x, np.int32(2)], [x, np.array([[1], [2]], np.int64)], [x, ints()]]
+
+
 @op("Gather(params: Tparams, indices: Tindices; validate_indices: bool = True) -> output: Tparams", Tindices=_INDICES,
     shape=lambda c: _gathered(c, np.array(0)), lower=lambda b, params, indices: _lower_slices(b, params, indices, 0),
-    checks=True, constant=_constant_gather, symbolic=True)
+    checks=True, constant=_constant_gather, symbolic=True, samples=_gather_samples)
 def _gather_v1(params, indices):
     """The rows of `params` that `indices` names; the older form of GatherV2."""
     check_indices(indices, params.shape[0])
@@ -206,8 +218,13 @@ def _lower_gather_nd(b: Any, params: Any, indices: Any) -> Any:
     return NotImplemented
 
 
+def _gather_nd_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (4, 3), dtype)
+    return [[x, ints([0, 1], [3, 2], [0, 1])], [x, ints([2], [2])], [x, np.zeros((2, 0), np.int32)]]
+
+
 @op("GatherNd(params: Tparams, indices: Tindices) -> output: Tparams", Tindices=_INDICES,
-    shape=lambda c: gather_nd_shape(*c.shapes), lower=_lower_gather_nd, checks=True)
+    shape=lambda c: gather_nd_shape(*c.shapes), lower=_lower_gather_nd, checks=True, samples=_gather_nd_samples)
 def gather_nd(params, indices):
     """The slices of `params` at the multi-dimensional `indices`, whose last axis has one index per dimension."""
     depth = indices.shape[-1]
@@ -260,8 +277,13 @@ def _lower_scatter_nd(b: Any, indices: Any, updates: Any, size: Any) -> Any:
     return b.scatter("add", table, b.reshape(indices, indices.shape[:-1]), updates)
 
 
+def _scatter_nd_samples(rng: Any, dtype: Any) -> list:
+    return [[ints([0], [2], [0]), draw(rng, (3, 2), dtype), ints(4, 2)],
+            [ints([0, 1], [1, 1]), draw(rng, (2,), dtype), ints(2, 2)]]
+
+
 @op("ScatterNd(indices: Tindices, updates: T, shape: Tindices) -> output: T", Tindices=_INDICES,
-    shape=_scatter_nd_shape, lower=_lower_scatter_nd, checks=True)
+    shape=_scatter_nd_shape, lower=_lower_scatter_nd, checks=True, samples=_scatter_nd_samples)
 def scatter_nd(indices, updates, shape):
     """Zeros of `shape` with `updates` added at the multi-dimensional `indices`; duplicates add up."""
     sizes = tuple(stated_sizes(shape))

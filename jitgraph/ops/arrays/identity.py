@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.declare.samples import draw
 from jitgraph.graph import constant_rules, shape_rules, shapes
 from jitgraph.graph.dtypes import as_dtype
 
@@ -23,7 +24,8 @@ def _(op, grad):
 
 
 @op("IdentityN(input: [T]; T: list(type) >= 1) -> output: [T]", shape=shape_rules.all_outputs_like(), lower=lambda b, xs: list(xs),
-    constant=constant_rules.through)
+    constant=constant_rules.through,
+    samples=lambda rng, dtype: [[[draw(rng, (2, 3), np.float64), draw(rng, (), np.int32)]]])
 def identity_n(input):
     """All inputs themselves; none is ready before all are."""
     return list(input)
@@ -92,7 +94,8 @@ def _stated_shape(c: Any) -> Any:
 
 
 @op("PlaceholderWithDefault(input: dtype; shape: shape) -> output: dtype", shape=_stated_shape,
-    lower=lambda b, x, shape: x, placeholder=True, forwards=True)
+    lower=lambda b, x, shape: x, placeholder=True, forwards=True,
+    samples=lambda rng, dtype: [([draw(rng, shape, dtype)], {"shape": shape}) for shape in ((2, 3), ())])
 def _placeholder_with_default(input):
     """The input, unless the caller feeds another value."""
     return input
@@ -122,7 +125,8 @@ def _ensured(c: Any) -> Any:
 
 
 @op("EnsureShape(input: T; shape: shape) -> output: T", shape=_ensured, lower=lambda b, x, shape: x,
-    constant=constant_rules.through)
+    constant=constant_rules.through,
+    samples=lambda rng, dtype: [([draw(rng, (2, 3), dtype)], {"shape": (None, 3)})])
 def _ensure_shape(input, shape):
     """The input, checked to have a shape that `shape` allows."""
     actual = np.shape(input)

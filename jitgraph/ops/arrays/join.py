@@ -8,6 +8,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import constant_rules, dtypes, shape_rules, shapes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import INDEX
@@ -45,8 +46,13 @@ def _constant_pack(op: Any, index: int, value_of: Any) -> Any:
     return constant_rules.joined(op.inputs, value_of, lambda parts: np.stack(parts, op.attrs.get("axis", 0)))
 
 
+def _pack_samples(rng: Any, dtype: Any) -> list:
+    x, y = draw(rng, (2, 3), dtype), draw(rng, (2, 3), dtype)
+    return [([[x, y]], {"axis": axis}) for axis in (0, 1, 2, -1)] + [[[x[0, 0], y[0, 0]]], [[x]]]
+
+
 @op("Pack(values: N*T; axis: int = 0) -> output: T", shape=_pack_shape, lower=_lower_pack, constant=_constant_pack, symbolic=True,
-    static=True)
+    static=True, samples=_pack_samples)
 def _pack(values, axis):
     """The `values`, all of one shape, side by side along a new `axis`."""
     try:
@@ -84,8 +90,13 @@ def _constant_unpack(op: Any, index: int, value_of: Any) -> Any:
     return None if value is None else np.asarray(np.take(value, index, op.attrs["axis"]), value.dtype)
 
 
+def _unpack_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (2, 3), dtype)
+    return [([x], {"num": 2, "axis": 0}), ([x], {"num": 3, "axis": -1})]
+
+
 @op("Unpack(value: T; num: int >= 0, axis: int = 0) -> output: num*T", shape=_unpack_shape, lower=_lower_unpack,
-    constant=_constant_unpack, symbolic=True)
+    constant=_constant_unpack, symbolic=True, samples=_unpack_samples)
 def _unpack(value, num, axis):
     """The slices of `value` along `axis`, of which there are `num`."""
     if value.shape[axis] != num:
@@ -171,9 +182,15 @@ def _constant_concat(tensors: list, axis: Any, value_of: Any) -> Any:
     return constant_rules.joined(tensors, value_of, lambda parts: np.concatenate(parts, int(known)))
 
 
+def _concat_samples(rng: Any, dtype: Any) -> list:
+    x, y = draw(rng, (2, 3), dtype), draw(rng, (2, 3), dtype)
+    return [[[x, y], np.int32(0)], [[x, y[:, :1]], np.int32(-1)], [[x[:0], y, x], np.int32(0)], [[x[0], y[1]], np.int32(0)]]
+
+
 @op("ConcatV2(values: N*T, axis: Tidx; N: int >= 2) -> output: T", Tidx=INDEX,
     shape=lambda c: _concatenated(c.shapes[:-1], shape_rules.scalar_constant(c, len(c.shapes) - 1, "axis")), lower=_lower_concat,
-    constant=lambda op, index, value_of: _constant_concat(op.inputs[:-1], op.inputs[-1], value_of), symbolic=True, static=True)
+    constant=lambda op, index, value_of: _constant_concat(op.inputs[:-1], op.inputs[-1], value_of), symbolic=True, static=True,
+    samples=_concat_samples)
 def _concat_v2(values, axis):
     """The `values` end to end along `axis`; their other sizes are equal."""
     try:
@@ -192,7 +209,8 @@ def _(op, grad):
     shape=lambda c: _concatenated(c.shapes[1:], shape_rules.scalar_constant(c, 0, "concat_dim")),
     lower=lambda b, concat_dim, values: _lower_concat(b, values, concat_dim),
     constant=lambda op, index, value_of: _constant_concat(op.inputs[1:], op.inputs[0], value_of),
-    symbolic=True, static=True)
+    symbolic=True, static=True,
+    samples=lambda rng, dtype: [[axis, arrays] for arrays, axis in _concat_samples(rng, dtype)])
 def _concat_v1(concat_dim, values):
     """The `values` end to end along `concat_dim`; the older form of ConcatV2."""
     return _concat_v2.opdef.value(values, concat_dim)
@@ -227,7 +245,8 @@ def _shapes_of(values: list) -> list:
 
 
 @op("ConcatOffset(concat_dim: int32, shape: N*int32; N: int >= 2) -> offset: N*int32",
-    shape=lambda c: list(c.shapes[1:]), grad=NOT_DIFFERENTIABLE, symbolic=True, static=True)
+    shape=lambda c: list(c.shapes[1:]), grad=NOT_DIFFERENTIABLE, symbolic=True, static=True,
+    samples=lambda rng, dtype: [[np.int32(1), [ints(2, 3), ints(2, 5), ints(2, 1)]]])
 def _concat_offset(concat_dim, shape):
     """Where each of several tensors of the given shapes begins in their concatenation."""
     axis, start, offsets = int(concat_dim), 0, []
@@ -283,8 +302,14 @@ def _lower_split(b: Any, split_dim: Any, value: Any, num_split: int) -> Any:
     return _cut(b, value, [value.shape[axis] // num_split] * num_split, axis)
 
 
+def _split_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (4, 6), dtype)
+    return [([np.int32(0), x], {"num_split": 2}), ([np.int32(-1), x], {"num_split": 3}), ([np.int32(1), x[:0]], {"num_split": 1})]
+
+
 @op("Split(split_dim: int32, value: T; num_split: int >= 1) -> output: num_split*T", shape=_split_shape,
-    lower=_lower_split, renamed={"axis": "split_dim"}, constant=constant_rules.by_value, symbolic=True)
+    lower=_lower_split, renamed={"axis": "split_dim"}, constant=constant_rules.by_value, symbolic=True,
+    samples=_split_samples)
 def _split(split_dim, value, num_split):
     """`value` cut along `split_dim` into `num_split` equal parts."""
     axis = int(split_dim)
@@ -337,9 +362,14 @@ def _lower_split_v(b: Any, value: Any, size_splits: Any, split_dim: Any, num_spl
     return _cut(b, value, _part_sizes(value.shape[axis], plain_sizes(size_splits.constant)), axis)
 
 
+def _split_v_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (4, 6), dtype)
+    return [([x, np.array([1, 3]), np.int32(0)], {"num_split": 2}), ([x, np.array([2, -1, 0]), np.int32(1)], {"num_split": 3})]
+
+
 @op("SplitV(value: T, size_splits: Tlen, split_dim: int32; num_split: int >= 1) -> output: num_split*T",
     Tlen=INDEX.with_default(dtypes.int64), shape=_split_v_shape, lower=_lower_split_v,
-    renamed={"axis": "split_dim"}, constant=constant_rules.by_value, symbolic=True)
+    renamed={"axis": "split_dim"}, constant=constant_rules.by_value, symbolic=True, samples=_split_v_samples)
 def _split_v(value, size_splits, split_dim):
     """`value` cut along `split_dim` into parts of the sizes `size_splits`; one may be -1 (what remains)."""
     axis = int(split_dim)
@@ -384,7 +414,8 @@ def _parallel_concat_shape(c: Any) -> Any:
 
 
 @op("ParallelConcat(values: N*T; shape: shape) -> output: T", shape=_parallel_concat_shape,
-    lower=lambda b, values, shape: b.concat(values, 0))
+    lower=lambda b, values, shape: b.concat(values, 0),
+    samples=lambda rng, dtype: [([[draw(rng, (1, 3), dtype), draw(rng, (1, 3), dtype)]], {"shape": (2, 3)})])
 def _parallel_concat(values):
     """The `values`, each of size 1 in the first dimension, end to end; `shape` is the shape of the result."""
     return np.concatenate(values)

@@ -8,6 +8,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import constant_rules, dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import BOOL, COMPLEX, FLOATS, INDEX, SIGNED_INTS, STRING, TypeSet
@@ -75,8 +76,13 @@ def _transpose_value(x: Any, perm: Any) -> Any:
         raise invalid(str(error)) from None
 
 
+def _transpose_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (2, 3, 4), dtype)
+    return [[x, ints(2, 0, 1)], [x, ints(0, 2, 1)], [x[0, 0, 0], ints()], [x[:, :0], ints(1, 0, 2)]]
+
+
 @op("Transpose(x: T, perm: Tperm) -> y: T", Tperm=INDEX, shape=_transposed, lower=_lower_transpose,
-    constant=constant_rules.by_value)
+    constant=constant_rules.by_value, samples=_transpose_samples)
 def _transpose(x, perm):
     """Dimension i of the result is dimension perm[i] of `x`."""
     return _transpose_value(x, perm)
@@ -94,7 +100,8 @@ def _lower_conjugate(b: Any, x: Any, perm: Any) -> Any:
     return y if y is NotImplemented or not x.dtype.is_complex else prim.conj(y)  # type: ignore[attr-defined]
 
 
-@op("ConjugateTranspose(x: T, perm: Tperm) -> y: T", Tperm=INDEX, shape=_transposed, lower=_lower_conjugate)
+@op("ConjugateTranspose(x: T, perm: Tperm) -> y: T", Tperm=INDEX, shape=_transposed, lower=_lower_conjugate,
+    samples=_transpose_samples)
 def _conjugate_transpose(x, perm):
     """The complex conjugate of ``transpose(x, perm)``."""
     y = _transpose_value(x, perm)
@@ -107,7 +114,8 @@ def _(op, grad):
 
 
 @op("InvertPermutation(x: T) -> y: T", T=INDEX, shape=lambda c: shape_rules.with_rank(c.shapes[0], 1, "x"),
-    grad=NOT_DIFFERENTIABLE, checks=True, constant=constant_rules.by_value)
+    grad=NOT_DIFFERENTIABLE, checks=True, constant=constant_rules.by_value,
+    samples=lambda rng, dtype: [[np.array([2, 0, 1], dtype)]])
 def invert_permutation(x):
     """The permutation y with y[x[i]] = i."""
     order = np.ravel(x)
@@ -163,8 +171,13 @@ def _lower_reverse(b: Any, tensor: Any, axis: Any) -> Any:
     return NotImplemented if axis.constant is None else b.reverse(tensor, _axes(axis.constant, len(tensor.shape)))
 
 
+def _reverse_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (2, 3), dtype)
+    return [[x, ints(0)], [x, ints(0, -1)], [x, ints()], [x[:0], ints(1)]]
+
+
 @op("ReverseV2(tensor: T, axis: Tidx) -> output: T", T=_REVERSED, Tidx=INDEX, shape=_reversed, lower=_lower_reverse,
-    constant=constant_rules.by_value, symbolic=True)
+    constant=constant_rules.by_value, symbolic=True, samples=_reverse_samples)
 def reverse_v2(tensor, axis):
     """The tensor with the order of the elements along each of `axis` reversed."""
     try:
@@ -178,7 +191,8 @@ def _(op, grad):
     return [reverse_v2(grad, op.inputs[1]), None]
 
 
-@op("Reverse(tensor: T, dims: bool) -> output: T", T=_REVERSED - dtypes.bfloat16, shape=shape_rules.same_as_input)
+@op("Reverse(tensor: T, dims: bool) -> output: T", T=_REVERSED - dtypes.bfloat16, shape=shape_rules.same_as_input,
+    samples=lambda rng, dtype: [[draw(rng, (2, 3), dtype), np.array([True, False])]])
 def _reverse_v1(tensor, dims):
     """The tensor reversed along the dimensions where `dims` is true; the older form of ReverseV2."""
     return np.flip(tensor, np.flatnonzero(dims))
@@ -205,7 +219,8 @@ def _sequences_shape(c: Any) -> Any:
 
 
 @op("ReverseSequence(input: T, seq_lengths: Tlen; seq_dim: int, batch_dim: int = 0) -> output: T",
-    Tlen=_SMALL.with_default(dtypes.int64), shape=_sequences_shape, checks=True)
+    Tlen=_SMALL.with_default(dtypes.int64), shape=_sequences_shape, checks=True,
+    samples=lambda rng, dtype: [([draw(rng, (2, 4), dtype), np.array([3, 1])], {"seq_dim": 1, "batch_dim": 0})])
 def _reverse_sequence(input, seq_lengths, seq_dim, batch_dim):
     """For each slice i along `batch_dim`, the first seq_lengths[i] elements along `seq_dim` reversed."""
     output = input.copy()
@@ -267,8 +282,13 @@ def _lower_tile(b: Any, x: Any, multiples: Any) -> Any:
     return b.reshape(spread, [d * m for d, m in zip(x.shape, counts)])
 
 
+def _tile_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (2, 3), dtype)
+    return [[x, ints(1, 2)], [x, ints(3, 1)], [x[:1], ints(4, 2)], [x, ints(0, 1)], [x[0, 0], ints()]]
+
+
 @op("Tile(input: T, multiples: Tmultiples) -> output: T", Tmultiples=INDEX, shape=_tiled, lower=_lower_tile,
-    constant=constant_rules.by_value, symbolic=True)
+    constant=constant_rules.by_value, symbolic=True, samples=_tile_samples)
 def tile(input, multiples):
     """The input repeated multiples[i] times along each dimension i."""
     if len(multiples) != input.ndim:
@@ -305,7 +325,13 @@ def _lower_broadcast_to(b: Any, x: Any, shape: Any) -> Any:
     return NotImplemented if shape.constant is None else b.broadcast(x, plain_sizes(shape.constant))
 
 
-@op("BroadcastTo(input: T, shape: Tidx) -> output: T", Tidx=INDEX, shape=_broadcast_to_shape, lower=_lower_broadcast_to)
+def _broadcast_to_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (2, 1), dtype)
+    return [[x, ints(2, 3)], [x, ints(4, 2, 3)], [x[0, 0], ints(2, 2)], [x[:0], ints(0, 3)]]
+
+
+@op("BroadcastTo(input: T, shape: Tidx) -> output: T", Tidx=INDEX, shape=_broadcast_to_shape, lower=_lower_broadcast_to,
+    samples=_broadcast_to_samples)
 def broadcast_to(input, shape):
     """The input stretched to `shape` by the rules of broadcasting."""
     sizes = stated_sizes(shape)
@@ -328,7 +354,12 @@ def _longest(c: Any) -> Any:
     return (None if first is None or second is None else second if second > first else first,)
 
 
-@op("BroadcastArgs(s0: T, s1: T) -> r0: T", T=INDEX, shape=_longest, constant=constant_rules.by_value, symbolic=True)
+def _broadcast_args_samples(rng: Any, dtype: Any) -> list:
+    return [[np.array([2, 1], dtype), np.array([3], dtype)], [np.array([], dtype), np.array([4, 1], dtype)]]
+
+
+@op("BroadcastArgs(s0: T, s1: T) -> r0: T", T=INDEX, shape=_longest, constant=constant_rules.by_value, symbolic=True,
+    samples=_broadcast_args_samples)
 def broadcast_args(s0, s1):
     """The shape that two shapes broadcast to."""
     try:

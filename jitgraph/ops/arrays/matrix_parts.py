@@ -9,6 +9,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare import prim
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.counting import count_nodes
@@ -41,7 +42,11 @@ def _lower_matrix_diag(b: Any, diagonal: Any) -> Any:
     return prim.select(_on_diagonal(b, n, n), b.reshape(diagonal, (*diagonal.shape, 1)), 0)
 
 
-@op("MatrixDiag(diagonal: T) -> output: T", shape=_diag_shape, lower=_lower_matrix_diag)
+def _diagonal_samples(rng: Any, dtype: Any) -> list:
+    return [[draw(rng, (3,), dtype)], [draw(rng, (2, 3), dtype)]]
+
+
+@op("MatrixDiag(diagonal: T) -> output: T", shape=_diag_shape, lower=_lower_matrix_diag, samples=_diagonal_samples)
 def _matrix_diag(diagonal):
     """Matrices with the given main diagonals (last axis) and zeros elsewhere."""
     n = diagonal.shape[-1]
@@ -68,7 +73,11 @@ def _lower_diag_part(b: Any, x: Any) -> Any:
     return b.reduce("add", prim.select(on, x, 0), [-1 if wide else -2])
 
 
-@op("MatrixDiagPart(input: T) -> diagonal: T", shape=_diag_part_shape, lower=_lower_diag_part)
+def _diag_part_samples(rng: Any, dtype: Any) -> list:
+    return [[draw(rng, (3, 3), dtype)], [draw(rng, (2, 3, 4), dtype)]]
+
+
+@op("MatrixDiagPart(input: T) -> diagonal: T", shape=_diag_part_shape, lower=_lower_diag_part, samples=_diag_part_samples)
 def _matrix_diag_part(input):
     """The main diagonals of matrices."""
     return np.diagonal(input, axis1=-2, axis2=-1).copy()
@@ -98,7 +107,8 @@ def _lower_set_diag(b: Any, x: Any, diagonal: Any) -> Any:
     return prim.select(_on_diagonal(b, rows, columns), b.reshape(diagonal, spread), x)
 
 
-@op("MatrixSetDiag(input: T, diagonal: T) -> output: T", shape=_set_diag_shape, lower=_lower_set_diag)
+@op("MatrixSetDiag(input: T, diagonal: T) -> output: T", shape=_set_diag_shape, lower=_lower_set_diag,
+    samples=lambda rng, dtype: [[draw(rng, (2, 3, 4), dtype), draw(rng, (2, 3), dtype)]])
 def _matrix_set_diag(input, diagonal):
     """The matrices `input` with other main diagonals."""
     n = min(input.shape[-2:])
@@ -143,8 +153,14 @@ def _lower_band_part(b: Any, x: Any, num_lower: Any, num_upper: Any) -> Any:
     return x if inside is None else prim.select(inside, x, 0)
 
 
+def _band_part_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (2, 3, 4), dtype)
+    return [[x, np.int64(low), np.int64(high)] for low, high in ((0, 0), (1, -1), (-1, 0), (-1, -1))]
+
+
 @op("MatrixBandPart(input: T, num_lower: Tindex, num_upper: Tindex) -> band: T", Tindex=_INDEX.with_default(dtypes.int64),
-    shape=lambda c: shape_rules.with_rank_at_least(c.shapes[0], 2, "input"), lower=_lower_band_part)
+    shape=lambda c: shape_rules.with_rank_at_least(c.shapes[0], 2, "input"), lower=_lower_band_part,
+    samples=_band_part_samples)
 def _matrix_band_part(input, num_lower, num_upper):
     """The matrices with zeros outside a band of `num_lower` diagonals below the main one and `num_upper` above it."""
     rows, columns = input.shape[-2:]
@@ -164,7 +180,7 @@ def _(op, grad):
 # -- tensors as matrices -------------------------------------------------------------------------------------------
 
 @op("Diag(diagonal: T) -> output: T", T=_DIAGONAL,
-    shape=lambda c: None if c.shapes[0] is None else (*c.shapes[0], *c.shapes[0]))
+    shape=lambda c: None if c.shapes[0] is None else (*c.shapes[0], *c.shapes[0]), samples=_diagonal_samples)
 def _diag(diagonal):
     """A tensor of twice the rank, with `diagonal` where both halves of the index agree and zeros elsewhere."""
     return np.diag(diagonal.ravel()).reshape(diagonal.shape * 2)
@@ -185,7 +201,8 @@ def _tensor_diag_part_shape(c: Any) -> Any:
     return shape_rules.merge(tuple(value[:half]), tuple(value[half:]))
 
 
-@op("DiagPart(input: T) -> diagonal: T", T=_DIAGONAL, shape=_tensor_diag_part_shape)
+@op("DiagPart(input: T) -> diagonal: T", T=_DIAGONAL, shape=_tensor_diag_part_shape,
+    samples=lambda rng, dtype: [[draw(rng, (3, 3), dtype)], [draw(rng, (2, 3, 2, 3), dtype)]])
 def _diag_part(input):
     """The elements of a tensor of even rank for which both halves of the index agree."""
     half = input.shape[:input.ndim // 2]

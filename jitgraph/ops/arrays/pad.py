@@ -8,6 +8,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import dtypes
 from jitgraph.graph.dtypes import TypeSet
 from jitgraph.ops.arrays.join import stack
@@ -63,7 +64,13 @@ def _cut_out(op: Any, grad: Any) -> Any:
     return raw.Slice(grad, reshape(before, [-1]), shape(value, out_type=paddings.dtype.base_dtype))
 
 
-@op("Pad(input: T, paddings: Tpaddings) -> output: T", Tpaddings=_PADDINGS, shape=_padded, lower=_lower_pad)
+def _pad_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (2, 3), dtype)
+    return [[x, ints([1, 0], [0, 2])], [x, np.zeros((2, 2), np.int32)], [x[:0], ints([1, 1], [0, 0])]]
+
+
+@op("Pad(input: T, paddings: Tpaddings) -> output: T", Tpaddings=_PADDINGS, shape=_padded, lower=_lower_pad,
+    samples=_pad_samples)
 def _pad(input, paddings):
     """The input with zeros around it: paddings[i] = (before, after) for dimension i."""
     return _pad_value(input, paddings, b"" if input.dtype == object else 0)
@@ -75,7 +82,8 @@ def _(op, grad):
 
 
 @op("PadV2(input: T, paddings: Tpaddings, constant_values: T) -> output: T", Tpaddings=_PADDINGS, shape=_padded,
-    lower=_lower_pad)
+    lower=_lower_pad,
+    samples=lambda rng, dtype: [[*sample, draw(rng, (), dtype)] for sample in _pad_samples(rng, dtype)])
 def _pad_v2(input, paddings, constant_values):
     """The input with the scalar `constant_values` around it: paddings[i] = (before, after) for dimension i."""
     return _pad_value(input, paddings, constant_values)
@@ -122,8 +130,13 @@ def _check_mirror(size: Any, lo: Any, hi: Any, skip: int, axis: int) -> None:
                          f"greater than {size - skip} (dimension {axis})")
 
 
+def _mirror_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (2, 3), dtype)
+    return [([x, ints([1, 0], [1, 2])], {"mode": mode}) for mode in ("REFLECT", "SYMMETRIC")]
+
+
 @op(f"MirrorPad(input: T, paddings: Tpaddings; {_MIRROR}) -> output: T", Tpaddings=_PADDINGS, shape=_padded,
-    lower=_lower_mirror_pad)
+    lower=_lower_mirror_pad, samples=_mirror_samples)
 def _mirror_pad(input, paddings, mode):
     """The input continued by its mirror image; REFLECT does not repeat the outermost element, SYMMETRIC does."""
     amounts = _amounts(paddings)
@@ -148,7 +161,13 @@ def _unpadded(c: Any) -> Any:
                   for d, (lo, hi) in zip(value, _amounts(paddings))])
 
 
-@op(f"MirrorPadGrad(input: T, paddings: Tpaddings; {_MIRROR}) -> output: T", Tpaddings=_PADDINGS, shape=_unpadded)
+def _mirror_gradient_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (3, 6), dtype)
+    return [([x, ints([1, 0], [1, 2])], {"mode": mode}) for mode in ("REFLECT", "SYMMETRIC")]
+
+
+@op(f"MirrorPadGrad(input: T, paddings: Tpaddings; {_MIRROR}) -> output: T", Tpaddings=_PADDINGS, shape=_unpadded,
+    samples=_mirror_gradient_samples)
 def mirror_pad_grad(input, paddings, mode):
     """The gradient of MirrorPad: what lies in the mirror images is added to what they are images of."""
     result, skip = input, 1 if mode == "REFLECT" else 0

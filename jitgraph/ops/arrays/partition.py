@@ -8,6 +8,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import constant_rules, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.ops.arrays.gather import gather
@@ -26,7 +27,8 @@ def _partition_shape(c: Any) -> Any:
 
 
 @op("DynamicPartition(data: T, partitions: int32; num_partitions: int >= 1) -> outputs: num_partitions*T",
-    shape=_partition_shape, dynamic=True, checks=True, constant=constant_rules.by_value)
+    shape=_partition_shape, dynamic=True, checks=True, constant=constant_rules.by_value,
+    samples=lambda rng, dtype: [([draw(rng, (4, 2), dtype), ints(0, 2, 0, 1)], {"num_partitions": 3})])
 def _dynamic_partition(data, partitions, num_partitions):
     """outputs[i]: the slices of `data` where `partitions` is i, in order."""
     outside = (partitions < 0) | (partitions >= num_partitions)
@@ -78,15 +80,19 @@ def _stitched(indices: list, data: list) -> np.ndarray:
     return result
 
 
+def _dynamic_stitch_samples(rng: Any, dtype: Any) -> list:
+    return [[[ints(0, 2), np.int32(1)], [draw(rng, (2, 3), dtype), draw(rng, (3,), dtype)]]]
+
+
 @op("DynamicStitch(indices: N*int32, data: N*T) -> merged: T", shape=_stitch_shape, dynamic=True, constant=constant_rules.by_value,
-    symbolic=True)
+    symbolic=True, samples=_dynamic_stitch_samples)
 def dynamic_stitch(indices, data):
     """merged[indices[m][i]] = data[m][i]; where an index occurs more than once, the last counts."""
     return _stitched(indices, data)
 
 
 @op("ParallelDynamicStitch(indices: N*int32, data: N*T) -> merged: T", shape=_stitch_shape, dynamic=True,
-    constant=constant_rules.by_value)
+    constant=constant_rules.by_value, samples=_dynamic_stitch_samples)
 def _parallel_dynamic_stitch(indices, data):
     """As DynamicStitch."""
     return _stitched(indices, data)

@@ -7,6 +7,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.counting import count_nodes
@@ -45,8 +46,14 @@ def _lower_roll(b: Any, x: Any, shift: Any, axis: Any) -> Any:
     return x
 
 
+def _roll_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (3, 4), dtype)
+    return [[x, np.int32(1), np.int32(0)], [x, ints(-1, 2), ints(0, 1)], [x, ints(5, 6), ints(1, 1)],
+            [x[:0], np.int32(1), np.int32(0)], [x, np.int32(0), np.int32(-1)]]
+
+
 @op("Roll(input: T, shift: Tshift, axis: Taxis) -> output: T", Tshift=INDICES, Taxis=INDICES,
-    shape=shape_rules.same_as_input, lower=_lower_roll)
+    shape=shape_rules.same_as_input, lower=_lower_roll, samples=_roll_samples)
 def roll(input, shift, axis):
     """The elements moved by `shift` along `axis` (numbers or vectors); what falls off one end returns at the other."""
     shifts = _shifts(shift, axis, input.ndim)
@@ -60,6 +67,13 @@ def _(op, grad):
 
 # -- tensor_scatter ------------------------------------------------------------------------------------------------
 
+def _scatter_samples(rng: Any, dtype: Any) -> list:
+    if dtype.kind in "bO":
+        return []
+    x = draw(rng, (4, 3), dtype)
+    return [[x, ints([1], [3]), draw(rng, (2, 3), dtype)], [x, ints([0, 1], [2, 2]), draw(rng, (2,), dtype)]]
+
+
 def _scattered(name: str, doc: str, combine: Any) -> Any:
     def value(tensor: Any, indices: Any, updates: Any) -> Any:
         check_scattered(indices, updates, tensor.shape)
@@ -70,7 +84,7 @@ def _scattered(name: str, doc: str, combine: Any) -> Any:
     value.__doc__ = doc
     value.__name__ = name
     return op(f"TensorScatter{name}(tensor: T, indices: Tindices, updates: T) -> output: T", Tindices=INDICES,
-              shape=lambda c: shape_rules.scattered_nd(*c.shapes), checks=True)(value)
+              shape=lambda c: shape_rules.scattered_nd(*c.shapes), checks=True, samples=_scatter_samples)(value)
 
 
 def _set(result: np.ndarray, place: tuple, updates: np.ndarray) -> None:
@@ -110,7 +124,12 @@ def _unravel_shape(c: Any) -> Any:
     return (count,) if not indices else (count, shape_rules.elements(indices))
 
 
-@op("UnravelIndex(indices: Tidx, dims: Tidx) -> output: Tidx", Tidx=INDEX, shape=_unravel_shape, checks=True)
+def _unravel_index_samples(rng: Any, dtype: Any) -> list:
+    return [[np.array([22, 41, 37], dtype), np.array([7, 6], dtype)], [np.array(5, dtype), np.array([2, 3], dtype)]]
+
+
+@op("UnravelIndex(indices: Tidx, dims: Tidx) -> output: Tidx", Tidx=INDEX, shape=_unravel_shape, checks=True,
+    samples=_unravel_index_samples)
 def unravel_index(indices, dims):
     """The coordinates, one row per dimension, of positions in a flattened tensor of shape `dims`."""
     total = int(np.prod(dims))
@@ -132,15 +151,22 @@ def _bound(side: Any) -> Any:
 _lower_value, _upper_value = _bound("left"), _bound("right")
 
 
+def _lower_bound_samples(rng: Any, dtype: Any) -> list:
+    if dtype.kind not in "fiu":
+        return []
+    rows = np.sort(draw(rng, (2, 5), dtype), -1)
+    return [[rows, draw(rng, (2, 3), dtype)], [rows, rows[:, ::2].copy()]]
+
+
 @op("LowerBound(sorted_inputs: T, values: T; out_type: type = int32) -> output: out_type",
-    out_type=INDEX.with_default(dtypes.int32), shape=shape_rules.same_as(1))
+    out_type=INDEX.with_default(dtypes.int32), shape=shape_rules.same_as(1), samples=_lower_bound_samples)
 def _lower_bound(sorted_inputs, values, out_type):
     """For each row, where `values` would go in the sorted row: before equal elements."""
     return _lower_value(sorted_inputs, values, out_type)
 
 
 @op("UpperBound(sorted_inputs: T, values: T; out_type: type = int32) -> output: out_type",
-    out_type=INDEX.with_default(dtypes.int32), shape=shape_rules.same_as(1))
+    out_type=INDEX.with_default(dtypes.int32), shape=shape_rules.same_as(1), samples=_lower_bound_samples)
 def _upper_bound(sorted_inputs, values, out_type):
     """For each row, where `values` would go in the sorted row: after equal elements."""
     return _upper_value(sorted_inputs, values, out_type)

@@ -7,6 +7,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import draw
 from jitgraph.graph import constant_rules, dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import INDEX, NUMBERS
@@ -120,8 +121,12 @@ def _by_table(values: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     return values[first], table[shifted]
 
 
+def _unique_samples(rng: Any, dtype: Any) -> list:
+    return [[draw(rng, (6,), dtype, 0, 2)], [draw(rng, (0,), dtype)]]
+
+
 @op("Unique(x: T; out_idx: type = int32) -> y: T, idx: out_idx", out_idx=_OUT, dynamic=True,
-    shape=lambda c: [(None,), shape_rules.with_rank(c.shapes[0], 1, "x")])
+    shape=lambda c: [(None,), shape_rules.with_rank(c.shapes[0], 1, "x")], samples=_unique_samples)
 def _unique(x, out_idx):
     """y: the distinct elements of the vector `x` in the order of their first occurrence; x[i] = y[idx[i]]."""
     distinct, index = first_seen(x)
@@ -129,7 +134,7 @@ def _unique(x, out_idx):
 
 
 @op("UniqueWithCounts(x: T; out_idx: type = int32) -> y: T, idx: out_idx, count: out_idx", out_idx=_OUT,
-    shape=lambda c: [(None,), shape_rules.with_rank(c.shapes[0], 1, "x"), (None,)], dynamic=True)
+    shape=lambda c: [(None,), shape_rules.with_rank(c.shapes[0], 1, "x"), (None,)], dynamic=True, samples=_unique_samples)
 def _unique_with_counts(x, out_idx):
     """As Unique; count[j] is how often y[j] occurs."""
     distinct, index = first_seen(x)
@@ -149,9 +154,13 @@ def _unique_rows(x: np.ndarray, axis: Any) -> tuple:
     return np.moveaxis(moved[first], 0, along), index
 
 
+def _unique_v2_samples(rng: Any, dtype: Any) -> list:
+    return [[draw(rng, (6,), dtype, 0, 2), np.array([0])]]
+
+
 @op("UniqueV2(x: T, axis: Taxis; out_idx: type = int32) -> y: T, idx: out_idx", out_idx=_OUT,
     Taxis=INDEX.with_default(dtypes.int64), dynamic=True,
-    shape=lambda c: [None if c.shapes[0] is None else (None,) * len(c.shapes[0]), (None,)])
+    shape=lambda c: [None if c.shapes[0] is None else (None,) * len(c.shapes[0]), (None,)], samples=_unique_v2_samples)
 def _unique_v2(x, axis, out_idx):
     """As Unique, for the slices of `x` along `axis` (a vector of at most one element)."""
     distinct, index = _unique_rows(x, axis)
@@ -160,7 +169,8 @@ def _unique_v2(x, axis, out_idx):
 
 @op("UniqueWithCountsV2(x: T, axis: Taxis; out_idx: type = int32) -> y: T, idx: out_idx, count: out_idx", out_idx=_OUT,
     Taxis=INDEX.with_default(dtypes.int64), dynamic=True,
-    shape=lambda c: [None if c.shapes[0] is None else (None,) * len(c.shapes[0]), (None,), (None,)])
+    shape=lambda c: [None if c.shapes[0] is None else (None,) * len(c.shapes[0]), (None,), (None,)],
+    samples=_unique_v2_samples)
 def _unique_with_counts_v2(x, axis, out_idx):
     """As UniqueWithCounts, for the slices of `x` along `axis` (a vector of at most one element)."""
     distinct, index = _unique_rows(x, axis)
@@ -179,7 +189,8 @@ def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = N
 
 
 @op("ListDiff(x: T, y: T; out_idx: type = int32) -> out: T, idx: out_idx", out_idx=_OUT, dynamic=True,
-    shape=lambda c: [(None,), (None,)], constant=constant_rules.by_value)
+    shape=lambda c: [(None,), (None,)], constant=constant_rules.by_value,
+    samples=lambda rng, dtype: [[draw(rng, (6,), dtype, 0, 3), draw(rng, (2,), dtype, 0, 3)]])
 def _list_diff(x, y, out_idx):
     """The elements of the vector `x` that are not in `y`, duplicates and order kept, and their positions."""
     if x.dtype.kind in "iufb":

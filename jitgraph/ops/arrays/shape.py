@@ -9,6 +9,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.declare.renamed_arguments import renamed
+from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import constant_rules, shape_rules
 from jitgraph.graph.composite import SparseTensor, SparseTensorValue, is_sparse
 from jitgraph.graph.convert import convert_to_tensor
@@ -54,7 +55,8 @@ def _shape(input, out_type):
 @op("ShapeN(input: N*T; out_type: type = int32) -> output: N*out_type", out_type=INDEX, grad=NOT_DIFFERENTIABLE,
     shape=lambda c: [(None if s is None else len(s),) for s in c.shapes],
     lower=lambda b, xs, out_type: [b.const(sizes_array(x.shape, out_type), out_type) for x in xs], constant=_constant_shape,
-    of_shape=list)
+    of_shape=list,
+    samples=lambda rng, dtype: [[[draw(rng, (2, 3), dtype), draw(rng, (), dtype)]]])
 def shape_n(input, out_type):
     """The shapes of all inputs, one vector each."""
     return [sizes_array(x.shape, out_type) for x in input]
@@ -177,8 +179,15 @@ def _lower_reshape(b: Any, x: Any, shape: Any) -> Any:
     return b.reshape(x, reshaped(x.shape, plain_sizes(shape.constant)))
 
 
+def _reshape_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (2, 6), dtype)
+    return [[x, ints(3, 4)], [x, ints(-1)], [x, ints(2, -1, 1)], [x[0, 0], ints(1, 1)], [x[:0], ints(0, 3)],
+            [x[:1, :1], ints()]]
+
+
 @op("Reshape(tensor: T, shape: Tshape) -> output: T", Tshape=INDEX, shape=_reshape_shape, lower=_lower_reshape,
-    constant=constant_rules.view(lambda value, others: value.reshape(tuple(others[0]))), symbolic=True)
+    constant=constant_rules.view(lambda value, others: value.reshape(tuple(others[0]))), symbolic=True,
+    samples=_reshape_samples)
 def reshape(tensor, shape):
     """The elements of `tensor`, in row-major order, in the shape `shape`; one size may be -1 (what remains)."""
     try:
@@ -217,9 +226,14 @@ def _lower_expand_dims(b: Any, x: Any, dim: Any) -> Any:
     return b.reshape(x, _expanded(tuple(x.shape), dim.constant.reshape(())))
 
 
+def _expand_dims_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (2, 3), dtype)
+    return [[x, np.int32(0)], [x, np.int32(-1)], [x, np.int32(1)], [x[0, 0], np.int32(0)], [x[:0], np.int32(2)]]
+
+
 @op("ExpandDims(input: T, dim: Tdim) -> output: T", Tdim=INDEX, shape=_expand_dims_shape, lower=_lower_expand_dims,
     renamed={"axis": "dim"}, constant=constant_rules.view(lambda value, others: np.expand_dims(value, int(others[0]))),
-    symbolic=True)
+    symbolic=True, samples=_expand_dims_samples)
 def _expand_dims(input, dim):
     """The input with a dimension of size 1 inserted at position `dim` (negative: from the end, -1 appends)."""
     try:
@@ -260,10 +274,15 @@ def _constant_squeeze(op: Any, index: int, value_of: Any) -> Any:
         return None
 
 
+def _squeeze_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (1, 3, 1), dtype)
+    return [[x], ([x], {"squeeze_dims": [0]}), ([x], {"squeeze_dims": [-1]}), [x[:, :1]], [x[:, :0]]]
+
+
 @op("Squeeze(input: T; squeeze_dims: list(int) = []) -> output: T",
     shape=lambda c: squeezed(c.shapes[0], c.attrs["squeeze_dims"]),
     lower=lambda b, x, squeeze_dims: b.reshape(x, squeezed(tuple(x.shape), squeeze_dims)),
-    renamed={"axis": "squeeze_dims"}, constant=_constant_squeeze, symbolic=True)
+    renamed={"axis": "squeeze_dims"}, constant=_constant_squeeze, symbolic=True, samples=_squeeze_samples)
 def _squeeze(input, squeeze_dims):
     """The input without its dimensions of size 1, or only without those in `squeeze_dims`."""
     try:

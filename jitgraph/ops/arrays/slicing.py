@@ -9,6 +9,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import draw, ints, results
 from jitgraph.graph import constant_rules, dtypes, shape_rules
 from jitgraph.graph.dtypes import TypeSet
 from jitgraph.ops.arrays.fill import ones_like
@@ -62,8 +63,13 @@ def _lower_slice(b: Any, x: Any, begin: Any, size: Any) -> Any:
     return b.slice(x, start, _slice_sizes(x.shape, start, plain_sizes(size.constant)))
 
 
+def _slice_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (4, 6), dtype)
+    return [[x, ints(1, 2), ints(2, 3)], [x, ints(0, 1), ints(-1, -1)], [x, ints(4, 0), ints(0, 6)]]
+
+
 @op("Slice(input: T, begin: Index, size: Index) -> output: T", Index=_BOUNDS, shape=_slice_shape, lower=_lower_slice,
-    constant=constant_rules.by_value, symbolic=True)
+    constant=constant_rules.by_value, symbolic=True, samples=_slice_samples)
 def _slice(input, begin, size):
     """The part of `input` that starts at `begin` and has the shape `size` (-1: up to the end)."""
     start = plain_sizes(begin)
@@ -267,8 +273,19 @@ def numpy_index(bounds: list, attrs: dict[str, Any]) -> tuple:
     return tuple(index)
 
 
+def _strided_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (4, 6), dtype)
+    begin, end, step = ints(1, 0), ints(3, 6), ints(1, 2)
+    return [([x, begin, end, step], {}), ([x, begin, end, step], {"begin_mask": 1, "end_mask": 2}),
+            ([x, begin, end, step], {"shrink_axis_mask": 1}), ([x, ints(3, 5), ints(0, 0), ints(-1, -2)], {}),
+            ([x, ints(0, 1), ints(0, 2), ints(1, 1)], {"ellipsis_mask": 1}),
+            ([x, ints(0, 1), ints(0, 2), ints(1, 1)], {"new_axis_mask": 1}),
+            ([x[:0], ints(0), ints(2), ints(1)], {})]
+
+
 @op(f"StridedSlice(input: T, begin: Index, end: Index, strides: Index; {_MASKS}) -> output: T", Index=_BOUNDS,
-    shape=_strided_slice_shape, lower=_lower_strided_slice, constant=_constant_strided_slice, symbolic=True)
+    shape=_strided_slice_shape, lower=_lower_strided_slice, constant=_constant_strided_slice, symbolic=True,
+    samples=_strided_samples)
 def strided_slice_by_masks(input, begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
     """``input[begin:end:strides]`` with Python's rules.
 
@@ -316,8 +333,16 @@ def _spread(b: Any, x: Any, axis: int, step: Any) -> Any:
     return b.slice(flat, [0] * rank, [length if i == axis else d for i, d in enumerate(flat.shape)])
 
 
+def _strided_slice_grad_samples(rng: Any, dtype: Any) -> list:
+    found = []
+    for (x, *bounds), attrs in _strided_samples(rng, dtype):
+        sliced, = results(strided_slice_by_masks, [x, *bounds], attrs)
+        found.append(([ints(*x.shape), *bounds, draw(rng, np.shape(sliced), dtype)], attrs))
+    return found
+
+
 @op(f"StridedSliceGrad(shape: Index, begin: Index, end: Index, strides: Index, dy: T; {_MASKS}) -> output: T",
-    Index=_BOUNDS, shape=shape_rules.from_value(0), lower=_lower_strided_slice_grad)
+    Index=_BOUNDS, shape=shape_rules.from_value(0), lower=_lower_strided_slice_grad, samples=_strided_slice_grad_samples)
 def _strided_slice_grad(shape, begin, end, strides, dy, begin_mask, end_mask, ellipsis_mask, new_axis_mask,
                         shrink_axis_mask):
     """The gradient of StridedSlice: `dy` in its place in zeros of `shape`."""

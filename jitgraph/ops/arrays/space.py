@@ -7,6 +7,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor
@@ -125,8 +126,14 @@ class _Known:
         self.constant = constant
 
 
+def _space_to_batch_nd_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (2, 4, 6, 3), dtype)
+    return [[x, ints(2, 3), ints([0, 0], [0, 0])], [x, ints(2), ints([1, 1])], [x, ints(3, 2), ints([1, 1], [2, 0])],
+            [x[:, :, 0, 0], ints(1), ints([0, 0])]]
+
+
 @op("SpaceToBatchND(input: T, block_shape: Tblock_shape, paddings: Tpaddings) -> output: T", Tblock_shape=INDEX,
-    Tpaddings=INDEX, shape=_moved_shape(_to_batch_sizes), lower=_lower_to_batch)
+    Tpaddings=INDEX, shape=_moved_shape(_to_batch_sizes), lower=_lower_to_batch, samples=_space_to_batch_nd_samples)
 def space_to_batch_nd(input, block_shape, paddings):
     """Blocks of the (padded) spatial dimensions are dealt out to the batch, element by element."""
     return np.ascontiguousarray(_lower_to_batch(_NumPy, input, _Known(block_shape), _Known(paddings)))
@@ -137,8 +144,13 @@ def _(op, grad):
     return [batch_to_space_nd(grad, op.inputs[1], op.inputs[2]), None, None]
 
 
+def _batch_to_space_nd_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (6, 2, 3, 2), dtype)
+    return [[x, ints(2, 3), ints([0, 0], [0, 0])], [x, ints(3), ints([1, 2])], [x, ints(1, 2), ints([1, 0], [0, 1])]]
+
+
 @op("BatchToSpaceND(input: T, block_shape: Tblock_shape, crops: Tcrops) -> output: T", Tblock_shape=INDEX, Tcrops=INDEX,
-    shape=_moved_shape(_from_batch_sizes), lower=_lower_from_batch)
+    shape=_moved_shape(_from_batch_sizes), lower=_lower_from_batch, samples=_batch_to_space_nd_samples)
 def batch_to_space_nd(input, block_shape, crops):
     """The inverse of SpaceToBatchND, cropped."""
     return _lower_from_batch(_NumPy, input, _Known(block_shape), _Known(crops))
@@ -161,9 +173,14 @@ def _square_shape(sizes: Any) -> Any:
     return rule
 
 
+def _space_to_batch_samples(rng: Any, dtype: Any) -> list:
+    return [([draw(rng, (4, 2, 4, 3), dtype), ints([0, 0], [1, 1])], {"block_size": 2})]
+
+
 @op("SpaceToBatch(input: T, paddings: Tpaddings; block_size: int >= 2) -> output: T", Tpaddings=INDEX,
     shape=_square_shape(_to_batch_sizes),
-    lower=lambda b, x, paddings, block_size: _lower_to_batch(b, x, _Known(np.array([block_size] * 2)), paddings))
+    lower=lambda b, x, paddings, block_size: _lower_to_batch(b, x, _Known(np.array([block_size] * 2)), paddings),
+    samples=_space_to_batch_samples)
 def _space_to_batch(input, paddings, block_size):
     """SpaceToBatchND for images and square blocks."""
     return space_to_batch_nd.opdef.value(input, np.array([block_size] * 2), paddings)
@@ -176,7 +193,8 @@ def _(op, grad):
 
 @op("BatchToSpace(input: T, crops: Tidx; block_size: int >= 2) -> output: T", Tidx=INDEX,
     shape=_square_shape(_from_batch_sizes),
-    lower=lambda b, x, crops, block_size: _lower_from_batch(b, x, _Known(np.array([block_size] * 2)), crops))
+    lower=lambda b, x, crops, block_size: _lower_from_batch(b, x, _Known(np.array([block_size] * 2)), crops),
+    samples=_space_to_batch_samples)
 def _batch_to_space(input, crops, block_size):
     """BatchToSpaceND for images and square blocks."""
     return batch_to_space_nd.opdef.value(input, np.array([block_size] * 2), crops)
@@ -236,8 +254,14 @@ def _depth_to_space_by(b: Any, x: Any, block: int, data_format: str) -> Any:
     return b.reshape(b.transpose(split, [0, 1, 3, 2, 4, 5]), (n, h * block, w * block, ch // (block * block)))
 
 
+def _space_to_depth_samples(rng: Any, dtype: Any) -> list:
+    return [([draw(rng, (2, 4, 2, 8), dtype)], {"block_size": 2}),
+            ([draw(rng, (2, 8, 4, 2), dtype)], {"block_size": 2, "data_format": "NCHW"})]
+
+
 @op(f"SpaceToDepth(input: T; {_DEPTH}) -> output: T", shape=_depth_shape(True),
-    lower=lambda b, x, block_size, data_format: _space_to_depth_by(b, x, block_size, data_format))
+    lower=lambda b, x, block_size, data_format: _space_to_depth_by(b, x, block_size, data_format),
+    samples=_space_to_depth_samples)
 def _space_to_depth(input, block_size, data_format):
     """Blocks of height and width become channels."""
     return np.ascontiguousarray(_space_to_depth_by(_NumPy, input, block_size, data_format))
@@ -249,7 +273,8 @@ def _(op, grad):
 
 
 @op(f"DepthToSpace(input: T; {_DEPTH}) -> output: T", shape=_depth_shape(False),
-    lower=lambda b, x, block_size, data_format: _depth_to_space_by(b, x, block_size, data_format))
+    lower=lambda b, x, block_size, data_format: _depth_to_space_by(b, x, block_size, data_format),
+    samples=_space_to_depth_samples)
 def _depth_to_space(input, block_size, data_format):
     """Channels become blocks of height and width."""
     return np.ascontiguousarray(_depth_to_space_by(_NumPy, input, block_size, data_format))

@@ -9,6 +9,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare import prim
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.dtypes import INDEX, REALS
@@ -60,14 +61,16 @@ def _falling(x: np.ndarray) -> np.ndarray:
 
 
 @op("TopKV2(input: T, k: int32; sorted: bool = true) -> values: T, indices: int32", T=REALS, shape=_top_k_shape,
-    checks=True, lower=_lower_top_k)
+    checks=True, lower=_lower_top_k,
+    samples=lambda rng, dtype: [[draw(rng, (2, 5), dtype), np.int32(3)], [draw(rng, (4,), dtype), np.int32(1)]])
 def _top_k_v2(input, k):
     """The `k` largest elements of each row (last axis) in falling order, and their positions; ties by position."""
     return _top_k_value(input, int(k))
 
 
 @op("TopK(input: T; k: int >= 0, sorted: bool = true) -> values: T, indices: int32", T=REALS, shape=_top_k_shape,
-    checks=True, lower=_lower_top_k)
+    checks=True, lower=_lower_top_k,
+    samples=lambda rng, dtype: [([draw(rng, (2, 5), dtype)], {"k": 3})])
 def _top_k_v1(input, k):
     """As TopKV2, with `k` an attribute."""
     return _top_k_value(input, k)
@@ -98,7 +101,8 @@ def _nth_shape(c: Any) -> Any:
     return None if c.shapes[0] is None else tuple(c.shapes[0][:-1])
 
 
-@op("NthElement(input: T, n: int32; reverse: bool = false) -> values: T", T=REALS, shape=_nth_shape, checks=True)
+@op("NthElement(input: T, n: int32; reverse: bool = false) -> values: T", T=REALS, shape=_nth_shape, checks=True,
+    samples=lambda rng, dtype: [([draw(rng, (2, 5), dtype), np.int32(2)], {"reverse": reverse}) for reverse in (False, True)])
 def _nth_element(input, n, reverse):
     """The element at place `n` of each row (last axis) in rising (with `reverse`, falling) order."""
     if not 0 <= n < input.shape[-1]:
@@ -144,14 +148,16 @@ def _in_top_k_shape(c: Any) -> Any:
 
 
 @op("InTopK(predictions: float32, targets: T; k: int) -> precision: bool", T=_OUT, shape=_in_top_k_shape,
-    lower=_lower_in_top_k)
+    lower=_lower_in_top_k,
+    samples=lambda rng, dtype: [([draw(rng, (3, 4), np.float32), np.array([0, 3, 1], dtype)], {"k": 2})])
 def _in_top_k_v1(predictions, targets, k):
     """Whether each target class is among the `k` highest predictions of its row; ties count as in."""
     return _in_top_k(predictions, targets, k)
 
 
 @op("InTopKV2(predictions: float32, targets: T, k: T) -> precision: bool", T=_OUT, shape=_in_top_k_shape,
-    lower=_lower_in_top_k)
+    lower=_lower_in_top_k,
+    samples=lambda rng, dtype: [[draw(rng, (3, 4), np.float32), np.array([0, 3, 1], dtype), np.array(2, dtype)]])
 def _in_top_k_v2(predictions, targets, k):
     """Whether each target class is among the `k` highest predictions of its row; ties count as in."""
     return _in_top_k(predictions, targets, int(k))

@@ -8,6 +8,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare import prim
 from jitgraph.declare.op import FLOATS, REALS, elementwise
+from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.counting import gradient_of_nodes
@@ -28,7 +29,11 @@ def _(op, grad):
     return raw.ReluGrad(grad, op.outputs[0])
 
 
-@elementwise("ReluGrad(gradients: T, features: T) -> backprops: T", T=REALS)
+def _gradient_samples(rng: Any, dtype: Any) -> list:
+    return [[draw(rng, shape, dtype), draw(rng, shape, dtype)] for shape in ((2, 3), (), (0, 3), (1, 1))]
+
+
+@elementwise("ReluGrad(gradients: T, features: T) -> backprops: T", T=REALS, samples=_gradient_samples)
 def relu_grad(gradients, features, T):
     """The gradient of Relu: `gradients` where `features` (its input or output) are positive, else 0 times them."""
     return gradients * prim.cast(features > 0, T)
@@ -52,7 +57,7 @@ def _(op, grad):
     return raw.Relu6Grad(grad, op.outputs[0])
 
 
-@elementwise("Relu6Grad(gradients: T, features: T) -> backprops: T", T=REALS)
+@elementwise("Relu6Grad(gradients: T, features: T) -> backprops: T", T=REALS, samples=_gradient_samples)
 def relu6_grad(gradients, features, T):
     """The gradient of Relu6: `gradients` where 0 < `features` < 6, else 0 times them."""
     return gradients * prim.cast(prim.logical_and(features > 0, features < 6), T)
@@ -78,7 +83,7 @@ def _(op, grad):
 
 
 @elementwise("LeakyReluGrad(gradients: T, features: T; alpha: float = 0.2) -> backprops: T",
-             T=FLOATS.with_default(dtypes.float32))
+             T=FLOATS.with_default(dtypes.float32), samples=_gradient_samples)
 def leaky_relu_grad(gradients, features, alpha):
     """The gradient of LeakyRelu at `features`."""
     return prim.select(features > 0, gradients, gradients * alpha)
@@ -102,7 +107,7 @@ def _(op, grad):
     return raw.EluGrad(grad, op.outputs[0])
 
 
-@elementwise("EluGrad(gradients: T, outputs: T) -> backprops: T", T=FLOATS)
+@elementwise("EluGrad(gradients: T, outputs: T) -> backprops: T", T=FLOATS, samples=_gradient_samples)
 def elu_grad(gradients, outputs):
     """The gradient of Elu, given its `outputs`."""
     return prim.select(outputs < 0, (outputs + 1) * gradients, gradients)
@@ -127,7 +132,7 @@ def _(op, grad):
     return raw.SeluGrad(grad, op.outputs[0])
 
 
-@elementwise("SeluGrad(gradients: T, outputs: T) -> backprops: T", T=FLOATS)
+@elementwise("SeluGrad(gradients: T, outputs: T) -> backprops: T", T=FLOATS, samples=_gradient_samples)
 def selu_grad(gradients, outputs):
     """The gradient of Selu, given its `outputs`."""
     return prim.select(outputs < 0, gradients * (outputs + SELU_SCALE * SELU_ALPHA), gradients * SELU_SCALE)
@@ -152,7 +157,7 @@ def _(op, grad):
     return raw.Mul(grad, raw.Sigmoid(op.inputs[0]), name="mul")
 
 
-@elementwise("SoftplusGrad(gradients: T, features: T) -> backprops: T", T=FLOATS)
+@elementwise("SoftplusGrad(gradients: T, features: T) -> backprops: T", T=FLOATS, samples=_gradient_samples)
 def softplus_grad(gradients, features):
     """The gradient of Softplus at `features`."""
     return gradients / (prim.exp(-features) + 1)
@@ -177,7 +182,7 @@ def _(op, grad):
     return raw.SoftsignGrad(grad, op.inputs[0])
 
 
-@elementwise("SoftsignGrad(gradients: T, features: T) -> backprops: T", T=FLOATS)
+@elementwise("SoftsignGrad(gradients: T, features: T) -> backprops: T", T=FLOATS, samples=_gradient_samples)
 def softsign_grad(gradients, features):
     """The gradient of Softsign at `features`."""
     below = prim.abs(features) + 1

@@ -5,6 +5,7 @@ from typing import Any
 
 from jitgraph import raw_ops as raw
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import draw
 from jitgraph.graph import shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import NUMBERS
@@ -38,8 +39,15 @@ def _bias_add_shape(c: Any) -> Any:
     return tuple(merged if i == axis else d for i, d in enumerate(value))
 
 
+def _bias_add_samples(rng: Any, dtype: Any) -> list:
+    return [[draw(rng, (2, 3), dtype), draw(rng, (3,), dtype)],
+            [draw(rng, (2, 2, 2, 3), dtype), draw(rng, (3,), dtype)],
+            ([draw(rng, (2, 3, 2, 2), dtype), draw(rng, (3,), dtype)], {"data_format": "NCHW"})]
+
+
 @op(f"BiasAdd(value: T, bias: T; {_LAYOUT}) -> output: T", T=NUMBERS, shape=_bias_add_shape,
-    lower=lambda b, value, bias, data_format: value + b.reshape(bias, _column(value.shape, data_format)))
+    lower=lambda b, value, bias, data_format: value + b.reshape(bias, _column(value.shape, data_format)),
+    samples=_bias_add_samples)
 def _bias_add(value, bias, data_format):
     """`value` plus the vector `bias` along its channels."""
     if bias.shape != (value.shape[channel_axis(value.ndim, data_format)],):
@@ -66,7 +74,8 @@ def _all_but_channel(rank: int, data_format: str) -> tuple:
 
 
 @op(f"BiasAddGrad(out_backprop: T; {_LAYOUT}) -> output: T", T=NUMBERS, shape=_bias_add_grad_shape,
-    lower=lambda b, grad, data_format: b.reduce("add", grad, _all_but_channel(len(grad.shape), data_format)))
+    lower=lambda b, grad, data_format: b.reduce("add", grad, _all_but_channel(len(grad.shape), data_format)),
+    samples=lambda rng, dtype: [[draw(rng, (2, 3), dtype)], ([draw(rng, (2, 3, 2, 2), dtype)], {"data_format": "NCHW"})])
 def bias_add_grad(out_backprop, data_format):
     """The gradient of BiasAdd with respect to the bias: the sum over everything but the channels."""
     return precise_sum(out_backprop, _all_but_channel(out_backprop.ndim, data_format))
@@ -92,7 +101,8 @@ def _bias_add_v1_shape(c: Any) -> Any:
 
 
 @op("BiasAddV1(value: T, bias: T) -> output: T", T=NUMBERS,
-    shape=_bias_add_v1_shape, lower=lambda b, value, bias: value + bias)
+    shape=_bias_add_v1_shape, lower=lambda b, value, bias: value + bias,
+    samples=lambda rng, dtype: [[draw(rng, (2, 3), dtype), draw(rng, (3,), dtype)]])
 def _bias_add_v1(value, bias):
     """`value` plus the vector `bias` along the last axis; the older form of BiasAdd."""
     return value + bias

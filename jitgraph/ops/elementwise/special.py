@@ -262,7 +262,8 @@ def _(op, grad):
 
 
 @op("CheckNumerics(tensor: T; message: string) -> output: T", T=FLOATS, shape=shape_rules.same_as_input, host=True,
-    stateful=True)
+    stateful=True,
+    samples=lambda rng, dtype: [([draw(rng, shape, dtype)], {"message": "wrong"}) for shape in ((2, 3), (), (0, 2))])
 def _check_numerics(tensor, message):
     """`tensor`, unchanged; InvalidArgumentError if it has an infinite or NaN element."""
     from jitgraph.graph.errors import InvalidArgumentError

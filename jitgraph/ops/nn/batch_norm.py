@@ -10,6 +10,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare import prim
 from jitgraph.declare.op import op
 from jitgraph.declare.renamed_arguments import renamed
+from jitgraph.declare.samples import draw, results
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import TypeSet
@@ -162,6 +163,18 @@ def _second_gradient(op: Any, *grads: Any, gradients: Callable) -> list:
 vars(_second_gradient)["takes_gradients"] = True
 
 
+def _samples(rng: Any, dtype: Any) -> list:
+    found = []
+    for layout, shape in (("NHWC", (3, 2, 2, 4)), ("NCHW", (3, 4, 2, 2))):
+        for training in (True, False):
+            moments = [np.zeros(0, np.float32)] * 2
+            if not training:
+                moments = [draw(rng, (4,), np.float32), draw(rng, (4,), np.float32, 0.5, 2)]
+            found.append(([draw(rng, shape, dtype), draw(rng, (4,), np.float32), draw(rng, (4,), np.float32), *moments],
+                          {"data_format": layout, "is_training": training, "epsilon": 0.1}))
+    return found
+
+
 def _declare(version: str, types: Any, spare: bool) -> None:
     """FusedBatchNorm and its gradient in one of three forms; `spare`: with a third reserved output."""
     kind = "T" if version == "" else "U"
@@ -179,7 +192,7 @@ def _declare(version: str, types: Any, spare: bool) -> None:
 
     builder = op(f"FusedBatchNorm{version}(x: T, scale: {kind}, offset: {kind}, mean: {kind}, variance: {kind}; "
                  f"{_ATTRS}) -> y: T, batch_mean: {kind}, batch_variance: {kind}, reserve_space_1: {kind}, "
-                 f"reserve_space_2: {kind}{third}", shape=_outputs_shape(6 if spare else 5), lower=lower,
+                 f"reserve_space_2: {kind}{third}", shape=_outputs_shape(6 if spare else 5), lower=lower, samples=_samples,
                  **type_sets)(forward)
 
     def gradient(op, grad, *others):
@@ -191,6 +204,15 @@ def _declare(version: str, types: Any, spare: bool) -> None:
         return [found[0], found[1], found[2], None, None]
 
     builder.gradient(gradient)
+
+    def gradient_samples(rng, dtype):
+        found = []
+        for inputs, attrs in _samples(rng, dtype):
+            y, _, _, *saved = results(builder, inputs, attrs)
+            saved = saved[:2] if attrs["is_training"] else inputs[3:5]
+            reserved = [np.zeros((), np.float32)] if spare else []
+            found.append(([draw(rng, y.shape, dtype), inputs[0], inputs[1], *saved, *reserved], attrs))
+        return found
 
     def backward(y_backprop, x, scale, reserve_space_1, reserve_space_2, *reserve, epsilon, data_format, is_training):
         """The gradients of FusedBatchNorm for x, scale and offset."""
@@ -214,7 +236,7 @@ def _declare(version: str, types: Any, spare: bool) -> None:
     backward_builder = op(
        f"FusedBatchNormGrad{version}(y_backprop: T, x: T, scale: {scales}, reserve_space_1: {kind}, reserve_space_2: {kind}"
        f"{third}; {_ATTRS}) -> x_backprop: T, scale_backprop: {kind}, offset_backprop: {kind}, {spaces[0]}: {kind}, "
-       f"{spaces[1]}: {kind}", shape=grad_shape, lower=lower_backward, **type_sets)(backward)
+       f"{spaces[1]}: {kind}", shape=grad_shape, lower=lower_backward, samples=gradient_samples, **type_sets)(backward)
     backward_builder.gradient(_second_gradient)
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import draw, ints, results
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.dtypes import FLOATS, INDEX
@@ -183,10 +185,34 @@ def _check_output(grad: np.ndarray, batch: int, wins: list[Window], channels: in
         raise invalid(f"Size of out_backprop doesn't match computed: actual = {list(grad.shape)}, computed = {list(expected)}")
 
 
+def _with_gradients(forward: Any, rng: Any, dtype: Any) -> list:
+    """Input, filter, the gradient of the output and the attributes of each sample of a convolution."""
+    return [(x, w, draw(rng, results(forward, [x, w], attrs)[0].shape, dtype), attrs)
+            for (x, w), attrs in forward.opdef.samples(rng, dtype)]
+
+
+def _input_gradient_samples(forward: Any) -> Callable:
+    return lambda rng, dtype: [([ints(*x.shape), w, grad], attrs) for x, w, grad, attrs in _with_gradients(forward, rng, dtype)]
+
+
+def _filter_gradient_samples(forward: Any) -> Callable:
+    return lambda rng, dtype: [([x, ints(*w.shape), grad], attrs) for x, w, grad, attrs in _with_gradients(forward, rng, dtype)]
+
+
 # -- 2-D -----------------------------------------------------------------------------------------------------------
 
+_STEPS = ({"strides": [1, 1, 1, 1], "padding": "SAME"}, {"strides": [1, 2, 2, 1], "padding": "VALID"},
+          {"strides": [1, 2, 1, 1], "padding": "SAME"})
+
+
+def _conv_2d_samples(rng: Any, dtype: Any) -> list:
+    x, w = draw(rng, (2, 5, 4, 3), dtype), draw(rng, (3, 2, 3, 2), dtype)
+    dilated = {"strides": [1, 1, 1, 1], "padding": "VALID", "dilations": [1, 2, 1, 1]}
+    return [([x, w], attrs) for attrs in (*_STEPS, dilated)]
+
+
 @op(f"Conv2D(input: T, filter: T; {_ATTRS_2D}) -> output: T", T=_CONV_TYPES, shape=_conv_shape, lower=window_lowering.forward,
-    costly=True, flops=shape_rules.flops_of_products)
+    costly=True, flops=shape_rules.flops_of_products, samples=_conv_2d_samples)
 def _conv2d(input, filter, strides, padding, explicit_paddings, data_format, dilations):
     """2-D convolution (cross-correlation) of images with `filter` [height, width, in, out]."""
     return _forward(input, filter, data_format, strides, padding, dilations, explicit_paddings)
@@ -224,7 +250,7 @@ def _filter_shape(c: Any) -> Any:
 
 
 @op(f"Conv2DBackpropInput(input_sizes: int32, filter: T, out_backprop: T; {_ATTRS_2D}) -> output: T", T=_CONV_TYPES,
-    shape=_backprop_input_shape, lower=window_lowering.input_gradient)
+    shape=_backprop_input_shape, lower=window_lowering.input_gradient, samples=_input_gradient_samples(_conv2d))
 def conv2d_backprop_input(input_sizes, filter, out_backprop, strides, padding, explicit_paddings, data_format, dilations):
     """The gradient of Conv2D for an input of shape `input_sizes`."""
     return _backward_input(input_sizes, filter, out_backprop, data_format, strides, padding, dilations,
@@ -240,7 +266,7 @@ def _(op, grad):
 
 
 @op(f"Conv2DBackpropFilter(input: T, filter_sizes: int32, out_backprop: T; {_ATTRS_2D}) -> output: T", T=FLOATS,
-    shape=_filter_shape, lower=window_lowering.filter_gradient)
+    shape=_filter_shape, lower=window_lowering.filter_gradient, samples=_filter_gradient_samples(_conv2d))
 def conv2d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, explicit_paddings, data_format,
                            dilations):
     """The gradient of Conv2D for a filter of shape `filter_sizes`."""
@@ -261,8 +287,13 @@ def _(op, grad):
 _NAMES_3D = ("strides", "padding", "data_format", "dilations")
 
 
+def _conv_3d_samples(rng: Any, dtype: Any) -> list:
+    x, w = draw(rng, (1, 3, 4, 3, 2), dtype), draw(rng, (2, 2, 2, 2, 2), dtype)
+    return [([x, w], {"strides": [1] * 5, "padding": padding}) for padding in ("SAME", "VALID")]
+
+
 @op(f"Conv3D(input: T, filter: T; {_ATTRS_3D}) -> output: T", T=FLOATS, shape=_conv_shape, lower=volume_lowering.forward,
-    costly=True)
+    costly=True, samples=_conv_3d_samples)
 def _conv3d(input, filter, strides, padding, data_format, dilations):
     """3-D convolution (cross-correlation) of volumes with `filter` [depth, height, width, in, out]."""
     return _forward(input, filter, data_format, strides, padding, dilations)
@@ -279,7 +310,7 @@ def _(op, grad):
 
 
 @op(f"Conv3DBackpropInputV2(input_sizes: Tshape, filter: T, out_backprop: T; {_ATTRS_3D}) -> output: T", T=FLOATS,
-    Tshape=INDEX, shape=_backprop_input_shape, lower=volume_lowering.input_gradient)
+    Tshape=INDEX, shape=_backprop_input_shape, lower=volume_lowering.input_gradient, samples=_input_gradient_samples(_conv3d))
 def conv3d_backprop_input(input_sizes, filter, out_backprop, strides, padding, data_format, dilations):
     """The gradient of Conv3D for an input of shape `input_sizes`."""
     return _backward_input(input_sizes, filter, out_backprop, data_format, strides, padding, dilations)
@@ -294,7 +325,7 @@ def _(op, grad):
 
 
 @op(f"Conv3DBackpropFilterV2(input: T, filter_sizes: int32, out_backprop: T; {_ATTRS_3D}) -> output: T", T=FLOATS,
-    shape=_filter_shape, lower=volume_lowering.filter_gradient)
+    shape=_filter_shape, lower=volume_lowering.filter_gradient, samples=_filter_gradient_samples(_conv3d))
 def conv3d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, data_format, dilations):
     """The gradient of Conv3D for a filter of shape `filter_sizes`."""
     return _backward_filter(input, filter_sizes, out_backprop, data_format, strides, padding, dilations)
@@ -326,8 +357,13 @@ def _grouped(filters: np.ndarray) -> np.ndarray:
     return filters.reshape(rows, columns, 1, channels * multiplier)
 
 
+def _depthwise_samples(rng: Any, dtype: Any) -> list:
+    x, w = draw(rng, (2, 5, 4, 3), dtype), draw(rng, (3, 2, 3, 2), dtype)
+    return [([x, w], attrs) for attrs in _STEPS[:2]]
+
+
 @op(f"DepthwiseConv2dNative(input: T, filter: T; {_ATTRS_DEPTHWISE}) -> output: T", T=FLOATS, shape=_depthwise_shape,
-    lower=window_lowering.depthwise, costly=True)
+    lower=window_lowering.depthwise, costly=True, samples=_depthwise_samples)
 def _depthwise_conv2d(input, filter, strides, padding, data_format, dilations):
     """2-D convolution of each channel by itself with `filter` [height, width, in, multiplier]."""
     return _forward(input, _grouped(filter), data_format, strides, padding, dilations)
@@ -342,7 +378,8 @@ def _(op, grad):
 
 
 @op(f"DepthwiseConv2dNativeBackpropInput(input_sizes: int32, filter: T, out_backprop: T; {_ATTRS_DEPTHWISE}) "
-    "-> output: T", T=FLOATS, shape=_backprop_input_shape, lower=window_lowering.depthwise_input_gradient)
+    "-> output: T", T=FLOATS, shape=_backprop_input_shape, lower=window_lowering.depthwise_input_gradient,
+    samples=_input_gradient_samples(_depthwise_conv2d))
 def depthwise_backprop_input(input_sizes, filter, out_backprop, strides, padding, data_format, dilations):
     """The gradient of DepthwiseConv2dNative for an input of shape `input_sizes`."""
     return _backward_input(input_sizes, _grouped(filter), out_backprop, data_format, strides, padding, dilations)
@@ -357,7 +394,8 @@ def _(op, grad):
 
 
 @op(f"DepthwiseConv2dNativeBackpropFilter(input: T, filter_sizes: int32, out_backprop: T; {_ATTRS_DEPTHWISE}) "
-    "-> output: T", T=FLOATS, shape=_filter_shape, lower=window_lowering.depthwise_filter_gradient)
+    "-> output: T", T=FLOATS, shape=_filter_shape, lower=window_lowering.depthwise_filter_gradient,
+    samples=_filter_gradient_samples(_depthwise_conv2d))
 def depthwise_backprop_filter(input, filter_sizes, out_backprop, strides, padding, data_format, dilations):
     """The gradient of DepthwiseConv2dNative for a filter of shape `filter_sizes`."""
     sizes = [int(d) for d in filter_sizes]

@@ -9,6 +9,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.op import op
 from jitgraph.declare.renamed_arguments import renamed
+from jitgraph.declare.samples import draw, ints, results
 from jitgraph.graph import shape_rules
 from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.dtypes import REALS
@@ -34,9 +35,16 @@ def _patches_shape(c: Any) -> Any:
     return (images[0], wins[0].output, wins[1].output, depth)
 
 
+_PATCHES = {"ksizes": [1, 2, 3, 1], "strides": [1, 2, 1, 1], "rates": [1, 1, 1, 1], "padding": "SAME"}
+
+
+def _patch_samples(rng: Any, dtype: Any) -> list:
+    return [([draw(rng, (2, 5, 4, 3), dtype)], {**_PATCHES, "padding": padding}) for padding in ("SAME", "VALID")]
+
+
 @op(f"ExtractImagePatches(images: T; ksizes: list(int) >= 4, strides: list(int) >= 4, rates: list(int) >= 4, "
     f"{_PADDING}) -> patches: T",
-    T=REALS, shape=_patches_shape)
+    T=REALS, shape=_patches_shape, samples=_patch_samples)
 def _extract_image_patches(images, ksizes, strides, rates, padding):
     """Every window of the images, flattened, as the channels of a new image."""
     taps = tuple(ksizes[1:3])
@@ -54,7 +62,8 @@ def _(op, grad):
 
 @op("ExtractImagePatchesGrad(images_shape: int32, grad: T; ksizes: list(int) >= 4, strides: list(int) >= 4, rates: list(int) >= 4, "
     f"{_PADDING}) -> images: T", T=REALS,
-    shape=lambda c: shape_rules.with_rank(shape_rules.from_value(0)(c), 4))
+    shape=lambda c: shape_rules.with_rank(shape_rules.from_value(0)(c), 4),
+    samples=lambda rng, dtype: [([ints(2, 5, 4, 3), draw(rng, (2, 3, 4, 18), dtype)], _PATCHES)])
 def extract_image_patches_grad(images_shape, grad, ksizes, strides, rates, padding):
     """The gradient of ExtractImagePatches: every window added where it came from."""
     n, height, width, depth = (int(d) for d in images_shape)
@@ -117,7 +126,16 @@ def _highest(x: np.ndarray, filters: np.ndarray, strides: Any, rates: Any, paddi
     return wins, data, best, where
 
 
-@op(f"Dilation2D(input: T, filter: T; {_MORPHOLOGY}) -> output: T", T=REALS, shape=_dilation_shape)
+_DILATION = {"strides": [1, 2, 1, 1], "rates": [1, 1, 1, 1], "padding": "SAME"}
+
+
+def _dilation_samples(rng: Any, dtype: Any) -> list:
+    return [([draw(rng, (2, 5, 4, 3), dtype), draw(rng, (2, 3, 3), dtype)], {**_DILATION, "padding": padding})
+            for padding in ("SAME", "VALID")]
+
+
+@op(f"Dilation2D(input: T, filter: T; {_MORPHOLOGY}) -> output: T", T=REALS, shape=_dilation_shape,
+    samples=_dilation_samples)
 def _dilation2d(input, filter, strides, rates, padding):
     """The maximum of input + filter in each window."""
     return _highest(input, filter, strides, rates, padding)[2]
@@ -134,8 +152,13 @@ def _(op, grad):
             raw.Dilation2DBackpropFilter(value, filters, grad, **_morphology(op))]
 
 
+def _dilation_gradient_samples(rng: Any, dtype: Any) -> list:
+    x, w = draw(rng, (2, 5, 4, 3), dtype), draw(rng, (2, 3, 3), dtype)
+    return [([x, w, draw(rng, results(_dilation2d, [x, w], _DILATION)[0].shape, dtype)], _DILATION)]
+
+
 @op(f"Dilation2DBackpropInput(input: T, filter: T, out_backprop: T; {_MORPHOLOGY}) -> in_backprop: T", T=REALS,
-    shape=shape_rules.same_as_input)
+    shape=shape_rules.same_as_input, samples=_dilation_gradient_samples)
 def dilation2d_backprop_input(input, filter, out_backprop, strides, rates, padding):
     """The gradient of Dilation2D for its input: to the element that gave the maximum."""
     wins, data, _, where = _highest(input, filter, strides, rates, padding)
@@ -146,7 +169,7 @@ def dilation2d_backprop_input(input, filter, out_backprop, strides, rates, paddi
 
 
 @op(f"Dilation2DBackpropFilter(input: T, filter: T, out_backprop: T; {_MORPHOLOGY}) -> filter_backprop: T", T=REALS,
-    shape=shape_rules.same_as(1))
+    shape=shape_rules.same_as(1), samples=_dilation_gradient_samples)
 def dilation2d_backprop_filter(input, filter, out_backprop, strides, rates, padding):
     """The gradient of Dilation2D for its filter: to the tap that gave the maximum."""
     _, _, _, where = _highest(input, filter, strides, rates, padding)

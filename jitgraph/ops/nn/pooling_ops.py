@@ -1,6 +1,7 @@
 """Pooling and its gradients, and local response normalisation."""
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import draw, ints, results
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.dtypes import FLOATS, INDEX, INDICES, REALS, TypeSet
@@ -149,6 +151,26 @@ def _max_pool_grad_grad(x: np.ndarray, y: np.ndarray, grad: np.ndarray, ksize: A
     return pool.outer(result)
 
 
+# the images of samples, and the windows over them
+_IMAGES: dict[str, tuple] = {"": (2, 5, 4, 3), "3D": (1, 3, 4, 3, 2)}
+_WINDOWS = {"": tuple({"ksize": [1, 2, 2, 1], "strides": strides, "padding": padding} for strides, padding in (
+                ([1, 1, 1, 1], "SAME"), ([1, 2, 2, 1], "VALID"), ([1, 2, 1, 1], "SAME"))),
+            "3D": tuple({"ksize": [1, 2, 2, 2, 1], "strides": [1, step, 1, step, 1], "padding": padding}
+                        for step, padding in ((1, "SAME"), (2, "VALID")))}
+_GRADIENT_WINDOWS = {"": _WINDOWS[""][2:], "3D": _WINDOWS["3D"]}
+
+
+def _samples(suffix: str) -> Callable:
+    return lambda rng, dtype: [([draw(rng, _IMAGES[suffix], dtype)], attrs) for attrs in _WINDOWS[suffix]]
+
+
+def _pooled_samples(suffix: str, pool: Any, rng: Any, dtype: Any) -> Iterator:
+    """Images, what `pool` gives for them, and the windows."""
+    for attrs in _GRADIENT_WINDOWS[suffix]:
+        x = draw(rng, _IMAGES[suffix], dtype)
+        yield x, results(pool, [x], attrs)[0], attrs
+
+
 def _declare_max(suffix: str, attrs: str, types: Any, grad_types: Any, second_types: Any, lower: Any = None,
                  lower_gradient: Any = None) -> None:
     """MaxPool and its first and second gradient, 2-D or 3-D."""
@@ -159,7 +181,8 @@ def _declare_max(suffix: str, attrs: str, types: Any, grad_types: Any, second_ty
     def of_rank(c):
         return shape_rules.with_rank(c.shapes[0], len(c.attrs["data_format"]), "orig_input")
 
-    @op(f"MaxPool{suffix}(input: T; {attrs}) -> output: T", T=types, shape=_pool_shape, lower=lower)
+    @op(f"MaxPool{suffix}(input: T; {attrs}) -> output: T", T=types, shape=_pool_shape, lower=lower,
+        samples=_samples(suffix))
     def max_pool(input, ksize, strides, padding, data_format):
         """The maximum of each window."""
         return _max_pool(input, ksize, strides, padding, data_format)
@@ -169,7 +192,9 @@ def _declare_max(suffix: str, attrs: str, types: Any, grad_types: Any, second_ty
         return getattr(raw, f"MaxPool{suffix}Grad")(op.inputs[0], op.outputs[0], grad, **_geometry(op))
 
     @op(f"MaxPool{suffix}Grad(orig_input: {kind}, orig_output: {kind}, grad: T; {grad_attrs}) -> output: T",
-        T=grad_types, shape=of_rank, lower=lower_gradient, **kept)
+        T=grad_types, shape=of_rank, lower=lower_gradient, **kept,
+        samples=lambda rng, dtype: [([x, y, draw(rng, y.shape, dtype)], attrs)
+                                    for x, y, attrs in _pooled_samples(suffix, max_pool, rng, dtype)])
     def max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format):
         """The gradient of the maximum: to the first element of each window that is the maximum; in 3-D to all that are."""
         return _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format)
@@ -181,7 +206,9 @@ def _declare_max(suffix: str, attrs: str, types: Any, grad_types: Any, second_ty
         return [raw.ZerosLike(op.inputs[0]), raw.ZerosLike(op.inputs[1]), second]
 
     @op(f"MaxPool{suffix}GradGrad(orig_input: T, orig_output: T, grad: T; {grad_attrs}) -> output: T", T=second_types,
-        shape=shape_rules.same_as(1))
+        shape=shape_rules.same_as(1),
+        samples=lambda rng, dtype: [([x, y, draw(rng, x.shape, dtype)], attrs)
+                                    for x, y, attrs in _pooled_samples(suffix, max_pool, rng, dtype)])
     def max_pool_grad_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format):
         """The second gradient of the maximum."""
         return _max_pool_grad_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format)
@@ -204,8 +231,16 @@ _WITH_ARGMAX = ('ksize: list(int) >= 4, strides: list(int) >= 4, Targmax: type =
                 'padding: string {"SAME", "VALID"}, include_batch_in_index: bool = false')
 
 
+_ARGMAX = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "SAME"}
+
+
+def _argmax_samples(rng: Any, dtype: Any) -> list:
+    return [([draw(rng, (2, 5, 4, 3), dtype)], {**_ARGMAX, "include_batch_in_index": batch}) for batch in (False, True)]
+
+
 @op(f"MaxPoolWithArgmax(input: T; {_WITH_ARGMAX}) -> output: T, argmax: Targmax", T=REALS,
-    Targmax=INDEX.with_default(dtypes.int64), shape=lambda c: [_pooled(c.shapes[0], c.attrs, "NHWC")] * 2)
+    Targmax=INDEX.with_default(dtypes.int64), shape=lambda c: [_pooled(c.shapes[0], c.attrs, "NHWC")] * 2,
+    samples=_argmax_samples)
 def _max_pool_with_argmax(input, ksize, strides, padding, include_batch_in_index, Targmax):
     """The maximum of each window, and its position in the flattened image (or batch)."""
     pool = _Pool(input, ksize, strides, padding, "NHWC", _lowest(input.dtype))
@@ -233,9 +268,15 @@ def _(op, grad, _):
                                      include_batch_in_index=op.attrs["include_batch_in_index"])
 
 
+def _argmax_gradient_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (2, 5, 4, 3), dtype)
+    y, places = results(_max_pool_with_argmax, [x], _ARGMAX)
+    return [([x, draw(rng, y.shape, dtype), places], _ARGMAX)]
+
+
 @op("MaxPoolGradWithArgmax(input: T, grad: T, argmax: Targmax; ksize: list(int) >= 4, strides: list(int) >= 4, "
     'padding: string {"SAME", "VALID"}, include_batch_in_index: bool = false) -> output: T', T=REALS, Targmax=INDICES,
-    shape=shape_rules.same_as_input)
+    shape=shape_rules.same_as_input, samples=_argmax_gradient_samples)
 def max_pool_grad_with_argmax(input, grad, argmax, include_batch_in_index):
     """The gradient of MaxPoolWithArgmax: added up at the positions `argmax`."""
     result = np.zeros(input.size, grad.dtype)
@@ -277,7 +318,7 @@ def _declare_avg(suffix: str, attrs: str, lower: Any = None, lower_gradient: Any
     value_name = "value" if not suffix else "input"
 
     @op(f"AvgPool{suffix}({value_name}: T; {attrs.replace(_NOT_IN_GRADIENTS, '')}) -> output: T", T=FLOATS,
-        shape=_pool_shape, lower=lower)
+        shape=_pool_shape, lower=lower, samples=_samples(suffix))
     def avg_pool(value, ksize, strides, padding, data_format):
         """The mean of each window; padding does not count."""
         return _avg_pool(value, ksize, strides, padding, data_format)
@@ -287,7 +328,9 @@ def _declare_avg(suffix: str, attrs: str, lower: Any = None, lower_gradient: Any
         return getattr(raw, f"AvgPool{suffix}Grad")(shape(op.inputs[0]), grad, **_geometry(op))
 
     @op(f"AvgPool{suffix}Grad(orig_input_shape: int32, grad: T; {attrs.replace(_NOT_IN_GRADIENTS, '')}) -> output: T", T=FLOATS,
-        shape=_sizes_shape, lower=lower_gradient)
+        shape=_sizes_shape, lower=lower_gradient,
+        samples=lambda rng, dtype: [([ints(*x.shape), draw(rng, y.shape, dtype)], attrs)
+                                    for x, y, attrs in _pooled_samples(suffix, avg_pool, rng, dtype)])
     def avg_pool_grad(orig_input_shape, grad, ksize, strides, padding, data_format):
         """The gradient of the mean: shared equally among the elements of each window."""
         return _avg_pool_grad(orig_input_shape, grad, ksize, strides, padding, data_format)
@@ -320,7 +363,11 @@ def _images(c: Any) -> Any:
     return shape_rules.with_rank(c.shapes[0], 4, "input")
 
 
-@op(f"LRN(input: T; {_LRN}) -> output: T", T=_LRN_TYPES, shape=_images, lower=lrn_lowering.forward)
+def _lrn_samples(rng: Any, dtype: Any) -> list:
+    return [[draw(rng, (2, 3, 2, 4), dtype)], ([draw(rng, (1, 2, 2, 6), dtype)], {"depth_radius": 2, "beta": 0.75})]
+
+
+@op(f"LRN(input: T; {_LRN}) -> output: T", T=_LRN_TYPES, shape=_images, lower=lrn_lowering.forward, samples=_lrn_samples)
 def _lrn(input, depth_radius, bias, alpha, beta):
     """input / (bias + alpha * sum of the squares of neighbouring channels) ** beta (Krizhevsky et al., 2012)."""
     wide = input.astype(np.float64)
@@ -333,8 +380,13 @@ def _(op, grad):
                        **{name: op.attrs[name] for name in ("depth_radius", "bias", "alpha", "beta")})
 
 
+def _lrn_gradient_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (2, 3, 2, 4), dtype)
+    return [[draw(rng, x.shape, dtype), x, results(_lrn, [x], {})[0]]]
+
+
 @op(f"LRNGrad(input_grads: T, input_image: T, output_image: T; {_LRN}) -> output: T", T=_LRN_TYPES,
-    shape=_images, lower=lrn_lowering.gradient)
+    shape=_images, lower=lrn_lowering.gradient, samples=_lrn_gradient_samples)
 def lrn_grad(input_grads, input_image, output_image, depth_radius, bias, alpha, beta):
     """The gradient of LRN."""
     x, y, grad = (a.astype(np.float64) for a in (input_image, output_image, input_grads))

@@ -10,6 +10,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare import prim
 from jitgraph.declare.op import op
 from jitgraph.declare.renamed_arguments import renamed
+from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules, shapes
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor
@@ -37,7 +38,11 @@ def _lower_softmax(b: Any, logits: Any) -> Any:
     return weights * (1.0 / b.reduce("add", weights, [-1], True))
 
 
-@op("Softmax(logits: T) -> softmax: T", T=FLOATS, shape=_vectors, lower=_lower_softmax)
+def _softmax_samples(rng: Any, dtype: Any) -> list:
+    return [[draw(rng, shape, dtype)] for shape in ((2, 4), (5,), (2, 1, 3), (0, 3))]
+
+
+@op("Softmax(logits: T) -> softmax: T", T=FLOATS, shape=_vectors, lower=_lower_softmax, samples=_softmax_samples)
 def _softmax(logits):
     """exp(logits) / sum(exp(logits)) along the last axis; as in TensorFlow, a product with the inverse of the sum."""
     weights = np.exp(logits - _max(logits))
@@ -60,7 +65,7 @@ def _lower_log_softmax(b: Any, logits: Any) -> Any:
     return shifted - prim.log(b.reduce("add", prim.exp(shifted), [-1], True))
 
 
-@op("LogSoftmax(logits: T) -> logsoftmax: T", T=FLOATS, shape=_vectors, lower=_lower_log_softmax)
+@op("LogSoftmax(logits: T) -> logsoftmax: T", T=FLOATS, shape=_vectors, lower=_lower_log_softmax, samples=_softmax_samples)
 def _log_softmax(logits):
     """logits - log(sum(exp(logits))) along the last axis."""
     shifted = logits - _max(logits)
@@ -95,8 +100,14 @@ def _lower_cross_entropy(b: Any, features: Any, labels: Any) -> Any:
     return [loss, weights / total - labels]
 
 
+def _cross_entropy_samples(rng: Any, dtype: Any) -> list:
+    labels = np.abs(draw(rng, (3, 4), np.float64)) + 0.1
+    labels = (labels / labels.sum(1, keepdims=True)).astype(dtype)
+    return [[draw(rng, (3, 4), dtype), labels], [draw(rng, (0, 4), dtype), labels[:0]]]
+
+
 @op("SoftmaxCrossEntropyWithLogits(features: T, labels: T) -> loss: T, backprop: T", T=FLOATS,
-    shape=_cross_entropy_shape, lower=_lower_cross_entropy)
+    shape=_cross_entropy_shape, lower=_lower_cross_entropy, samples=_cross_entropy_samples)
 def _softmax_cross_entropy(features, labels):
     """loss: -sum(labels * log softmax(features)) of each row; backprop: its gradient with respect to `features`."""
     features, labels = np.broadcast_arrays(features, labels)
@@ -151,7 +162,8 @@ def _lower_sparse_cross_entropy(b: Any, features: Any, labels: Any) -> Any:
 
 @op("SparseSoftmaxCrossEntropyWithLogits(features: T, labels: Tlabels) -> loss: T, backprop: T", T=FLOATS,
     Tlabels=_LABELS.with_default(dtypes.int64), shape=_sparse_cross_entropy_shape,
-    lower=_lower_sparse_cross_entropy, checks=True)
+    lower=_lower_sparse_cross_entropy, checks=True,
+    samples=lambda rng, dtype: [[draw(rng, (3, 4), dtype), np.array([0, 3, 1])]])
 def _sparse_softmax_cross_entropy(features, labels):
     """loss: -log softmax(features) at the class `labels` of each row; backprop: its gradient for `features`."""
     classes = features.shape[1]

@@ -43,8 +43,14 @@ def _normalized_shape(c: Any) -> Any:
     return value
 
 
+def _normalization_samples(rng: Any, dtype: Any) -> list:
+    x, m, beta, gamma = (draw(rng, shape, dtype) for shape in ((2, 2, 2, 3), (3,), (3,), (3,)))
+    return [([x, m, draw(rng, (3,), dtype, 1, 3), beta, gamma], {"variance_epsilon": 0.01, "scale_after_normalization": scaled})
+            for scaled in (False, True)]
+
+
 @elementwise(f"BatchNormWithGlobalNormalization(t: T, m: T, v: T, beta: T, gamma: T; {_NORMALIZATION}) -> result: T", T=FLOATS,
-             shape=_normalized_shape)
+             shape=_normalized_shape, samples=_normalization_samples)
 def batch_norm_with_global_normalization(t, m, v, beta, gamma, variance_epsilon, scale_after_normalization):
     """``(t - m) / sqrt(v + variance_epsilon)``, times `gamma` if asked for, plus `beta`; along the last axis."""
     unit = (t - m) * prim.rsqrt(v + variance_epsilon)

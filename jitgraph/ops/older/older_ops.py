@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.declare.op import op
-from jitgraph.declare.samples import draw
+from jitgraph.declare.samples import draw, ints, results
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import COMPLEX, FLOATS, INDICES, NUMBERS, TypeSet
 from jitgraph.graph.registry import lookup
@@ -45,8 +45,7 @@ batch_svd = _older("BatchSvd(input: T; compute_uv: bool = true, full_matrices: b
                    T=_PRECISE + COMPLEX)
 batch_matrix_diag = _older("BatchMatrixDiag(diagonal: T) -> output: T", "MatrixDiag")
 batch_matrix_diag_part = _older("BatchMatrixDiagPart(input: T) -> diagonal: T", "MatrixDiagPart")
-batch_matrix_set_diag = _older("BatchMatrixSetDiag(input: T, diagonal: T) -> output: T", "MatrixSetDiag",
-                               samples=lambda rng, dtype: [[draw(rng, (2, 3, 4), dtype), draw(rng, (2, 3), dtype)]])
+batch_matrix_set_diag = _older("BatchMatrixSetDiag(input: T, diagonal: T) -> output: T", "MatrixSetDiag")
 batch_matrix_band_part = _older("BatchMatrixBandPart(input: T, num_lower: int64, num_upper: int64) -> band: T", "MatrixBandPart",
                                 samples=lambda rng, dtype: [[draw(rng, (2, 3, 4), dtype), np.int64(1), np.int64(-1)]])
 for _kind in ("FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D"):
@@ -106,8 +105,13 @@ def deep_copy(x):
     return np.array(x)
 
 
+def _scatter_samples(rng: Any, dtype: Any) -> list:
+    x = draw(rng, (4, 3), dtype)
+    return [[x, ints([1], [1], [3]), draw(rng, (3, 3), dtype)], [x, ints([0, 2]), draw(rng, (1,), dtype)]]
+
+
 @op("ScatterNdNonAliasingAdd(input: T, indices: Tindices, updates: T) -> output: T", T=NUMBERS + dtypes.bool_, Tindices=INDICES,
-    shape=shape_rules.same_as_input, checks=True)
+    shape=shape_rules.same_as_input, checks=True, samples=_scatter_samples)
 def scatter_nd_non_aliasing_add(input, indices, updates):
     """A copy of `input` with `updates` added at the coordinates `indices`."""
     return lookup("TensorScatterAdd").value(input, indices, updates)
@@ -120,9 +124,22 @@ def _(op, grad):
     return [grad, None, raw.GatherNd(grad, op.inputs[1])]
 
 
-def _windowed(which: str, inputs: str, attrs: str, **type_sets: Any) -> Any:
+def _maxima_samples(rng: Any, dtype: Any) -> list:
+    """Images, their maxima in all windows, and gradients of these."""
+    pool, found = lookup("MaxPool"), []
+    for (x,), attrs in pool.samples(rng, dtype):
+        y, = results(pool.builder, [x], attrs)
+        found.append(([x, y, draw(rng, y.shape, dtype)], attrs))
+    return found
+
+
+def _windowed(which: str, inputs: str, attrs: str, samples: Any = None, **type_sets: Any) -> Any:
     """A pooling op that takes the sizes and strides of its windows as tensors."""
     older = lookup(f"MaxPool{which}")
+
+    def windowed_samples(rng: Any, dtype: Any) -> list:
+        return [([*arrays, ints(*attrs["ksize"]), ints(*attrs["strides"])], {"padding": attrs["padding"]})
+                for arrays, attrs in (samples or older.samples)(rng, dtype)]
 
     def value(*arguments, padding, data_format):
         *arrays, ksize, strides = arguments
@@ -143,14 +160,14 @@ def _windowed(which: str, inputs: str, attrs: str, **type_sets: Any) -> Any:
 
     run.__doc__, run.__name__ = f"MaxPool{which} with windows given by tensors.", f"max_pool{which.lower()}_v2"
     return op(f'MaxPool{which}V2({inputs}, ksize: int32, strides: int32; padding: string {{"SAME", "VALID"}}, {attrs}) -> '
-              "output: T", shape=shape, host=True, **type_sets)(run)
+              "output: T", shape=shape, host=True, samples=windowed_samples, **type_sets)(run)
 
 
 _FORMATS = 'data_format: string {"NHWC", "NCHW"} = "NHWC"'
 _REALS = lookup("MaxPoolGrad").attrs["T"].allowed
 max_pool_v2 = _windowed("", "input: T", 'data_format: string {"NHWC", "NCHW", "NCHW_VECT_C"} = "NHWC"',
                         T=lookup("MaxPool").attrs["T"].allowed)
-max_pool_grad_v2 = _windowed("Grad", "orig_input: T, orig_output: T, grad: T", _FORMATS, T=_REALS)
+max_pool_grad_v2 = _windowed("Grad", "orig_input: T, orig_output: T, grad: T", _FORMATS, _maxima_samples, T=_REALS)
 max_pool_grad_grad_v2 = _windowed("GradGrad", "orig_input: T, orig_output: T, grad: T", _FORMATS,
                                   T=lookup("MaxPoolGradGrad").attrs["T"].allowed)
 

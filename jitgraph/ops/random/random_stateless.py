@@ -7,6 +7,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import FLOATS, INDEX, INDICES, REALS, TypeSet, as_dtype
@@ -35,6 +36,11 @@ def _bits(seed: np.ndarray) -> Bits:
     return Bits.scrambled(int(seed[0]), int(seed[1]))
 
 
+def _samples(rng: Any, dtype: Any) -> list:
+    return [[np.array([2, 3], dtype), np.array([1, 7], np.int64)], [np.array([], dtype), np.array([-1, 2], np.int64)],
+            [np.array([0, 2], dtype), np.array([1, 7], np.int64)]]
+
+
 def _declare(name: str, distribution: Any, doc: str) -> Any:
     def value(shape: Any, seed: Any, dtype: Any) -> Any:
         sizes = stated_sizes(shape)
@@ -46,7 +52,7 @@ def _declare(name: str, distribution: Any, doc: str) -> Any:
               if name != "TruncatedNormal" else
               "StatelessTruncatedNormal(shape: T, seed: Tseed; dtype: type = float32) -> output: dtype",
               T=INDEX, Tseed=_SEEDS, dtype=FLOATS.with_default(dtypes.float32), shape=_shape,
-              grad=NOT_DIFFERENTIABLE)(value)
+              grad=NOT_DIFFERENTIABLE, samples=_samples)(value)
 
 
 _uniform = _declare("Uniform", philox.uniform, "Numbers in [0, 1), uniformly distributed, from two seeds.")
@@ -56,7 +62,8 @@ _truncated = _declare("TruncatedNormal", philox.truncated_normal,
 
 
 @op("StatelessRandomUniformInt(shape: T, seed: Tseed, minval: dtype, maxval: dtype) -> output: dtype", T=INDICES,
-    Tseed=_SEEDS, dtype=_INTEGERS, shape=_shape, grad=NOT_DIFFERENTIABLE)
+    Tseed=_SEEDS, dtype=_INTEGERS, shape=_shape, grad=NOT_DIFFERENTIABLE,
+    samples=lambda rng, dtype: [[np.array([4], dtype), np.array([1, 7], np.int64), np.int32(-3), np.int32(9)]])
 def _uniform_int(shape, seed, minval, maxval):
     """Integers in [minval, maxval), from two seeds."""
     sizes = stated_sizes(shape)
@@ -78,7 +85,8 @@ def _multinomial_shape(c: Any) -> Any:
 
 @op("StatelessMultinomial(logits: T, num_samples: int32, seed: Tseed; output_dtype: type = int64) -> output: output_dtype",
     T=REALS, Tseed=_SEEDS, output_dtype=_INTEGERS.with_default(dtypes.int64), shape=_multinomial_shape,
-    grad=NOT_DIFFERENTIABLE)
+    grad=NOT_DIFFERENTIABLE,
+    samples=lambda rng, dtype: [[draw(rng, (2, 3), dtype), np.int32(4), np.array([1, 7], np.int64)]])
 def _multinomial(logits, num_samples, seed, output_dtype):
     """For each row of unnormalised log-probabilities, `num_samples` classes, from two seeds."""
     return draw_classes(_bits(seed), logits, int(num_samples), output_dtype.as_numpy_dtype)

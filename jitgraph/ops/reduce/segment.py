@@ -10,6 +10,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare import prim
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.counting import count_nodes, gradient_of_nodes
 from jitgraph.graph.dtypes import INDEX, INDICES, NUMBERS, REALS
@@ -107,26 +108,35 @@ _UNSORTED = "(data: T, segment_ids: Tindices, num_segments: Tnumsegments) -> out
 _UNSORTED_TYPES: dict[str, Any] = {"Tindices": INDICES, "Tnumsegments": INDEX}
 
 
+def _unsorted_samples(rng: Any, dtype: Any) -> list:
+    return [[draw(rng, (4, 2), dtype), ints(0, 2, 0, -1), np.int32(3)],
+            [draw(rng, (2, 2), dtype), ints([1, 0], [1, 1]), np.int32(2)],
+            [draw(rng, (0, 2), dtype), ints(), np.int32(2)]]
+
+
 @op("UnsortedSegmentSum" + _UNSORTED, T=NUMBERS, shape=_unsorted_shape, lower=_lowered("add"), checks=True,
-    **_UNSORTED_TYPES)
+    **_UNSORTED_TYPES, samples=_unsorted_samples)
 def unsorted_segment_sum(data, segment_ids, num_segments):
     """output[i] = sum of data[j] over the j with segment_ids[j] == i; negative ids are dropped."""
     return _sum_value(data, segment_ids, num_segments)
 
 
-@op("UnsortedSegmentProd" + _UNSORTED, T=NUMBERS, shape=_unsorted_shape, lower=_lowered("mul"), checks=True, **_UNSORTED_TYPES)
+@op("UnsortedSegmentProd" + _UNSORTED, T=NUMBERS, shape=_unsorted_shape, lower=_lowered("mul"), checks=True, **_UNSORTED_TYPES,
+    samples=_unsorted_samples)
 def unsorted_segment_prod(data, segment_ids, num_segments):
     """output[i] = product of data[j] over the j with segment_ids[j] == i; negative ids are dropped."""
     return _prod_value(data, segment_ids, num_segments)
 
 
-@op("UnsortedSegmentMax" + _UNSORTED, T=REALS, shape=_unsorted_shape, lower=_lowered("max"), checks=True, **_UNSORTED_TYPES)
+@op("UnsortedSegmentMax" + _UNSORTED, T=REALS, shape=_unsorted_shape, lower=_lowered("max"), checks=True, **_UNSORTED_TYPES,
+    samples=_unsorted_samples)
 def unsorted_segment_max(data, segment_ids, num_segments):
     """output[i] = maximum of data[j] with segment_ids[j] == i; the lowest number where there is none."""
     return _max_value(data, segment_ids, num_segments)
 
 
-@op("UnsortedSegmentMin" + _UNSORTED, T=REALS, shape=_unsorted_shape, lower=_lowered("min"), checks=True, **_UNSORTED_TYPES)
+@op("UnsortedSegmentMin" + _UNSORTED, T=REALS, shape=_unsorted_shape, lower=_lowered("min"), checks=True, **_UNSORTED_TYPES,
+    samples=_unsorted_samples)
 def unsorted_segment_min(data, segment_ids, num_segments):
     """output[i] = minimum of data[j] with segment_ids[j] == i; the highest number where there is none."""
     return _min_value(data, segment_ids, num_segments)
@@ -259,7 +269,12 @@ _segment_min = _sorted(lambda data, starts: _extremes(data, starts, np.minimum))
 _SORTED = "(data: T, segment_ids: Tindices) -> output: T"
 
 
-@op("SegmentSum" + _SORTED, T=NUMBERS, Tindices=INDICES, shape=_sorted_shape, dynamic=True, checks=True)
+def _sorted_samples(rng: Any, dtype: Any) -> list:
+    return [[draw(rng, (4, 2), dtype), ints(0, 0, 1, 3)], [draw(rng, (3,), dtype), ints(0, 1, 1)]]
+
+
+@op("SegmentSum" + _SORTED, T=NUMBERS, Tindices=INDICES, shape=_sorted_shape, dynamic=True, checks=True,
+    samples=_sorted_samples)
 def segment_sum(data, segment_ids):
     """output[i] = sum of the rows of `data` whose id, in increasing order, is i."""
     return _segment_sum(data, segment_ids)
@@ -270,7 +285,8 @@ def _(op, grad):
     return [raw.GatherV2(grad, op.inputs[1], 0), None]
 
 
-@op("SegmentMean" + _SORTED, T=NUMBERS, Tindices=INDICES, shape=_sorted_shape, dynamic=True, checks=True)
+@op("SegmentMean" + _SORTED, T=NUMBERS, Tindices=INDICES, shape=_sorted_shape, dynamic=True, checks=True,
+    samples=_sorted_samples)
 def segment_mean(data, segment_ids):
     """output[i] = mean of the rows of `data` whose id, in increasing order, is i."""
     return _segment_mean(data, segment_ids)
@@ -286,7 +302,8 @@ def _(op, grad):
     return [raw.GatherV2(raw.RealDiv(grad, raw.SegmentSum(ones, ids)), ids, 0), None]
 
 
-@op("SegmentProd" + _SORTED, T=NUMBERS, Tindices=INDICES, shape=_sorted_shape, dynamic=True, checks=True)
+@op("SegmentProd" + _SORTED, T=NUMBERS, Tindices=INDICES, shape=_sorted_shape, dynamic=True, checks=True,
+    samples=_sorted_samples)
 def segment_prod(data, segment_ids):
     """output[i] = product of the rows of `data` whose id, in increasing order, is i."""
     return _segment_prod(data, segment_ids)
@@ -304,13 +321,15 @@ def _(op, grad):
     return [raw.Mul(raw.GatherV2(grad, ids, 0), conj(raw.Select(is_zero, others, quotient))), None]
 
 
-@op("SegmentMax" + _SORTED, T=REALS, Tindices=INDICES, shape=_sorted_shape, dynamic=True, checks=True)
+@op("SegmentMax" + _SORTED, T=REALS, Tindices=INDICES, shape=_sorted_shape, dynamic=True, checks=True,
+    samples=_sorted_samples)
 def segment_max(data, segment_ids):
     """output[i] = maximum of the rows of `data` whose id, in increasing order, is i."""
     return _segment_max(data, segment_ids)
 
 
-@op("SegmentMin" + _SORTED, T=REALS, Tindices=INDICES, shape=_sorted_shape, dynamic=True, checks=True)
+@op("SegmentMin" + _SORTED, T=REALS, Tindices=INDICES, shape=_sorted_shape, dynamic=True, checks=True,
+    samples=_sorted_samples)
 def segment_min(data, segment_ids):
     """output[i] = minimum of the rows of `data` whose id, in increasing order, is i."""
     return _segment_min(data, segment_ids)

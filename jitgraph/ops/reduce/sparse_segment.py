@@ -8,6 +8,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
+from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDEX, REALS
 from jitgraph.ops.arrays.gather import check_indices
@@ -79,6 +80,11 @@ def _gradient(kind: str) -> Any:
     return gradient
 
 
+def _samples(rng: Any, dtype: Any, *more: Any) -> list:
+    return [[draw(rng, (5, 3), dtype), ints(0, 3, 3, 4), ints(0, 0, 1, 3), *more],
+            [draw(rng, (5,), dtype), ints(1), ints(2), *more]]
+
+
 def _declare(kind: str, name: str, what: str, types: Any) -> None:
     """SparseSegment{name}, the form with a given number of segments, and the gradient's op."""
     def value(data, indices, segment_ids):
@@ -90,16 +96,18 @@ def _declare(kind: str, name: str, what: str, types: Any) -> None:
     value.__doc__ = f"output[i] = {what} of the rows data[indices[j]] with segment_ids[j] == i."
     value_with_count.__doc__ = value.__doc__ + "  There are `num_segments` segments."
     op(f"SparseSegment{name}({_INPUTS}) -> output: T", T=types, Tidx=_IDX, Tsegmentids=_IDX, shape=_rows_shape, dynamic=True,
-       checks=True, grad=_gradient(kind))(value)
+       checks=True, grad=_gradient(kind), samples=_samples)(value)
     op(f"SparseSegment{name}WithNumSegments({_INPUTS}, num_segments: Tnumsegments) -> output: T", T=types, Tidx=_IDX,
-       Tsegmentids=_IDX, Tnumsegments=_IDX, shape=_rows_shape, checks=True, grad=_gradient(kind))(value_with_count)
+       Tsegmentids=_IDX, Tnumsegments=_IDX, shape=_rows_shape, checks=True, grad=_gradient(kind),
+       samples=lambda rng, dtype: _samples(rng, dtype, np.int32(5)))(value_with_count)
     if kind:
         def grad_value(grad, indices, segment_ids, output_dim0):
             return _distributed(kind, grad, indices, segment_ids, output_dim0)
 
         grad_value.__doc__ = f"The gradient of SparseSegment{name}."
         op(f"SparseSegment{name}Grad(grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32) -> output: T",
-           T=types, Tidx=_IDX, Tsegmentids=_IDX, shape=_grad_shape, checks=True)(grad_value)
+           T=types, Tidx=_IDX, Tsegmentids=_IDX, shape=_grad_shape, checks=True,
+           samples=lambda rng, dtype: [[draw(rng, (4, 3), dtype), ints(0, 3, 3, 4), ints(0, 0, 1, 3), np.int32(6)]])(grad_value)
 
 
 _declare("", "Sum", "sum", REALS)

@@ -87,6 +87,12 @@ def _(op, _, grad, __):
     return [None, of_a, None, None, of_b, None, None]
 
 
+def _extreme_samples(rng: Any, dtype: Any) -> list:
+    a, b = (np.array(rows, np.int64) for rows in ([[0, 1], [2, 0]], [[0, 1], [1, 1]]))
+    shape = np.array([3, 2], np.int64)
+    return [[a, draw(rng, (2,), dtype), shape, b, draw(rng, (2,), dtype), shape]]
+
+
 def _extreme(name: str, function: Any, types: Any) -> Any:
     def value(a_indices, a_values, a_shape, b_indices, b_values, b_shape):
         _check_equal_shapes(a_shape, b_shape)
@@ -102,7 +108,7 @@ def _extreme(name: str, function: Any, types: Any) -> Any:
     value.__doc__ = f"The {function.__name__} of two sparse tensors, element by element, missing ones being 0."
     return op(f"{name}(a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64) -> "
               "output_indices: int64, output_values: T", T=types, shape=lambda c: _sum_shapes(c)[:2], host=True,
-              dynamic=True, grad=gradient)(value)
+              dynamic=True, grad=gradient, samples=_extreme_samples)(value)
 
 
 _maximum = _extreme("SparseSparseMaximum", np.maximum, REALS)
