@@ -1,11 +1,14 @@
 """Scalars of a loop as Python expressions: `i < n` and `i - 1` cost less than a run of a plan."""
 from __future__ import annotations
 
+from jitgraph.declare.prim import PRIMS
+from jitgraph.graph.build import group_inputs
 from jitgraph.graph.function_graph import is_state
 
-COMPARISONS = {"Less": "<", "LessEqual": "<=", "Greater": ">", "GreaterEqual": ">=", "Equal": "==", "NotEqual": "!=",
-               "LogicalAnd": "and", "LogicalOr": "or"}
-ARITHMETIC = {"Add": "+", "AddV2": "+", "Sub": "-", "Mul": "*"}
+from ..builder import Builder
+from ..primitives.elementwise import MAP
+from ..primitives.memory import INPUT
+
 LONGEST = 20        # nodes; a longer expression is left to a plan
 
 
@@ -48,10 +51,36 @@ class Condition:
 
 def through(tensor):
     """What a tensor is a mere copy of."""
-    while tensor.op.type in ("Identity", "StopGradient") and not tensor.op.control_inputs and \
-            not tensor.op.inputs[0].dtype._is_ref_dtype:
+    while (opdef := tensor.op.opdef) is not None and opdef.forwards and not (opdef.placeholder or opdef.state) and \
+            not tensor.op.control_inputs and not tensor.op.inputs[0].dtype._is_ref_dtype:
         tensor = tensor.op.inputs[0]
     return tensor
+
+
+def spelling(op) -> str:
+    """What Python writes between or before the arguments of an operation that is one scalar function of them; "" for others.
+
+    Python's numbers know no overflow in floating point, nor does it round as they do in 32 bits: arithmetic counts if it is
+    that of integers.
+    """
+    opdef = op.opdef
+    if opdef is None or opdef.host or opdef.state or opdef.stateful or opdef.dynamic:
+        return ""
+    function = opdef.scalar or opdef.lower
+    if function is None or not op.inputs or any(t._shape != () or t.dtype._is_ref_dtype for t in op.inputs):
+        return ""
+    b = Builder()
+    inputs = [b.node(INPUT, [], [((), t.dtype)]).out for t in op.inputs]
+    try:
+        result = function(*(() if opdef.scalar else (b,)), *group_inputs(opdef, inputs, op.attrs),
+                          **opdef.arguments(function, op.attrs))
+    except (NotImplementedError, ValueError):
+        return ""
+    node = getattr(result, "node", None)
+    if node is None or node.kind is not MAP or len(b.nodes) != len(inputs) + 1 or node.inputs != inputs:
+        return ""
+    prim = PRIMS[node.attrs["prim"]]
+    return prim.python if prim.result == "bool" or op.outputs[0].dtype.is_integer else ""
 
 
 class Expressions:
@@ -91,12 +120,8 @@ class Expressions:
             name = f"c{len(self.scope)}"
             self.scope[name] = op.attrs["value"][()]
             return name
-        infix = COMPARISONS.get(op.type) or (ARITHMETIC.get(op.type) if tensor.dtype.is_integer else None)
-        parts: list = [None]
-        if infix is not None or op.type in ("LogicalNot", "Identity"):
-            parts = [self._text(t, count) for t in op.inputs]
+        sign = spelling(op)
+        parts = [self._text(t, count) for t in op.inputs] if sign else [None]
         if None in parts:
             return self.names[tensor] if self.fix(tensor) else None
-        if infix is not None:
-            return f"({parts[0]} {infix} {parts[1]})"
-        return f"(not {parts[0]})" if op.type == "LogicalNot" else parts[0]
+        return f"({parts[0]} {sign} {parts[1]})" if len(parts) == 2 else f"({sign} {parts[0]})"

@@ -33,7 +33,8 @@ class Prim(NamedTuple):
 
     ``result`` is "same" (the dtype of the arguments), "bool", "real" (the real dtype of a complex argument),
     "complex" (the complex dtype of two real arguments) or "given" (named by an argument).  ``is_exact``: IEEE rounds it the
-    same way everywhere.  ``fails``: integers can make it raise InvalidArgumentError.
+    same way everywhere.  ``fails``: integers can make it raise InvalidArgumentError.  ``python``: what Python writes between
+    two scalars, or before one, that means the same; "" where nothing does, or not for all numbers.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Prim(NamedTuple):
     cost: Cost = Cost.PLAIN
     is_exact: bool = False
     fails: bool = False
+    python: str = ""
 
 
 def _special(name: str) -> Callable:
@@ -177,19 +179,23 @@ _TABLE: list[Prim] = [
     Prim("lgamma", 1, _lgamma, **_ELEMENTARY), Prim("digamma", 1, _digamma, **_ELEMENTARY),
     Prim("is_nan", 1, np.isnan, "bool"), Prim("is_inf", 1, np.isinf, "bool"),
     Prim("is_finite", 1, np.isfinite, "bool"),
-    Prim("logical_not", 1, np.logical_not, "bool", **_CHEAP), Prim("bit_not", 1, np.invert),
+    Prim("logical_not", 1, np.logical_not, "bool", **_CHEAP, python="not"), Prim("bit_not", 1, np.invert),
     Prim("real", 1, np.real, "real"), Prim("imag", 1, _imag, "real"), Prim("conj", 1, np.conj),
     # two arguments
-    Prim("add", 2, np.add, **_QUICK, **_EXACT), Prim("sub", 2, np.subtract, **_QUICK, **_EXACT),
-    Prim("mul", 2, np.multiply, **_QUICK, **_EXACT), Prim("div", 2, np.true_divide, **_EXACT),
+    Prim("add", 2, np.add, **_QUICK, **_EXACT, python="+"), Prim("sub", 2, np.subtract, **_QUICK, **_EXACT, python="-"),
+    Prim("mul", 2, np.multiply, **_QUICK, **_EXACT, python="*"), Prim("div", 2, np.true_divide, **_EXACT),
     Prim("floor_div", 2, _floor_div, **_FAILS), Prim("floor_mod", 2, _floor_mod, **_FAILS),
     Prim("trunc_div", 2, _trunc_div, **_FAILS), Prim("trunc_mod", 2, _trunc_mod, **_FAILS),
     Prim("pow", 2, _pow, **_ELEMENTARY, **_FAILS), Prim("atan2", 2, np.arctan2, **_ELEMENTARY),
     Prim("max", 2, np.maximum, **_QUICK, **_EXACT), Prim("min", 2, np.minimum, **_QUICK, **_EXACT),
-    Prim("eq", 2, np.equal, "bool", **_CHEAP, **_EXACT), Prim("ne", 2, np.not_equal, "bool", **_CHEAP, **_EXACT),
-    Prim("lt", 2, np.less, "bool", **_CHEAP, **_EXACT), Prim("le", 2, np.less_equal, "bool", **_CHEAP, **_EXACT),
-    Prim("gt", 2, np.greater, "bool", **_CHEAP, **_EXACT), Prim("ge", 2, np.greater_equal, "bool", **_CHEAP, **_EXACT),
-    Prim("logical_and", 2, np.logical_and, "bool", **_CHEAP), Prim("logical_or", 2, np.logical_or, "bool", **_CHEAP),
+    Prim("eq", 2, np.equal, "bool", **_CHEAP, **_EXACT, python="=="),
+    Prim("ne", 2, np.not_equal, "bool", **_CHEAP, **_EXACT, python="!="),
+    Prim("lt", 2, np.less, "bool", **_CHEAP, **_EXACT, python="<"),
+    Prim("le", 2, np.less_equal, "bool", **_CHEAP, **_EXACT, python="<="),
+    Prim("gt", 2, np.greater, "bool", **_CHEAP, **_EXACT, python=">"),
+    Prim("ge", 2, np.greater_equal, "bool", **_CHEAP, **_EXACT, python=">="),
+    Prim("logical_and", 2, np.logical_and, "bool", **_CHEAP, python="and"),
+    Prim("logical_or", 2, np.logical_or, "bool", **_CHEAP, python="or"),
     Prim("bit_and", 2, np.bitwise_and), Prim("bit_or", 2, np.bitwise_or), Prim("bit_xor", 2, np.bitwise_xor),
     Prim("shift_left", 2, np.left_shift), Prim("shift_right", 2, np.right_shift),
     Prim("complex", 2, _complex, "complex"),
