@@ -39,15 +39,9 @@ class MappedFunction:
                 raise TypeError(f"Unsupported return value from function passed to {transformation}: {result} "
                                 f"({error}).") from error
             graph.outputs = [tensor if tensor.op.graph is graph else graph.capture(tensor) for tensor in tensors]
-        graph.control_outputs = [op for op in graph.get_operations() if _acts(op)]
+        graph.control_outputs = [op for op in graph.get_operations() if op.opdef is not None and op.opdef.acts]
         _keep_variables_inside(graph)
         self.captured = [outer for outer, inner in graph.captures.items() if not is_state(inner)]
-
-
-def _acts(op: Operation) -> bool:
-    """Whether an operation runs for what it does, though nobody asks for its value."""
-    return op.opdef is not None and op.opdef.has_effect and op.type not in ("Placeholder",) and bool(
-        op.opdef.state == "write" or not op.opdef.outputs or op.type in ("PyFunc", "EagerPyFunc", "PrintV2", "Assert"))
 
 
 def _keep_variables_inside(graph: FunctionGraph) -> None:

@@ -54,9 +54,7 @@ class Traced:
 
 def acts(op: Operation) -> bool:
     """Whether an operation runs for what it does, though nobody asks for its value."""
-    return op.opdef is not None and op.opdef.has_effect and op.type != "Placeholder" and bool(
-        op.opdef.state == "write" or not op.opdef.outputs or op.opdef.calls
-        or op.type in ("PyFunc", "EagerPyFunc", "Print", "PrintV2", "Assert"))
+    return op.opdef is not None and op.opdef.acts
 
 
 def _put_in_order(graph: FunctionGraph) -> None:

@@ -27,9 +27,10 @@ class OpDef:
     reference.  ``stream``: random; its NumPy meaning takes a keyword ``stream``, see ``jitgraph.ops.random.philox``.
     ``context``: keywords that its NumPy meaning takes besides, "state" (the session's, see ``jitgraph.runtime.state``)
     and "op" (the node): for ops on queues, tables and other things of the host.  ``effect``: it runs also where nobody
-    uses its value, like an op that is stateful, but may be repeated and folded.  ``renamed``: what callers write in place
-    of names of the signature, ``{"axis": "reduction_indices"}``; the names of the signature do, too.  ``hands_on``: it does
-    not call its functions while it runs; what it makes does so later, such as the function of ``Dataset.map``.
+    uses its value, like an op that is stateful, but may be repeated and folded.  ``outward``: what it does is seen outside of
+    the session: it prints, or calls Python.  ``renamed``: what callers write in place of names of the signature,
+    ``{"axis": "reduction_indices"}``; the names of the signature do, too.  ``hands_on``: it does not call its functions while
+    it runs; what it makes does so later, such as the function of ``Dataset.map``.
 
     What is known of its values before they are computed: ``constant``: the rule by which they follow from those of the
     inputs while the graph is built, see ``jitgraph.graph.constant_rules``.  ``static``: ``tf.get_static_value`` folds it,
@@ -66,6 +67,7 @@ class OpDef:
     stream: bool = False
     context: tuple[str, ...] = ()
     effect: bool = False
+    outward: bool = False
     hands_on: bool = False
     renamed: Mapping[str, str] = MappingProxyType({})
     constant: Callable | None = None
@@ -117,6 +119,12 @@ class OpDef:
     def has_effect(self) -> bool:
         """Whether doing it can be noticed, even if nobody uses its values."""
         return self.stateful or self.effect or self.state == "write" or not self.outputs
+
+    @property
+    def acts(self) -> bool:
+        """Whether a function does it for what it does, though nobody asks for its value."""
+        return self.has_effect and not self.placeholder and bool(
+            self.outward or self.state == "write" or self.calls or not self.outputs)
 
     @property
     def pure(self) -> bool:

@@ -89,6 +89,20 @@ def test_fed_arrays_may_change_after_the_initializer_has_run(tf):
         assert [session.run(element) for _ in range(3)] == [0, 1, 2]
 
 
+def test_what_a_function_does_happens_though_nobody_asks_for_its_value(tf, capfd):
+    called = []
+
+    def plus_one(x):
+        tf.Print(x, [x], "seen")
+        tf.cond(x > 1, lambda: tf.py_func(lambda v: called.append(int(v)) or v, [x], tf.int64), lambda: x)
+        return x + 1
+
+    element = tf.data.Dataset.range(3).map(plus_one).make_one_shot_iterator().get_next()
+    with tf.Session() as session:
+        assert [session.run(element) for _ in range(3)] == [1, 2, 3]
+    assert called == [2] and capfd.readouterr().err.split() == ["seen[0]", "seen[1]", "seen[2]"]
+
+
 # -- threads
 
 def test_prefetch_works_ahead_and_ends_with_the_session(tf):

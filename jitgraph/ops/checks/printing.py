@@ -22,7 +22,7 @@ from jitgraph.ops.checks.summarize import edges, summary
 # -- tf.Print ------------------------------------------------------------------------------------------------------
 
 @op('Print(input: T, data: [U]; message: string = "", first_n: int = -1, summarize: int = 3) -> output: T',
-    shape=shape_rules.same_as_input, stateful=True, host=True, context=("state", "op"),
+    shape=shape_rules.same_as_input, stateful=True, outward=True, host=True, context=("state", "op"),
     tested_in="tests/ops/test_printing.py: what it prints")
 def _print(input, data, message, first_n, summarize, state, op):
     """`input`, unchanged; writes `message` and `data` to the standard error stream, the first `first_n` times."""
@@ -77,7 +77,7 @@ def _string_format(inputs, template, placeholder, summarize):
 
 
 @op('PrintV2(input: string; output_stream: string = "stderr", end: string = "\\n")', shape=shape_rules.no_outputs,
-    stateful=True, host=True, tested_in="tests/ops/test_printing.py: what it prints")
+    stateful=True, outward=True, host=True, tested_in="tests/ops/test_printing.py: what it prints")
 def _print_v2(input, output_stream, end):
     """Writes a string to a stream, the log, or a file."""
     text = bytes(input[()]).decode("utf-8", "replace")

@@ -131,7 +131,7 @@ def _as_op_error(error: Exception) -> errors.OpError:
     return kind(None, None, f"{type(error).__name__}: {error}\n{text}")
 
 
-@op("PyFunc(input: [Tin]; token: string, Tout: list(type)) -> output: [Tout]", stateful=True, host=True,
+@op("PyFunc(input: [Tin]; token: string, Tout: list(type)) -> output: [Tout]", stateful=True, outward=True, host=True,
     grad=NOT_DIFFERENTIABLE, tested_in="tests/ops/test_python_function.py: a function")
 def _py_func(input, token, Tout):
     """What a Python function gives for the inputs; it may have effects."""
@@ -147,7 +147,7 @@ def _py_func_stateless(input, token, Tout, op):
 
 
 @op("EagerPyFunc(input: [Tin]; token: string, is_async: bool = false, Tout: list(type)) -> output: [Tout]",
-    stateful=True, host=True, tested_in="tests/ops/test_python_function.py: a function")
+    stateful=True, outward=True, host=True, tested_in="tests/ops/test_python_function.py: a function")
 def _eager_py_func(input, token, Tout):
     """What a Python function gives for the inputs, which have a method numpy(); converted to the declared dtypes."""
     return _called(token, [np.array(array).view(Value) for array in input], Tout, _as_declared)
