@@ -7,13 +7,14 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.app import logs
+from jitgraph.control.frames.structure import FRAME_OPS
 from jitgraph.formats.graph_parts import copied, extract_sub_graph, node_name
 from jitgraph.graph.dtypes import as_dtype, resource
 from jitgraph.graph.protos.tensor_proto import from_array
+from jitgraph.graph.registry import variable_kind
 from jitgraph.protobuf import messages
 
-_REFERENCES = ("Variable", "VariableV2")
-_PASSING = ("Identity", "Switch", "Enter", "Exit", "NextIteration", "Merge")    # may carry a handle
+_PASSING = {"Identity"} | FRAME_OPS     # may carry a handle
 
 
 def convert_variables_to_constants(sess: Any, input_graph_def: Any, output_node_names: list[str],
@@ -24,12 +25,12 @@ def convert_variables_to_constants(sess: Any, input_graph_def: Any, output_node_
     Raises AssertionError for outputs that are not there, FailedPreconditionError for variables without a value.
     """
     graph_def = extract_sub_graph(input_graph_def, output_node_names)
-    chosen = [node for node in graph_def.node if node.op in (*_REFERENCES, "VarHandleOp")
+    chosen = [node for node in graph_def.node if variable_kind(node.op)
               and (variable_names_whitelist is None or node.name in variable_names_whitelist)
               and (variable_names_blacklist is None or node.name not in variable_names_blacklist)]
     values = dict(zip([node.name for node in chosen], sess.run([_reading(sess.graph, node) for node in chosen])))
     dtypes = {node.name: node.attr["dtype"].type for node in chosen}
-    handles = _handles(graph_def, {node.name for node in chosen if node.op == "VarHandleOp"})
+    handles = _handles(graph_def, {node.name for node in chosen if variable_kind(node.op) == "resource"})
     nodes: list[Any] = []
     for node in graph_def.node:
         if node.name in values:
@@ -43,7 +44,7 @@ def convert_variables_to_constants(sess: Any, input_graph_def: Any, output_node_
 def _reading(graph: Any, node: Any) -> Any:
     """A tensor of the session's graph with the value of a variable."""
     variable = graph.get_operation_by_name(node.name).outputs[0]
-    if node.op in _REFERENCES:
+    if variable_kind(node.op) == "reference":
         return variable
     for consumer in variable.consumers():
         if consumer.type == "ReadVariableOp" and not consumer.control_inputs:
@@ -60,7 +61,8 @@ def _handles(graph_def: Any, frozen: set[str]) -> dict[str, str]:
     while changed:
         changed = False
         for name, node in nodes.items():
-            if name in handles or node.op not in _PASSING or node.attr["T"].type != resource.as_datatype_enum:
+            if name in handles or node.op not in _PASSING or "T" not in node.attr or node.attr["T"].type != \
+                    resource.as_datatype_enum:
                 continue
             source = next((handles[n] for n in map(node_name, node.input) if n in handles), None)
             if source is not None:

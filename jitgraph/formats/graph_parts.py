@@ -4,9 +4,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from jitgraph.graph.registry import variable_kind
 from jitgraph.protobuf import messages
 
-_VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
 _INT32, _STRING = messages.DT_INT32, messages.DT_STRING
 
 
@@ -86,7 +86,7 @@ def must_run_on_cpu(node: Any, pin_variables_on_cpu: bool = False) -> bool:
     definition = node.node_def if hasattr(node, "node_def") else node
     if type(definition).__name__ != "NodeDef":
         raise AssertionError(f"node must be an Operation or a NodeDef, not {type(node).__name__}")
-    if pin_variables_on_cpu and definition.op in _VARIABLES:
+    if pin_variables_on_cpu and variable_kind(definition.op):
         return True
     if definition.op == "Const":
         return definition.attr["dtype"].type in (_STRING, _INT32)

@@ -62,6 +62,15 @@ def _load_declaring(op_type: str) -> None:
             importlib.import_module(module)
 
 
+def variable_kind(op_type: str) -> str | None:
+    """What nodes of a type are as variables, "reference" or "resource"; None for other types, also those not known here."""
+    opdef = REGISTRY.get(op_type)
+    if opdef is None and not _all_loaded:
+        _load_declaring(op_type)
+        opdef = REGISTRY.get(op_type)
+    return None if opdef is None else opdef.variable
+
+
 def lookup(op_type: str) -> OpDef:
     """The declaration of `op_type`.  Raises NotFoundError, naming it, if there is none."""
     found = REGISTRY.get(op_type)

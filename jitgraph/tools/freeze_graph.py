@@ -41,7 +41,7 @@ def _variables(graph: Graph, checkpoint: str) -> dict[str, Any]:
         if op is None:
             continue
         tensor: Any = op.outputs[0]
-        if op.type == "VarHandleOp":
+        if op.opdef is not None and op.opdef.variable == "resource":
             tensor = next((c.outputs[0] for c in tensor.consumers() if c.type == "ReadVariableOp"), None)
         if tensor is not None:
             found[name] = tensor

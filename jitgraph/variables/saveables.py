@@ -8,6 +8,7 @@ from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import DType
+from jitgraph.graph.function_graph import is_variable
 from jitgraph.graph.scopes import device
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.identity import identity
@@ -16,9 +17,6 @@ from jitgraph.variables import reference_ops
 from jitgraph.variables.partitioners import PartitionedVariable
 from jitgraph.variables.resource_variables import ResourceVariable, shape_safe_assign_variable_handle
 from jitgraph.variables.variable import Variable
-
-_REFERENCE_TYPES = ("Variable", "VariableV2", "AutoReloadVariable")
-_VARIABLE_TYPES = (*_REFERENCE_TYPES, "VarHandleOp", "ReadVariableOp", "ResourceGather")
 
 
 class SaveSpec:
@@ -130,7 +128,8 @@ def default_saveables(scope: str | None = None) -> list:
 
 
 def _is_of_variable(tensor: Any) -> bool:
-    return isinstance(tensor, (Tensor, Variable)) and tensor.op.type in _VARIABLE_TYPES
+    return isinstance(tensor, (Tensor, Variable)) and (
+        is_variable(tensor.op) or tensor.op.type in ("ReadVariableOp", "ResourceGather"))
 
 
 def _as_variable_tensor(value: Any) -> Any:
@@ -213,7 +212,7 @@ def _saveables_for(value: Any, name: str) -> Iterator[SaveableObject]:
         if not _is_of_variable(tensor):
             raise TypeError("names_to_saveables must be a dict mapping string names to Tensors/Variables. Not a "
                             f"variable: {tensor}")
-        cls = ReferenceVariableSaveable if tensor.op.type in _REFERENCE_TYPES else ResourceVariableSaveable
+        cls = ReferenceVariableSaveable if tensor.op.opdef.variable == "reference" else ResourceVariableSaveable
         yield cls(tensor, "", name)
 
 

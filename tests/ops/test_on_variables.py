@@ -52,7 +52,7 @@ def _declared(case, node):
     """The values of the variables and of the outputs that the declaration states."""
     opdef = case.opdef
     count = sum(map(_is_variable, opdef.inputs))
-    if opdef.type in ("ReadVariableOp", "VarIsInitializedOp", "IsVariableInitialized"):
+    if opdef.state == "read" and (opdef.forwards or not opdef.needs_value):
         return case.inputs[:count], [case.inputs[0] if opdef.forwards else np.array(True)]
     with np.errstate(all="ignore"):
         found = opdef.value(*case.inputs, **opdef.arguments(opdef.value, node.attrs))

@@ -31,8 +31,6 @@ Unit = Any          # what is built as one: an Operation, a Frame (a loop), a Ch
 Source = Hashable   # where a value comes from: a tensor of an operation, an output of a Choice, or the number that it is
 Guard = tuple[tuple[Source, bool], ...]
 
-_NO_EFFECT = ("Const", "Placeholder", "PlaceholderWithDefault", "VariableV2", "Variable", "VarHandleOp")
-
 
 @dataclass(eq=False)
 class Choice:
@@ -361,11 +359,13 @@ class Guards:
         return self._effects[op]
 
     def _sees_through(self, op: Operation) -> bool:
-        if op.type in _NO_EFFECT or op.type in SWITCHES or op.type in MERGES or op.type in ("NoOp", "ControlTrigger"):
+        if op.type in SWITCHES or op.type in MERGES or op.type in ("Const", "NoOp", "ControlTrigger"):
             return True
         if op.type in ("Identity", "RefIdentity"):
             return op.inputs[0].dtype is op.outputs[0].dtype
         opdef = op.opdef
+        if opdef is not None and (opdef.placeholder or opdef.variable):
+            return True
         return opdef is not None and (opdef.scalar or opdef.lower) is not None and not (
             opdef.checks or opdef.host or opdef.stateful or opdef.state or opdef.stream or opdef.dynamic)
 

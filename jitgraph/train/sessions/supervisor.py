@@ -95,7 +95,7 @@ class Supervisor:
         if self._is_chief:
             return
         for op in self._graph.get_operations():
-            if op.type in ("Variable", "VariableV2") and not op.device:
+            if op.opdef is not None and op.opdef.variable == "reference" and not op.device:
                 raise ValueError(f"When using replicas, all Variables must have their device set: {op}")
 
     # -- what it holds
