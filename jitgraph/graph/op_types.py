@@ -22,7 +22,9 @@ class OpDef:
     place of the reference (None if it has none yet) and returns its new value; with several references, a tuple.
     ``host``: runs on the host by ``value``.  ``checks``: its kernel can fail.  ``dynamic``: the output shape depends on
     values.  ``reference``, ``samples``: an independent oracle and inputs for tests.  ``tested_in``: of an op that has no
-    samples, the path of its tests and what a sample cannot give, "tests/resources: a queue".
+    samples, the path of its tests and what a sample cannot give, "tests/resources: a queue".  ``gradient_of``: the outputs
+    whose gradients count, by number, where those of others are ignored, as TensorFlow does.  ``gradient_differs``: of an op
+    whose gradient is not what differences of its values come to, what it is instead.
     ``updates``: for optimizer steps, an expression in prims: inputs (references by value) -> the new value of each
     reference.  ``stream``: random; its NumPy meaning takes a keyword ``stream``, see ``jitgraph.ops.random.philox``.
     ``context``: keywords that its NumPy meaning takes besides, "state" (the session's, see ``jitgraph.runtime.state``)
@@ -63,6 +65,8 @@ class OpDef:
     reference: Callable | None = None
     samples: Callable | None = None
     tested_in: str = ""
+    gradient_of: tuple[int, ...] | None = None
+    gradient_differs: str = ""
     updates: Callable | None = None
     stream: bool = False
     context: tuple[str, ...] = ()

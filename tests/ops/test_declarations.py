@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from jitgraph.autodiff import functional_gradients  # noqa: F401  (gives If, Case and While their gradients)
+from jitgraph.control.frames.structure import FRAME_OPS
 from jitgraph.declare.op import NOT_DIFFERENTIABLE
 from jitgraph.graph import signature
 from jitgraph.graph.registry import load_all
@@ -47,8 +48,7 @@ MORE_GRADIENTS = {"ClipByValue", "Einsum", "GRUBlockCell", "IRFFT3D", "LSTMBlock
                   "ResizeBilinearGrad", "ResizeNearestNeighborGrad", "SegmentProd", "Snapshot", "StatefulPartitionedCall",
                   "StatelessWhile", "TruncateMod", "While"}
 # frames are raised to While and If before anything is differentiated
-FRAMES = {f"{ref}{kind}" for ref in ("", "Ref") for kind in ("Enter", "Exit", "Merge", "NextIteration", "Switch")}
-FRAMES |= {"LoopCond", "StackPop", "StackPopV2"}       # what a stack's gradient says is that it has none
+FRAMES = FRAME_OPS | {"StackPop", "StackPopV2"}         # what a stack's gradient says is that it has none
 # a gradient function that gives None for every input is the same as none
 ALWAYS_NONE = {"ArgMax", "ArgMin", "FloorDiv", "TruncateDiv"}
 

@@ -128,30 +128,14 @@ def test_kernel_of_sizes_that_the_run_computes(tf, compiled_session, opdef):
                 harness.assert_close(got, one, case, "kernel")
 
 
-# ops with a further output that TensorFlow does not differentiate
-FIRST_OUTPUT_ONLY = {"CTCLoss", "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "SoftmaxCrossEntropyWithLogits",
-                     "SparseSoftmaxCrossEntropyWithLogits"}
-# ops whose gradient is that of some outputs alone: the others are for the op of the gradient
-SOME_OUTPUTS_ONLY = {"BlockLSTM": (1, 6), "GRUBlockCell": (3,), "LSTMBlockCell": (1, 6)}
 # TensorFlow's gradient is zero, which is right for real numbers only; or the results are real numbers of a complex dtype
 REAL_ONLY = {"Sign", "LogMatrixDeterminant", "Svd"}
-# the gradient is that of a symmetric input, whose elements cannot be moved one at a time; see test_linalg.py
-SYMMETRIC = {"Cholesky"}
-# the gradient passes straight through the rounding, by definition, whose differences are zero or infinite
-STRAIGHT_THROUGH = {"QuantizeAndDequantize", "QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "FakeQuantWithMinMaxArgs",
-                    "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel"}
-# the gradient is read at the nearest places of the inverse transform, as in TensorFlow
-STRAIGHT_THROUGH |= {"ImageProjectiveTransformV2"}
-# asking for a gradient is an error, as in TensorFlow
-REFUSED = {"SparseSparseMaximum", "SparseSparseMinimum"}
 # its own gradient is an op that has no float64
 SINGLE_GRADIENT = {"MaxPool3DGradGrad"}
-# TensorFlow's second gradient counts the moments as functions of x, which they are in programs; see recorded/gradients.py
-WITH_MOMENTS = {"FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"}
 
 
 @pytest.mark.parametrize("opdef", _parameters(op for op in WITH_CASES if harness.differentiable(op) and not op.stream
-                                             and op.type not in SYMMETRIC | STRAIGHT_THROUGH | WITH_MOMENTS | REFUSED))
+                                             and not op.gradient_differs))
 def test_gradient_is_that_of_differences(tf, monkeypatch, opdef):
     monkeypatch.setenv("JITGRAPH_JIT", "off")
     allowed = harness.dtypes_of(opdef)
@@ -181,9 +165,7 @@ def _precise(opdef, allowed):
 def _check_gradient(tf, case, x, array, y, y_shape, feeds):
     if not array.size or array.dtype.kind not in "fc" or not (y.dtype.is_floating or y.dtype.is_complex):
         return 0
-    if case.opdef.type in FIRST_OUTPUT_ONLY and y.value_index:
-        return 0
-    if y.value_index not in SOME_OUTPUTS_ONLY.get(case.opdef.type, (y.value_index,)):
+    if case.opdef.gradient_of is not None and y.value_index not in case.opdef.gradient_of:
         return 0
     try:
         if tf.gradients(y, x, tf.constant(np.ones(y_shape, y.dtype.as_numpy_dtype)))[0] is None:

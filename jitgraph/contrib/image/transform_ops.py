@@ -54,7 +54,8 @@ def _samples(rng: Any, dtype: Any) -> list:
 
 
 @op("ImageProjectiveTransformV2(images: dtype, transforms: float32, output_shape: int32; interpolation: string) -> "
-    "transformed_images: dtype", dtype=_DTYPES, shape=_output_shape, samples=_samples)
+    "transformed_images: dtype", dtype=_DTYPES, shape=_output_shape, samples=_samples,
+    gradient_differs="read at the nearest places of the inverse transform, as in TensorFlow")
 def _image_projective_transform(images, transforms, output_shape, interpolation):
     """The images read where `transforms` [batch or 1, 8] map the pixels of the result to; 0 outside."""
     if transforms.shape[0] not in (1, images.shape[0]) or transforms.shape[1] != 8:

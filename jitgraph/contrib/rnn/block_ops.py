@@ -73,7 +73,7 @@ def _lstm_samples(rng: Any, dtype: Any) -> list:
 
 
 @op(f"LSTMBlockCell(x: T, {_STEP}; {_ATTRS}) -> {_GATES}, h: T", T=_HALVES, shape=lambda c: [_units(c, 1)] * 7,
-    samples=_lstm_samples)
+    samples=_lstm_samples, gradient_of=(1, 6))
 def lstm_block_cell(x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole):
     """One step of an LSTM: gates, memory `cs`, its tanh `co` and output `h`, each [batch, units]."""
     parts = _parted(np.concatenate([x, h_prev], 1) @ w + b)
@@ -149,7 +149,7 @@ def _sequence_samples(rng: Any, dtype: Any) -> list:
 
 
 @op(f"BlockLSTM(seq_len_max: int64, x: T, {_STEP}; {_ATTRS}) -> {_GATES}, h: T", T=_HALVES, shape=_sequence_shape,
-    samples=_sequence_samples)
+    samples=_sequence_samples, gradient_of=(1, 6))
 def block_lstm(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole):
     """LSTMBlockCell over the first `seq_len_max` steps of `x` [time, batch, depth]; the rest is zero."""
     units = b.size // 4
@@ -206,7 +206,7 @@ def _gru_samples(rng: Any, dtype: Any) -> list:
 
 
 @op(f"GRUBlockCell({_GRU}) -> r: T, u: T, c: T, h: T", T=TypeSet(dtypes.float32), shape=lambda c: [_units(c, 1)] * 4,
-    samples=_gru_samples)
+    samples=_gru_samples, gradient_of=(3,))
 def gru_block_cell(x, h_prev, w_ru, w_c, b_ru, b_c):
     """One step of a GRU: gates `r` and `u`, candidate `c` and output `h`, each [batch, units]."""
     r, u = np.split(prim.sigmoid(np.concatenate([x, h_prev], 1) @ w_ru + b_ru), 2, axis=1)

@@ -111,7 +111,8 @@ def _system_samples(rng, dtype):
 # -- factorizations ----------------------------------------------------------------------------------------------------
 
 @op("Cholesky(input: T) -> output: T", T=_T, shape=_square_shape, host=True, checks=True, grad=linalg_gradients.cholesky,
-    samples=_positive_samples)
+    samples=_positive_samples,
+    gradient_differs="of symmetric matrices, whose elements cannot be moved one at a time; see tests/ops/recorded")
 def cholesky(input):
     """The lower triangular L with ``L L^H = input``; only the lower triangle of the input is read."""
     _check_square(input)

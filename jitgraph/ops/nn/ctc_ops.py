@@ -133,14 +133,14 @@ def _loss_shapes(c: Any) -> list:
     return [(batch,), (steps, batch, classes)]
 
 
-def _ctcloss_samples(rng: Any, dtype: Any) -> list:
+def _ctc_samples(rng: Any, dtype: Any) -> list:
     indices, values = np.array([[0, 0], [0, 1], [1, 0]], np.int64), ints(0, 1, 1)
     return [[draw(rng, (4, 2, 3), np.float32), indices, values, ints(4, 3)]]
 
 
 @op("CTCLoss(inputs: T, labels_indices: int64, labels_values: int32, sequence_length: int32; "
     "preprocess_collapse_repeated: bool = False, ctc_merge_repeated: bool = True, ignore_longer_outputs_than_inputs: bool "
-    "= False) -> loss: T, gradient: T", T=_T, shape=_loss_shapes, host=True, samples=_ctcloss_samples)
+    "= False) -> loss: T, gradient: T", T=_T, shape=_loss_shapes, host=True, samples=_ctc_samples, gradient_of=(0,))
 def _ctc_loss(inputs, labels_indices, labels_values, sequence_length, preprocess_collapse_repeated, ctc_merge_repeated,
               ignore_longer_outputs_than_inputs):
     """Minus the log-likelihood of the labels under the logits, and its gradient."""

@@ -107,7 +107,7 @@ def _cross_entropy_samples(rng: Any, dtype: Any) -> list:
 
 
 @op("SoftmaxCrossEntropyWithLogits(features: T, labels: T) -> loss: T, backprop: T", T=FLOATS,
-    shape=_cross_entropy_shape, lower=_lower_cross_entropy, samples=_cross_entropy_samples)
+    shape=_cross_entropy_shape, lower=_lower_cross_entropy, samples=_cross_entropy_samples, gradient_of=(0,))
 def _softmax_cross_entropy(features, labels):
     """loss: -sum(labels * log softmax(features)) of each row; backprop: its gradient with respect to `features`."""
     features, labels = np.broadcast_arrays(features, labels)
@@ -163,7 +163,7 @@ def _lower_sparse_cross_entropy(b: Any, features: Any, labels: Any) -> Any:
 @op("SparseSoftmaxCrossEntropyWithLogits(features: T, labels: Tlabels) -> loss: T, backprop: T", T=FLOATS,
     Tlabels=_LABELS.with_default(dtypes.int64), shape=_sparse_cross_entropy_shape,
     lower=_lower_sparse_cross_entropy, checks=True,
-    samples=lambda rng, dtype: [[draw(rng, (3, 4), dtype), np.array([0, 3, 1])]])
+    samples=lambda rng, dtype: [[draw(rng, (3, 4), dtype), np.array([0, 3, 1])]], gradient_of=(0,))
 def _sparse_softmax_cross_entropy(features, labels):
     """loss: -log softmax(features) at the class `labels` of each row; backprop: its gradient for `features`."""
     classes = features.shape[1]

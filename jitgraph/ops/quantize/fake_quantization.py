@@ -63,6 +63,7 @@ def _fixed(minimum: float, maximum: float) -> tuple:
 
 _RANGE = "min: float = -6.0, max: float = 6.0, num_bits: int = 8, narrow_range: bool = False"
 _BITS = "num_bits: int = 8, narrow_range: bool = False"
+_STRAIGHT = "straight through the rounding, by definition; differences are zero or infinite"
 
 
 def _samples(*shapes: tuple) -> Any:
@@ -75,7 +76,8 @@ def _samples(*shapes: tuple) -> Any:
     return samples
 
 
-@elementwise(f"FakeQuantWithMinMaxArgs(inputs: float32; {_RANGE}) -> outputs: float32", samples=_samples((3, 4)))
+@elementwise(f"FakeQuantWithMinMaxArgs(inputs: float32; {_RANGE}) -> outputs: float32", samples=_samples((3, 4)),
+             gradient_differs=_STRAIGHT)
 def fake_quant_with_min_max_args(inputs, min, max, num_bits, narrow_range):
     """The inputs rounded to the steps between `min` and `max`."""
     return _quantized(inputs, *_fixed(min, max), num_bits, narrow_range)
@@ -128,7 +130,8 @@ def _vectors(c: Any, at: int) -> Any:
 
 @op(f"FakeQuantWithMinMaxVars(inputs: float32, min: float32, max: float32; {_BITS}) -> outputs: float32",
     shape=lambda c: _scalars(c, 1), samples=_range_samples(1, ()),
-    lower=lambda b, x, low, high, num_bits, narrow_range: _quantized(x, low, high, num_bits, narrow_range))
+    lower=lambda b, x, low, high, num_bits, narrow_range: _quantized(x, low, high, num_bits, narrow_range),
+    gradient_differs=_STRAIGHT)
 def fake_quant_with_min_max_vars(inputs, min, max, num_bits, narrow_range):
     """The inputs rounded to the steps between the scalars `min` and `max`."""
     return np.asarray(_quantized(inputs, f32(min), f32(max), num_bits, narrow_range), f32)
@@ -136,7 +139,8 @@ def fake_quant_with_min_max_vars(inputs, min, max, num_bits, narrow_range):
 
 @op(f"FakeQuantWithMinMaxVarsPerChannel(inputs: float32, min: float32, max: float32; {_BITS}) -> outputs: float32",
     shape=lambda c: _vectors(c, 1), samples=_range_samples(1, (4,)),
-    lower=lambda b, x, low, high, num_bits, narrow_range: _quantized(x, low, high, num_bits, narrow_range))
+    lower=lambda b, x, low, high, num_bits, narrow_range: _quantized(x, low, high, num_bits, narrow_range),
+    gradient_differs=_STRAIGHT)
 def fake_quant_with_min_max_vars_per_channel(inputs, min, max, num_bits, narrow_range):
     """The inputs rounded to the steps between `min` and `max`, which have one element for each channel (last axis)."""
     return np.asarray(_quantized(inputs, min, max, num_bits, narrow_range), f32)
@@ -214,7 +218,7 @@ _SIGNED = "signed_input: bool = True"
 
 @op(f"QuantizeAndDequantize(input: T; {_SIGNED}, num_bits: int = 8, range_given: bool = False, input_min: float = 0.0, "
     "input_max: float = 0.0) -> output: T", T=FLOATS, shape=shape_rules.same_as_input, host=True,
-    grad=lambda op, grad: grad)
+    grad=lambda op, grad: grad, gradient_differs=_STRAIGHT)
 def _quantize_and_dequantize_v1(input, signed_input, num_bits, range_given, input_min, input_max):
     """The input rounded as integers of some bits would be."""
     return _there_and_back(input, input_min, input_max, signed_input, num_bits, range_given, False)
@@ -224,7 +228,7 @@ def _quantize_and_dequantize_v1(input, signed_input, num_bits, range_given, inpu
     'False, round_mode: string {"HALF_TO_EVEN", "HALF_UP"} = "HALF_TO_EVEN", narrow_range: bool = False) -> output: T',
     T=FLOATS, shape=shape_rules.same_as_input, host=True, grad=lambda op, grad: [grad, None, None],
     samples=lambda rng, dtype: [([draw(rng, (2, 3), dtype), np.array(-2, dtype), np.array(2, dtype)], {"range_given": given})
-                                for given in (True, False)])
+                                for given in (True, False)], gradient_differs=_STRAIGHT)
 def _quantize_and_dequantize_v2(input, input_min, input_max, signed_input, num_bits, range_given, round_mode,
                                 narrow_range):
     """The input rounded as integers of some bits would be."""
@@ -236,7 +240,7 @@ def _quantize_and_dequantize_v2(input, input_min, input_max, signed_input, num_b
     "narrow_range: bool = False) -> output: T", T=FLOATS, shape=shape_rules.same_as_input, host=True,
     grad=lambda op, grad: [grad, None, None, None],
     samples=lambda rng, dtype: [([draw(rng, (2, 3), dtype), np.array(-2, dtype), np.array(2, dtype), np.array(6, np.int32)],
-                                 {"range_given": given}) for given in (True, False)])
+                                 {"range_given": given}) for given in (True, False)], gradient_differs=_STRAIGHT)
 def _quantize_and_dequantize_v3(input, input_min, input_max, num_bits, signed_input, range_given, narrow_range):
     """The input rounded as integers of some bits, a tensor, would be."""
     return _there_and_back(input, input_min, input_max, signed_input, int(num_bits), range_given, narrow_range)

@@ -108,7 +108,7 @@ def _extreme(name: str, function: Any, types: Any) -> Any:
     value.__doc__ = f"The {function.__name__} of two sparse tensors, element by element, missing ones being 0."
     return op(f"{name}(a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64) -> "
               "output_indices: int64, output_values: T", T=types, shape=lambda c: _sum_shapes(c)[:2], host=True,
-              dynamic=True, grad=gradient, samples=_extreme_samples)(value)
+              dynamic=True, grad=gradient, gradient_differs="refused, as in TensorFlow", samples=_extreme_samples)(value)
 
 
 _maximum = _extreme("SparseSparseMaximum", np.maximum, REALS)
