@@ -117,7 +117,8 @@ def ref_next_iteration(data):
 
 
 @op('Absent(; dtype: type, shape: shape = None, message: string = "") -> output: dtype',
-    shape=lambda c: c.attrs["shape"], host=True, context=("op",), tested_in="tests/control/frames: a branch that is not taken")
+    shape=lambda c: c.attrs["shape"], host=True, context=("op",), tested_in="tests/control/frames: a branch that is not taken",
+    origin="jitgraph")
 def absent(op):
     """What a branch gives for a tensor that only the other branch has: any value, or an error with `message`."""
     if op.attrs["message"]:

@@ -98,7 +98,7 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
        static: bool = False, of_shape: Callable | None = None, symbolic: bool | Callable = False, placeholder: bool = False,
        forwards: bool = False, variable: str | None = None, assigns: bool = False, needs_value: bool = True, idle: bool = False,
        recurring: bool = False, costly: bool = False, flops: Callable | None = None, gradient_of: tuple[int, ...] | None = None,
-       gradient_differs: str = "", **type_sets: Any) -> Callable[[Callable], OpBuilder]:
+       gradient_differs: str = "", origin: str = "", **type_sets: Any) -> Callable[[Callable], OpBuilder]:
     """Declares an op whose body is its NumPy meaning.  See the module's docstring, and ``OpDef`` for the arguments."""
 
     def declare(body: Callable) -> OpBuilder:
@@ -109,7 +109,7 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
                          hands_on=hands_on, renamed=renamed or {}, constant=constant, static=static, of_shape=of_shape,
                          symbolic=symbolic, placeholder=placeholder, forwards=forwards, variable=variable, assigns=assigns,
                          needs_value=needs_value, idle=idle, recurring=recurring, costly=costly, flops=flops,
-                         gradient_of=gradient_of, gradient_differs=gradient_differs)
+                         gradient_of=gradient_of, gradient_differs=gradient_differs, origin=origin)
 
     return declare
 

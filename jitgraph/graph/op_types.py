@@ -24,7 +24,9 @@ class OpDef:
     values.  ``reference``, ``samples``: an independent oracle and inputs for tests.  ``tested_in``: of an op that has no
     samples, the path of its tests and what a sample cannot give, "tests/resources: a queue".  ``gradient_of``: the outputs
     whose gradients count, by number, where those of others are ignored, as TensorFlow does.  ``gradient_differs``: of an op
-    whose gradient is not what differences of its values come to, what it is instead.
+    whose gradient is not what differences of its values come to, what it is instead.  ``origin``: whose op type it is if
+    TensorFlow 1.15 has none of the name: "jitgraph", of nodes that never leave a graph, for which the formats write
+    TensorFlow's; or "TensorFlow 2", whose graph files hold it.
     ``updates``: for optimizer steps, an expression in prims: inputs (references by value) -> the new value of each
     reference.  ``stream``: random; its NumPy meaning takes a keyword ``stream``, see ``jitgraph.ops.random.philox``.
     ``context``: keywords that its NumPy meaning takes besides, "state" (the session's, see ``jitgraph.runtime.state``)
@@ -67,6 +69,7 @@ class OpDef:
     tested_in: str = ""
     gradient_of: tuple[int, ...] | None = None
     gradient_differs: str = ""
+    origin: str = ""
     updates: Callable | None = None
     stream: bool = False
     context: tuple[str, ...] = ()

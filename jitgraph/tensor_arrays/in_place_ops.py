@@ -38,7 +38,8 @@ def _declare(name: str, signature: str, grad: Callable | None = NOT_DIFFERENTIAB
         for version in versions:
             kind = _KINDS[version]
             prefix = PREFIX if version == "V3" else ""
-            declared = op(f"{prefix}{name}{version}({signature.replace('HANDLE', kind)}", grad=grad, **_ARRAY, **fields)(value)
+            declared = op(f"{prefix}{name}{version}({signature.replace('HANDLE', kind)}", grad=grad, **_ARRAY, **fields,
+                          origin="jitgraph" if prefix else "")(value)
             declared.opdef.type = name + version
         return value
 

@@ -87,7 +87,8 @@ def _(op, grad):
     return [None, None, raw.TensorArrayGradientOfElement(op.inputs[2], op.inputs[1], grad)]
 
 
-@op("TensorArrayElementGradient(grad: variant, index: int32, like: T) -> value: T", shape=shape_rules.same_as(2), **_HOST)
+@op("TensorArrayElementGradient(grad: variant, index: int32, like: T) -> value: T", shape=shape_rules.same_as(2), **_HOST,
+    origin="jitgraph")
 def tensor_array_element_gradient(grad, index, like, op):
     """The element of a gradient of a flow; zeros like `like` where nothing arrived."""
     return gradient_of(grad, int(index), like)
@@ -98,7 +99,7 @@ def _(op, grad):
     return [raw.TensorArrayGradientOfElement(op.inputs[0], op.inputs[1], grad), None, None]
 
 
-@op("TensorArrayGradientOfElement(flow: variant, index: int32, value: T) -> grad: variant", **_FLOW)
+@op("TensorArrayGradientOfElement(flow: variant, index: int32, value: T) -> grad: variant", **_FLOW, origin="jitgraph")
 def tensor_array_gradient_of_element(flow, index, value, op):
     """The gradient of a flow of which `value` is that of the element at `index`, and all others are zero."""
     elements = elements_of(flow)
@@ -146,7 +147,8 @@ def _(op, grad):
     return [None, None, raw.TensorArrayRowsGradient(grad, op.inputs[1], op.inputs[2]), grad]
 
 
-@op("TensorArrayRowsGradient(grad: variant, indices: int32, like: T) -> value: T", shape=shape_rules.same_as(2), **_HOST)
+@op("TensorArrayRowsGradient(grad: variant, indices: int32, like: T) -> value: T", shape=shape_rules.same_as(2), **_HOST,
+    origin="jitgraph")
 def tensor_array_rows_gradient(grad, indices, like, op):
     """The elements of a gradient of a flow at `indices` as rows; zeros where nothing arrived."""
     rows = [gradient_of(grad, int(k), row) for k, row in zip(indices, like)]
@@ -158,7 +160,7 @@ def _(op, grad):
     return [raw.TensorArrayGradientOfRows(op.inputs[0], op.inputs[1], grad), None, None]
 
 
-@op("TensorArrayGradientOfRows(flow: variant, indices: int32, value: T) -> grad: variant", **_FLOW)
+@op("TensorArrayGradientOfRows(flow: variant, indices: int32, value: T) -> grad: variant", **_FLOW, origin="jitgraph")
 def tensor_array_gradient_of_rows(flow, indices, value, op):
     """The gradient of a flow of which the rows of `value` are those of the elements at `indices`."""
     elements = elements_of(flow)
@@ -211,7 +213,8 @@ def _(op, grad):
     return [None, raw.TensorArrayPiecesGradient(grad, op.inputs[1], op.inputs[2]), None, grad]
 
 
-@op("TensorArrayPiecesGradient(grad: variant, like: T, lengths: int64) -> value: T", shape=shape_rules.same_as(1), **_HOST)
+@op("TensorArrayPiecesGradient(grad: variant, like: T, lengths: int64) -> value: T", shape=shape_rules.same_as(1), **_HOST,
+    origin="jitgraph")
 def tensor_array_pieces_gradient(grad, like, lengths, op):
     """The elements of a gradient of a flow one behind the other; zeros where nothing arrived."""
     parts = [gradient_of(grad, k, piece) for k, piece in enumerate(pieces(like, lengths))]
@@ -223,7 +226,7 @@ def _(op, grad):
     return [raw.TensorArrayGradientOfPieces(op.inputs[0], grad, op.inputs[2]), None, None]
 
 
-@op("TensorArrayGradientOfPieces(flow: variant, value: T, lengths: int64) -> grad: variant", **_FLOW)
+@op("TensorArrayGradientOfPieces(flow: variant, value: T, lengths: int64) -> grad: variant", **_FLOW, origin="jitgraph")
 def tensor_array_gradient_of_pieces(flow, value, lengths, op):
     """The gradient of a flow of which consecutive pieces of `value` are those of the elements."""
     total: Any = Elements.missing(len(lengths))

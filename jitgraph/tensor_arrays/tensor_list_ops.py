@@ -65,7 +65,7 @@ def _(op, rest, last):
 
 @op("TensorListPopGradient(input_handle: variant, like: element_dtype) -> output_handle: variant, "
     "tensor: element_dtype", shape=lambda c: [(), c.shapes[1]], host=True,
-    tested_in="tests/control/test_gradients_of_control_flow.py: a list")
+    tested_in="tests/control/test_gradients_of_control_flow.py: a list", origin="jitgraph")
 def tensor_list_pop_gradient(input_handle, like):
     """TensorListPopBack on a gradient: where nothing has arrived, the element is zeros like `like`."""
     held = unboxed(input_handle)
@@ -109,7 +109,7 @@ def flows(tensor: Any) -> bool:
 # -- records: values that a gradient cannot compute again --------------------------------------------------------------
 
 @op("Record(values: [T]) -> record: variant", shape=shape_rules.scalar, host=True, context=("op",),
-    grad=NOT_DIFFERENTIABLE, tested_in="tests/control/test_gradients_of_control_flow.py: a list")
+    grad=NOT_DIFFERENTIABLE, tested_in="tests/control/test_gradients_of_control_flow.py: a list", origin="jitgraph")
 def record(values, op):
     """Several tensors as one value: what random and other stateful ops gave in one run of a function."""
     return boxed(tuple(np.array(value) for value in values))
@@ -117,14 +117,14 @@ def record(values, op):
 
 @op("Recorded(record: variant; T: list(type), shapes: list(shape)) -> values: [T]",
     shape=lambda c: list(c.attrs["shapes"]), host=True, grad=NOT_DIFFERENTIABLE,
-    tested_in="tests/control/test_gradients_of_control_flow.py: a list")
+    tested_in="tests/control/test_gradients_of_control_flow.py: a list", origin="jitgraph")
 def recorded(record):
     """The tensors of a record."""
     return list(unboxed(record))
 
 
 @op("ReversedList(input_handle: variant) -> output_handle: variant", shape=shape_rules.scalar, host=True,
-    grad=NOT_DIFFERENTIABLE, tested_in="tests/control/test_gradients_of_control_flow.py: a list")
+    grad=NOT_DIFFERENTIABLE, tested_in="tests/control/test_gradients_of_control_flow.py: a list", origin="jitgraph")
 def reversed_list(input_handle):
     """The list from its end to its beginning."""
     rest, turned = unboxed(input_handle), Stack()

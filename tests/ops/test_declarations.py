@@ -16,19 +16,8 @@ from jitgraph.graph.registry import load_all
 
 FILE = Path(__file__).parent / "data" / "ops_tf115.tsv"
 
-# nodes that never leave a graph of jitgraph: the formats write TensorFlow's in their place
-INTERNAL = {"Absent", "ExtractImagePatchesGrad", "KernelFunc", "Record", "Recorded", "ReversedList", "TensorArrayElementGradient",
-            "TensorArrayGradientOfElement", "TensorArrayGradientOfPieces", "TensorArrayGradientOfRows",
-            "TensorArrayPiecesGradient", "TensorArrayRowsGradient", "TensorListPopGradient",
-            *(f"InPlaceTensorArray{kind}V3" for kind in ("", "Close", "Concat", "Gather", "Grad", "Read", "Scatter", "Size",
-                                                         "Split", "Write"))}
 # the reference form of an op that TensorFlow has on resources only
 ON_REFERENCES = {"ApplyKerasMomentum", "LookupTableRemove", "SparseApplyKerasMomentum"}
-# what graph files of TensorFlow 2 hold
-LATER = {"DecodeImage", "DenseBincount", "MatrixDiagPartV3", "MatrixDiagV3", "MatrixSetDiagV3", "ParseExampleV2"}
-# ops that TensorFlow registers where a package of tf.contrib is imported
-OF_CONTRIB = {"BipartiteMatch", "GatherTree", "ImageConnectedComponents", "ImageProjectiveTransformV2", "Resampler",
-              "ResamplerGrad"}
 # inputs, outputs and attributes as TensorFlow 2 has them, of which 1.15's are a part
 LATER_SIGNATURE = {
     *(f"{inverse}RFFT{rank}" for inverse in ("", "I") for rank in ("", "2D", "3D")),
@@ -82,8 +71,11 @@ def _argument(arg):
     return arg.name, _flow(arg), arg.type_attr, arg.number_attr, arg.list_attr, arg.is_ref
 
 
-def test_every_op_is_one_of_tensorflows():
-    assert set(OURS) - set(TENSORFLOWS) <= INTERNAL | ON_REFERENCES | LATER | OF_CONTRIB
+def test_every_op_is_one_of_tensorflows_or_says_whose_it_is():
+    others = {name for name in set(OURS) - set(TENSORFLOWS) - ON_REFERENCES
+              if not OURS[name].builder.__module__.startswith("jitgraph.contrib.")}       # registered where that is imported
+    assert others == {name for name, opdef in OURS.items() if opdef.origin}
+    assert {OURS[name].origin for name in others} == {"jitgraph", "TensorFlow 2"}
 
 
 @pytest.mark.parametrize("opdef", [p for p in BOTH if p.id not in LATER_SIGNATURE | OWN_SIGNATURE])

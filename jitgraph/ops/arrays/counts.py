@@ -54,7 +54,7 @@ def _dense_sizes(c: Any) -> Any:
     Tidx=INDEX, shape=_dense_sizes, grad=NOT_DIFFERENTIABLE, dynamic=True,
     samples=lambda rng, dtype: [[np.array([1, 3, 1], np.int32), np.int32(4), np.array([], dtype)],
                                 ([np.array([[1, 3], [2, 2]], np.int32), np.int32(4), np.array([], dtype)],
-                                 {"binary_output": True})])
+                                 {"binary_output": True})], origin="TensorFlow 2")
 def _dense_bincount(input, size, weights, binary_output):
     """For a vector, or each row of a matrix, how often each number below `size` occurs (or the sum of its weights)."""
     if np.any(input < 0):

@@ -189,7 +189,7 @@ def matrix_diag_v2(diagonal, k, num_rows, num_cols, padding_value):
 
 
 @op(f"MatrixDiagV3(diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T; {_ALIGN}) -> output: T",
-    shape=_made_shape, grad=_diag_gradient, samples=_diag_samples)
+    shape=_made_shape, grad=_diag_gradient, samples=_diag_samples, origin="TensorFlow 2")
 def matrix_diag_v3(diagonal, k, num_rows, num_cols, padding_value, align):
     """Matrices with the given diagonals, `padding_value` elsewhere; sizes of -1 are as small as can be."""
     return _made(diagonal, k, num_rows, num_cols, padding_value, align)
@@ -207,7 +207,7 @@ def matrix_diag_part_v2(input, k, padding_value):
 
 
 @op(f"MatrixDiagPartV3(input: T, k: int32, padding_value: T; {_ALIGN}) -> diagonal: T", shape=_part_shape,
-    grad=_part_gradient, samples=_part_samples)
+    grad=_part_gradient, samples=_part_samples, origin="TensorFlow 2")
 def matrix_diag_part_v3(input, k, padding_value, align):
     """The diagonals `k` of matrices, shorter ones continued with `padding_value`."""
     return _packed(input, k, padding_value, align)
@@ -226,7 +226,7 @@ def matrix_set_diag_v2(input, diagonal, k):
 
 
 @op(f"MatrixSetDiagV3(input: T, diagonal: T, k: int32; {_ALIGN}) -> output: T", shape=shape_rules.same_as_input,
-    grad=_set_gradient, samples=_set_samples)
+    grad=_set_gradient, samples=_set_samples, origin="TensorFlow 2")
 def matrix_set_diag_v3(input, diagonal, k, align):
     """The matrices `input` with other diagonals `k`."""
     return _put(input, diagonal, k, align)

@@ -174,7 +174,8 @@ def _example_v2_shapes(c: Any) -> list:
     "ragged_split_types: list(type) >= 0, dense_shapes: list(shape) >= 0) -> sparse_indices: num_sparse*int64, "
     "sparse_values: [sparse_types], sparse_shapes: num_sparse*int64, dense_values: [Tdense], ragged_values: "
     "[ragged_value_types], ragged_row_splits: [ragged_split_types]", sparse_types=_TYPES, Tdense=_TYPES,
-    shape=_example_v2_shapes, host=True, grad=NOT_DIFFERENTIABLE, tested_in="tests/ops/test_example.py: messages")
+    shape=_example_v2_shapes, host=True, grad=NOT_DIFFERENTIABLE, tested_in="tests/ops/test_example.py: messages",
+    origin="TensorFlow 2")
 def parse_example_v2(serialized, names, sparse_keys, dense_keys, ragged_keys, dense_defaults, sparse_types, Tdense,
                      dense_shapes):
     """As ParseExample, of a vector of Examples or a single one, as newer graph files have it."""

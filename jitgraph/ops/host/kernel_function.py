@@ -114,7 +114,7 @@ def _lower(b: Any, input: Any, token: str, Tout: list) -> Any:
 
 @op("KernelFunc(input: [Tin]; Tin: list(type) >= 1, token: string, Tout: list(type) >= 1) -> output: [Tout]",
     shape=lambda c: [shape_rules.broadcast(c)] * len(c.attrs["Tout"]), lower=_lower,
-    tested_in="tests/ops/test_kernel_function.py: a function")
+    tested_in="tests/ops/test_kernel_function.py: a function", origin="jitgraph")
 def _kernel_func(input, token, Tout):
     """A Python function of scalars, applied to each element of inputs that broadcast."""
     try:

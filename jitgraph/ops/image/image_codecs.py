@@ -342,7 +342,7 @@ def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
     "dtype", dtype=TypeSet(dtypes.uint8, dtypes.uint16, dtypes.float32, default=dtypes.uint8), host=True, dynamic=True,
     shape=lambda c: None if c.attrs["expand_animations"] else (None, None, c.attrs["channels"] or None),
     samples=lambda rng, dtype: [([_encoded(kind)], {"dtype": one}) for kind in ("PNG", "BMP", "GIF")
-                                for one in (dtypes.uint8, dtypes.float32)])
+                                for one in (dtypes.uint8, dtypes.float32)], origin="TensorFlow 2")
 def _decode_image_op(contents, channels, dtype, expand_animations):
     """The pixels of a JPEG, PNG, GIF or BMP file; [frames, height, width, channels] for a GIF if animations expand."""
     data = np.asarray(contents, object).item()

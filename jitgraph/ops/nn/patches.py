@@ -63,7 +63,7 @@ def _(op, grad):
 @op("ExtractImagePatchesGrad(images_shape: int32, grad: T; ksizes: list(int) >= 4, strides: list(int) >= 4, rates: list(int) >= 4, "
     f"{_PADDING}) -> images: T", T=REALS,
     shape=lambda c: shape_rules.with_rank(shape_rules.from_value(0)(c), 4),
-    samples=lambda rng, dtype: [([ints(2, 5, 4, 3), draw(rng, (2, 3, 4, 18), dtype)], _PATCHES)])
+    samples=lambda rng, dtype: [([ints(2, 5, 4, 3), draw(rng, (2, 3, 4, 18), dtype)], _PATCHES)], origin="jitgraph")
 def extract_image_patches_grad(images_shape, grad, ksizes, strides, rates, padding):
     """The gradient of ExtractImagePatches: every window added where it came from."""
     n, height, width, depth = (int(d) for d in images_shape)

@@ -9,6 +9,7 @@ from jitgraph.app import logs
 from jitgraph.graph.devices import DeviceSpec
 from jitgraph.train.cluster.cluster_spec import ClusterSpec
 
+# TensorFlow's list: not all that holds state is on it, and not all on it is declared here
 STANDARD_PS_OPS = (
     "Variable", "VariableV2", "AutoReloadVariable", "MutableHashTable", "MutableHashTableV2", "MutableHashTableOfTensors",
     "MutableHashTableOfTensorsV2", "MutableDenseHashTable", "MutableDenseHashTableV2", "VarHandleOp",
