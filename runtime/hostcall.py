@@ -167,4 +167,5 @@ def located(error, op):
     """The same error, naming the operation (whose creation line the message shows)."""
     if getattr(error, "op", None) is not None:
         return error
-    return type(error)(None, op, getattr(error, "message", None) or str(error))
+    more = (error.error_code,) if type(error) is errors.OpError else ()       # which the other classes know themselves
+    return type(error)(None, op, getattr(error, "message", None) or str(error), *more)

@@ -244,3 +244,13 @@ def test_quantized_numbers_come_out_plain(tf):
             found = session.run(quantized)
             assert [value.dtype for value in found] == [np.uint8, np.int8, np.int32]
             assert found[0].tolist() == [0, 128, 255] and session.run(quantized[0]).dtype == np.uint8
+
+
+def test_an_error_of_the_base_class_is_located_like_any_other():
+    from jitgraph.runtime.hostcall import located
+
+    with tf.Graph().as_default():
+        node = tf.constant(1.0, name="x").op
+    found = located(tf.errors.OpError(None, None, "no luck", tf.errors.ABORTED), node)
+    assert type(found) is tf.errors.OpError and found.op is node
+    assert "no luck" in str(found) and found.error_code == tf.errors.ABORTED
