@@ -24,6 +24,12 @@ that a next segment compiles once the sizes are known.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from jitgraph.graph.graph import Graph
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.tensor import Tensor
 
 from . import divide, emit, fuse, lower, order, place, prune, raise_frames, schedule, simplify, sink, specialize, transfer
 from .options import Options
@@ -37,8 +43,10 @@ PASSES = [prune.prune, raise_frames.raise_frames, order.order, divide.divide, sp
           fuse.fuse, sink.sink, schedule.schedule, place.place, transfer.transfer, emit.emit]
 
 
-def compile(graph, fetches, targets=(), feeds=None, *, target: Target = CPU, until: str | None = None, show=None,
-            **fields) -> Program:
+def compile(graph: Graph, fetches: Iterable[Tensor], targets: Iterable[Operation] = (),
+            feeds: Mapping[Tensor, tuple] | None = None, *, target: Target = CPU, until: str | None = None,
+            show: Callable[[str, Program], Any] | None = None,
+            **fields: Any) -> Program:
     """Compiles one run signature of `graph`.
 
     Args:
@@ -54,12 +62,13 @@ def compile(graph, fetches, targets=(), feeds=None, *, target: Target = CPU, unt
     return _run(program, PASSES, until, show)
 
 
-def compile_ops(program: Program, until: str | None = None, show=None) -> Program:
+def compile_ops(program: Program, until: str | None = None, show: Callable[[str, Program], Any] | None = None) -> Program:
     """Compiles a later segment, whose operations are already pruned and ordered."""
     return _run(program, PASSES[PASSES.index(specialize.specialize):], until, show)
 
 
-def _run(program, passes, until, show):
+def _run(program: Program, passes: Sequence[Callable[[Program], None]], until: str | None,
+         show: Callable[[str, Program], Any] | None) -> Program:
     for compiler_pass in passes:
         name = compiler_pass.__name__
         start = time.perf_counter()

@@ -1,8 +1,14 @@
 """The Builder makes primitives: what an op's `lower` function talks to."""
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
 from jitgraph.declare import prim
 from jitgraph.graph import dtypes
+from jitgraph.graph.dtypes import DType
 
 from . import sizes
 from .ir import Node, Value, broadcast_shapes, numbers, same_shape
@@ -12,6 +18,7 @@ from .primitives.assembly import ASSEMBLE, PLACE
 from .primitives.convolutions import CONV, CONV_FILTER, CONV_INPUT
 from .primitives.elementwise import CAST, IOTA, MAP
 from .primitives.host import HOST
+from .primitives.kind import Kind
 from .primitives.memory import CONST, READ, SIZE, WRITE
 from .primitives.products import MATMUL
 from .primitives.rearrangements import BROADCAST, RESHAPE, SLICE, TRANSPOSE
@@ -19,6 +26,9 @@ from .primitives.reductions import REDUCE, SEARCHES
 from .primitives.rows import BOUNDS, GATHER, SCATTER, UPDATE
 from .primitives.sequences import SCAN, TOP_K
 from .tuning import CPU, Tuning
+
+if TYPE_CHECKING:
+    from jitgraph.graph.operation import Operation
 
 COMPARED = 64           # elements of a constant up to which it is compared with others
 NUMERIC = ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -39,11 +49,11 @@ class Builder:
         self.known: dict = {}           # key -> the node, or the value, that was made first
         self.rules = rules(off)
         self._count = 0
-        self.op = None
+        self.op: Operation | None = None
         self.position = 0
 
     # making nodes ----------------------------------------------------------------------------------------------
-    def _instead(self, method, *args):
+    def _instead(self, method: str, *args: Any) -> Any:
         """What the rules of `making` give instead of the primitive of a method, None if nothing."""
         for rule in self.rules.get(method, ()):
             found = rule(self, *args)
@@ -51,7 +61,8 @@ class Builder:
                 return found
         return None
 
-    def node(self, kind, inputs, outputs, alone=False, **attrs) -> Node:
+    def node(self, kind: Kind, inputs: Iterable[Value], outputs: Iterable[tuple[Iterable[sizes.Dim], DType]], alone: bool = False,
+             **attrs: Any) -> Node:
         """A node with outputs [(shape, dtype), ...]: the one that is there already, if it is equal in all that the result
         depends on.  `alone`: a new one in any case, as one always is whose kind is unique."""
         assert attrs.keys() <= kind.attributes.keys(), f"{kind} has no attribute {attrs.keys() - kind.attributes.keys()}"
@@ -72,10 +83,10 @@ class Builder:
             self.known[key] = n
         return n
 
-    def lift(self, x, dtype) -> Value:
+    def lift(self, x: Any, dtype: DType | None) -> Value:
         return x if isinstance(x, Value) else self.const(x, dtype)
 
-    def map(self, name, args) -> Value:
+    def map(self, name: str, args: Sequence[Any]) -> Value:
         """One scalar primitive over broadcast inputs; Python numbers take the dtype of the values beside them."""
         rule = prim.PRIMS[name]
         values = [a for a in args if isinstance(a, Value)]
@@ -88,7 +99,7 @@ class Builder:
             return found
         return self.node(MAP, args, [(broadcast_shapes([a.shape for a in args]), result_dtype(name, rule, args))], prim=name).out
 
-    def const(self, value, dtype=None) -> Value:
+    def const(self, value: Any, dtype: Any = None) -> Value:
         import numpy as np
 
         if isinstance(value, sizes.Size):
@@ -103,11 +114,11 @@ class Builder:
             dtype = dtypes.as_dtype(array.dtype)
         return self.node(CONST, [], [(array.shape, dtype)], alone=array.dtype == object or array.size > COMPARED, array=array).out
 
-    def size(self, array, dtype) -> Value:
+    def size(self, array: np.ndarray, dtype: Any) -> Value:
         """A constant that holds symbolic sizes (an object array); its numbers are filled in when sizes are bound."""
         return self.node(SIZE, [], [(array.shape, dtype)], array=array).out
 
-    def cast(self, x: Value, dtype) -> Value:
+    def cast(self, x: Value, dtype: Any) -> Value:
         dtype = dtypes.as_dtype(dtype)
         if x.dtype == dtype:
             return x
@@ -118,11 +129,11 @@ class Builder:
                 return self.size(x.constant, dtype)
         return self.node(CAST, [x], [(x.shape, dtype)]).out
 
-    def iota(self, shape, axis, dtype) -> Value:
+    def iota(self, shape: Iterable[sizes.Dim], axis: int, dtype: Any) -> Value:
         return self.node(IOTA, [], [(tuple(shape), dtypes.as_dtype(dtype))], axis=axis).out
 
     # views -----------------------------------------------------------------------------------------------------
-    def reshape(self, x: Value, shape) -> Value:
+    def reshape(self, x: Value, shape: Iterable[sizes.Dim]) -> Value:
         """The same elements in another shape; one size may be -1."""
         shape = list(shape)
         unknown = [i for i, d in enumerate(shape) if not isinstance(d, sizes.Size) and d == -1]
@@ -138,7 +149,7 @@ class Builder:
         found = self._instead("reshape", x, shape)
         return self.node(RESHAPE, [x], [(shape, x.dtype)]).out if found is None else found
 
-    def transpose(self, x: Value, perm) -> Value:
+    def transpose(self, x: Value, perm: Iterable[int]) -> Value:
         perm = tuple(int(p) for p in perm)
         if perm == tuple(range(x.rank)):
             return x
@@ -147,17 +158,18 @@ class Builder:
             return found
         return self.node(TRANSPOSE, [x], [(tuple(x.shape[p] for p in perm), x.dtype)], perm=perm).out
 
-    def common_shape(self, values) -> tuple:
+    def common_shape(self, values: Iterable[Value]) -> tuple:
         """The shape of an element-by-element function of these values."""
         return broadcast_shapes([v.shape for v in values])
 
-    def broadcast(self, x: Value, shape) -> Value:
+    def broadcast(self, x: Value, shape: Iterable[sizes.Dim]) -> Value:
         shape = sizes.settled(shape)
         if same_shape(shape, x.shape):
             return x
         return self.node(BROADCAST, [x], [(shape, x.dtype)]).out
 
-    def slice(self, x: Value, begin, size, strides=None) -> Value:
+    def slice(self, x: Value, begin: Iterable[sizes.Dim], size: Iterable[sizes.Dim],
+              strides: Iterable[sizes.Dim] | None = None) -> Value:
         """x[begin : begin + size*stride : stride] on every axis; strides may be negative."""
         strides = tuple(strides or (1,) * x.rank)
         begin, size = tuple(begin), sizes.settled(size)
@@ -165,13 +177,13 @@ class Builder:
             return x
         return self.node(SLICE, [x], [(size, x.dtype)], begin=begin, strides=strides).out
 
-    def reverse(self, x: Value, axes) -> Value:
+    def reverse(self, x: Value, axes: Iterable[int]) -> Value:
         axes = {a % x.rank for a in axes}
         return self.slice(x, [d - 1 if i in axes else 0 for i, d in enumerate(x.shape)], x.shape,
                           [-1 if i in axes else 1 for i in range(x.rank)])
 
     # computations ----------------------------------------------------------------------------------------------
-    def reduce(self, op, x: Value, axes, keep_dims=False) -> Value:
+    def reduce(self, op: str, x: Value, axes: Iterable[int], keep_dims: bool = False) -> Value:
         axes = tuple(sorted({int(a) % x.rank for a in axes})) if x.rank else ()
         if not axes and op not in SEARCHES:
             return x
@@ -184,17 +196,18 @@ class Builder:
             out = self.reshape(out, [1 if i in axes else d for i, d in enumerate(x.shape)])
         return out
 
-    def gather(self, x: Value, indices: Value, axis=0) -> Value:
+    def gather(self, x: Value, indices: Value, axis: int = 0) -> Value:
         """Slices of x along `axis`; an index out of range raises InvalidArgumentError at run time."""
         shape = x.shape[:axis] + indices.shape + x.shape[axis + 1:]
         return self.node(GATHER, [x, indices], [(shape, x.dtype)], axis=axis).out
 
-    def scatter(self, op, shape, indices: Value, updates: Value, drops: bool = False) -> Value:
+    def scatter(self, op: str, shape: Iterable[sizes.Dim], indices: Value, updates: Value, drops: bool = False) -> Value:
         """A table of `shape` of what `op` begins with, its rows `indices` combined with those of `updates`.  An index out of
         range raises InvalidArgumentError at run time; with `drops` negative ones are left out."""
         return self.node(SCATTER, [indices, updates], [(tuple(shape), updates.dtype)], op=op, drops=drops).out
 
-    def update_rows(self, name, variables, indices: Value, values, expression) -> Node:
+    def update_rows(self, name: str, variables: Sequence[Value], indices: Value, values: Sequence[Value],
+                    expression: Callable[..., Any]) -> Node:
         """The rows `indices` of variables of one shape become expression(*their rows, *values), one after the other.
 
         `values`: scalars that count for all rows, or the shape of `indices` and then of a row.  Raises NotImplementedError
@@ -212,7 +225,8 @@ class Builder:
         node.after.append(check)
         return node
 
-    def random(self, kind, shape, dtype, reserve, constants=None) -> Value:
+    def random(self, kind: str, shape: Iterable[sizes.Dim], dtype: Any, reserve: Callable[..., Any],
+               constants: np.ndarray | None = None) -> Value:
         """Random numbers, uniform in [0, 1) or normal; reserve(stream, count) gives the seeds and the first block of a run
         as int64 [3]."""
         count = self.const(sizes.product(shape), dtypes.int64)
@@ -220,16 +234,16 @@ class Builder:
         inputs = [bits] if constants is None else [bits, self.const(constants)]
         return self.node(KINDS[kind], inputs, [(tuple(shape), dtypes.as_dtype(dtype))]).out
 
-    def top_k(self, x: Value, k) -> list[Value]:
+    def top_k(self, x: Value, k: int) -> list[Value]:
         """The k largest elements along the last axis in falling order, and their places (int32)."""
         shape = (*x.shape[:-1], k)
         return self.node(TOP_K, [x], [(shape, x.dtype), (shape, dtypes.int32)], k=k).outputs
 
-    def host(self, function, inputs, shape, dtype) -> Value:
+    def host(self, function: Callable[..., Any], inputs: Iterable[Value], shape: Iterable[sizes.Dim], dtype: Any) -> Value:
         """A value that a NumPy function of the inputs gives."""
         return self.node(HOST, inputs, [(tuple(shape), dtype)], alone=True, call="array", function=function).out
 
-    def matmul(self, x: Value, y: Value, ta=False, tb=False) -> Value:
+    def matmul(self, x: Value, y: Value, ta: bool = False, tb: bool = False) -> Value:
         found = self._instead("matmul", x, y, ta, tb)
         if found is not None:
             return found
@@ -240,7 +254,8 @@ class Builder:
             x, y = self.broadcast(x, batch + x.shape[-2:]), self.broadcast(y, batch + y.shape[-2:])
         return self.node(MATMUL, [x, y], [(batch + (m, n), x.dtype)], ta=bool(ta), tb=bool(tb)).out
 
-    def convolve(self, x: Value, w: Value, size, strides, dilations, around) -> Value:
+    def convolve(self, x: Value, w: Value, size: Sequence[sizes.Dim], strides: Sequence[int], dilations: Sequence[int],
+                 around: Sequence[tuple[sizes.Dim, sizes.Dim]]) -> Value:
         """Images x [n, h, w, in] with a filter [kh, kw, in, out]: [n, *size, out].  `around`: ((before, after), ...), the
         rows and the columns of zeros to put around images."""
         found = self._instead("convolve", x, w, size, strides, dilations, around)
@@ -250,7 +265,8 @@ class Builder:
         return self.node(CONV, [x, w], [((x.shape[0], *size, w.shape[3]), x.dtype)], strides=strides,
                          dilations=dilations).out
 
-    def convolve_input(self, dy: Value, w: Value, size, strides, dilations, before, around) -> Value:
+    def convolve_input(self, dy: Value, w: Value, size: Sequence[sizes.Dim], strides: Sequence[int], dilations: Sequence[int],
+                       before: Sequence[sizes.Dim], around: Sequence[tuple[sizes.Dim, sizes.Dim]]) -> Value:
         """The gradient [n, *size, in] of a convolution for its input, which was padded by `before`; w is [kh, kw, out, in],
         `around` for dy as above."""
         found = self._instead("convolve_input", dy, w, size, strides, dilations, before, around)
@@ -261,7 +277,8 @@ class Builder:
         return self.node(CONV_INPUT, [dy, w], [((dy.shape[0], *size, w.shape[3]), dy.dtype)], strides=strides,
                          dilations=dilations, before=before, margin=margin).out
 
-    def convolve_filter(self, x: Value, dy: Value, shape, strides, dilations, around) -> Value:
+    def convolve_filter(self, x: Value, dy: Value, shape: Sequence[sizes.Dim], strides: Sequence[int], dilations: Sequence[int],
+                        around: Sequence[tuple[sizes.Dim, sizes.Dim]]) -> Value:
         """The gradient of a convolution for its filter of shape [kh, kw, in, out]; `around` for x as above."""
         found = self._instead("convolve_filter", x, dy, shape, strides, dilations, around)
         if found is not None:
@@ -271,19 +288,19 @@ class Builder:
                           dilations=dilations).out
         return self.reduce("add", parts, [0])
 
-    def chunks_of(self, shape, dtype) -> int:
+    def chunks_of(self, shape: Sequence[sizes.Dim], dtype: Any) -> int:
         """In how many parts, each of images of its own, the gradient of a filter of `shape` is made."""
         return max(1, min(self.tuning.chunks, self.tuning.chunk_bytes // (sizes.product(shape) * dtype.size)))
 
-    def window(self, kind, inputs, shape, **attrs) -> Value:
+    def window(self, kind: str, inputs: Sequence[Value], shape: Iterable[sizes.Dim], **attrs: Any) -> Value:
         """A pooling, a depthwise convolution or a gradient of one: `kind` is a name in `primitives.windows`."""
         return self.node(KINDS[kind], inputs, [(tuple(shape), inputs[0].dtype)], **attrs).out
 
-    def scan(self, op, x: Value, axis, exclusive=False, reverse=False) -> Value:
+    def scan(self, op: str, x: Value, axis: int, exclusive: bool = False, reverse: bool = False) -> Value:
         return self.node(SCAN, [x], [(x.shape, x.dtype)], op=op, axis=axis % x.rank, exclusive=exclusive,
                          reverse=reverse).out
 
-    def concat(self, xs, axis) -> Value:
+    def concat(self, xs: Sequence[Value], axis: int) -> Value:
         axis = axis % xs[0].rank
         start: sizes.Dim = 0
         parts = []
@@ -293,19 +310,19 @@ class Builder:
         shape = tuple(start if i == axis else d for i, d in enumerate(xs[0].shape))
         return self.assemble(shape, parts, None)
 
-    def pad(self, x: Value, before, after, value=0) -> Value:
+    def pad(self, x: Value, before: Sequence[sizes.Dim], after: Sequence[sizes.Dim], value: Any = 0) -> Value:
         shape = tuple(lo + d + hi for d, lo, hi in zip(x.shape, before, after))
         fill = self.lift(value, x.dtype)
         return self.assemble(shape, [(x, tuple(before))], fill)
 
-    def pad_images(self, x: Value, around) -> Value:
+    def pad_images(self, x: Value, around: Sequence[tuple[sizes.Dim, sizes.Dim]]) -> Value:
         """Images [n, h, w, c] with zeros around them: ((before, after), ...) rows and columns."""
         if all(lo == 0 and hi == 0 for lo, hi in around):
             return x
         before, after = zip((0, 0), *around, (0, 0))
         return self.pad(x, before, after)
 
-    def assemble(self, shape, parts, fill) -> Value:
+    def assemble(self, shape: Sequence[sizes.Dim], parts: list[tuple[Value, tuple]], fill: Value | None) -> Value:
         """A tensor of `shape` put together from (value, offset) parts; `fill` covers what they leave, None if nothing."""
         key = ("assemble", _key(shape), _key(fill), _key(parts))
         found = self._instead("node", key)
@@ -328,14 +345,14 @@ class Builder:
         self.known[key] = out
         return out
 
-    def read(self, variable, version, shape, dtype) -> Value:
+    def read(self, variable: Operation, version: int, shape: Iterable[sizes.Dim], dtype: Any) -> Value:
         return self.node(READ, [], [(shape, dtype)], variable=variable, version=version).out
 
-    def write(self, variable, version, x: Value) -> Value:
+    def write(self, variable: Operation, version: int, x: Value) -> Value:
         return self.node(WRITE, [x], [(x.shape, x.dtype)], variable=variable, version=version).out
 
 
-def _key(x):
+def _key(x: Any) -> Any:
     """Something hashable that is equal for what a node's attributes cannot tell apart, and for nothing else."""
     kind = type(x)
     if kind is str:

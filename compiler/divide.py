@@ -5,26 +5,32 @@ inputs, and what a loop does itself between two iterations, is settled here.
 """
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
+
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.constant_value import constant_value
-from jitgraph.graph.function_graph import LOOPS, first_argument, inputs_by_value, is_state
+from jitgraph.graph.function_graph import LOOPS, FunctionGraph, first_argument, inputs_by_value, is_state
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.tensor import Tensor
 
 from .loops.division import Division
 from .loops.expressions import Condition, through
 from .loops.scalar_loop import scalar_loop
+from .options import Options
 from .order import variable_of
+from .program import Program
 from .prune import Reached, needed_inputs, needed_variables
 
 KNOWN_LIMIT = 64    # elements of a constant that a function is compiled for
 
 
-def divide(program):
+def divide(program: Program) -> None:
     """Conditionals, calls and loops get sub-programs."""
     program.calls = {op: divided(op, program.wanted.get(op), program.options)
                      for op in program.ops if op.opdef is not None and op.opdef.calls}
 
 
-def divided(op, outputs: frozenset[int] | None, options) -> Choice | Loop:
+def divided(op: Operation, outputs: frozenset[int] | None, options: Options) -> Choice | Loop:
     """The sub-programs of one operation, for those of its outputs that are wanted (None: all of them and what it does); the same
     ones for all plans that want the same."""
     key = op, outputs, frozenset(name for name in Loop.OPTIMISATIONS if not options.uses(name))
@@ -47,7 +53,8 @@ class SubProgram:
     `constants`, those of them that are small constants, and `stated`, those whose value the graph knows, with their values.
     """
 
-    def __init__(self, graph, op, offset: int, outputs=None, fed=(), changing=(), effects=None):
+    def __init__(self, graph: FunctionGraph, op: Operation | None, offset: int, outputs: Iterable[Tensor] | None = None,
+                 fed: Iterable[Tensor] = (), changing: Container[int] = (), effects: Iterable[Operation] | None = None) -> None:
         self.graph, self.fed = graph, list(fed)
         self.outputs = list(graph.outputs if outputs is None else outputs)
         places = {t: k + offset for k, t in enumerate(graph.inputs) if not is_state(t)}
@@ -59,12 +66,13 @@ class SubProgram:
         self.parameters = [(t, k) for t, k in places.items() if t in needed.tensors]
         self.results = [self.fetches.index(t) if k is None else None for t, k in zip(self.outputs, self.direct)]
         fixed = [(t, k) for t, k in self.parameters if k not in changing]
-        self.constants = [(t, k, op.inputs[k].op.attrs["value"]) for t, k in fixed if _is_known(op.inputs[k])]
+        given = () if op is None else op.inputs         # of what has none, all inputs change
+        self.constants = [(t, k, given[k].op.attrs["value"]) for t, k in fixed if _is_known(given[k])]
         self.stated = [(t, k, value) for t, k in fixed if t.dtype.is_integer
-                       and (value := constant_value(op.inputs[k])) is not None and value.size <= KNOWN_LIMIT]
+                       and (value := constant_value(given[k])) is not None and value.size <= KNOWN_LIMIT]
 
 
-def _is_known(tensor) -> bool:
+def _is_known(tensor: Tensor) -> bool:
     """Whether an input is a small integer constant, which may decide a shape."""
     return tensor.op.type == "Const" and tensor.dtype.is_integer and tensor.op.attrs["value"].size <= KNOWN_LIMIT
 
@@ -76,7 +84,7 @@ class Call:
     `programs`: the sub-programs.
     """
 
-    def __init__(self, op, outputs, version: tuple):
+    def __init__(self, op: Operation, outputs: frozenset[int] | None, version: tuple) -> None:
         self.op, self.outputs, self.version = op, outputs, version
         self.by_value = inputs_by_value(op)
         self._needed = needed_inputs(op, outputs)
@@ -90,7 +98,7 @@ class Call:
 class Choice(Call):
     """If and Case, and a call, as the choice of one: the sub-programs `branches`, for the outputs `used` (by number)."""
 
-    def __init__(self, op, outputs, options, version):
+    def __init__(self, op: Operation, outputs: frozenset[int] | None, options: Options, version: tuple) -> None:
         super().__init__(op, outputs, version)
         self.offset = first_argument(op)
         self.used = list(range(len(op.outputs))) if outputs is None else sorted(outputs)
@@ -110,7 +118,7 @@ class Loop(Call):
 
     OPTIMISATIONS = ("product_sums", "native_iterations", "scalar_loops")
 
-    def __init__(self, op, outputs, options, version):
+    def __init__(self, op: Operation, outputs: frozenset[int] | None, options: Options, version: tuple) -> None:
         super().__init__(op, outputs, version)
         cond, body = bodies(op)
         needed = needed_variables(cond, body, outputs)
@@ -148,7 +156,7 @@ class Loop(Call):
             wanted |= self._changing(division.expressions.variables(tensor))
         return list(found.items())
 
-    def _changing(self, variables) -> set[int]:
+    def _changing(self, variables: Iterable[int]) -> set[int]:
         return {k for k in variables if not self.invariant[k]}
 
     def is_stored(self, number: int) -> bool:

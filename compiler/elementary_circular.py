@@ -6,8 +6,13 @@ float64 even for float32; larger ones, rarely met, with as many digits of 1/(2 p
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from . import elementary_coefficients as c
 from .elementary_exponential import INF, power_of_two
+
+if TYPE_CHECKING:
+    from .machine_base import Machine, Number
 
 TWO_OVER_PI = 0.6366197723675814
 # pi/2 in three parts of 33 bits and a rest, and in one and two rests: 33 bits times a quadrant below 2**20 are exact
@@ -33,11 +38,11 @@ TURN_BITS = int(
 TURN_TABLE = tuple(float((TURN_BITS >> (1274 - CHUNK * (k + 1))) & ((1 << CHUNK) - 1)) for k in range(49))
 
 
-def _is_large(m, x):
+def _is_large(m: Machine, x: Number) -> Number:
     return m.gt(m.abs(x), LIMIT[m.width(x)][0 if m.has_fma else 1])
 
 
-def _reduce(m, x):
+def _reduce(m: Machine, x: Number) -> tuple[Number, Number]:
     """(r, q): x = r + q pi/2 with |r| <= pi/4 in the float type of x, for x that is not large."""
     if m.width(x) == 32:
         r, _, quadrant = _reduce_with_rest(m, x)
@@ -49,7 +54,7 @@ def _reduce(m, x):
     return r, quadrant
 
 
-def _reduce_with_rest(m, x):
+def _reduce_with_rest(m: Machine, x: Number) -> tuple[Number, Number, Number]:
     """(r, rest, q): as `_reduce`, with x = r + rest + q pi/2 and a rest below the rounding of r."""
     high, middle, low = PI_HALF_PAIR
     if m.width(x) == 32:
@@ -62,13 +67,13 @@ def _reduce_with_rest(m, x):
     return *m.fast_two_sum(r, lost - m.fma(n, low, product_lost)), quadrant
 
 
-def _narrow(m, r, quadrant):
+def _narrow(m: Machine, r: Number, quadrant: Number) -> tuple[Number, Number, Number]:
     """(r, rest, q) in float32 from r in float64."""
     narrow = m.narrow(r)
     return narrow, m.narrow(r - m.widen(narrow)), m.low(quadrant)
 
 
-def _reduce_large(m, x):
+def _reduce_large(m: Machine, x: Number) -> tuple[Number, Number, Number]:
     """(r, rest, q) as `_reduce_with_rest`, modulo a whole turn, for |x| >= 2**20.
 
     The products of x with the digits of 1/(2 pi) that matter are exact, so their whole turns can be dropped one by one.
@@ -94,14 +99,14 @@ def _reduce_large(m, x):
     return *m.fast_two_sum(product, error + m.fma(r, low, rest * high)), quadrant
 
 
-def _add_turns(m, total, x):
+def _add_turns(m: Machine, total: tuple[Number, Number, Number], x: Number) -> tuple[Number, Number, Number]:
     """total + x less whole turns, where total is the sum of three floats, each a rest of the one before."""
     s, e = m.two_sum(total[0], x)
     middle, e = m.two_sum(total[1], e)
     return s - m.rint(s), middle, total[2] + e
 
 
-def sine_cosine(m, r, rest=None):
+def sine_cosine(m: Machine, r: Number, rest: Number | None = None) -> tuple[Number, Number]:
     """(sin(r + rest), cos(r + rest)) for |r| <= pi/4 and a rest below the rounding of r."""
     z = r * r
     narrow = m.width(r) == 32
@@ -117,14 +122,14 @@ def sine_cosine(m, r, rest=None):
     return sine, one + m.fma(z * z, m.polynomial(z, cosine_tail), cosine_lost)
 
 
-def _sine(m, r, quadrant):
+def _sine(m: Machine, r: Number, quadrant: Number) -> Number:
     """sin(r + quadrant pi/2)."""
     sine, cosine = sine_cosine(m, r)
     y = m.select(m.eq(quadrant & 1, 0), sine, cosine)
     return m.from_bits(m.bits(y) ^ ((quadrant & 2) << (m.width(r) - 2)))
 
 
-def _tangent(m, r, rest, quadrant):
+def _tangent(m: Machine, r: Number, rest: Number, quadrant: Number) -> Number:
     """tan(r + rest + quadrant pi/2)."""
     even = m.eq(quadrant & 1, 0)
     if m.width(r) == 32:
@@ -134,39 +139,39 @@ def _tangent(m, r, rest, quadrant):
     return m.select(even, sine, -cosine) / m.select(even, cosine, sine)
 
 
-def _sin_large(m, x):
+def _sin_large(m: Machine, x: Number) -> Number:
     r, _, quadrant = _reduce_large(m, x)
     return _sine(m, r, quadrant)
 
 
-def _cos_large(m, x):
+def _cos_large(m: Machine, x: Number) -> Number:
     r, _, quadrant = _reduce_large(m, x)
     return _sine(m, r, quadrant + 1)
 
 
-def _tan_large(m, x):
+def _tan_large(m: Machine, x: Number) -> Number:
     return _tangent(m, *_reduce_large(m, x))
 
 
-def sin(m, x):
+def sin(m: Machine, x: Number) -> Number:
     """Sine, of any finite x; NaN at infinity. Error: 1.6 ULP (float32), 2.3 ULP (float64)."""
     y = m.rarely(_is_large, _sin_large, _sine(m, *_reduce(m, x)), x)
     return m.select(m.eq(x, 0.0), x, y)
 
 
-def cos(m, x):
+def cos(m: Machine, x: Number) -> Number:
     """Cosine, of any finite x; NaN at infinity. Error: 1.6 ULP (float32), 2.1 ULP (float64)."""
     r, quadrant = _reduce(m, x)
     return m.rarely(_is_large, _cos_large, _sine(m, r, quadrant + 1), x)
 
 
-def tan(m, x):
+def tan(m: Machine, x: Number) -> Number:
     """Tangent, of any finite x; NaN at infinity. Error: 1.7 ULP (float32), 2.0 ULP (float64)."""
     y = m.rarely(_is_large, _tan_large, _tangent(m, *_reduce_with_rest(m, x)), x)
     return m.select(m.eq(x, 0.0), x, y)
 
 
-def _asin_parts(m, x):
+def _asin_parts(m: Machine, x: Number) -> tuple[Number, Number]:
     """(large, a): asin|x| = a where not large, pi/2 - 2 a where large."""
     narrow = m.width(x) == 32
     size = m.abs(x)
@@ -176,14 +181,14 @@ def _asin_parts(m, x):
     return large, m.fma(s * z, m.polynomial(z, c.ASIN_32 if narrow else c.ASIN_64), s)
 
 
-def asin(m, x):
+def asin(m: Machine, x: Number) -> Number:
     """Arc sine; NaN for |x| > 1. Error: 2.4 ULP (float32), 2.2 ULP (float64)."""
     high, low = PI_HALF[m.width(x)]
     large, a = _asin_parts(m, x)
     return m.copysign(m.select(large, high - (a + a - low), a), x)
 
 
-def acos(m, x):
+def acos(m: Machine, x: Number) -> Number:
     """Arc cosine; NaN for |x| > 1. Error: 1.2 ULP (float32), 1.1 ULP (float64)."""
     high, low = PI_HALF[m.width(x)]
     large, a = _asin_parts(m, x)
@@ -192,7 +197,7 @@ def acos(m, x):
     return m.select(large, ends, high - (signed - low))
 
 
-def _angle(m, least, most):
+def _angle(m: Machine, least: Number, most: Number) -> Number:
     """atan(least / most) for 0 <= least <= most, most > 0."""
     far = m.gt(least, most * TAN_EIGHTH_PI)
     t = m.select(far, least - most, least) / m.select(far, least + most, most)
@@ -203,7 +208,7 @@ def _angle(m, least, most):
     return m.select(far, m.const(high * 0.5, t), 0.0) + (t + a)
 
 
-def atan(m, x):
+def atan(m: Machine, x: Number) -> Number:
     """Arc tangent. Error: 1.9 ULP (float32), 1.4 ULP (float64)."""
     high, low = PI_HALF[m.width(x)]
     size = m.abs(x)
@@ -212,7 +217,7 @@ def atan(m, x):
     return m.copysign(m.select(steep, high - (a - low), a), x)
 
 
-def atan2(m, y, x):
+def atan2(m: Machine, y: Number, x: Number) -> Number:
     """The angle of the point (x, y), from -pi to pi, also for zeros and infinities of either sign.
 
     Error: 2.0 ULP (float32), 1.3 ULP (float64).

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from . import elementary_coefficients as c
 from .elementary_exponential import INF, NAN, reduce_log, scale
+
+if TYPE_CHECKING:
+    from .machine_base import Machine, Number
 
 C0 = (2.8853900817779268, 4.0710547481862066e-17)  # 2 / ln 2 in two parts
 C1 = (0.9617966939259756, 5.0577616648125907e-17)  # a third of it
 
 
-def sqrt(m, x):
+def sqrt(m: Machine, x: Number) -> Number:
     """Square root, correctly rounded; NaN below 0, -0 at -0."""
     return m.sqrt(x)
 
 
-def rsqrt(m, x):
+def rsqrt(m: Machine, x: Number) -> Number:
     """1 / sqrt(x); inf at 0, -inf at -0. Error: 1.6 ULP (float32), 1.5 ULP (float64)."""
     return 1.0 / m.sqrt(x)
 
 
-def pow(m, x, y):
+def pow(m: Machine, x: Number, y: Number) -> Number:
     """x**y with all special cases of IEEE 754. Error: 1.0 ULP (float32), 1.2 ULP (float64).
 
     A negative x has a power where y is an integer; pow(x, 0) = pow(1, y) = 1 even for NaN.
@@ -35,12 +40,12 @@ def pow(m, x, y):
     return m.select(one, 1.0, result)
 
 
-def _log2_ends(m, x, log2):
+def _log2_ends(m: Machine, x: Number, log2: Number) -> Number:
     """log2, but right at x = 0 and infinity."""
     return m.select(m.eq(x, 0.0), -INF, m.select(m.lt(x, INF), log2, m.widen(x) if m.width(x) == 32 else x))
 
 
-def _pow32(m, x, y):
+def _pow32(m: Machine, x: Number, y: Number) -> Number:
     """x**y for x >= 0 in float32: the logarithm in float64, the power of two of its fraction in float32."""
     k, f = reduce_log(m, x)
     f = m.widen(f)
@@ -52,7 +57,7 @@ def _pow32(m, x, y):
     return scale(m, m.fma(r, m.polynomial(r, c.EXP2_32), 1.0), m.low(i))
 
 
-def _pow64(m, x, y):
+def _pow64(m: Machine, x: Number, y: Number) -> Number:
     """x**y for x >= 0 in float64: the logarithm to about 66 bits, as high and low part."""
     high, low = _log2_parts(m, *reduce_log(m, x))
     high = _log2_ends(m, x, high)
@@ -66,7 +71,7 @@ def _pow64(m, x, y):
     return scale(m, m.fma(r, m.polynomial(r, c.EXP2_64), 1.0), i)
 
 
-def _log2_parts(m, k, f):
+def _log2_parts(m: Machine, k: Number, f: Number) -> tuple[Number, Number]:
     """(high, low): k + log2(1 + f) in two floats.
 
     With s = f / (2 + f), log2(1 + f) = s (C0 + s**2 (C1 + s**2 p(s**2))).

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from . import elementary_coefficients as c
 from .elementary_exponential import power_of_two, reduce_exp, scale
 
+if TYPE_CHECKING:
+    from .machine_base import Machine, Number
 
-def _exp_normal(m, x):
+
+def _exp_normal(m: Machine, x: Number) -> Number:
     """e**x where the result is a normal number."""
     r, n = reduce_exp(m, x)
     return (m.fma(r * r, m.polynomial(r, c.EXP_32 if m.width(x) == 32 else c.EXP_64), r) + 1.0) * power_of_two(m, n)
 
 
-def erf(m, x):
+def erf(m: Machine, x: Number) -> Number:
     """The error function: x + x p(x**2) for |x| < 1, 1 - exp(p(|x|)) above.
 
     Error: 1.1 ULP (float32), 1.2 ULP (float64).
@@ -25,7 +30,7 @@ def erf(m, x):
     return m.copysign(m.select(m.lt(size, 1.0), near, far), x)
 
 
-def erfc(m, x):
+def erfc(m: Machine, x: Number) -> Number:
     """1 - erf(x), with all digits while it gets small. Error: 2.5 ULP (float32), 2.2 ULP (float64).
 
     exp(-x**2) erfcx(x), where erfcx(x) (x + 1.5) is a polynomial in t = (x - 1.5) / (x + 1.5). What the square, the
@@ -43,7 +48,7 @@ def erfc(m, x):
     return m.select(m.isnan(x), x, y)
 
 
-def _erfcx(m, x):
+def _erfcx(m: Machine, x: Number) -> tuple[Number, Number, Number]:
     """(q, share, lost): exp(x**2) erfc(x) = q (1 + share) + lost to more than a float's digits, for x >= 0."""
     denominator, denominator_lost = m.fast_two_sum(m.max(1.5, x), m.min(1.5, x))
     u = 1.0 / denominator

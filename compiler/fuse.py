@@ -9,24 +9,30 @@ as long as the units (groups and opaque nodes) stay free of cycles.  What may no
 """
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
 from . import sizes
-from .ir import Node
+from .ir import Node, Value
 from .primitives.kind import Fused
 from .primitives.memory import WRITE
 from .primitives.reductions import PARTIAL, REDUCE, Reduction
 from .primitives.rows import GATHER
 from .views import is_one, resolve, trace
 
+if TYPE_CHECKING:
+    from .program import Program
+
 
 class Group:
     """Members in order, `dims[node]` = the domain dimension of each dimension of the node's value (-1: size 1)."""
 
-    def __init__(self, unit: int, domain):
+    def __init__(self, unit: int, domain: Iterable[sizes.Dim]) -> None:
         self.unit, self.domain = unit, list(domain)
-        self.reduced: frozenset | None = None
+        self.reduced: frozenset[int] | None = None
         self.partial = False
         self.members: list[Node] = []
-        self.dims: dict[Node, tuple] = {}
+        self.dims: dict[Node, tuple[int, ...]] = {}
 
     def weight(self) -> int:
         return sum(n.kind.weight(n) for n in self.members)
@@ -51,7 +57,7 @@ class Group:
                 after.add(node)
         return False
 
-    def covers(self, dims):
+    def covers(self, dims: Sequence[int]) -> str | None:
         """"full", "row" or None for a node whose dimensions run along these domain dimensions."""
         mine = {d for d in dims if d >= 0}
         if mine == set(range(len(self.domain))):
@@ -60,12 +66,12 @@ class Group:
             return "row"
         return None
 
-    def reads(self) -> set:
+    def reads(self) -> set[Value]:
         """What its members load whole: values with a buffer that were made elsewhere."""
         found = {resolve(v)[0] for n in self.members for v in n.inputs if trace(v)[0].node not in self.dims}
         return {v for v in found if v.rank >= len(self.domain) and not (v.node.kind.is_known or v.node.kind.is_index)}
 
-    def out_dims(self, node: Node) -> tuple:
+    def out_dims(self, node: Node) -> tuple[int, ...]:
         """The domain dimensions of what a node gives; of a partial reduction, of one of its parts."""
         return node.kind.dims_of_result(node, self.dims[node])
 
@@ -104,12 +110,12 @@ class Group:
         return True
 
 
-def _is_small(domain: list, most: int) -> bool:
+def _is_small(domain: list[sizes.Dim], most: int) -> bool:
     """Whether it has at most so many elements, whatever the sizes of the feeds."""
     return not any(isinstance(d, sizes.Size) for d in domain) and sizes.product(domain) <= most
 
 
-def stored_values(units, outputs) -> set:
+def stored_values(units: Iterable[Group | Node], outputs: Iterable[Value]) -> set[Value]:
     """Computed values that need a buffer: program outputs, and what a unit other than the maker's uses."""
     unit_of = {n: u for u in units if isinstance(u, Group) for n in u.members}
     stored = {resolve(v)[0] for v in outputs}
@@ -123,23 +129,23 @@ def stored_values(units, outputs) -> set:
     return stored
 
 
-def fuse(program):
+def fuse(program: Program) -> None:
     """Groups of primitives that become one kernel each; what cannot be grouped (matmul, host calls) stays alone."""
     program.units = _Fuser(program).run()
 
 
 class _Fuser:
-    def __init__(self, program):
+    def __init__(self, program: Program) -> None:
         self.nodes, self.outputs = program.nodes, program.outputs
         self.place_of = {node: k for k, node in enumerate(self.nodes)}
         self.ahead = program.target.tuning.ahead
         self.max_weight = program.options.max_weight if program.options.uses("fusion") else 0
         self.unit_of: dict[Node, int] = {}
         self.units: dict[int, Group | Node] = {}
-        self.needs: dict[int, set] = {}         # direct dependencies
+        self.needs: dict[int, set[int]] = {}         # direct dependencies
         self.before: dict[int, int] = {}        # all dependencies, as a bit set
 
-    def run(self):
+    def run(self) -> list[Group | Node]:
         for node in self.nodes:
             if isinstance(node.kind, Fused):
                 self._place(node)
@@ -148,7 +154,7 @@ class _Fuser:
         return self._ordered()
 
     # dependencies ----------------------------------------------------------------------------------------------
-    def _dependencies(self, node: Node) -> set:
+    def _dependencies(self, node: Node) -> set[int]:
         """Units that must be finished before the node: those of its inputs (through views) and of its order edges."""
         found, stack, seen = set(), list(node.after) + [v.node for v in node.inputs], set()
         while stack:
@@ -163,18 +169,18 @@ class _Fuser:
                 stack.extend(v.node for v in n.inputs)
         return found
 
-    def _new_unit(self, unit) -> int:
+    def _new_unit(self, unit: Group | Node) -> int:
         number = len(self.before)
         self.units[number], self.needs[number], self.before[number] = unit, set(), 0
         return number
 
-    def _alone(self, node: Node):
+    def _alone(self, node: Node) -> None:
         needs = self._dependencies(node)
         number = self._new_unit(node)
         self.unit_of[node] = number
         self._depend(number, needs)
 
-    def _depend(self, unit: int, needs):
+    def _depend(self, unit: int, needs: Iterable[int]) -> None:
         """Records that `unit` runs after `needs`, and so after everything before those."""
         bits = 0
         for d in needs:
@@ -193,7 +199,7 @@ class _Fuser:
         return bool(self.before[b] >> a & 1)
 
     # grouping --------------------------------------------------------------------------------------------------
-    def _place(self, node: Node):
+    def _place(self, node: Node) -> None:
         needs = self._dependencies(node)
         for group in self._candidates(node):
             if any(d != group.unit and self._is_before(group.unit, d) for d in needs):
@@ -214,7 +220,7 @@ class _Fuser:
         self._depend(group.unit, needs)
         self._join_siblings(group)
 
-    def _join_siblings(self, group: Group):
+    def _join_siblings(self, group: Group) -> None:
         """Merges other partial reductions over the same domain that read the same memory: it is read once."""
         if not group.partial:
             return
@@ -224,7 +230,7 @@ class _Fuser:
                     and len(other.domain) == len(group.domain) and reads & other.reads():
                 self._merge(group, other, {d: d for d in range(len(group.domain))})
 
-    def _enter(self, group, node, dims):
+    def _enter(self, group: Group, node: Node, dims: tuple[int, ...]) -> None:
         group.members.append(node)
         group.dims[node] = dims
         self.unit_of[node] = group.unit
@@ -232,7 +238,7 @@ class _Fuser:
             group.reduced = node.kind.reduced(node, dims)
             group.partial = group.partial or node.kind is PARTIAL
 
-    def _sources(self, node: Node):
+    def _sources(self, node: Node) -> Iterator[tuple[Node, list[int]]]:
         """(member that computes it, dims of `node` along which the member's dimensions run) for each fused input."""
         for value in node.kind.computed_inputs(node):
             source, traced = trace(value)
@@ -240,10 +246,11 @@ class _Fuser:
                 shift = node.kind.axis_of_inputs(node, value)
                 yield source.node, [-1 if t < 0 else t + shift for t in traced]
 
-    def _candidates(self, node: Node):
-        groups = []
+    def _candidates(self, node: Node) -> list[Group]:
+        groups: list[Group] = []
         for source, _ in self._sources(node):
             group = self.units[self.unit_of[source]]
+            assert isinstance(group, Group)
             if group not in groups:
                 groups.append(group)
         return sorted(groups, key=lambda g: (-len(g.domain), g.reduced is None, -len(g.members)))
@@ -263,7 +270,7 @@ class _Fuser:
             return False
         return True
 
-    def _fit(self, group: Group, node: Node):
+    def _fit(self, group: Group, node: Node) -> tuple[int, ...] | None:
         """The domain dimensions of `node` if it joined the group, None if it cannot."""
         shape = node.kind.domain(node)
         dims: list = [-1 if is_one(d) else None for d in shape]
@@ -288,7 +295,7 @@ class _Fuser:
             return None
         return tuple(dims)
 
-    def _reduction_fits(self, group: Group, node: Node, dims) -> bool:
+    def _reduction_fits(self, group: Group, node: Node, dims: tuple[int, ...]) -> bool:
         if node.kind is PARTIAL:
             axes = node.kind.reduced(node, dims)
             return group.covers(dims) == "full" and (group.reduced is None or group.partial and axes == group.reduced)
@@ -301,7 +308,7 @@ class _Fuser:
             return all(group.covers(group.dims[m]) == "full" for m in group.members)
         return axes == group.reduced and group.covers(dims) == "full"
 
-    def _meet(self, group: Group, node: Node):
+    def _meet(self, group: Group, node: Node) -> None:
         """Merges the other groups that feed `node` into the one it joined, where they share its domain."""
         for source, runs in list(self._sources(node)):
             other = self.units[self.unit_of[source]]
@@ -316,7 +323,7 @@ class _Fuser:
             else:
                 self._merge(group, other, into)
 
-    def _merge(self, group: Group, other: Group, into: dict) -> bool:
+    def _merge(self, group: Group, other: Group, into: dict[int, int]) -> bool:
         if group.weight() + other.weight() > self.max_weight or group.partial != other.partial:
             return False
         free = [d for d in range(len(group.domain)) if d not in into.values()]
@@ -345,7 +352,7 @@ class _Fuser:
         self._absorb(a, b)
         return True
 
-    def _levels_agree(self, group, other, into, reduced) -> bool:
+    def _levels_agree(self, group: Group, other: Group, into: dict[int, int], reduced: frozenset[int] | None) -> bool:
         whole = len(into) == len(group.domain)
         if group.reduced is None:
             return reduced is None and whole or reduced is not None and whole
@@ -353,7 +360,7 @@ class _Fuser:
             return reduced == group.reduced
         return whole or set(into.values()) == set(group.kept)
 
-    def _absorb(self, a: int, b: int):
+    def _absorb(self, a: int, b: int) -> None:
         bit_a, bit_b = 1 << a, 1 << b
         for node, unit in self.unit_of.items():
             if unit == b:
@@ -370,19 +377,19 @@ class _Fuser:
         self.before[a] = before
 
     # result ----------------------------------------------------------------------------------------------------
-    def _ordered(self):
+    def _ordered(self) -> list[Group | Node]:
         """Units in an order that respects all dependencies: what changes variables as soon as it can be, then earliest graph
         position first."""
         import heapq
 
         urgent = self._urgent()
 
-        def first(unit):
+        def first(unit: int) -> tuple[bool, int]:
             u = self.units[unit]
             return unit not in urgent, min(self.place_of[n] for n in (u.members if isinstance(u, Group) else [u]))
 
         waiting = {u: {n for n in self.needs[u] if n != u} for u in self.units}
-        users: dict[int, list] = {u: [] for u in self.units}
+        users: dict[int, list[int]] = {u: [] for u in self.units}
         for u, needs in waiting.items():
             for n in needs:
                 users[n].append(u)
@@ -399,7 +406,7 @@ class _Fuser:
         assert len(order) == len(self.units), "the fused units form a cycle"
         return order
 
-    def _urgent(self) -> set:
+    def _urgent(self) -> set[int]:
         """Units that only change variables, as optimizers' do: run at once, they find the gradient in the cache, and it need
         not be kept.  And the few numbers that they wait for."""
         used = {v.node for v in stored_values(self.units.values(), self.outputs)}

@@ -6,9 +6,21 @@ Values trace: scalar expressions of `jitgraph.declare.prim` applied to a Value a
 """
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
 from jitgraph.declare import prim
 
 from . import sizes
+
+if TYPE_CHECKING:
+    from jitgraph.graph.dtypes import DType
+    from jitgraph.graph.operation import Operation
+
+    from .builder import Builder
+    from .primitives.kind import Kind
 
 
 class Value(prim.Operators):
@@ -16,10 +28,11 @@ class Value(prim.Operators):
 
     __slots__ = ("node", "index", "shape", "dtype", "builder")
 
-    def __init__(self, node, index, shape, dtype, builder):
-        self.node, self.index, self.shape, self.dtype, self.builder = node, index, tuple(shape), dtype, builder
+    def __init__(self, node: Node, index: int, shape: Iterable[sizes.Dim], dtype: DType, builder: Builder) -> None:
+        self.node, self.index, self.dtype, self.builder = node, index, dtype, builder
+        self.shape: tuple[Any, ...] = tuple(shape)      # a `sizes.Dim` each; numbers, where sizes are bound
 
-    def __prim__(self, name, args):
+    def __prim__(self, name: str, args: Sequence[Any]) -> Value:
         return self.builder.map(name, args)
 
     @property
@@ -32,11 +45,11 @@ class Value(prim.Operators):
         return self.node.kind.is_given and not self.node.kind.is_known
 
     @property
-    def constant(self):
+    def constant(self) -> np.ndarray | None:
         """The value as an ndarray where it is known now (elements may be symbolic sizes), else None."""
         return self.node.attrs.get("array") if self.node.kind.is_known else None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"%{self.node.id}.{self.index}:{self.dtype.name}{list(self.shape)}"
 
 
@@ -45,8 +58,10 @@ class Node:
 
     __slots__ = ("id", "kind", "inputs", "attrs", "outputs", "op", "position", "after")
 
-    def __init__(self, id, kind, inputs, attrs, op, position):
-        self.id, self.kind, self.inputs, self.attrs, self.op, self.position = id, kind, inputs, attrs, op, position
+    def __init__(self, id: int, kind: Kind, inputs: list[Value], attrs: dict[str, Any], op: Operation | None,
+                 position: int) -> None:
+        self.id, self.inputs, self.attrs, self.op, self.position = id, inputs, attrs, op, position
+        self.kind: Any = kind           # of a view, and of what is fused, passes ask more than a Kind answers
         self.outputs: list[Value] = []
         self.after: list[Node] = []
 
@@ -55,16 +70,16 @@ class Node:
         return self.outputs[0]
 
     @property
-    def variable(self):
+    def variable(self) -> Operation | None:
         """The variable whose buffer its value is, or None."""
         return self.attrs["variable"] if self.kind.is_state else None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         shown = ", ".join(f"{k}={v}" for k, v in self.attrs.items() if k != "array")
         return f"{self.outputs} = {self.kind}({', '.join(map(str, self.inputs))}) {shown}"
 
 
-def broadcast_shapes(shapes) -> tuple:
+def broadcast_shapes(shapes: Sequence[Sequence[sizes.Dim]]) -> tuple:
     """NumPy's broadcasting rule over known or symbolic sizes.  Raises ValueError where the sizes do not go together."""
     rank = max((len(s) for s in shapes), default=0)
     out = []
@@ -83,19 +98,19 @@ def broadcast_shapes(shapes) -> tuple:
     return tuple(out)
 
 
-def shape_key(shape) -> tuple:
+def shape_key(shape: Iterable[sizes.Dim]) -> tuple:
     return tuple(d.terms if isinstance(d, sizes.Size) else int(d) for d in shape)
 
 
-def alike(a, b) -> bool:
+def alike(a: Iterable[sizes.Dim], b: Iterable[sizes.Dim]) -> bool:
     """Whether shapes are the same for the sizes at hand, which asks nothing of others."""
     return numbers(a) == numbers(b)
 
 
-def numbers(shape) -> list[int]:
+def numbers(shape: Iterable[sizes.Dim]) -> list[int]:
     """The sizes of a shape as they are now, for messages."""
     return [sizes.hint_of(d) for d in shape]
 
 
-def same_shape(a, b) -> bool:
+def same_shape(a: Sequence[sizes.Dim], b: Sequence[sizes.Dim]) -> bool:
     return len(a) == len(b) and all(sizes.same(x, y) for x, y in zip(a, b))

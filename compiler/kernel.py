@@ -16,9 +16,12 @@ In both, how many parts there are is what their partial results have room for.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .sizes import Dim
+
+if TYPE_CHECKING:
+    from .ir import Node, Value
 
 
 class Loop(NamedTuple):
@@ -39,7 +42,7 @@ class Access(NamedTuple):
     """Where an element lies: param[offset + sum(strides[k] * loop[k])], strides in elements."""
 
     param: int
-    strides: list           # Dim per loop
+    strides: list[Dim]      # per loop
     offset: Dim = 0
 
 
@@ -57,31 +60,31 @@ class Statement:
     kind: str
     name: str = ""
     prim: str = ""
-    args: tuple = ()
+    args: tuple[Any, ...] = ()      # names; of a scalar, its number
     dtype: str = ""
     access: Access | None = None
     level: str = "full"     # full: at every point of the domain; row: once per kept point
     stride: Dim = 0
     limit: Dim = 0
-    node: Any = None        # the lowered node, for showing where the statement came from
+    node: Node | None = None        # the lowered node, for showing where the statement came from
 
 
 @dataclass
 class Kernel:
     kind: str
-    loops: list
-    params: list = field(default_factory=list)
-    body: list = field(default_factory=list)        # statements in order
-    scalars: list = field(default_factory=list)     # values passed by value, see Statement "scalar"
-    buffers: list = field(default_factory=list)     # the lowered value (or target) behind each param
-    nodes: list = field(default_factory=list)
+    loops: list[Loop]
+    params: list[Param] = field(default_factory=list)
+    body: list[Statement] = field(default_factory=list)     # statements in order
+    scalars: list[Value] = field(default_factory=list)      # values passed by value, see Statement "scalar"
+    buffers: list[Value] = field(default_factory=list)      # the lowered value (or target) behind each param
+    nodes: list[Node] = field(default_factory=list)
     parts: int = 0                                  # how many partial results each reduction has, 0 for one that is whole
     # filled in by emit
     name: str = ""
     source: str = ""
-    sizes: list = field(default_factory=list)       # Dim or ("scalar", value) for each slot of the sizes argument
+    sizes: list[Any] = field(default_factory=list)  # Dim or ("scalar", value) for each slot of the sizes argument
     items: Dim = 1
-    cost: tuple = (1.0, 1)                          # rough nanoseconds of one step, and steps per item
+    cost: tuple[float, Dim] = (1.0, 1)              # rough nanoseconds of one step, and steps per item
 
     @property
     def parts_of_columns(self) -> int:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 from .emit import native
 
@@ -11,7 +12,7 @@ def digest(parts: dict[str, str]) -> str:
     return native.digest(json.dumps(parts, sort_keys=True).encode())[:40]
 
 
-def difference(parts: dict[str, str], others) -> str:
+def difference(parts: dict[str, str], others: Iterable[dict[str, str]]) -> str:
     """Why nothing in the store fitted: the parts in which the nearest of `others` differs."""
     best: list[str] | None = None
     for other in others:

@@ -6,10 +6,15 @@ the write), a copy is made before the write.
 """
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from jitgraph.graph import dtypes
 from jitgraph.graph.errors import InvalidArgumentError
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.tensor import Tensor
 
 from .builder import Builder
 from .emit import scalars
@@ -23,29 +28,34 @@ from .primitives.memory import CONST, INPUT
 from .primitives.products import MATMUL
 from .primitives.rows import UPDATE
 from .prune import changes_something, has_effect, is_idle, must_be_fed
-from .specialize import MISUSED, shape_error
+from .specialize import MISUSED, Info, shape_error
 from .views import resolve
 
+if TYPE_CHECKING:
+    from jitgraph.graph.op_types import OpDef
 
-def lower(program):
+    from .program import Program
+
+
+def lower(program: Program) -> None:
     """Operations become primitives; reads and writes of variables become values of versions."""
     _Lowering(program).run()
 
 
 class _Lowering:
-    def __init__(self, program):
+    def __init__(self, program: Program) -> None:
         self.program, self.infos = program, program.infos
         self.b = Builder(program.options.off, program.target.tuning)
-        self.values: dict = {}              # tensor -> Value
-        self.current: dict = {}             # variable -> Value of its present version
-        self.versions: dict = {}            # variable -> number of writes so far
-        self.writers: dict = {}             # variable -> the node of the last of them
+        self.values: dict[Tensor, Value] = {}              # tensor -> Value
+        self.current: dict[Operation, Value] = {}             # variable -> Value of its present version
+        self.versions: dict[Operation, int] = {}            # variable -> number of writes so far
+        self.writers: dict[Operation, Node] = {}             # variable -> the node of the last of them
         self.checks: list[Node] = []        # nodes that may fail
         self.effects: list[Node] = []       # writes and host operations with effects, in order
         self.last_host: Node | None = None
         self.wanted = set(program.fetches) | set(program.live)
 
-    def run(self):
+    def run(self) -> None:
         program = self.program
         for tensor in program.feeds:
             info = self.infos[tensor]
@@ -65,7 +75,7 @@ class _Lowering:
         program.outputs = [v for v in program.results.values() if not v.node.kind.is_given]
 
     # values ----------------------------------------------------------------------------------------------------
-    def _value(self, tensor) -> Value:
+    def _value(self, tensor: Tensor) -> Value:
         """The value of a tensor at this point of the order; for a variable, that of its present version."""
         found = self.values.get(tensor, self.values.get(seen_through(tensor)))
         if found is not None:
@@ -78,20 +88,20 @@ class _Lowering:
             return self._read(variable)
         raise InvalidArgumentError(None, tensor.op, f"tensor {tensor.name} has no value in this run")
 
-    def _constant(self, info) -> Value:
+    def _constant(self, info: Info) -> Value:
         if info.value.dtype == object and info.dtype.name != "string":
             return self.b.size(info.value, info.dtype)
         if info.dtype.name in CODES or info.dtype.is_complex:
             return self.b.const(info.value, info.dtype)
         return self.b.node(CONST, [], [(info.shape, info.dtype)], array=info.value).out
 
-    def _read(self, variable) -> Value:
+    def _read(self, variable: Operation) -> Value:
         if variable not in self.current:
             info = self.infos[variable.outputs[0]]
             self.current[variable] = self.b.read(variable, 0, info.shape, info.dtype)
         return self.current[variable]
 
-    def _keep(self, tensor):
+    def _keep(self, tensor: Tensor) -> None:
         """Records the value of a fetched or live tensor as it is now; what is not computed into a buffer is copied."""
         value = self._value(tensor)
         base = resolve(value)
@@ -103,17 +113,17 @@ class _Lowering:
             value = self._host_copy(value)
         self.program.results[tensor] = value
 
-    def _host_copy(self, value) -> Value:
+    def _host_copy(self, value: Value) -> Value:
         return self.b.host(np.array, [value], value.shape, value.dtype)
 
-    def _give(self, op, results):
+    def _give(self, op: Operation, results: Iterable[Value]) -> None:
         """Records the values of an operation's outputs; what is fed keeps the value that was fed."""
         for tensor, value in zip(op.outputs, results):
             if tensor not in self.program.feeds:
                 self.values[tensor] = value
 
     # operations ------------------------------------------------------------------------------------------------
-    def _lower(self, op):
+    def _lower(self, op: Operation) -> None:
         if is_variable(op) or is_idle(op) or is_transparent(op):
             return
         if is_given(op, lambda tensor: tensor in self.values or self._is_known(tensor)):
@@ -139,11 +149,11 @@ class _Lowering:
             results = self._host(op, inputs)
         self._give(op, results)
 
-    def _is_known(self, tensor):
+    def _is_known(self, tensor: Tensor) -> bool:
         info = self.infos.get(tensor)
         return info is not None and info.value is not None
 
-    def _primitives(self, op, inputs):
+    def _primitives(self, op: Operation, inputs: list[Value]) -> list[Value] | Any:
         """The op in primitives, or NotImplemented where it has none for these dtypes."""
         opdef = op.opdef
         if opdef.host or opdef.state or (opdef.stateful and not opdef.stream) or (opdef.lower is None and opdef.scalar is None):
@@ -168,7 +178,7 @@ class _Lowering:
         fits = all(t not in self.infos or v.shape == self.infos[t].shape for t, v in zip(op.outputs, flat))
         return flat if fits and _expressible(self.b.nodes[start:]) else NotImplemented
 
-    def _conform(self, op, tensor, value):
+    def _conform(self, op: Operation, tensor: Tensor, value: Any) -> Value:
         """Numbers become constants; a scalar expression that ignores an input still has the broadcast shape."""
         dtype = tensor.dtype.base_dtype
         value = value if isinstance(value, Value) else self.b.const(value, dtype)
@@ -177,7 +187,7 @@ class _Lowering:
             value = self.b.broadcast(value, info.shape)
         return value
 
-    def _host(self, op, inputs):
+    def _host(self, op: Operation, inputs: list[Value]) -> list[Value]:
         outputs = [(self.infos[t].shape if t in self.infos else None, t.dtype.base_dtype) for t in op.outputs]
         computation = _computation(op, outputs)
         node = self.b.node(HOST, inputs, [(s or (), d) for s, d in outputs], alone=computation is None,
@@ -189,7 +199,7 @@ class _Lowering:
             self.last_host = node
         return node.outputs
 
-    def _call(self, op):
+    def _call(self, op: Operation) -> None:
         """An operation that calls functions: a step on the host, which touches the variables that they touch."""
         call = self.program.calls[op]
         results = self._host(op, [self._value(op.inputs[k]) if call.needs(k) else self._nothing(op.inputs[k])
@@ -203,14 +213,14 @@ class _Lowering:
                 self._advance(variable, node)
         self._give(op, results)
 
-    def _nothing(self, tensor):
+    def _nothing(self, tensor: Tensor) -> Value:
         """What stands for an input on which nothing depends that is asked for."""
         dtype = tensor.dtype.base_dtype
-        array = np.zeros([0] * len(tensor._shape or ()), dtype.as_numpy_dtype)
+        array: np.ndarray = np.zeros([0] * len(tensor._shape or ()), dtype.as_numpy_dtype)
         return self.b.node(CONST, [], [(array.shape, dtype)], array=array).out
 
     # state -----------------------------------------------------------------------------------------------------
-    def _on_state(self, op, refs):
+    def _on_state(self, op: Operation, refs: dict[int, Operation]) -> None:
         """An operation on variables themselves: in primitives where it has them, else on the host with the buffers."""
         opdef = op.opdef
         function = getattr(opdef, "updates", None) or (opdef.lower if opdef.state == "write" else None)
@@ -232,10 +242,10 @@ class _Lowering:
                 self._advance(variable, node)
         self._give(op, results)
 
-    def _has_shape(self, variable) -> bool:
+    def _has_shape(self, variable: Operation) -> bool:
         return not is_open(variable, self.program) or self.program.variable_shapes.get(variable) is not None
 
-    def _update(self, op, function, refs) -> bool:
+    def _update(self, op: Operation, function: Any, refs: dict[int, Operation]) -> bool:
         """Pure expressions for the new values of the operation's variables, written in place; False if there are none."""
         inputs = [self._value(t) if k not in refs else self._read(refs[k]) for k, t in enumerate(op.inputs)]
         builder = () if function is getattr(op.opdef, "updates", None) else (self.b,)
@@ -261,7 +271,7 @@ class _Lowering:
         self._give(op, [written[0]] * len(op.outputs))
         return True
 
-    def _write(self, variable, value) -> Value:
+    def _write(self, variable: Operation, value: Value) -> Value:
         version = self.versions.get(variable, 0) + 1
         written = self.b.write(variable, version, value)
         self._before_write(written.node)
@@ -269,14 +279,14 @@ class _Lowering:
         self.current[variable] = written
         return written
 
-    def _before_write(self, node: Node):
+    def _before_write(self, node: Node) -> None:
         """What may fail runs before state changes, and effects keep their order."""
         node.after.extend(n for n in self.checks if n not in node.after)
         if self.last_host is not None:
             node.after.append(self.last_host)
         self.effects.append(node)
 
-    def _advance(self, variable, writer: Node):
+    def _advance(self, variable: Operation, writer: Node) -> None:
         """The variable's next version begins at `writer`: every user of the version before runs earlier."""
         self.versions[variable] = self.versions.get(variable, 0) + 1
         self._after_last_write(writer, variable)
@@ -290,13 +300,13 @@ class _Lowering:
             fresh.node.after.append(writer)
             self.current[variable] = fresh
 
-    def _after_last_write(self, node: Node, variable):
+    def _after_last_write(self, node: Node, variable: Operation) -> None:
         """The node runs after the last writer of the variable, whether anything reads what that wrote or not."""
         writer = self.writers.get(variable)
         if writer is not None and writer is not node:
             node.after.append(writer)
 
-    def _settle(self, old: Value, writer: Node):
+    def _settle(self, old: Value, writer: Node) -> None:
         """Users of the old version go before the writer; tensors that still hold the old value get a copy of it, and so
         does a writer that is passed the old value beside the buffer that it changes."""
         stale, users, waiting = {old}, [], [old]
@@ -308,9 +318,9 @@ class _Lowering:
                     waiting.extend(seen)
                 elif n is not writer and n not in users:
                     users.append(n)
-        copies: dict = {}
+        copies: dict[Value, Value] = {}
 
-        def copy(value):
+        def copy(value: Value) -> Value:
             if value not in copies:
                 at = self.b.nodes.index(writer)
                 copies[value] = self.b.node(CAST, [value], [(value.shape, value.dtype)], alone=True).out
@@ -328,9 +338,10 @@ class _Lowering:
                     writer.inputs[k] = copy(writer.inputs[k])
         writer.after.extend(users)
 
-    def _used_later(self, tensor) -> bool:
+    def _used_later(self, tensor: Tensor) -> bool:
         """Whether an operation that is not lowered yet (or a later segment) uses the tensor."""
         done = self.b.op
+        assert done is not None
         place = getattr(self, "_places", None)
         if place is None:
             place = self._places = {op: i for i, op in enumerate(self.program.ops)}
@@ -338,19 +349,19 @@ class _Lowering:
         later = set(self.program.rest)
         return any(place.get(c, -1) > now or c in later for c in tensor.consumers())
 
-    def _note_effects(self, before):
+    def _note_effects(self, before: int) -> None:
         for node in self.b.nodes[before:]:
             if node.kind.may_fail(node):
                 self.checks.append(node)
 
 
-def is_given(op, known) -> bool:
+def is_given(op: Operation, known: Callable[[Tensor], bool]) -> bool:
     """Whether an operation need not run, since all of its outputs are `known`: fed or folded.  One with an effect runs all
     the same: it is there for a control edge, or as a target."""
     return bool(op.outputs) and all(map(known, op.outputs)) and (must_be_fed(op) or not has_effect(op))
 
 
-def state_inputs(op) -> dict:
+def state_inputs(op: Operation) -> dict[int, Operation]:
     """{input position: variable} for the inputs through which an operation works on variables themselves."""
     if op.opdef is None or not op.opdef.state:
         return {}
@@ -363,7 +374,7 @@ def state_inputs(op) -> dict:
     return found
 
 
-def missing_feed(op):
+def missing_feed(op: Operation) -> InvalidArgumentError:
     """The error for a placeholder that the run needs and nobody fed."""
     shape = op.outputs[0].shape
     dtype = op.outputs[0].dtype.name
@@ -373,13 +384,13 @@ def missing_feed(op):
                                           f"{name}{text}")
 
 
-def _flatten(results):
+def _flatten(results: Any) -> list:
     if not isinstance(results, (tuple, list)):
         return [results]
     return [v for r in results for v in (r if isinstance(r, (tuple, list)) else (r,))]
 
 
-def _computation(op, outputs):
+def _computation(op: Operation, outputs: list[tuple]) -> tuple | None:
     """What operations have in common that give equal values for equal inputs; None for one that must run by itself."""
     opdef = op.opdef
     if opdef is None or not opdef.pure or any("tensor" in attr.kind or "func" in attr.kind for attr in opdef.attrs.values()):
@@ -389,13 +400,13 @@ def _computation(op, outputs):
     return op.type, tuple(attrs), tuple(shapes), tuple(repr(t._shape) for t in op.outputs)
 
 
-def _group(opdef, inputs, attrs):
+def _group(opdef: OpDef, inputs: list[Value], attrs: dict[str, Any]) -> list:
     from jitgraph.graph.build import group_inputs
 
     return group_inputs(opdef, inputs, attrs)
 
 
-def _expressible(nodes) -> bool:
+def _expressible(nodes: list[Node]) -> bool:
     """Whether kernels exist for all of these primitives; else the op runs on the host."""
     for node in nodes:
         if any(v.dtype.name not in CODES for v in node.outputs):
@@ -409,7 +420,7 @@ def _expressible(nodes) -> bool:
     return True
 
 
-def _live_nodes(nodes, results):
+def _live_nodes(nodes: list[Node], results: list[Value]) -> list[Node]:
     """Drops primitives that nothing needs: only results, writes and host effects are wanted for themselves."""
     keep, stack = set(), [v.node for v in results]
     stack += [n for n in nodes if n.kind.has_effect(n)]

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from .machine_base import ROUND_MAGIC, ROUND_MAGIC_BITS, SIGN_BIT, Machine
+
+if TYPE_CHECKING:
+    from llvmlite import ir
 
 VECTOR_LENGTHS = (2, 4, 8, 16)  # lanes for which functions of `rarely` have a vector form
 
@@ -15,65 +20,67 @@ class Value:
     __slots__ = ("machine", "ir")
     __array_ufunc__ = None
 
-    def __init__(self, machine, ir):
+    def __init__(self, machine: LLVMMachine, ir: ir.Value) -> None:
         self.machine = machine
         self.ir = ir
 
-    def _binary(self, other, float_name, int_name, swap=False):
+    def _binary(self, other: Operand, float_name: str | None, int_name: str | None, swap: bool = False) -> Value:
         m = self.machine
         a, b = self.ir, m.operand(other, self.ir.type)
         if swap:
             a, b = b, a
         if not m.is_float(self.ir.type):
+            assert int_name is not None
             return Value(m, getattr(m.builder, int_name)(a, b))
+        assert float_name is not None
         if m.gpu and float_name == "fmul":
             return m.gpu_product(a, b)
         return Value(m, getattr(m.builder, float_name)(a, b))
 
-    def __add__(self, other):
+    def __add__(self, other: Operand) -> Value:
         return self._binary(other, "fadd", "add")
 
     __radd__ = __add__
 
-    def __sub__(self, other):
+    def __sub__(self, other: Operand) -> Value:
         return self._binary(other, "fsub", "sub")
 
-    def __rsub__(self, other):
+    def __rsub__(self, other: Operand) -> Value:
         return self._binary(other, "fsub", "sub", swap=True)
 
-    def __mul__(self, other):
+    def __mul__(self, other: Operand) -> Value:
         return self._binary(other, "fmul", "mul")
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other):
+    def __truediv__(self, other: Operand) -> Value:
         return self._binary(other, "fdiv", None)
 
-    def __rtruediv__(self, other):
+    def __rtruediv__(self, other: Operand) -> Value:
         return self._binary(other, "fdiv", None, swap=True)
 
-    def __and__(self, other):
+    def __and__(self, other: Operand) -> Value:
         return self._binary(other, None, "and_")
 
     __rand__ = __and__
 
-    def __or__(self, other):
+    def __or__(self, other: Operand) -> Value:
         return self._binary(other, None, "or_")
 
     __ror__ = __or__
 
-    def __xor__(self, other):
+    def __xor__(self, other: Operand) -> Value:
         return self._binary(other, None, "xor")
 
     __rxor__ = __xor__
 
-    def __lshift__(self, other):
+    def __lshift__(self, other: Operand) -> Value:
         return self._binary(other, None, "shl")
 
-    def __rlshift__(self, other):
+    def __rlshift__(self, other: Operand) -> Value:
         return self._binary(other, None, "shl", swap=True)
 
-    def __neg__(self):
+    def __neg__(self) -> Value:
         m = self.machine
         if not m.is_float(self.ir.type):
             return Value(m, m.builder.neg(self.ir))
@@ -81,8 +88,11 @@ class Value:
             return -0.0 - self
         return Value(m, m.builder.fneg(self.ir))
 
-    def __invert__(self):
+    def __invert__(self) -> Value:
         return Value(self.machine, self.machine.builder.not_(self.ir))
+
+
+Operand = Value | float                  # a Python number takes the type of the value beside it
 
 
 class LLVMMachine(Machine):
@@ -94,7 +104,7 @@ class LLVMMachine(Machine):
     lacks llvm.rint, llvm.fabs and fneg, and which may not be left free to fuse multiplications.
     """
 
-    def __init__(self, builder, has_fma: bool = True, gpu: bool = False, has_ldexp: bool = False):
+    def __init__(self, builder: ir.IRBuilder, has_fma: bool = True, gpu: bool = False, has_ldexp: bool = False) -> None:
         from llvmlite import ir
 
         self.ir = ir
@@ -103,37 +113,37 @@ class LLVMMachine(Machine):
         self.has_ldexp = has_ldexp
         self.gpu = gpu
 
-    def value(self, ir_value):
+    def value(self, ir_value: ir.Value) -> Value:
         return Value(self, ir_value)
 
     # types
 
-    def _element(self, type_):
+    def _element(self, type_: ir.Type) -> ir.Type:
         return type_.element if isinstance(type_, self.ir.VectorType) else type_
 
-    def _like(self, element, type_):
+    def _like(self, element: ir.Type, type_: ir.Type) -> ir.Type:
         """`element`, or the vector of it that is as long as `type_`."""
         return self.ir.VectorType(element, type_.count) if isinstance(type_, self.ir.VectorType) else element
 
-    def _float(self, width, type_):
+    def _float(self, width: int, type_: ir.Type) -> ir.Type:
         return self._like(self.ir.FloatType() if width == 32 else self.ir.DoubleType(), type_)
 
-    def _int(self, width, type_):
+    def _int(self, width: int, type_: ir.Type) -> ir.Type:
         return self._like(self.ir.IntType(width), type_)
 
-    def is_float(self, type_):
+    def is_float(self, type_: ir.Type) -> bool:
         return isinstance(self._element(type_), (self.ir.FloatType, self.ir.DoubleType))
 
-    def width(self, x):
+    def width(self, x: Value) -> int:
         return self._width_of(x.ir.type)
 
-    def _width_of(self, type_):
+    def _width_of(self, type_: ir.Type) -> int:
         element = self._element(type_)
         if isinstance(element, self.ir.IntType):
             return element.width
         return 32 if isinstance(element, self.ir.FloatType) else 64
 
-    def operand(self, value, type_):
+    def operand(self, value: Operand, type_: ir.Type) -> ir.Value:
         """The llvmlite value of a `Value` or of a Python number, which takes `type_`."""
         if isinstance(value, Value):
             return value.ir
@@ -142,57 +152,57 @@ class LLVMMachine(Machine):
             return self.ir.Constant(type_, [self.ir.Constant(type_.element, value)] * type_.count)
         return self.ir.Constant(type_, value)
 
-    def _operands(self, *values):
+    def _operands(self, *values: Operand) -> list[ir.Value]:
         type_ = next(v.ir.type for v in values if isinstance(v, Value))
         return [self.operand(v, type_) for v in values]
 
     # operations
 
-    def const(self, value, like):
+    def const(self, value: float, like: Value) -> Value:
         return self.value(self.operand(value, like.ir.type))
 
-    def _intrinsic(self, name, *values):
+    def _intrinsic(self, name: str, *values: Operand) -> Value:
         operands = self._operands(*values)
         type_ = operands[0].type
         return self._call(f"llvm.{name}.{self._suffix(type_)}", operands)
 
-    def _suffix(self, type_):
+    def _suffix(self, type_: ir.Type) -> str:
         """How LLVM's functions are named for a type: f32, v16i32 ..."""
         count = f"v{type_.count}" if isinstance(type_, self.ir.VectorType) else ""
         return f"{count}{'f' if self.is_float(type_) else 'i'}{self._width_of(type_)}"
 
-    def _call(self, name, operands):
+    def _call(self, name: str, operands: list[ir.Value]) -> Value:
         function = self.builder.module.globals.get(name)
         if function is None:
             types = [operand.type for operand in operands]
             function = self.ir.Function(self.builder.module, self.ir.FunctionType(types[0], types), name)
         return self.value(self.builder.call(function, operands))
 
-    def gpu_product(self, a, b):
+    def gpu_product(self, a: ir.Value, b: ir.Value) -> Value:
         """a * b that NVVM and ptxas may not join with an addition into an fma: it is rounded as on CPUs."""
         return self._call(f"llvm.nvvm.mul.rn.{'f' if a.type == self.ir.FloatType() else 'd'}", [a, b])
 
-    def fma(self, a, b, c):
+    def fma(self, a: Operand, b: Operand, c: Operand) -> Value:
         if self.has_fma:
             return self._intrinsic("fma", a, b, c)
-        a, b, c = self._operands(a, b, c)
-        return self.value(self.builder.fadd(self.builder.fmul(a, b), c))
+        x, y, z = self._operands(a, b, c)
+        return self.value(self.builder.fadd(self.builder.fmul(x, y), z))
 
-    def ldexp(self, x, n):
+    def ldexp(self, x: Value, n: Value) -> Value:
         n = n if self.width(n) == 32 else self.low(n)
         return self._call(f"llvm.ldexp.{self._suffix(x.ir.type)}.{self._suffix(n.ir.type)}", [x.ir, n.ir])
 
-    def abs(self, x):
+    def abs(self, x: Value) -> Value:
         # not llvm.fabs, which NVVM rejects; LLVM knows this pattern as one
         return self.from_bits(self.bits(x) & ~SIGN_BIT[self.width(x)])
 
-    def floor(self, x):
+    def floor(self, x: Value) -> Value:
         return self._intrinsic("floor", x)
 
-    def sqrt(self, x):
+    def sqrt(self, x: Value) -> Value:
         return self._intrinsic("sqrt", x)
 
-    def rint(self, x):
+    def rint(self, x: Value) -> Value:
         if not self.gpu:
             return self._intrinsic("rint", x)
         # Below 2**mantissa the sum with 2**mantissa is rounded to an integer, to even at ties; above, x is one already.
@@ -200,78 +210,78 @@ class LLVMMachine(Machine):
         size = self.abs(x)
         return self.copysign(self.select(self.lt(size, limit), (size + limit) - limit, size), x)
 
-    def _compare(self, operator, a, b):
-        a, b = self._operands(a, b)
-        if self.is_float(a.type):
+    def _compare(self, operator: str, a: Operand, b: Operand) -> Value:
+        x, y = self._operands(a, b)
+        if self.is_float(x.type):
             compare = self.builder.fcmp_unordered if operator == "!=" else self.builder.fcmp_ordered
-            return self.value(compare(operator, a, b))
-        return self.value(self.builder.icmp_signed(operator, a, b))
+            return self.value(compare(operator, x, y))
+        return self.value(self.builder.icmp_signed(operator, x, y))
 
-    def lt(self, a, b):
+    def lt(self, a: Operand, b: Operand) -> Value:
         return self._compare("<", a, b)
 
-    def le(self, a, b):
+    def le(self, a: Operand, b: Operand) -> Value:
         return self._compare("<=", a, b)
 
-    def gt(self, a, b):
+    def gt(self, a: Operand, b: Operand) -> Value:
         return self._compare(">", a, b)
 
-    def ge(self, a, b):
+    def ge(self, a: Operand, b: Operand) -> Value:
         return self._compare(">=", a, b)
 
-    def eq(self, a, b):
+    def eq(self, a: Operand, b: Operand) -> Value:
         return self._compare("==", a, b)
 
-    def ne(self, a, b):
+    def ne(self, a: Operand, b: Operand) -> Value:
         return self._compare("!=", a, b)
 
-    def isnan(self, x):
+    def isnan(self, x: Value) -> Value:
         return self._compare("!=", x, x)
 
-    def min(self, a, b):
+    def min(self, a: Operand, b: Operand) -> Value:
         return self.select(self.lt(a, b), a, b)
 
-    def max(self, a, b):
+    def max(self, a: Operand, b: Operand) -> Value:
         return self.select(self.gt(a, b), a, b)
 
-    def select(self, c, a, b):
+    def select(self, c: Value, a: Operand, b: Operand) -> Value:
         return self.value(self.builder.select(c.ir, *self._operands(a, b)))
 
-    def bits(self, x):
+    def bits(self, x: Value) -> Value:
         return self.value(self.builder.bitcast(x.ir, self._int(self.width(x), x.ir.type)))
 
-    def from_bits(self, i):
+    def from_bits(self, i: Value) -> Value:
         return self.value(self.builder.bitcast(i.ir, self._float(self.width(i), i.ir.type)))
 
-    def shr(self, i, n):
+    def shr(self, i: Value, n: Operand) -> Value:
         return self.value(self.builder.lshr(i.ir, self.operand(n, i.ir.type)))
 
-    def sar(self, i, n):
+    def sar(self, i: Value, n: Operand) -> Value:
         return self.value(self.builder.ashr(i.ir, self.operand(n, i.ir.type)))
 
-    def to_float(self, i):
+    def to_float(self, i: Value) -> Value:
         if self.width(i) == 32:
             return self.value(self.builder.sitofp(i.ir, self._float(32, i.ir.type)))
         return self.from_bits(i + ROUND_MAGIC_BITS[64]) - ROUND_MAGIC[64]
 
-    def to_int(self, x):
+    def to_int(self, x: Value) -> Value:
         if self.width(x) == 32:
             return self.value(self.builder.fptosi(x.ir, self._int(32, x.ir.type)))
         return self.bits(x + ROUND_MAGIC[64]) - ROUND_MAGIC_BITS[64]
 
-    def widen(self, x):
+    def widen(self, x: Value) -> Value:
         return self.value(self.builder.fpext(x.ir, self._float(64, x.ir.type)))
 
-    def narrow(self, x):
+    def narrow(self, x: Value) -> Value:
         return self.value(self.builder.fptrunc(x.ir, self._float(32, x.ir.type)))
 
-    def extend(self, i):
+    def extend(self, i: Value) -> Value:
         return self.value(self.builder.sext(i.ir, self._int(64, i.ir.type)))
 
-    def low(self, i):
+    def low(self, i: Value) -> Value:
         return self.value(self.builder.trunc(i.ir, self._int(32, i.ir.type)))
 
-    def rarely(self, test, slow, fast, *xs):
+    def rarely(self, test: Callable[..., Value], slow: Callable[..., Value], fast: Value, *xs: Value) -> Value:
         types = [x.ir.type for x in xs]
         if self.gpu:
             return self._branch(test, slow, fast, xs)
@@ -280,7 +290,7 @@ class LLVMMachine(Machine):
             fix = self._vector_fix(fix, test, [self._element(t) for t in types], types[0].count)
         return self.value(self.builder.call(fix, [fast.ir, *(x.ir for x in xs)]))
 
-    def _branch(self, test, slow, fast, xs):
+    def _branch(self, test: Callable[..., Value], slow: Callable[..., Value], fast: Value, xs: Sequence[Value]) -> Value:
         before = self.builder.block
         with self.builder.if_then(test(self, *xs).ir, likely=False):
             slow_value = slow(self, *xs).ir
@@ -290,7 +300,7 @@ class LLVMMachine(Machine):
         result.add_incoming(slow_value, slow_block)
         return self.value(result)
 
-    def _fix_function(self, test, slow, types):
+    def _fix_function(self, test: Callable[..., Value], slow: Callable[..., Value], types: list[ir.Type]) -> ir.Function:
         """fix(fast, *xs) -> slow(*xs) or fast, as a function that LLVM knows vector variants of.
 
         The loop vectoriser takes such a call for an instruction: it calls the variant of its vector length, which looks
@@ -312,7 +322,7 @@ class LLVMMachine(Machine):
         self._keep(variants.values())
         return fix
 
-    def _vector_fix(self, fix, test, types, count):
+    def _vector_fix(self, fix: ir.Function, test: Callable[..., Value], types: list[ir.Type], count: int) -> ir.Function:
         """The variant of `fix` for vectors of `count` lanes."""
         name = f"{fix.name}.v{count}"
         known = self.builder.module.globals.get(name)
@@ -333,7 +343,7 @@ class LLVMMachine(Machine):
         builder.ret(fast.ir)
         return function
 
-    def _function(self, name, types):
+    def _function(self, name: str, types: list[ir.Type]) -> ir.Function:
         """(function, machine that writes its body): a function of the module that gives types[0] and has no effects."""
         function = self.ir.Function(self.builder.module, self.ir.FunctionType(types[0], types), name)
         function.linkage = "linkonce_odr"  # not internal: a copy renamed by the linker would lose its vector variants
@@ -342,7 +352,7 @@ class LLVMMachine(Machine):
         builder = self.ir.IRBuilder(function.append_basic_block("entry"))
         return function, LLVMMachine(builder, self.has_fma, self.gpu, self.has_ldexp)
 
-    def _keep(self, functions):
+    def _keep(self, functions: Iterable[ir.Function]) -> None:
         """Lists functions in llvm.compiler.used: nothing calls them before the vectoriser does."""
         ir, module = self.ir, self.builder.module
         address = ir.IntType(8).as_pointer()
@@ -356,7 +366,7 @@ class LLVMMachine(Machine):
         used.type, used.value_type = array.as_pointer(), array
         used.initializer = ir.Constant(array, entries)
 
-    def table(self, values, i):
+    def table(self, values: Sequence[float], i: Value) -> Value:
         ir, module = self.ir, self.builder.module
         if isinstance(i.ir.type, ir.VectorType):
             raise TypeError("table: one index at a time")
@@ -370,6 +380,6 @@ class LLVMMachine(Machine):
         return self.value(self.builder.load(self.builder.gep(constant, [ir.Constant(ir.IntType(64), 0), i.ir])))
 
 
-def _attribute(function, text):
+def _attribute(function: ir.Function, text: str) -> None:
     """Adds a function attribute that llvmlite does not list."""
     set.add(function.attributes, text)

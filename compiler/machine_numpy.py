@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
 from .machine_base import Machine
@@ -16,13 +19,13 @@ class NumPyMachine(Machine):
     def __init__(self, has_fma: bool = True):
         self.has_fma = has_fma
 
-    def width(self, x):
+    def width(self, x: np.ndarray) -> int:
         return 8 * x.dtype.itemsize
 
-    def const(self, value, like):
+    def const(self, value: Any, like: np.ndarray) -> np.ndarray:
         return np.asarray(value, like.dtype)
 
-    def fma(self, a, b, c):
+    def fma(self, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
         a, b, c = _same_type(a, b, c)
         if not self.has_fma:
             return a * b + c
@@ -38,79 +41,79 @@ class NumPyMachine(Machine):
     lt, le, gt, ge = map(staticmethod, (np.less, np.less_equal, np.greater, np.greater_equal))
     eq, ne = map(staticmethod, (np.equal, np.not_equal))
 
-    def min(self, a, b):
+    def min(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return self.select(np.less(a, b), a, b)
 
-    def max(self, a, b):
+    def max(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return self.select(np.greater(a, b), a, b)
 
-    def select(self, c, a, b):
+    def select(self, c: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return np.where(c, *_same_type(a, b))
 
-    def bits(self, x):
+    def bits(self, x: np.ndarray) -> np.ndarray:
         return x.view(np.int32 if x.dtype == np.float32 else np.int64)
 
-    def from_bits(self, i):
+    def from_bits(self, i: np.ndarray) -> np.ndarray:
         return i.view(np.float32 if i.dtype == np.int32 else np.float64)
 
-    def shr(self, i, n):
+    def shr(self, i: np.ndarray, n: Any) -> np.ndarray:
         return (i.view(np.uint32 if i.dtype == np.int32 else np.uint64) >> _unsigned(n, i)).view(i.dtype)
 
-    def sar(self, i, n):
+    def sar(self, i: np.ndarray, n: Any) -> np.ndarray:
         return i >> n
 
-    def to_float(self, i):
+    def to_float(self, i: np.ndarray) -> np.ndarray:
         return i.astype(np.float32 if i.dtype == np.int32 else np.float64)
 
-    def to_int(self, x):
+    def to_int(self, x: np.ndarray) -> np.ndarray:
         return x.astype(np.int32 if x.dtype == np.float32 else np.int64)
 
-    def widen(self, x):
+    def widen(self, x: np.ndarray) -> np.ndarray:
         return x.astype(np.float64)
 
-    def narrow(self, x):
+    def narrow(self, x: np.ndarray) -> np.ndarray:
         return x.astype(np.float32)
 
-    def extend(self, i):
+    def extend(self, i: np.ndarray) -> np.ndarray:
         return i.astype(np.int64)
 
-    def low(self, i):
+    def low(self, i: np.ndarray) -> np.ndarray:
         return i.astype(np.int32)
 
-    def rarely(self, test, slow, fast, *xs):
+    def rarely(self, test: Callable, slow: Callable, fast: np.ndarray, *xs: np.ndarray) -> np.ndarray:
         where = np.asarray(test(self, *xs))
         if not where.any():
             return fast
-        fast, *xs = (np.array(v) for v in np.broadcast_arrays(fast, *xs))
-        fast[where] = slow(self, *(x[where] for x in xs))
+        fast, *rest = (np.array(v) for v in np.broadcast_arrays(fast, *xs))
+        fast[where] = slow(self, *(x[where] for x in rest))
         return fast
 
-    def table(self, values, i):
+    def table(self, values: Sequence[float], i: np.ndarray) -> np.ndarray:
         return np.asarray(values)[i]
 
 
-def evaluate(function, *arrays, has_fma: bool = True):
+def evaluate(function: Callable, *arrays: np.ndarray, has_fma: bool = True) -> np.ndarray:
     """An elementary function of float arrays of one dtype (float32 or float64); gives their joint shape and dtype."""
-    arrays = np.broadcast_arrays(*arrays)
+    arrays = tuple(np.broadcast_arrays(*arrays))
     flat = [np.ravel(a) for a in arrays]  # NumPy's scalars would lack views as integers
     with np.errstate(all="ignore"):
         return function(NumPyMachine(has_fma), *flat).reshape(arrays[0].shape)
 
 
-def _same_type(*values):
+def _same_type(*values: Any) -> list[np.ndarray]:
     """Python numbers among the values take the dtype of the arrays among them."""
     dtype = next(v.dtype for v in values if hasattr(v, "dtype"))
     return [v if hasattr(v, "dtype") else np.asarray(v, dtype) for v in values]
 
 
-def _unsigned(n, i):
+def _unsigned(n: Any, i: np.ndarray) -> Any:
     return n.view(f"u{i.dtype.itemsize}") if hasattr(n, "dtype") else n
 
 
 PLAIN = NumPyMachine(has_fma=False)  # for the error-free sums and products that fma is made of
 
 
-def _odd_sum(a, b):
+def _odd_sum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a + b in float64, rounded to odd: the last bit is set where the sum is not exact.
 
     A value rounded to odd may be rounded once more, to at least two bits fewer, as if it were exact (Boldo and
@@ -123,12 +126,12 @@ def _odd_sum(a, b):
     return np.where(inexact_even, bits + step, bits).view(np.float64)
 
 
-def _fma32(a, b, c):
+def _fma32(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     product = np.asarray(np.multiply(a, b, dtype=np.float64))
     return _odd_sum(product, np.asarray(c, np.float64)).astype(np.float32)
 
 
-def _fma64(a, b, c):
+def _fma64(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     """Boldo and Melquiond's fma of error-free sums; with two roundings where a part would leave the normal range."""
     a, b, c = (np.asarray(v) for v in np.broadcast_arrays(a, b, c))
     product, product_error = PLAIN.two_product(a, b)

@@ -5,7 +5,8 @@ to take apart again belongs here (a Winograd convolution frames its images in an
 """
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from jitgraph.declare import prim
 from jitgraph.graph import dtypes, errors
@@ -18,18 +19,27 @@ from .primitives.rearrangements import BROADCAST, RESHAPE, TRANSPOSE
 from .primitives.reductions import PARTIAL, REDUCE, SEARCHES
 from .views import is_one
 
+if TYPE_CHECKING:
+    from jitgraph.graph.dtypes import DType
 
-def common_subexpressions(b: Any, key: Any) -> Any:
+    from .builder import Builder
+    from .ir import Node
+
+Steps = Sequence[int]                           # from one window, or one tap, to the next, along rows and columns
+Around = Sequence[tuple[sizes.Dim, sizes.Dim]]  # (before, after): zeros around the rows and the columns
+
+
+def common_subexpressions(b: Builder, key: tuple) -> Node | Value | None:
     """What was made under the same key is there already."""
     return b.known.get(key)
 
 
-def joined_reshapes(b: Any, x: Value, shape: Any) -> Value | None:
+def joined_reshapes(b: Builder, x: Value, shape: Sequence[sizes.Dim]) -> Value | None:
     """reshape(reshape(x)) -> reshape(x)"""
     return b.reshape(x.node.inputs[0], shape) if x.node.kind is RESHAPE else None
 
 
-def joined_transposes(b: Any, x: Value, perm: tuple) -> Value | None:
+def joined_transposes(b: Builder, x: Value, perm: tuple) -> Value | None:
     """transpose(transpose(x)) -> transpose(x)"""
     if x.node.kind is not TRANSPOSE:
         return None
@@ -37,10 +47,10 @@ def joined_transposes(b: Any, x: Value, perm: tuple) -> Value | None:
     return b.transpose(x.node.inputs[0], [inner[p] for p in perm])
 
 
-def constant_folding(b: Any, name: str, args: list) -> Value | None:
+def constant_folding(b: Builder, name: str, args: list[Value]) -> Value | None:
     """Arithmetic on numbers that are known now -> the result, which IEEE rounds the same way everywhere."""
     rule = prim.PRIMS[name]
-    if not rule.is_exact or any(a.node.kind is not CONST or a.rank or a.constant.dtype == object for a in args):
+    if not rule.is_exact or any(a.node.kind is not CONST or a.rank or a.node.attrs["array"].dtype == object for a in args):
         return None
     try:
         return b.const(getattr(prim, name)(*[a.constant for a in args]), result_dtype(name, rule, args))
@@ -48,7 +58,7 @@ def constant_folding(b: Any, name: str, args: list) -> Value | None:
         return None         # an integer divided by zero: the kernel reports it
 
 
-def late_broadcasts(b: Any, name: str, args: list) -> Value | None:
+def late_broadcasts(b: Builder, name: str, args: list[Value]) -> Value | None:
     """f(broadcast(x), y) -> broadcast(f(x, y)), where all of these are smaller than what they are broadcast to"""
     if not any(a.node.kind is BROADCAST for a in args):
         return None
@@ -60,7 +70,7 @@ def late_broadcasts(b: Any, name: str, args: list) -> Value | None:
     return b.broadcast(b.map(name, sources), shape)
 
 
-def partial_sums(b: Any, op: str, x: Value, axes: tuple, shape: tuple, dtype: Any) -> Value | None:
+def partial_sums(b: Builder, op: str, x: Value, axes: tuple, shape: tuple, dtype: DType) -> Value | None:
     """A long reduction over all axes, or over the first -> parts of it, and the reduction of these"""
     count = _parts(b, op, x, axes)
     if not count:
@@ -69,7 +79,7 @@ def partial_sums(b: Any, op: str, x: Value, axes: tuple, shape: tuple, dtype: An
     return b.node(REDUCE, [parts], [(shape, dtype)], op=op, axes=(0,)).out
 
 
-def _parts(b: Any, op: str, x: Value, axes: tuple) -> int:
+def _parts(b: Builder, op: str, x: Value, axes: tuple) -> int:
     """In how many parts a reduction is shared out, 0 for none: all that is reduced, or the axes that come first in
     memory where they are long and the rows few bytes of the whole."""
     if op in SEARCHES:
@@ -85,7 +95,7 @@ def _parts(b: Any, op: str, x: Value, axes: tuple) -> int:
     return b.tuning.column_parts if first and long and "column_kernels" not in b.off else 0
 
 
-def thin_products(b: Any, x: Value, y: Value, ta: bool, tb: bool) -> Value | None:
+def thin_products(b: Builder, x: Value, y: Value, ta: bool, tb: bool) -> Value | None:
     """matmul(row, y) -> sum(row * y)        matmul(x, column) -> sum(x * column)        matmul(column, row) -> column * row
 
     Such a product reads a matrix once, as fast as memory gives it, which no blocks or tiles make faster, and for many little
@@ -107,14 +117,14 @@ def thin_products(b: Any, x: Value, y: Value, ta: bool, tb: bool) -> Value | Non
     return b.reshape(total, (*products.shape[:-2], m, n))
 
 
-def accumulator(op: str, dtype: Any) -> Any:
+def accumulator(op: str, dtype: DType) -> DType:
     """Sums and products of float32 and narrower are carried in float64, which costs nothing where memory is the limit."""
     if op in ("add", "mul") and dtype in (dtypes.float32, dtypes.float16, dtypes.bfloat16):
         return dtypes.float64
     return dtype
 
 
-def result_dtype(name: str, rule: Any, args: list) -> Any:
+def result_dtype(name: str, rule: prim.Prim, args: list[Value]) -> DType:
     """The element type that a primitive gives; `rule` says same, bool, real or complex."""
     if rule.result == "bool":
         return dtypes.bool_
@@ -128,15 +138,16 @@ def result_dtype(name: str, rule: Any, args: list) -> Any:
 
 # -- convolutions by minimal filtering, see `winograd` -----------------------------------------------------------------
 
-def winograd_forward(b: Any, x: Value, w: Value, size: Any, strides: Any, dilations: Any, around: Any) -> Value | None:
+def winograd_forward(b: Builder, x: Value, w: Value, size: Sequence[sizes.Dim], strides: Steps, dilations: Steps,
+                     around: Around) -> Value | None:
     """A convolution with a small filter -> transformed images times transformed filters"""
     if not winograd.suits(b.tuning, x.shape[0], size, w.shape, strides, dilations):
         return None
     return _filtered(b, x, w, size, [before for before, _ in around])
 
 
-def winograd_input(b: Any, dy: Value, w: Value, size: Any, strides: Any, dilations: Any, before: Any,
-                   around: Any) -> Value | None:
+def winograd_input(b: Builder, dy: Value, w: Value, size: Sequence[sizes.Dim], strides: Steps, dilations: Steps,
+                   before: Sequence[sizes.Dim], around: Around) -> Value | None:
     """Its gradient for the images -> the same with the filter turned round"""
     frame = [taps - 1 - lo for taps, lo in zip(w.shape, before)]
     if not winograd.suits(b.tuning, dy.shape[0], size, w.shape, strides, dilations) or min(frame) < 0:
@@ -144,7 +155,8 @@ def winograd_input(b: Any, dy: Value, w: Value, size: Any, strides: Any, dilatio
     return _filtered(b, dy, w, size, frame, flipped=True)
 
 
-def winograd_filter(b: Any, x: Value, dy: Value, shape: Any, strides: Any, dilations: Any, around: Any) -> Value | None:
+def winograd_filter(b: Builder, x: Value, dy: Value, shape: Sequence[sizes.Dim], strides: Steps, dilations: Steps,
+                    around: Around) -> Value | None:
     """Its gradient for the filter -> parts of it from transformed images, and their sum"""
     if not winograd.suits(b.tuning, dy.shape[0], dy.shape[1:3], shape, strides, dilations):
         return None
@@ -154,7 +166,8 @@ def winograd_filter(b: Any, x: Value, dy: Value, shape: Any, strides: Any, dilat
     return b.reduce("add", b.node(WINOGRAD_FILTER, [x, dy], [((b.chunks_of(shape, x.dtype), *shape), x.dtype)]).out, [0])
 
 
-def _filtered(b: Any, x: Value, w: Value, size: Any, before: Any, flipped: bool = False) -> Value:
+def _filtered(b: Builder, x: Value, w: Value, size: Sequence[sizes.Dim], before: Sequence[sizes.Dim],
+              flipped: bool = False) -> Value:
     """Images [n, h, w, in], before which `before` rows and columns of zeros are, with a filter [kh, kw, in, out], which
     may be `flipped` along its first two axes, by minimal filtering: [n, *size, out]."""
     taps = w.shape[:2]
@@ -165,7 +178,7 @@ def _filtered(b: Any, x: Value, w: Value, size: Any, before: Any, flipped: bool 
     return b.slice(y, (0,) * 4, (x.shape[0], *size, w.shape[3]))
 
 
-def _framed(b: Any, x: Value, before: Any, covered: Any) -> Value:
+def _framed(b: Builder, x: Value, before: Sequence[sizes.Dim], covered: Sequence[sizes.Dim]) -> Value:
     """Images with zeros before and after them, `covered` rows and columns in all."""
     return b.pad_images(x, [(lo, c - lo - d) for c, lo, d in zip(covered, before, x.shape[1:3])])
 

@@ -5,30 +5,38 @@ and a write that may change its shape ends the segment.
 """
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.errors import FailedPreconditionError, InternalError, NotFoundError, OpError
 from jitgraph.graph.function_graph import note_change
+from jitgraph.graph.graph import Graph
+from jitgraph.graph.operation import Operation
 
 from .order import touched_variables, variable_key, variable_of
 
+if TYPE_CHECKING:
+    from .program import Program
 
-def is_closed(variable) -> bool:
+
+def is_closed(variable: Operation) -> bool:
     """Whether the variable's shape never changes: it is known, and no assignment of the graph may give it another."""
     return has_full_shape(variable) and variable_key(variable) not in _reshaped(variable.graph)
 
 
-def is_open(variable, program) -> bool:
+def is_open(variable: Operation, program: Program) -> bool:
     """Whether `program` has to do without the variable's shape, or with that which it has right now."""
     return variable in program.variable_shapes or not has_full_shape(variable)
 
 
-def has_full_shape(variable) -> bool:
+def has_full_shape(variable: Operation) -> bool:
     """Whether the variable was made with a shape that is known in full."""
     shape = variable.attrs["shape"]
     return shape is not None and all(d is not None and d >= 0 for d in shape)
 
 
-def may_reshape(op) -> bool:
+def may_reshape(op: Operation) -> bool:
     """Whether an assignment may give its variable a shape that the variable was not made with."""
     if op.opdef is None or not op.opdef.assigns or op.attrs.get("validate_shape", True):
         return False
@@ -36,17 +44,17 @@ def may_reshape(op) -> bool:
     return variable is not None and (stated is None or tuple(stated) != variable.attrs["shape"])
 
 
-def shapes_hold(graph) -> bool:
+def shapes_hold(graph: Graph) -> bool:
     """Whether values have the shapes that the graph states: a variable that is reshaped makes those after it wrong."""
     return not _reshaped(graph)
 
 
-def used_after(variable, ops) -> bool:
+def used_after(variable: Operation | None, ops: Iterable[Operation]) -> bool:
     """Whether one of these operations touches the variable."""
     return any(touched is variable for op in ops for touched, _ in touched_variables(op))
 
 
-def uninitialized(variable, op=None) -> OpError:
+def uninitialized(variable: Operation, op: Operation | None = None) -> OpError:
     """TensorFlow's error for an operation on a variable that nobody has initialised, with what to do about it.
 
     FailedPreconditionError for a reference variable, and for reading a resource variable; whatever else looks for the
@@ -66,7 +74,7 @@ def uninitialized(variable, op=None) -> OpError:
     return NotFoundError(None, op, f"Resource {container}/{name} does not exist: the variable is uninitialized. {advice}")
 
 
-def _reshaped(graph) -> set:
+def _reshaped(graph: Graph) -> set:
     """The keys of the variables that assignments of the graph, or of functions in it, may reshape."""
     while graph.outer_graph is not None:
         graph = graph.outer_graph
@@ -78,7 +86,7 @@ def _reshaped(graph) -> set:
     return found
 
 
-def _look(graph, seen: dict, found: set):
+def _look(graph: Graph, seen: dict, found: set) -> None:
     """Looks at the operations that came since the last time, which `seen` tells for each graph."""
     start = seen.get(graph, 0)
     if start == graph.version:
@@ -86,6 +94,8 @@ def _look(graph, seen: dict, found: set):
     seen[graph] = graph.version
     for op in graph._nodes_by_id[start:]:
         if may_reshape(op):
-            found.add(variable_key(variable_of(op.inputs[0])))
+            variable = variable_of(op.inputs[0])
+            assert variable is not None
+            found.add(variable_key(variable))
         for function in bodies(op):
             _look(function, seen, found)

@@ -63,7 +63,7 @@ class Options:
     verify: bool = True
     compiler: str = DIRECT
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         unknown = sorted(set(self.off) - set(OPTIMISATIONS))
         if unknown:
             raise ValueError(f"no optimisation is called {', '.join(map(repr, unknown))} "

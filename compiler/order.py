@@ -7,15 +7,22 @@ place decides which value it sees.  Any other read, such as that of `v.read_valu
 from __future__ import annotations
 
 import heapq
+from collections.abc import Container, Iterator
+from typing import TYPE_CHECKING, Any
 
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.function_graph import first_argument, is_implicit_read, is_state, is_variable
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.tensor import Tensor
 
 from .prune import noticed
 
+if TYPE_CHECKING:
+    from .program import Program
 
-def order(program):
+
+def order(program: Program) -> None:
     """Turns control edges and the state rule into one order; leaves out what nobody would notice."""
     ops, members = program.ops, set(program.ops)
     after = {op: _predecessors(op, members, program.feeds) for op in ops}
@@ -31,7 +38,7 @@ def order(program):
     program.ops = noticed(sequence, program)
 
 
-def variable_of(tensor):
+def variable_of(tensor: Tensor) -> Operation | None:
     """The variable operation whose state a tensor is: for a reference, or an Identity of one; else None.
 
     Operations of one container and shared name are one variable; the first of them that was asked for stands for all.
@@ -48,22 +55,22 @@ def variable_of(tensor):
             return None
 
 
-def variable_key(op) -> tuple[str, str]:
+def variable_key(op: Operation) -> tuple[str, str]:
     """What names the variable behind a variable operation: (container, shared name)."""
     return (op.attrs.get("container") or "", op.attrs.get("shared_name") or op.name)
 
 
-def is_transparent(op) -> bool:
+def is_transparent(op: Operation) -> bool:
     """The read that comes with a variable: a name for its value, not a moment."""
     return is_implicit_read(op) and is_variable(op.inputs[0].op)
 
 
-def seen_through(tensor):
+def seen_through(tensor: Tensor) -> Tensor:
     """The variable's own tensor for the Identity that names its value: a feed of the one is a feed of the other."""
     return tensor.op.inputs[0] if is_transparent(tensor.op) else tensor
 
 
-def touched_variables(op):
+def touched_variables(op: Operation) -> Iterator[tuple[Operation, bool]]:
     """(variable, whether the operation writes it) for each variable that the operation touches at its own place."""
     writes = op.opdef is not None and op.opdef.state == "write"
     if is_transparent(op):
@@ -83,28 +90,28 @@ def touched_variables(op):
                 yield variable, True
 
 
-def body_variables(op) -> list:
+def body_variables(op: Operation) -> list[tuple[Operation, bool]]:
     """(variable, whether one of them writes it) for each variable that the functions which `op` calls touch."""
-    found: dict = {}
+    found: dict[Any, bool] = {}
     functions = bodies(op)
     for function in functions:
         for node in function.get_operations():
             for variable, writes in touched_variables(node):
                 found[variable] = found.get(variable, False) or writes
-    outer = {}
+    outer: dict[Any, Any] = {}
     for k, tensor in enumerate(op.inputs[first_argument(op):]):
         for function in functions:
             if is_state(function.inputs[k]):
                 outer[variable_of(function.inputs[k])] = variable_of(tensor)
                 found.setdefault(variable_of(function.inputs[k]), False)
-    touched: dict = {}
+    touched: dict[Any, bool] = {}
     for inner, writes in found.items():
-        variable = outer.get(inner, inner)
-        touched[variable] = touched.get(variable, False) or writes
+        own = outer.get(inner, inner)
+        touched[own] = touched.get(own, False) or writes
     return list(touched.items())
 
 
-def ref_inputs(op) -> list[bool]:
+def ref_inputs(op: Operation) -> list[bool]:
     """For each input, whether the operation takes it as a variable and not for its value."""
     if op.opdef is None:
         return [t.dtype._is_ref_dtype for t in op.inputs]
@@ -114,7 +121,7 @@ def ref_inputs(op) -> list[bool]:
     return flags + [False] * (len(op.inputs) - len(flags))
 
 
-def _predecessors(op, members, feeds) -> set:
+def _predecessors(op: Operation, members: set[Operation], feeds: Container[Tensor]) -> set[Operation]:
     found = set()
     for tensor in op.inputs:
         if tensor in feeds:
@@ -124,17 +131,18 @@ def _predecessors(op, members, feeds) -> set:
     return {p for p in found if p in members and p is not op}
 
 
-def _touches(ops) -> dict:
-    touches: dict = {}
+def _touches(ops: list[Operation]) -> dict[Operation, list[tuple[Operation, bool]]]:
+    touches: dict[Operation, list[tuple[Operation, bool]]] = {}
     for op in ops:                              # in order of creation
         for variable, writes in touched_variables(op):
             touches.setdefault(variable, []).append((op, writes))
     return touches
 
 
-def _conflicts(touched):
+def _conflicts(touched: list[tuple[Operation, bool]]) -> Iterator[tuple[Operation, Operation]]:
     """Pairs of operations on one variable that must not be exchanged: every reader with the writers around it."""
-    writer, readers = None, []
+    writer: Operation | None = None
+    readers: list[Operation] = []
     for op, writes in touched:
         if writes:
             if writer is not None and writer is not op:
@@ -149,10 +157,10 @@ def _conflicts(touched):
             readers.append(op)
 
 
-def _sort(ops, after) -> list:
+def _sort(ops: list[Operation], after: dict[Operation, set[Operation]]) -> list[Operation]:
     """Topological order, earliest created first among those that are ready."""
     waiting = {op: len(before) for op, before in after.items()}
-    users: dict = {}
+    users: dict[Operation, list[Operation]] = {}
     for op, before in after.items():
         for b in before:
             users.setdefault(b, []).append(op)
@@ -173,7 +181,7 @@ def _sort(ops, after) -> list:
     return sequence
 
 
-def _reaches(start, goal, after) -> bool:
+def _reaches(start: Operation, goal: Operation, after: dict[Operation, set[Operation]]) -> bool:
     """Whether `start` must run before `goal`: goal's predecessors lead to start."""
     stack, seen = [goal], set()
     while stack:

@@ -6,17 +6,22 @@ they are alive; their byte offsets depend on the sizes and are assigned when siz
 from __future__ import annotations
 
 import bisect
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import sizes
-from .divide import divided
+from .divide import Choice, Loop, divided
 from .ir import Node, Value
 from .kernel import CODES, WIDTH, Kernel
 from .primitives.host import HOST
 from .primitives.memory import CONST, INPUT, SIZE
+from .program import Program
 from .targets import CPU, Target
 from .views import resolve
+
+if TYPE_CHECKING:
+    from jitgraph.graph.tensor import Tensor
 
 FEW_SPANS = 256
 SLOTS = {INPUT: "feed", CONST: "const", SIZE: "size"}
@@ -29,8 +34,8 @@ class Slot:
     kind: str
     value: Value | None = None
     key: Any = None             # tensor of a feed, variable operation, ...
-    dtype: Any = None
-    shape: tuple = ()
+    dtype: Any = None           # a DType
+    shape: tuple[Any, ...] = ()
     first: int = 0              # steps between which a temporary is alive
     last: int = 0
 
@@ -40,10 +45,10 @@ class HostStep:
     """A call on the host between native stretches: inputs and outputs by slot, with the views that it sees."""
 
     node: Node
-    inputs: list                # (slot, shape, strides, offset) in elements
-    outputs: list               # slots
-    used: frozenset = frozenset()       # numbers of the outputs that something uses
-    call: Any = None                    # of an operation that calls functions: its sub-programs for these outputs
+    inputs: list[tuple]         # (slot, shape, strides, offset) in elements
+    outputs: list[int]          # slots
+    used: frozenset[int] = frozenset()  # numbers of the outputs that something uses
+    call: Choice | Loop | None = None   # of an operation that calls functions: its sub-programs for these outputs
 
 
 @dataclass(eq=False)
@@ -51,7 +56,7 @@ class DeviceStep:
     """A kernel of a target that has a memory of its own, in which its buffers lie."""
 
     kernel: Kernel
-    slots: list                 # slot per param
+    slots: list[int]            # slot per param
     target: Target
 
 
@@ -65,22 +70,22 @@ class CopyStep:
 
 @dataclass
 class Layout:
-    slots: list = field(default_factory=list)
-    steps: list = field(default_factory=list)       # (Kernel, [slot per param]) for the host's kernels, and the steps above
-    results: dict = field(default_factory=dict)     # tensor -> (slot, shape)
+    slots: list[Slot] = field(default_factory=list)
+    steps: list[Any] = field(default_factory=list)  # (Kernel, [slot per param]) for the host's kernels, and the steps above
+    results: dict[Tensor, tuple[int, tuple]] = field(default_factory=dict)      # tensor -> (slot, shape)
 
 
-def place(program):
+def place(program: Program) -> None:
     """Buffers for values, lifetimes, in-place updates; matrix products become kernels."""
     program.layout = _Placer(program).run()
 
 
 class _Placer:
-    def __init__(self, program):
+    def __init__(self, program: Program) -> None:
         self.program, self.layout = program, Layout()
-        self.slot_of: dict = {}
+        self.slot_of: dict[Any, int] = {}
 
-    def run(self):
+    def run(self) -> Layout:
         program = self.program
         outputs = {resolve(v)[0] for v in program.outputs}
         for step in program.steps:
@@ -99,7 +104,7 @@ class _Placer:
                 slot.first, slot.last = 0, len(self.layout.steps)
         return self.layout
 
-    def _kernel(self, kernel: Kernel, outputs):
+    def _kernel(self, kernel: Kernel, outputs: Container[Value]) -> None:
         number = len(self.layout.steps)
         slots = [self._slot(base, outputs) for base in kernel.buffers]
         for s in slots:
@@ -110,7 +115,7 @@ class _Placer:
         else:
             self.layout.steps.append((kernel, slots))
 
-    def _host(self, node: Node):
+    def _host(self, node: Node) -> None:
         number = len(self.layout.steps)
         inputs = []
         for value in node.inputs:
@@ -124,26 +129,27 @@ class _Placer:
             outputs.append(self._new(value, Slot(kind, value, None, value.dtype, value.shape)))
         self.layout.steps.append(HostStep(node, inputs, outputs))
 
-    def _mark_used(self):
+    def _mark_used(self) -> None:
         fetched = {slot for slot, _ in self.layout.results.values()}
         for number, step in enumerate(self.layout.steps):
             if isinstance(step, HostStep):
                 step.used = frozenset(k for k, slot in enumerate(step.outputs)
                                       if slot in fetched or self.layout.slots[slot].last > number) \
                     | step.node.attrs.get("wanted", frozenset())
-                if step.node.attrs["call"] == "op" and step.node.op in self.program.calls:
-                    step.call = divided(step.node.op, step.used, self.program.options)
+                op = step.node.op
+                if step.node.attrs["call"] == "op" and op is not None and op in self.program.calls:
+                    step.call = divided(op, step.used, self.program.options)
 
-    def _touch(self, slot: int, step: int):
+    def _touch(self, slot: int, step: int) -> None:
         self.layout.slots[slot].last = step
 
-    def _new(self, key, slot: Slot) -> int:
+    def _new(self, key: Any, slot: Slot) -> int:
         slot.first = slot.last = len(self.layout.steps)
         self.slot_of[key] = len(self.layout.slots)
         self.layout.slots.append(slot)
         return self.slot_of[key]
 
-    def _slot(self, base: Value, outputs) -> int:
+    def _slot(self, base: Value, outputs: Container[Value]) -> int:
         node = base.node
         key = base if node.variable is None else node.variable
         if key in self.slot_of:
@@ -153,18 +159,18 @@ class _Placer:
         return self._new(key, Slot(kind, base, name, base.dtype, base.shape))
 
 
-def temp_bytes(slot: Slot):
+def temp_bytes(slot: Slot) -> sizes.Dim:
     """Size of a temporary in bytes, as a (symbolic) number."""
     return sizes.product(slot.shape) * WIDTH[CODES[slot.dtype.name]]
 
 
-def assign_offsets(spans, alignment: int = 64):
+def assign_offsets(spans: Iterable[tuple[int, int, int]], alignment: int = 64) -> tuple[list[int], int]:
     """Offsets for (bytes, first, last) spans so that spans alive at the same step do not overlap: (offsets, total)."""
     aligned = [(-(-max(size, 1) // alignment) * alignment, first, last) for size, first, last in spans]
     return _largest_first(aligned) if len(aligned) <= FEW_SPANS else _first_fit(aligned)
 
 
-def _largest_first(spans):
+def _largest_first(spans: list[tuple[int, int, int]]) -> tuple[list[int], int]:
     """The largest first, each in the smallest gap that is free all its life (greedy by size: Pisarchyk and Lee, 2020): most
     often no more than what is alive at once.  Takes time with the square of the number of spans."""
     offsets, total = [0] * len(spans), 0
@@ -183,7 +189,7 @@ def _largest_first(spans):
     return offsets, total
 
 
-def _first_fit(spans):
+def _first_fit(spans: list[tuple[int, int, int]]) -> tuple[list[int], int]:
     """In order of the first step; freed ranges are merged and used again."""
     free: list[list[int]] = []          # [start, end] ranges inside the arena that nobody uses
     ending: list[tuple[int, int, int]] = []
@@ -206,7 +212,7 @@ def _first_fit(spans):
     return offsets, total
 
 
-def _release(free, start, end):
+def _release(free: list[list[int]], start: int, end: int) -> None:
     free.append([start, end])
     free.sort()
     k = 0

@@ -2,11 +2,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .options import Options
 from .sizes import SizeSpace
 from .targets import CPU, Target
+
+if TYPE_CHECKING:
+    from jitgraph.graph.graph import Graph
+    from jitgraph.graph.operation import Operation
+    from jitgraph.graph.tensor import Tensor
+
+    from .divide import Choice, Loop
+    from .fuse import Group
+    from .ir import Node, Value
+    from .kernel import Kernel
+    from .specialize import Info
 
 
 @dataclass
@@ -19,29 +30,30 @@ class Program:
     the graph knows of them.  Everything below is filled in by the passes, in this order.
     """
 
-    graph: Any
-    fetches: list                           # tensors
-    targets: list                           # operations
-    feeds: dict                             # tensor -> shape
-    variable_shapes: dict = field(default_factory=dict)
-    known: dict = field(default_factory=dict)
-    contrary: tuple = ()
+    graph: Graph
+    fetches: list[Tensor]                   # tensors
+    targets: list[Operation]                # operations
+    feeds: dict[Tensor, tuple]              # tensor -> shape
+    variable_shapes: dict[Operation, tuple | None] = field(default_factory=dict)
+    known: dict[Tensor, Any] = field(default_factory=dict)
+    contrary: tuple[Tensor, ...] = ()
     options: Options = field(default_factory=Options)
     target: Target = CPU
-    ops: list = field(default_factory=list)             # prune, order: the operations of the run, in order
-    wanted: dict = field(default_factory=dict)          # prune: conditional or loop -> numbers of the outputs asked for, None: all
-    calls: dict = field(default_factory=dict)           # divide: operation that calls functions -> its sub-programs
+    ops: list[Operation] = field(default_factory=list)          # prune, order: the operations of the run, in order
+    wanted: dict[Operation, frozenset[int] | None] = field(default_factory=dict)     # prune: conditional or loop -> numbers of the
+                                                        # outputs asked for, None: all
+    calls: dict[Operation, Choice | Loop] = field(default_factory=dict)     # divide: operation with functions -> sub-programs
     space: SizeSpace = field(default_factory=SizeSpace)
-    infos: dict = field(default_factory=dict)           # specialize: tensor -> Info
-    doubted: set | None = None                          # specialize: tensors whose stated shapes a feed may contradict
-    measured: list = field(default_factory=list)        # specialize: variables that need a value, whoever uses it
-    rest: list = field(default_factory=list)            # specialize: operations left for a later segment
-    pins: list = field(default_factory=list)            # specialize: integer tensors whose values the rest depends on
-    live: list = field(default_factory=list)            # specialize: tensors that the rest uses
-    nodes: list = field(default_factory=list)           # lower: the primitives
-    results: dict = field(default_factory=dict)         # lower: fetched or live tensor -> Value
-    outputs: list = field(default_factory=list)         # lower: the values of `results` that are computed
-    units: list = field(default_factory=list)           # fuse: groups and lone nodes, in order
-    steps: list = field(default_factory=list)           # schedule: kernels and lone nodes, in order
+    infos: dict[Tensor, Info] = field(default_factory=dict)     # specialize: tensor -> Info
+    doubted: set[Tensor] | None = None                  # specialize: tensors whose stated shapes a feed may contradict
+    measured: list[Operation] = field(default_factory=list)     # specialize: variables that need a value, whoever uses it
+    rest: list[Operation] = field(default_factory=list)         # specialize: operations left for a later segment
+    pins: list[Tensor] = field(default_factory=list)    # specialize: integer tensors whose values the rest depends on
+    live: list[Tensor] = field(default_factory=list)    # specialize: tensors that the rest uses
+    nodes: list[Node] = field(default_factory=list)     # lower: the primitives
+    results: dict[Tensor, Value] = field(default_factory=dict)  # lower: fetched or live tensor -> Value
+    outputs: list[Value] = field(default_factory=list)  # lower: the values of `results` that are computed
+    units: list[Group | Node] = field(default_factory=list)     # fuse: groups and lone nodes, in order
+    steps: list[Kernel | Node] = field(default_factory=list)    # schedule: kernels and lone nodes, in order
     layout: Any = None                                  # place
-    times: dict = field(default_factory=dict)           # seconds per pass
+    times: dict[str, float] = field(default_factory=dict)       # seconds per pass

@@ -1,12 +1,20 @@
 """prune: keep the operations that fetches and targets need; a fed tensor hides what computes it."""
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
+from typing import TYPE_CHECKING
+
 from jitgraph.control.frames.structure import FRAME_OPS, sources_of
 from jitgraph.graph.calls import bodies
-from jitgraph.graph.function_graph import BRANCHING, LOOPS, first_argument
+from jitgraph.graph.function_graph import BRANCHING, LOOPS, FunctionGraph, first_argument
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.tensor import Tensor
+
+if TYPE_CHECKING:
+    from .program import Program
 
 
-def prune(program):
+def prune(program: Program) -> None:
     """Keeps what fetches and targets need, cut at feeds, with control inputs; of conditionals and loops, the outputs
     that are asked for."""
     reached = Reached(program.feeds)
@@ -27,14 +35,16 @@ class Reached:
     left out.
     """
 
-    def __init__(self, given=(), whole=False):
+    def __init__(self, given: Container[Tensor] = (), whole: bool = False) -> None:
         self.whole = whole
-        self.given, self.ops, self.tensors = given, set(), set()
-        self.wanted: dict = {}
-        self._stack: list = []
-        self._grown: dict = {}          # conditionals and loops of which more is wanted than was looked at
+        self.given = given
+        self.ops: set[Operation] = set()
+        self.tensors: set[Tensor] = set()
+        self.wanted: dict[Operation, frozenset[int] | None] = {}
+        self._stack: list[Operation] = []
+        self._grown: dict[Operation, bool] = {}          # conditionals and loops of which more is wanted than was looked at
 
-    def want(self, tensors, ops=()):
+    def want(self, tensors: Iterable[Tensor], ops: Iterable[Operation] = ()) -> None:
         """Adds what these need."""
         for tensor in tensors:
             self._tensor(tensor)
@@ -54,7 +64,7 @@ class Reached:
                     if needed is None or k in needed:
                         self._tensor(tensor)
 
-    def _tensor(self, tensor):
+    def _tensor(self, tensor: Tensor) -> None:
         if tensor in self.tensors:
             return
         self.tensors.add(tensor)
@@ -64,10 +74,10 @@ class Reached:
         if self.whole or not chooses(op):
             self._op(op)
         elif self.wanted.get(op, ()) is not None:
-            self.wanted[op] = self.wanted.get(op, frozenset()) | {tensor.value_index}
+            self.wanted[op] = (self.wanted.get(op) or frozenset()) | {tensor.value_index}
             self._grow(op)
 
-    def _op(self, op):
+    def _op(self, op: Operation) -> None:
         if chooses(op) and not self.whole:
             if self.wanted.get(op, ()) is not None:
                 self.wanted[op] = None
@@ -76,7 +86,7 @@ class Reached:
             self.ops.add(op)
             self._stack.append(op)
 
-    def _grow(self, op):
+    def _grow(self, op: Operation) -> None:
         self._grown[op] = True
         if op not in self.ops:
             self.ops.add(op)
@@ -84,12 +94,12 @@ class Reached:
                 self._op(before)
 
 
-def chooses(op) -> bool:
+def chooses(op: Operation) -> bool:
     """Whether some outputs of an operation can be had without the others."""
     return op.type in LOOPS or op.type in BRANCHING
 
 
-def needed_inputs(op, outputs) -> set[int] | None:
+def needed_inputs(op: Operation, outputs: Iterable[int] | None) -> set[int] | None:
     """The inputs that these outputs of a conditional or a loop depend on, by number; None for all, as for `outputs`."""
     if outputs is None:
         return None
@@ -104,7 +114,7 @@ def needed_inputs(op, outputs) -> set[int] | None:
     return needed
 
 
-def needed_variables(cond, body, used) -> set[int]:
+def needed_variables(cond: FunctionGraph, body: FunctionGraph, used: Iterable[int] | None) -> set[int]:
     """Numbers of the variables of a loop that its condition, its effects or the outputs `used` (None: all) depend on."""
     if used is None:
         return set(range(len(body.outputs)))
@@ -120,17 +130,17 @@ def needed_variables(cond, body, used) -> set[int]:
     return needed
 
 
-def is_idle(op) -> bool:
+def is_idle(op: Operation) -> bool:
     """Whether an operation does nothing but wait."""
     return op.opdef is not None and op.opdef.idle
 
 
-def must_be_fed(op) -> bool:
+def must_be_fed(op: Operation) -> bool:
     """Whether an operation has no value but the one that a feed gives it."""
     return op.opdef is not None and op.opdef.placeholder and not op.inputs
 
 
-def changes_something(op) -> bool:
+def changes_something(op: Operation) -> bool:
     """Whether a function that an operation calls does what lasts: writes state, prints, takes from a queue."""
     return any(changes_something(node) or node.opdef is not None and not is_idle(node)
                and (node.opdef.state == "write" or node.opdef.has_effect and not node.opdef.state and not node.opdef.stream)
@@ -138,7 +148,7 @@ def changes_something(op) -> bool:
                for function in bodies(op) for node in function.get_operations())
 
 
-def has_effect(op) -> bool:
+def has_effect(op: Operation) -> bool:
     """Whether a run notices that it does an operation, even if nobody uses its values.
 
     What only control edges ask for and has no effect is left out, as by TensorFlow's optimizer.  A placeholder stays,
@@ -147,7 +157,7 @@ def has_effect(op) -> bool:
     return op.opdef is None or op.opdef.has_effect or bool(op.opdef.calls) or must_be_fed(op)
 
 
-def noticed(ops, program):
+def noticed(ops: list[Operation], program: Program) -> list[Operation]:
     """Of ordered operations those whose doing is noticed: what has an effect, is fetched or a target, or gives these its
     values.  What is left out cannot fail either, as in TensorFlow, whose optimizer leaves it out."""
     needed, found = {*program.targets, *(t.op for t in program.fetches)}, []

@@ -5,6 +5,9 @@ each member its statements.  Which buffer a value lives in is decided later (`pl
 """
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from . import sizes
 from .fuse import Group, stored_values
 from .ir import Node, Value
@@ -14,8 +17,11 @@ from .primitives.memory import WRITE
 from .primitives.reductions import PARTIAL, SEARCHES, Reduction
 from .views import contiguous, resolve, trace
 
+if TYPE_CHECKING:
+    from .program import Program
 
-def schedule(program):
+
+def schedule(program: Program) -> None:
     """Loop nests for groups; the order of units is the order of execution."""
     stored = stored_values(program.units, program.outputs)
     program.steps = [KernelBuilder(u, stored, program.options).build() if isinstance(u, Group) else u for u in program.units]
@@ -48,7 +54,7 @@ class KernelBuilder:
         return self.kernel
 
     # statements ------------------------------------------------------------------------------------------------
-    def add(self, kind, node, **fields) -> Statement:
+    def add(self, kind: str, node: Node, **fields: Any) -> Statement:
         """A statement of a member."""
         statement = Statement(kind, node=node, level=self._level(node), **fields)
         self.body.append(statement)
@@ -61,13 +67,13 @@ class KernelBuilder:
     def _name(self) -> str:
         return f"v{sum(1 for s in self.body if s.name)}"
 
-    def define(self, node: Node, kind, **fields):
+    def define(self, node: Node, kind: str, **fields: Any) -> None:
         """The statement that gives a member's value its name."""
         name = self._name()
         self.add(kind, node, name=name, dtype=CODES[node.out.dtype.name], **fields)
         self.names[node.out] = name
 
-    def _store(self, node: Node, value: Value):
+    def _store(self, node: Node, value: Value) -> None:
         strides = contiguous(value.shape)
         dims = self.group.out_dims(node)
         if node.kind is PARTIAL:
@@ -82,7 +88,7 @@ class KernelBuilder:
         """The names of the elements that a member takes of its inputs."""
         return tuple(self._operand(node, value, dims) for value, dims in node.kind.dims_of_inputs(node, self.group.dims[node]))
 
-    def _operand(self, node: Node, value: Value, dims) -> str:
+    def _operand(self, node: Node, value: Value, dims: Sequence[int]) -> str:
         source = trace(value)[0]
         if source.node in self.group.dims:
             return self.names[source]
@@ -108,7 +114,7 @@ class KernelBuilder:
             self.names[base] = name
         return self.names[base]
 
-    def _iota(self, node: Node, base: Value, runs, offset) -> str:
+    def _iota(self, node: Node, base: Value, runs: list, offset: sizes.Dim) -> str:
         key = ("iota", tuple(sizes.source(s) for s in runs), sizes.source(offset), base.dtype.name)
         if key not in self.loads:
             index = self.load_index(node, dict(enumerate(runs)), offset)
@@ -119,14 +125,14 @@ class KernelBuilder:
             self.loads[key] = index
         return self.loads[key]
 
-    def load_index(self, node: Node, strides: dict, offset=0) -> str:
+    def load_index(self, node: Node, strides: dict, offset: sizes.Dim = 0) -> str:
         """The name of offset + sum(strides[d] * index along domain dimension d)."""
         name = self._name()
         full = [strides.get(d, 0) for d in range(len(self.group.domain))]
         self.add("index", node, name=name, dtype="i64", access=Access(-1, full, offset))
         return name
 
-    def strides(self, dims, strides) -> list:
+    def strides(self, dims: Iterable[int | None], strides: Iterable[sizes.Dim]) -> list:
         """Strides per domain dimension, from strides per dimension of a value."""
         out: list = [0] * len(self.group.domain)
         for d, s in zip(dims, strides):
@@ -148,7 +154,7 @@ class KernelBuilder:
             param.use = "inout"
         return self.params[key]
 
-    def _reorder(self, order):
+    def _reorder(self, order: list[tuple[int, str]]) -> None:
         domain = self.group.domain
         self.kernel.loops = [Loop(domain[d], role) for d, role in order]
         for statement in self.body:
@@ -156,11 +162,12 @@ class KernelBuilder:
                 statement.access.strides[:] = [statement.access.strides[d] for d, _ in order]
 
 
-    def _share_out(self):
+    def _share_out(self) -> None:
         """Adds the loop over parts of the rows, along which only the partial results lie."""
         self.kernel.loops.insert(0, Loop(self.kernel.parts, "outer"))
         for s in self.body:
             if s.access is not None:
+                assert s.node is not None
                 partial = s.kind == "store" and s.node.kind is PARTIAL
                 s.access.strides.insert(0, sizes.product(s.node.out.shape[1:]) if partial else 0)
 
@@ -176,7 +183,7 @@ def _kind(group: Group, options: Options) -> str:
     return "cols"
 
 
-def _loop_order(group: Group, kind: str):
+def _loop_order(group: Group, kind: str) -> list[tuple[int, str]]:
     every = list(range(len(group.domain)))
     if kind == "map":
         return [(d, "outer") for d in every]
@@ -187,7 +194,7 @@ def _loop_order(group: Group, kind: str):
     return kept + reduced
 
 
-def _merge_loops(kernel: Kernel):
+def _merge_loops(kernel: Kernel) -> None:
     """Merges neighbouring loops of one role where every access steps through them evenly."""
     accesses = [s.access for s in kernel.body if s.access is not None]
     k = 0
@@ -203,7 +210,7 @@ def _merge_loops(kernel: Kernel):
             k += 1
 
 
-def _add_missing_loop(kernel: Kernel):
+def _add_missing_loop(kernel: Kernel) -> None:
     """A kernel over a scalar, or over reduced dimensions of size 1, still has the one loop that its kind needs."""
     role = "outer" if kernel.kind == "map" else "reduce"
     if not any(loop.role == role for loop in kernel.loops):

@@ -8,12 +8,16 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable, Container
 
 from jitgraph import environment
+from jitgraph.graph.operation import Operation
 
 from . import sizes, work
+from .ir import Value
 from .kernel import CODES, WIDTH, Kernel
 from .place import CopyStep, DeviceStep
+from .program import Program
 
 WORDS = ("graph", "plan", "kernels", "times", "cache")
 
@@ -25,7 +29,7 @@ def wanted() -> frozenset[str]:
     return environment.words("JITGRAPH_SHOW", WORDS)
 
 
-def record():
+def record() -> None:
     """Begins to keep a description of every program that is compiled from now on."""
     global _recorded
     _recorded = []
@@ -37,7 +41,7 @@ def recorded() -> list[dict]:
     return list(distinct.values())
 
 
-def observe(program, fact):
+def observe(program: Program, fact: Callable[[Kernel], dict]) -> None:
     """Called for every compiled program: keeps or prints its description where somebody asked for it.
 
     `fact(kernel)` gives what the runtime knows: a dict with origin, compile_ms, reason, grain, parallel.
@@ -52,7 +56,7 @@ def observe(program, fact):
         print(text(description, words, program), file=sys.stderr)
 
 
-def describe(program, fact) -> dict:
+def describe(program: Program, fact: Callable[[Kernel], dict]) -> dict:
     """Everything about one compiled program as a dictionary of plain values."""
     launched = [step for step in program.layout.steps if isinstance(step, (tuple, DeviceStep))]
     shown = [_kernel(step.kernel, {"origin": step.target.name}) if isinstance(step, DeviceStep) else _kernel(step[0], fact(step[0]))
@@ -79,7 +83,7 @@ def describe(program, fact) -> dict:
             "peak_bytes": _peak(program), "total_bytes": sum(k["bytes"] for k in shown), "temporary_bytes": sum(temps)}
 
 
-def _title(program) -> str:
+def _title(program: Program) -> str:
     fetched = [t.op.name for t in program.fetches] + [op.name for op in program.targets]
     text = "run " + ", ".join(fetched[:4]) + (", ..." if len(fetched) > 4 else "")
     if program.feeds:
@@ -88,22 +92,22 @@ def _title(program) -> str:
     return text
 
 
-def _site(op) -> str:
+def _site(op: Operation) -> str:
     return f"{os.path.basename(op.site[0])}:{op.site[1]}" if op is not None and op.site else ""
 
 
-def _node(program, op) -> dict:
+def _node(program: Program, op: Operation) -> dict:
     info = program.infos.get(op.outputs[0]) if op.outputs else None
     inputs = [t.op.name if t.value_index == 0 else t.name for t in op.inputs] + ["^" + c.name for c in op.control_inputs]
     return {"name": op.name, "type": op.type, "inputs": inputs, "shape": "" if info is None else str(list(info.shape)),
             "dtype": "" if info is None else info.dtype.name, "site": _site(op)}
 
 
-def _bytes(value) -> int:
+def _bytes(value: Value) -> int:
     return sizes.count(value.shape) * WIDTH.get(CODES.get(value.dtype.name, "f64"), 8)
 
 
-def _peak(program) -> int:
+def _peak(program: Program) -> int:
     """The most bytes of temporaries that are alive at one step, for the present sizes."""
     slots = [s for s in program.layout.slots if s.kind == "temp"]
     return max((sum(_bytes(s.value) for s in slots if s.first <= k <= s.last)
@@ -142,7 +146,7 @@ def annotated(kernel: Kernel) -> str:
     return "\n".join(f"{line:<{width}}  # {note}" if note else line for line, note in lines) + "\n"
 
 
-def text(description: dict, wanted: set, program) -> str:
+def text(description: dict, wanted: Container[str], program: Program) -> str:
     """A description as text: the parts named in `wanted` (graph, plan, kernels, times, cache)."""
     d = description
     out = [f"== {d['title']}: {len(d['nodes'])} ops, {len(d['kernels'])} kernels, {d['total_bytes']} bytes moved, "

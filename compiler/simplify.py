@@ -5,6 +5,8 @@ changes a result in any bit (x + 0 is not x for x = -0).
 """
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from jitgraph.declare.prim import QUICK
 
 from . import sizes
@@ -16,8 +18,11 @@ from .primitives.rearrangements import SLICE
 from .primitives.reductions import REDUCE
 from .views import resolve
 
+if TYPE_CHECKING:
+    from .program import Program
 
-def simplify(program):
+
+def simplify(program: Program) -> None:
     """Applies the rules of RULES to every node, in order, then makes every view addressable."""
     replaced: dict[Value, Value] = {}
     wanted = set(program.outputs)
@@ -48,18 +53,18 @@ def _may_stand_in(value: Value, is_output: bool) -> bool:
     return not is_output or base[0] is value and not value.node.kind.is_leaf
 
 
-def _final(value, replaced):
+def _final(value: Value, replaced: dict[Value, Value]) -> Value:
     while value in replaced:
         value = replaced[value]
     return value
 
 
-def _scalar_constant(value: Value):
+def _scalar_constant(value: Value) -> Any:
     array = value.constant
     return array.item() if array is not None and array.dtype != object and array.size == 1 else None
 
 
-def multiply_by_one(node: Node):
+def multiply_by_one(node: Node) -> Value | None:
     """x * 1 -> x        x / 1 -> x"""
     if node.kind is MAP and node.attrs["prim"] in ("mul", "div"):
         x, y = node.inputs
@@ -70,7 +75,7 @@ def multiply_by_one(node: Node):
     return None
 
 
-def select_constant(node: Node):
+def select_constant(node: Node) -> Value | None:
     """select(True, a, b) -> a        select(False, a, b) -> b"""
     if node.kind is MAP and node.attrs["prim"] == "select":
         condition, a, b = node.inputs
@@ -81,7 +86,7 @@ def select_constant(node: Node):
     return None
 
 
-def negate_twice(node: Node):
+def negate_twice(node: Node) -> Value | None:
     """-(-x) -> x"""
     if node.kind is MAP and node.attrs["prim"] == "neg":
         inner = node.inputs[0].node
@@ -93,7 +98,7 @@ def negate_twice(node: Node):
 RULES = [multiply_by_one, select_constant, negate_twice]
 
 
-def _narrow_products(program):
+def _narrow_products(program: Program) -> None:
     """slice(matmul(x, y)) -> matmul(slice of rows of x, slice of columns of y), where nothing else wants the product."""
     users, outputs = _user_counts(program), set(program.outputs)
     sliced = {node.inputs[0].node: node for node in program.nodes
@@ -116,7 +121,7 @@ def _narrow_products(program):
     program.nodes = nodes
 
 
-def _user_counts(program) -> dict[Value, int]:
+def _user_counts(program: Program) -> dict[Value, int]:
     users: dict[Value, int] = {}
     for node in program.nodes:
         for value in node.inputs:
@@ -124,11 +129,12 @@ def _user_counts(program) -> dict[Value, int]:
     return users
 
 
-def _repeat_cheap(program):
+def _repeat_cheap(program: Program) -> None:
     """Gives every user of a cheap value its own: `x - mean`, with x in memory anyhow, is read and computed again for the
     price of reading it, and need not be written."""
     users = _user_counts(program)
-    outputs, nodes, taken = set(program.outputs), [], set()
+    nodes: list[Node] = []
+    outputs, taken = set(program.outputs), set()
     for node in program.nodes:
         for value in dict.fromkeys(node.inputs if node.kind in (MAP, CAST, REDUCE) else ()):
             if users[value] > 1 and value not in outputs and _is_cheap(value, program.target.tuning.large):
@@ -158,7 +164,8 @@ def _source(value: Value) -> Node:
     return value.node
 
 
-def inserted(kind: Kind, inputs: list[Value], like: Value, nodes, user: Node, shape: tuple | None = None, **attrs) -> Value:
+def inserted(kind: Kind, inputs: list[Value], like: Value, nodes: list[Node], user: Node, shape: tuple | None = None,
+             **attrs: Any) -> Value:
     """The value of a new node, in the shape and dtype of `like` unless `shape` says otherwise, that runs right before
     `user`."""
     builder = like.builder
@@ -170,7 +177,7 @@ def inserted(kind: Kind, inputs: list[Value], like: Value, nodes, user: Node, sh
 
 
 # Views -----------------------------------------------------------------------------------------------------------------
-def _copy_unaddressable(program):
+def _copy_unaddressable(program: Program) -> None:
     """Puts a copy where a view cannot be indexed with strides: a reshape of something that is not contiguous, a factor
     of a matrix product whose rows do not lie at regular steps, and where a variable is rearranged into itself."""
     nodes: list[Node] = []
@@ -182,11 +189,11 @@ def _copy_unaddressable(program):
     program.nodes = nodes
 
 
-def _copied(value: Value, nodes, user: Node) -> Value:
+def _copied(value: Value, nodes: list[Node], user: Node) -> Value:
     return inserted(CAST, [value], value, nodes, user)
 
 
-def _drop_unused(program):
+def _drop_unused(program: Program) -> None:
     """Forgets nodes whose values were replaced, but keeps effects."""
     used = {v.node for n in program.nodes for v in n.inputs} | {v.node for v in program.results.values()}
     used |= {a for n in program.nodes for a in n.after}

@@ -5,7 +5,7 @@ made of lies in memory in any case; so its user computes it, and it is neither w
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jitgraph.declare.prim import CHEAP
 
@@ -18,15 +18,18 @@ from .primitives.reductions import Reduction
 from .simplify import inserted
 from .views import resolve, trace
 
+if TYPE_CHECKING:
+    from .program import Program
 
-def sink(program):
+
+def sink(program: Program) -> None:
     """Moves values among program.units where that saves memory traffic; units that are left empty go."""
     if program.options.uses("late_values"):
         _Sinker(program).run()
 
 
 class _Sinker:
-    def __init__(self, program):
+    def __init__(self, program: Program) -> None:
         self.program, self.tuning = program, program.target.tuning
         self.outputs = {resolve(v)[0] for v in program.outputs}
         self.unit_of = {n: u for u in program.units for n in (u.members if isinstance(u, Group) else [u])}
@@ -35,7 +38,7 @@ class _Sinker:
             for value in dict.fromkeys(node.inputs):
                 self.users.setdefault(value, []).append(node)
 
-    def run(self):
+    def run(self) -> None:
         for unit in reversed(self.program.units):
             if isinstance(unit, Group):
                 for node in reversed(unit.members[:]):
@@ -43,11 +46,11 @@ class _Sinker:
                         self._move(unit, node)
         self.program.units = [u for u in self.program.units if not isinstance(u, Group) or u.members]
 
-    def _move(self, home: Group, node: Node):
+    def _move(self, home: Group, node: Node) -> None:
         """Moves `node`, with what it needs, to its users, if it is worth it and they can take it."""
         if not _is_cheap(node) or node.out in self.outputs or sizes.count(node.out.shape) <= self.tuning.large:
             return
-        homes = [u for u in dict.fromkeys(map(self.unit_of.get, self.users.get(node.out, ()))) if u is not home]
+        homes: list[Any] = [u for u in dict.fromkeys(map(self.unit_of.get, self.users.get(node.out, ()))) if u is not home]
         if not homes or not all(isinstance(u, Group) for u in homes):
             return
         chain: list[Node] = [node]
@@ -132,7 +135,7 @@ class _Sinker:
         trial.dims = {**target.dims, **dict.fromkeys(chain, dims)}
         return trial if trial.admits() else None
 
-    def _exchange(self, target: Group, chain: list):
+    def _exchange(self, target: Group, chain: list) -> None:
         """Puts copies of `chain`, among the members of `target`, in its place."""
         copies: dict[Node, Node] = {}
         for node in chain:
@@ -152,7 +155,7 @@ class _Sinker:
         target.members = [copies.get(n, n) for n in target.members]
         target.dims = {copies.get(n, n): dims for n, dims in target.dims.items()}
 
-    def _remove(self, home: Group, node: Node):
+    def _remove(self, home: Group, node: Node) -> None:
         home.members.remove(node)
         self.program.nodes.remove(node)
         del home.dims[node], self.unit_of[node]

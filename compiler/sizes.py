@@ -12,9 +12,11 @@ may therefore take a dimension for more than 1 wherever it is no number.
 """
 from __future__ import annotations
 
-from typing import Union
+from collections.abc import Callable, Iterable
+from typing import Any, Union
 
 Dim = Union[int, "Size"]
+Shape = tuple[Dim, ...]
 Terms = tuple  # ((monomial, coefficient), ...), sorted; a monomial is a sorted tuple of atoms
 
 
@@ -22,14 +24,14 @@ def _terms_of(x: Dim) -> dict:
     return dict(x.terms) if isinstance(x, Size) else ({(): x} if x else {})
 
 
-def _monomial_key(item):
+def _monomial_key(item: tuple) -> tuple[int, str]:
     return (len(item[0]), repr(item[0]))
 
 
 class SizeSpace:
     """The symbols of one plan and the guards under which it is valid."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.symbols: dict[str, int] = {}
         self.guards: dict[tuple, bool] = {}
         self._by_hint: dict[int, Size] = {}
@@ -75,7 +77,7 @@ class Size:
             return terms[()]
         return Size(tuple(sorted(terms.items(), key=_monomial_key)), hint, self.space)
 
-    def __add__(self, other):
+    def __add__(self, other: Dim) -> Dim:
         if not isinstance(other, (int, Size)):
             return _with_number(self, other, "__add__")
         terms = dict(self.terms)
@@ -85,18 +87,18 @@ class Size:
 
     __radd__ = __add__
 
-    def __neg__(self):
+    def __neg__(self) -> Dim:
         return self * -1
 
-    def __sub__(self, other):
+    def __sub__(self, other: Dim) -> Dim:
         if not isinstance(other, (int, Size)):
             return _with_number(self, other, "__sub__")
         return self + other * -1
 
-    def __rsub__(self, other):
+    def __rsub__(self, other: Dim) -> Dim:
         return self * -1 + other
 
-    def __mul__(self, other):
+    def __mul__(self, other: Dim) -> Dim:
         if not isinstance(other, (int, Size)):
             return _with_number(self, other, "__mul__")
         terms: dict = {}
@@ -108,7 +110,7 @@ class Size:
 
     __rmul__ = __mul__
 
-    def _exact_quotient(self, other: Dim):
+    def _exact_quotient(self, other: Dim) -> Dim | None:
         """self / other where every term divides, else None."""
         divisor = list(_terms_of(other).items())
         if len(divisor) != 1:
@@ -126,7 +128,7 @@ class Size:
             out[tuple(rest)] = c // dc
         return self._make(out, self.hint // hint_of(other))
 
-    def __floordiv__(self, other):
+    def __floordiv__(self, other: Dim) -> Dim:
         if not isinstance(other, (int, Size)):
             return _with_number(self, other, "__floordiv__")
         if not isinstance(other, Size) and other == 0:
@@ -137,15 +139,15 @@ class Size:
         divisor = other.terms if isinstance(other, Size) else other
         return Size((((("div", self.terms, divisor),), 1),), self.hint // hint_of(other), self.space)
 
-    def __rfloordiv__(self, other):
+    def __rfloordiv__(self, other: int) -> Dim:
         if other == 0:
             return 0
         return Size((((("div", other, self.terms),), 1),), other // self.hint, self.space)
 
-    def __mod__(self, other):
+    def __mod__(self, other: Dim) -> Dim:
         return self - (self // other) * other
 
-    def __rmod__(self, other):
+    def __rmod__(self, other: Dim) -> Dim:
         return other - (other // self) * self
 
     def is_plain(self) -> bool:
@@ -153,7 +155,7 @@ class Size:
         return all(len(m) == 1 and abs(c) == 1 if m else abs(c) < 1 << 20 for m, c in self.terms)
 
     # questions -------------------------------------------------------------------------------------------------
-    def _compare(self, other, kind: str, test):
+    def _compare(self, other: Any, kind: str, test: Callable[[Any, Any], bool]) -> bool:
         if not isinstance(other, (int, Size)):
             return test(self.__index__(), other)
         difference = self - other
@@ -162,12 +164,12 @@ class Size:
         low = difference._lower_bound()
         if low is not None and low > 0:
             return test(low, 0)
-        high = (difference * -1)._lower_bound()  # type: ignore[union-attr]
+        high = (difference * -1)._lower_bound()  # type: ignore[union-attr]  # a Size times -1 is one
         if high is not None and high > 0:
             return test(-high, 0)
         return self.space.ask(kind, difference, test(difference.hint, 0))
 
-    def _lower_bound(self):
+    def _lower_bound(self) -> int | None:
         """A bound that holds for all symbols >= 2, or None; floor divisions of positive sizes are >= 0."""
         bound = 0
         for m, c in self.terms:
@@ -179,24 +181,24 @@ class Size:
             bound += product
         return bound
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> bool:
         if other is None:
             return False
         return same(self, other) or self._compare(other, "==", lambda a, b: a == b)
 
-    def __ne__(self, other):
+    def __ne__(self, other: object) -> bool:
         return not self == other
 
-    def __lt__(self, other):
+    def __lt__(self, other: Dim) -> bool:
         return self._compare(other, "<", lambda a, b: a < b)
 
-    def __le__(self, other):
+    def __le__(self, other: Dim) -> bool:
         return self._compare(other, "<=", lambda a, b: a <= b)
 
-    def __gt__(self, other):
+    def __gt__(self, other: Dim) -> bool:
         return self._compare(other, ">", lambda a, b: a > b)
 
-    def __ge__(self, other):
+    def __ge__(self, other: Dim) -> bool:
         return self._compare(other, ">=", lambda a, b: a >= b)
 
     def _settle(self) -> bool:
@@ -204,35 +206,35 @@ class Size:
         self.is_settled = self > 1
         return self.is_settled
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return self != 0
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.terms)
 
-    def __index__(self):
+    def __index__(self) -> int:
         self.space.ask("==", self - self.hint, True)
         return self.hint
 
     __int__ = __index__
 
-    def __float__(self):
+    def __float__(self) -> float:
         return float(self.__index__())
 
-    def __truediv__(self, other):
+    def __truediv__(self, other: Any) -> float:
         return float(self) / float(other)
 
-    def __rtruediv__(self, other):
+    def __rtruediv__(self, other: Any) -> float:
         return float(other) / float(self)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{terms_source(self.terms)}"
 
-    def __str__(self):      # in the messages of shape rules, which users read, the present value
+    def __str__(self) -> str:      # in the messages of shape rules, which users read, the present value
         return str(self.hint)
 
 
-def _with_number(size: Size, other, method: str):
+def _with_number(size: Size, other: Any, method: str) -> Any:
     """Arithmetic with a NumPy integer stays symbolic; with anything else the size gives its value."""
     if hasattr(other, "__index__"):
         return getattr(size, method)(other.__index__())
@@ -251,19 +253,19 @@ def same(a: Dim, b: Dim) -> bool:
     return not isinstance(b, Size) and a == b
 
 
-def settled(shape) -> tuple:
+def settled(shape: Iterable[Dim]) -> tuple:
     """The shape with sizes of 2 or more, in every run that the plan is for, and numbers."""
     return tuple([d if not isinstance(d, Size) or d.is_settled or d._settle() else d.__index__() for d in shape])
 
 
-def product(dims) -> Dim:
+def product(dims: Iterable[Dim]) -> Dim:
     total: Dim = 1
     for d in dims:
         total = total * d
     return total
 
 
-def dot(a, b) -> Dim:
+def dot(a: Iterable[Dim], b: Iterable[Dim]) -> Dim:
     """The sum of the products of two lists."""
     total: Dim = 0
     for x, y in zip(a, b):
@@ -271,7 +273,7 @@ def dot(a, b) -> Dim:
     return total
 
 
-def count(shape) -> int:
+def count(shape: Iterable[Dim]) -> int:
     """The number of elements that a shape has right now."""
     return hint_of(product(shape))
 
@@ -290,7 +292,7 @@ def source(x: Dim) -> str:
     return terms_source(x.terms) if isinstance(x, Size) else str(int(x))
 
 
-def terms_source(terms) -> str:
+def terms_source(terms: Terms | int) -> str:
     if isinstance(terms, int):
         return str(terms)
     parts = []
@@ -302,7 +304,7 @@ def terms_source(terms) -> str:
     return " + ".join(parts) if parts else "0"
 
 
-def _atom_source(atom) -> str:
+def _atom_source(atom: tuple) -> str:
     if atom[0] == "sym":
         return atom[1]
     _, a, b = atom

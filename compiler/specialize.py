@@ -6,17 +6,25 @@ will tell, the program ends; the operations after that point are left to the nex
 """
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from jitgraph.graph import shape_rules
 from jitgraph.graph.constant_value import partial_value
+from jitgraph.graph.dtypes import DType
 from jitgraph.graph.errors import InvalidArgumentError
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.tensor import Tensor
 
 from . import sizes
 from .open_variables import has_full_shape, is_open, uninitialized, used_after
 from .order import is_transparent, is_variable, seen_through, variable_of
+from .sizes import Shape
+
+if TYPE_CHECKING:
+    from .program import Program
 
 PIN_LIMIT = 64          # elements of an integer input for whose value a segment may be compiled
 FOLD_LIMIT = 4096       # elements of a value that is worth knowing
@@ -33,7 +41,7 @@ class Info(NamedTuple):
     value: Any = None           # ndarray; dtype object where it holds symbolic sizes
 
 
-def specialize(program):
+def specialize(program: Program) -> None:
     """Fixes dtypes and shapes from the feed signature, and folds what is then constant."""
     _Specializer(program).run()
 
@@ -44,31 +52,31 @@ class _Context:
     __slots__ = ("op_type", "inputs", "attrs", "shapes", "_infos")
     running = True
 
-    def __init__(self, op, infos):
+    def __init__(self, op: Operation, infos: Sequence[Info | None]) -> None:
         self.op_type, self.inputs, self.attrs, self._infos = op.type, op.inputs, op.attrs, infos
         self.shapes = [i.shape if i is not None else None for i in infos]
 
     @property
-    def dtypes(self):
+    def dtypes(self) -> list[DType]:
         return [t.dtype.base_dtype for t in self.inputs]
 
-    def constant(self, index):
+    def constant(self, index: int) -> np.ndarray | None:
         info = self._infos[index]
         return None if info is None else info.value
 
-    def variable_shape(self, index):
+    def variable_shape(self, index: int) -> Shape | None:
         return self.shapes[index]
 
 
 class _Specializer:
-    def __init__(self, program):
+    def __init__(self, program: Program) -> None:
         self.program, self.infos = program, program.infos
         # whether what the graph states of shapes may be wrong
         self.reshaped = any(has_full_shape(v) for v in program.variable_shapes)
         if program.doubted is None:
             program.doubted = contradicted(program.ops, program.feeds, program.contrary)
 
-    def run(self):
+    def run(self) -> None:
         program = self.program
         for tensor, shape in program.feeds.items():
             self.infos[tensor] = Info(tensor.dtype.base_dtype, self._feed_shape(tensor, shape))
@@ -85,7 +93,7 @@ class _Specializer:
                 break
         self._find_live()
 
-    def _join_dynamic(self):
+    def _join_dynamic(self) -> None:
         """Takes from the rest the dynamic operations that could run now, and what they need: else each ends a segment."""
         program, rest = self.program, set(self.program.rest)
         free: set = set()
@@ -107,7 +115,7 @@ class _Specializer:
                 rest.remove(op)
         program.rest = [op for op in program.rest if op in rest]
 
-    def _pins(self, op):
+    def _pins(self, op: Operation) -> list[Tensor]:
         """Small integer inputs whose values would tell the shapes: the next segment is compiled for those values."""
         if op.opdef.dynamic or op.opdef.shape is None or op.opdef.calls:
             return []
@@ -115,7 +123,7 @@ class _Specializer:
         return [t for t in unknown if self.infos[t].dtype.is_integer
                 and sizes.count(self.infos[t].shape) <= PIN_LIMIT]
 
-    def _find_live(self):
+    def _find_live(self) -> None:
         """Tensors that a later segment, or a fetch in it, takes from this one."""
         program = self.program
         done, feeds = set(program.ops), program.feeds
@@ -128,19 +136,20 @@ class _Specializer:
                     live.append(tensor)
         program.live = live if program.rest else []
 
-    def _feed_shape(self, tensor, shape):
+    def _feed_shape(self, tensor: Tensor, shape: Sequence[Any]) -> Shape:
         static = tensor._shape
         if static is None or len(static) != len(shape):     # the latter: it comes of a variable that was reshaped
             return tuple(self.program.space.symbol(d) for d in shape)
         return tuple(self.program.space.symbol(d) if s is None else d for s, d in zip(static, shape))
 
-    def _visit(self, op) -> bool:
+    def _visit(self, op: Operation) -> bool:
         """Infers one operation; False if its outputs' shapes are known only at run time."""
         if all(t in self.infos for t in op.outputs) and op.outputs:
             return True
         if is_variable(op):
             self._variable(op)
             first = variable_of(op.outputs[0])
+            assert first is not None
             if first.outputs[0] not in self.infos:      # another operation of the same shared name stands for it
                 self._variable(first)
             return True
@@ -168,7 +177,7 @@ class _Specializer:
                 self._note(tensor, Info(tensor.dtype.base_dtype, self._settled(op, inputs, shape)))
         return ok
 
-    def _settled(self, op, infos, shape) -> tuple:
+    def _settled(self, op: Operation, infos: Sequence[Info | None], shape: Sequence[Any]) -> tuple:
         """A shape of known and symbolic sizes.  Raises InvalidArgumentError where one is negative."""
         shape = sizes.settled(shape)
         least = min((d for d in shape if not isinstance(d, sizes.Size)), default=0)
@@ -176,12 +185,12 @@ class _Specializer:
             raise shape_error(op, infos, ValueError(f"Dimension {least} must be >= 0"))
         return shape
 
-    def _note(self, tensor, info):
+    def _note(self, tensor: Tensor, info: Info) -> None:
         """Records what is known of a tensor; of a fed one, that is what the feed says."""
         if tensor not in self.program.feeds:
             self.infos[tensor] = info
 
-    def _info_of(self, tensor):
+    def _info_of(self, tensor: Tensor) -> Info | None:
         info = self.infos.get(tensor, self.infos.get(seen_through(tensor)))
         if info is None:
             variable = variable_of(tensor)
@@ -191,16 +200,17 @@ class _Specializer:
                 info = self.infos.get(variable.outputs[0])
         return info
 
-    def _variable(self, op):
-        shape = self.program.variable_shapes.get(variable_of(op.outputs[0]))
+    def _variable(self, op: Operation) -> None:
+        variable = variable_of(op.outputs[0])
+        shape = None if variable is None else self.program.variable_shapes.get(variable)
         if shape is None:               # of a closed variable, or of one that has no value yet
             shape = op.attrs["shape"] if has_full_shape(op) else ()
         self.infos[op.outputs[0]] = Info(op.attrs["dtype"].base_dtype, tuple(shape))
 
-    def _measure(self, op):
+    def _measure(self, op: Operation) -> None:
         self.program.measured.extend(v for v in map(variable_of, op.inputs) if v is not None)
 
-    def _check_open(self, op):
+    def _check_open(self, op: Operation) -> None:
         """Raises for an open variable without a value, of whose shape nothing is known."""
         if op.opdef is None or not op.opdef.needs_value or op.opdef.assigns or is_transparent(op) or op.opdef.calls:
             return
@@ -209,7 +219,7 @@ class _Specializer:
                     and self.program.variable_shapes.get(variable) is None:
                 raise uninitialized(variable, op)
 
-    def _reshapes(self, op) -> bool:
+    def _reshapes(self, op: Operation) -> bool:
         """Whether an operation gives an open variable another shape, or its first value."""
         variable = variable_of(op.inputs[0]) if op.opdef is not None and op.opdef.assigns else None
         if variable is None or not is_open(variable, self.program):
@@ -217,9 +227,10 @@ class _Specializer:
         present, value = self.program.variable_shapes.get(variable), self.infos.get(op.inputs[1])
         return present is None or value is None or tuple(value.shape) != tuple(present)
 
-    def _infer(self, op, infos):
+    def _infer(self, op: Operation, infos: Sequence[Info | None]) -> list:
         if op.opdef is None:
             raise InvalidArgumentError(None, op, f"Op type not registered '{op.type}' (node '{op.name}')")
+        assert self.program.doubted is not None
         doubted = not self.program.doubted.isdisjoint(op.outputs)
         holds = not (self.reshaped or doubted)
         if op.opdef.dynamic or op.opdef.shape is None or op.opdef.calls and not holds:
@@ -228,12 +239,12 @@ class _Specializer:
         return result if doubted else [_merged(s, t._shape) for s, t in zip(result, op.outputs)]
 
     # folding ---------------------------------------------------------------------------------------------------
-    def _from_shapes(self, op, inputs):
+    def _from_shapes(self, op: Operation, inputs: Sequence[Any]) -> None:
         for tensor, info in zip(op.outputs, inputs):
             value = op.opdef.of_shape(info.shape)
             self._know(tensor, _object_array(value) if isinstance(value, list) else _object_array([value]).reshape(()))
 
-    def _know(self, tensor, value):
+    def _know(self, tensor: Tensor, value: np.ndarray) -> None:
         """Records a known value, as plain numbers where no symbolic size is left in it."""
         dtype = tensor.dtype.base_dtype
         if value.dtype == object and dtype.is_integer:
@@ -245,7 +256,7 @@ class _Specializer:
             value = value.astype(dtype.as_numpy_dtype, copy=False)
         self._note(tensor, Info(dtype, value.shape, value))
 
-    def _fold(self, op, inputs) -> bool:
+    def _fold(self, op: Operation, inputs: Sequence[Any]) -> bool:
         opdef = op.opdef
         if (opdef is None or opdef.stateful or opdef.state or opdef.context or not op.inputs or not op.outputs
                 or opdef.value is None
@@ -278,7 +289,7 @@ class _Specializer:
             self._know(tensor, array)
         return True
 
-    def _cheap(self, op, inputs) -> bool:
+    def _cheap(self, op: Operation, inputs: Sequence[Any]) -> bool:
         """Folded are integer (shape) computations and small constants; large results are left to kernels."""
         if op.opdef.host or op.opdef.dynamic:
             return all(i.dtype.is_integer for i in inputs)
@@ -287,7 +298,7 @@ class _Specializer:
                    or t.dtype.is_integer for s, t in zip(shapes, op.outputs))
 
 
-def contradicted(ops, feeds, contrary) -> set:
+def contradicted(ops: Iterable[Operation], feeds: Iterable[Tensor], contrary: Iterable[Tensor]) -> set:
     """The tensors whose stated shapes need not hold: they follow from values that the graph knows and that are fed
     otherwise, ``tf.ones([tf.shape(x)[0], 3])`` where the size is fed."""
     found = {t for t in feeds if t.dtype.is_integer and not _is_placeholder(t.op) and partial_value(t) is not None}
@@ -299,11 +310,11 @@ def contradicted(ops, feeds, contrary) -> set:
     return found
 
 
-def _is_placeholder(op) -> bool:
+def _is_placeholder(op: Operation) -> bool:
     return op.opdef is not None and op.opdef.placeholder
 
 
-def apply_rule(op, infos) -> list:
+def apply_rule(op: Operation, infos: Sequence[Info | None]) -> list:
     """The shapes of an operation's outputs by its shape rule, from the `Info` of its inputs.  Raises InvalidArgumentError."""
     try:
         result = op.opdef.shape(_Context(op, infos))
@@ -312,7 +323,7 @@ def apply_rule(op, infos) -> list:
     return result if type(result) is list else [result] * len(op.outputs)
 
 
-def _merged(shape, static):
+def _merged(shape: Sequence[Any] | None, static: tuple | None) -> Sequence[Any] | None:
     """A rule's answer, completed by what the graph knows (set_shape)."""
     if shape is None:
         return static
@@ -321,7 +332,7 @@ def _merged(shape, static):
     return tuple(s if d is None else d for d, s in zip(shape, static))
 
 
-def _wrapped(value, limits) -> np.ndarray:
+def _wrapped(value: np.ndarray, limits: np.iinfo) -> np.ndarray:
     """Sizes as numbers of an integer dtype with these `limits`: those that leave them wrap around, as in any arithmetic.
 
     A size that stays within them stays symbolic; the plan holds for other sizes only if they stay there, too.
@@ -335,14 +346,14 @@ def _wrapped(value, limits) -> np.ndarray:
     return wrapped
 
 
-def _object_array(items) -> np.ndarray:
+def _object_array(items: list) -> np.ndarray:
     out = np.empty(len(items), dtype=object)
     for k, item in enumerate(items):
         out[k] = item
     return out
 
 
-def check_shapes(op, arrays) -> list:
+def check_shapes(op: Operation, arrays: Iterable[Any]) -> list:
     """What the shape rule of an operation says of its outputs for these values, None where it says nothing or compiling does
     not ask it.  Raises InvalidArgumentError if it refuses them, as compiling does.
 
@@ -351,7 +362,7 @@ def check_shapes(op, arrays) -> list:
     return [None] * len(op.outputs) if op.opdef is not None and op.opdef.dynamic else told_shapes(op, arrays)
 
 
-def told_shapes(op, arrays) -> list:
+def told_shapes(op: Operation, arrays: Iterable[Any]) -> list:
     """The same of any operation."""
     opdef = op.opdef
     if opdef is None or opdef.shape is None or opdef.calls:
@@ -360,12 +371,12 @@ def told_shapes(op, arrays) -> list:
                     for t, a in zip(op.inputs, map(np.asarray, arrays))])
 
 
-def shape_error(op, infos, error):
+def shape_error(op: Operation, infos: Sequence[Info | None], error: Exception) -> InvalidArgumentError:
     """A shape conflict that the run's feeds bring out, as TensorFlow's class."""
     return incompatible(op, [None if i is None else [sizes.hint_of(d) for d in i.shape] for i in infos], error)
 
 
-def incompatible(op, shapes, error):
+def incompatible(op: Operation, shapes: Sequence[Any], error: Exception | None) -> InvalidArgumentError:
     """InvalidArgumentError for an operation whose inputs do not go together, in TensorFlow's words."""
     listed = ["?" if s is None else "[" + ",".join(map(str, s)) + "]" for s in shapes]
     if op.opdef.assigns:

@@ -6,6 +6,8 @@ runtime's matter (`runtime.interpreter` for the CPU, `runtime.devices`).
 """
 from __future__ import annotations
 
+from typing import Any
+
 from jitgraph import environment
 
 from . import tuning
@@ -28,11 +30,11 @@ class Target:
         """Whether it has a form of a kernel that `schedule` made."""
         raise NotImplementedError
 
-    def emit(self, kernel: Kernel, options: Options):
+    def emit(self, kernel: Kernel, options: Options) -> None:
         """Fills in name, source and size arguments of a kernel that is only a loop nest so far."""
         raise NotImplementedError
 
-    def work(self, kernel: Kernel):
+    def work(self, kernel: Kernel) -> Any:
         """How much work a launch of a kernel has, for a target that launches them one by one: `blocks` and `width`, which may
         depend on sizes."""
         raise NotImplementedError
@@ -45,13 +47,13 @@ class Target:
 class _CPU(Target):
     name, tuning = "cpu", tuning.CPU
 
-    def admits(self, kernel):
+    def admits(self, kernel: Kernel) -> bool:
         return True
 
-    def emit(self, kernel, options):
+    def emit(self, kernel: Kernel, options: Options) -> None:
         cpu.emit(kernel, options)
 
-    def parts(self, kernel, compiler):
+    def parts(self, kernel: Kernel, compiler: str) -> dict[str, str]:
         return {**super().parts(kernel, compiler), **native.target_key(compiler)}
 
 
@@ -64,17 +66,17 @@ class _CUDA(Target):
     name, tuning = "cuda", tuning.CUDA
     has_memory = True
 
-    def admits(self, kernel):
+    def admits(self, kernel: Kernel) -> bool:
         from .emit import cuda
 
         return cuda.admits(kernel)
 
-    def emit(self, kernel, options):
+    def emit(self, kernel: Kernel, options: Options) -> None:
         from .emit import cuda
 
         cuda.emit(kernel)
 
-    def work(self, kernel):
+    def work(self, kernel: Kernel) -> Any:
         from .emit import cuda
 
         return cuda.launch(kernel)

@@ -6,26 +6,30 @@ writes a part of a buffer needs the rest of it beside it, so that is copied, too
 """
 from __future__ import annotations
 
-from .place import CopyStep, DeviceStep, HostStep
+from collections.abc import Iterable
+
+from .place import CopyStep, DeviceStep, HostStep, Layout
+from .program import Program
 
 HOST, DEVICE = "host", "device"
 
 
-def transfer(program):
+def transfer(program: Program) -> None:
     """Copies between the memories of the host and of the program's target."""
     if program.target.has_memory:
         _Transfer(program.layout).run()
 
 
 class _Transfer:
-    def __init__(self, layout):
-        self.layout, self.steps = layout, []
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.steps: list = []
         self.valid = {k: {HOST} if slot.kind in ("feed", "const", "size", "variable") else set()
                       for k, slot in enumerate(layout.slots)}
         self.variables = [k for k, slot in enumerate(layout.slots) if slot.kind == "variable"]
         self.moved: dict[int, int] = {}         # number of a step before -> after
 
-    def run(self):
+    def run(self) -> None:
         for number, step in enumerate(self.layout.steps):
             if isinstance(step, HostStep):
                 self._needs([*self.variables, *(slot for slot, *_ in step.inputs)], HOST)
@@ -41,11 +45,11 @@ class _Transfer:
             self.moved[number] = len(self.steps)
             self.steps.append(step)
         self._needs(self.variables + [slot for slot, _ in self.layout.results.values()], HOST)
-        for slot in self.layout.slots:
-            slot.first, slot.last = self.moved.get(slot.first, 0), self.moved.get(slot.last, 0)
+        for each in self.layout.slots:
+            each.first, each.last = self.moved.get(each.first, 0), self.moved.get(each.last, 0)
         self.layout.steps = self.steps
 
-    def _needs(self, slots, memory: str):
+    def _needs(self, slots: Iterable[int], memory: str) -> None:
         """Copies those of the slots that have a value, and not in this memory."""
         for slot in dict.fromkeys(slots):
             if self.valid[slot] and memory not in self.valid[slot]:

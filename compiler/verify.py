@@ -1,15 +1,19 @@
 """verify: what must hold after each pass.  A violation is a bug of the compiler, found at the pass that made it."""
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from jitgraph.control.frames.structure import FRAME_OPS, sources_of
 from jitgraph.graph import dtypes
 
 from .divide import Loop
 from .fuse import Group
+from .ir import Node
 from .kernel import Kernel
 from .loops.steps import TakeLast
 from .place import CopyStep, DeviceStep, HostStep
 from .primitives.reductions import PARTIAL
+from .program import Program
 from .views import resolve
 
 
@@ -17,14 +21,14 @@ class VerifyError(AssertionError):
     """An invariant of the compiler does not hold after the pass it names."""
 
 
-def verify(program, stage: str):
+def verify(program: Program, stage: str) -> None:
     """Checks the invariants of a stage.  Raises VerifyError, which names the pass and what is wrong."""
     problem = CHECKS[stage](program)
     if problem:
         raise VerifyError(f"after {stage}: {problem}")
 
 
-def _prune(program):
+def _prune(program: Program) -> str | None:
     members = set(program.ops)
     for op in program.ops:
         for t in sources_of(op) if op not in program.wanted else ():
@@ -33,12 +37,12 @@ def _prune(program):
     return None
 
 
-def _raise_frames(program):
+def _raise_frames(program: Program) -> str | None:
     left = next((op for op in program.ops if op.type in FRAME_OPS and sources_of(op) is op.inputs), None)
     return f"{left.name} of a frame is left" if left is not None else _prune(program)
 
 
-def _order(program):
+def _order(program: Program) -> str | None:
     seen: set = set()
     members = set(program.ops)
     for op in program.ops:
@@ -52,7 +56,7 @@ def _order(program):
     return None
 
 
-def _divide(program):
+def _divide(program: Program) -> str | None:
     for op in program.ops:
         if op.opdef is not None and op.opdef.calls and op not in program.calls:
             return f"{op.name} calls functions and has no sub-programs"
@@ -71,7 +75,7 @@ def _divide(program):
     return None
 
 
-def _specialize(program):
+def _specialize(program: Program) -> str | None:
     again = set(program.ops).intersection(program.rest)
     if again:
         return f"{again.pop().name} runs now and in a later segment"
@@ -81,8 +85,8 @@ def _specialize(program):
     return None
 
 
-def _lower(program):
-    seen: set = set()
+def _lower(program: Program) -> str | None:
+    seen: set[Node] = set()
     for node in program.nodes:
         for v in node.inputs:
             if v.node not in seen:
@@ -94,7 +98,7 @@ def _lower(program):
     return None
 
 
-def _simplify(program):
+def _simplify(program: Program) -> str | None:
     for node in program.nodes:
         for v in node.inputs:
             if resolve(v) is None and not node.kind.is_view:
@@ -102,8 +106,8 @@ def _simplify(program):
     return _lower(program)
 
 
-def _fuse(program):
-    done: set = set()
+def _fuse(program: Program) -> str | None:
+    done: set[Node] = set()
     members = {n for u in program.units if isinstance(u, Group) for n in u.members}
     members |= {u for u in program.units if not isinstance(u, Group)}
     for unit in program.units:
@@ -118,7 +122,7 @@ def _fuse(program):
     return None
 
 
-def _needed(node):
+def _needed(node: Node) -> Iterator[Node]:
     stack, seen = list(node.after) + [v.node for v in node.inputs], set()
     while stack:
         n = stack.pop()
@@ -130,7 +134,7 @@ def _needed(node):
             stack.extend([v.node for v in n.inputs] + n.after)
 
 
-def _schedule(program):
+def _schedule(program: Program) -> str | None:
     for step in program.steps:
         if isinstance(step, Kernel):
             for s in step.body:
@@ -142,13 +146,13 @@ def _schedule(program):
     return None
 
 
-def _place(program):
+def _place(program: Program) -> str | None:
     spans = [(s.first, s.last) for s in program.layout.slots if s.kind == "temp"]
     return "a temporary ends before it begins" if any(a > b for a, b in spans) else None
 
 
-def _transfer(program):
-    present: dict[int, set] = {}            # slot -> the memories that have its present value, for what the device touches
+def _transfer(program: Program) -> str | None:
+    present: dict[int, set[bool]] = {}            # slot -> the memories that have its present value, for what the device touches
     variables = [k for k, slot in enumerate(program.layout.slots) if slot.kind == "variable"]
     for step in program.layout.steps:
         if isinstance(step, CopyStep):
@@ -173,7 +177,7 @@ def _transfer(program):
     return f"slot {away[0]} is not in the host's memory in the end" if away else None
 
 
-def _emit(program):
+def _emit(program: Program) -> str | None:
     for step in program.layout.steps:
         if isinstance(step, (HostStep, CopyStep)):
             continue

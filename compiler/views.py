@@ -1,16 +1,22 @@
 """How views index: through which dimensions a value sees its source, and with which strides."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from . import sizes
 from .ir import Value
 
+if TYPE_CHECKING:
+    from jitgraph.graph.operation import Operation
 
-def is_one(d) -> bool:
+
+def is_one(d: sizes.Dim) -> bool:
     """Whether a dimension of a shape is 1: those that are no numbers never are (see `sizes`)."""
     return not isinstance(d, sizes.Size) and d == 1
 
 
-def unit_reshape(source: tuple, shape: tuple):
+def unit_reshape(source: tuple, shape: tuple) -> list[int] | None:
     """For a reshape that only adds or drops dimensions of size 1: the dimension of `shape` that each dimension of
     `source` becomes (-1 for those of size 1).  None for any other reshape."""
     kept = [i for i, d in enumerate(shape) if not is_one(d)]
@@ -23,7 +29,7 @@ def unit_reshape(source: tuple, shape: tuple):
     return dims
 
 
-def trace(value: Value):
+def trace(value: Value) -> tuple[Value, list[int]]:
     """Through the views that only rename dimensions: (source, dims), where dims[k] is the dimension of `value` along
     which dimension k of the source runs, -1 where it has size 1."""
     dims = [-1 if is_one(d) else k for k, d in enumerate(value.shape)]
@@ -35,7 +41,7 @@ def trace(value: Value):
     return value, dims
 
 
-def contiguous(shape) -> list:
+def contiguous(shape: Sequence[sizes.Dim]) -> list:
     """Row-major strides, in elements."""
     strides: list = [1] * len(shape)
     for k in range(len(shape) - 2, -1, -1):
@@ -43,10 +49,11 @@ def contiguous(shape) -> list:
     return strides
 
 
-def resolve(value: Value):
+def resolve(value: Value) -> Any:
     """The buffer behind a value and how it is indexed: (base value, strides per dimension, offset), in elements.
 
-    A reshape of something that is not contiguous has no such answer: `None` (the lowering puts a copy there).
+    A reshape of something that is not contiguous has no such answer: `None`.  `simplify` puts a copy there, so that passes after
+    it need not look.
     """
     node = value.node
     if node.kind.is_index:
@@ -61,7 +68,7 @@ def resolve(value: Value):
     return None if indexed is None else (base, *indexed)
 
 
-def is_contiguous(shape, strides) -> bool:
+def is_contiguous(shape: Sequence[sizes.Dim], strides: Sequence[sizes.Dim]) -> bool:
     return all(is_one(d) or sizes.same(s, c) for d, s, c in zip(shape, strides, contiguous(shape)))
 
 
@@ -71,14 +78,14 @@ def is_plain(value: Value) -> bool:
     return not base.node.kind.is_index and is_contiguous(value.shape, strides) and sizes.same(offset, 0)
 
 
-def is_rearranged(value: Value, variable) -> bool:
+def is_rearranged(value: Value, variable: Operation) -> bool:
     """Whether a value is another view of that variable than the whole of it (reversed, transposed ...)."""
     base, strides, offset = resolve(value)
     return base.node.kind.is_state and base.node.attrs["variable"] is variable and not (
         is_contiguous(value.shape, strides) and sizes.same(offset, 0))
 
 
-def matrix_view(value: Value):
+def matrix_view(value: Value) -> tuple[Value, sizes.Dim, sizes.Dim, sizes.Dim, bool] | None:
     """(base, offset, batch stride, row stride, transposed) of a matrix (or batch of them), as a routine for matrix products takes
     it, or None."""
     base, strides, offset = resolve(value)

@@ -37,7 +37,7 @@ def suits(tuning: Tuning, batch: Any, size: Any, shape: Any, strides: Any, dilat
     # a tile's transformations cost like so many products per output and input channel, as measured
     each = 1 + 5 / channels + 6 / out
     cost = batch * products(covered(size, taps), taps) * each + tuning.winograd_once
-    plainly = sizes.product([batch, *size, *taps])
+    plainly = sizes.count([batch, *size, *taps])
     return SIZE * SIZE * channels * out <= tuning.winograd_weights and cost < tuning.winograd_worth * plainly
 
 

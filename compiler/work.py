@@ -38,7 +38,8 @@ def operations(kernel: Kernel) -> sizes.Dim:
 
 def _elements(kernel: Kernel, access: Access) -> sizes.Dim:
     """How many elements lie behind an access."""
-    loops, strides = (x[bool(kernel.parts_of_columns):] for x in (kernel.loops, access.strides))
+    first = bool(kernel.parts_of_columns)
+    loops, strides = kernel.loops[first:], access.strides[first:]
     return sizes.product(loop.size for loop, stride in zip(loops, strides) if isinstance(stride, sizes.Size) or stride)
 
 

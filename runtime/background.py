@@ -4,17 +4,18 @@ from __future__ import annotations
 import atexit
 import queue
 import threading
+from collections.abc import Callable
 
 
 class Background:
     """One thread that compiles ahead; it stops between two plans when the program ends."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.jobs: queue.Queue = queue.Queue()
         self.thread: threading.Thread | None = None
         self.stopped = False
 
-    def submit(self, job):
+    def submit(self, job: Callable[[], object]) -> None:
         if self.stopped:
             return
         if self.thread is None or not self.thread.is_alive():
@@ -23,7 +24,7 @@ class Background:
             atexit.register(self.stop)
         self.jobs.put(job)
 
-    def _work(self):
+    def _work(self) -> None:
         while not self.stopped:
             job = self.jobs.get()
             if job is None or self.stopped:
@@ -32,12 +33,12 @@ class Background:
             del job         # which may hold a session's state, until the next one comes
             self.jobs.task_done()
 
-    def wait(self):
+    def wait(self) -> None:
         """Returns when everything submitted so far is compiled."""
         if self.thread is not None and self.thread.is_alive() and not self.stopped:
             self.jobs.join()
 
-    def stop(self):
+    def stop(self) -> None:
         self.stopped = True
         self.jobs.put(None)
         if self.thread is not None and self.thread is not threading.current_thread():

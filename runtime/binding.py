@@ -1,6 +1,9 @@
 """A compiled program bound to sizes: the instruction table filled in, and frames of memory to run it in."""
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from jitgraph.compiler.open_variables import uninitialized
@@ -13,13 +16,16 @@ from .frame import Frame
 from .interpreter import ROW
 from .memory import address_of
 
+if TYPE_CHECKING:
+    from .compiled import Compiled
+
 LARGEST = (1 << 63) - 1             # of the numbers of a table
 
 
 class Binding:
     """The instruction table of a program for one set of sizes."""
 
-    def __init__(self, compiled, numbers, values: dict[str, int]):
+    def __init__(self, compiled: Compiled, numbers: tuple[int, ...], values: dict[str, int]) -> None:
         self.compiled, self.numbers, self.values, self.state = compiled, numbers, values, compiled.state
         if max(numbers, default=0) > LARGEST:
             raise InvalidArgumentError(None, None, "A tensor of this run would have more than 2**63 - 1 bytes")
@@ -33,14 +39,15 @@ class Binding:
         self.launches = {step: launch.bound(numbers) for step, launch in compiled.launches.items()}
         self.frames: list[Frame] = []
         self.checked = False
+        self.plain = False              # whether its results are those of a plan's one segment, in order; see `Segment`
 
-    def _size(self, k, found):
+    def _size(self, k: int, found: list) -> np.ndarray:
         """The array of a slot whose elements are sizes."""
         values = [self.numbers[n] if isinstance(n, int) else n for n in found]
         with np.errstate(over="ignore"):        # as a float16, a size may be infinite
             return np.array(values, dtype=self.layout.slots[k].dtype.as_numpy_dtype).reshape(self.shapes[k])
 
-    def _table(self):
+    def _table(self) -> None:
         """Rows of the interpreter's table, and the sizes that they point to."""
         numbers, compiled, rows, self.cost = self.numbers, self.compiled, [], 0
         host = CPU.tuning
@@ -60,7 +67,7 @@ class Binding:
         self.pointers = (address_of(self.table), address_of(self.index), len(compiled.index), address_of(self.sizes))
 
     # running ---------------------------------------------------------------------------------------------------
-    def run(self, given, work=Frame.run):
+    def run(self, given: Any, work: Callable[[Frame, Any], Any] = Frame.run) -> Any:
         """Executes the program on feed arrays (contiguous, of the declared dtypes); returns its results in order.  Or gives
         the result of other `work(frame, given)` on a frame that is the caller's alone.
 
@@ -79,7 +86,7 @@ class Binding:
                 frame.drop()
             self.frames.append(frame)
 
-    def _check_variables(self):
+    def _check_variables(self) -> None:
         for variable, (declaration, op) in self.compiled.reads.items():
             if not variable.initialized:
                 raise uninitialized(declaration, op)

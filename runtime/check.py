@@ -7,7 +7,8 @@ is what rounding may do.
 """
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,9 +16,14 @@ from jitgraph import environment
 from jitgraph.compiler.kernel import CODES
 from jitgraph.compiler.order import touched_variables
 from jitgraph.graph.errors import InternalError
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.tensor import Tensor
 
 from . import reference
 from .state import State
+
+if TYPE_CHECKING:
+    from .plan import Plan
 
 TOLERANCE = {"float32": 1e-4, "float64": 1e-10}
 UNITS = 4               # units in the last place by which inputs are moved ...
@@ -30,7 +36,7 @@ def wanted() -> bool:
     return environment.flag("JITGRAPH_CHECK")
 
 
-def check(plan, feeds):
+def check(plan: Plan, feeds: Sequence[np.ndarray]) -> None:
     """Runs the plan's operations by the reference and compiled, on copies of the state.
 
     Raises InternalError that names the first operation whose values differ by more than rounding explains.
@@ -56,7 +62,7 @@ class SecondLook:
         self.values, self.state = values, state
         self.rounded: set = set()           # operations whose values differ by rounding
 
-    def explains(self, tensor, have) -> bool:
+    def explains(self, tensor: Tensor, have: np.ndarray) -> bool:
         """Whether a value lies where the reference puts it for the inputs that it was computed from."""
         op = tensor.op
         inherited = any(t.op in self.rounded for t in op.inputs) or bool(self.rounded) and any(touched_variables(op))
@@ -66,13 +72,13 @@ class SecondLook:
             return True
         return False
 
-    def _repeatable(self, op) -> bool:
+    def _repeatable(self, op: Operation) -> bool:
         """Whether the reference can compute it once more, without any effect, from values that are known."""
         opdef = op.opdef
         return (opdef is not None and (opdef.pure or opdef.calls and not opdef.stateful) and not any(touched_variables(op))
                 and all(t in self.values for t in op.inputs))
 
-    def _from_inputs(self, tensor, have) -> bool:
+    def _from_inputs(self, tensor: Tensor, have: np.ndarray) -> bool:
         inputs = {t: np.asarray(self.values[t]) for t in tensor.op.inputs}
         want = self._evaluate(tensor, inputs)
         if _close(have, want):
@@ -89,7 +95,7 @@ class SecondLook:
         same = (have == want) | (np.isnan(have) & np.isnan(want))
         return bool(np.all(same | (_distance(have, want) <= ALLOWED * moved + tolerance * np.abs(want))))
 
-    def _evaluate(self, tensor, inputs: dict) -> np.ndarray:
+    def _evaluate(self, tensor: Tensor, inputs: dict) -> np.ndarray:
         op = tensor.op
         state = copied(self.state) if op.opdef.calls else self.state
         steps = reference.Steps(inputs, state)
@@ -97,7 +103,7 @@ class SecondLook:
         return np.asarray(steps.value(tensor))
 
 
-def _moved(array: np.ndarray, random) -> np.ndarray:
+def _moved(array: np.ndarray, random: np.random.RandomState) -> np.ndarray:
     """An array whose floats lie a few units in the last place away."""
     if array.dtype.kind != "f":
         return array
@@ -110,7 +116,7 @@ def _distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return np.abs(a.astype(np.float64) - b.astype(np.float64))
 
 
-def _close(have, want) -> bool:
+def _close(have: np.ndarray, want: np.ndarray) -> bool:
     if have.shape != want.shape or have.dtype != want.dtype:
         return False
     tolerance = TOLERANCE.get(str(want.dtype))
@@ -121,7 +127,7 @@ def _close(have, want) -> bool:
                             equal_nan=True))
 
 
-def _summary(have, want) -> str:
+def _summary(have: np.ndarray, want: np.ndarray) -> str:
     have, want = np.asarray(have), np.asarray(want)
     if have.shape != want.shape or have.dtype != want.dtype:
         return f"{have.dtype}{list(have.shape)} instead of {want.dtype}{list(want.shape)}"

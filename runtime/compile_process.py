@@ -35,13 +35,13 @@ def wanted() -> bool:
 class Helper:
     """The other process, from this side.  One batch of jobs at a time."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.process: Popen | None = None
         self.ready = False              # whether it has loaded what it needs
         self.timer: threading.Timer | None = None
         self.busy = threading.Lock()
 
-    def prepare(self):
+    def prepare(self) -> None:
         """Starts the other process ahead of its first jobs, without waiting for it: loading takes it a fifth of a second."""
         if self.process is None and self.busy.acquire(blocking=False):
             try:
@@ -62,13 +62,13 @@ class Helper:
         thread.start()
         return thread
 
-    def finish(self, thread: threading.Thread):
+    def finish(self, thread: threading.Thread) -> None:
         """Waits for the job that the other process is at; ends a process that does not come to an end."""
         thread.join(PATIENCE_SECONDS)
         if thread.is_alive():
             self._end()
 
-    def _work(self, jobs: deque, done: dict):
+    def _work(self, jobs: deque, done: dict) -> None:
         try:
             process = self._running()
             while jobs and process is not None:
@@ -87,14 +87,14 @@ class Helper:
         finally:
             self._rest()
 
-    def _rest(self):
+    def _rest(self) -> None:
         """Lets others use the process, which ends if nobody does for a while."""
         self.timer = threading.Timer(IDLE_SECONDS, self._end_if_idle)
         self.timer.daemon = True
         self.timer.start()
         self.busy.release()
 
-    def _spawn(self):
+    def _spawn(self) -> None:
         import subprocess  # few programs compile
 
         self.process = subprocess.Popen([sys.executable, "-c", _CODE], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -113,7 +113,7 @@ class Helper:
                 self._end()
         return self.process
 
-    def _ask(self, process: Popen, job: dict):
+    def _ask(self, process: Popen, job: dict) -> tuple[bytes, float] | None:
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write(json.dumps(job).encode() + b"\n")
         process.stdin.flush()
@@ -123,14 +123,14 @@ class Helper:
         answer = json.loads(line)
         return (bytes.fromhex(answer["code"]), answer["seconds"]) if "code" in answer else None
 
-    def _end_if_idle(self):
+    def _end_if_idle(self) -> None:
         if self.busy.acquire(blocking=False):
             try:
                 self._end()
             finally:
                 self.busy.release()
 
-    def _end(self):
+    def _end(self) -> None:
         process, self.process = self.process, None
         if process is not None:
             for pipe in (process.stdin, process.stdout):
@@ -146,15 +146,15 @@ class Helper:
 HELPER = Helper()
 
 
-def _forget_after_fork():
-    HELPER.__init__()           # type: ignore[misc]
+def _forget_after_fork() -> None:
+    HELPER.__init__()           # type: ignore[misc]  # the one object, made anew where it is
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_after_fork)
 
 
-def serve():
+def serve() -> None:
     """What the other process does: compiles the jobs that come in by standard input, until it is closed."""
     import signal
     import time

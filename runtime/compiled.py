@@ -1,17 +1,27 @@
 """A compiled program with its kernels loaded, before its sizes are known."""
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from jitgraph.compiler import show, sizes
 from jitgraph.compiler.emit.bind import Numbers, compile_guards
-from jitgraph.compiler.place import CopyStep, DeviceStep, HostStep, temp_bytes
+from jitgraph.compiler.kernel import Kernel
+from jitgraph.compiler.place import CopyStep, DeviceStep, HostStep, Slot, temp_bytes
 from jitgraph.compiler.primitives.memory import READ, SIZE, WRITE
+from jitgraph.compiler.program import Program
 
 from .binding import Binding
 from .devices import Launch, as_word
-from .library import LIBRARY
+from .library import LIBRARY, Tell
 from .memory import Arenas
+
+if TYPE_CHECKING:
+    from jitgraph.graph.operation import Operation
+
+    from .state import State, Variable
 
 
 class Compiled:
@@ -19,7 +29,7 @@ class Compiled:
 
     `tell`: see `Library.addresses`."""
 
-    def __init__(self, program, state, tell=None):
+    def __init__(self, program: Program, state: State, tell: Tell | None = None) -> None:
         self.program, self.state = program, state
         layout = program.layout
         self.numbers = Numbers()
@@ -35,16 +45,18 @@ class Compiled:
         self.arenas = Arenas()
         show.observe(program, lambda kernel: LIBRARY.fact(kernel, program.options.compiler))
 
-    def _collect(self):
+    def _collect(self) -> None:
         """Gives every size expression of the plan its number."""
         add = self.numbers.add
-        self.slot_bytes = [add(temp_bytes(s)) if s.kind in ("temp", "output") else None
+        self.slot_bytes: list[Any] = [add(temp_bytes(s)) if s.kind in ("temp", "output") else None
                            for s in self.program.layout.slots]
         slots = self.program.layout.slots
         self.consts = {k: _const_array(s) for k, s in enumerate(slots) if s.kind == "const"}
         self.size_values = {k: [(add(x) if isinstance(x, (sizes.Size, int)) else x) for x in
                                 s.value.node.attrs["array"].ravel()] for k, s in enumerate(slots) if s.kind == "size"}
-        self.sizes, self.by_value, self.kernel_numbers = [], [], []
+        self.sizes: list[int] = []
+        self.by_value: list[tuple] = []
+        self.kernel_numbers: list[tuple] = []
         for kernel, _ in self.kernels:
             work, per_item = kernel.cost
             self.kernel_numbers.append((len(self.sizes), add(kernel.items), work, add(per_item)))
@@ -65,11 +77,12 @@ class Compiled:
         self.seen |= {step.slot for step in self.program.layout.steps if isinstance(step, CopyStep)}
         self.launches = {step: Launch.of(step, self.numbers) for step in self.program.layout.steps if isinstance(step, DeviceStep)}
 
-    def _find_variables(self):
+    def _find_variables(self) -> None:
         """`variables`: (slot, variable); `reads`: {variable that must be initialised before the run: (its declaration, the
         operation that needs it)}; `writes`: variables that the run initialises."""
         program, variable = self.program, self.state.variable
-        reads, writes = {}, []
+        reads: dict[Operation, Operation | None] = {}
+        writes: list[Operation] = []
         for node in program.nodes:
             if node.kind is READ and node.attrs["version"] == 0:
                 reads.setdefault(node.attrs["variable"], node.op)
@@ -83,13 +96,17 @@ class Compiled:
         self.writes = [variable(declaration) for declaration in writes]
         self.variables = [(k, variable(s.key)) for k, s in enumerate(program.layout.slots) if s.kind == "variable"]
 
-    def _stretch(self):
+    def _stretch(self) -> None:
         """The parts of the plan that do not depend on sizes: stretches of kernels (first row, number of rows) between
         host steps (step, views, variables written before it), the arguments of every kernel, where they begin, and
         whether the kernel may be left halfway."""
-        self.stretches, self.first_argument, self.index, self.cuttable = [], [], [], []
+        self.stretches: list[tuple] = []
+        self.first_argument: list[int] = []
+        self.index: list[int] = []
+        self.cuttable: list[bool] = []
         slots = self.program.layout.slots
-        start, rows, views, written = 0, 0, iter(self.host_views), []
+        start, rows, views = 0, 0, iter(self.host_views)
+        written: list[Variable] = []
         for step in self.program.layout.steps:
             if not isinstance(step, tuple):
                 if rows > start:
@@ -110,11 +127,11 @@ class Compiled:
         if rows > start:
             self.stretches.append((start, rows - start))
 
-    def _written_by(self, kernel) -> list:
+    def _written_by(self, kernel: Kernel) -> list:
         """The variables that a kernel writes."""
         return [self.state.variable(n.attrs["variable"]) for n in kernel.nodes if n.kind is WRITE]
 
-    def bind(self, shapes):
+    def bind(self, shapes: Sequence[tuple]) -> Binding | None:
         """The Binding for these feed shapes, or None if the program does not hold for them."""
         values = self.match(shapes)
         if values is None or not self.valid(*values):
@@ -122,11 +139,11 @@ class Compiled:
         return Binding(self, self.dims(*values), dict(zip(self.symbols, values)))
 
 
-def _matcher(program):
+def _matcher(program: Program) -> Callable[[Sequence[tuple]], list[int] | None]:
     """A function of the feed shapes that gives the symbols' values, or None where the shapes do not fit."""
     expected = [program.infos[t].shape for t in program.feeds]
 
-    def match(shapes):
+    def match(shapes: Sequence[tuple]) -> list[int] | None:
         found: dict[str, int] = {}
         for want, have in zip(expected, shapes):
             if len(want) != len(have):
@@ -143,5 +160,6 @@ def _matcher(program):
     return match
 
 
-def _const_array(slot):
+def _const_array(slot: Slot) -> np.ndarray:
+    assert slot.value is not None
     return np.asarray(slot.value.node.attrs["array"], order="C")

@@ -5,7 +5,8 @@ arrays.  It is slow, and finds races and accesses out of bounds.
 """
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +15,11 @@ from jitgraph.compiler.kernel import WIDTH, Kernel
 from jitgraph.compiler.place import DeviceStep
 from jitgraph.compiler.targets import CUDA
 
+if TYPE_CHECKING:
+    from jitgraph.compiler.emit.bind import Numbers
 
-def as_word(number, item) -> int:
+
+def as_word(number: Any, item: tuple) -> int:
     """A number that a kernel gets in its sizes argument: its bytes as an integer."""
     _, value, code = item
     array = np.asarray(number).reshape(()).astype(value.dtype.as_numpy_dtype)
@@ -32,11 +36,11 @@ class SimulatedDevice:
         into[...] = array
         return into
 
-    def give(self, array: np.ndarray, into: np.ndarray):
+    def give(self, array: np.ndarray, into: np.ndarray) -> None:
         """Copies an array of the device to one of the host's."""
         into[...] = array
 
-    def empty(self, shape, dtype) -> np.ndarray:
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """Memory for a value that a kernel is to write: full of what nobody should read."""
         array = np.empty(shape, dtype)
         array.reshape(-1).view(np.uint8)[...] = 0xA5
@@ -65,7 +69,7 @@ class Launch(NamedTuple):
     width: int
 
     @staticmethod
-    def of(step: DeviceStep, numbers) -> Launch:
+    def of(step: DeviceStep, numbers: Numbers) -> Launch:
         """The launch of a kernel."""
         words: list = []
         for dim in step.kernel.sizes:
@@ -78,9 +82,9 @@ class Launch(NamedTuple):
         work = CUDA.work(step.kernel)
         return Launch(words, numbers.add(work.blocks), numbers.add(work.width))
 
-    def bound(self, numbers: list) -> tuple[np.ndarray, int, int]:
+    def bound(self, numbers: Sequence[int]) -> tuple[np.ndarray, int, int]:
         """(words, blocks, width) for certain sizes."""
-        def word(given):
+        def word(given: Any) -> int:
             if isinstance(given, int):
                 return numbers[given]
             number, item = given

@@ -8,12 +8,21 @@ import functools
 import textwrap
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from jitgraph.compiler import sizes, work
+from jitgraph.compiler.kernel import Kernel
 
 from .profile import Trace
 from .watch import watching
+
+if TYPE_CHECKING:
+    from jitgraph.graph.operation import Operation
+
+    from .binding import Binding
+    from .session import BaseSession
 
 COMPILING = "compiling"
 AROUND = ("around them: what Session.run does in Python: looking up the plan, checking and copying feeds, copying results, "
@@ -80,7 +89,7 @@ class Explanation:
 class Tally(Trace):
     """Adds up what runs do, by kernel and host operation."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.lines: dict = {}
         self.work: dict = {}            # (operations, bytes, arithmetic) of a call, by kernel and binding
@@ -88,7 +97,7 @@ class Tally(Trace):
         self.lock = threading.Lock()
         self.present = threading.local()
 
-    def start(self):
+    def start(self) -> None:
         """Says that a run begins in this thread."""
         self.present.spans = []
 
@@ -100,7 +109,7 @@ class Tally(Trace):
             found = self.present.spans = []
         return found
 
-    def kernel(self, kernel, begin: int, binding):
+    def kernel(self, kernel: Kernel, begin: int, binding: Binding) -> None:
         spent = self.now() - begin          # before anything is computed for the table
         known = self.work.get((id(kernel), binding))
         if known is None:
@@ -108,16 +117,17 @@ class Tally(Trace):
             known = self.work[id(kernel), binding] = (operations, *_work(kernel, binding))
         self._count(id(kernel), kernel.name, begin, spent, *known)
 
-    def operation(self, op, begin: int, arrays=()):
+    def operation(self, op: Operation, begin: int, arrays: Sequence = ()) -> None:
         self._count(op, op.type, begin, self.now() - begin, [op.name])
 
-    def compiled(self, begin: int):
+    def compiled(self, begin: int) -> None:
         self._count(COMPILING, COMPILING, begin, self.now() - begin, [])
 
-    def _add(self, name, label, begin, arrays):
+    def _add(self, name: str, label: str, begin: int, arrays: Sequence) -> None:
         self._count(label, label.partition(" = ")[2], begin, self.now() - begin, [name])
 
-    def _count(self, key, name, begin, spent, operations, nbytes=0, flops=0):
+    def _count(self, key: object, name: str, begin: int, spent: int, operations: list[str], nbytes: int = 0,
+               flops: int = 0) -> None:
         """Counts what has just ended, without what ended inside it: these are the last spans, for things end in order."""
         inside, spans = 0, self.spans
         while spans and spans[-1][0] >= begin:
@@ -131,7 +141,7 @@ class Tally(Trace):
         spans.append((begin, spent + own))
 
 
-def _work(kernel, binding) -> tuple[int, int]:
+def _work(kernel: Kernel, binding: Binding) -> tuple[int, int]:
     """(bytes, operations) of one call of a kernel, for the sizes of a binding."""
     return sizes.evaluate(work.moved(kernel), binding.values), sizes.evaluate(work.operations(kernel), binding.values)
 
@@ -153,7 +163,7 @@ def limits() -> tuple[float, float]:
             return 2 * 4 * (16 << 20) / _best(session, add), 2 * 1024 ** 3 / _best(session, product)
 
 
-def _best(session, fetch) -> float:
+def _best(session: BaseSession, fetch: Any) -> float:
     times = []
     for _ in range(6):
         begin = time.perf_counter()
@@ -162,7 +172,7 @@ def _best(session, fetch) -> float:
     return min(times)
 
 
-def explain(session, fetches, feed_dict, runs: int) -> Explanation:
+def explain(session: BaseSession, fetches: Any, feed_dict: dict | None, runs: int) -> Explanation:
     """Runs `fetches` twice to compile them and `runs` times to see where the time goes."""
     for _ in range(2):
         session.run(fetches, feed_dict)

@@ -1,18 +1,23 @@
 """Feeds: what a user passes becomes a contiguous array of the fed tensor's dtype and a compatible shape."""
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
 import numpy as np
 
 from jitgraph.graph import errors
 from jitgraph.graph.composite import IndexedSlices, SparseTensor
+from jitgraph.graph.dtypes import DType
+from jitgraph.graph.graph import Graph
 from jitgraph.graph.structures import flatten_dict_items, is_nested
 from jitgraph.graph.tensor import Tensor
 from jitgraph.resources.session_handles import TensorHandle
 
 
-def expand(graph, feed_dict):
+def expand(graph: Graph, feed_dict: Mapping[Any, Any]) -> dict[Tensor, Any]:
     """{tensor: value}: names looked up, sparse tensors taken apart.  Raises TypeError or ValueError as TensorFlow does."""
-    expanded = {}
+    expanded: dict[Any, Any] = {}
     if any(is_nested(key) for key in feed_dict):
         feed_dict = flatten_dict_items(feed_dict)
     for key, value in feed_dict.items():
@@ -33,19 +38,19 @@ def expand(graph, feed_dict):
     return found
 
 
-def check_feedable(graph, tensor: Tensor) -> Tensor:
+def check_feedable(graph: Graph, tensor: Tensor) -> Tensor:
     """The tensor.  Raises ValueError if the graph says that it may not be fed."""
     if not graph.is_feedable(tensor):
         raise ValueError(f"Tensor {tensor} may not be fed.")
     return tensor
 
 
-def tensors(graph, keys) -> list[Tensor]:
+def tensors(graph: Graph, keys: Iterable[Any]) -> list[Tensor]:
     """The tensors that are going to be fed, for them or their names.  Raises ValueError for one that may not be."""
     return [check_feedable(graph, graph.as_graph_element(key, allow_tensor=True, allow_operation=False)) for key in keys]
 
 
-def convert(tensor: Tensor, value) -> np.ndarray:
+def convert(tensor: Tensor, value: Any) -> np.ndarray:
     """The value as an array for `tensor`.  Raises TypeError for a graph tensor, ValueError for a wrong shape or dtype."""
     if isinstance(value, Tensor) or hasattr(value, "_as_graph_element"):
         raise TypeError("The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, "
@@ -75,7 +80,7 @@ def convert(tensor: Tensor, value) -> np.ndarray:
     return array if flags.c_contiguous and flags.aligned else np.array(array, order="C")
 
 
-def _array(value, wanted) -> np.ndarray:
+def _array(value: Any, wanted: Any) -> np.ndarray:
     """The value as an array; integers of a list that are too large wrap around, as those of an array do."""
     try:
         return np.asarray(value, dtype=wanted)
@@ -86,7 +91,7 @@ def _array(value, wanted) -> np.ndarray:
 _ALWAYS_EXACT = 2 ** 11         # integers up to here are exact in every kind of float but bfloat16
 
 
-def _holds(dtype, value: int) -> bool:
+def _holds(dtype: DType, value: int) -> bool:
     """Whether a plain integer is kept as it is in `dtype`: others are refused, as in TensorFlow."""
     if dtype.is_integer:
         return dtype.min <= value <= dtype.max
@@ -101,7 +106,7 @@ def _holds(dtype, value: int) -> bool:
         return False
 
 
-def converter(tensors):
+def converter(tensors: Sequence[Tensor]) -> Callable[[Iterable[Any]], list[np.ndarray]]:
     """A function of values, one for each of `tensors`, that gives their arrays: arrays that fit already are taken as they
     are, at little cost, everything else goes through `convert`."""
     parts = []
@@ -111,7 +116,7 @@ def converter(tensors):
         parts.append((tensor, np.dtype(tensor.dtype.as_numpy_dtype), whole))
     scalar_types = {k: float for k, (_, dtype, shape) in enumerate(parts) if shape == () and dtype.kind == "f"}
 
-    def arrays(values) -> list:
+    def arrays(values: Iterable[Any]) -> list:
         found = []
         for k, value in enumerate(values):
             tensor, dtype, shape = parts[k]
@@ -128,7 +133,7 @@ def converter(tensors):
     return arrays
 
 
-def strings(value) -> np.ndarray:
+def strings(value: Any) -> np.ndarray:
     """An object array of bytes.  Raises InternalError, as TensorFlow does, for items that are not strings."""
     array = value if isinstance(value, np.ndarray) else np.asarray(value, dtype=object)
     out = np.empty(array.shape, dtype=object)
@@ -142,7 +147,7 @@ def strings(value) -> np.ndarray:
     return out
 
 
-def check_shape(tensor: Tensor, array: np.ndarray):
+def check_shape(tensor: Tensor, array: np.ndarray) -> None:
     """Raises ValueError if the array does not fit the tensor's static shape."""
     static = tensor._shape
     shape = array.shape

@@ -3,12 +3,14 @@ sparse tensors; the result mirrors the structure, with ndarrays for tensors and 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from jitgraph.graph.composite import IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue
 from jitgraph.graph.dtypes import QUANTIZED_DTYPES, variant
+from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 from jitgraph.resources.session_handles import TensorHandle
@@ -20,14 +22,14 @@ KEYS = (str, int, bool, bytes)      # types of keys of which two are the same if
 class Fetches:
     """A structure taken apart: `tensors` and `targets` (each once), and `build(values)` to put it together again."""
 
-    def __init__(self, graph, structure: Any, session: Any = None):
+    def __init__(self, graph: Graph, structure: Any, session: Any = None) -> None:
         self.graph, self.session = graph, session
         self.tensors: list[Tensor] = []
         self.targets: list[Operation] = []
         self._places: dict[Tensor, int] = {}
         self.build = self._take(structure)
 
-    def _take(self, item):
+    def _take(self, item: Any) -> Callable[[list], Any]:
         if item is None:
             raise TypeError("Fetch argument None has invalid type <class 'NoneType'>")
         if isinstance(item, (list, tuple)):
@@ -42,19 +44,19 @@ class Fetches:
             return lambda values: IndexedSlicesValue(*(*parts(values), None)[:3])
         return self._leaf(item)
 
-    def _sequence(self, items):
+    def _sequence(self, items: Any) -> Callable[[list], Any]:
         builders = [self._take(x) for x in items]
         if isinstance(items, tuple) and hasattr(items, "_fields"):
-            kind = type(items)
-            return lambda values: kind(*[b(values) for b in builders])
+            named = type(items)
+            return lambda values: named(*[b(values) for b in builders])
         kind = list if isinstance(items, list) else tuple
         return lambda values: kind([b(values) for b in builders])
 
-    def _mapping(self, items):
+    def _mapping(self, items: Any) -> Callable[[list], Any]:
         builders = [(k, self._take(items[k])) for k in items]
         kind = type(items)
 
-        def build(values):
+        def build(values: list) -> Any:
             pairs = [(k, b(values)) for k, b in builders]
             try:
                 result = kind()
@@ -64,7 +66,7 @@ class Fetches:
             return result
         return build
 
-    def _leaf(self, item):
+    def _leaf(self, item: Any) -> Callable[[list], Any]:
         try:
             element = self.graph.as_graph_element(item, allow_tensor=True, allow_operation=True)
         except TypeError as error:
@@ -93,18 +95,18 @@ class Fetches:
         return lambda values: values[place]
 
 
-def _number(value):
+def _number(value: Any) -> Any:
     """0 for the flow of a TensorArray, which TensorFlow shows as a number and which here holds the elements."""
     return np.float32(0.0) if isinstance(value, Elements) else value
 
 
-def _plain_integers(value):
+def _plain_integers(value: Any) -> Any:
     """Of quantized numbers, whose arrays have one field, the numbers, as TensorFlow gives them."""
     field, = value.dtype.names or (None,)
     return value if field is None else value[field]
 
 
-def flat_key(structure):
+def flat_key(structure: Any) -> Any:
     """A cheap hashable key for a fetch argument, or None where it must be taken apart every time."""
     kind = type(structure)
     if kind is list or kind is tuple:

@@ -4,11 +4,13 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jitgraph.compiler.kernel import CODES
-from jitgraph.compiler.place import CopyStep, DeviceStep, HostStep
+from jitgraph.compiler.kernel import CODES, Kernel
+from jitgraph.compiler.place import CopyStep, DeviceStep, HostStep, Slot
 from jitgraph.compiler.targets import CPU
 
 from . import functions, hostcall, watch
@@ -17,13 +19,17 @@ from .devices import SimulatedDevice
 from .interpreter import ADDRESSES, CHANGED, CHANGES, INTERRUPTED, LATE, POLL, POOL, ROUNDS, ROW
 from .memory import KEPT, ResultPool, address_of, aligned_empty
 
+if TYPE_CHECKING:
+    from .binding import Binding
+    from .profile import Trace
+
 SMALL = 1 << 14             # feeds and results up to this many bytes are copied: cheaper than asking for an address
 
 
 class Frame:
     """The memory of one run at a time: arena, addresses, buffers of small feeds and results."""
 
-    def __init__(self, binding):
+    def __init__(self, binding: Binding) -> None:
         self.binding, layout = binding, binding.layout
         slots = layout.slots
         self.base = 0           # where the arena began in which the temporaries lie
@@ -64,7 +70,7 @@ class Frame:
         block = np.array(words, np.int64)
         return block, address_of(block)
 
-    def _use(self, arena, base: int):
+    def _use(self, arena: np.ndarray, base: int) -> None:
         """Moves the temporaries to an arena."""
         binding = self.binding
         self.base = base
@@ -75,7 +81,7 @@ class Frame:
                 dtype = binding.layout.slots[k].dtype.as_numpy_dtype
                 self.arrays[k] = arena[at:at + size].view(dtype).reshape(binding.shapes[k])
 
-    def _output(self, k, s):
+    def _output(self, k: int, s: Slot) -> None:
         dtype = np.dtype(s.dtype.as_numpy_dtype)
         shape = self.binding.shapes[k]
         nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
@@ -86,7 +92,7 @@ class Frame:
         else:
             self.big_outputs.append((k, ResultPool(shape, dtype, self.kept)))
 
-    def _feeds(self):
+    def _feeds(self) -> None:
         """How each feed reaches its slot: ("copy", buffer), ("address", slot) or nothing where no kernel reads it."""
         slot_of = {s.key: k for k, s in enumerate(self.binding.layout.slots) if s.kind == "feed"}
         self.small_feeds, self.big_feeds = [], []
@@ -105,7 +111,7 @@ class Frame:
             else:
                 self.big_feeds.append((number, k, native))
 
-    def _results(self):
+    def _results(self) -> None:
         """How each result is read out."""
         feeds = {t: n for n, t in enumerate(self.binding.compiled.program.feeds)}
         self.readers = []
@@ -119,11 +125,11 @@ class Frame:
             else:
                 self.readers.append(("copy" if kind in ("const", "size") else "given", slot))
 
-    def run(self, feeds) -> list:
+    def run(self, feeds: Sequence[np.ndarray]) -> list:
         """The program's results for feed arrays."""
         return self._with_temps(self._run, feeds) if self.temps else self._run(feeds)
 
-    def _with_temps(self, work, *given):
+    def _with_temps(self, work: Callable[..., Any], *given: Any) -> Any:
         """work(*given), with memory for the temporaries."""
         arenas = self.binding.compiled.arenas
         arena = arenas.take(self.binding.arena_bytes)
@@ -143,12 +149,12 @@ class Frame:
         array, address = pool.take()
         return array[:rounds], address
 
-    def run_rounds(self, slots: np.ndarray, addresses: np.ndarray):
+    def run_rounds(self, slots: np.ndarray, addresses: np.ndarray) -> None:
         """Executes a program of one stretch of kernels as often as `addresses` [rounds, slots] has rows, from and to the
         memory that they say for these slots in each round."""
         self._with_temps(self._run_rounds, slots, addresses)
 
-    def _run_rounds(self, slots, addresses):
+    def _run_rounds(self, slots: np.ndarray, addresses: np.ndarray) -> None:
         (stretch, (words, address)), = self.steps
         before = self.slots[slots]
         words[[ROUNDS, CHANGES, CHANGED, ADDRESSES]] = *addresses.shape, address_of(slots), address_of(addresses)
@@ -158,7 +164,7 @@ class Frame:
             words[[ROUNDS, CHANGES]] = 1, 0
             self.slots[slots] = before
 
-    def _run(self, feeds) -> list:
+    def _run(self, feeds: Sequence[np.ndarray]) -> list:
         for number, buffer in self.small_feeds:
             buffer[...] = feeds[number]
         for number, k, native in self.big_feeds:
@@ -184,7 +190,7 @@ class Frame:
                 variable.initialized = True
         return [self._read(kind, where, feeds) for kind, where in self.readers]
 
-    def _each(self, do):
+    def _each(self, do: Callable[[tuple, Any], None]) -> None:
         """do(stretch, block) for every step, with no other run between those that have variables in the memory of a device."""
         lock = contextlib.nullcontext() if self.device is None else self.binding.state.lock
         for on_host, steps in itertools.groupby(self.steps, lambda step: isinstance(step[0][0], HostStep)):
@@ -192,7 +198,7 @@ class Frame:
                 for stretch, block in steps:
                     do(stretch, block)
 
-    def _step(self, stretch, block):
+    def _step(self, stretch: tuple, block: tuple[np.ndarray, int] | None) -> None:
         if len(stretch) == 1:
             self._on_device(stretch[0])
         elif block is None:
@@ -200,11 +206,11 @@ class Frame:
         else:
             self._native(stretch[0], block)
 
-    def _watched(self, watched: watch.Watch):
+    def _watched(self, watched: watch.Watch) -> None:
         """The same steps under a time limit; for a trace, kernel by kernel."""
         poll = None if watched.deadline == math.inf else pools.native().limited(watched.deadline)
 
-        def do(stretch, block):
+        def do(stretch: tuple, block: tuple[np.ndarray, int] | None) -> None:
             watched.check()
             if block is not None:
                 self._traced(stretch, watched.trace, poll) if watched.trace is not None else self._limited(stretch[0], block, poll)
@@ -216,14 +222,14 @@ class Frame:
 
         self._each(do)
 
-    def _traced(self, stretch, trace, poll):
+    def _traced(self, stretch: tuple, trace: Trace, poll: np.ndarray | None) -> None:
         for row in range(stretch[0], stretch[0] + stretch[1]):
             single = self._block(row, 1)
             begin = trace.now()
             self._limited(row, single, poll)
             trace.kernel(self.binding.compiled.kernels[row][0], begin, self.binding)
 
-    def _read(self, kind, where, feeds):
+    def _read(self, kind: str, where: int, feeds: Sequence[np.ndarray]) -> Any:
         if kind == "scalar":
             return self.arrays[where][()]
         if kind == "copy":
@@ -232,7 +238,7 @@ class Frame:
             return np.array(feeds[where])
         return self.arrays[where]
 
-    def _limited(self, start: int, block: tuple[np.ndarray, int], poll):
+    def _limited(self, start: int, block: tuple[np.ndarray, int], poll: np.ndarray | None) -> None:
         """Runs a stretch of kernels with a poll block of its own, if it has one."""
         if poll is None:
             return self._native(start, block)
@@ -243,7 +249,8 @@ class Frame:
         finally:
             words[POLL] = pools.native().poll_address
 
-    def _native(self, start: int, block: tuple[np.ndarray, int], call=None, poll=None):
+    def _native(self, start: int, block: tuple[np.ndarray, int], call: Callable[[int], int] | None = None,
+                poll: np.ndarray | None = None) -> None:
         words, address = block
         call = call or self.call
         if self.shares:
@@ -263,14 +270,15 @@ class Frame:
                 raise watch.late()
             raise KernelFailure(self.binding.compiled.kernels[start + (code >> 8) - 1][0], code & 0xFF)
 
-    def _find_variables(self):
+    def _find_variables(self) -> None:
         for k, variable in self.variables:
             self.slots[k] = variable.address
             self.arrays[k] = variable.array
         self.generation = self.binding.state.generation
 
-    def _on_device(self, step: DeviceStep | CopyStep):
+    def _on_device(self, step: DeviceStep | CopyStep) -> None:
         """A step that takes place in the memory of the device, or between that and the host's."""
+        assert self.device is not None
         if self.variables and self.generation != self.binding.state.generation:
             self._find_variables()
         if isinstance(step, CopyStep):
@@ -288,7 +296,7 @@ class Frame:
         if code:
             raise KernelFailure(step.kernel, code)
 
-    def _host(self, step: HostStep, views, written):
+    def _host(self, step: HostStep, views: list, written: tuple) -> None:
         binding = self.binding
         if not binding.checked:
             for variable in written:            # the step may look at variables that this run has initialised
@@ -307,6 +315,7 @@ class Frame:
             results = self._call(step, arrays)
             self._check_shapes(step, results)
         elif node.attrs["call"] == "stream":
+            assert node.op is not None
             results = (node.attrs["function"](binding.state.stream(node.op), *arrays),)
         else:
             results = (node.attrs["function"](*arrays),)
@@ -319,23 +328,25 @@ class Frame:
                 self.slots[k] = address_of(result)
             self.arrays[k] = result
 
-    def _check_shapes(self, step: HostStep, results):
+    def _check_shapes(self, step: HostStep, results: Sequence[Any]) -> None:
         """Kernels read what the host made by the shapes of the plan, so a value of another one must not get through."""
+        assert step.node.op is not None
         every = zip(step.node.op.outputs, step.outputs, results, step.node.attrs["open"])
         for number, (tensor, k, result, free) in enumerate(every):
             looked_at = number in step.used and not free and self.binding.layout.slots[k].kind == "host"
             if looked_at and np.shape(result) != self.binding.shapes[k]:
                 raise hostcall.unexpected_shape(tensor, np.shape(result), self.binding.shapes[k])
 
-    def _call(self, step: HostStep, arrays):
+    def _call(self, step: HostStep, arrays: list) -> Sequence[Any]:
         state, node = self.binding.state, step.node
         if step.call is not None:
             return functions.run(step.call, arrays, state, compiled=True)
+        assert node.op is not None
         if "refs" in node.attrs:
             return hostcall.call_on_state(node.op, node.attrs["refs"], arrays, state)
         return hostcall.call(node.op, arrays, state)
 
-    def drop(self):
+    def drop(self) -> None:
         """Forgets what belongs to the caller."""
         for _, k, _ in self.big_feeds:
             self.arrays[k] = None
@@ -346,18 +357,18 @@ class Frame:
 class KernelFailure(Exception):
     """A kernel's check failed; the plan turns it into the error of the operation."""
 
-    def __init__(self, kernel, code):
+    def __init__(self, kernel: Kernel, code: int) -> None:
         super().__init__(kernel.name, code)
         self.kernel, self.code = kernel, code
 
 
-def _is_part(result, arrays) -> bool:
+def _is_part(result: Any, arrays: list) -> bool:
     """Whether an array lies in the memory of one of `arrays`."""
     base = getattr(result, "base", None)
     return base is not None and any(base is a or base is a.base for a in arrays)
 
 
-def _is_plain(strides, shape, numbers) -> bool:
+def _is_plain(strides: Sequence[int], shape: Sequence[int], numbers: Sequence[int]) -> bool:
     want = 1
     for d, s in zip(reversed(shape), reversed(strides)):
         if d != 1 and numbers[s] != want:
@@ -366,7 +377,7 @@ def _is_plain(strides, shape, numbers) -> bool:
     return True
 
 
-def _strided(array, shape, strides, offset):
+def _strided(array: np.ndarray, shape: Sequence[int], strides: Sequence[int], offset: int) -> np.ndarray:
     if array.dtype == object:
         flat = array.reshape(-1)[offset:]
     else:

@@ -6,10 +6,15 @@ the body's plan.
 """
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from jitgraph.compiler import divide
 from jitgraph.graph.errors import InvalidArgumentError
+from jitgraph.graph.function_graph import FunctionGraph
+from jitgraph.graph.tensor import Tensor
 
 from . import watch
 from .background import BACKGROUND
@@ -17,10 +22,14 @@ from .iterations import Iterations
 from .loop_steps import LoopSteps
 from .scalar_loops import ScalarKernel
 
+if TYPE_CHECKING:
+    from .plan import Plan
+    from .state import State
+
 PATIENCE = 32       # runs of one function by the reference, in one run of the session, before it is compiled
 
 
-def run(call: divide.Call, arrays, state, compiled: bool) -> tuple:
+def run(call: divide.Call, arrays: Sequence[Any], state: State, compiled: bool) -> tuple:
     """The outputs of an operation that calls functions, for the inputs that it is passed by value.
 
     `compiled`: whether the run that it belongs to is; a function that runs often is compiled in any case, unless
@@ -29,22 +38,22 @@ def run(call: divide.Call, arrays, state, compiled: bool) -> tuple:
     key = call.op, call.outputs
     caller = state.functions.get(key)
     if caller is None or caller.call is not call:
-        caller = state.functions[key] = (Loop if isinstance(call, divide.Loop) else Choice)(call, state)
+        caller = state.functions[key] = Loop(call, state) if isinstance(call, divide.Loop) else Choice(call, state)
     return caller(arrays, compiled)
 
 
 class Function:
     """The plans of one sub-program, one for each set of constants that it is called with."""
 
-    def __init__(self, program: divide.SubProgram, state):
+    def __init__(self, program: divide.SubProgram, state: State) -> None:
         self.program, self.state = program, state
         self.plans: dict = {}
 
-    def close(self):
+    def close(self) -> None:
         for plan, _ in self.plans.values():
             plan.close()
 
-    def bind(self, values):
+    def bind(self, values: list[Any]) -> tuple[Plan, list[int]]:
         """(plan, numbers of the inputs that feed it) for a call with these input arrays."""
         program = self.program
         known = {t: c for t, k, c in program.constants if values[k] is c or np.array_equal(values[k], c)}
@@ -60,13 +69,13 @@ class Function:
         return found
 
 
-def no_value(output):
+def no_value(output: Tensor) -> np.ndarray:
     """What an operation gives for an output that nobody asks for."""
     dtype = output.dtype.base_dtype
     return np.zeros([d or 0 for d in output._shape or ()], object if dtype.name == "string" else dtype.as_numpy_dtype)
 
 
-def contiguous(array):
+def contiguous(array: Any) -> Any:
     """The array as plans take it."""
     return array if not isinstance(array, np.ndarray) or array.flags.c_contiguous else np.ascontiguousarray(array)
 
@@ -74,16 +83,16 @@ def contiguous(array):
 class Caller:
     """What is common to the operations that call functions.  `functions`: those of the call's sub-programs, in its order."""
 
-    def __init__(self, call: divide.Call, state):
+    def __init__(self, call: divide.Call, state: State) -> None:
         self.call, self.op, self.state = call, call.op, state
         self.functions = [Function(program, state) for program in call.programs]
 
-    def close(self):
+    def close(self) -> None:
         """Frees what the plans of its functions hold."""
         for function in self.functions:
             function.close()
 
-    def spread(self, arrays) -> list:
+    def spread(self, arrays: Sequence[Any]) -> list:
         """The inputs in their places; None for those that stand for variables."""
         values: list = [None] * len(self.op.inputs)
         for k, array in zip(self.call.by_value, arrays):
@@ -97,25 +106,25 @@ class Delegate:
     It has one plan, in `state`; calls give fresh arrays, or arguments as they are.  Several threads may call it.
     """
 
-    def __init__(self, graph, state):
+    def __init__(self, graph: FunctionGraph, state: State) -> None:
         self.program = program = divide.SubProgram(graph, None, 0, changing=range(len(graph.inputs)))
         self.numbers = [k for _, k in program.parameters]
         self.plan = state.make_plan(graph, program.fetches, program.effects, [t for t, _ in program.parameters], state,
                                     state.jit) if program.fetches or program.effects else None
 
-    def __call__(self, values) -> list:
+    def __call__(self, values: list[Any]) -> list:
         program, found = self.program, []
         if self.plan is not None:
             found = run_plan(self.plan, [contiguous(values[k]) for k in self.numbers], False)
         return [values[d] if r is None else found[r] for r, d in zip(program.results, program.direct)]
 
-    def close(self):
+    def close(self) -> None:
         """Frees what its plan holds."""
         if self.plan is not None:
             self.plan.close()
 
 
-def run_plan(plan, feeds, compiled: bool) -> list:
+def run_plan(plan: Plan, feeds: list, compiled: bool) -> list:
     """One run of a function's plan."""
     plan.runs += 1
     if is_compiled(plan, compiled):
@@ -126,14 +135,14 @@ def run_plan(plan, feeds, compiled: bool) -> list:
     return plan.reference(feeds)
 
 
-def is_compiled(plan, compiled: bool) -> bool:
+def is_compiled(plan: Plan, compiled: bool) -> bool:
     """Whether the present run of a function's plan is a compiled one, in a run that is `compiled` or not."""
     return plan.jit == "always" or (plan.jit == "auto" and (compiled or plan.runs > PATIENCE))
 
 
-def _later(job):
+def _later(job: Callable[[], object]) -> None:
     """Compiles in the background; the run that needs it waits for it, and reports what goes wrong."""
-    def quietly():
+    def quietly() -> None:
         try:
             job()
         except Exception:
@@ -147,7 +156,7 @@ class Choice(Caller):
 
     call: divide.Choice
 
-    def __call__(self, arrays, compiled) -> tuple:
+    def __call__(self, arrays: Sequence[Any], compiled: bool) -> tuple:
         values = self.spread(arrays)
         branch = self.functions[self._number(values[0]) if self.call.offset else 0]
         plan, numbers = branch.bind(values)
@@ -157,7 +166,7 @@ class Choice(Caller):
             results[k] = np.array(values[d]) if r is None else found[r]
         return tuple(no_value(t) if r is None else r for t, r in zip(self.op.outputs, results))
 
-    def _number(self, index) -> int:
+    def _number(self, index: Any) -> int:
         if self.op.type == "Case":
             number = int(index)
             return number if 0 <= number < len(self.functions) else len(self.functions) - 1
@@ -171,14 +180,14 @@ class Loop(Caller):
 
     call: divide.Loop
 
-    def __init__(self, call, state):
+    def __init__(self, call: divide.Loop, state: State) -> None:
         super().__init__(call, state)
         self.cond, self.body, self.fixed = self.functions
         self.steps = LoopSteps(call.division, state)
         self.ahead = Iterations(call, self.steps)
         self.kernel = None if call.kernel is None else ScalarKernel(call, state)
 
-    def __call__(self, arrays, compiled) -> tuple:
+    def __call__(self, arrays: Sequence[Any], compiled: bool) -> tuple:
         given = self.spread(arrays)
         values = list(given)
         for k in self.call.copied:
@@ -186,7 +195,7 @@ class Loop(Caller):
         self._iterate(values, compiled)
         return tuple(self._result(k, given, value) for k, value in enumerate(values))
 
-    def _iterate(self, values, compiled):
+    def _iterate(self, values: list[Any], compiled: bool) -> None:
         holds = self._condition(values, compiled)
         if not holds(values):
             return
@@ -202,7 +211,7 @@ class Loop(Caller):
         waiting: list = []              # what has been taken for the next iterations
         self.steps.begin(values)
         while True:
-            if native and self.kernel.run(values):
+            if native and self.kernel is not None and self.kernel.run(values):
                 break
             if limit is not None:
                 limit.check()
@@ -220,11 +229,11 @@ class Loop(Caller):
             native = native or count == PATIENCE and self.kernel is not None
         self.steps.end(values)
 
-    def _condition(self, values, compiled):
+    def _condition(self, values: list[Any], compiled: bool) -> Callable[[list], bool]:
         """A function of the loop's variables."""
         test = self.call.condition.test
         if test is not None:
-            fixed = ()
+            fixed: Sequence[Any] = ()
             if self.call.condition.fixed:
                 plan, numbers = self.fixed.bind(values)
                 fixed = run_plan(plan, [contiguous(values[k]) for k in numbers], compiled)
@@ -234,7 +243,7 @@ class Loop(Caller):
         if source is not None:
             return lambda values: bool(values[source])
 
-        def holds(values):
+        def holds(values: list[Any]) -> bool:
             value = np.asarray(run_plan(plan, [contiguous(values[k]) for k in numbers], compiled)[0])
             if value.ndim:
                 raise InvalidArgumentError(None, self.op, f"the condition of the loop has shape {list(value.shape)} "
@@ -243,7 +252,7 @@ class Loop(Caller):
 
         return holds
 
-    def _result(self, k, given, value):
+    def _result(self, k: int, given: list[Any], value: Any) -> Any:
         """The final value of a variable, in memory of its own where it is that of an input."""
         if value is not given[k]:
             return value

@@ -1,21 +1,31 @@
 """Operations executed on the host by their NumPy meaning: state is passed to them, their errors become TensorFlow's."""
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from jitgraph.compiler.open_variables import shapes_hold, uninitialized
 from jitgraph.compiler.specialize import MISUSED, check_shapes, incompatible, told_shapes
 from jitgraph.graph import errors, shapes
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.tensor import Tensor
+
+if TYPE_CHECKING:
+    from jitgraph.graph.op_types import OpDef
+
+    from .state import State
 
 OBJECTS = ("resource", "variant")       # dtypes of things of the host
 
 
-def call(op, arrays, state) -> tuple:
+def call(op: Operation, arrays: Sequence[Any], state: State) -> tuple:
     """The output arrays of one operation.  Raises an OpError that names the operation and the user's line."""
     opdef = op.opdef
     if opdef is None or opdef.value is None:
         raise errors.UnimplementedError(None, op, f"op {op.type} (node '{op.name}') has no implementation in jitgraph")
-    extra = {}
+    extra: dict[str, Any] = {}
     if getattr(opdef, "stream", False):
         extra["stream"] = state.stream(op)
     for name in getattr(opdef, "context", ()) or ():
@@ -38,24 +48,24 @@ def call(op, arrays, state) -> tuple:
     return values
 
 
-def check_results(op, stated, values):
+def check_results(op: Operation, stated: Iterable[tuple | None], values: Iterable[Any]) -> None:
     """Raises InvalidArgumentError for a value that has not the shape stated for it."""
     for value, tensor, shape in zip(values, op.outputs, stated):
         if not _fits(value, tensor, shape):
             raise unexpected_shape(tensor, np.shape(value), shape)
 
 
-def _fits(value, tensor, shape) -> bool:
+def _fits(value: Any, tensor: Tensor, shape: tuple | None) -> bool:
     return tensor.dtype.name in OBJECTS or shapes.compatible(shape, np.shape(value))
 
 
-def apart(results, arrays) -> tuple:
+def apart(results: Iterable[Any], arrays: Sequence[Any]) -> tuple:
     """Results in memory of their own, which later writes to `arrays`, the buffers of variables, do not change."""
     return tuple(np.array(r) if isinstance(r, np.ndarray) and any(np.may_share_memory(r, a) for a in arrays if a is not None)
                  else r for r in results)
 
 
-def check(op, arrays):
+def check(op: Operation, arrays: Sequence[Any]) -> None:
     """Computes what an operation that writes state would write, for the sake of the errors that it may raise."""
     try:
         with np.errstate(all="ignore"):
@@ -64,7 +74,7 @@ def check(op, arrays):
         raise located(error, op) from None
 
 
-def call_on_state(op, refs: dict, others, state) -> tuple:
+def call_on_state(op: Operation, refs: dict, others: Iterable[Any], state: State) -> tuple:
     """An operation on variables: its NumPy meaning takes their present values and, if it writes, gives the new ones.
 
     Raises the error of `uninitialized` for a variable without a value; an operation that needs no value takes None for it.
@@ -73,7 +83,7 @@ def call_on_state(op, refs: dict, others, state) -> tuple:
         return _on_state(op, refs, others, state)
 
 
-def _on_state(op, refs, others, state) -> tuple:
+def _on_state(op: Operation, refs: dict[int, Operation], others: Iterable[Any], state: State) -> tuple:
     opdef, rest = op.opdef, iter(others)
     arrays = [_present(state, refs[k]) if k in refs else next(rest) for k in range(len(op.inputs))]
     needs_value = opdef.needs_value and not opdef.assigns
@@ -95,7 +105,7 @@ def _on_state(op, refs, others, state) -> tuple:
     return tuple(np.array(state.read(first)) if before is None else before for _ in op.outputs)
 
 
-def _new_values(op, refs, arrays, state):
+def _new_values(op: Operation, refs: dict[int, Operation], arrays: Sequence[Any], state: State) -> Iterator[np.ndarray]:
     """What an operation that writes gives to each of its variables."""
     function = getattr(op.opdef, "updates", None) or op.opdef.value
     with np.errstate(all="ignore"):
@@ -110,7 +120,7 @@ def _new_values(op, refs, arrays, state):
         yield value
 
 
-def _check_assigned(op, variable, shape, state):
+def _check_assigned(op: Operation, variable: Operation, shape: tuple[int, ...], state: State) -> None:
     """Raises InvalidArgumentError for an assignment of a shape that the variable may not have."""
     stated = variable.attrs["shape"]
     if variable.opdef.variable == "resource":
@@ -126,16 +136,17 @@ def _check_assigned(op, variable, shape, state):
         raise incompatible(op, [[("?" if d is None else d) for d in stated], shape], None)
 
 
-def _present(state, variable):
+def _present(state: State, variable: Operation) -> np.ndarray | None:
     found = state.variable(variable)
     return found.array if found.initialized else None
 
 
-def evaluate(opdef, arrays, attrs, extra) -> tuple:
+def evaluate(opdef: OpDef, arrays: Sequence[Any], attrs: dict[str, Any], extra: dict[str, Any]) -> tuple:
     if not extra:
         return opdef.evaluate(list(arrays), attrs)
     from jitgraph.graph.build import group_inputs
 
+    assert opdef.value is not None
     result = opdef.value(*group_inputs(opdef, list(arrays), attrs), **opdef.arguments(opdef.value, attrs), **extra)
     if len(opdef.outputs) == 1 and not opdef.outputs[0].is_list:
         return (result,)
@@ -145,7 +156,7 @@ def evaluate(opdef, arrays, attrs, extra) -> tuple:
     return tuple(flat)
 
 
-def _as_declared(result, tensor):
+def _as_declared(result: Any, tensor: Tensor) -> Any:
     """The value in the dtype that the graph declares."""
     dtype = tensor.dtype.base_dtype
     if dtype.name == "resource" and not isinstance(result, np.ndarray):     # NumPy unpacks what it picks from an array
@@ -157,13 +168,13 @@ def _as_declared(result, tensor):
     return np.asarray(result, dtype=object if dtype.name == "string" else dtype.as_numpy_dtype)
 
 
-def unexpected_shape(tensor, shape, planned):
+def unexpected_shape(tensor: Tensor, shape: tuple[int, ...], planned: tuple | None) -> errors.InvalidArgumentError:
     """The error for a value of another shape than the graph states, or a plan was made for."""
     return errors.InvalidArgumentError(None, tensor.op, f"The value of {tensor.name} has shape {list(shape)}, but the "
                                                         f"graph states {shapes.brackets(planned)} (set_shape?)")
 
 
-def located(error, op):
+def located(error: errors.OpError, op: Operation) -> errors.OpError:
     """The same error, naming the operation (whose creation line the message shows)."""
     if getattr(error, "op", None) is not None:
         return error

@@ -17,13 +17,17 @@ worker that was descheduled can never claim a chunk of a later job by mistake.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jitgraph.compiler import tuning
 from jitgraph.compiler.emit import native
 from jitgraph.compiler.emit.outline import call_outlined, declared
 from jitgraph.compiler.emit.words import Number, Variable, Word, forever, loop, smaller
+
+if TYPE_CHECKING:
+    from llvmlite import ir
 
 # words of the pool's memory, 64 bytes apart where threads write them
 CLAIM, DONE, JOB, SLEEPERS, BUSY, STOP, SEMAPHORE, WORDS = 0, 8, 16, 24, 32, 40, 48, 64
@@ -48,7 +52,7 @@ LEFT = 0xFFFFFFFF       # the part of a claim word that counts chunks
 class Writer:
     """The instructions of one function: memory as words, atomics, calls through addresses, semaphores."""
 
-    def __init__(self, builder: Any):
+    def __init__(self, builder: ir.IRBuilder):
         from llvmlite import ir
 
         self.ir, self.b = ir, builder
@@ -61,16 +65,16 @@ class Writer:
         """Word number k behind an address."""
         return Word(self.b, self.b.load(self._place(base, k)))
 
-    def put(self, base: Word, k: Number, value: Number):
+    def put(self, base: Word, k: Number, value: Number) -> None:
         self.b.store(base.of(value), self._place(base, k))
 
     def atomic_get(self, base: Word, k: int) -> Word:
         return Word(self.b, self.b.load_atomic(self._place(base, k), "seq_cst", 8))
 
-    def atomic_put(self, base: Word, k: int, value: Number):
+    def atomic_put(self, base: Word, k: int, value: Number) -> None:
         self.b.store_atomic(base.of(value), self._place(base, k), "seq_cst", 8)
 
-    def atomic_add(self, base: Word, k: int, value: int):
+    def atomic_add(self, base: Word, k: int, value: int) -> None:
         self.b.atomic_rmw("add", self._place(base, k), base.of(value), "seq_cst")
 
     def exchange(self, base: Word, k: int, old: Number, new: Number) -> Any:
@@ -90,14 +94,14 @@ class Writer:
         found = self.b.call(self.b.inttoptr(address.value, kind.as_pointer()), [address.of(w) for w in words])
         return Word(self.b, self.b.sext(found, self.i64))
 
-    def semaphore(self, name: str, base: Word):
+    def semaphore(self, name: str, base: Word) -> None:
         byte = self.ir.IntType(8).as_pointer()
         self._external(name, self.i32, [self.b.bitcast(self._place(base, SEMAPHORE), byte)])
 
-    def yield_thread(self):
+    def yield_thread(self) -> None:
         self._external("sched_yield", self.i32, [])
 
-    def pause(self):
+    def pause(self) -> None:
         """The CPU's hint that this is a waiting loop; nothing on machines whose hint we do not know."""
         import platform
 
@@ -107,12 +111,12 @@ class Writer:
         elif machine in ("aarch64", "arm64"):
             self._external("llvm.aarch64.hint", self.ir.VoidType(), [self.i32(1)])
 
-    def _external(self, name: str, result: Any, arguments: list):
+    def _external(self, name: str, result: Any, arguments: list) -> None:
         self.b.call(declared(self.b.module, name, result, [a.type for a in arguments]), arguments)
 
-    def call(self, function, *words: Word) -> Word:
+    def call(self, function: Callable[..., Word], *words: Word) -> Word:
         """Calls another function of the interpreter."""
-        def write(builder, parameters):
+        def write(builder: ir.IRBuilder, parameters: Sequence[ir.Value]) -> ir.Value:
             return function(Writer(builder), *(Word(builder, p) for p in parameters)).value
 
         return Word(self.b, call_outlined(self.b, function.__name__, list(words), write, result=self.i64))

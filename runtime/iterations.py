@@ -7,7 +7,9 @@ as one iteration at a time, but its instructions and objects stay in the cache, 
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import islice, repeat
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +17,12 @@ from jitgraph.compiler import divide
 from jitgraph.compiler.kernel import CODES
 
 from .memory import address_of
+
+if TYPE_CHECKING:
+    from .binding import Binding
+    from .frame import Frame
+    from .loop_steps import LoopSteps
+    from .plan import Plan
 
 LONGEST = 256           # iterations in one call
 LEAST = 3               # fewer are not worth a table
@@ -25,11 +33,12 @@ MEMORY = 1 << 24        # bytes that the iterations of one call may leave behind
 class Iterations:
     """The iterations of one loop, which has counters."""
 
-    def __init__(self, loop: divide.Loop, steps):
+    def __init__(self, loop: divide.Loop, steps: LoopSteps) -> None:
         self.loop, self.steps = loop, steps
         self.tables: dict = {}
 
-    def run(self, values, plan, numbers, holds) -> tuple[list, Iterations | None]:
+    def run(self, values: list[Any], plan: Plan, numbers: list[int],
+            holds: Callable[[list], bool]) -> tuple[list, Iterations | None]:
         """Iterates on the loop's variables `values` as long as that is possible natively: (what has been taken for the next
         iterations, which others must run; nothing if the loop has ended, who runs those after them: this, or None if it
         can run none).  `plan`, `numbers`: the body's, and the variables that feed it."""
@@ -44,6 +53,7 @@ class Iterations:
             table = self.tables[binding]
             if table is None:
                 return [fed], None
+            assert self.loop.counters is not None
             start = [(k, values[k]) for k, _ in self.loop.counters]
             taken, left, ended = self._take(values, fed, shapes, table.limit, holds)
             for k, value in start:
@@ -56,9 +66,11 @@ class Iterations:
             if ended or left:
                 return left, self
 
-    def _take(self, values, fed, shapes, limit, holds) -> tuple[list, list, bool]:
+    def _take(self, values: list[Any], fed: list, shapes: tuple, limit: int,
+              holds: Callable[[list], bool]) -> tuple[list, list, bool]:
         """(what the next iterations take, what one of other shapes takes, whether the loop has ended after these)."""
         taken, before, counters = [fed], self.steps.before, self.loop.counters
+        assert counters is not None
         with np.errstate(all="ignore"):
             while True:
                 new = [step(values, fed) for _, step in counters]
@@ -73,7 +85,7 @@ class Iterations:
                     return taken, [fed], False
                 taken.append(fed)
 
-    def _store(self, values, columns, count):
+    def _store(self, values: list[Any], columns: list, count: int) -> None:
         after = self.steps.after
         for found in islice(zip(*columns), count) if columns else repeat((), count):
             after(values, found)
@@ -90,14 +102,15 @@ class Table:
     the slots of the plan's fetches.
     """
 
-    def __init__(self, binding, outputs, taken, states, results):
+    def __init__(self, binding: Binding, outputs: dict[int, bool], taken: dict[int, int], states: dict[int, tuple],
+                 results: list[int]) -> None:
         self.binding, self.outputs, self.taken, self.states, self.results = binding, outputs, taken, states, results
         self.slots = np.array([*outputs, *taken, *states], np.int64)
         left = sum(self._nbytes(slot) for slot, kept in outputs.items() if kept)
         self.limit = max(1, min(LONGEST, MEMORY // max(left, 1)))
 
     @staticmethod
-    def of(binding, plan, loop, numbers) -> Table | None:
+    def of(binding: Binding, plan: Plan, loop: divide.Loop, numbers: list[int]) -> Table | None:
         """The table of a body that consists of kernels which cannot fail and write no variable; None for others."""
         slots, feeds = binding.layout.slots, list(binding.compiled.program.feeds)
         if not _is_native(binding) or any(s.kind == "feed" and s.dtype.name not in CODES for s in slots):
@@ -125,12 +138,12 @@ class Table:
             return None
         return Table(binding, outputs, taken, states, results)
 
-    def execute(self, values, taken) -> list:
+    def execute(self, values: list[Any], taken: list[list]) -> list:
         """Runs an iteration for each of `taken`; the values of every fetch, iteration by iteration.  Of an output that
         nobody stores, they are None but for the last."""
         return self.binding.run((values, taken), self._execute)
 
-    def _execute(self, frame, given) -> list:
+    def _execute(self, frame: Frame, given: tuple[list, list[list]]) -> list:
         values, taken = given
         count = len(taken)
         blocks = {k: frame.block(k, count if kept else 2) for k, kept in self.outputs.items()}
@@ -144,21 +157,22 @@ class Table:
         frame.run_rounds(self.slots, np.array(list(places.values()), np.int64).reshape(-1, count).T.copy())
         return [self._values(k, arrays.get(k), blocks.get(k), count) for k in self.results]
 
-    def _array(self, slot, value) -> np.ndarray:
+    def _array(self, slot: int, value: Any) -> np.ndarray:
         return np.asarray(value, self.binding.layout.slots[slot].dtype.as_numpy_dtype, order="C")
 
-    def _values(self, slot, arrays, block, count) -> list:
+    def _values(self, slot: int, arrays: list[np.ndarray] | None, block: tuple[np.ndarray, int] | None, count: int) -> list:
         if arrays is not None:
             return [np.array(a) for a in arrays]
+        assert block is not None
         if self.outputs[slot]:
             return list(block[0])
-        return [None] * (count - 1) + [np.array(block[0][(count - 1) % 2])[()]]
+        return [*[None] * (count - 1), np.array(block[0][(count - 1) % 2])[()]]
 
-    def _nbytes(self, slot) -> int:
+    def _nbytes(self, slot: int) -> int:
         return self.binding.numbers[self.binding.compiled.slot_bytes[slot]]
 
 
-def _is_native(binding) -> bool:
+def _is_native(binding: Binding) -> bool:
     """Whether a program is one stretch of kernels which cannot fail and write no variable."""
     compiled, stretches = binding.compiled, binding.stretches
     return (not compiled.program.rest and not compiled.writes and len(stretches) == 1

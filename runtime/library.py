@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from jitgraph.compiler import key, show
 from jitgraph.compiler.emit import native
@@ -41,13 +42,13 @@ class Statistics:
 class Library:
     """Loads and compiles kernels; one for the process, usable from any thread."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.statistics = Statistics()
         self.symbols: dict[str, int] = {}           # address of the machine code by content address
         self.origins: dict[str, str] = {}           # "store" or "compiled"
         self.seconds: dict[str, float] = {}         # what compiling took
         self._lock = threading.RLock()
-        self._engine = None
+        self._engine: Any = None            # llvmlite's, once there is something to load
         self._blas: dict[str, int] = {}
         self._kept: list = []
 
@@ -72,7 +73,7 @@ class Library:
         return self._find(address, parts, lambda symbol: native.compile_function(
             kernel.source, kernel.name, native.memory_codes(kernel), symbol, compiler))
 
-    def _compile_together(self, wanted: list[tuple[str, Kernel, dict, str]], tell: Tell | None):
+    def _compile_together(self, wanted: list[tuple[str, Kernel, dict, str]], tell: Tell | None) -> None:
         """Compiles those that the store lacks, if they are many, here and in a second process at the same time."""
         missing = {}
         for address, kernel, parts, compiler in wanted:
@@ -102,11 +103,11 @@ class Library:
             self.seconds[address] = seconds
         self.statistics.compile_seconds += sum(seconds for _, seconds in done.values())
 
-    def find(self, parts: dict, build) -> int:
+    def find(self, parts: dict, build: Callable[[str], bytes]) -> int:
         """The address for key `parts`; `build(symbol)` gives object code where the store has none."""
         return self._find(key.digest(parts), parts, build)
 
-    def _find(self, address: str, parts: dict, build) -> int:
+    def _find(self, address: str, parts: dict, build: Callable[[str], bytes]) -> int:
         found = self.symbols.get(address)
         if found is not None:
             return found
@@ -127,7 +128,7 @@ class Library:
         return {"origin": self.origins.get(address, ""), "compile_ms": None if seconds is None else seconds * 1e3,
                 "reason": reason}
 
-    def _obtain(self, address, parts, build) -> int:
+    def _obtain(self, address: str, parts: dict[str, str], build: Callable[[str], bytes]) -> int:
         stored = store.load(address)
         if stored is not None:
             loaded = self._load(stored[0]["symbol"], stored[1])

@@ -1,7 +1,8 @@
 """What a loop does itself between two runs of its body, see `jitgraph.compiler.loops.steps`."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,41 +16,44 @@ from jitgraph.tensor_arrays.tensor_array_values import OneElement, Zero, element
 from .hostcall import located
 from .product_sums import ProductSum, RunningSum
 
+if TYPE_CHECKING:
+    from .state import State
+
 _FLOW = np.zeros((), np.float32)        # the flow of an array that is changed in place says nothing
 
 
 class LoopSteps:
     """The steps of one loop as functions, in the order in which they are taken."""
 
-    def __init__(self, division: Division, state):
+    def __init__(self, division: Division, state: State) -> None:
         self.targets, self.lists = division.targets, division.lists
         self.sums = {k: ProductSum(program, state) for k, program in division.sums.items()}
         self.takes = [TAKES[type(step)](step, state) for step in division.takes]       # (values, fed so far) -> the next fed value
         self.stores = [(step.variable, STORES[type(step)](step)) for step in division.stores]   # (values, found) -> next value
         self.changes = [CHANGES[type(step)](step) for step in division.changes]                 # (values, found)
 
-    def begin(self, values):
+    def begin(self, values: list[Any]) -> None:
         """Makes the loop's variables ready for the first iteration."""
         for k in self.lists:
             values[k] = unboxed(values[k])
         for k, product in self.sums.items():
             values[k] = RunningSum(product, values[k])
 
-    def end(self, values):
+    def end(self, values: list[Any]) -> None:
         """Makes the loop's variables final values after the last iteration."""
         for k in self.lists:
             values[k] = boxed(values[k])
         for k in self.sums:
             values[k] = values[k].value()
 
-    def before(self, values) -> list:
+    def before(self, values: list[Any]) -> list:
         """The values of the fed tensors for the next iteration."""
         fed: list = []
         for take in self.takes:
             fed.append(take(values, fed))
         return fed
 
-    def after(self, values, found):
+    def after(self, values: list[Any], found: Sequence[Any]) -> None:
         """The loop's variables after an iteration that gave `found` for the fetches."""
         for change in self.changes:
             change(values, found)
@@ -71,7 +75,7 @@ def _operand(operand: steps.Operand) -> Callable:
 
 def _array(place: steps.ArrayPlace) -> Callable:
     """values -> the array that is changed in place."""
-    def array(values):
+    def array(values: list[Any]) -> Any:
         found = array_behind(values[place.variable])
         for source in place.sources:
             found = found.gradient(source)
@@ -82,20 +86,20 @@ def _array(place: steps.ArrayPlace) -> Callable:
 
 # -- taking ------------------------------------------------------------------------------------------------------------
 
-def _take_last(step: steps.TakeLast, state) -> Callable:
+def _take_last(step: steps.TakeLast, state: State) -> Callable:
     k = step.variable
 
-    def take(values, fed):
+    def take(values: list[Any], fed: list) -> Any:
         values[k], value = values[k].pop()
         return value
 
     return take
 
 
-def _take_element(step: steps.TakeElement, state) -> Callable:
+def _take_element(step: steps.TakeElement, state: State) -> Callable:
     handle, flow, index, replays = step.handle, step.flow, step.at, step.op.replays
 
-    def take(values, fed):
+    def take(values: list[Any], fed: list) -> Any:
         try:
             return unboxed(values[handle]).read(unboxed(values[flow]), int(index(values, fed)), replays)
         except OpError as error:
@@ -104,10 +108,10 @@ def _take_element(step: steps.TakeElement, state) -> Callable:
     return take
 
 
-def _take_element_in_place(step: steps.TakeElementInPlace, state) -> Callable:
+def _take_element_in_place(step: steps.TakeElementInPlace, state: State) -> Callable:
     array, index, replays = _array(step.array), step.at, step.op.replays
 
-    def take(values, fed):
+    def take(values: list[Any], fed: list) -> Any:
         try:
             return np.asarray(array(values).read(int(index(values, fed)), replays))
         except OpError as error:
@@ -116,11 +120,11 @@ def _take_element_in_place(step: steps.TakeElementInPlace, state) -> Callable:
     return take
 
 
-def _take_gradient(step: steps.TakeGradient, state) -> Callable:
+def _take_gradient(step: steps.TakeGradient, state: State) -> Callable:
     flow, index, zeros = step
     like = _zeros_like(zeros, state) if isinstance(zeros, steps.ZerosLike) else None
 
-    def take(values, fed):
+    def take(values: list[Any], fed: list) -> Any:
         gradient = elements_of(values[flow])
         value = None if isinstance(gradient, Zero) else gradient.get(int(index(values, fed)))
         if value is None:
@@ -130,11 +134,11 @@ def _take_gradient(step: steps.TakeGradient, state) -> Callable:
     return take
 
 
-def _zeros_like(zeros: steps.ZerosLike, state) -> Callable:
+def _zeros_like(zeros: steps.ZerosLike, state: State) -> Callable:
     """(values, fed so far) -> such zeros.  The plan for their shape is made when they are first wanted, which is rare."""
     plans: list = []
 
-    def like(values, fed):
+    def like(values: list[Any], fed: list) -> Any:
         if not plans:
             tensor = zeros.tensor
             plans.append(state.make_plan(tensor.op.graph, [tensor], [], zeros.given, state, state.jit))
@@ -144,8 +148,8 @@ def _zeros_like(zeros: steps.ZerosLike, state) -> Callable:
     return like
 
 
-def _take_from_stack(step: steps.TakeFromStack, state) -> Callable:
-    def take(values, fed):
+def _take_from_stack(step: steps.TakeFromStack, state: State) -> Callable:
+    def take(values: list[Any], fed: list) -> Any:
         try:
             return stack_behind(values[step.variable]).pop()
         except OpError as error:
@@ -154,7 +158,7 @@ def _take_from_stack(step: steps.TakeFromStack, state) -> Callable:
     return take
 
 
-def _take_flow(step: steps.TakeFlow, state) -> Callable:
+def _take_flow(step: steps.TakeFlow, state: State) -> Callable:
     return lambda values, fed: _FLOW
 
 
@@ -169,7 +173,7 @@ def _store_element(step: steps.StoreElement) -> Callable:
     k, handle, replays = step.variable, step.handle, step.op.replays
     index, value = _operand(step.at), _operand(step.value)
 
-    def store(values, found):
+    def store(values: list[Any], found: Sequence[Any]) -> Any:
         element = np.asarray(value(values, found))
         try:
             return boxed(unboxed(values[handle]).write(unboxed(values[k]), int(index(values, found)), element, replays))
@@ -182,7 +186,7 @@ def _store_element(step: steps.StoreElement) -> Callable:
 def _add_element(step: steps.AddElement) -> Callable:
     k, flow, index, value = step.variable, step.flow, _operand(step.at), _operand(step.value)
 
-    def store(values, found):
+    def store(values: list[Any], found: Sequence[Any]) -> Any:
         elements, position = elements_of(values[flow]), int(index(values, found))
         size = 0 if isinstance(elements, Zero) else elements.size
         return boxed(OneElement(position, np.asarray(value(values, found)), max(size, position + 1))
@@ -194,7 +198,7 @@ def _add_element(step: steps.AddElement) -> Callable:
 def _add_product(step: steps.AddProduct) -> Callable:
     k, x, y = step.variable, _operand(step.x), _operand(step.y)
 
-    def store(values, found):
+    def store(values: list[Any], found: Sequence[Any]) -> Any:
         values[k].append(x(values, found), y(values, found))
         return values[k]
 
@@ -206,7 +210,7 @@ def _add_product(step: steps.AddProduct) -> Callable:
 def _push_on_stack(step: steps.PushOnStack) -> Callable:
     k, value = step.variable, _operand(step.value)
 
-    def change(values, found):
+    def change(values: list[Any], found: Sequence[Any]) -> None:
         try:
             stack_behind(values[k]).push(np.asarray(value(values, found)))
         except OpError as error:
@@ -218,7 +222,7 @@ def _push_on_stack(step: steps.PushOnStack) -> Callable:
 def _write_in_place(step: steps.WriteInPlace) -> Callable:
     array, index, value, replays = _array(step.array), _operand(step.at), _operand(step.value), step.op.replays
 
-    def change(values, found):
+    def change(values: list[Any], found: Sequence[Any]) -> None:
         try:
             array(values).write(int(index(values, found)), np.asarray(value(values, found)), replays)
         except OpError as error:

@@ -7,16 +7,24 @@ from __future__ import annotations
 
 import itertools
 import threading
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from jitgraph.compiler import compile
 from jitgraph.declare.invalid import invalid
+from jitgraph.graph.tensor import Tensor
 
 from . import feed as feeding
 from .fetch import Fetches
 from .reference import Steps
 from .watch import check, watching
+
+if TYPE_CHECKING:
+    from jitgraph.graph.operation import Operation
+
+    from .session import BaseSession
 
 _numbers = itertools.count()
 
@@ -24,7 +32,7 @@ _numbers = itertools.count()
 class PartialRun:
     """What a handle stands for: the operations of all calls in order, those that ran, and their values."""
 
-    def __init__(self, session, fetches, feeds):
+    def __init__(self, session: BaseSession, fetches: Any, feeds: Iterable[Any]) -> None:
         graph = session.graph
         taken = Fetches(graph, fetches, session)
         if not taken.tensors and not taken.targets:
@@ -36,12 +44,13 @@ class PartialRun:
         # what stands for feeds and fetches in the graph that this one was raised to, if it was
         self.fed = dict(zip(self.feeds, ordered.feeds))
         self.found = dict(zip(self.fetches, ordered.fetches))
-        self.ops, self.done = ordered.ops, set()
+        self.ops = ordered.ops
+        self.done: set[Operation] = set()
         self.steps, self.calls = Steps({}, session._state, ordered.calls), ordered.calls
         self.unfed, self.unfetched = set(self.feeds), set(self.fetches)
         self.lock = threading.Lock()
 
-    def run(self, session, fetches, feed_dict):
+    def run(self, session: BaseSession, fetches: Any, feed_dict: dict | None) -> Any:
         """The values of `fetches`, in their structure.  Raises InvalidArgumentError for what was not announced."""
         graph = session.graph
         taken = Fetches(graph, fetches, session)
@@ -68,7 +77,7 @@ class PartialRun:
     def finished(self) -> bool:
         return not self.unfed and not self.unfetched
 
-    def _check(self, tensors, fed):
+    def _check(self, tensors: Sequence[Tensor], fed: Iterable[Tensor]) -> None:
         for tensor in fed:
             if tensor not in self.feeds:
                 raise invalid(f"The feed {tensor.name} was not specified in partial_run_setup.")
@@ -80,9 +89,10 @@ class PartialRun:
             if tensor not in self.unfetched:
                 raise invalid(f"The fetch {tensor.name} has already been fetched.")
 
-    def _needed(self, tensors, unfed) -> set:
+    def _needed(self, tensors: Sequence[Tensor], unfed: set[Tensor]) -> set:
         """The operations that these tensors still need.  Raises InvalidArgumentError if they need a feed to come."""
-        needed, stack = set(), [self.found[t] for t in tensors]
+        needed: set[Operation] = set()
+        stack: list[Any] = [self.found[t] for t in tensors]
         missing = {self.fed[t] for t in unfed}
         while stack:
             item = stack.pop()
@@ -99,19 +109,19 @@ class PartialRun:
         return needed
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     array = np.array(value, copy=True)
     return array[()] if array.ndim == 0 else array
 
 
-def setup(session, fetches, feeds) -> str:
+def setup(session: BaseSession, fetches: Any, feeds: Iterable[Any] | None) -> str:
     """A handle for a run in several calls; see `Session.partial_run_setup`."""
     handle = f"partial_run_{next(_numbers)}"
     session._state.resources["partial run", "", handle] = PartialRun(session, fetches, feeds or ())
     return handle
 
 
-def run(session, handle, fetches, feed_dict):
+def run(session: BaseSession, handle: str, fetches: Any, feed_dict: dict | None) -> Any:
     """One call of a run in several; see `Session.partial_run`."""
     key = ("partial run", "", handle)
     found = session._state.resources.get(key)

@@ -5,13 +5,16 @@ There is one machine with CPUs; ``ConfigProto.allow_soft_placement`` lets what a
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.devices import DeviceSpec
 from jitgraph.graph.errors import InvalidArgumentError, NotFoundError
 
 if TYPE_CHECKING:
+    from jitgraph.graph.graph import Graph
+    from jitgraph.graph.operation import Operation
     from jitgraph.train.cluster.server import Server
 
 TASK = "/job:localhost/replica:0/task:0"
@@ -36,14 +39,14 @@ def server_of(target: str) -> Server | None:
 class Placement:
     """The placement of the operations of a graph in a session; each is looked at once."""
 
-    def __init__(self, graph, config, server: Server | None = None):
+    def __init__(self, graph: Graph, config: Any, server: Server | None = None) -> None:
         self._graph, self._seen, self._server = graph, 0, server
         self.task = TASK if server is None else f"/job:{server.job_name}/replica:0/task:{server.task_index}"
         self._cpus = 1 if config is None else config.device_count.get("CPU", 1)
         self._soft = config is not None and config.allow_soft_placement
         self._log = config is not None and config.log_device_placement
 
-    def check(self):
+    def check(self) -> None:
         """Raises InvalidArgumentError for an operation that cannot run where it was asked to; says where each runs if wanted."""
         operations = self._graph._nodes_by_id
         if self._seen < len(operations):
@@ -52,7 +55,7 @@ class Placement:
             self._place(operations[self._seen:])
             self._seen = len(operations)
 
-    def _place(self, operations):
+    def _place(self, operations: Iterable[Operation]) -> None:
         for op in operations:
             if op._device and not _fits(self._within_task(op), self._cpus, self._soft):
                 raise InvalidArgumentError(None, op, self._refusal(op))
@@ -61,7 +64,7 @@ class Placement:
             for function in bodies(op):
                 self._place(function._nodes_by_id)
 
-    def _within_task(self, op) -> str:
+    def _within_task(self, op: Operation) -> str:
         """The device without its task, if that is one of the server's cluster in this process."""
         if self._server is None:
             return op._device
@@ -72,7 +75,7 @@ class Placement:
             return op._device
         return DeviceSpec(device_type=spec.device_type, device_index=spec.device_index).to_string()
 
-    def _refusal(self, op) -> str:
+    def _refusal(self, op: Operation) -> str:
         there = ", ".join(f"{self.task}/device:CPU:{k}" for k in range(self._cpus))
         gpu = DeviceSpec.from_string(op._device).device_type == "GPU"
         hint = " The requested device appears to be a GPU, but jitgraph runs on the CPU." if gpu else ""

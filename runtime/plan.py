@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import functools
 import threading
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +20,13 @@ from jitgraph.compiler.open_variables import is_closed
 from jitgraph.compiler.order import is_variable, variable_of
 from jitgraph.compiler.prune import has_effect, prune
 from jitgraph.graph.errors import InvalidArgumentError, ResourceExhaustedError
+from jitgraph.graph.graph import Graph
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.tensor import Tensor
 
 from . import check, hostcall, progress, reference, watch
 from .background import BACKGROUND
+from .binding import Binding
 from .compiled import Compiled
 from .frame import KernelFailure
 from .state import State
@@ -36,7 +42,8 @@ class Plan:
     `known`: {tensor: array} of further tensors whose values are the same in all runs; `contrary`: see `Program`.
     """
 
-    def __init__(self, graph, fetches, targets, feeds, state: State, jit: str, checked: bool = False, known=None, contrary=()):
+    def __init__(self, graph: Graph, fetches: list[Tensor], targets: list[Operation], feeds: list[Tensor], state: State, jit: str,
+                 checked: bool = False, known: dict[Tensor, Any] | None = None, contrary: tuple = ()) -> None:
         self.state, self.jit, self.runs, self.contrary = state, jit, 0, contrary
         self.check = not checked and check.wanted()
         self.options = state.options
@@ -50,14 +57,14 @@ class Plan:
                          if t not in ordered.feeds and t not in self.fetches]
         given = list(ordered.feeds)
         self.feeds, self.known = given[:len(feeds)], dict(zip(given[len(feeds):], (known or {}).values()))
-        self.open_variables = list(dict.fromkeys(
+        self.open_variables: list[Any] = list(dict.fromkeys(
             variable_of(op.outputs[0]) for op in self.ops if is_variable(op) and not is_closed(op)))
         self.segment = Segment(self, None)
         self.lock = threading.Lock()
         self.settled = False            # whether all further runs are compiled ones
 
     # tiers -----------------------------------------------------------------------------------------------------
-    def run(self, feeds) -> list:
+    def run(self, feeds: Sequence[np.ndarray]) -> list:
         """Values of the fetched tensors for feed arrays of the declared dtypes, contiguous."""
         self.runs += 1
         if self.settled:
@@ -73,13 +80,13 @@ class Plan:
         self.settled = not self.check
         return self.segment.run(feeds)
 
-    def reference(self, feeds) -> list:
+    def reference(self, feeds: Sequence[np.ndarray]) -> list:
         """One run by the reference."""
         found = reference.run(self.ops, {**dict(zip(self.feeds, feeds)), **self.known}, self.fetches, self.state,
                               self.calls)
         return [found[t] for t in self.fetches]
 
-    def _by_reference(self, feeds) -> bool:
+    def _by_reference(self, feeds: Sequence[np.ndarray]) -> bool:
         """Whether this run is the reference's: all with jit="off"; the first otherwise, before the kernels compile."""
         if self.jit == "off":
             return True
@@ -97,7 +104,7 @@ class Plan:
                                       or op.opdef.recurring)
             for op in self.ops)
 
-    def _compile_first(self, feeds) -> bool:
+    def _compile_first(self, feeds: Sequence[np.ndarray]) -> bool:
         """Whether the reference would take too long or too much memory, by a static estimate."""
         batch = max((a.shape[0] for a in feeds if a.ndim), default=1)
         moved = flops = 0.0
@@ -121,29 +128,29 @@ class Plan:
             segments.extend(segment.next.values())
         return found
 
-    def prepare(self, shapes):
+    def prepare(self, shapes: Iterable[tuple]) -> None:
         """Compiles for these feed shapes, ahead of the run that needs it."""
         try:
             self.segment.variant(tuple(shapes), (), aloud=False)
         except Exception:
             pass
 
-    def close(self):
+    def close(self) -> None:
         """Frees the memory of runs and what was compiled."""
         self.segment.close()
 
-    def explain(self, failure: KernelFailure, feeds) -> Exception:
+    def explain(self, failure: KernelFailure, feeds: Sequence[np.ndarray]) -> Exception:
         """The operation's own error for a failed check."""
         ops = [n.op for n in failure.kernel.nodes if n.op is not None]
         what = {1: "an index is out of range", 2: "Integer division by zero",
                 4: "Integers to negative integer powers are not allowed"}.get(failure.code, "a check failed")
         return self._own_error(dict.fromkeys(ops), feeds) or InvalidArgumentError(None, ops[0] if ops else None, what)
 
-    def reworded(self, refusal: InvalidArgumentError, feeds) -> Exception:
+    def reworded(self, refusal: InvalidArgumentError, feeds: Sequence[np.ndarray]) -> Exception:
         """What the operation itself says of operands that the compiler refused, as it would in a first run."""
         return refusal.op is not None and self._own_error([refusal.op], feeds) or refusal
 
-    def _own_error(self, failed, feeds) -> Exception | None:
+    def _own_error(self, failed: Iterable[Operation], feeds: Sequence[np.ndarray]) -> Exception | None:
         """The error of the first of the `failed` operations that fails when its ancestors run by the reference.  None if none
         does, or if one of the ancestors would notice that it runs once more."""
         for op in failed:
@@ -162,7 +169,7 @@ class Plan:
                 continue
         return None
 
-    def _refer(self, ops, failed, feeds):
+    def _refer(self, ops: list[Operation], failed: Operation, feeds: Sequence[np.ndarray]) -> None:
         """Runs `ops` by the reference and, of a failed operation that writes state, the checks of its arguments."""
         refs = state_inputs(failed) if failed not in ops else {}
         others = [t for k, t in enumerate(failed.inputs) if k not in refs] if refs else []
@@ -186,13 +193,13 @@ class Segment:
 
     def __init__(self, plan: Plan, previous: Program | None):
         self.plan, self.previous = plan, previous
-        self.bindings: dict = {}
+        self.bindings: dict[tuple, Binding] = {}
         self.variants: dict = {}        # pinned values -> [Compiled]
         self.next: dict = {}            # Compiled -> Segment
         self.lock = threading.Lock()
         self.progress = progress.Progress()
 
-    def run(self, feeds) -> list:
+    def run(self, feeds: Sequence[np.ndarray]) -> list:
         shapes = tuple([a.shape for a in feeds])
         try:
             binding = self.bindings.get(shapes) or self.binding(shapes)         # a key that says more is never found so
@@ -210,7 +217,7 @@ class Segment:
         except MemoryError as error:
             raise ResourceExhaustedError(None, None, f"OOM when allocating the tensors of this run: {error}") from None
 
-    def _continue(self, binding, found, fed) -> list:
+    def _continue(self, binding: Binding, found: dict[Tensor, Any], fed: dict[Tensor, Any]) -> list:
         """Runs the segments after this one."""
         segment, values = self, dict(fed)
         while binding.compiled.program.rest:
@@ -225,15 +232,17 @@ class Segment:
             values.update(found)
         return [values[t] for t in self.plan.fetches]
 
-    def _present(self, tensor):
+    def _present(self, tensor: Tensor) -> np.ndarray:
         """The value of a variable whose read has no time of its own."""
-        return np.array(self.plan.state.read(variable_of(tensor)))
+        variable = variable_of(tensor)
+        assert variable is not None
+        return np.array(self.plan.state.read(variable))
 
-    def _after(self, compiled) -> Segment:
+    def _after(self, compiled: Compiled) -> Segment:
         with self.lock:
             return self.next.setdefault(compiled, Segment(self.plan, compiled.program))
 
-    def close(self):
+    def close(self) -> None:
         for binding in list(self.bindings.values()):
             binding.frames.clear()
         for segment in list(self.next.values()):
@@ -243,7 +252,7 @@ class Segment:
         self.next.clear()
 
     # choosing and compiling ------------------------------------------------------------------------------------
-    def binding(self, shapes, pins=()):
+    def binding(self, shapes: tuple, pins: tuple = ()) -> Binding:
         """The binding for these shapes and pinned values."""
         key = shapes
         if pins or self.plan.open_variables:
@@ -256,12 +265,12 @@ class Segment:
             self.bindings[key] = binding
         return binding
 
-    def _variable_shapes(self):
+    def _variable_shapes(self) -> tuple:
         state = self.plan.state
         present = [state.variable(op) for op in self.plan.open_variables]
-        return tuple(v.array.shape if v.initialized else None for v in present)
+        return tuple(v.array.shape if v.initialized and v.array is not None else None for v in present)
 
-    def variant(self, shapes, pins, aloud: bool = True):
+    def variant(self, shapes: tuple, pins: tuple, aloud: bool = True) -> Binding:
         """Binds a compiled program to these shapes; compiles one if none holds for them.  `aloud`: whether somebody waits,
         who is told on a terminal that it takes long."""
         key = (_values_of(pins), self._variable_shapes())
@@ -285,7 +294,7 @@ class Segment:
         finally:
             self.lock.release()
 
-    def _make(self, shapes, pins) -> Compiled:
+    def _make(self, shapes: tuple, pins: tuple) -> Compiled:
         watched = watch.present()
         trace = None if watched is None else watched.trace
         begin = 0 if trace is None else trace.now()
@@ -298,11 +307,11 @@ class Segment:
             trace.compiled(begin)
         return compiled
 
-    def _plain(self, binding):
+    def _plain(self, binding: Binding) -> Binding:
         binding.plain = not binding.compiled.program.rest and list(binding.layout.results) == self.plan.fetches
         return binding
 
-    def _compile(self, shapes, pins) -> Program:
+    def _compile(self, shapes: tuple, pins: tuple) -> Program:
         plan = self.plan
         open_shapes = dict(zip(plan.open_variables, self._variable_shapes()))
         if self.previous is None:
@@ -322,14 +331,14 @@ class Segment:
         program.ops, program.calls = [op for op in before.rest if not is_given(op, fed.__contains__)], plan.calls
         return self._passed(program)
 
-    def _passed(self, program) -> Program:
+    def _passed(self, program: Program) -> Program:
         self.progress.start(len(program.ops))
         made = compile_ops(program, show=self.progress.passed)
         self.progress.made(0, len(made.layout.steps))
         return made
 
 
-def _constants(program) -> dict:
+def _constants(program: Program) -> dict:
     """Values that a segment knows before it runs, for the segments after it."""
     found = dict(program.known)
     for t in program.live:
@@ -339,16 +348,16 @@ def _constants(program) -> dict:
     return found
 
 
-def _values_of(pins) -> tuple:
+def _values_of(pins: tuple) -> tuple:
     """Pinned values as a key: [[1, 2]] is another one than [[1], [2]]."""
     return tuple((a.shape, a.tobytes()) for _, a in pins)
 
 
-def _handed_on(program) -> list:
+def _handed_on(program: Program) -> list:
     """The tensors whose values a segment hands to the next as feeds: live, neither constant nor pinned."""
     constants = _constants(program)
     return [t for t in program.live if t not in constants and t not in program.pins]
 
 
-def _contiguous(array):
+def _contiguous(array: np.ndarray) -> np.ndarray:
     return np.asarray(array, order="C")

@@ -33,14 +33,14 @@ def thread_count() -> int:
 class Native:
     """The compiled interpreter: `held` runs a block with the GIL held (short plans), `released` without it."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         address = LIBRARY.find(interpreter.parts(), interpreter.build)
         self.held = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)
         self.released = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)
         api = ctypes.pythonapi
         functions = (api.PyGILState_Ensure, api.PyErr_CheckSignals, api.PyErr_Fetch, api.PyGILState_Release)
         self.poll = np.zeros(interpreter.POLL_WORDS, dtype=np.int64)
-        self.poll[:4] = [ctypes.cast(f, ctypes.c_void_p).value for f in functions]
+        self.poll[:4] = [ctypes.cast(f, ctypes.c_void_p).value or 0 for f in functions]
         self.poll_address = self.poll.ctypes.data
 
     def limited(self, deadline: float) -> np.ndarray:
@@ -48,7 +48,7 @@ class Native:
         poll = self.poll.copy()
         if sys.platform.startswith("linux"):        # where that clock is the one that time.monotonic() tells
             clock = ctypes.CDLL(None).clock_gettime
-            poll[interpreter.CLOCK] = ctypes.cast(clock, ctypes.c_void_p).value
+            poll[interpreter.CLOCK] = ctypes.cast(clock, ctypes.c_void_p).value or 0
             poll[interpreter.DEADLINE] = int(deadline * 1e9)
         return poll
 
@@ -101,7 +101,7 @@ class Pool:
         self.address = base
         atexit.register(self.stop)
 
-    def stop(self):
+    def stop(self) -> None:
         """Ends the workers; runs after that are serial."""
         if self.address:
             self.address = 0
@@ -121,7 +121,7 @@ def pool(threads: int) -> Pool:
     return found
 
 
-def _forget_after_fork():
+def _forget_after_fork() -> None:
     global _lock
     _pools.clear()
     _lock = threading.RLock()

@@ -1,6 +1,9 @@
 """The running totals of sums of products over the iterations of a loop, see `jitgraph.compiler.loops.product_sums`."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from jitgraph.compiler.loops import product_sums
@@ -8,23 +11,26 @@ from jitgraph.graph.errors import InvalidArgumentError
 
 from .memory import address_of
 
+if TYPE_CHECKING:
+    from .state import State
+
 TERMS = 2048            # terms of a sum that are collected before they are multiplied
 
 
 class ProductSum:
     """Multiplies and adds the pairs of one such sum."""
 
-    def __init__(self, program: product_sums.ProductSum, state):
+    def __init__(self, program: product_sums.ProductSum, state: State) -> None:
         self.op, self.axes = program.op, program.axes
         self.plan = state.make_plan(program.graph, [program.total], [], program.given, state, state.jit)
 
-    def add(self, total, pairs):
+    def add(self, total: np.ndarray, pairs: list[tuple]) -> np.ndarray:
         """`total` and the products of `pairs`, in new memory."""
         factors = [_joined(side, axis) for side, axis in zip(zip(*pairs), self.axes)]
         return self.plan.run([np.ascontiguousarray(total), *factors])[0]
 
 
-def _joined(arrays, axis) -> np.ndarray:
+def _joined(arrays: Sequence[np.ndarray], axis: int) -> np.ndarray:
     """The arrays one behind the other along an axis; where they lie so in memory already, that memory."""
     first = arrays[0]
     places = [address_of(a) for a in arrays]
@@ -38,11 +44,11 @@ def _joined(arrays, axis) -> np.ndarray:
 class RunningSum:
     """The value of such a variable while the loop runs: a total, and pairs that are still to be added."""
 
-    def __init__(self, product: ProductSum, total):
+    def __init__(self, product: ProductSum, total: np.ndarray) -> None:
         self.product, self.total, self.terms = product, total, 0
         self.pairs: list[tuple] = []
 
-    def append(self, x, y):
+    def append(self, x: np.ndarray, y: np.ndarray) -> None:
         """Another pair.  Raises InvalidArgumentError where the shapes do not fit."""
         terms, others = (a.shape[axis] for a, axis in zip((x, y), self.product.axes))
         if terms != others:
@@ -53,7 +59,7 @@ class RunningSum:
         if self.terms >= TERMS:
             self.value()
 
-    def value(self):
+    def value(self) -> np.ndarray:
         """The total, with everything added."""
         if self.pairs:
             self.total = self.product.add(self.total, self.pairs)

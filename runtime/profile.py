@@ -6,10 +6,20 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .watch import watching
+
+if TYPE_CHECKING:
+    from jitgraph.compiler.ir import Node
+    from jitgraph.compiler.kernel import Kernel
+    from jitgraph.graph.operation import Operation
+
+    from .binding import Binding
+    from .plan import Plan
 
 NO_TRACE = 0
 DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -18,7 +28,7 @@ DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 class Trace:
     """What a run did, and when: (name, label, begin, end, arrays), times in nanoseconds since the epoch."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.entries: list[tuple] = []
         self.created = time.time_ns()
         self._offset = self.created - time.perf_counter_ns()
@@ -27,33 +37,34 @@ class Trace:
     def now(self) -> int:
         return time.perf_counter_ns() + self._offset
 
-    def kernel(self, kernel, begin: int, binding):
+    def kernel(self, kernel: Kernel, begin: int, binding: Binding) -> None:
         """Records a kernel that has just ended."""
         ops = list(dict.fromkeys(n.op for n in kernel.nodes if n.op is not None))
         name = ops[-1].name if ops else kernel.name
         inputs = dict.fromkeys(t.op.name for op in ops for t in op.inputs if t.op not in ops)
         self._add(name, f"{name} = {kernel.name}({', '.join(inputs)})", begin, [])
 
-    def operation(self, op, begin: int, arrays=()):
+    def operation(self, op: Operation, begin: int, arrays: Sequence = ()) -> None:
         """Records an operation that has just ended, and its results."""
         inputs = ", ".join(t.op.name if t.value_index == 0 else t.name for t in op.inputs)
         self._add(op.name, f"{op.name} = {op.type}({inputs})", begin, arrays)
 
-    def compiled(self, begin: int):
+    def compiled(self, begin: int) -> None:
         """Says that the run has compiled something since `begin`; TensorFlow's traces have no entry for it."""
 
-    def step(self, node, begin: int, arrays=()):
+    def step(self, node: Node, begin: int, arrays: Sequence = ()) -> None:
         """Records a step on the host that has just ended: an operation, or a primitive without a kernel."""
         if node.attrs.get("call") == "op":
+            assert node.op is not None
             self.operation(node.op, begin, arrays)
         else:
             name = node.op.name if node.op is not None else node.kind.name
             self._add(name, f"{name} = {node.kind}()", begin, arrays)
 
-    def _add(self, name, label, begin, arrays):
+    def _add(self, name: str, label: str, begin: int, arrays: Sequence) -> None:
         self.entries.append((name, label, begin, self.now(), list(arrays)))
 
-    def write(self, step_stats):
+    def write(self, step_stats: Any) -> None:
         """Fills a StepStats message."""
         device = step_stats.dev_stats.add(device=DEVICE)
         for name, label, begin, end, arrays in self.entries:
@@ -66,7 +77,7 @@ class Trace:
                 _describe(stats.output.add(slot=slot), array)
 
 
-def _describe(output, array):
+def _describe(output: Any, array: Any) -> None:
     from jitgraph.graph.dtypes import as_dtype
 
     if not isinstance(array, np.ndarray):
@@ -79,7 +90,7 @@ def _describe(output, array):
     memory.requested_bytes, memory.allocator_name = array.nbytes, "cpu"
 
 
-def traced(plan, arrays, options, run_metadata, timeout: int = 0) -> list:
+def traced(plan: Plan, arrays: Sequence, options: Any, run_metadata: Any, timeout: int = 0) -> list:
     """Runs a plan as RunOptions say and fills RunMetadata (either may be None); `timeout`: in ms, where none is given.
 
     Raises DeadlineExceededError if the time is over.
@@ -97,7 +108,7 @@ def traced(plan, arrays, options, run_metadata, timeout: int = 0) -> list:
     return results
 
 
-def _add_graph(plan, run_metadata):
+def _add_graph(plan: Plan, run_metadata: Any) -> None:
     """The operations that the run needed, as a GraphDef."""
     from jitgraph.graph.protos.graph_def import version_def
 

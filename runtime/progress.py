@@ -7,6 +7,10 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from jitgraph.compiler.program import Program
 
 PATIENCE = 1.0          # seconds without a word
 INTERVAL = 0.2          # seconds between two looks
@@ -15,18 +19,18 @@ INTERVAL = 0.2          # seconds between two looks
 class Progress:
     """How far the compilation of a program is; the thread that compiles writes it, those that wait read it."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.operations = self.passes = 0
         self.kernels = (0, 0)           # done, of all
 
-    def start(self, operations: int):
+    def start(self, operations: int) -> None:
         self.operations, self.passes, self.kernels = operations, 0, (0, 0)
 
-    def passed(self, name: str, program):
+    def passed(self, name: str, program: Program) -> None:
         """Called after each pass of the compiler."""
         self.passes += 1
 
-    def made(self, done: int, total: int):
+    def made(self, done: int, total: int) -> None:
         """Called while kernels are made."""
         self.kernels = done, total
 
@@ -53,7 +57,7 @@ def line(progress: Progress) -> Iterator[None]:
         thread.join()
 
 
-def _show(stream, progress: Progress, over: threading.Event):
+def _show(stream: TextIO, progress: Progress, over: threading.Event) -> None:
     begin = time.monotonic()
     if over.wait(PATIENCE):
         return
@@ -67,7 +71,7 @@ def _show(stream, progress: Progress, over: threading.Event):
     stream.flush()
 
 
-def _columns(stream) -> int:
+def _columns(stream: TextIO) -> int:
     try:
         return os.get_terminal_size(stream.fileno()).columns or 80
     except (OSError, ValueError):

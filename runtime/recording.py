@@ -2,17 +2,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .watch import watching
 
 if TYPE_CHECKING:
     from .explain import Explanation
+    from .plan import Plan
 
 _recording: dict | None = None
 
 
-def record():
+def record() -> None:
     """Tallies every run of the sessions that are made from now on."""
     global _recording
     _recording = {}
@@ -23,7 +25,7 @@ def active() -> bool:
     return _recording is not None
 
 
-def tallied(plan, run, timeout: int = 0) -> list:
+def tallied(plan: Plan, run: Callable[[], list], timeout: int = 0) -> list:
     """Calls `run`, a run of `plan` with a time limit in ms, and adds it to the record."""
     from .explain import Tally
 

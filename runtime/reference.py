@@ -1,6 +1,9 @@
 """The reference: operations one by one through their NumPy meaning.  The oracle of all tests, and the first run."""
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import numpy as np
 
 from jitgraph.compiler.divide import divided
@@ -9,12 +12,14 @@ from jitgraph.compiler.order import is_transparent, is_variable, seen_through, v
 from jitgraph.compiler.prune import is_idle, must_be_fed
 from jitgraph.compiler.specialize import check_shapes
 from jitgraph.graph import shape_rules
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.tensor import Tensor
 
 from . import functions, hostcall, watch
 from .state import State
 
 
-def run(ops, feeds: dict, fetches, state: State, calls=None) -> dict:
+def run(ops: Sequence[Operation], feeds: dict, fetches: Iterable[Tensor], state: State, calls: dict | None = None) -> dict:
     """Executes ordered operations; returns {tensor: ndarray} for the fetched tensors.  `calls`: see `Program`.
 
     A failing operation leaves variables as the operations before it left them.
@@ -26,10 +31,10 @@ class Steps:
     """Executes one operation after the other; `values` holds feeds and results.  `calls`: the sub-programs of operations that
     call functions, see `Program`; those that it lacks compute everything."""
 
-    def __init__(self, feeds, state, calls=None):
+    def __init__(self, feeds: dict, state: State, calls: dict | None = None) -> None:
         self.feeds, self.values, self.state, self.calls = feeds, dict(feeds), state, calls or {}
 
-    def value(self, tensor):
+    def value(self, tensor: Tensor) -> Any:
         """The value of a tensor; of a variable, the present one."""
         found = self.values.get(tensor, self.values.get(seen_through(tensor)))
         if found is None:
@@ -39,7 +44,7 @@ class Steps:
             found = self.state.read(variable)
         return found
 
-    def step(self, op):
+    def step(self, op: Operation) -> None:
         """Executes an operation whose inputs have values."""
         if is_variable(op) or is_idle(op) or is_transparent(op):
             return
@@ -67,24 +72,24 @@ class Steps:
                 hostcall.check_results(op, check_shapes(op, arrays), results)
         self._give(op, results)
 
-    def _call(self, op):
+    def _call(self, op: Operation) -> tuple:
         call = self.calls.get(op) or divided(op, None, self.state.options)
         arrays = [self.value(op.inputs[k]) if call.needs(k) else functions.no_value(op.inputs[k]) for k in call.by_value]
         return functions.run(call, arrays, self.state, compiled=False)
 
-    def feed(self, fed: dict):
+    def feed(self, fed: dict) -> None:
         """Takes further feeds."""
         self.feeds.update(fed)
         self.values.update(fed)
 
-    def _give(self, op, results):
+    def _give(self, op: Operation, results: Iterable[Any]) -> None:
         """Records the values of an operation's outputs; what is fed keeps the value that was fed."""
         for tensor, value in zip(op.outputs, results):
             if tensor not in self.feeds:
                 self.values[tensor] = value
 
 
-def _sizes_are_stated(op) -> bool:
+def _sizes_are_stated(op: Operation) -> bool:
     """Whether the shape rule was asked about all sizes when the operation was made, or says what NumPy says."""
     if op.opdef is None or op.opdef.shape is shape_rules.broadcast:
         return True
@@ -99,12 +104,12 @@ def _sizes_are_stated(op) -> bool:
 class _Run(Steps):
     """All operations of a run; values are dropped after their last use."""
 
-    def __init__(self, feeds, fetches, state, calls):
+    def __init__(self, feeds: dict, fetches: set[Tensor], state: State, calls: dict | None) -> None:
         super().__init__(feeds, state, calls)
         self.fetches = fetches
         self.results = {t: np.array(feeds[t]) for t in fetches if t in feeds}
 
-    def execute(self, ops) -> dict:
+    def execute(self, ops: Sequence[Operation]) -> dict:
         left, watched = _uses(ops), watch.present()
         for op in ops:
             if watched is None:
@@ -120,7 +125,7 @@ class _Run(Steps):
                     self.values.pop(tensor, None)
         return self.results
 
-    def _watched(self, op, watched: watch.Watch):
+    def _watched(self, op: Operation, watched: watch.Watch) -> None:
         """The step under a time limit, with an entry in the trace."""
         watched.check()
         trace = watched.trace
@@ -130,7 +135,7 @@ class _Run(Steps):
             trace.operation(op, begin, [self.values.get(t) for t in op.outputs])
 
 
-def _uses(ops) -> dict:
+def _uses(ops: Sequence[Operation]) -> dict:
     count: dict = {}
     for op in ops:
         for tensor in op.inputs:

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +19,9 @@ from . import watch
 from .library import LIBRARY
 from .memory import address_of
 
+if TYPE_CHECKING:
+    from .state import State
+
 ITERATIONS = 1 << 22        # in one call: some ten milliseconds, after which signals are looked at
 
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
@@ -25,17 +30,17 @@ _CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctype
 class ScalarKernel:
     """The kernel of one While, compiled when it first runs."""
 
-    def __init__(self, call: divide.Loop, state):
+    def __init__(self, call: divide.Loop, state: State) -> None:
         assert call.kernel is not None
         self.loop, self.state, body = call.kernel, state, call.body.graph
-        self.variables = {k: variable_of(t) for k, t in enumerate(body.inputs) if is_state(t)}
+        self.variables: dict[int, Any] = {k: variable_of(t) for k, t in enumerate(body.inputs) if is_state(t)}
         self.changes = [k for k, t in enumerate(body.outputs) if t is not body.inputs[k]]
         self.inputs = len(body.inputs)
         self.constants = [np.array(c) for c in self.loop.constants]
-        self.function = None
+        self.function: Callable[..., int] | None = None
         self.lock = threading.Lock()
 
-    def prepare(self):
+    def prepare(self) -> Callable[..., int]:
         """Compiles the kernel, or takes it from the store."""
         with self.lock:
             if self.function is None:
@@ -47,7 +52,7 @@ class ScalarKernel:
                     text, "scalar_loop", [memory_code(code) for code in codes], symbol, compiler)))
         return self.function
 
-    def run(self, values) -> bool:
+    def run(self, values: list[Any]) -> bool:
         """Iterates until the condition fails; False if it stopped before an iteration that must run elsewhere."""
         function = self.function or self.prepare()
         if any(not self.state.variable(op).initialized for op in self.variables.values()):

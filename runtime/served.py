@@ -2,9 +2,12 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Collection
+from typing import Any
 
 from jitgraph.compiler.order import variable_key
 from jitgraph.graph.devices import DeviceSpec
+from jitgraph.graph.operation import Operation
 from jitgraph.train.cluster.server import SERVERS, Server
 
 from .state import State, Variable
@@ -13,11 +16,11 @@ from .state import State, Variable
 class Kept:
     """The variables and resources of one task."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.variables: dict[tuple[str, str], Variable] = {}
         self.resources: dict = {}
 
-    def resource(self, key, make):
+    def resource(self, key: tuple, make: Callable[[], Any]) -> Any:
         """The object under `key`, made by `make` at the first call."""
         with SERVERS.lock:
             found = self.resources.get(key)
@@ -29,27 +32,27 @@ class Kept:
 class ServedState(State):
     """The state of one session on a server; what is placed on a task is looked up there."""
 
-    def __init__(self, server: Server, *args):
+    def __init__(self, server: Server, *args: Any) -> None:
         super().__init__(*args)
         self._server = server
         self.lock = SERVERS.lock        # several sessions write the same buffers
         self.variables = self.owner_of("").variables
 
     @property
-    def generation(self) -> int:        # type: ignore[override]
+    def generation(self) -> int:        # type: ignore[override]  # an attribute of State, here that of all servers
         return SERVERS.generation
 
     @generation.setter
-    def generation(self, value: int):
+    def generation(self, value: int) -> None:
         SERVERS.generation = value
 
-    def variable(self, op) -> Variable:
+    def variable(self, op: Operation) -> Variable:
         """The variable behind a variable operation, on the task of its device."""
         variables, key = self.owner(op).variables, variable_key(op)
         with self.lock:
             return variables.setdefault(key, Variable(op.name))
 
-    def owner(self, op) -> Kept:
+    def owner(self, op: Operation) -> Kept:
         """What keeps the thing behind a node."""
         return self.owner_of(op.device or "")
 
@@ -61,7 +64,7 @@ class ServedState(State):
                 server.kept = Kept()
             return server.kept
 
-    def reset(self, containers):
+    def reset(self, containers: Collection[str] | None) -> None:
         """Forgets variables and resources of this server's task."""
         super().reset(containers)
         kept = self.owner_of("")
@@ -69,7 +72,7 @@ class ServedState(State):
             for key in [key for key in kept.resources if not containers or key[1] in containers]:
                 kept.resources.pop(key)
 
-    def close(self):
+    def close(self) -> None:
         """Frees what the session has for itself; operations that wait give up."""
         self.variables = {}
         super().close()

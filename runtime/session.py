@@ -4,14 +4,17 @@ from __future__ import annotations
 import collections
 import threading
 import weakref
-from typing import Any
+from collections.abc import Callable, Collection, Iterable
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from jitgraph import tracebacks
 from jitgraph.compiler.options import present
 from jitgraph.graph.default_graph import get_default_graph
-from jitgraph.graph.stack import default_session
+from jitgraph.graph.graph import Graph
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.stack import DefaultSession, default_session
 from jitgraph.graph.tensor import Tensor
 from jitgraph.resources.session_handle_ops import forget
 
@@ -23,13 +26,18 @@ from .placement import Placement, server_of
 from .plan import Plan
 from .state import State
 
+if TYPE_CHECKING:
+    from jitgraph.train.cluster.server import Server
+
+    from .explain import Explanation
+
 DeviceAttributes = collections.namedtuple("DeviceAttributes", "name device_type memory_limit_bytes incarnation",
                                           defaults=(0, 0))
 
 DEAD_HANDLES = 10       # handles that nobody holds whose values are still kept, at most: TensorFlow's number
 
 
-def jit_mode(config, given: str | None = None) -> str:
+def jit_mode(config: Any, given: str | None = None) -> str:
     """How a session compiles: `given`, else the config's global_jit_level, else JITGRAPH_JIT, else "auto"."""
     mode = given
     if mode is None and config is not None:
@@ -52,7 +60,8 @@ class BaseSession:
       compiler: "direct" or "numba", which give the same bits, see `jitgraph.compiler.options`; None: as JITGRAPH_COMPILER says.
     """
 
-    def __init__(self, target: Any = "", graph=None, config=None, jit: str | None = None, compiler: str | None = None):
+    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None, jit: str | None = None,
+                 compiler: str | None = None) -> None:
         if config is not None and not hasattr(config, "graph_options"):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
         if target is not None and not isinstance(target, (str, bytes)):
@@ -79,19 +88,19 @@ class BaseSession:
         SESSIONS.add(self)
 
     @property
-    def graph(self):
+    def graph(self) -> Graph:
         return self._graph
 
     @property
-    def graph_def(self):
+    def graph_def(self) -> Any:
         return self._graph.as_graph_def()
 
     @property
-    def sess_str(self):
+    def sess_str(self) -> Any:
         return self._target
 
     # running ---------------------------------------------------------------------------------------------------
-    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+    def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
         """Runs what `fetches` need and returns their values, in the same structure.
 
         Args:
@@ -122,7 +131,7 @@ class BaseSession:
             tracebacks.shorten(error)
             raise
 
-    def _run_slowly(self, fetches, feed_dict, key, options, run_metadata):
+    def _run_slowly(self, fetches: Any, feed_dict: Any, key: Any, options: Any, run_metadata: Any) -> Any:
         if feed_dict is not None and not hasattr(feed_dict, "items"):
             raise TypeError(f"feed_dict must be a dictionary, not {type(feed_dict).__name__}")
         if self._graph.version == 0:
@@ -136,7 +145,7 @@ class BaseSession:
         arrays = [feeding.convert(t, v) for t, v in fed.items()]
         return taken.build(_unwrapped(self._execute(plan, arrays, options, run_metadata)))
 
-    def _execute(self, plan, arrays, options, run_metadata) -> list:
+    def _execute(self, plan: Plan, arrays: list[np.ndarray], options: Any, run_metadata: Any) -> list:
         if run_metadata is None and options is None and not self._watched:
             return plan.run(arrays)
         if recording.active() and run_metadata is None and options is None:
@@ -145,7 +154,7 @@ class BaseSession:
 
         return traced(plan, arrays, options, run_metadata, self._timeout)
 
-    def _plan(self, tensors, targets, feeds) -> Plan:
+    def _plan(self, tensors: list[Tensor], targets: list[Operation], feeds: list[Tensor]) -> Plan:
         signature = ("plan", tuple(tensors), tuple(targets), tuple(feeds))
         plan = self._plans.get(signature)
         if plan is None:
@@ -155,7 +164,7 @@ class BaseSession:
                 plan = self._plans.setdefault(signature, made)
         return plan
 
-    def _forget_plans(self):
+    def _forget_plans(self) -> None:
         with self._lock:
             self._plans, self._mutations = {}, self._graph.mutations
             self._state.functions.clear()
@@ -165,7 +174,7 @@ class BaseSession:
         """The plans made so far, one for each signature of fetches and feeds."""
         return [p for k, p in self._plans.items() if k[0] == "plan"]
 
-    def explain(self, fetches, feed_dict=None, runs: int = 10):
+    def explain(self, fetches: Any, feed_dict: Any = None, runs: int = 10) -> Explanation:
         """Where the time of `run(fetches, feed_dict)` goes, as a table that can be printed: per kernel and host step its
         time, bytes and arithmetic, and what share of this machine's measured limits that is.
 
@@ -175,7 +184,7 @@ class BaseSession:
 
         return explain(self, fetches, feed_dict, runs)
 
-    def partial_run_setup(self, fetches, feeds=None) -> str:
+    def partial_run_setup(self, fetches: Any, feeds: Iterable[Any] | None = None) -> str:
         """A handle for a run in several calls of `partial_run`: all they will fetch and feed is named here.
 
         Raises InvalidArgumentError if there is nothing to fetch.
@@ -189,7 +198,7 @@ class BaseSession:
             tracebacks.shorten(error)
             raise
 
-    def partial_run(self, handle, fetches, feed_dict=None):
+    def partial_run(self, handle: str, fetches: Any, feed_dict: Any = None) -> Any:
         """Continues a run: feeds more, and returns the values of `fetches`, in the same structure.
 
         Every operation runs at most once per handle, every feed and fetch is given once.  Raises InvalidArgumentError for
@@ -204,14 +213,14 @@ class BaseSession:
             tracebacks.shorten(error)
             raise
 
-    def make_callable(self, fetches, feed_list=None, accept_options=False):
+    def make_callable(self, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Callable[..., Any]:
         """A function of the values of `feed_list` that runs `fetches`: the cheapest way to run the same thing often."""
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
             raise TypeError("`feed_list` must be a list or tuple.")
         plan, build, convert = self._prepared(fetches, feed_list or ())
         count, mutations = len(feed_list or ()), self._graph.mutations
 
-        def call(*values, options=None, run_metadata=None):
+        def call(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:
             nonlocal plan, build, convert, mutations
             try:
                 if self._closed:
@@ -230,7 +239,7 @@ class BaseSession:
 
         return call
 
-    def _prepared(self, fetches, feed_list) -> tuple:
+    def _prepared(self, fetches: Any, feed_list: Any) -> tuple:
         """(plan, function that builds the result, function that converts the feeds) for values in the order of `feed_list`."""
         if self._mutations != self._graph.mutations:
             self._forget_plans()
@@ -238,18 +247,18 @@ class BaseSession:
         tensors = feeding.tensors(self._graph, feed_list)
         return self._plan(taken.tensors, taken.targets, tensors), taken.build, feeding.converter(tensors)
 
-    def run_step_fn(self, step_fn):
+    def run_step_fn(self, step_fn: Callable[[Any], Any]) -> Any:
         """Calls step_fn(step_context) with a context whose `run_with_hooks` and `session` are this session."""
         class StepContext:
             session = self
             run_with_hooks = staticmethod(self.run)
 
             @staticmethod
-            def request_stop():
+            def request_stop() -> NoReturn:
                 raise StopIteration("step_fn has requested the iterations to stop.")
         return step_fn(StepContext())
 
-    def list_devices(self):
+    def list_devices(self) -> list[DeviceAttributes]:
         """The devices that a graph may run on: objects with ``name`` and ``device_type``.
 
         There are as many CPU devices as ``ConfigProto.device_count["CPU"]`` says, one by default; they are one machine.
@@ -258,11 +267,11 @@ class BaseSession:
         return [DeviceAttributes(f"{self._placement.task}/device:CPU:{k}", "CPU") for k in range(count)]
 
     # life ------------------------------------------------------------------------------------------------------
-    def as_default(self):
+    def as_default(self) -> DefaultSession:
         """A context manager in which this is the default session; leaving it does not close the session."""
         return default_session(self)
 
-    def close(self):
+    def close(self) -> None:
         """Frees the session's variables and plans.  Running afterwards raises RuntimeError."""
         if not self._closed:
             self._closed = True
@@ -272,17 +281,17 @@ class BaseSession:
             self._state.close()
             SESSIONS.discard(self)
 
-    def __del__(self):
+    def __del__(self) -> None:
         if not getattr(self, "_closed", True):      # what a session that is dropped holds is freed at once
             BaseSession.close(self)
 
-    def _call_on_state(self, function, *given):
+    def _call_on_state(self, function: Callable[..., Any], *given: Any) -> Any:
         """function(state, *given), for what needs no run.  Raises RuntimeError if the session is closed."""
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         return function(self._state, *given)
 
-    def _register_dead_handle(self, handle: str):
+    def _register_dead_handle(self, handle: str) -> None:
         """Notes that nobody holds the handle of a value any more; the values of some handles are forgotten at a time, for
         the name of a handle may serve a little longer than the object.  Takes no lock: it runs whenever memory is freed."""
         self._dead_handles.append(handle)
@@ -294,24 +303,25 @@ class BaseSession:
 class Session(BaseSession):
     """A session of one graph: `with tf.Session() as sess: sess.run(...)`.  See BaseSession for the arguments."""
 
-    def __init__(self, target: Any = "", graph=None, config=None, jit: str | None = None, compiler: str | None = None):
+    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None, jit: str | None = None,
+                 compiler: str | None = None) -> None:
         super().__init__(target, graph, config, jit, compiler)
         self._entered: list = []
 
-    def __enter__(self):
+    def __enter__(self) -> Session:
         contexts = (self._graph.as_default(), self.as_default())
         for context in contexts:
             context.__enter__()
         self._entered.append(contexts)
         return self
 
-    def __exit__(self, exec_type, exec_value, exec_tb):
+    def __exit__(self, exec_type: Any, exec_value: Any, exec_tb: Any) -> None:
         for context in reversed(self._entered.pop()):
             context.__exit__(exec_type, exec_value, exec_tb)
         self.close()
 
     @staticmethod
-    def reset(target, containers=None, config=None):
+    def reset(target: Any, containers: Collection[str] | None = None, config: Any = None) -> None:
         """Forgets variables, queues and tables of all sessions (or those in `containers`)."""
         for session in list(SESSIONS):
             session._state.reset(containers)
@@ -321,14 +331,15 @@ class Session(BaseSession):
 class InteractiveSession(BaseSession):
     """A session that makes itself (and its graph) the default until it is closed."""
 
-    def __init__(self, target: Any = "", graph=None, config=None, jit: str | None = None, compiler: str | None = None):
+    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None, jit: str | None = None,
+                 compiler: str | None = None) -> None:
         super().__init__(target, graph, config, jit, compiler)
-        self._contexts = [self._graph.as_default()] if graph is not None else []
+        self._contexts: list[Any] = [self._graph.as_default()] if graph is not None else []
         self._contexts.append(self.as_default())
         for context in self._contexts:
             context.__enter__()
 
-    def close(self):
+    def close(self) -> None:
         super().close()
         for context in reversed(self._contexts):
             context.__exit__(None, None, None)
@@ -338,7 +349,7 @@ class InteractiveSession(BaseSession):
 SESSIONS: weakref.WeakSet[BaseSession] = weakref.WeakSet()      # those in use
 
 
-def _state(server, *args) -> State:
+def _state(server: Server | None, *args: Any) -> State:
     """A state of its own, or that of a session on a server."""
     if server is None:
         return State(*args)
@@ -347,6 +358,6 @@ def _state(server, *args) -> State:
     return ServedState(server, *args)
 
 
-def _unwrapped(values) -> list:
+def _unwrapped(values: Iterable[Any]) -> list:
     """Scalars as NumPy scalars (bytes for strings), as TensorFlow gives them."""
     return [v[()] if type(v) is np.ndarray and not v.shape else v for v in values]

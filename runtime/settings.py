@@ -43,7 +43,7 @@ class Setting(NamedTuple):
     complaint: str
 
 
-def check_all():
+def check_all() -> None:
     """Raises ValueError for the first variable that means nothing."""
     for name, read in VARIABLES.items():
         if name in os.environ:

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from jitgraph.compiler import options, targets
 from jitgraph.compiler.open_variables import uninitialized
 from jitgraph.compiler.order import variable_key
 from jitgraph.graph.errors import CancelledError
+from jitgraph.graph.operation import Operation
 
 from . import watch
 from .memory import address_of, aligned_empty
@@ -56,7 +58,7 @@ class State:
         """What programs of this session are compiled with."""
         return options.present(self.compiler, self.jit != "off")
 
-    def variable(self, op) -> Variable:
+    def variable(self, op: Operation) -> Variable:
         """The variable behind a variable operation."""
         key = variable_key(op)
         found = self.variables.get(key)
@@ -65,7 +67,7 @@ class State:
                 found = self.variables.setdefault(key, Variable(op.name))
         return found
 
-    def allocate(self, variable: Variable, shape, dtype) -> np.ndarray:
+    def allocate(self, variable: Variable, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """A buffer of this shape for the variable: the present one if it fits, else a new one of zeros."""
         dtype = np.dtype(dtype)
         array = variable.array
@@ -81,7 +83,7 @@ class State:
                 self.generation += 1
         return array
 
-    def read(self, op) -> np.ndarray:
+    def read(self, op: Operation) -> np.ndarray:
         """The variable's present value (its buffer).  Raises FailedPreconditionError if it was never written."""
         variable = self.variable(op)
         if not variable.initialized:
@@ -89,7 +91,7 @@ class State:
         assert variable.array is not None
         return variable.array
 
-    def assign(self, op, value) -> np.ndarray:
+    def assign(self, op: Operation, value: Any) -> np.ndarray:
         """Sets a variable; returns its buffer."""
         variable = self.variable(op)
         value = np.asarray(value)
@@ -98,7 +100,7 @@ class State:
         variable.initialized = True
         return array
 
-    def stream(self, op) -> Stream:
+    def stream(self, op: Operation) -> Stream:
         """The position of a random operation's stream."""
         op = op.origin or op
         found = self.streams.get(op)
@@ -111,7 +113,7 @@ class State:
         """This state, with random streams that start anew."""
         return OwnStreams(self)
 
-    def resource(self, key, make):
+    def resource(self, key: tuple, make: Callable[[], Any]) -> Any:
         """The object of the host under `key` (a queue, a table, a counter), made by `make` at the first call."""
         found = self.resources.get(key)
         if found is None:
@@ -121,11 +123,11 @@ class State:
                     found = self.resources[key] = make()
         return found
 
-    def owner(self, op):
+    def owner(self, op: Operation) -> Any:
         """What keeps the queue, table or the like behind a node: this state; the task of a cluster that it is placed on."""
         return self
 
-    def wait(self, condition: threading.Condition, ready):
+    def wait(self, condition: threading.Condition, ready: Callable[[], bool]) -> None:
         """Waits on `condition`, which the caller holds, until ready() is true; others keep running meanwhile.
 
         Raises CancelledError once the session is closed, DeadlineExceededError when the time that the run was given
@@ -144,7 +146,7 @@ class State:
         finally:
             self.waiting.remove(condition)
 
-    def reset(self, containers):
+    def reset(self, containers: Collection[str] | None) -> None:
         """Forgets variables and resources, those in `containers` or all of them."""
         with self.lock:
             for key in [k for k in self.variables if not containers or k[0] in containers]:
@@ -152,7 +154,7 @@ class State:
             for key in [k for k in self.resources if not containers or k[0] == "handle" or k[1] in containers]:
                 self.resources.pop(key)
 
-    def close(self):
+    def close(self) -> None:
         """Frees everything; operations that wait give up."""
         self.closed = True
         for condition in list(self.waiting):
@@ -174,10 +176,10 @@ class OwnStreams:
         self.streams: dict = {}
         self.functions: dict = {}
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._state, name)
 
-    def stream(self, op) -> Stream:
+    def stream(self, op: Operation) -> Stream:
         """The position of a random operation's stream."""
         return self.streams.setdefault(op.origin or op, Stream())
 
@@ -187,7 +189,7 @@ class Stream:
 
     __slots__ = ("blocks", "_entropy")
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.blocks = 0
         self._entropy: tuple[int, int] | None = None
 

@@ -1,11 +1,16 @@
 """`jitgraph.session_stats`: what a session has compiled so far, for a last table or a test."""
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .background import BACKGROUND
 from .library import LIBRARY
 
+if TYPE_CHECKING:
+    from .session import BaseSession
 
-def session_stats(session=None) -> dict:
+
+def session_stats(session: BaseSession | None = None) -> dict:
     """Counts for a session (all open sessions if None).
 
     Returns a dict: plans, runs, kernels (distinct, loaded), kernels_compiled, fused_ops (primitives in those kernels),

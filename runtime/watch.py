@@ -10,8 +10,13 @@ import contextlib
 import math
 import threading
 import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from jitgraph.graph.errors import DeadlineExceededError
+
+if TYPE_CHECKING:
+    from .profile import Trace
 
 _present = threading.local()
 
@@ -21,14 +26,14 @@ class Watch:
 
     __slots__ = ("deadline", "trace")
 
-    def __init__(self, deadline: float, trace):
+    def __init__(self, deadline: float, trace: Trace | None) -> None:
         self.deadline, self.trace = deadline, trace
 
     @property
     def late(self) -> bool:
         return time.monotonic() >= self.deadline
 
-    def check(self):
+    def check(self) -> None:
         """Raises DeadlineExceededError if the run is late."""
         if self.late:
             raise late()
@@ -47,7 +52,7 @@ def present() -> Watch | None:
 
 
 @contextlib.contextmanager
-def watching(milliseconds: int, trace=None):
+def watching(milliseconds: int, trace: Trace | None = None) -> Iterator[None]:
     """Runs in the block end within so many milliseconds (0: no limit), and are recorded in `trace`.
 
     A nearer limit of a block around it stays.  Raises DeadlineExceededError if the block took longer.
@@ -70,7 +75,7 @@ def seconds_left() -> float:
     return math.inf if watch is None else max(watch.deadline - time.monotonic(), 0.0)
 
 
-def check():
+def check() -> None:
     """Raises DeadlineExceededError if this thread's run is late."""
     watch = present()
     if watch is not None:

@@ -7,11 +7,16 @@ vocabulary of `words` and `outline`.
 """
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..kernel import Kernel
 from . import cpu
 
+if TYPE_CHECKING:
+    from ..program import Program
 
-def emit(program):
+
+def emit(program: Program) -> None:
     """Writes the source of every kernel that is still only a loop nest, for the target that it runs on."""
     for step in program.layout.steps:
         if isinstance(step, tuple):

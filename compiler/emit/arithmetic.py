@@ -4,16 +4,20 @@ that mind NaN, sums that may be reassociated, powers of integers.  Imported only
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
 from .instruction import Instruction, is_float, is_signed, of_same
 
+if TYPE_CHECKING:
+    pass
+
 
 def instructions() -> dict[str, Instruction]:
     """The names of this arithmetic in kernels; all but the first two take two numbers of one type, which they also give."""
-    binary = {"ipow": (_power,), "maximum": (_extreme, True), "minimum": (_extreme, False),
+    binary: dict[str, tuple] = {"ipow": (_power,), "maximum": (_extreme, True), "minimum": (_extreme, False),
               "max_step": (_extreme_step, True), "min_step": (_extreme_step, False),
               "max_step_beside": (_extreme_beside, True), "min_step_beside": (_extreme_beside, False),
               "sum_step": (_reassociated, "add"), "product_step": (_reassociated, "mul"),
@@ -23,12 +27,12 @@ def instructions() -> dict[str, Instruction]:
             **{name: of_same(2)(functools.partial(_with, write, extra)) for name, (write, *extra) in binary.items()}}
 
 
-def _with(write, extra: list, builder: Any, code: str, a: Any, b: Any) -> Any:
+def _with(write: Callable[..., ir.Value], extra: list, builder: ir.IRBuilder, code: str, a: ir.Value, b: ir.Value) -> ir.Value:
     return write(builder, code, a, b, *extra)
 
 
 # division ------------------------------------------------------------------------------------------------------------
-def _divided(builder, code, a, b, what):
+def _divided(builder: ir.IRBuilder, code: str, a: ir.Value, b: ir.Value, what: str) -> ir.Value:
     """Integer division that never traps: by 0 it gives 0 (the kernel reports that), by -1 it negates."""
     zero, one, minus = (ir.Constant(a.type, n) for n in (0, 1, -1))
     by_zero = builder.icmp_signed("==", b, zero)
@@ -48,7 +52,7 @@ def _divided(builder, code, a, b, what):
     return quotient if what.endswith("div") else rest
 
 
-def _remainder(builder, code, a, b, what):
+def _remainder(builder: ir.IRBuilder, code: str, a: ir.Value, b: ir.Value, what: str) -> ir.Value:
     """floor_mod has the sign of b, fmod that of a."""
     if not is_float(code):
         return _divided(builder, code, a, b, what)
@@ -62,7 +66,7 @@ def _remainder(builder, code, a, b, what):
 
 
 # what reductions combine with ----------------------------------------------------------------------------------------
-def _extreme(builder, code, a, b, larger):
+def _extreme(builder: ir.IRBuilder, code: str, a: ir.Value, b: ir.Value, larger: bool) -> ir.Value:
     """The larger (smaller); NaN if either is NaN."""
     if is_float(code):
         return _call(builder, f"llvm.{'maximum' if larger else 'minimum'}", a, b)
@@ -70,7 +74,7 @@ def _extreme(builder, code, a, b, larger):
     return builder.select(compare(">" if larger else "<", a, b), a, b)
 
 
-def _extreme_step(builder, code, total, x, larger):
+def _extreme_step(builder: ir.IRBuilder, code: str, total: ir.Value, x: ir.Value, larger: bool) -> ir.Value:
     """The larger (smaller) of an accumulator and x, which does not count where it is NaN.
 
     LLVM makes a vector loop of it that ends at the first NaN, if the loop does nothing else."""
@@ -79,20 +83,20 @@ def _extreme_step(builder, code, total, x, larger):
     return _extreme(builder, code, total, x, larger)
 
 
-def _extreme_beside(builder, code, total, x, larger):
+def _extreme_beside(builder: ir.IRBuilder, code: str, total: ir.Value, x: ir.Value, larger: bool) -> ir.Value:
     """The same beside other reductions and stores: NaN becomes the lowest number first."""
     if is_float(code):
         x = _extreme_step(builder, code, x, ir.Constant(x.type, float("-inf" if larger else "inf")), larger)
     return _extreme(builder, code, total, x, larger)
 
 
-def _call(builder, name, a, b):
+def _call(builder: ir.IRBuilder, name: str, a: ir.Value, b: ir.Value) -> ir.Value:
     """A function of LLVM's on two numbers of one type."""
     kind = ir.FunctionType(a.type, [a.type, a.type])
     return builder.call(builder.module.declare_intrinsic(name, [a.type], kind), [a, b])
 
 
-def _reassociated(builder, code, total, x, name):
+def _reassociated(builder: ir.IRBuilder, code: str, total: ir.Value, x: ir.Value, name: str) -> ir.Value:
     """add or mul, whose order LLVM may change to use vectors."""
     if is_float(code):
         return getattr(builder, "f" + name)(total, x, flags=("reassoc", "nsz", "contract"))
@@ -100,19 +104,19 @@ def _reassociated(builder, code, total, x, name):
 
 
 # integers ------------------------------------------------------------------------------------------------------------
-def _absolute(builder, code, x):
+def _absolute(builder: ir.IRBuilder, code: str, x: ir.Value) -> ir.Value:
     if not is_signed(code):
         return x
     return builder.select(builder.icmp_signed("<", x, ir.Constant(x.type, 0)), builder.neg(x), x)
 
 
-def _sign(builder, code, x):
+def _sign(builder: ir.IRBuilder, code: str, x: ir.Value) -> ir.Value:
     zero, one, minus = (ir.Constant(x.type, n) for n in (0, 1, -1))
     up = builder.select(builder.icmp_signed("!=", x, zero), one, zero)
     return builder.select(builder.icmp_signed("<", x, zero), minus, up) if is_signed(code) else up
 
 
-def _power(builder, code, x, y):
+def _power(builder: ir.IRBuilder, code: str, x: ir.Value, y: ir.Value) -> ir.Value:
     """x ** y by squaring, in the type of x; negative exponents (which the kernel reports) give 1."""
     kind, before = x.type, builder.block
     head, body, end = (builder.append_basic_block(f"ipow.{part}") for part in ("head", "body", "end"))

@@ -5,20 +5,22 @@ holds for these sizes.
 """
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from .. import sizes
 
 
 class Numbers:
     """Collects the size expressions of a plan; each distinct one is computed once."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.sources: dict[str, int] = {}
 
-    def add(self, dim) -> int:
+    def add(self, dim: sizes.Dim) -> int:
         """The position of `dim` in what the compiled function returns."""
         return self.sources.setdefault(sizes.source(dim), len(self.sources))
 
-    def compile(self, symbols):
+    def compile(self, symbols: Iterable[str]) -> Callable[..., tuple[int, ...]]:
         """A function of the symbols that returns the tuple of all numbers."""
         text = f"def dims({', '.join(symbols)}):\n    return ({''.join(s + ', ' for s in self.sources)})"
         scope: dict = {}
@@ -26,7 +28,7 @@ class Numbers:
         return scope["dims"]
 
 
-def compile_guards(space: sizes.SizeSpace):
+def compile_guards(space: sizes.SizeSpace) -> Callable[..., bool]:
     """A function of the symbols: True where every question the passes asked has the same answer."""
     checks = [f"{s} >= 2" for s in space.symbols] + space.guard_source()
     text = f"def valid({', '.join(space.symbols)}):\n    return {' and '.join(checks) or 'True'}"

@@ -9,16 +9,21 @@ to find them in a kernel's text.
 """
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from .outline import call_outlined
 from .vectors import Vectors, lane_count
 from .words import Word, loop
 
+if TYPE_CHECKING:
+    from llvmlite import ir
 
-def call(builder: Any, what: str, code: str, *args: Any):
+
+
+def call(builder: ir.IRBuilder, what: str, code: str, *args: Any) -> None:
     """Does one of these with values, words or integers, in the order of its arguments."""
-    def write(inner, given):
+    def write(inner: ir.IRBuilder, given: Sequence[ir.Value]) -> None:
         *sides, rows, columns = given
         _write(what, Vectors(inner, code, lane_count(code)), [sides[k:k + 3] for k in range(0, len(sides), 3)],
                Word(inner, rows), Word(inner, columns))
@@ -26,14 +31,14 @@ def call(builder: Any, what: str, code: str, *args: Any):
     call_outlined(builder, f"{what}_block_{code}", list(args), write, small=True)
 
 
-def _write(what: str, vectors: Vectors, sides: list, rows: Word, columns: Word):
+def _write(what: str, vectors: Vectors, sides: list, rows: Word, columns: Word) -> None:
     """`sides`: (array, at, step) of the source, if there is one, and of the target."""
     b, lanes = vectors.b, vectors.lanes
     whole = columns // lanes * lanes
     rest = columns - whole
     mask = vectors.first(rest.value)
 
-    def chunk(row: Word, column: Word, mask: Any = None):
+    def chunk(row: Word, column: Word, mask: Any = None) -> None:
         *source, target = (vectors.place(array, (Word(b, at) + row * Word(b, step) + column).value)
                            for array, at, step in sides)
         value = vectors.load(source[0], mask) if source else vectors.zero

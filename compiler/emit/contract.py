@@ -15,7 +15,7 @@ BLOCKS = 4                      # a product is cut into about so many blocks
 MIN_ROWS, MIN_COLUMNS = 64, 64  # of at least so many rows and columns
 
 
-def _cut(m, n, k):
+def _cut(m: sizes.Dim, n: sizes.Dim, k: sizes.Dim) -> tuple[sizes.Dim, sizes.Dim]:
     """Rows and columns of a block.  Rows are cut, unless there are few: BLAS packs the other factor anew for every block."""
     if sizes.hint_of(n) >= 4 * sizes.hint_of(m) and sizes.hint_of(k) >= 2 * MIN_ROWS:
         return sizes.maximum(m, 1), sizes.maximum((n + BLOCKS - 1) // BLOCKS, MIN_COLUMNS)
@@ -27,6 +27,7 @@ def emit(node: Node) -> Kernel:
     out = node.out
     code = CODES[out.dtype.name]
     a, b = (matrix_view(v) for v in node.inputs)
+    assert a is not None and b is not None          # else the input would have been copied
     ta, tb = node.attrs["ta"] != a[4], node.attrs["tb"] != b[4]
     m, n = out.shape[-2:]
     k = node.inputs[0].shape[-2 if node.attrs["ta"] else -1]

@@ -7,10 +7,11 @@ of threads.
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .. import sizes
-from ..ir import Node
+from ..ir import Node, Value
 from ..kernel import Kernel
 from ..tuning import CPU
 from .kernel_text import KernelText
@@ -27,24 +28,26 @@ class TileText(KernelText):
         super().__init__(node, name)
         self.depth, self.rare = depth, False
 
-    def lines_at(self, indent: int, texts: list[str]):
+    def lines_at(self, indent: int, texts: list[str]) -> None:
         """Lines, or where the first of them opens a loop, the loop and its body."""
         for k, text in enumerate(texts):
             self.line(indent + (k > 0 and texts[0].endswith(":")), text)
 
-    def rows(self, resident: bool, rows: str):
+    def rows(self, resident: bool, rows: str) -> None:
         """The head of the loop over items: row i of image n where the filter is `resident`, else image n."""
         self.line(1, "for q in range(begin, end):")
         self.lines_at(2, [f"n = quotient(q, {rows})", f"i = q - n * {rows}"] if resident else ["n = q"])
 
-    def row_tiles(self, resident: bool, rows: str, count: Any, columns: int, write, row: list[str]):
+    def row_tiles(self, resident: bool, rows: str, count: int | str, columns: int, write: Callable[[Tile, str, str], str],
+                  row: list[str]) -> None:
         """The tiles of one row, which the lines `row` find; for an image, those of all its rows, which meet one block of
         the filter's columns after the other."""
         if resident:
             self.lines_at(2, row)
         self.tiles(2, count, columns, write, each=[] if resident else [f"for i in range({rows}):", *row])
 
-    def tiles(self, indent: int, rows: Any, columns: int, write, add: bool = False, each: list[str] | None = None):
+    def tiles(self, indent: int, rows: int | str, columns: int, write: Callable[[Tile, str, str], str], add: bool = False,
+              each: list[str] | None = None) -> None:
         """Loops over all tiles of `rows` x `columns` results; write(tile, first row, first column) is the call.
 
         Rows that are known are cut evenly; others end in tiles of one row.  `each`: the lines of a loop that runs for
@@ -69,7 +72,7 @@ class TileText(KernelText):
             at += count * step
 
 
-def _row_runs(rows: Any, tall: int):
+def _row_runs(rows: int | str, tall: int) -> list[tuple[str, str, int]]:
     """(first, limit, tile rows) for runs of tiles that cover `rows`, a number or the name of one."""
     if isinstance(rows, str):
         return [("0", f"{rows} - {tall - 1}", tall), (f"quotient({rows}, {tall}) * {tall}", rows, 1)]
@@ -90,7 +93,7 @@ def emit_forward(node: Node) -> Kernel:
     loops = f"{kh}, {dh} * {width} * {channels}, {kw * channels * out}"
     loops += f", {kw * channels}, 1, {out}" if dw == 1 else f", {kw}, {dw * channels}, {channels * out}, {channels}, 1, {out}"
 
-    def call(tile, row, column):
+    def call(tile: Tile, row: str, column: str) -> str:
         return (f"{tile.name}(x0, x_row + {row} * {sw * channels}, {sw * channels}, x1, {column}, "
                 f"y0, y_row + {row} * {out} + {column}, {out}, {loops})")
 
@@ -103,7 +106,7 @@ def emit_forward(node: Node) -> Kernel:
     return text.kernel([x, w], items, (0.02, work))
 
 
-def _is_resident(w: Any) -> bool:
+def _is_resident(w: Value) -> bool:
     """Whether a filter stays in the cache: then items are rows of pixels, else whole images, all of whose rows meet one
     block of the filter's columns after the other."""
     return sizes.product(w.shape) * w.dtype.size <= RESIDENT_BYTES
@@ -148,7 +151,7 @@ def emit_input_gradient(node: Node) -> Kernel:
         loops = (f"taps, -{dh} * {width} * {out}, {sh * kw * out * channels}, {count_w}, {-dw * out}, "
                  f"{sw * out * channels}, {out}, 1, {channels}")
 
-        def call(tile, row, at, phase=phase, loops=loops):
+        def call(tile: Tile, row: str, at: str, phase: int = phase, loops: str = loops) -> str:
             return (f"{tile.name}(x0, x_row + {row} * {out}, {out}, x1, (a * {kw} + {phase}) * {out * channels} + {at}, "
                     f"y0, y_row + {row} * {sw * channels} + {at}, {sw * channels}, {loops})")
 
@@ -165,7 +168,7 @@ def emit_input_gradient(node: Node) -> Kernel:
     return text.kernel([dy, w], node.out.shape[0], (0.02, h * work))
 
 
-def _zero_pixels(text: TileText, indent: int, count: Any, step: int, channels: int):
+def _zero_pixels(text: TileText, indent: int, count: int | str, step: int, channels: int) -> None:
     text.line(indent, f"for r in range({count}):")
     text.line(indent + 1, f"for c in range({channels}):")
     text.line(indent + 2, f"y0[y_row + r * {step * channels} + c] = {text.code}(0)")
@@ -198,7 +201,7 @@ def emit_filter_gradient(node: Node) -> Kernel:
     text.line(4, f"y_at = part + (a - first) * {kw * channels * out}")
     loops = f"{rows}, {sh} * {width} * {channels}, {pixels} * {out}, {pixels}, {sw * channels}, {out}"
     for run in range(runs):
-        def call(tile, row, column, run=run):
+        def call(tile: Tile, row: str, column: str, run: int = run) -> str:
             return (f"{tile.name}(x0, x_at + {run * dw * channels} + {row}, 1, x1, w_at + {column}, "
                     f"y0, y_at + ({run * channels} + {row}) * {out} + {column}, {out}, {loops})")
 

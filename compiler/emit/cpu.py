@@ -8,14 +8,15 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator, Sequence
 
 from jitgraph.declare.prim import ELEMENTARY
 
 from .. import sizes
-from ..kernel import Kernel, memory_code
+from ..kernel import Kernel, Statement, memory_code
 from ..options import STANDARD, Options
 from . import scalars, turn
-from .loops import Emitter, kernel_name
+from .loops import Emitter, Spills, kernel_name
 
 COLUMNS = 4096          # columns per item of a "cols" kernel: long stretches of a row suit the memory
 SUM_BLOCK = 4096        # float32 terms that are added up in float32
@@ -73,7 +74,7 @@ class CPUEmitter(Emitter):
         self.turned: dict[str, str] = {}
 
     # map -------------------------------------------------------------------------------------------------------
-    def _map(self):
+    def _map(self) -> None:
         last = len(self.kernel.loops) - 1
         inner = self._where(lambda n: last in self.deps[n])
         stores = [s for s in self.kernel.body if s.kind == "store"]
@@ -92,7 +93,7 @@ class CPUEmitter(Emitter):
             with self.text.block(f"for i{last} in range({self.extent(last, inner=True)}):"):
                 self._all(inner, stores)
 
-    def _blocks(self, last, other, loads):
+    def _blocks(self, last: int, other: int, loads: list[Statement]) -> None:
         """A map in blocks over its innermost loop and the loop along which the operands `loads` lie."""
         line, size = self.text.line, turn.BLOCK
         wide, tall = self.extent(last), self.extent(other)
@@ -125,10 +126,11 @@ class CPUEmitter(Emitter):
         self.kernel.items = sizes.product([loops[k].size for k in rest] + blocks)
         self.kernel.cost = (self.kernel.cost[0] * 2, size * size)
 
-    def _turn(self, s, other, last):
+    def _turn(self, s: Statement, other: int, last: int) -> None:
         """Lines that fill the scratch block of a transposed operand."""
+        assert s.access is not None
         line, size = self.text.line, turn.BLOCK
-        name, memory = self.kernel.params[s.access.param].name, memory_code(s.dtype)
+        name, memory = self.param(s).name, memory_code(s.dtype)
         line(f"i{other}, i{last} = top, left")
         line(f"at = {self.index(s.access)}")
         step = self.slot(s.access.strides[last], "s")
@@ -139,12 +141,12 @@ class CPUEmitter(Emitter):
                 with self.text.block("for r in range(bottom - top):"):
                     line(f"{s.name}_block[r * {size} + k] = {name}[at + k * {step} + r]")
 
-    def load(self, s) -> str:
+    def load(self, s: Statement) -> str:
         text = self.turned.get(s.name)
         return super().load(s) if text is None else scalars.loaded(text, s.dtype)
 
     # rows and partial ------------------------------------------------------------------------------------------
-    def _rows(self):
+    def _rows(self) -> None:
         passes, stores, spills = self.plan_passes()
         with self.text.block("for q in range(begin, end):"):
             self._item_indices(self._loops("outer"))
@@ -155,7 +157,7 @@ class CPUEmitter(Emitter):
             for s in self._stores("row"):
                 self.store(s)
 
-    def _pass(self, p, stores, spills):
+    def _pass(self, p: int, stores: dict[int, list[Statement]], spills: Spills) -> None:
         reductions = self._reductions(p)
         for s in reductions:
             self._start(s)
@@ -167,7 +169,7 @@ class CPUEmitter(Emitter):
         blocked = [s for s in reductions if self._in_float32(s) and not short]
         alone = len(reductions) == 1 and not stores.get(p) and all(at != p for at, _ in spills.values())
 
-        def step(s):
+        def step(s: Statement) -> None:
             if s in blocked:
                 self.text.line(f"{s.name}_part = sum_step({s.name}_part, {s.args[0]})")
             else:
@@ -178,7 +180,7 @@ class CPUEmitter(Emitter):
         for s in reductions:
             self._finish(s)
 
-    def _search(self, p, s, stores, spills):
+    def _search(self, p: int, s: Statement, stores: dict[int, list[Statement]], spills: Spills) -> None:
         """An argmax or argmin: LLVM vectorises the extreme of a block, and only the first block with the best one is looked
         through."""
         (k,) = self._loops("reduce")
@@ -205,7 +207,7 @@ class CPUEmitter(Emitter):
         self._finish(s)
 
     @contextlib.contextmanager
-    def _nest(self, loops, blocked=()):
+    def _nest(self, loops: list[int], blocked: Sequence[Statement] = ()) -> Iterator[None]:
         """The loops, innermost last.  Sums of float32 in `blocked` run in float32 over blocks of SUM_BLOCK elements and
         in float64 across blocks: as exact as float64 throughout, at the speed of float32."""
         depth = self.text.depth
@@ -228,13 +230,13 @@ class CPUEmitter(Emitter):
                 self.text.line(f"{s.name}_acc += f64({s.name}_part)")
         self.text.depth = depth
 
-    def loop_range(self, k, first, inner) -> tuple[str, str]:
+    def loop_range(self, k: int, first: bool, inner: bool) -> tuple[str, str]:
         """The texts of a loop's begin and end."""
         if first and self.kernel.parts_of_columns:
             return "first", "last"
         return ("lo", "hi") if first and self.kernel.kind == "partial" else ("0", self.extent(k, inner=inner))
 
-    def _partial(self):
+    def _partial(self) -> None:
         first = self._loops("reduce")[0]
         n = self.extent(first)
         parts = self.kernel.parts
@@ -249,7 +251,7 @@ class CPUEmitter(Emitter):
                 self.store(s, "q")
 
     # cols ------------------------------------------------------------------------------------------------------
-    def _cols(self):
+    def _cols(self) -> None:
         inner = len(self.kernel.loops) - 1
         n = self.extent(inner)
         reductions = [s for s in self.kernel.body if s.kind == "reduce"]
@@ -279,12 +281,12 @@ class CPUEmitter(Emitter):
                     self._column_row(reductions, codes, stretched, inner)
             self._column_results(reductions, codes, inner)
 
-    def _each_column(self, line: str):
+    def _each_column(self, line: str) -> None:
         with self.text.block("for c in range(hi - lo):"):
             self.text.line(line)
 
     @contextlib.contextmanager
-    def _stretches(self, stretched, k, first):
+    def _stretches(self, stretched: list[Statement], k: int, first: bool) -> Iterator[str]:
         """The rows that sums of float32 are added up over in float32; gives the range of the loop over rows."""
         start, end = self.loop_range(k, first, inner=True)
         if not stretched:
@@ -298,7 +300,7 @@ class CPUEmitter(Emitter):
             for s in stretched:
                 self._each_column(f"{s.name}_acc[c] += f64({s.name}_part[c])")
 
-    def _column_row(self, reductions, codes, stretched, inner):
+    def _column_row(self, reductions: list[Statement], codes: dict[str, str], stretched: list[Statement], inner: int) -> None:
         """Columns lo to hi of one row: memory is read in the order in which it lies."""
         stores = self._stores("full")
         with self.text.block(f"for i{inner} in range(lo, hi):"):
@@ -314,16 +316,16 @@ class CPUEmitter(Emitter):
             for s in stores:
                 self.store(s)
 
-    def _in_float32(self, s) -> bool:
+    def _in_float32(self, s: Statement) -> bool:
         """Whether stretches of a sum are added up in float32."""
         return s.prim == "add" and self.types[s.args[0]] == "f32" and self.options.uses("float32_sums")
 
-    def _combine(self, s, acc, x, source, code):
+    def _combine(self, s: Statement, acc: str, x: str, source: str, code: str) -> None:
         """acc = acc combined with x, which has type `source`; accumulators in memory hold truth values as bytes."""
         text = scalars.reduction(s.prim, code)[1].format(acc=scalars.loaded(acc, code), x=scalars.cast(x, source, code))
         self.text.line(f"{acc} = {scalars.stored(text, code)}")
 
-    def _column_results(self, reductions, codes, inner):
+    def _column_results(self, reductions: list[Statement], codes: dict[str, str], inner: int) -> None:
         stores = self._stores("row")
         with self.text.block(f"for i{inner} in range(lo, hi):"):
             for s in reductions:

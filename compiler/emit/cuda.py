@@ -21,14 +21,15 @@ All loops are `while` loops: for a `range` with a step, Numba would divide to co
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .. import sizes
-from ..kernel import Kernel
+from ..kernel import Kernel, Statement
 from ..sizes import Dim
 from . import scalars
 from .cuda_intrinsics import WARP
-from .loops import Emitter, kernel_name
+from .loops import Emitter, Spills, kernel_name
 
 MAX_THREADS = 512       # per block: leaves every thread 128 registers
 MAP_THREADS = 256
@@ -98,7 +99,7 @@ class CUDAEmitter(Emitter):
         """Values that stem from buffers the kernel also writes: not to be loaded by threads that have no item."""
         late: set[str] = set()
         for s in self.kernel.body:
-            reads = s.kind in ("load", "gather") and self.kernel.params[s.access.param].use != "in"
+            reads = s.kind in ("load", "gather") and self.param(s).use != "in"
             if s.name and (reads or any(a in late for a in s.args)):
                 late.add(s.name)
         return late
@@ -106,13 +107,13 @@ class CUDAEmitter(Emitter):
     def _hoisted(self, name: str) -> bool:
         return super()._hoisted(name) and name not in self.late
 
-    def _count(self, loops) -> str:
+    def _count(self, loops: list[int]) -> str:
         """The number of points of these loops."""
         count = sizes.product(self.kernel.loops[k].size for k in loops)
         return self.slot(count, "n") if isinstance(count, sizes.Size) or count != 1 else "1"
 
     @contextlib.contextmanager
-    def _strided(self, index: str, start: str, end: str, step: str):
+    def _strided(self, index: str, start: str, end: str, step: str) -> Iterator[None]:
         """A loop that this thread, warp or block runs through in steps."""
         self.text.line(f"{index} = {start}")
         with self.text.block(f"while {index} < {end}:"):
@@ -120,7 +121,7 @@ class CUDAEmitter(Emitter):
             self.text.line(f"{index} += {step}")
 
     @contextlib.contextmanager
-    def _points(self, loops, start: str, step: str, end: str = ""):
+    def _points(self, loops: list[int], start: str, step: str, end: str = "") -> Iterator[None]:
         """All points of several loops, as one loop over their number."""
         index = f"i{loops[0]}" if len(loops) == 1 else "r"
         with self._strided(index, start, end or self._count(loops), step):
@@ -129,14 +130,14 @@ class CUDAEmitter(Emitter):
             yield
 
     # map -------------------------------------------------------------------------------------------------------
-    def _map(self):
+    def _map(self) -> None:
         self.head += ["thread = block_index() * thread_count() + thread_index()",
                       "threads = block_count() * thread_count()"]
         with self._points(self._loops("outer"), "thread", "threads"):
             self._all(self._where(lambda n: not self._hoisted(n)), [s for s in self.kernel.body if s.kind == "store"])
 
     # rows and partial ------------------------------------------------------------------------------------------
-    def _rows(self):
+    def _rows(self) -> None:
         passes, stores, spills = self.plan_passes()
         self._prepare_block(WARP)
         outer = self._loops("outer")
@@ -148,7 +149,7 @@ class CUDAEmitter(Emitter):
                     self._pass(p, stores, spills, passes)
             self._row_stores()
 
-    def _partial(self):
+    def _partial(self) -> None:
         _, stores, _ = self.plan_passes()
         self._prepare_block(WARP)
         n = self._count(self._loops("reduce"))
@@ -161,7 +162,7 @@ class CUDAEmitter(Emitter):
             self._pass(0, {0: [s for p in stores.values() for s in p]}, {}, 1, "lo + thread", "hi")
             self._row_stores("q")
 
-    def _prepare_block(self, count: int):
+    def _prepare_block(self, count: int) -> None:
         """Where a thread is in its block, and shared memory for the accumulators: `count` elements each."""
         shift = WARP.bit_length() - 1
         self.head += ["thread = thread_index()", "threads = thread_count()", f"lane = thread & {WARP - 1}",
@@ -172,10 +173,11 @@ class CUDAEmitter(Emitter):
                 if len(s.args) > 1:
                     self.head.append(f"{s.name}_places = shared_i64({count})")
 
-    def _accumulator(self, s) -> str:
+    def _accumulator(self, s: Statement) -> str:
         return scalars.accumulator_code(s.prim, self.types[s.args[0]])
 
-    def _pass(self, p, stores, spills, passes, start="thread", end=""):
+    def _pass(self, p: int, stores: dict[int, list[Statement]], spills: Spills, passes: int, start: str = "thread",
+              end: str = "") -> None:
         reductions = self._reductions(p)
         for s in reductions:
             self._start(s)
@@ -186,7 +188,7 @@ class CUDAEmitter(Emitter):
         for s in reductions:
             self._finish(s)
 
-    def _combine(self, reductions, passes: int):
+    def _combine(self, reductions: list[Statement], passes: int) -> None:
         """Combines what the threads of the block have accumulated; afterwards each of them has the whole."""
         for s in reductions:
             self._fold(s, f"{s.name}_acc", f"{s.name}_at")
@@ -202,25 +204,25 @@ class CUDAEmitter(Emitter):
             self._fold(s, f"select(lane < warps, {self._kept(s, 'lane')}, {start})",
                        f"select(lane < warps, {s.name}_places[lane], 0)")
 
-    def _keep(self, s, place: str):
+    def _keep(self, s: Statement, place: str) -> None:
         """Writes an accumulator to shared memory: truth values, as everywhere in memory, as bytes."""
         value = f"{s.name}_acc"
         self.text.line(f"{s.name}_parts[{place}] = " + (f"u8({value})" if self._accumulator(s) == "b1" else value))
 
-    def _kept(self, s, place: str) -> str:
+    def _kept(self, s: Statement, place: str) -> str:
         part = f"{s.name}_parts[{place}]"
         return f"({part} != 0)" if self._accumulator(s) == "b1" else part
 
-    def _fold(self, s, value: str, place: str):
+    def _fold(self, s: Statement, value: str, place: str) -> None:
         if len(s.args) > 1:
             self.text.line(f"{s.name}_acc, {s.name}_at = fold_{s.prim}({value}, {place})")
         else:
             self.text.line(f"{s.name}_acc = fold_{s.prim}({value})")
 
-    def _row_stores(self, index: str | None = None):
+    def _row_stores(self, index: str | None = None) -> None:
         """Stores of the item itself, by one thread; where they overwrite what others read, those must be done."""
         stores = self._stores("row")
-        if any(self.kernel.params[s.access.param].use == "inout" for s in stores):
+        if any(self.param(s).use == "inout" for s in stores):
             self.text.line("barrier()")
         if stores:
             with self.text.block("if thread == 0:"):
@@ -228,7 +230,7 @@ class CUDAEmitter(Emitter):
                     self.store(s, index)
 
     # cols ------------------------------------------------------------------------------------------------------
-    def _cols(self):
+    def _cols(self) -> None:
         inner = len(self.kernel.loops) - 1
         n, outer = self.extent(inner), self._loops("outer")
         reductions = self._reductions(0)
@@ -256,7 +258,7 @@ class CUDAEmitter(Emitter):
             with self.text.block(f"if (warp == 0) & (i{inner} < {n}):"):
                 self._column_results(reductions)
 
-    def _column_results(self, reductions):
+    def _column_results(self, reductions: list[Statement]) -> None:
         """One column's values, from what the warps have accumulated, by the first warp."""
         with self._strided("w", "1", "warps", "1"):
             for s in reductions:

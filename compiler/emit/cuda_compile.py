@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 from jitgraph.installing import advice
 
@@ -109,7 +110,7 @@ def missing() -> str | None:
 
 
 @functools.cache
-def numba_cuda():
+def numba_cuda() -> SimpleNamespace:
     """numba.cuda with the modules used here.  Raises ExtraMissing."""
     reason = missing()
     if reason:
@@ -140,7 +141,7 @@ def _renamed(ptx: str, symbol: str, name: str) -> str:
 
 def _resources(log: str) -> dict:
     """What nvJitLink's log says: registers, bytes of shared memory, of stack, and of registers spilled to it."""
-    def number(pattern):
+    def number(pattern: str) -> int:
         return max((int(n) for n in re.findall(pattern, log)), default=0)
 
     return {"registers": number(r"(\d+) registers"), "shared": number(r"(\d+) bytes smem"),

@@ -16,9 +16,15 @@ A fold combines lane i with lane i ^ 16, then i ^ 8, ... i ^ 1: a fixed order, s
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ..kernel import CODES
-from .instruction import Instruction, is_float, numba_intrinsic, type_names
+from .instruction import Instruction, Write, is_float, numba_intrinsic, type_names
+
+if TYPE_CHECKING:
+    from llvmlite import ir
+
 
 WARP = 32
 FOLDS = ("add", "mul", "max", "min", "and", "or")
@@ -44,9 +50,9 @@ def namespace() -> dict:
 
 
 # arithmetic ----------------------------------------------------------------------------------------------------------
-def _for_floats(write, otherwise: Instruction) -> Instruction:
+def _for_floats(write: Write, otherwise: Instruction) -> Instruction:
     """An instruction on two equal types: write(builder, a, b) for floats, for other types what it means on the CPU."""
-    def typed(*codes):
+    def typed(*codes: str) -> tuple[str, Write] | None:
         return (codes[0], write) if len(set(codes)) == 1 and is_float(codes[0]) else otherwise.typed(*codes)
 
     return Instruction(2, typed)
@@ -55,10 +61,10 @@ def _for_floats(write, otherwise: Instruction) -> Instruction:
 def _float_operations() -> dict:
     """Replaced: llvm.maximum, which NVVM does not know; frem, which it expands inexactly; and sums that LLVM may reorder
     or contract, since on a GPU each thread adds up few terms and the same bits as in the simulator are worth more."""
-    def fmod(builder, a, b):
+    def fmod(builder: ir.IRBuilder, a: ir.Value, b: ir.Value) -> ir.Value:
         return _call(builder, f"__nv_fmod{'f' if a.type.intrinsic_name == 'f32' else ''}", a.type, [a, b])
 
-    def floor_mod(builder, a, b):
+    def floor_mod(builder: ir.IRBuilder, a: ir.Value, b: ir.Value) -> ir.Value:
         rest, zero = fmod(builder, a, b), a.type(0.0)
         off = builder.and_(builder.fcmp_unordered("!=", rest, zero),
                            builder.xor(builder.fcmp_ordered("<", rest, zero), builder.fcmp_ordered("<", b, zero)))
@@ -73,7 +79,7 @@ def _float_operations() -> dict:
             "fmod": fmod, "floor_mod": floor_mod}
 
 
-def combined(builder, prim: str, signed: bool, a, b):
+def combined(builder: ir.IRBuilder, prim: str, signed: bool, a: ir.Value, b: ir.Value) -> ir.Value:
     """The LLVM value of one reduction step; maxima and minima are NaN where one of the two is."""
     floating = a.type.intrinsic_name in ("f32", "f64")
     if prim in ("add", "mul"):
@@ -83,12 +89,12 @@ def combined(builder, prim: str, signed: bool, a, b):
     return builder.select(_better(builder, prim, signed, a, b, or_nan=True), a, b)
 
 
-def extreme_step(builder, prim: str, total, x):
+def extreme_step(builder: ir.IRBuilder, prim: str, total: ir.Value, x: ir.Value) -> ir.Value:
     """The larger (smaller) of an accumulator and x, which does not count where it is NaN."""
     return builder.select(_better(builder, prim, True, x, total), x, total)
 
 
-def _better(builder, prim: str, signed: bool, a, b, or_nan: bool = False):
+def _better(builder: ir.IRBuilder, prim: str, signed: bool, a: ir.Value, b: ir.Value, or_nan: bool = False) -> ir.Value:
     """Whether a is larger (smaller) than b, or, with `or_nan`, is NaN."""
     sign = ">" if prim in ("max", "argmax") else "<"
     if a.type.intrinsic_name not in ("f32", "f64"):
@@ -98,7 +104,7 @@ def _better(builder, prim: str, signed: bool, a, b, or_nan: bool = False):
 
 
 # the block and the grid ----------------------------------------------------------------------------------------------
-def _call(builder, name: str, result, arguments):
+def _call(builder: ir.IRBuilder, name: str, result: ir.Type, arguments: Sequence[ir.Value]) -> ir.Value:
     """A call of a function that NVVM or libdevice defines."""
     from llvmlite import ir
 
@@ -114,25 +120,25 @@ def _positions() -> dict:
     from numba.core import types
     from numba.core.extending import intrinsic
 
-    def position(register):
+    def position(register: str) -> Any:
         @intrinsic
-        def read(typingctx):
-            def write(context, builder, signature, args):
+        def read(typingctx: Any) -> tuple[Any, Callable]:
+            def write(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
                 value = _call(builder, f"llvm.nvvm.read.ptx.sreg.{register}.x", ir.IntType(32), [])
                 return builder.zext(value, ir.IntType(64))
             return types.int64(), write
         return read
 
     @intrinsic
-    def barrier(typingctx):
-        def write(context, builder, signature, args):
+    def barrier(typingctx: Any) -> tuple[Any, Callable]:
+        def write(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
             _call(builder, "llvm.nvvm.barrier0", ir.VoidType(), [])
             return context.get_dummy_value()
         return types.none(), write
 
     @intrinsic
-    def report(typingctx, error, bits):
-        def write(context, builder, signature, args):
+    def report(typingctx: Any, error: Any, bits: Any) -> tuple[Any, Callable]:
+        def write(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
             builder.atomic_rmw("or", *args, "monotonic")
             return context.get_dummy_value()
         return types.none(types.CPointer(types.int64), types.int64), write
@@ -147,10 +153,10 @@ def _shared() -> dict:
     from numba.core import types
     from numba.core.extending import intrinsic
 
-    def shared(ty, code):
+    def shared(ty: Any, code: str) -> Any:
         @intrinsic(prefer_literal=True)
-        def allocate(typingctx, count):
-            def write(context, builder, signature, args):
+        def allocate(typingctx: Any, count: Any) -> tuple[Any, Callable]:
+            def write(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
                 module, kind = builder.module, context.get_data_type(ty)
                 array = ir.ArrayType(kind, count.literal_value)
                 name = module.get_unique_name(f"shared_{code}")
@@ -163,7 +169,7 @@ def _shared() -> dict:
     return {f"shared_{code}": shared(getattr(types, name), code) for name, code in CODES.items() if code != "b1"}
 
 
-def _shuffled(builder, value, distance: int):
+def _shuffled(builder: ir.IRBuilder, value: ir.Value, distance: int) -> ir.Value:
     """`value` of the lane whose number differs by the bit `distance`; all 32 lanes take part."""
     from llvmlite import ir
 
@@ -192,13 +198,13 @@ def _folds() -> dict:
 
     distances = [WARP >> k for k in range(1, WARP.bit_length())]
 
-    def signed(ty):
+    def signed(ty: Any) -> bool:
         return getattr(ty, "signed", False)
 
-    def fold(prim):
+    def fold(prim: str) -> Any:
         @intrinsic
-        def folded(typingctx, x):
-            def write(context, builder, signature, args):
+        def folded(typingctx: Any, x: Any) -> tuple[Any, Callable]:
+            def write(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
                 (value,) = args
                 for distance in distances:
                     value = combined(builder, prim, signed(x), value, _shuffled(builder, value, distance))
@@ -206,10 +212,10 @@ def _folds() -> dict:
             return x(x), write
         return folded
 
-    def fold_place(prim):
+    def fold_place(prim: str) -> Any:
         @intrinsic
-        def folded(typingctx, x, at):
-            def write(context, builder, signature, args):
+        def folded(typingctx: Any, x: Any, at: Any) -> tuple[Any, Callable]:
+            def write(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
                 value, place = args
                 for distance in distances:
                     other, there = _shuffled(builder, value, distance), _shuffled(builder, place, distance)

@@ -6,11 +6,15 @@ Nothing here needs Numba; `numba_intrinsic` makes an instruction known to it, fo
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..kernel import DTYPE_NAMES
+
+if TYPE_CHECKING:
+    from llvmlite import ir
+
 
 Write = Callable[..., Any]          # write(builder, *values) -> the value
 Typed = Callable[..., tuple[str, Write] | None]
@@ -29,7 +33,7 @@ class Instruction:
 def of_same(arity: int) -> Callable[[Callable], Instruction]:
     """Makes write(builder, code, *values) an instruction on arguments of one type, which it also gives."""
     def made(write: Callable) -> Instruction:
-        def typed(*codes: str):
+        def typed(*codes: str) -> tuple[str, Write] | None:
             return (codes[0], functools.partial(_with_code, write, codes[0])) if len(set(codes)) == 1 else None
 
         return Instruction(arity, typed)
@@ -37,7 +41,7 @@ def of_same(arity: int) -> Callable[[Callable], Instruction]:
     return made
 
 
-def _with_code(write: Callable, code: str, builder: Any, *values: Any) -> Any:
+def _with_code(write: Callable, code: str, builder: ir.IRBuilder, *values: Any) -> Any:
     return write(builder, code, *values)
 
 
@@ -68,14 +72,14 @@ def numba_intrinsic(instruction: Instruction) -> Any:
     """An instruction as an intrinsic of Numba's."""
     from numba.core.extending import intrinsic
 
-    def typed(*types: Any):
+    def typed(*types: Any) -> tuple[Any, Callable] | None:
         codes = tuple(code_of(ty) for ty in types)
         found = None if None in codes else instruction.typed(*codes)
         if found is None:
             return None
         result, write = found
 
-        def codegen(context, builder, signature, args):
+        def codegen(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
             value = write(builder, *args)
             return value if result else context.get_dummy_value()
 

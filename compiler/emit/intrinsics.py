@@ -5,30 +5,35 @@ import functools
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import ranges
 from ..kernel import CODES, memory_code
 from ..machine import LLVMMachine
+from ..machine_base import Machine
 from . import cpu_features
-from .instruction import Instruction, fixed, is_float, llvm_type
+from .instruction import Instruction, Write, fixed, is_float, llvm_type
 from .words import scratch
+
+if TYPE_CHECKING:
+    from llvmlite import ir
+
 
 SCRATCH = re.compile(r"\bscratch_([a-z]\d+)_(\d+)\b")
 
 
-def _sign(m, x):
+def _sign(m: Machine, x: Any) -> Any:
     """-1, 0 or 1; NaN stays NaN."""
     zero = m.const(0.0, x)
     return m.select(m.gt(x, zero), m.const(1.0, x), m.select(m.lt(x, zero), m.const(-1.0, x),
                                                              m.select(m.isnan(x), x, zero)))
 
 
-def _ceil(m, x):
+def _ceil(m: Machine, x: Any) -> Any:
     return -m.floor(-x)
 
 
-def _trunc(m, x):
+def _trunc(m: Machine, x: Any) -> Any:
     return m.copysign(m.floor(m.abs(x)), x)
 
 
@@ -60,11 +65,11 @@ def elementary_instructions(**facts: bool) -> dict[str, Instruction]:
 def elementary_instruction(function: Callable, **facts: bool) -> Instruction:
     """`function(m, *args)` of a machine; its instructions stand in the caller itself: no inlining threshold can keep a
     loop scalar."""
-    def write(builder, *values):
+    def write(builder: ir.IRBuilder, *values: ir.Value) -> ir.Value:
         machine = LLVMMachine(builder, **facts)
         return function(machine, *map(machine.value, values)).ir
 
-    def typed(*codes):
+    def typed(*codes: str) -> tuple[str, Write] | None:
         return (codes[0], write) if len(set(codes)) == 1 and is_float(codes[0]) else None
 
     return Instruction(len(inspect.signature(function).parameters) - 1, typed)
@@ -82,10 +87,10 @@ def _limits() -> dict:
 
 def _choices() -> dict:
     """Choosing between two values, the opposite of a truth value, infinity in the type of a value, bits seen as another type."""
-    def select(condition, a, b):
+    def select(condition: str, a: str, b: str) -> tuple[str, Write] | None:
         return (a, lambda builder, *values: builder.select(*values)) if (condition, a) == ("b1", b) else None
 
-    def inf(like):
+    def inf(like: str) -> tuple[str, Write] | None:
         return (like, lambda builder, value: value.type(float("inf"))) if is_float(like) else None
 
     return {"select": Instruction(3, select), "inf": Instruction(1, inf),
@@ -98,11 +103,11 @@ def _index_arithmetic() -> dict:
     """On places and sizes, which are int64 and not negative where it matters."""
     of_two = fixed("i64", "i64", "i64")
 
-    def outside(builder, index, limit):
+    def outside(builder: ir.IRBuilder, index: ir.Value, limit: ir.Value) -> ir.Value:
         """1 where an index (negative ones too) is out of range, else 0."""
         return builder.zext(builder.icmp_unsigned(">=", index, limit), index.type)
 
-    def inside(builder, index, limit):
+    def inside(builder: ir.IRBuilder, index: ir.Value, limit: ir.Value) -> ir.Value:
         """The index, or 0 where it is out of range."""
         return builder.select(builder.icmp_unsigned("<", index, limit), index, index.type(0))
 
@@ -120,7 +125,7 @@ def _blas() -> dict:
     from llvmlite import ir
 
     def gemm(code: str) -> Instruction:
-        def write(builder, *args):
+        def write(builder: ir.IRBuilder, *args: ir.Value) -> ir.Value:
             i32, kind = ir.IntType(32), llvm_type(code)
             given = dict(zip(GEMM_ARGUMENTS, args))
             low = {name: builder.trunc(given[name], i32) for name in ("ta", "tb", "m", "n", "k", "lda", "ldb", "ldc")}
@@ -147,7 +152,7 @@ def scratch_arrays(source: str) -> dict[str, Instruction]:
             for m in SCRATCH.finditer(source)}
 
 
-def _read_scalar(code: str, builder: Any, sizes: Any, slot: Any) -> Any:
+def _read_scalar(code: str, builder: ir.IRBuilder, sizes: ir.Value, slot: ir.Value) -> ir.Value:
     kind = llvm_type(memory_code(code))
     value = builder.load(builder.bitcast(builder.gep(sizes, [slot]), kind.as_pointer()))
     return builder.icmp_unsigned("!=", value, kind(0)) if code == "b1" else value

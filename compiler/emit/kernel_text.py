@@ -28,22 +28,22 @@ class KernelText:
         self.name = f"{name}_{self.code}"
         self.lines: list[str] = []
         self.slots: list[str] = []
-        self.sizes: list[Any] = []
+        self.sizes: list[Any] = []         # as in a Kernel
 
-    def slot(self, name: str, value: Any) -> str:
+    def slot(self, name: str, value: sizes.Dim) -> str:
         """The text of a size: a literal, or a name that the kernel reads from its sizes argument."""
         return self.given(name, value) if isinstance(value, sizes.Size) else str(int(value))
 
-    def given(self, name: str, value: Any) -> str:
+    def given(self, name: str, value: sizes.Dim) -> str:
         """The name of a size that the kernel reads from its sizes argument even where it is known: texts are then the same."""
         self.slots.append(f"    {name} = sizes[{len(self.sizes)}]")
         self.sizes.append(value)
         return name
 
-    def line(self, indent: int, text: str):
+    def line(self, indent: int, text: str) -> None:
         self.lines.append("    " * indent + text)
 
-    def kernel(self, inputs: list[Value], items: Any, cost: tuple) -> Kernel:
+    def kernel(self, inputs: list[Value], items: sizes.Dim, cost: tuple[float, sizes.Dim]) -> Kernel:
         """The kernel, which reads `inputs` (x0, x1, ...) and writes the node's value (y0)."""
         kernel = bare_kernel(self.node, self.name, inputs, [self.node.out])
         kernel.sizes = self.sizes

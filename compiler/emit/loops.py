@@ -2,35 +2,39 @@
 which pass it belongs to, and the text of a single statement."""
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 from jitgraph.declare.prim import CHECKED, ELEMENTARY
 
 from .. import sizes
-from ..kernel import CHECK_DIVISION, CHECK_INDEX, CHECK_POWER, Kernel, Statement
+from ..kernel import CHECK_DIVISION, CHECK_INDEX, CHECK_POWER, Access, Kernel, Param, Statement
 from ..options import STANDARD, Options
 from . import scalars
 
 LITERAL_EXTENT = 8      # inner loops up to this length are written with their length, so that LLVM unrolls them
+Spills = dict[str, tuple[int, Access]]     # {name: (pass that computes it, where it waits)}
 
 
 class Text:
     """Lines of Python with indentation."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.lines: list[str] = []
         self.depth = 1
 
-    def line(self, text: str):
+    def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
 
-    def block(self, header: str):
+    def block(self, header: str) -> Text:
         self.line(header)
         self.depth += 1
         return self
 
-    def __enter__(self):
+    def __enter__(self) -> Text:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.depth -= 1
 
 
@@ -42,7 +46,7 @@ class Emitter:
         self.text = Text()
         self.may_fail = False           # whether a statement that was written sets bits of `err`
         self.slots: dict[str, str] = {}
-        self.slot_sizes: list = []
+        self.slot_sizes: list[Any] = []     # Dim, or ("scalar", value, code)
         self.slot_lines: list[str] = []
         self.types = {s.name: s.dtype for s in kernel.body if s.name}
         self.by_name = {s.name: s for s in kernel.body if s.name}
@@ -51,9 +55,9 @@ class Emitter:
         self._name_params()
 
     # analysis --------------------------------------------------------------------------------------------------
-    def _dependencies(self) -> dict:
+    def _dependencies(self) -> dict[str, frozenset[int]]:
         """The loops that each value varies with."""
-        deps: dict[str, frozenset] = {}
+        deps: dict[str, frozenset[int]] = {}
         reduce_loops = {k for k, loop in enumerate(self.kernel.loops) if loop.role == "reduce"}
         for s in self.kernel.body:
             found = frozenset().union(*(deps[a] for a in s.args if a in deps))
@@ -65,7 +69,7 @@ class Emitter:
                 deps[s.name] = found
         return deps
 
-    def _availability(self) -> dict:
+    def _availability(self) -> dict[str, int]:
         """How many passes over the reduce loops must be complete before each value can be computed."""
         avail: dict[str, int] = {}
         for s in self.kernel.body:
@@ -73,14 +77,14 @@ class Emitter:
                 avail[s.name] = max((avail[a] for a in s.args if a in avail), default=0) + (s.kind == "reduce")
         return avail
 
-    def _name_params(self):
+    def _name_params(self) -> None:
         count = {"in": 0, "out": 0, "inout": 0}
         letter = {"in": "x", "out": "y", "inout": "z"}
         for p in self.kernel.params:
             p.name = f"{letter[p.use]}{count[p.use]}"
             count[p.use] += 1
 
-    def closure(self, sinks, wanted) -> list[Statement]:
+    def closure(self, sinks: Iterable[str], wanted: Callable[[str], bool]) -> list[Statement]:
         """Statements that compute the names in `sinks`, in order, following only those for which `wanted(name)`."""
         need, stack = set(), [n for n in sinks if wanted(n)]
         while stack:
@@ -92,7 +96,7 @@ class Emitter:
         return [s for s in self.kernel.body if s.name in need]
 
     # arguments -------------------------------------------------------------------------------------------------
-    def slot(self, dim, hint: str) -> str:
+    def slot(self, dim: sizes.Dim, hint: str) -> str:
         """The name of a size argument that holds `dim`; equal sizes share one."""
         key = sizes.source(dim)
         if key not in self.slots:
@@ -119,7 +123,7 @@ class Emitter:
         return f"{s.name} = scalar_{s.dtype}(sizes, {slot})"
 
     # text ------------------------------------------------------------------------------------------------------
-    def terms(self, access, loops) -> list[str]:
+    def terms(self, access: Access, loops: Iterable[int]) -> list[str]:
         """The parts of an element index that belong to these loops."""
         parts = []
         for k in loops:
@@ -130,13 +134,13 @@ class Emitter:
             parts.append(index if sizes.same(stride, 1) else f"{index} * {self.slot(stride, 's')}")
         return parts
 
-    def index(self, access) -> str:
+    def index(self, access: Access) -> str:
         parts = self.terms(access, range(len(access.strides)))
         if not sizes.same(access.offset, 0):
             parts.insert(0, self.slot(access.offset, "o"))
         return " + ".join(parts) or "0"
 
-    def part_lines(self, count: str):
+    def part_lines(self, count: str) -> None:
         """Lines that find the rows of a part, `first` to `last` of `count`; see Kernel."""
         parts = self.kernel.parts
         self.text.line(f"step = quotient({count} + {parts - 1}, {parts})")
@@ -146,11 +150,12 @@ class Emitter:
     def loop_name(self, k: int) -> str:
         return f"i{k}"
 
-    def statement(self, s: Statement):
+    def statement(self, s: Statement) -> None:
         """Writes one load, index, op or gather."""
         if s.kind == "load":
             self.text.line(f"{s.name} = {self.load(s)}")
         elif s.kind == "index":
+            assert s.access is not None
             self.text.line(f"{s.name} = {self.index(s.access)}")
         elif s.kind == "gather":
             self._gather(s)
@@ -158,13 +163,18 @@ class Emitter:
             self._check(s)
             self.text.line(f"{s.name} = {scalars.expression(s, self.types)}")
 
+    def param(self, s: Statement) -> Param:
+        """The buffer that a load, a gather or a store looks into."""
+        assert s.access is not None
+        return self.kernel.params[s.access.param]
+
     def load(self, s: Statement) -> str:
         assert s.access is not None
-        param = self.kernel.params[s.access.param]
+        param = self.param(s)
         text = f"{param.name}[{self.index(s.access)}]"
         return f"{text} != 0" if param.dtype == "b1" else text
 
-    def _gather(self, s: Statement):
+    def _gather(self, s: Statement) -> None:
         assert s.access is not None
         limit, (index,) = self.slot(s.limit, "n"), s.args
         self.text.line(f"j{s.name} = i64({index})")
@@ -179,36 +189,36 @@ class Emitter:
         text = f"{param.name}[{rest} + j{s.name}{stride}]"
         self.text.line(f"{s.name} = {text}" + (" != 0" if param.dtype == "b1" else ""))
 
-    def _fail_if(self, condition: str, bit: int):
+    def _fail_if(self, condition: str, bit: int) -> None:
         self.may_fail = True
         self.text.line(f"err |= {condition} * {bit}")
 
-    def _check(self, s: Statement):
+    def _check(self, s: Statement) -> None:
         if s.prim in CHECKED and s.dtype[0] in "iu":
             if s.prim != "pow":
                 self._fail_if(f"i64({s.args[1]} == 0)", CHECK_DIVISION)
             elif s.dtype[0] == "i":
                 self._fail_if(f"i64({s.args[1]} < 0)", CHECK_POWER)
 
-    def store(self, s: Statement, index: str | None = None):
+    def store(self, s: Statement, index: str | None = None) -> None:
         assert s.access is not None
-        param = self.kernel.params[s.access.param]
+        param = self.param(s)
         value = f"u8({s.args[0]})" if param.dtype == "b1" else s.args[0]
         self.text.line(f"{param.name}[{index or self.index(s.access)}] = {value}")
 
     # passes ----------------------------------------------------------------------------------------------------
-    def plan_passes(self):
+    def plan_passes(self) -> tuple[int, dict[int, list[Statement]], Spills]:
         """(number of passes that reduce, stores of each pass, spills): see `Spill` below."""
         body = self.kernel.body
         passes = max((self.avail[s.name] for s in body if s.kind == "reduce"), default=0)
         full = [s for s in body if s.kind == "store" and s.level == "full"]
-        stores: dict[int, list] = {}
+        stores: dict[int, list[Statement]] = {}
         for s in full:
-            early = self.avail[s.args[0]] if self.kernel.params[s.access.param].use == "out" else passes
+            early = self.avail[s.args[0]] if self.param(s).use == "out" else passes
             stores.setdefault(min(early, passes), []).append(s)
         return passes, stores, self._spills(passes, stores) if self.options.uses("spills") else {}
 
-    def needed_in(self, p: int, stores) -> list[str]:
+    def needed_in(self, p: int, stores: dict[int, list[Statement]]) -> list[str]:
         """Names that pass p must have: arguments of its reductions and of its stores."""
         names = [a for s in self.kernel.body if s.kind == "reduce" and self.avail[s.name] == p + 1 for a in s.args]
         return names + [s.args[0] for s in stores.get(p, ())]
@@ -223,20 +233,22 @@ class Emitter:
         columns are equal."""
         return self.varies(name) or self.avail[name] > 0 and self.by_name[name].kind != "reduce"
 
-    def _spills(self, passes, stores) -> dict:
+    def _spills(self, passes: int, stores: dict[int, list[Statement]]) -> Spills:
         """Expensive values that several passes need are kept in an output row until that row's own values come:
         {name: (pass that computes it, access)}."""
-        spills, taken = {}, set()
+        spills: Spills = {}
+        taken: set[int] = set()
         uses: dict[str, list[int]] = {}
         for p in range(passes + 1):
             for s in self.closure(self.needed_in(p, stores), self.varies):
                 uses.setdefault(s.name, []).append(p)
-        every = [(p, s) for p in stores for s in stores[p] if self.kernel.params[s.access.param].use == "out"]
+        every = [(p, s) for p in stores for s in stores[p] if self.param(s).use == "out"]
         for name, at in uses.items():
             s = self.by_name[name]
             if len(at) < 2 or s.kind != "op" or s.prim not in ELEMENTARY:
                 continue
             for p, store in every:
+                assert store.access is not None
                 own = store.args[0] == name
                 fits = store.dtype == s.dtype and store.access.param not in taken and (own or p >= at[-1])
                 if fits:
@@ -246,7 +258,7 @@ class Emitter:
         return spills
 
     # what all kinds of kernel are made of --------------------------------------------------------------------------
-    def write(self):
+    def write(self) -> None:
         """Writes the whole kernel; what its kind asks for stands in the subclass's method of that name."""
         for s in self.kernel.body:
             if s.kind == "scalar":
@@ -259,17 +271,17 @@ class Emitter:
         """Whether a value is computed once, before the loop over items."""
         return not self.deps[name] and not self.avail[name]
 
-    def _where(self, test) -> list[Statement]:
+    def _where(self, test: Callable[[str], Any]) -> list[Statement]:
         """The statements, but scalars and reductions, whose names pass the test."""
         return [s for s in self.kernel.body if s.name and s.kind not in ("scalar", "reduce") and test(s.name)]
 
-    def _stores(self, level):
+    def _stores(self, level: str) -> list[Statement]:
         return [s for s in self.kernel.body if s.kind == "store" and s.level == level]
 
-    def _loops(self, role):
+    def _loops(self, role: str) -> list[int]:
         return [k for k, loop in enumerate(self.kernel.loops) if loop.role == role]
 
-    def _item_indices(self, loops, item: str = "q"):
+    def _item_indices(self, loops: list[int], item: str = "q") -> None:
         """Takes the item number apart into one index per loop, the last running fastest."""
         for k in reversed(loops[1:]):
             n = self.extent(k)
@@ -279,23 +291,23 @@ class Emitter:
         if loops:
             self.text.line(f"i{loops[0]} = {item}")
 
-    def _all(self, statements, stores):
+    def _all(self, statements: list[Statement], stores: list[Statement]) -> None:
         """One point of a map."""
         for s in statements:
             self.statement(s)
         for s in stores:
             self.store(s)
 
-    def _row_statements(self, p):
+    def _row_statements(self, p: int) -> None:
         """Values of the item itself that become available before pass p."""
         for s in self._where(lambda n: self.avail[n] == p and not self.varies(n) and not self._hoisted(n)):
             self.statement(s)
 
-    def _reductions(self, p):
+    def _reductions(self, p: int) -> list[Statement]:
         """The reductions that pass p carries out."""
         return [s for s in self.kernel.body if s.kind == "reduce" and self.avail[s.name] == p + 1]
 
-    def _pass_body(self, p, stores, spills, step):
+    def _pass_body(self, p: int, stores: dict[int, list[Statement]], spills: Spills, step: Callable[[Statement], None]) -> None:
         """One point of the reduce loops in pass p: its statements, `step(s)` for every reduction, its stores."""
         later = {n for n, (at, _) in spills.items() if at < p}
         inside = self.closure(self.needed_in(p, stores), self.varies)
@@ -317,7 +329,7 @@ class Emitter:
             if not own:
                 self.store(s)
 
-    def _without(self, needed, later, sinks):
+    def _without(self, needed: list[Statement], later: set[str], sinks: list[str]) -> list[Statement]:
         """The statements of a pass when the values in `later` are reloaded instead of computed."""
         names = {s.name for s in needed}
         keep = self.closure(sinks, lambda n: n in names and n not in later)
@@ -326,14 +338,14 @@ class Emitter:
         return [s for s in needed if s.name in wanted]
 
     # accumulators ----------------------------------------------------------------------------------------------
-    def _start(self, s):
+    def _start(self, s: Statement) -> None:
         """Writes the start values of a reduction's accumulator."""
         code = scalars.accumulator_code(s.prim, self.types[s.args[0]])
         self.text.line(f"{s.name}_acc = {scalars.reduction(s.prim, code)[0]}")
         if len(s.args) > 1:
             self.text.line(f"{s.name}_at = 0")
 
-    def _step(self, s, alone: bool = True):
+    def _step(self, s: Statement, alone: bool = True) -> None:
         """Writes the combination of an accumulator with one more value; `alone`: see `scalars.reduction`."""
         source = self.types[s.args[0]]
         code = scalars.accumulator_code(s.prim, source)
@@ -346,7 +358,7 @@ class Emitter:
         else:
             self.text.line(f"{acc} = " + scalars.reduction(s.prim, code, alone)[1].format(acc=acc, x=x))
 
-    def _finish(self, s):
+    def _finish(self, s: Statement) -> None:
         """Writes a reduction's value, from its accumulator."""
         if len(s.args) > 1:
             self.text.line(f"{s.name} = {s.name}_at")

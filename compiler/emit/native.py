@@ -13,7 +13,7 @@ import functools
 from pathlib import Path
 from typing import Any
 
-from ..kernel import memory_code
+from ..kernel import Kernel, memory_code
 from ..options import DIRECT
 from .cpu_features import target_features
 
@@ -117,12 +117,12 @@ def translated(source: str, name: str, codes: list[str], symbol: str) -> Any:
         return None
 
 
-def memory_codes(kernel: Any) -> list[str]:
+def memory_codes(kernel: Kernel) -> list[str]:
     """The dtype codes of a kernel's buffers, in which truth values are bytes."""
     return [memory_code(p.dtype) for p in kernel.params]
 
 
-def warm_up():
+def warm_up() -> None:
     """Loads all that a compilation needs."""
     compile_function("def warm(x0, sizes, begin, end):\n    for i in range(begin, end):\n        x0[i] += x0[i]\n    return 0\n",
                      "warm", ["f32"], "jg_warm")

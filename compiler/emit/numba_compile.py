@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import cpu_features
 from .compile_error import CompileError
@@ -18,6 +18,9 @@ from numba.core import compiler, types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import NumbaError
 from numba.core.registry import cpu_target
+
+if TYPE_CHECKING:
+    from llvmlite import ir
 
 
 def compile_by_numba(source: str, name: str, codes: list[str], symbol: str) -> bytes:
@@ -48,7 +51,7 @@ def _library(source: str, name: str, codes: list[str], symbol: str) -> Any:
         return library
 
 
-def _shell(symbol: str, callee: str, count: int):
+def _shell(symbol: str, callee: str, count: int) -> ir.Module:
     """A module with the function `symbol`, which calls Numba's function `callee` by Numba's convention."""
     from llvmlite import ir
 

@@ -2,12 +2,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .words import operand
 
+if TYPE_CHECKING:
+    from llvmlite import ir
 
-def call_outlined(builder: Any, name: str, arguments: list, write: Callable, small: bool = False, result: Any = None) -> Any:
+
+def call_outlined(builder: ir.IRBuilder, name: str, arguments: list, write: Callable[[ir.IRBuilder, tuple], Any],
+                  small: bool = False, result: ir.Type | None = None) -> ir.Value:
     """Calls the function `name` of the module with values, words or integers; write(builder, parameters) writes it where it
     is not there yet, and returns what it returns, of type `result`.  `small`: its loops are neither unrolled nor widened."""
     from llvmlite import ir
@@ -27,7 +31,7 @@ def call_outlined(builder: Any, name: str, arguments: list, write: Callable, sma
     return builder.call(function, arguments)
 
 
-def declared(module: Any, name: str, result: Any, arguments: list) -> Any:
+def declared(module: ir.Module, name: str, result: ir.Type, arguments: list) -> ir.Value:
     """An instruction or a C function that the module calls by its name, of these types."""
     from llvmlite import ir
 

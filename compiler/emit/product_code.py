@@ -5,14 +5,18 @@ It is written instruction by instruction: from loops in a kernel's text, LLVM wo
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..kernel import WIDTH
 from . import blocks, tile, turn
 from .instruction import Instruction, fixed
 from .outline import call_outlined
 from .turn import BLOCK
-from .words import Word, loop, scratch, select, smaller
+from .words import Number, Word, loop, scratch, select, smaller
+
+if TYPE_CHECKING:
+    from llvmlite import ir
+
 
 PATTERN = re.compile(r"\bproduct_(f32|f64)x(\d+)_(\d+)\b")
 # what the kernel's sizes argument holds.  `..._along`: whether the terms of a sum lie next to each other in that factor;
@@ -54,7 +58,7 @@ def named_in(source: str) -> dict[str, Instruction]:
 def _instruction(form: Form) -> Instruction:
     pointer = form.code + "*"
 
-    def write(builder, *args):
+    def write(builder: ir.IRBuilder, *args: ir.Value) -> None:
         call_outlined(builder, form.name, list(args), lambda inner, given: _Writer(form, inner, given).write(), small=True)
 
     return fixed("", pointer, pointer, pointer, "i64*", "i64", heavy=True)(write)
@@ -63,7 +67,7 @@ def _instruction(form: Form) -> Instruction:
 class _Writer:
     """Writes the function for one item."""
 
-    def __init__(self, form: Form, builder: Any, args: Any):
+    def __init__(self, form: Form, builder: ir.IRBuilder, args: Any):
         self.form, self.b = form, builder
         self.left, self.right, self.y, sizes, item = args
         self.item = Word(builder, item)
@@ -71,7 +75,7 @@ class _Writer:
                      for k, name in enumerate(SIZES)}
         self.width = 2 * form.lanes
 
-    def write(self):
+    def write(self) -> None:
         form, b, size = self.form, self.b, self.size
         panel, part = self._scratch(DEPTH * widest(form.code)), self._scratch(TURNED_ROWS * NARROWEST)
         tall, corner = self._scratch(form.tall * SPREAD), self._scratch(form.tall * self.width)
@@ -108,7 +112,7 @@ class _Writer:
             b.store(b.load(self._element(part, r * step + c)),
                     self._element(self.y, (batch * size["columns"] + left + c) * size["rows"] + top + r))
 
-    def _fill_panels(self, panel, at, left, wide, k0, terms):
+    def _fill_panels(self, panel: ir.Value, at: Word, left: Word, wide: Word, k0: Word, terms: Word) -> None:
         """panel[c // BLOCK, t, c % BLOCK] = R[k0 + t, left + c]; what lies beyond `wide` is never looked at."""
         b, leading = self.b, self.size["right_leading"]
         with b.if_else(self.size["right_along"].is_equal(1)) as (across, straight):
@@ -125,7 +129,7 @@ class _Writer:
                     b.store(b.load(self._element(self.right, start + i * leading + t)),
                             self._element(panel, into + t * BLOCK + i))
 
-    def _dense_rows(self, tall, at, row, rows, k0, terms) -> tuple:
+    def _dense_rows(self, tall: ir.Value, at: Word, row: Word, rows: Word, k0: Word, terms: Word) -> tuple:
         """(buffer, start, step between rows, step between terms) of L's rows for a tile: copied, or where they lie."""
         b, leading, form = self.b, self.size["left_leading"], self.form
         along = self.size["left_along"].is_equal(1)
@@ -138,17 +142,18 @@ class _Writer:
         return (b.select(copied, tall, self.left), select(b, copied, 0, here), select(b, along, SPREAD, 1),
                 select(b, along, 1, select(b, copied, form.tall, leading)))
 
-    def _tile(self, dense, panel, c, terms, target, place, step):
+    def _tile(self, dense: tuple[ir.Value, Word, Word, Word], panel: ir.Value, c: Word, terms: Word, target: ir.Value,
+              place: Number, step: Number) -> None:
         form, (rows, start, row_step, term_step) = self.form, dense
         panel_at = c // BLOCK * (BLOCK * DEPTH - BLOCK) + c
         tile.call(self.b, tile.Tile(form.code, form.lanes, form.tall, 2, 1, add=True),
                   [rows, start, row_step, panel, panel_at, target, place, step, terms, term_step, BLOCK])
 
-    def _block(self, what: str, *args: Any):
+    def _block(self, what: str, *args: Any) -> None:
         blocks.call(self.b, what, self.form.code, *args)
 
-    def _element(self, buffer: Any, at: Word) -> Any:
+    def _element(self, buffer: ir.Value, at: Word) -> ir.Value:
         return self.b.gep(buffer, [at.value])
 
-    def _scratch(self, count: int) -> Any:
+    def _scratch(self, count: int) -> ir.Value:
         return scratch(self.b, self.form.code, count)

@@ -63,13 +63,13 @@ def _factor(value: Value, flag: bool, first: bool) -> tuple:
     return offset, batch, leading, int((flag == transposed) == first)
 
 
-def _even(rows):
+def _even(rows: sizes.Dim) -> sizes.Dim:
     """Rows of a block where the result is turned: blocks are few, so that their number had better be even."""
     blocks = 2 * ((rows + 2 * TURNED_ROWS - 1) // (2 * TURNED_ROWS))
     return ((rows + blocks - 1) // blocks + TILE_ROWS - 1) // TILE_ROWS * TILE_ROWS
 
 
-def _cut(rows, columns, batch, strip: int) -> tuple:
+def _cut(rows: sizes.Dim, columns: sizes.Dim, batch: sizes.Dim, strip: int) -> tuple:
     """(columns of a strip, rows of a block): strips as wide as `strip`, so that rows are seldom copied, but enough items."""
     while True:
         strips = (columns + strip - 1) // strip * batch

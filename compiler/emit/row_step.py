@@ -1,6 +1,11 @@
 """The scalar expression by which rows of variables change in place."""
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jitgraph.graph.dtypes import DType
+
 from ..builder import Builder
 from ..kernel import CODES
 from ..primitives.elementwise import MAP
@@ -15,7 +20,7 @@ class RowStep:
     Raises NotImplementedError for what no kernel can compute, or may fail while it writes.
     """
 
-    def __init__(self, expression, variables, others):
+    def __init__(self, expression: Callable[..., Any], variables: Sequence[DType], others: Sequence[DType]) -> None:
         builder = Builder()
         self.inputs = [builder.node(INPUT, [], [((), dtype)]).out for dtype in (*variables, *others)]
         found = expression(*self.inputs)

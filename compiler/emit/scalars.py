@@ -5,6 +5,8 @@ intrinsics on the CPU and the GPU, NumPy functions in the simulator.
 """
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from jitgraph.declare.prim import ELEMENTARY
 
 from ..kernel import Statement
@@ -60,7 +62,7 @@ def _wrapped(text: str, code: str) -> str:
     return text if code in ("f32", "f64", "i64", "u64", "b1") else f"{code}({text})"
 
 
-def _float_expression(prim: str, args) -> str:
+def _float_expression(prim: str, args: Sequence[str]) -> str:
     x = args[0]
     simple = {"neg": f"-{x}", "abs": f"fabs({x})", "is_nan": f"{x} != {x}", "is_finite": f"({x} - {x}) == ({x} - {x})",
               "is_inf": f"fabs({x}) == inf({x})", "conj": x, "real": x}
@@ -79,7 +81,7 @@ def _float_expression(prim: str, args) -> str:
     raise NotImplementedError(f"prim {prim} has no kernel expression for floats")
 
 
-def _int_expression(prim: str, args, code: str) -> str:
+def _int_expression(prim: str, args: Sequence[str], code: str) -> str:
     x = args[0]
     y = args[1] if len(args) > 1 else ""
     simple = {"neg": _wrapped(f"0 - {x}" if code != "u64" else f"u64(0) - {x}", code), "abs": _wrapped(f"iabs({x})", code),
@@ -108,7 +110,7 @@ def supported(prim: str, code: str) -> bool:
 
 
 # Reductions: (start value, combination of the accumulator with one more value) as text.
-def reduction(prim: str, code: str, alone: bool = True):
+def reduction(prim: str, code: str, alone: bool = True) -> tuple[str, str]:
     """(initial value, update) of an accumulator `{acc}` of dtype `code` with a value `{x}` of the same dtype; `alone`: in a
     loop that does nothing else."""
     if prim == "add":

@@ -12,7 +12,7 @@ import numpy as np
 from jitgraph.declare.prim import ELEMENTARY
 
 from .. import sizes
-from ..ir import Node
+from ..ir import Node, Value
 from ..kernel import CODES, DTYPE_NAMES, Kernel, Statement
 from . import scalars
 from .kernel_text import bare_kernel
@@ -125,7 +125,7 @@ def emit_update(node: Node) -> Kernel:
     return kernel
 
 
-def _by_value(kernel: Kernel, name: str, value) -> str:
+def _by_value(kernel: Kernel, name: str, value: Value) -> str:
     """The line that takes a number from the sizes argument."""
     code = CODES[value.dtype.name]
     kernel.sizes.append(("scalar", value, code))

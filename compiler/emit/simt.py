@@ -20,7 +20,9 @@ from __future__ import annotations
 
 import ast
 import functools
-from types import SimpleNamespace
+from collections.abc import Callable, Generator, Iterable, Sequence
+from types import CodeType, SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +37,8 @@ class SimulationError(AssertionError):
     """A kernel did what is wrong on a GPU, whether or not one would notice; says which thread did it, and in which line."""
 
 
-def simulate(source: str, name: str, buffers, sizes, blocks: int, threads: int, seed: int | None = None) -> int:
+def simulate(source: str, name: str, buffers: Sequence[np.ndarray], sizes: np.ndarray, blocks: int, threads: int,
+             seed: int | None = None) -> int:
     """Runs function `name` of `source` on a grid and returns the error bits.
 
     Args:
@@ -64,21 +67,21 @@ def simulate(source: str, name: str, buffers, sizes, blocks: int, threads: int, 
 class _Meetings(ast.NodeTransformer):
     """Makes every call that needs other threads a `yield` of (name, line, arguments)."""
 
-    def visit_Call(self, node):
+    def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
         if not isinstance(node.func, ast.Name) or node.func.id not in meetings():
             return node
         request = [ast.Constant(node.func.id), ast.Constant(node.lineno), *node.args]
         return ast.Yield(ast.Tuple(request, ast.Load()))
 
-    def visit_FunctionDef(self, node):
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         self.generic_visit(node)
         node.body.append(ast.parse("if False: yield").body[0])      # a generator, even where no thread needs another
         return node
 
 
 @functools.lru_cache(maxsize=256)
-def _generator_code(source: str):
+def _generator_code(source: str) -> CodeType:
     tree = _Meetings().visit(ast.parse(source))
     return compile(ast.fix_missing_locations(tree), "<kernel>", "exec")
 
@@ -103,13 +106,13 @@ def meetings() -> frozenset:
 class Words:
     """The `sizes` argument: Python ints, and by-value scalars by their bits."""
 
-    def __init__(self, array):
+    def __init__(self, array: np.ndarray) -> None:
         self.array = np.ascontiguousarray(array, np.int64)
 
-    def __getitem__(self, slot):
+    def __getitem__(self, slot: int) -> int:
         return int(self.array[slot])
 
-    def scalar(self, slot, dtype):
+    def scalar(self, slot: int, dtype: np.dtype) -> np.generic:
         return self.array[slot:slot + 1].view(dtype)[0]
 
 
@@ -119,25 +122,25 @@ class Pointer:
     `at` is the simulator's note of who runs: block, thread, and the number of barriers passed (`epoch`).
     """
 
-    def __init__(self, array, name: str, at):
+    def __init__(self, array: np.ndarray, name: str, at: SimpleNamespace) -> None:
         if not array.flags.c_contiguous:
             raise ValueError(f"{name} is not contiguous")
         self.array, self.name, self.at = array.reshape(-1), name, at
         self.written: dict = {}         # element: who wrote it last
         self.read: dict = {}            # element: who has read it since
 
-    def _place(self, index, verb):
+    def _place(self, index: int, verb: str) -> int:
         if not 0 <= index < self.array.size:
             raise SimulationError(f"{self._who()} {verb} element {index} of {self.name}, which has {self.array.size}")
         return int(index)
 
-    def _who(self):
+    def _who(self) -> str:
         return f"thread {self.at.thread} of block {self.at.block}"
 
-    def _me(self):
+    def _me(self) -> tuple[int, int, int]:
         return self.at.block, self.at.thread, self.at.epoch
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> np.generic:
         index = self._place(index, "reads")
         if self.array.flags.writeable:
             me, writer = self._me(), self.written.get(index)
@@ -146,7 +149,7 @@ class Pointer:
             self.read.setdefault(index, set()).add(me)
         return self.array[index]
 
-    def __setitem__(self, index, value):
+    def __setitem__(self, index: int, value: Any) -> None:
         index = self._place(index, "writes")
         if not self.array.flags.writeable:
             raise SimulationError(f"{self._who()} writes element {index} of {self.name}, which is read-only")
@@ -159,12 +162,12 @@ class Pointer:
                 self._race("writes", index, "read", reader)
         self.written[index] = me
 
-    def _race(self, verb, index, did, other):
+    def _race(self, verb: str, index: int, did: str, other: tuple[int, int, int]) -> None:
         raise SimulationError(f"race: {self._who()} {verb} element {index} of {self.name}, which thread {other[1]} of "
                               f"block {other[0]} {did} with no barrier between")
 
 
-def _unordered(a, b) -> bool:
+def _unordered(a: tuple[int, int, int], b: tuple[int, int, int]) -> bool:
     """Whether nothing orders the accesses of two (block, thread, epoch)."""
     return a[0] != b[0] or (a[2] == b[2] and a[1] != b[1])
 
@@ -173,11 +176,11 @@ def _unordered(a, b) -> bool:
 class Grid:
     """What the blocks of one launch share."""
 
-    def __init__(self, source: str, blocks: int, threads: int, random=None):
+    def __init__(self, source: str, blocks: int, threads: int, random: np.random.RandomState | None = None) -> None:
         self.lines, self.blocks, self.threads, self.random = source.splitlines(), blocks, threads, random
         self.at = SimpleNamespace(block=0, thread=0, epoch=0, shared=None)
 
-    def shuffled(self, numbers):
+    def shuffled(self, numbers: Iterable[int]) -> list[int]:
         return list(numbers) if self.random is None else list(self.random.permutation(list(numbers)))
 
     def names(self) -> dict:
@@ -188,7 +191,7 @@ class Grid:
         shared = {f"shared_{code}": functools.partial(self._allocate, t) for code, t in TYPES.items() if code != "b1"}
         return {**found, **shared}
 
-    def _allocate(self, dtype, count):
+    def _allocate(self, dtype: np.dtype, count: int) -> Pointer:
         """The next array of the block's shared memory: the first thread to ask makes it."""
         arrays, asked = self.at.shared
         k = asked[self.at.thread]
@@ -201,21 +204,21 @@ class Grid:
         return arrays[k]
 
 
-def _report(error, bits):
+def _report(error: np.ndarray, bits: int) -> None:
     error[0] |= int(bits)
 
 
 class _Block:
     """The threads of one block: generators, what each waits for, and what it is to be answered."""
 
-    def __init__(self, grid: Grid, index: int, start):
+    def __init__(self, grid: Grid, index: int, start: Callable[[], Generator]) -> None:
         self.grid, self.index, self.epoch = grid, int(index), 0
         self.shared: tuple = ([], [0] * grid.threads)      # arrays; how many each thread asked for
         self.threads = [start() for _ in range(grid.threads)]
         self.requests: list = [None] * grid.threads         # None once the thread has ended
         self.answers: list = [None] * grid.threads
 
-    def run(self):
+    def run(self) -> None:
         ready = set(range(self.grid.threads))
         while ready:
             for warp in self.grid.shuffled(range(self.grid.threads // WARP)):
@@ -224,14 +227,14 @@ class _Block:
             ready = self._pass_barrier()
             self.epoch += 1
 
-    def _run_warp(self, lanes, ready):
+    def _run_warp(self, lanes: range, ready: list[int]) -> None:
         """Runs lanes until each has ended or stands at a barrier."""
         while ready:
             for t in self.grid.shuffled(ready):
                 self._advance(int(t))
             ready = self._answer(lanes)
 
-    def _advance(self, t: int):
+    def _advance(self, t: int) -> None:
         at = self.grid.at
         at.block, at.thread, at.epoch, at.shared = self.index, t, self.epoch, self.shared
         try:
@@ -242,10 +245,10 @@ class _Block:
             raise SimulationError(f"{error}, in line: {self._line(_line_of(error))}") from None
         self.answers[t] = None
 
-    def _line(self, number) -> str:
+    def _line(self, number: int) -> str:
         return self.grid.lines[number - 1].strip()
 
-    def _answer(self, lanes):
+    def _answer(self, lanes: range) -> list[int]:
         """Answers lanes that wait for a function or a fold; returns those that can go on."""
         asking = [t for t in lanes if self.requests[t] and self.requests[t][0] in _functions()]
         if asking:
@@ -285,7 +288,7 @@ class _Block:
         return set(range(self.grid.threads))
 
 
-def _line_of(error) -> int:
+def _line_of(error: BaseException) -> int:
     """The line of the kernel in which an exception was raised."""
     line, trace = 1, error.__traceback__
     while trace is not None:
@@ -295,7 +298,7 @@ def _line_of(error) -> int:
     return line
 
 
-def _compute(function, arguments):
+def _compute(function: Callable, arguments: Sequence[tuple]) -> np.ndarray:
     from ..machine import NumPyMachine
 
     return function(NumPyMachine(), *(np.array(column) for column in zip(*arguments)))
@@ -305,7 +308,7 @@ _COMBINE = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.mini
             "or": np.logical_or}
 
 
-def _fold(prim: str, arguments):
+def _fold(prim: str, arguments: Sequence[tuple]) -> list:
     """What each lane gets from a fold: lane i combined with i ^ 16, then i ^ 8, ... i ^ 1."""
     values, *places = (np.array(column) for column in zip(*arguments))
     distance = WARP // 2
@@ -324,7 +327,7 @@ def _fold(prim: str, arguments):
 
 
 # the meaning of the other names --------------------------------------------------------------------------------------
-def _divided(a, b, what: str):
+def _divided(a: np.integer, b: np.integer, what: str) -> np.generic:
     """Integer division as kernels do it: by 0 it gives 0 and the remainder a."""
     like = a.dtype.type
     if b == 0:
@@ -335,17 +338,17 @@ def _divided(a, b, what: str):
     return _cast(a.dtype)(quotient if what.endswith("div") else rest)
 
 
-def _modulo(a, b, what: str):
+def _modulo(a: Any, b: Any, what: str) -> np.generic:
     if a.dtype.kind != "f":
         return _divided(a, b, what)
     return np.fmod(a, b) if what == "fmod" else np.mod(a, b)
 
 
-def _power(x, y):
+def _power(x: np.integer, y: np.integer) -> np.generic:
     return np.power(x, y) if y >= 0 else x.dtype.type(1)
 
 
-def _cast(dtype):
+def _cast(dtype: np.dtype) -> Callable[[Any], Any]:
     return lambda x: np.asarray(x).astype(dtype)[()]
 
 

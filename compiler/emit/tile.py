@@ -12,12 +12,17 @@ vectors of 16 float32, the last with 5 valid columns, loops 3 deep, and adds to 
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import cpu_features
 from .instruction import Instruction, fixed
 from .outline import call_outlined, declared
 from .vectors import Vectors, lane_count
+
+if TYPE_CHECKING:
+    from llvmlite import ir
+
 
 PATTERN = re.compile(r"\btile_(f32|f64)x(\d+)_(\d+)x(\d+)x(\d+)(_add)?(?:_rest(\d+))?(_rare)?\b")
 LATENCY = 4             # cycles of a fused multiply-add: fewer accumulators than twice that many leave the unit waiting
@@ -91,9 +96,9 @@ def _argument_names(tile: Tile) -> list[str]:
     return ["x", "x_at", "x_step", "w", "w_at", "y", "y_at", "y_step", *loops]
 
 
-def call(builder: Any, tile: Tile, args: list):
+def call(builder: ir.IRBuilder, tile: Tile, args: list) -> None:
     """Calls a tile with values, words or integers, in the order of its arguments."""
-    def write(inner, given):
+    def write(inner: ir.IRBuilder, given: Sequence[ir.Value]) -> None:
         _Writer(tile, inner, dict(zip(_argument_names(tile), given))).write()
 
     call_outlined(builder, tile.name, args, write, small=tile.rare)
@@ -102,7 +107,7 @@ def call(builder: Any, tile: Tile, args: list):
 class _Writer:
     """Writes one tile's instructions."""
 
-    def __init__(self, tile: Tile, builder: Any, args: dict[str, Any]):
+    def __init__(self, tile: Tile, builder: ir.IRBuilder, args: dict[str, Any]):
         from llvmlite import ir
 
         self.tile, self.b, self.args, self.i64 = tile, builder, args, ir.IntType(64)
@@ -113,7 +118,7 @@ class _Writer:
         vector = self.vectors.vector
         self.fma = declared(builder.module, f"llvm.fma.v{tile.lanes}{tile.code}", vector, [vector] * 3)
 
-    def write(self):
+    def write(self) -> None:
         tile, b = self.tile, self.b
         start = self.i64(0)
         sums = self._loop(0, start, start, [self.vectors.zero] * (tile.rows * tile.vectors))
@@ -126,7 +131,7 @@ class _Writer:
                     value = b.fadd(self._load(row, v), value)
                 self._store(row, v, value)
 
-    def _loop(self, level: int, x_at: Any, w_at: Any, sums: list) -> list:
+    def _loop(self, level: int, x_at: ir.Value, w_at: ir.Value, sums: list) -> list:
         """The loops from `level` inwards; returns the accumulators after them."""
         if level == self.tile.depth:
             return self._step(x_at, w_at, sums)
@@ -149,7 +154,7 @@ class _Writer:
         b.position_at_end(after)
         return inner
 
-    def _step(self, x_at: Any, w_at: Any, sums: list) -> list:
+    def _step(self, x_at: ir.Value, w_at: ir.Value, sums: list) -> list:
         tile, b = self.tile, self.b
         row = b.gep(self.w, [w_at])
         weights = [self._load(row, v) for v in range(tile.vectors)]
@@ -161,15 +166,15 @@ class _Writer:
                 made.append(b.call(self.fma, [factor, weights[v], sums[r * tile.vectors + v]]))
         return made
 
-    def _part(self, row: Any, v: int) -> tuple:
+    def _part(self, row: ir.Value, v: int) -> tuple:
         """The place of vector v of a row, and which of its columns are valid where they are not all."""
         tile = self.tile
         place = self.vectors.place(row, self.i64(v * tile.lanes))
         return place, self.mask if tile.rest and v == tile.vectors - 1 else None
 
-    def _load(self, row: Any, v: int) -> Any:
+    def _load(self, row: ir.Value, v: int) -> ir.Value:
         return self.vectors.load(*self._part(row, v))
 
-    def _store(self, row: Any, v: int, value: Any):
+    def _store(self, row: ir.Value, v: int, value: ir.Value) -> None:
         place, mask = self._part(row, v)
         self.vectors.store(place, value, mask)

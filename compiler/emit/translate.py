@@ -64,7 +64,7 @@ def translate(source: str, name: str, codes: list[str], symbol: str, names: dict
     return module
 
 
-def _write_entry(module: ir.Module, symbol: str, kernel: ir.Function):
+def _write_entry(module: ir.Module, symbol: str, kernel: ir.Function) -> None:
     """The function that all kernels have in common: it takes the buffers' addresses from an array."""
     pointer = I64.as_pointer()
     entry = ir.Function(module, ir.FunctionType(I64, [pointer, pointer, I64, I64]), symbol)
@@ -99,7 +99,7 @@ class _Translator:
         self.loops: list[tuple] = []        # (block for continue, block for break) of the loops around
 
     # statements ------------------------------------------------------------------------------------------------
-    def block(self, statements: list):
+    def block(self, statements: list) -> None:
         for statement in statements:
             if self.b.block.is_terminated:          # after a break or a return
                 return
@@ -111,7 +111,7 @@ class _Translator:
             raise Untranslatable(type(node).__name__)
         return method
 
-    def stmt_Assign(self, node):
+    def stmt_Assign(self, node: ast.Assign) -> None:
         (target,) = node.targets
         if not isinstance(target, ast.Tuple):
             self._assign(target, self.expression(node.value))
@@ -122,18 +122,18 @@ class _Translator:
         for one, value in zip(target.elts, values):
             self._assign(one, value)
 
-    def stmt_AugAssign(self, node):
+    def stmt_AugAssign(self, node: ast.AugAssign) -> None:
         old = self._load(node.target) if isinstance(node.target, ast.Subscript) else self.expr_Name(node.target)
         self._assign(node.target, self._binary(node.op, old, self.expression(node.value), node))
 
-    def _assign(self, target, value: Typed):
+    def _assign(self, target: Any, value: Typed) -> None:
         if isinstance(target, ast.Subscript):
             place, code = self._element(target)
             self.b.store(self._stored(value, code), place)
             return
         self.assign(target.id, self._definite(value))
 
-    def assign(self, name: str, value: Typed):
+    def assign(self, name: str, value: Typed) -> None:
         """Gives a variable a value; its type is that of the first."""
         variable = self.variables.setdefault(name, _Variable(value.code, None))
         if variable.code != value.code:
@@ -151,14 +151,14 @@ class _Translator:
             raise Untranslatable(f"{value.code} is stored as {code}")
         return self._cast(value, code).value
 
-    def stmt_Expr(self, node):
+    def stmt_Expr(self, node: ast.Expr) -> None:
         if not isinstance(node.value, ast.Constant):        # a docstring
             self.expression(node.value)
 
-    def stmt_Return(self, node):
+    def stmt_Return(self, node: ast.Return) -> None:
         self.b.ret(self._cast(self._definite(self.expression(node.value)), "i64").value)
 
-    def stmt_If(self, node):
+    def stmt_If(self, node: ast.If) -> None:
         then, other, after = (self.b.append_basic_block(name) for name in ("then", "else", "after"))
         self.b.cbranch(self._truth(self.expression(node.test)), then, other)
         for block, statements in ((then, node.body), (other, node.orelse)):
@@ -168,7 +168,7 @@ class _Translator:
                 self.b.branch(after)
         self.b.position_at_end(after)
 
-    def stmt_While(self, node):
+    def stmt_While(self, node: ast.While) -> None:
         if node.orelse:
             raise Untranslatable("else after a loop")
         head, body, after = (self.b.append_basic_block(name) for name in ("while", "body", "after"))
@@ -181,7 +181,7 @@ class _Translator:
             self.b.branch(head)
         self.b.position_at_end(after)
 
-    def stmt_For(self, node):
+    def stmt_For(self, node: ast.For) -> None:
         if not (isinstance(node.iter, ast.Call) and getattr(node.iter.func, "id", "") == "range" and not node.orelse):
             raise Untranslatable(ast.unparse(node))
         bounds = [self._word(self.expression(a)) for a in node.iter.args]
@@ -191,25 +191,25 @@ class _Translator:
             self._assign(node.target, Typed("i64", index))
             self._body(node.body, following, after)
 
-    def _body(self, statements, again, after):
+    def _body(self, statements: list[ast.stmt], again: ir.Block, after: ir.Block) -> None:
         self.loops.append((again, after))
         self.block(statements)
         self.loops.pop()
 
-    def stmt_Break(self, node):
+    def stmt_Break(self, node: ast.Break) -> None:
         self.b.branch(self.loops[-1][1])
 
-    def stmt_Continue(self, node):
+    def stmt_Continue(self, node: ast.Continue) -> None:
         self.b.branch(self.loops[-1][0])
 
-    def stmt_Pass(self, node):
+    def stmt_Pass(self, node: ast.Pass) -> None:
         pass
 
     # expressions -----------------------------------------------------------------------------------------------
-    def expression(self, node) -> Typed:
+    def expression(self, node: Any) -> Typed:
         return self._method("expr", node)(node)
 
-    def expr_Constant(self, node) -> Typed:
+    def expr_Constant(self, node: ast.Constant) -> Typed:
         if isinstance(node.value, bool):
             return Typed("b1", ir.IntType(1)(node.value))
         if isinstance(node.value, int):
@@ -218,29 +218,29 @@ class _Translator:
             return Typed("f64", ir.DoubleType()(node.value))
         raise Untranslatable(ast.unparse(node))
 
-    def expr_Name(self, node) -> Typed:
+    def expr_Name(self, node: Any) -> Typed:
         variable = self.variables.get(node.id)
         if variable is None:
             raise Untranslatable(f"unknown name {node.id}")
         return Typed(variable.code, variable.value if variable.place is None else self.b.load(variable.place))
 
-    def expr_Subscript(self, node) -> Typed:
+    def expr_Subscript(self, node: ast.Subscript) -> Typed:
         return self._load(node)
 
-    def _load(self, node) -> Typed:
+    def _load(self, node: ast.Subscript) -> Typed:
         place, code = self._element(node)
         return Typed(code, self.b.load(place))
 
-    def _element(self, node) -> tuple:
+    def _element(self, node: ast.Subscript) -> tuple:
         array = self.expression(node.value)
         if not array.code.endswith("*"):
             raise Untranslatable(ast.unparse(node))
         return self.b.gep(array.value, [self._word(self.expression(node.slice))]), array.code[:-1]
 
-    def expr_BinOp(self, node) -> Typed:
+    def expr_BinOp(self, node: ast.BinOp) -> Typed:
         return self._binary(node.op, self.expression(node.left), self.expression(node.right), node)
 
-    def expr_UnaryOp(self, node) -> Typed:
+    def expr_UnaryOp(self, node: ast.UnaryOp) -> Typed:
         value = self.expression(node.operand)
         if isinstance(node.op, ast.USub):
             if value.code == "literal":
@@ -254,7 +254,7 @@ class _Translator:
             return Typed(value.code, self.b.not_(value.value))
         raise Untranslatable(ast.unparse(node))
 
-    def expr_Compare(self, node) -> Typed:
+    def expr_Compare(self, node: ast.Compare) -> Typed:
         if len(node.ops) != 1:
             raise Untranslatable(ast.unparse(node))
         sign = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}.get(type(node.ops[0]))
@@ -268,7 +268,7 @@ class _Translator:
             compare = self.b.icmp_signed if is_signed(a.code) else self.b.icmp_unsigned
         return Typed("b1", compare(sign, a.value, b.value))
 
-    def _alike(self, a: Typed, b: Typed, node) -> tuple[Typed, Typed]:
+    def _alike(self, a: Typed, b: Typed, node: ast.AST) -> tuple[Typed, Typed]:
         """Two numbers as one type in which comparing them means what it means to mathematicians."""
         if a.code == "literal" and b.code != "literal":
             b, a = self._alike(b, a, node)
@@ -287,7 +287,7 @@ class _Translator:
             a, b = self._definite(a), self._definite(b)
         return a, b
 
-    def expr_Call(self, node) -> Typed:
+    def expr_Call(self, node: ast.Call) -> Typed:
         name = getattr(node.func, "id", "")
         arguments = [self.expression(a) for a in node.args]
         if name in CASTS and len(arguments) == 1:
@@ -305,7 +305,7 @@ class _Translator:
         return Typed(code, write(self.b, *(a.value for a in arguments)))
 
     # numbers ---------------------------------------------------------------------------------------------------
-    def _binary(self, op, a: Typed, b: Typed, node) -> Typed:
+    def _binary(self, op: ast.operator, a: Typed, b: Typed, node: ast.AST) -> Typed:
         kind = type(op)
         if a.code == b.code == "literal" and kind in _ON_LITERALS:
             return Typed("literal", _ON_LITERALS[kind](a.value, b.value))

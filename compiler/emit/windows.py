@@ -6,8 +6,6 @@ mind a value twice) and, where that would count, a truth value says that it is n
 """
 from __future__ import annotations
 
-from typing import Any
-
 from .. import sizes
 from ..ir import Node
 from ..kernel import Kernel
@@ -64,7 +62,7 @@ class _Windows(KernelText):
             found.append((name, f"{name}_in"))
         return found
 
-    def count(self, indent: int, taps: list):
+    def count(self, indent: int, taps: list) -> None:
         """Lines that set `count` to the number of taps inside."""
         conditions = [condition for _, _, condition in taps]
         if not any(conditions):
@@ -108,13 +106,13 @@ class _Windows(KernelText):
         return taps
 
 
-def _fits(size: Any, output: Any, stride: int, taps: int, before: Any) -> bool:
+def _fits(size: sizes.Dim, output: sizes.Dim, stride: int, taps: int, before: sizes.Dim) -> bool:
     """Whether every window surely lies inside."""
     numbers = (size, output, before)
     return not any(isinstance(d, sizes.Size) for d in numbers) and before == 0 and (output - 1) * stride + taps <= size
 
 
-def _work(node: Node, pixels: Any) -> Any:
+def _work(node: Node, pixels: sizes.Dim) -> sizes.Dim:
     return pixels * node.attrs["taps"][0] * node.attrs["taps"][1]
 
 

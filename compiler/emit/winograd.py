@@ -7,12 +7,14 @@ the filter's rows and columns but hardly on anything else, so that most layers o
 """
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import winograd
-from ..ir import Node
+from ..ir import Node, Value
 from ..kernel import WIDTH, Kernel
 from .convolve import TileText
+from .tile import Tile
 from .winograd_code import Form
 
 SIZE, PRODUCTS = winograd.SIZE, winograd.SIZE ** 2
@@ -33,7 +35,7 @@ class _Text(TileText):
 
     `down`, `across`: rows and columns of results in a tile."""
 
-    def __init__(self, node: Node, name: str, x: Any, y: Any, shape: Any):
+    def __init__(self, node: Node, name: str, x: Value, y: Value, shape: Sequence[Any]):
         super().__init__(node, name, 1)
         self.kh, self.kw, channels, out = shape
         self.down, self.across = (SIZE + 1 - taps for taps in (self.kh, self.kw))
@@ -48,19 +50,19 @@ class _Text(TileText):
                             ("block", self.block), ("x_row", x.shape[2] * channels), ("y_row", wide * out)):
             self.given(name, value)
 
-    def position(self, indent: int, number: str):
+    def position(self, indent: int, number: str) -> None:
         """Lines that find a tile by its number: x_at and y_at, where its images and its results begin."""
         self.lines_at(indent, [
             f"n = quotient({number}, each)", f"rest = {number} - n * each", "i = quotient(rest, columns)",
             "j = rest - i * columns", f"x_at = (n * high + i * {self.down}) * x_row + j * {self.across} * channels",
             f"y_at = (n * quotient(each, columns) + i) * {self.down} * y_row + j * {self.across} * out"])
 
-    def transform(self, indent: int, kind: str, down: int, across: int, source: str, target: str, channels: Any):
+    def transform(self, indent: int, kind: str, down: int, across: int, source: str, target: str, channels: int | str) -> None:
         """A tile's transformation, which may find something `wrong`: infinite or not a number."""
         found = "wrong += " if kind == "result" else ""
         self.line(indent, f"{found}{Form(kind, self.code, down, across).name}({source}, {target}, {channels})")
 
-    def multiply(self, indent: int, rows: int, columns: Any, write, add: bool = False):
+    def multiply(self, indent: int, rows: int, columns: str, write: Callable[[Tile, str, str], str], add: bool = False) -> None:
         """All products, by register tiles; write(tile, first row, first column) is the call for product p."""
         self.line(indent, f"for p in range({PRODUCTS}):")
         self.line(indent + 1, f"for u in range(0, {columns}, {self.unit}):")
@@ -119,7 +121,7 @@ def emit_weights(node: Node) -> Kernel:
     return text.kernel([w], channels, (0.5, SIZE * SIZE * out))
 
 
-def _give_taps(text: TileText, node: Node, shape: Any):
+def _give_taps(text: TileText, node: Node, shape: Sequence[Any]) -> None:
     """The sizes first_tap, where the filter's first tap begins, and tap, the step to the next; flipped, from its last back."""
     kh, kw, channels, out = shape
     flipped = node.attrs["flipped"]

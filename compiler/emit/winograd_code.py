@@ -19,6 +19,8 @@ from .words import Word, loop
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from llvmlite import ir
+
     from ..winograd_matrices import Matrix
 
 PATTERN = re.compile(r"\bwinograd_(pixels|weights|result)_(f32|f64)x(\d+)_(\d)x(\d)\b")
@@ -50,7 +52,7 @@ def named_in(source: str) -> dict[str, Instruction]:
 def _instruction(form: Form) -> Instruction:
     pointer = form.code + "*"
 
-    def write(builder, *args):
+    def write(builder: ir.IRBuilder, *args: ir.Value) -> ir.Value:
         return call_outlined(builder, form.name, list(args), lambda inner, given: _Writer(form, inner).write(*given),
                              small=True, result=llvm_type("i64"))
 
@@ -60,14 +62,14 @@ def _instruction(form: Form) -> Instruction:
 class _Writer:
     """Writes the function for one tile."""
 
-    def __init__(self, form: Form, builder: Any):
+    def __init__(self, form: Form, builder: ir.IRBuilder):
         self.form, self.b = form, builder
         self.vectors = Vectors(builder, form.code, lane_count(form.code))
         name = f"llvm.fmuladd.v{self.vectors.lanes}{form.code}"
         self.constants: dict[Fraction, Any] = {}
         self.fma = declared(builder.module, name, self.vectors.vector, [self.vectors.vector] * 3)
 
-    def write(self, *args) -> Any:
+    def write(self, *args: ir.Value) -> Any:
         b, vectors, form = self.b, self.vectors, self.form
         x, at, row, column, to, *steps, channels = [Word(b, a) if str(a.type) == "i64" else a for a in args]
         to_at, to_row, to_column = steps
@@ -77,7 +79,7 @@ class _Writer:
             seen = b.alloca(vectors.vector)
         b.store(vectors.zero, seen)
         with loop(b, 0, channels, vectors.lanes) as c:
-            def place(array, at, i, row, j, column):
+            def place(array: ir.Value, at: Word, i: int, row: Word, j: int, column: Word) -> ir.Value:
                 return vectors.place(array, (at + row * i + column * j + c).value)
 
             turned = [self._along(form.down, [vectors.load(place(x, at, i, row, j, column)) for i in range(rows)])
@@ -117,7 +119,7 @@ class _Writer:
         return [self._sum([(row[0], first), (row[1], pairs[k % 2][0]), (row[3], pairs[k % 2][1]), (row[5], last)])
                 for k, row in enumerate(matrix)]
 
-    def _sum(self, terms: Any) -> Any:
+    def _sum(self, terms: Any) -> ir.Value:
         """The sum of (factor, value) pairs; it begins with a value that is not multiplied, if there is one."""
         (factor, total), *others = sorted(((f, v) for f, v in terms if f), key=lambda term: term[0] != 1)
         if factor != 1:
@@ -126,10 +128,10 @@ class _Writer:
             total = self.b.fadd(total, value) if f == 1 else self._fma(self._constant(f), value, total)
         return total
 
-    def _constant(self, factor: Fraction) -> Any:
+    def _constant(self, factor: Fraction) -> ir.Value:
         if factor not in self.constants:        # its text is long: llvmlite remembers that of an object
             self.constants[factor] = self.vectors.constant(float(factor))
         return self.constants[factor]
 
-    def _fma(self, a: Any, x: Any, y: Any) -> Any:
+    def _fma(self, a: ir.Value, x: ir.Value, y: ir.Value) -> ir.Value:
         return self.b.call(self.fma, [a, x, y])

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from .instruction import llvm_type
+
+if TYPE_CHECKING:
+    from llvmlite import ir
 
 Number = Union["Word", int]
 
@@ -30,10 +33,10 @@ class Word:
 
     __slots__ = ("builder", "value")
 
-    def __init__(self, builder: Any, value: Any):
+    def __init__(self, builder: ir.IRBuilder, value: Any):
         self.builder, self.value = builder, value
 
-    def of(self, other: Number) -> Any:
+    def of(self, other: Number) -> ir.Value:
         """The instruction's operand for a word or a constant."""
         return other.value if isinstance(other, Word) else self.value.type(other)
 
@@ -45,7 +48,7 @@ class Word:
 class Variable:
     """A local variable, an int64."""
 
-    def __init__(self, builder: Any, start: int):
+    def __init__(self, builder: ir.IRBuilder, start: int):
         from llvmlite import ir
 
         self.builder = builder
@@ -53,13 +56,13 @@ class Variable:
             self.place = builder.alloca(ir.IntType(64))
         self.set(start)
 
-    def set(self, value: Number):
+    def set(self, value: Number) -> None:
         self.builder.store(operand(value), self.place)
 
     def get(self) -> Word:
         return Word(self.builder, self.builder.load(self.place))
 
-    def add(self, value: Number):
+    def add(self, value: Number) -> None:
         self.set(self.get() + value)
 
 
@@ -68,7 +71,7 @@ def smaller(a: Word, b: Number) -> Word:
     return Word(a.builder, a.builder.select(a.is_below(b), a.value, a.of(b)))
 
 
-def select(builder: Any, condition: Any, a: Number, b: Number) -> Word:
+def select(builder: ir.IRBuilder, condition: ir.Value, a: Number, b: Number) -> Word:
     """`a` where a truth value holds, else `b`."""
     return Word(builder, builder.select(condition, operand(a), operand(b)))
 
@@ -81,14 +84,15 @@ def operand(value: Any) -> Any:
 
 
 @contextmanager
-def loop(builder: Any, start: Number, stop: Word, step: Number = 1) -> Iterator[Word]:
+def loop(builder: ir.IRBuilder, start: Number, stop: Word, step: Number = 1) -> Iterator[Word]:
     """A loop over range(start, stop, step), with a positive step."""
     with counted(builder, stop.of(start), stop.value, stop.of(step)) as (index, _, _):
         yield Word(builder, index)
 
 
 @contextmanager
-def counted(builder: Any, start: Any, stop: Any, step: Any) -> Iterator[tuple[Any, Any, Any]]:
+def counted(builder: ir.IRBuilder, start: ir.Value, stop: ir.Value,
+            step: ir.Value) -> Iterator[tuple[ir.Value, ir.Block, ir.Block]]:
     """The same with values: (index, the block that goes on to the next index, the block after the loop)."""
     before = builder.block
     head, body, following, after = (builder.append_basic_block() for _ in range(4))
@@ -108,7 +112,7 @@ def counted(builder: Any, start: Any, stop: Any, step: Any) -> Iterator[tuple[An
 
 
 @contextmanager
-def forever(builder: Any) -> Iterator[Any]:
+def forever(builder: ir.IRBuilder) -> Iterator[Callable[[], Any]]:
     """A loop that ends where its body calls the function it is given."""
     head, end = builder.append_basic_block(), builder.append_basic_block()
     builder.branch(head)
@@ -119,7 +123,7 @@ def forever(builder: Any) -> Iterator[Any]:
     builder.position_at_end(end)
 
 
-def scratch(builder: Any, code: str, count: int) -> Any:
+def scratch(builder: ir.IRBuilder, code: str, count: int) -> ir.Value:
     """An array of elements on the stack, aligned to lines of the cache."""
     with builder.goto_entry_block():
         space = builder.alloca(llvm_type(code), operand(count))

@@ -6,9 +6,13 @@ elements are fed to the body and fetched from it.
 """
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from jitgraph.graph.function_graph import is_state
+from jitgraph.graph.function_graph import FunctionGraph, is_state
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.tensor import Tensor
 from jitgraph.tensor_arrays.in_place_ops import is_in_place
 
 from ..prune import Reached
@@ -18,12 +22,15 @@ from .steps import (
     AddElement,
     AddProduct,
     ArrayPlace,
+    Change,
     OfFetch,
     OfVariable,
     Operand,
     PushOnStack,
+    Store,
     StoreElement,
     StoreLast,
+    Take,
     TakeElement,
     TakeElementInPlace,
     TakeFlow,
@@ -44,14 +51,14 @@ class Division:
     arrays and stacks in place.  `collects`: whether products that are added up are collected.
     """
 
-    def __init__(self, body, invariant, cond, collects: bool):
+    def __init__(self, body: FunctionGraph, invariant: list[bool], cond: FunctionGraph, collects: bool) -> None:
         self.body, self.invariant, self.cond, self.collects = body, invariant, cond, collects
-        self.fed: list = []
-        self.takes: list = []
+        self.fed: list[Tensor] = []
+        self.takes: list[Take] = []
         self.targets: list[int] = []
-        self.fetches: list = []
-        self.stores: list = []
-        self.changes: list = []
+        self.fetches: list[Tensor] = []
+        self.stores: list[Store] = []
+        self.changes: list[Change] = []
         self.lists: set[int] = set()                # lists: without their boxes while the loop runs
         self.sums: dict[int, ProductSum] = {}       # variables to which every iteration adds a product
         self.looked_at: set[int] = set()            # variables that say what is taken
@@ -80,7 +87,7 @@ class Division:
         self.in_place |= bool(self.changes)
 
     # taking ----------------------------------------------------------------------------------------------------
-    def _pop(self, k, output) -> bool:
+    def _pop(self, k: int, output: Tensor) -> bool:
         """The last element of a list that is a loop variable, and the list without it."""
         op = output.op
         if op.type != "TensorListPopBack" or output.value_index or not self._alone(k, output, 0) or not self._unseen(k):
@@ -89,7 +96,7 @@ class Division:
         self._feed(op.outputs[1], TakeLast(k), ())
         return True
 
-    def _reads(self):
+    def _reads(self) -> None:
         """Elements of TensorArrays that the loop does not change, or not before they are read."""
         for op in self.operations:
             if op.type == "TensorArrayReadV3" and self._apart(op):
@@ -99,7 +106,7 @@ class Division:
             elif op.type == "TensorArrayElementGradient" and self._apart(op):
                 self._read_gradient(op)
 
-    def _read(self, op):
+    def _read(self, op: Operation) -> None:
         handle, flow = self._place(op.inputs[0]), self._place(op.inputs[2])
         index = self.expressions.function(op.inputs[1])
         if handle is None or flow is None or index is None:
@@ -107,7 +114,7 @@ class Division:
         looked_at = {handle, flow, *self.expressions.variables(op.inputs[1])}
         self._feed(op.outputs[0], TakeElement(op, handle, flow, index), looked_at)
 
-    def _read_gradient(self, op):
+    def _read_gradient(self, op: Operation) -> None:
         flow, index, zeros = self._place(op.inputs[0]), self.expressions.function(op.inputs[1]), self._zeros_like(op.inputs[2])
         if flow is None or index is None or zeros is None:
             return
@@ -116,7 +123,7 @@ class Division:
             looked_at |= {number for is_fed, number in zeros.places if not is_fed}
         self._feed(op.outputs[0], TakeGradient(flow, index, zeros), looked_at)
 
-    def _zeros_like(self, tensor) -> np.ndarray | ZerosLike | None:
+    def _zeros_like(self, tensor: Tensor) -> np.ndarray | ZerosLike | None:
         """Zeros of a tensor's shape; None if that does not follow from what is known before the body runs."""
         shape = tensor._shape
         if shape is not None and None not in shape:
@@ -136,17 +143,17 @@ class Division:
                 seen.update(one.op.inputs)
         return ZerosLike(tensor, [*given], [*given.values()])
 
-    def _read_in_place(self, op):
+    def _read_in_place(self, op: Operation) -> None:
         array, index = self._array(op.inputs[0]), self.expressions.function(op.inputs[1])
         if array is not None and index is not None and self._is_first(op.inputs[2]):
             self._feed(op.outputs[0], TakeElementInPlace(op, array, index))
 
-    def _pop_in_place(self, op):
+    def _pop_in_place(self, op: Operation) -> None:
         k = self._place(op.inputs[0])
         if k is not None and len(self.body.inputs[k]._consumers) == 1:
             self._feed(op.outputs[0], TakeFromStack(op, k))
 
-    def _feed(self, tensor, take, looked_at=None):
+    def _feed(self, tensor: Tensor, take: Take, looked_at: Iterable[int] | None = None) -> None:
         """Has `take` give a tensor's value, by looking at these variables (None: at what changes in place)."""
         self.in_place |= looked_at is None
         self.looked_at.update(looked_at or ())
@@ -155,7 +162,7 @@ class Division:
         self.takes.append(take)
 
     # storing ---------------------------------------------------------------------------------------------------
-    def _is_stored(self, k, output) -> bool:
+    def _is_stored(self, k: int, output: Tensor) -> bool:
         """Whether the next value of variable `k` comes about by a step of the loop, and not as a fetch."""
         op = output.op
         if op.type == "TensorListPushBack":
@@ -167,30 +174,35 @@ class Division:
         product = self._product(k, output)
         return product is not None and self._alone(k, output, 0) and self._apart(product) and self._unseen(k)
 
-    def _store(self, k, output):
+    def _store(self, k: int, output: Tensor) -> Store:
         """The step that gives the next value of variable `k`."""
         op = output.op
         if op.type == "TensorListPushBack":
             self.lists.add(k)
             return StoreLast(k, self._operand(op.inputs[1]))
         if op.type == "TensorArrayWriteV3":
-            return StoreElement(op, k, self._place(op.inputs[0]), self._operand(op.inputs[1]), self._operand(op.inputs[2]))
+            handle = self._place(op.inputs[0])
+            assert handle is not None
+            return StoreElement(op, k, handle, self._operand(op.inputs[1]), self._operand(op.inputs[2]))
         if op.type == "AddN" and self._one_element(op.inputs[1]):
             one = op.inputs[1].op
-            return AddElement(k, self._place(one.inputs[0]), self._operand(one.inputs[1]), self._operand(one.inputs[2]))
+            flow = self._place(one.inputs[0])
+            assert flow is not None
+            return AddElement(k, flow, self._operand(one.inputs[1]), self._operand(one.inputs[2]))
         product = self._product(k, output)
+        assert product is not None
         self.sums[k] = ProductSum(product)
         return AddProduct(k, self._operand(product.inputs[0]), self._operand(product.inputs[1]))
 
-    def _product(self, k, output):
+    def _product(self, k: int, output: Tensor) -> Operation | None:
         return product_in(output, self.body.inputs[k]) if self.collects else None
 
-    def _one_element(self, tensor) -> bool:
+    def _one_element(self, tensor: Tensor) -> bool:
         """Whether a tensor is the gradient that one read of a TensorArray sends, for this sum only."""
         return (tensor.op.type == "TensorArrayGradientOfElement" and len(tensor._consumers) == 1
                 and self._apart(tensor.op) and self._place(tensor.op.inputs[0]) is not None)
 
-    def _operand(self, tensor) -> Operand:
+    def _operand(self, tensor: Tensor) -> Operand:
         """Where the value of a tensor is after the iteration, in memory that nobody writes."""
         k = self._place(tensor)
         if k is not None:
@@ -202,12 +214,12 @@ class Division:
         self.stored_fetches.add(number)
         return OfFetch(number)
 
-    def _place(self, tensor) -> int | None:
+    def _place(self, tensor: Tensor) -> int | None:
         """The number of the input of the body that a tensor is, None if it is none."""
         return self.places.get(through(tensor))
 
     # arrays and stacks that are changed in place ---------------------------------------------------------------
-    def _array(self, handle) -> ArrayPlace | None:
+    def _array(self, handle: Tensor) -> ArrayPlace | None:
         """What stands behind a handle that no iteration changes."""
         k = self._place(handle)
         if k is not None:
@@ -216,7 +228,7 @@ class Division:
         around = self._array(op.inputs[0]) if op.type == "TensorArrayGradV3" and is_in_place(op) else None
         return None if around is None else ArrayPlace(around.variable, (*around.sources, op.attrs["source"]))
 
-    def _is_first(self, flow) -> bool:
+    def _is_first(self, flow: Tensor) -> bool:
         """Whether a flow says of nothing in the iteration that it must come before."""
         while flow not in self.places:
             op = flow.op
@@ -228,7 +240,7 @@ class Division:
                 return False
         return True
 
-    def _is_last(self, flow) -> bool:
+    def _is_last(self, flow: Tensor) -> bool:
         """Whether nothing in the iteration waits for a flow but the next value of a variable."""
         stack = list(flow._consumers)
         while stack:
@@ -254,22 +266,26 @@ class Division:
                     self._feed(op.outputs[0], TakeFlow())
         return found
 
-    def _change(self, op):
+    def _change(self, op: Operation) -> Change:
         """The step that does what such an operation does."""
         if op.type in ("StackPushV2", "StackPush"):
-            return PushOnStack(op, self._place(op.inputs[0]), self._operand(op.inputs[1]))
-        return WriteInPlace(op, self._array(op.inputs[0]), self._operand(op.inputs[1]), self._operand(op.inputs[2]))
+            k = self._place(op.inputs[0])
+            assert k is not None
+            return PushOnStack(op, k, self._operand(op.inputs[1]))
+        array = self._array(op.inputs[0])
+        assert array is not None
+        return WriteInPlace(op, array, self._operand(op.inputs[1]), self._operand(op.inputs[2]))
 
     # what may be done outside ----------------------------------------------------------------------------------
-    def _apart(self, op) -> bool:
+    def _apart(self, op: Operation) -> bool:
         """Whether nothing but data says when an operation is to run."""
         return not op.control_inputs and op not in self.waited
 
-    def _unseen(self, k) -> bool:
+    def _unseen(self, k: int) -> bool:
         """Whether the loop's condition does not look at a variable."""
         return not self.cond.inputs[k]._consumers and self.cond.inputs[k] not in self.cond.outputs
 
-    def _alone(self, k, output, position) -> bool:
+    def _alone(self, k: int, output: Tensor, position: int) -> bool:
         """Whether an operation is the only one that uses variable `k` (its input `position`), and only for `output`."""
         into = self.body.inputs[k]
         return (self._apart(output.op) and output.op.inputs[position] is into and not output._consumers

@@ -1,9 +1,14 @@
 """Scalars of a loop as Python expressions: `i < n` and `i - 1` cost less than a run of a plan."""
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
 from jitgraph.declare.prim import PRIMS
 from jitgraph.graph.build import group_inputs
-from jitgraph.graph.function_graph import is_state
+from jitgraph.graph.function_graph import FunctionGraph, is_state
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.tensor import Tensor
 
 from ..builder import Builder
 from ..primitives.elementwise import MAP
@@ -19,21 +24,21 @@ class Condition:
     the scalars in it that no iteration changes.
     """
 
-    def __init__(self, graph, invariant):
+    def __init__(self, graph: FunctionGraph, invariant: Iterable[bool]) -> None:
         self.fixed: list = []
         self._invariant = {t for t, constant in zip(graph.inputs, invariant) if constant and not is_state(t)}
         self._expressions = Expressions(graph, self._fix)
         self.test = None if graph.control_outputs else self._expressions.function(graph.outputs[0])
         self.variables = set() if self.test is None else self._expressions.variables(graph.outputs[0])
 
-    def _fix(self, tensor):
+    def _fix(self, tensor: Tensor) -> bool:
         if tensor.op.type == "Placeholder" or tensor in self._expressions.names or not self._is_fixed(tensor):
             return False
         self._expressions.add_fed(tensor, len(self.fixed))
         self.fixed.append(tensor)
         return True
 
-    def _is_fixed(self, tensor) -> bool:
+    def _is_fixed(self, tensor: Tensor) -> bool:
         """Whether a scalar depends on nothing that changes from one iteration to the next."""
         stack, seen = [tensor], set()
         while stack:
@@ -49,7 +54,7 @@ class Condition:
         return True
 
 
-def through(tensor):
+def through(tensor: Tensor) -> Tensor:
     """What a tensor is a mere copy of."""
     while (opdef := tensor.op.opdef) is not None and opdef.forwards and not (opdef.placeholder or opdef.state) and \
             not tensor.op.control_inputs and not tensor.op.inputs[0].dtype._is_ref_dtype:
@@ -57,7 +62,7 @@ def through(tensor):
     return tensor
 
 
-def spelling(op) -> str:
+def spelling(op: Operation) -> str:
     """What Python writes between or before the arguments of an operation that is one scalar function of them; "" for others.
 
     Python's numbers know no overflow in floating point, nor does it round as they do in 32 bits: arithmetic counts if it is
@@ -86,29 +91,29 @@ def spelling(op) -> str:
 class Expressions:
     """Scalars of a function's graph as functions (variables, fed tensors) -> value."""
 
-    def __init__(self, graph, fix=lambda tensor: False):
+    def __init__(self, graph: FunctionGraph, fix: Callable[[Tensor], bool] = lambda tensor: False) -> None:
         self.places = {t: k for k, t in enumerate(graph.inputs) if not is_state(t)}
         self.names = {t: f"v[{k}]" for t, k in self.places.items()}
         self.scope: dict = {}
         self.fix = fix              # a way out for what is not an expression: whether it gave the tensor a name
 
-    def add_fed(self, tensor, number):
+    def add_fed(self, tensor: Tensor, number: int) -> None:
         """Tensor `tensor` is element `number` of the fed ones."""
         self.names[tensor] = f"f[{number}]"
 
-    def function(self, tensor):
+    def function(self, tensor: Tensor) -> Callable[[Sequence, Sequence], Any] | None:
         """The function for a tensor; None if it is not such an expression."""
         text = self._text(tensor, [0])
         return None if text is None else eval(compile(f"lambda v, f: {text}", "<scalar of a loop>", "eval"), self.scope)
 
-    def variables(self, tensor) -> set[int]:
+    def variables(self, tensor: Tensor) -> set[int]:
         """The numbers of the variables that a tensor's function looks at."""
         tensor = through(tensor)
         if tensor in self.names:
             return {self.places[tensor]} if tensor in self.places else set()
         return set().union(*(self.variables(t) for t in tensor.op.inputs))
 
-    def _text(self, tensor, count):
+    def _text(self, tensor: Tensor, count: list[int]) -> str | None:
         count[0] += 1
         tensor = through(tensor)
         op = tensor.op

@@ -8,11 +8,13 @@ reads and writes the whole total; so a loop collects pairs, and a sub-program of
 from __future__ import annotations
 
 from jitgraph.graph.graph import Graph
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.tensor import Tensor
 
 LEAST = 1 << 12         # elements of a total from which collecting is worth while
 
 
-def product_in(tensor, total):
+def product_in(tensor: Tensor, total: Tensor) -> Operation | None:
     """The MatMul that a loop adds to its variable `total` in each iteration, where `tensor` is the next value; None if
     it is not such a sum, or too small."""
     op = tensor.op
@@ -31,7 +33,7 @@ class ProductSum:
     `op` is the MatMul; `axes`: along which axis of each factor the terms of a product run.
     """
 
-    def __init__(self, op):
+    def __init__(self, op: Operation) -> None:
         from jitgraph.ops.arrays.identity import placeholder
         from jitgraph.ops.elementwise.arithmetic import add
         from jitgraph.ops.linalg.matmul import matmul

@@ -17,11 +17,14 @@ from jitgraph.declare.prim import CHECKED
 from jitgraph.graph.build import group_inputs
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.dtypes import as_dtype
-from jitgraph.graph.function_graph import BRANCHING, CALLS, is_state
+from jitgraph.graph.function_graph import BRANCHING, CALLS, FunctionGraph, is_state
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.tensor import Tensor
 
 from .. import ranges
 from ..builder import Builder
 from ..emit import scalars
+from ..ir import Node, Value
 from ..kernel import CODES, DTYPE_NAMES, Statement
 from ..order import body_variables, order, variable_of
 from ..primitives.elementwise import CAST, MAP
@@ -52,7 +55,7 @@ class ScalarLoop(NamedTuple):
     constants: list
 
 
-def scalar_loop(op) -> ScalarLoop | None:
+def scalar_loop(op: Operation) -> ScalarLoop | None:
     """The kernel of a While, or None if its functions are not made of elementwise operations on scalars."""
     if any(writes for _, writes in body_variables(op)):
         return None
@@ -63,8 +66,9 @@ def scalar_loop(op) -> ScalarLoop | None:
 
 
 class _Writer:
-    def __init__(self, op):
-        self.op, self.lines, self.depth, self.count = op, [], 1, 0
+    def __init__(self, op: Operation) -> None:
+        self.op, self.depth, self.count = op, 1, 0
+        self.lines: list[str] = []
         self.constants: list = []
         self.types: dict[str, str] = {}
         self.ranges: dict[str, tuple[int, int]] = {}        # of integers, as far as they are known
@@ -92,7 +96,7 @@ class _Writer:
             self.depth -= 1
         return self._finish(names, codes, changes)
 
-    def _settled(self, body):
+    def _settled(self, body: FunctionGraph) -> tuple[int, list] | None:
         """(number of iterations, ranges of the variables after them), or None where knowing these spares no division."""
         found = [None] * len(body.inputs)
         for count in range(SETTLING + 1):
@@ -107,7 +111,8 @@ class _Writer:
                 break
         return None
 
-    def _iterations(self, cond, body, names, changes, limit: str, code: int):
+    def _iterations(self, cond: FunctionGraph, body: FunctionGraph, names: list[str], changes: list[int], limit: str,
+                    code: int) -> None:
         """The loop, up to `limit` iterations, after which it ends with `code`."""
         self.line("while True:")
         self.depth += 1
@@ -126,7 +131,7 @@ class _Writer:
         self._assign([names[k] for k in changes], [results[k] for k in changes])
         self.depth -= 1
 
-    def _finish(self, names, codes, changes) -> ScalarLoop:
+    def _finish(self, names: list[str], codes: list[str], changes: list[int]) -> ScalarLoop:
         buffers = [f"b{k}" for k in range(len(names))]
         fixed = [f"k{k}" for k in range(len(self.constants))]
         head = [f"def scalar_loop({', '.join([*buffers, *fixed])}, sizes, begin, end):"]
@@ -139,7 +144,7 @@ class _Writer:
         return ScalarLoop(source, [*codes, *(code for _, code in self.constants)], [a for a, _ in self.constants])
 
     # text ------------------------------------------------------------------------------------------------------
-    def line(self, text: str):
+    def line(self, text: str) -> None:
         if len(self.lines) > LARGEST:
             raise NotScalar
         self.lines.append("    " * self.depth + text)
@@ -150,7 +155,7 @@ class _Writer:
         self.types[name] = code
         return name
 
-    def _assign(self, names, values):
+    def _assign(self, names: list[str], values: list[str]) -> None:
         """names = values, all at once."""
         fresh = [self._name("w", self.types[v]) for v in values]
         for name, value in zip(fresh, values):
@@ -158,7 +163,7 @@ class _Writer:
         for name, value in zip(names, fresh):
             self.line(f"{name} = {value}")
 
-    def _constant(self, array, code: str) -> str:
+    def _constant(self, array: np.ndarray, code: str) -> str:
         for k, (known, known_code) in enumerate(self.constants):
             if known_code == code and known.tobytes() == array.tobytes():
                 return f"c{k}"
@@ -167,11 +172,11 @@ class _Writer:
         return f"c{len(self.constants) - 1}"
 
     # functions -------------------------------------------------------------------------------------------------
-    def _function(self, graph, arguments) -> list[str]:
+    def _function(self, graph: FunctionGraph, arguments: list[str]) -> list[str]:
         """Writes a function for arguments in these names; returns the names of its results."""
         return _Block(self, graph, arguments).write()
 
-    def call(self, op, arguments) -> list[str]:
+    def call(self, op: Operation, arguments: list[str]) -> list[str]:
         """Writes an If, Case or While inside; returns the names of its results."""
         if any(writes for _, writes in body_variables(op)):
             raise NotScalar
@@ -181,7 +186,7 @@ class _Writer:
             return self._function(bodies(op)[0], arguments)
         return self._loop(op, arguments)
 
-    def _branches(self, op, arguments) -> list[str]:
+    def _branches(self, op: Operation, arguments: list[str]) -> list[str]:
         index, *arguments = arguments
         functions = bodies(op)
         results = [self._name("r", _code(t)) for t in op.outputs]
@@ -197,7 +202,7 @@ class _Writer:
             self.depth -= 1
         return results
 
-    def _loop(self, op, arguments) -> list[str]:
+    def _loop(self, op: Operation, arguments: list[str]) -> list[str]:
         cond, body = bodies(op)
         names = [self._name("u", self.types[a]) for a in arguments]
         for name, value in zip(names, arguments):
@@ -221,7 +226,7 @@ class _Writer:
 class _Block:
     """One function of scalars being written: its operations become primitives, each primitive a line."""
 
-    def __init__(self, writer: _Writer, graph, arguments):
+    def __init__(self, writer: _Writer, graph: FunctionGraph, arguments: list[str]) -> None:
         self.writer, self.graph = writer, graph
         self.b = Builder()
         self.names: dict = {}           # value -> name
@@ -229,7 +234,7 @@ class _Block:
         for tensor, name in zip(graph.inputs, arguments):
             self.values[tensor] = self._given(name)
 
-    def _given(self, name: str):
+    def _given(self, name: str) -> Value:
         value = self.b.node(INPUT, [], [((), DTYPES[self.writer.types[name]])]).out
         self.names[value] = name
         return value
@@ -249,7 +254,7 @@ class _Block:
             self._operation(op)
         return [self._named(self.values[t]) for t in self.graph.outputs]
 
-    def _operation(self, op):
+    def _operation(self, op: Operation) -> None:
         opdef = op.opdef
         if op.type in ("NoOp", "ControlTrigger") or op.outputs and all(t in self.values for t in op.outputs):
             return
@@ -267,7 +272,7 @@ class _Block:
             results = self._primitives(op, inputs)
         self.values.update(zip(op.outputs, results))
 
-    def _primitives(self, op, inputs) -> list:
+    def _primitives(self, op: Operation, inputs: list[Value]) -> list:
         opdef = op.opdef
         function = opdef.scalar or opdef.lower
         if opdef.host or opdef.state or opdef.stateful or opdef.dynamic or function is None or not inputs:
@@ -287,9 +292,10 @@ class _Block:
             raise NotScalar
         return results
 
-    def _line(self, node):
+    def _line(self, node: Node) -> None:
         """Writes one primitive."""
-        if node.kind is CONST and not node.out.rank and node.out.constant.dtype != object:
+        known_value = node.out.constant
+        if known_value is not None and node.kind is CONST and not node.out.rank and known_value.dtype != object:
             return
         if node.kind not in (MAP, CAST) or node.out.shape != () or node.out.dtype.name not in CODES:
             raise NotScalar
@@ -318,7 +324,7 @@ class _Block:
         if found is not None:
             writer.ranges[name] = found
 
-    def _remainder(self, node, prim, args, code, divisor: int) -> bool:
+    def _remainder(self, node: Node, prim: str, args: tuple[str, ...], code: str, divisor: int) -> bool:
         """Writes a remainder without a division, where the range of the number allows it."""
         writer = self.writer
         writer.ranges[args[1]] = (divisor, divisor)
@@ -334,22 +340,23 @@ class _Block:
             writer.ranges[name] = found
         return True
 
-    def _named(self, value) -> str:
+    def _named(self, value: Value) -> str:
         name = self.names.get(value)
         if name is None:
-            if value.node.kind is not CONST or value.rank or value.constant.dtype == object:
+            known = value.constant
+            if known is None or value.node.kind is not CONST or value.rank or known.dtype == object:
                 raise NotScalar
             code = CODES.get(value.dtype.name)
             if code is None:
                 raise NotScalar
-            array = np.asarray(value.constant, value.dtype.as_numpy_dtype)
+            array: np.ndarray = np.asarray(known, value.dtype.as_numpy_dtype)
             name = self.names[value] = self.writer._constant(array, code)
             if code[0] in "iu":
                 self.writer.ranges[name] = (int(array), int(array))
         return name
 
 
-def _code(tensor) -> str:
+def _code(tensor: Tensor) -> str:
     """The dtype code of a scalar, or of the scalar variable that a tensor stands for."""
     variable = variable_of(tensor) if is_state(tensor) else None
     shape = tensor._shape if variable is None else variable.attrs["shape"]

@@ -86,6 +86,9 @@ class TakeFlow(NamedTuple):
     """The flow of a write in place, which says nothing."""
 
 
+Take = TakeLast | TakeElement | TakeElementInPlace | TakeGradient | TakeFromStack | TakeFlow
+
+
 # -- after it: the next value of a variable --------------------------------------------------------------------------------
 
 class StoreLast(NamedTuple):
@@ -122,6 +125,9 @@ class AddProduct(NamedTuple):
     y: Operand
 
 
+Store = StoreLast | StoreElement | AddElement | AddProduct
+
+
 # -- after it: what changes in place ---------------------------------------------------------------------------------------
 
 class PushOnStack(NamedTuple):
@@ -135,3 +141,6 @@ class WriteInPlace(NamedTuple):
     array: ArrayPlace
     at: Operand
     value: Operand
+
+
+Change = PushOnStack | WriteInPlace

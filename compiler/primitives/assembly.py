@@ -1,12 +1,18 @@
 """Tensors put together from regions: concat, pad."""
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
+from ..ir import Node
 from ..kernel import CODES, Access
-from ..sizes import dot
+from ..sizes import Dim, dot
 from ..views import contiguous
 from .kind import Fused, Kind
+
+if TYPE_CHECKING:
+    from ..schedule import KernelBuilder
 
 
 class Assemble(Kind):
@@ -15,14 +21,14 @@ class Assemble(Kind):
     name = "assemble"
     is_unique = is_ordered = True
 
-    def operations(self, node):
+    def operations(self, node: Node) -> Dim:
         return 0
 
-    def violation(self, node):
+    def violation(self, node: Node) -> str | None:
         strangers = [before for before in node.after if before.kind is not PLACE or before.attrs["target"] is not node.out]
         return f"{strangers[0]} is no part of it" if strangers else None
 
-    def meaning(self, node, *placed):
+    def meaning(self, node: Node, *placed: np.ndarray) -> Any:
         found = np.empty(node.out.shape, node.out.dtype.as_numpy_dtype)
         for place, array in zip(node.after, placed):
             found[tuple(slice(at, at + size) for at, size in zip(place.attrs["offset"], array.shape))] = array
@@ -36,10 +42,10 @@ class Place(Fused):
     attributes = {"target": "the value that is put together", "offset": "where the region begins"}
     is_unique = is_ordered = True
 
-    def domain(self, node):
+    def domain(self, node: Node) -> tuple:
         return node.inputs[0].shape
 
-    def state(self, kernel, node):
+    def state(self, kernel: KernelBuilder, node: Node) -> None:
         (name,) = kernel.arguments(node)
         target = node.attrs["target"]
         strides = contiguous(target.shape)
@@ -47,11 +53,11 @@ class Place(Fused):
                         dot(node.attrs["offset"], strides))
         kernel.add("store", node, args=(name,), access=access, dtype=CODES[target.dtype.name])
 
-    def violation(self, node):
+    def violation(self, node: Node) -> str | None:
         ranks = {len(node.attrs["offset"]), node.inputs[0].rank, node.attrs["target"].rank}
         return None if len(ranks) == 1 else "its region is not one of its target"
 
-    def meaning(self, node, x):
+    def meaning(self, node: Node, x: np.ndarray) -> Any:
         return x
 
 

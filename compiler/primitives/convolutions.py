@@ -1,18 +1,23 @@
 """Convolutions of images [batch, height, width, channels], and their gradients."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from .. import sizes, winograd, winograd_matrices
 from ..emit import convolve
 from ..emit import winograd as winograd_kernels
-from ..ir import alike
+from ..ir import Node, alike
+from ..sizes import Dim
 from .kind import Kind
 
 STEPS = {"strides": "of the windows, along rows and columns", "dilations": "pixels between neighbouring taps"}
 
 
-def convolved(x: np.ndarray, w: np.ndarray, size, strides=(1, 1), dilations=(1, 1)) -> np.ndarray:
+def convolved(x: np.ndarray, w: np.ndarray, size: Sequence[int], strides: Sequence[int] = (1, 1), dilations: Sequence[int] = (1,
+              1)) -> np.ndarray:
     """Images with a filter [kh, kw, in, out]: [batch, *size, out]."""
     found = np.zeros((x.shape[0], *size, w.shape[3]), w.dtype)
     for (a, b) in np.ndindex(*w.shape[:2]):
@@ -20,13 +25,15 @@ def convolved(x: np.ndarray, w: np.ndarray, size, strides=(1, 1), dilations=(1, 
     return found
 
 
-def seen(x: np.ndarray, tap: tuple, size, strides=(1, 1), dilations=(1, 1)) -> np.ndarray:
+def seen(x: np.ndarray, tap: tuple, size: Sequence[int], strides: Sequence[int] = (1, 1), dilations: Sequence[int] = (1,
+         1)) -> np.ndarray:
     """The pixels that one tap of the windows sees: [batch, *size, channels]; a view."""
     i, j = (slice(t * d, t * d + (n - 1) * s + 1, s) for t, n, s, d in zip(tap, size, strides, dilations))
     return x[:, i, j]
 
 
-def filter_gradient(x: np.ndarray, dy: np.ndarray, parts: tuple, strides=(1, 1), dilations=(1, 1)) -> np.ndarray:
+def filter_gradient(x: np.ndarray, dy: np.ndarray, parts: tuple, strides: Sequence[int] = (1, 1), dilations: Sequence[int] = (1,
+                    1)) -> np.ndarray:
     """Gradients for the filter, [chunks, kh, kw, in, out], of one part of the batch after the other."""
     chunks, *shape = parts
     found = np.zeros((chunks, *shape), x.dtype)
@@ -37,7 +44,7 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, parts: tuple, strides=(1, 1),
     return found
 
 
-def _channels_differ(images, filters) -> str | None:
+def _channels_differ(images: Any, filters: Any) -> str | None:
     images, filters = ([one] if not isinstance(one, (list, tuple)) else one for one in (images, filters))
     return None if alike(images, filters) else "images and filter have other channels"
 
@@ -50,14 +57,14 @@ class Conv(Kind):
     is_stored = True
     kernels = {"cpu": convolve.emit_forward}
 
-    def operations(self, node):
+    def operations(self, node: Node) -> Dim:
         kh, kw, inner, _ = node.inputs[1].shape
         return 2 * sizes.product(node.out.shape) * (kh * kw * inner)
 
-    def violation(self, node):
+    def violation(self, node: Node) -> str | None:
         return _channels_differ(node.inputs[0].shape[3], node.inputs[1].shape[2])
 
-    def meaning(self, node, x, w):
+    def meaning(self, node: Node, x: np.ndarray, w: np.ndarray) -> Any:
         return convolved(x, w, node.out.shape[1:3], node.attrs["strides"], node.attrs["dilations"])
 
 
@@ -69,15 +76,15 @@ class ConvInput(Kind):
     is_stored = True
     kernels = {"cpu": convolve.emit_input_gradient}
 
-    def operations(self, node):
+    def operations(self, node: Node) -> Dim:
         kh, kw, inner, _ = node.inputs[1].shape
         rows, columns = node.attrs["strides"]
         return 2 * sizes.product(node.out.shape) * (kh * kw * inner) // (rows * columns)
 
-    def violation(self, node):
+    def violation(self, node: Node) -> str | None:
         return _channels_differ(node.inputs[0].shape[3], node.inputs[1].shape[2])
 
-    def meaning(self, node, dy, w):
+    def meaning(self, node: Node, dy: np.ndarray, w: np.ndarray) -> Any:
         strides, dilations = node.attrs["strides"], node.attrs["dilations"]
         whole = [(n - 1) * s + (t - 1) * d + 1 for n, s, t, d in zip(dy.shape[1:3], strides, w.shape, dilations)]
         found = np.zeros((dy.shape[0], *whole, w.shape[3]), dy.dtype)
@@ -96,14 +103,14 @@ class ConvFilter(Kind):
     attributes = STEPS
     kernels = {"cpu": convolve.emit_filter_gradient}
 
-    def operations(self, node):
+    def operations(self, node: Node) -> Dim:
         _, kh, kw, channels, _ = node.out.shape
         return 2 * sizes.product(node.inputs[1].shape) * (kh * kw * channels)
 
-    def violation(self, node):
+    def violation(self, node: Node) -> str | None:
         return _channels_differ([v.shape[3] for v in node.inputs], node.out.shape[3:])
 
-    def meaning(self, node, x, dy):
+    def meaning(self, node: Node, x: np.ndarray, dy: np.ndarray) -> Any:
         return filter_gradient(x, dy, node.out.shape, node.attrs["strides"], node.attrs["dilations"])
 
 
@@ -115,12 +122,12 @@ class Winograd(Kind):
     is_stored = True
     kernels = {"cpu": winograd_kernels.emit_forward}
 
-    def operations(self, node):
+    def operations(self, node: Node) -> Dim:
         batch, *covered, out = node.out.shape
         shape = node.inputs[2].shape
         return 2 * batch * winograd.products(covered, shape) * (shape[2] * out)
 
-    def meaning(self, node, x, transformed, w):
+    def meaning(self, node: Node, x: np.ndarray, transformed: np.ndarray, w: np.ndarray) -> Any:
         return convolved(x, w[::-1, ::-1] if node.attrs["flipped"] else w, node.out.shape[1:3])
 
 
@@ -131,7 +138,7 @@ class WinogradWeights(Kind):
     attributes = {"flipped": "whether the filter is, along its first axes"}
     kernels = {"cpu": winograd_kernels.emit_weights}
 
-    def meaning(self, node, w):
+    def meaning(self, node: Node, w: np.ndarray) -> Any:
         rows, columns = (np.array(winograd_matrices.weights(taps), float) for taps in w.shape[:2])
         w = w[::-1, ::-1] if node.attrs["flipped"] else w
         return np.einsum("pa,qb,abio->pqio", rows, columns, w).reshape(node.out.shape).astype(w.dtype)
@@ -143,11 +150,11 @@ class WinogradFilter(Kind):
     name = "winograd_filter"
     kernels = {"cpu": winograd_kernels.emit_filter_gradient}
 
-    def operations(self, node):
+    def operations(self, node: Node) -> Dim:
         batch, *covered, out = node.inputs[1].shape
         return 2 * batch * winograd.products(covered, node.out.shape[1:]) * (node.out.shape[3] * out)
 
-    def meaning(self, node, x, dy):
+    def meaning(self, node: Node, x: np.ndarray, dy: np.ndarray) -> Any:
         return filter_gradient(x, dy, node.out.shape)
 
 

@@ -1,6 +1,11 @@
 """What NumPy computes."""
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
+from ..ir import Node
 from ..views import resolve
 from .kind import Kind
 
@@ -15,14 +20,14 @@ class Host(Kind):
                   "wanted": "outputs that are computed whether something uses them or not"}
     is_stored = True
 
-    def has_effect(self, node):
+    def has_effect(self, node: Node) -> bool:
         opdef = node.op.opdef if node.op is not None and node.attrs.get("call") in ("op", "stream") else None
         return not node.outputs or opdef is not None and opdef.has_effect
 
-    def accepts(self, node, index):
+    def accepts(self, node: Node, index: int) -> bool:
         return not resolve(node.inputs[index])[0].node.kind.is_index
 
-    def meaning(self, node, *arrays):
+    def meaning(self, node: Node, *arrays: np.ndarray) -> Any:
         return node.attrs["function"](*arrays) if node.attrs["call"] == "array" else super().meaning(node)
 
 

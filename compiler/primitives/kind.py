@@ -1,10 +1,20 @@
 """What the passes ask of a primitive, in one place for each kind."""
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import sizes
+from ..ir import Node, Value
+from ..kernel import Kernel, Param
+from ..sizes import Dim
 from ..views import is_one, is_plain
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..options import Options
+    from ..schedule import KernelBuilder
 
 KINDS: dict[str, Kind] = {}
 """{name: kind}, in the order of their declarations."""
@@ -40,35 +50,37 @@ class Kind:
     def __reduce__(self) -> tuple:
         return KINDS.__getitem__, (self.name,)
 
-    def has_effect(self, node: Any) -> bool:
+    def has_effect(self, node: Node) -> bool:
         """Whether it runs though nothing uses its value."""
         return False
 
-    def may_fail(self, node: Any) -> bool:
+    def may_fail(self, node: Node) -> bool:
         """Whether the values of integers that it looks at can make a run fail."""
         return False
 
-    def accepts(self, node: Any, index: int) -> bool:
+    def accepts(self, node: Node, index: int) -> bool:
         """Whether a kernel can index its input as it is; else the input is copied."""
         return is_plain(node.inputs[index])
 
-    def operations(self, node: Any) -> Any:
+    def operations(self, node: Node) -> Dim:
         """Additions, multiplications, comparisons ... of a kernel of its own, as a (symbolic) number."""
         return sizes.product(node.inputs[-1].shape) if node.inputs else 0
 
-    def touched(self, node: Any, param: Any) -> Any:
+    def touched(self, node: Node, param: Param) -> Dim | None:
         """How many elements of a buffer a kernel of its own touches, where that is not all of them; else None."""
         return None
 
-    def kernel(self, node: Any, target: str, options: Any) -> Any:
+    def kernel(self, node: Node, target: str, options: Options) -> Kernel:
         """The kernel of its own that a target has for a node."""
         return self.kernels[target](node)
 
-    def meaning(self, node: Any, *arrays: Any) -> Any:
-        """What NumPy gives for it: an array, or a tuple of one for each output."""
+    def _no_meaning(self, node: Node, *arrays: np.ndarray) -> Any:
         raise NotImplementedError(f"{self} has no value of its own")
 
-    def violation(self, node: Any) -> str | None:
+    meaning: Callable[..., Any] = _no_meaning
+    """What NumPy gives for a node and the arrays of its inputs: an array, or a tuple of one for each output."""
+
+    def violation(self, node: Node) -> str | None:
         """What must hold of a node and does not, as a sentence."""
         return None
 
@@ -78,15 +90,15 @@ class View(Kind):
 
     is_view = True
 
-    def accepts(self, node: Any, index: int) -> bool:
+    def accepts(self, node: Node, index: int) -> bool:
         return True
 
-    def renamed(self, value: Any, dims: list) -> list | None:
+    def renamed(self, value: Value, dims: list) -> list | None:
         """For a value whose dimension k is dims[k] of something (-1: size 1), the same for its input; None if the view does
         more than rename dimensions."""
         return None
 
-    def indexed(self, value: Any, strides: list, offset: Any) -> tuple[list, Any] | None:
+    def indexed(self, value: Value, strides: list, offset: Dim) -> tuple[list, Dim] | None:
         """(strides, offset) of a value whose input has these; None if strides cannot reach its elements."""
         raise NotImplementedError
 
@@ -97,34 +109,34 @@ class Fused(Kind):
     A group's domain is the sizes of its loop nest; `dims` says along which of them each dimension of `domain(node)` runs.
     """
 
-    def accepts(self, node: Any, index: int) -> bool:
+    def accepts(self, node: Node, index: int) -> bool:
         return True
 
-    def domain(self, node: Any) -> tuple:
+    def domain(self, node: Node) -> tuple:
         """The shape of the loop nest that it needs."""
         return node.out.shape
 
-    def computed_inputs(self, node: Any) -> list:
+    def computed_inputs(self, node: Node) -> list:
         """The inputs of which it takes one element at a point of the domain."""
         return node.inputs
 
-    def dims_of_inputs(self, node: Any, dims: tuple) -> list[tuple]:
+    def dims_of_inputs(self, node: Node, dims: tuple) -> list[tuple]:
         """(input, the domain dimension of each of its dimensions) of these."""
         shift = len(dims)
         return [(v, tuple(-1 if is_one(d) else dims[k + shift - v.rank] for k, d in enumerate(v.shape))) for v in node.inputs]
 
-    def axis_of_inputs(self, node: Any, value: Any) -> int:
+    def axis_of_inputs(self, node: Node, value: Value) -> int:
         """The dimension of `domain(node)` along which the first dimension of one of these inputs runs."""
         return len(self.domain(node)) - value.rank
 
-    def dims_of_result(self, node: Any, dims: tuple) -> tuple:
+    def dims_of_result(self, node: Node, dims: tuple) -> tuple:
         """The domain dimensions of what it gives."""
         return dims
 
-    def weight(self, node: Any) -> int:
+    def weight(self, node: Node) -> int:
         """How much it adds to the time that its kernel takes to compile."""
         return 1
 
-    def state(self, kernel: Any, node: Any) -> None:
+    def state(self, kernel: KernelBuilder, node: Node) -> None:
         """Adds its statements to a kernel (a `schedule.KernelBuilder`)."""
         raise NotImplementedError

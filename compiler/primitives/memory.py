@@ -1,10 +1,17 @@
 """What lies in memory before a plan runs, and the buffers of variables."""
 from __future__ import annotations
 
-from ..ir import alike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..ir import Node, alike
 from ..kernel import CODES, Access
 from ..views import contiguous, is_rearranged
 from .kind import Fused, Kind
+
+if TYPE_CHECKING:
+    from ..schedule import KernelBuilder
 
 
 class Const(Kind):
@@ -14,7 +21,7 @@ class Const(Kind):
     attributes = {"array": "its value"}
     is_leaf = is_given = is_known = is_stored = True
 
-    def meaning(self, node):
+    def meaning(self, node: Node) -> Any:
         return node.attrs["array"]
 
 
@@ -49,19 +56,19 @@ class Write(Fused):
     attributes = {"variable": "whose", "version": "how many writes have been, with this one"}
     is_state = is_unique = True
 
-    def has_effect(self, node):
+    def has_effect(self, node: Node) -> bool:
         return True
 
-    def accepts(self, node, index):
+    def accepts(self, node: Node, index: int) -> bool:
         return not is_rearranged(node.inputs[index], node.attrs["variable"])
 
-    def violation(self, node):
+    def violation(self, node: Node) -> str | None:
         return None if alike(node.inputs[0].shape, node.out.shape) else "it has another shape than its input"
 
-    def meaning(self, node, x):
+    def meaning(self, node: Node, x: np.ndarray) -> Any:
         return x
 
-    def state(self, kernel, node):
+    def state(self, kernel: KernelBuilder, node: Node) -> None:
         (name,) = kernel.arguments(node)
         kernel.names[node.out] = name
         strides = kernel.strides(kernel.group.dims[node], contiguous(node.out.shape))

@@ -1,12 +1,20 @@
 """Matrix products."""
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from .. import sizes
 from ..emit import contract, products
+from ..ir import Node
+from ..kernel import Kernel
+from ..sizes import Dim
 from ..views import matrix_view
 from .kind import Kind
+
+if TYPE_CHECKING:
+    from ..options import Options
 
 
 class Matmul(Kind):
@@ -17,24 +25,24 @@ class Matmul(Kind):
     is_stored = True
     kernels = {"cpu": contract.emit}
 
-    def kernel(self, node, target, options):
+    def kernel(self, node: Node, target: str, options: Options) -> Kernel:
         if options.uses("product_tiles") and products.suits(node):
             return products.emit(node)
         return super().kernel(node, target, options)
 
-    def accepts(self, node, index):
+    def accepts(self, node: Node, index: int) -> bool:
         return matrix_view(node.inputs[index]) is not None
 
-    def operations(self, node):
+    def operations(self, node: Node) -> Dim:
         return 2 * sizes.product(node.out.shape) * node.inputs[0].shape[-2 if node.attrs["ta"] else -1]
 
-    def violation(self, node):
+    def violation(self, node: Node) -> str | None:
         x, y = node.inputs
         inner = x.shape[-2 if node.attrs["ta"] else -1], y.shape[-1 if node.attrs["tb"] else -2]
         fits = sizes.hint_of(inner[0]) == sizes.hint_of(inner[1])
         return None if fits else "the rows of one factor are not as long as the columns of the other"
 
-    def meaning(self, node, x, y):
+    def meaning(self, node: Node, x: np.ndarray, y: np.ndarray) -> Any:
         x = np.swapaxes(x, -1, -2) if node.attrs["ta"] else x
         return np.matmul(x, np.swapaxes(y, -1, -2) if node.attrs["tb"] else y)
 

@@ -1,10 +1,13 @@
 """Views: no computation, only another way to index."""
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .. import sizes
-from ..ir import alike
+from ..ir import Node, Value, alike
+from ..sizes import Dim
 from ..views import contiguous, is_contiguous, is_one, resolve, unit_reshape
 from .kind import View
 
@@ -14,18 +17,18 @@ class Reshape(View):
 
     name = "reshape"
 
-    def accepts(self, node, index):
+    def accepts(self, node: Node, index: int) -> bool:
         value = node.inputs[0]
         if unit_reshape(value.shape, node.out.shape) is not None:
             return True
         found = resolve(value)
         return found is not None and is_contiguous(value.shape, found[1]) and not found[0].node.kind.is_index
 
-    def renamed(self, value, dims):
+    def renamed(self, value: Value, dims: list) -> list | None:
         found = unit_reshape(value.node.inputs[0].shape, value.shape)
         return None if found is None else [-1 if r < 0 else dims[r] for r in found]
 
-    def indexed(self, value, strides, offset):
+    def indexed(self, value: Value, strides: list, offset: Dim) -> tuple[list, Dim] | None:
         source = value.node.inputs[0]
         found = unit_reshape(source.shape, value.shape)
         if found is not None:
@@ -36,11 +39,11 @@ class Reshape(View):
             return out, offset
         return (contiguous(value.shape), offset) if is_contiguous(source.shape, strides) else None
 
-    def violation(self, node):
+    def violation(self, node: Node) -> str | None:
         same = sizes.count(node.inputs[0].shape) == sizes.count(node.out.shape)
         return None if same else "it has another number of elements than its input"
 
-    def meaning(self, node, x):
+    def meaning(self, node: Node, x: np.ndarray) -> Any:
         return x.reshape(node.out.shape)
 
 
@@ -50,21 +53,21 @@ class Transpose(View):
     name = "transpose"
     attributes = {"perm": "the order"}
 
-    def renamed(self, value, dims):
+    def renamed(self, value: Value, dims: list) -> list | None:
         inner = [-1] * len(dims)
         for k, p in enumerate(value.node.attrs["perm"]):
             inner[p] = dims[k]
         return inner
 
-    def indexed(self, value, strides, offset):
+    def indexed(self, value: Value, strides: list, offset: Dim) -> tuple[list, Dim] | None:
         return [strides[p] for p in value.node.attrs["perm"]], offset
 
-    def violation(self, node):
+    def violation(self, node: Node) -> str | None:
         perm, shape = node.attrs["perm"], node.inputs[0].shape
         fits = sorted(perm) == list(range(len(shape))) and alike([shape[p] for p in perm], node.out.shape)
         return None if fits else "its dimensions are not those of its input"
 
-    def meaning(self, node, x):
+    def meaning(self, node: Node, x: np.ndarray) -> Any:
         return x.transpose(node.attrs["perm"])
 
 
@@ -73,24 +76,24 @@ class Broadcast(View):
 
     name = "broadcast"
 
-    def renamed(self, value, dims):
+    def renamed(self, value: Value, dims: list) -> list | None:
         source = value.node.inputs[0]
         shift = value.rank - source.rank
         return [-1 if is_one(d) else dims[k + shift] for k, d in enumerate(source.shape)]
 
-    def indexed(self, value, strides, offset):
+    def indexed(self, value: Value, strides: list, offset: Dim) -> tuple[list, Dim] | None:
         source = value.node.inputs[0]
         shift = value.rank - source.rank
         return [0 if k < shift or (is_one(source.shape[k - shift]) and not is_one(d)) else strides[k - shift]
                 for k, d in enumerate(value.shape)], offset
 
-    def violation(self, node):
+    def violation(self, node: Node) -> str | None:
         source = node.inputs[0].shape
         kept = node.out.shape[len(node.out.shape) - len(source):]
         fits = len(kept) == len(source) and all(is_one(a) or alike([a], [b]) for a, b in zip(source, kept))
         return None if fits else "its input cannot be repeated to its shape"
 
-    def meaning(self, node, x):
+    def meaning(self, node: Node, x: np.ndarray) -> Any:
         return np.broadcast_to(x, node.out.shape)
 
 
@@ -100,16 +103,16 @@ class Slice(View):
     name = "slice"
     attributes = {"begin": "of every axis", "strides": "of every axis"}
 
-    def indexed(self, value, strides, offset):
+    def indexed(self, value: Value, strides: list, offset: Dim) -> tuple[list, Dim] | None:
         for b, s in zip(value.node.attrs["begin"], strides):
             offset = offset + b * s
         return [s * t for s, t in zip(strides, value.node.attrs["strides"])], offset
 
-    def violation(self, node):
+    def violation(self, node: Node) -> str | None:
         ranks = {len(node.attrs["begin"]), len(node.attrs["strides"]), node.inputs[0].rank, node.out.rank}
         return None if len(ranks) == 1 else "it does not say of every axis what is taken"
 
-    def meaning(self, node, x):
+    def meaning(self, node: Node, x: np.ndarray) -> Any:
         places = [b + t * np.arange(size) for b, t, size in zip(node.attrs["begin"], node.attrs["strides"], node.out.shape)]
         return x[np.ix_(*places)]
 

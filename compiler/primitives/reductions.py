@@ -1,12 +1,15 @@
 """Reductions, whole and in parts."""
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..ir import alike
+from ..ir import Node, alike
 from .kind import Fused
+
+if TYPE_CHECKING:
+    from ..schedule import KernelBuilder
 
 UFUNCS: dict[str, Any] = {"add": np.add, "mul": np.multiply, "max": np.fmax, "min": np.fmin,
                           "and": np.logical_and, "or": np.logical_or}
@@ -18,21 +21,21 @@ class Reduction(Fused):
 
     attributes = {"op": "how two numbers become one", "axes": "that are reduced"}
 
-    def domain(self, node):
+    def domain(self, node: Node) -> tuple:
         return node.inputs[0].shape
 
-    def dims_of_result(self, node, dims):
+    def dims_of_result(self, node: Node, dims: tuple) -> tuple:
         return tuple(d for i, d in enumerate(dims) if i not in node.attrs["axes"])
 
-    def kept_shape(self, node) -> list:
+    def kept_shape(self, node: Node) -> list:
         """The shape of one result."""
         return [d for i, d in enumerate(node.inputs[0].shape) if i not in node.attrs["axes"]]
 
-    def reduced(self, node, dims: tuple) -> frozenset:
+    def reduced(self, node: Node, dims: tuple) -> frozenset:
         """The domain dimensions that are reduced."""
         return frozenset(dims[a] for a in node.attrs["axes"] if dims[a] >= 0)
 
-    def state(self, kernel, node):
+    def state(self, kernel: KernelBuilder, node: Node) -> None:
         kernel.define(node, "reduce", prim=node.attrs["op"], args=kernel.arguments(node))
         kernel.body[-1].level = "row"
 
@@ -42,7 +45,7 @@ class Reduce(Reduction):
 
     name = "reduce"
 
-    def state(self, kernel, node):
+    def state(self, kernel: KernelBuilder, node: Node) -> None:
         super().state(kernel, node)
         if node.attrs["op"] in SEARCHES:        # the index along the reduced axis, as one more argument
             dims = kernel.group.dims[node]
@@ -51,10 +54,10 @@ class Reduce(Reduction):
             reduction.args = reduction.args + (index,)
             kernel.body.append(reduction)
 
-    def violation(self, node):
+    def violation(self, node: Node) -> str | None:
         return None if alike(self.kept_shape(node), node.out.shape) else "it has not the shape that is kept"
 
-    def meaning(self, node, x):
+    def meaning(self, node: Node, x: np.ndarray) -> Any:
         op, axes = node.attrs["op"], tuple(node.attrs["axes"])
         if op in SEARCHES:
             return SEARCHES[op](x, axes[0])
@@ -66,14 +69,14 @@ class Partial(Reduction):
 
     name = "partial"
 
-    def meaning(self, node, x):
+    def meaning(self, node: Node, x: np.ndarray) -> Any:
         """Where one part ends and the next begins is the kernel's choice: only what all of them come to is certain."""
         axes = tuple(node.attrs["axes"])
         rows = np.moveaxis(x, axes, range(len(axes))).reshape(-1, *node.out.shape[1:])
         parts = np.array_split(rows, node.out.shape[0])
         return np.stack([combined(node.attrs["op"], part, (0,)) for part in parts]).astype(node.out.dtype.as_numpy_dtype)
 
-    def violation(self, node):
+    def violation(self, node: Node) -> str | None:
         if not isinstance(node.out.shape[0], int) or node.out.shape[0] < 2:
             return f"there are {node.out.shape[0]} parts"
         return None if alike(self.kept_shape(node), node.out.shape[1:]) else "its parts have not the shape that is kept"

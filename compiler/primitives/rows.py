@@ -1,17 +1,23 @@
 """Rows picked by indices: read, combined, changed in place; and indices that are looked at before."""
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from jitgraph.graph import errors
 
 from .. import sizes
 from ..emit import sequential
-from ..ir import alike
-from ..kernel import Access
+from ..ir import Node, Value, alike
+from ..kernel import Access, Param
+from ..sizes import Dim
 from ..views import resolve
 from .kind import Fused, Kind
 from .reductions import combined
+
+if TYPE_CHECKING:
+    from ..schedule import KernelBuilder
 
 
 def checked(indices: np.ndarray, limit: int) -> np.ndarray:
@@ -27,23 +33,23 @@ class Gather(Fused):
     name = "gather"
     attributes = {"axis": "of the source"}
 
-    def may_fail(self, node):
+    def may_fail(self, node: Node) -> bool:
         return True
 
-    def accepts(self, node, index):
+    def accepts(self, node: Node, index: int) -> bool:
         return index > 0 or not resolve(node.inputs[0])[0].node.kind.is_index
 
-    def computed_inputs(self, node):
+    def computed_inputs(self, node: Node) -> list[Value]:
         return node.inputs[1:]
 
-    def dims_of_inputs(self, node, dims):
+    def dims_of_inputs(self, node: Node, dims: tuple) -> list[tuple]:
         axis = node.attrs["axis"]
         return [(value, tuple(dims[axis + k] for k in range(value.rank))) for value in self.computed_inputs(node)]
 
-    def axis_of_inputs(self, node, value):
+    def axis_of_inputs(self, node: Node, value: Value) -> int:
         return node.attrs["axis"]
 
-    def state(self, kernel, node):
+    def state(self, kernel: KernelBuilder, node: Node) -> None:
         (index,) = kernel.arguments(node)
         axis, source = node.attrs["axis"], node.inputs[0]
         base, strides, offset = resolve(source)
@@ -52,14 +58,14 @@ class Gather(Fused):
         access = Access(kernel.param(base, "in"), kernel.strides(runs, strides), offset)
         kernel.define(node, "gather", args=(index,), access=access, stride=strides[axis], limit=source.shape[axis])
 
-    def violation(self, node):
+    def violation(self, node: Node) -> str | None:
         (source, indices), axis = (v.shape for v in node.inputs), node.attrs["axis"]
         if not node.inputs[1].dtype.is_integer:
             return "its indices are no integers"
         fits = alike((*source[:axis], *indices, *source[axis + 1:]), node.out.shape)
         return None if fits else "it has not the shape of the slices that are picked"
 
-    def meaning(self, node, source, indices):
+    def meaning(self, node: Node, source: np.ndarray, indices: np.ndarray) -> Any:
         axis = node.attrs["axis"]
         return np.take(source, checked(indices, source.shape[axis]), axis)
 
@@ -72,15 +78,15 @@ class Scatter(Kind):
     attributes = {"op": "add, mul, max or min", "drops": "whether negative indices are left out"}
     kernels = {"cpu": sequential.emit_scatter}
 
-    def may_fail(self, node):
+    def may_fail(self, node: Node) -> bool:
         return True
 
-    def violation(self, node):
+    def violation(self, node: Node) -> str | None:
         indices, updates = (v.shape for v in node.inputs)
         fits = alike((*indices, *node.out.shape[1:]), updates)
         return None if fits else "it does not have one row for each index"
 
-    def meaning(self, node, indices, updates):
+    def meaning(self, node: Node, indices: np.ndarray, updates: np.ndarray) -> Any:
         rows, rank = node.out.shape[0], updates.ndim - indices.ndim
         updates, indices = updates.reshape(-1, *updates.shape[updates.ndim - rank:]), indices.ravel()
         if node.attrs["drops"]:
@@ -99,10 +105,10 @@ class Update(Kind):
     is_unique = True
     kernels = {"cpu": sequential.emit_update}
 
-    def has_effect(self, node):
+    def has_effect(self, node: Node) -> bool:
         return True
 
-    def touched(self, node, param):
+    def touched(self, node: Node, param: Param) -> Dim | None:
         """Of a variable, the rows that are picked."""
         if param.use != "inout":
             return None
@@ -118,13 +124,13 @@ class Bounds(Kind):
     is_unique = True
     kernels = {"cpu": sequential.emit_bounds}
 
-    def has_effect(self, node):
+    def has_effect(self, node: Node) -> bool:
         return True
 
-    def may_fail(self, node):
+    def may_fail(self, node: Node) -> bool:
         return True
 
-    def meaning(self, node, indices):
+    def meaning(self, node: Node, indices: np.ndarray) -> Any:
         checked(indices, node.attrs["limit"])
         return ()
 

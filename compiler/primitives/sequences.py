@@ -1,10 +1,12 @@
 """What goes along a row in order: running sums, the largest elements."""
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..emit import sequential
-from ..ir import alike
+from ..ir import Node, alike
 from .kind import Kind
 
 
@@ -16,10 +18,10 @@ class Scan(Kind):
                   "reverse": "whether from the last element on"}
     kernels = {"cpu": sequential.emit_scan}
 
-    def violation(self, node):
+    def violation(self, node: Node) -> str | None:
         return None if alike(node.inputs[0].shape, node.out.shape) else "it has another shape than its input"
 
-    def meaning(self, node, x):
+    def meaning(self, node: Node, x: np.ndarray) -> Any:
         axis, add = node.attrs["axis"], node.attrs["op"] == "add"
         found = np.moveaxis(x[...], axis, 0)[::-1 if node.attrs["reverse"] else 1]
         found = (np.cumsum if add else np.cumprod)(found, 0, dtype=x.dtype)
@@ -35,11 +37,11 @@ class TopK(Kind):
     attributes = {"k": "how many"}
     kernels = {"cpu": sequential.emit_top_k}
 
-    def violation(self, node):
+    def violation(self, node: Node) -> str | None:
         values, places = node.outputs
         return None if alike(values.shape, places.shape) else "its places are not those of its values"
 
-    def meaning(self, node, x):
+    def meaning(self, node: Node, x: np.ndarray) -> Any:
         key = np.where(np.isnan(x), -np.inf, x) if x.dtype.kind == "f" else x
         first = np.flip(np.argsort(np.flip(key, -1), axis=-1, kind="stable"), -1)       # of equal ones the first
         places = (x.shape[-1] - 1 - first)[..., :node.attrs["k"]]

@@ -1,10 +1,15 @@
 """Windows over images [batch, height, width, channels]: pooling, depthwise convolution, and their gradients."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from .. import sizes
 from ..emit import windows
+from ..ir import Node
+from ..sizes import Dim
 from .kind import Kind
 
 
@@ -14,11 +19,11 @@ class Window(Kind):
     attributes = {"taps": "pixels of a window, along rows and columns", "strides": "from one window to the next",
                   "before": "pixels of the first window that lie before the images"}
 
-    def operations(self, node):
+    def operations(self, node: Node) -> Dim:
         small = min((*node.inputs, node.out), key=lambda v: sizes.count(v.shape))
         return 2 * sizes.product(small.shape) * (node.attrs["taps"][0] * node.attrs["taps"][1])
 
-    def tap_images(self, node, x: np.ndarray, size, outside: float) -> np.ndarray:
+    def tap_images(self, node: Node, x: np.ndarray, size: Sequence[int], outside: float) -> np.ndarray:
         """What every tap of the windows sees: [taps, batch, *size, channels], `outside` where that is no pixel."""
         taps, strides, before = (node.attrs[key] for key in ("taps", "strides", "before"))
         after = [max((n - 1) * s + t - b - d, 0) for n, s, t, b, d in zip(size, strides, taps, before, x.shape[1:3])]
@@ -26,7 +31,7 @@ class Window(Kind):
         return np.stack([x[:, a:a + (size[0] - 1) * strides[0] + 1:strides[0], b:b + (size[1] - 1) * strides[1] + 1:strides[1]]
                          for a, b in np.ndindex(*taps)])
 
-    def sent_back(self, node, parts: np.ndarray) -> np.ndarray:
+    def sent_back(self, node: Node, parts: np.ndarray) -> np.ndarray:
         """The sum over taps of what each sends to the pixel that it sees: the transpose of `tap_images`."""
         taps, strides, before = (node.attrs[key] for key in ("taps", "strides", "before"))
         batch, height, width, channels = node.out.shape
@@ -37,7 +42,7 @@ class Window(Kind):
             found[:, a:a + (size[0] - 1) * strides[0] + 1:strides[0], b:b + (size[1] - 1) * strides[1] + 1:strides[1]] += part
         return found[:, before[0]:before[0] + height, before[1]:before[1] + width]
 
-    def counts(self, node, image: tuple, size) -> np.ndarray:
+    def counts(self, node: Node, image: tuple, size: Sequence[int]) -> np.ndarray:
         """How many pixels each window sees."""
         return self.tap_images(node, np.ones((1, *image, 1)), size, 0).sum(0)
 
@@ -49,7 +54,7 @@ class Pool(Window):
     attributes = {**Window.attributes, "op": "max or mean"}
     kernels = {"cpu": windows.emit_pool}
 
-    def meaning(self, node, x):
+    def meaning(self, node: Node, x: np.ndarray) -> Any:
         size = node.out.shape[1:3]
         if node.attrs["op"] == "max":
             return self.tap_images(node, x, size, -np.inf).max(0)
@@ -64,7 +69,7 @@ class PoolGrad(Window):
     attributes = {**Window.attributes, "op": "max, all_max or mean"}
     kernels = {"cpu": windows.emit_pool_gradient}
 
-    def meaning(self, node, *arrays):
+    def meaning(self, node: Node, *arrays: np.ndarray) -> Any:
         op, dy = node.attrs["op"], arrays[-1]
         if op == "mean":
             share = dy / self.counts(node, node.out.shape[1:3], dy.shape[1:3]).astype(dy.dtype)
@@ -82,7 +87,7 @@ class Depthwise(Window):
     attributes = {**Window.attributes, "multiplier": "results of each channel"}
     kernels = {"cpu": windows.emit_depthwise}
 
-    def meaning(self, node, x, w):
+    def meaning(self, node: Node, x: np.ndarray, w: np.ndarray) -> Any:
         seen = self.tap_images(node, x, node.out.shape[1:3], 0)
         return np.einsum("tnijc,tck->nijck", seen, w.reshape(-1, *w.shape[2:])).reshape(node.out.shape)
 
@@ -94,7 +99,7 @@ class DepthwiseInput(Window):
     attributes = Depthwise.attributes
     kernels = {"cpu": windows.emit_depthwise_input}
 
-    def meaning(self, node, dy, w):
+    def meaning(self, node: Node, dy: np.ndarray, w: np.ndarray) -> Any:
         dy = dy.reshape(*dy.shape[:3], *w.shape[2:])
         return self.sent_back(node, np.einsum("nijck,tck->tnijc", dy, w.reshape(-1, *w.shape[2:])))
 
@@ -106,7 +111,7 @@ class DepthwiseFilter(Window):
     attributes = Depthwise.attributes
     kernels = {"cpu": windows.emit_depthwise_filter}
 
-    def meaning(self, node, x, dy):
+    def meaning(self, node: Node, x: np.ndarray, dy: np.ndarray) -> Any:
         chunks, *shape = node.out.shape
         seen = self.tap_images(node, x, dy.shape[1:3], 0)
         dy = dy.reshape(*dy.shape[:3], *shape[2:])
