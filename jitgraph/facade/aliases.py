@@ -6,6 +6,16 @@ A line may name what is not there yet: the alias appears together with it.
 from __future__ import annotations
 
 ALIASES: dict[str, str] = {
+    "contrib.estimator": """
+        add_metrics=estimator.add_metrics call_logit_fn=estimator.experimental.call_logit_fn
+        dnn_logit_fn_builder=estimator.experimental.dnn_logit_fn_builder
+        linear_logit_fn_builder=estimator.experimental.linear_logit_fn_builder
+        build_raw_supervised_input_receiver_fn=estimator.experimental.build_raw_supervised_input_receiver_fn""",
+    "contrib.feature_column": """
+        sequence_categorical_column_with_hash_bucket=feature_column.sequence_categorical_column_with_hash_bucket
+        sequence_categorical_column_with_identity=feature_column.sequence_categorical_column_with_identity
+        sequence_categorical_column_with_vocabulary_file=feature_column.sequence_categorical_column_with_vocabulary_file
+        sequence_categorical_column_with_vocabulary_list=feature_column.sequence_categorical_column_with_vocabulary_list""",
     "contrib.nn": "conv1d_transpose=nn.conv1d_transpose",
     "contrib.signal": """
         frame=signal.frame hamming_window=signal.hamming_window hann_window=signal.hann_window

@@ -16,6 +16,9 @@ CONTRIB_MODULES = {
         python.ops:relaxed_onehot_categorical,distribution_util
         python.ops.bijectors:absolute_value,affine,affine_linear_operator,affine_scalar,chain,conditional_bijector,exp,inline
         python.ops.bijectors:invert,permute,power_transform,sigmoid,softmax_centered,softplus,softsign,square""",
+    "estimator": """
+        python.estimator:boosted_trees,export,exporter,extenders,head,logit_fns,multi_head,replicate_model_fn,rnn""",
+    "feature_column": "python.feature_column:sequence_feature_column",
     "framework": """
         python.framework:checkpoint_utils,experimental,graph_util,tensor_util
         python.ops:arg_scope,audio_ops,checkpoint_ops,gen_variable_ops,ops,prettyprint_ops,script_ops,sort_ops,variables""",
@@ -40,6 +43,7 @@ CONTRIB_MODULES = {
         python.training:multitask_optimizer_wrapper,nadam_optimizer,powersign,reg_adagrad_optimizer,sign_decay
         python.training:variable_clipping_optimizer,weight_decay_optimizers""",
     "resampler": "python.ops:resampler_ops",
+    "predictor": "contrib_estimator_predictor,core_estimator_predictor,predictor,predictor_factories,saved_model_predictor",
     "rnn": "python.ops:core_rnn,core_rnn_cell,core_rnn_cell_impl,fused_rnn_cell,gru_ops,lstm_ops,rnn,rnn_cell",
     "seq2seq": "python.ops:attention_wrapper,basic_decoder,beam_search_decoder,beam_search_ops,decoder,helper,loss",
     "signal": "python.ops:mel_ops,mfcc_ops,reconstruction_ops,shape_ops,spectral_ops,window_ops",
@@ -95,6 +99,8 @@ CONTRIB_PLACES = {
     "contrib.seq2seq.python.ops.decoder": "contrib.seq2seq :jitgraph.contrib.seq2seq.decoders :jitgraph.rnn.dynamic",
     "contrib.seq2seq.python.ops.helper": """
         contrib.seq2seq :jitgraph.contrib.seq2seq.helpers :jitgraph.contrib.seq2seq.sampling""",
+    "contrib.feature_column.python.feature_column.sequence_feature_column": """
+        contrib.feature_column :jitgraph.contrib.feature_column.sequence_inputs""",
     "contrib.learn.python.learn.estimators": "contrib.learn",
     "contrib.learn.python.learn.preprocessing": "contrib.learn.preprocessing",
     "contrib.learn.python.learn.estimators.run_config": "contrib.learn :jitgraph.contrib.learn.configured",

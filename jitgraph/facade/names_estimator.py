@@ -66,6 +66,20 @@ ESTIMATORS: dict[str, str] = {
         estimator.BoostedTreesClassifier estimator.BoostedTreesRegressor estimator.BoostedTreesEstimator""",
     "estimator.canned.example_specs": """
         estimator.classifier_parse_example_spec estimator.regressor_parse_example_spec""",
+    "contrib.estimator.heads": """
+        contrib.estimator.multi_class_head contrib.estimator.binary_classification_head contrib.estimator.regression_head
+        contrib.estimator.poisson_regression_head contrib.estimator.logistic_regression_head""",
+    "contrib.estimator.multi_label": "contrib.estimator.multi_label_head",
+    "contrib.estimator.joined_heads": "contrib.estimator.multi_head",
+    "contrib.estimator.extended": """
+        contrib.estimator.clip_gradients_by_norm contrib.estimator.forward_features
+        contrib.estimator.export_saved_model_for_mode contrib.estimator.export_all_saved_models
+        contrib.estimator.build_supervised_input_receiver_fn_from_input_fn""",
+    "contrib.estimator.recurrent": "contrib.estimator.RNNClassifier contrib.estimator.RNNEstimator",
+    "contrib.estimator.towers": "contrib.estimator.replicate_model_fn contrib.estimator.TowerOptimizer",
+    "contrib.predictor.predictors": "contrib.predictor.from_saved_model contrib.predictor.from_estimator",
+    "contrib.feature_column.sequence_inputs": """
+        contrib.feature_column.sequence_input_layer contrib.feature_column.sequence_numeric_column""",
     "contrib.learn.model_ops": """
         contrib.learn.ModeKeys contrib.learn.ModelFnOps contrib.learn.PredictionKey contrib.learn.ProblemType""",
     "contrib.learn.measured": "contrib.learn.MetricSpec",

@@ -26,13 +26,18 @@ _NO_LABELS = ("You must provide a labels Tensor. Given: None. Suggested troubles
               "label feature. Check that your input_fn properly parses and returns labels.")
 
 
+def check_given(labels: Any) -> None:
+    """Raises ValueError if there are no labels."""
+    if labels is None:
+        raise ValueError(_NO_LABELS)
+
+
 def checked_labels(labels: Any, logits: Any, dimension: int) -> Any:
     """Labels [..., dimension] for logits [..., n]; a last size of 1 is added where it is missing.
 
     Raises ValueError for no labels, sparse ones, and another last size; other sizes are checked when it runs.
     """
-    if labels is None:
-        raise ValueError(_NO_LABELS)
+    check_given(labels)
     with name_scope(None, "labels", [labels, logits]) as scope:
         labels = convert_to_tensor_or_sparse_tensor(labels)
         if isinstance(labels, SparseTensor):

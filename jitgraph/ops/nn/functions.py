@@ -13,7 +13,7 @@ from jitgraph.graph.counting import counted_as
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.ops.arrays.constant import constant
-from jitgraph.ops.arrays.fill import zeros_like
+from jitgraph.ops.arrays.fill import ones_like, zeros_like
 from jitgraph.ops.arrays.identity import identity, stop_gradient
 from jitgraph.ops.arrays.searching import where
 from jitgraph.ops.arrays.shape import shape, size, squeeze
@@ -73,11 +73,11 @@ def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = Fal
         _same_shapes(targets, log_input, "log_input and targets")
         result = raw.Exp(log_input) - log_input * targets
         if compute_full_loss:
-            half = constant(0.5, targets.dtype)
-            stirling = targets * raw.Log(targets) - targets + half * raw.Log(constant(
-                6.283185307179586, targets.dtype) * targets)
-            small = raw.LogicalAnd(targets >= 0, targets <= 1)
-            result += where(small, zeros_like(targets), stirling)
+            half, two_pi = constant(0.5, targets.dtype), constant(6.283185307179586, targets.dtype)
+            stirling = targets * raw.Log(targets) - targets + half * raw.Log(two_pi * targets)
+            none, one = zeros_like(targets), ones_like(targets)
+            small = raw.LogicalAnd(targets >= none, targets <= one)
+            result += where(small, none, stirling)
         return result
 
 
