@@ -18,6 +18,7 @@ CONTRIB_MODULES = {
         python.ops.bijectors:invert,permute,power_transform,sigmoid,softmax_centered,softplus,softsign,square""",
     "estimator": """
         python.estimator:boosted_trees,export,exporter,extenders,head,logit_fns,multi_head,replicate_model_fn,rnn""",
+    "factorization": "python.ops:clustering_ops,kmeans",
     "feature_column": "python.feature_column:sequence_feature_column",
     "framework": """
         python.framework:checkpoint_utils,experimental,graph_util,tensor_util
@@ -99,6 +100,7 @@ CONTRIB_PLACES = {
     "contrib.seq2seq.python.ops.decoder": "contrib.seq2seq :jitgraph.contrib.seq2seq.decoders :jitgraph.rnn.dynamic",
     "contrib.seq2seq.python.ops.helper": """
         contrib.seq2seq :jitgraph.contrib.seq2seq.helpers :jitgraph.contrib.seq2seq.sampling""",
+    "contrib.factorization.python.ops.clustering_ops": "contrib.factorization :jitgraph.estimator.clustering.center_ops",
     "contrib.feature_column.python.feature_column.sequence_feature_column": """
         contrib.feature_column :jitgraph.contrib.feature_column.sequence_inputs""",
     "contrib.learn.python.learn.estimators": "contrib.learn",

@@ -66,6 +66,13 @@ ESTIMATORS: dict[str, str] = {
         estimator.BoostedTreesClassifier estimator.BoostedTreesRegressor estimator.BoostedTreesEstimator""",
     "estimator.canned.example_specs": """
         estimator.classifier_parse_example_spec estimator.regressor_parse_example_spec""",
+    "estimator.clustering.estimators": """
+        estimator.experimental.KMeans contrib.factorization.KMeansClustering""",
+    "estimator.clustering.centers": """
+        contrib.factorization.KMeans=SeededKMeans contrib.factorization.SQUARED_EUCLIDEAN_DISTANCE
+        contrib.factorization.COSINE_DISTANCE""",
+    "estimator.clustering.starting_centers": """
+        contrib.factorization.RANDOM_INIT=RANDOM contrib.factorization.KMEANS_PLUS_PLUS_INIT=PLUS_PLUS""",
     "contrib.estimator.heads": """
         contrib.estimator.multi_class_head contrib.estimator.binary_classification_head contrib.estimator.regression_head
         contrib.estimator.poisson_regression_head contrib.estimator.logistic_regression_head""",

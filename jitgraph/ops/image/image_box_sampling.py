@@ -14,6 +14,7 @@ from jitgraph.graph.dtypes import TypeSet
 from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.arrays.shape import plain_sizes
 from jitgraph.ops.image.suppression import by_boxes, select
+from jitgraph.ops.random.philox import Bits
 from jitgraph.ops.random.simple_philox import SimplePhilox
 
 f32 = np.float32
@@ -94,7 +95,7 @@ def _sampled(image_size: np.ndarray, bounding_boxes: np.ndarray, seeds: tuple, c
     if covered < 0:
         raise invalid("Min object covered must be non-negative.")
     first, second = seeds
-    random = SimplePhilox(stream, first, second, max_attempts)
+    random = SimplePhilox(Bits.reserve(stream, first, second, max_attempts))
     low, high = (f32(v) for v in aspect_ratio_range)
     crop: tuple | None = None
     for _ in range(max_attempts):

@@ -1,18 +1,16 @@
 """Single random numbers of the Philox sequence one after the other, as TensorFlow's ops draw them that loop."""
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from jitgraph.ops.random.philox import Bits, unit_float32, unit_float64
 
 
 class SimplePhilox:
-    """The 32-bit outputs of a sequence in order, and numbers made of them.  Each op reserves its blocks beforehand."""
+    """The 32-bit outputs of a sequence in order, and numbers made of them.  An op of a stream reserves blocks beforehand."""
 
-    def __init__(self, stream: Any, seed: int, seed2: int, blocks: int):
-        self._bits = Bits.reserve(stream, seed, seed2, blocks)
+    def __init__(self, bits: Bits):
+        self._bits = bits
         self._words = np.empty(0, np.uint32)
         self._used = 0
 
@@ -37,5 +35,12 @@ class SimplePhilox:
             return self.word() & (n - 1)
         least = 0xFFFFFFFF % n + 1
         while (drawn := self.word()) < least:
+            pass
+        return drawn % n
+
+    def below_64(self, n: int) -> int:
+        """An integer in [0, n), without bias, of 64 bits drawn at once."""
+        least = 0 if n & (n - 1) == 0 else (2 ** 64 - 1) % n + 1
+        while (drawn := self.word() | self.word() << 32) < least:
             pass
         return drawn % n
