@@ -6,6 +6,13 @@ A line may name what is not there yet: the alias appears together with it.
 from __future__ import annotations
 
 ALIASES: dict[str, str] = {
+    "contrib.tensor_forest.python.tensor_forest": """
+        ForestHParams=contrib.tensor_forest.tensor_forest.ForestHParams
+        ForestVariables=contrib.tensor_forest.tensor_forest.ForestVariables
+        RandomForestGraphs=contrib.tensor_forest.tensor_forest.RandomForestGraphs
+        RandomTreeGraphs=contrib.tensor_forest.tensor_forest.RandomTreeGraphs
+        TreeVariables=contrib.tensor_forest.tensor_forest.TreeVariables
+        build_params_proto=contrib.tensor_forest.tensor_forest.build_params_proto""",
     "contrib.estimator": """
         add_metrics=estimator.add_metrics call_logit_fn=estimator.experimental.call_logit_fn
         dnn_logit_fn_builder=estimator.experimental.dnn_logit_fn_builder

@@ -58,6 +58,7 @@ CONTRIB_MODULES = {
     "staging": "",
     "stateless": "",
     "summary": "summary",
+    "tensor_forest": "client:random_forest,eval_metrics python:tensor_forest",
     "tensorboard": "",
     "training": "python.training:bucket_ops,device_setter,evaluation,hparam,resample,sampling_ops,training",
     "util": "loader",
@@ -103,6 +104,7 @@ CONTRIB_PLACES = {
     "contrib.factorization.python.ops.clustering_ops": "contrib.factorization :jitgraph.estimator.clustering.center_ops",
     "contrib.feature_column.python.feature_column.sequence_feature_column": """
         contrib.feature_column :jitgraph.contrib.feature_column.sequence_inputs""",
+    "contrib.tensor_forest.python.tensor_forest": "contrib.tensor_forest.tensor_forest",
     "contrib.learn.python.learn.estimators": "contrib.learn",
     "contrib.learn.python.learn.preprocessing": "contrib.learn.preprocessing",
     "contrib.learn.python.learn.estimators.run_config": "contrib.learn :jitgraph.contrib.learn.configured",

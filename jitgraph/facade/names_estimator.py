@@ -73,6 +73,11 @@ ESTIMATORS: dict[str, str] = {
         contrib.factorization.COSINE_DISTANCE""",
     "estimator.clustering.starting_centers": """
         contrib.factorization.RANDOM_INIT=RANDOM contrib.factorization.KMEANS_PLUS_PLUS_INIT=PLUS_PLUS""",
+    "contrib.tensor_forest.parameters": """
+        contrib.tensor_forest.tensor_forest.ForestHParams contrib.tensor_forest.tensor_forest.build_params_proto""",
+    "contrib.tensor_forest.forest_graphs": """
+        contrib.tensor_forest.tensor_forest.ForestVariables contrib.tensor_forest.tensor_forest.RandomForestGraphs
+        contrib.tensor_forest.tensor_forest.RandomTreeGraphs contrib.tensor_forest.tensor_forest.TreeVariables""",
     "contrib.estimator.heads": """
         contrib.estimator.multi_class_head contrib.estimator.binary_classification_head contrib.estimator.regression_head
         contrib.estimator.poisson_regression_head contrib.estimator.logistic_regression_head""",

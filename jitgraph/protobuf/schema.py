@@ -229,6 +229,34 @@ TreeEnsemble.TreeMetadata: num_layers_grown=2 int32; is_finalized=3 bool; post_p
 TreeEnsemble.PostPruneNodeUpdate: new_node_id=1 int32; logit_change=2 repeated float
 TreeEnsemble.GrowingMetadata: num_trees_attempted=1 int64; num_layers_attempted=2 int64; last_layer_node_start=3 int32;
     last_layer_node_end=4 int32
+DecisionTrees.Model: decision_tree=1 DecisionTrees.Tree
+DecisionTrees.Tree: nodes=1 repeated DecisionTrees.Node
+DecisionTrees.Node: node_id=1 DecisionTrees.Int32Value; depth=2 DecisionTrees.Int32Value | node_type:
+    binary_node=4 DecisionTrees.BinaryNode; leaf=5 DecisionTrees.Leaf
+DecisionTrees.BinaryNode: left_child_id=1 DecisionTrees.Int32Value; right_child_id=2 DecisionTrees.Int32Value |
+    left_child_test: inequality_left_child_test=4 DecisionTrees.InequalityTest; custom_left_child_test=5 protobuf.Any
+DecisionTrees.InequalityTest: feature_id=1 DecisionTrees.FeatureId; type=2 int32; threshold=3 DecisionTrees.Value
+DecisionTrees.MatchingValuesTest: feature_id=1 DecisionTrees.FeatureId; value=2 repeated DecisionTrees.Value
+DecisionTrees.FeatureId: id=1 DecisionTrees.StringValue
+DecisionTrees.Leaf: vector=1 DecisionTrees.Vector
+DecisionTrees.Vector: value=1 repeated DecisionTrees.Value
+DecisionTrees.Value: | value: float_value=1 float
+DecisionTrees.Int32Value: value=1 int32
+DecisionTrees.StringValue: value=1 string
+TensorForestParams: leaf_type=1 int32; stats_type=2 int32; num_trees=6 int32; max_nodes=7 int32; num_features=21 int32;
+    inequality_test_type=19 int32; is_regression=8 bool; collate_examples=10 bool; use_running_stats_method=20 bool;
+    num_outputs=12 int32; num_splits_to_consider=13 TensorForestParams.DepthDependentParam;
+    split_after_samples=14 TensorForestParams.DepthDependentParam; dominate_fraction=15
+    TensorForestParams.DepthDependentParam; pruning_type=4 TensorForestParams.Strategy; finish_type=5
+    TensorForestParams.Strategy
+TensorForestParams.Strategy: when=1 TensorForestParams.DepthDependentParam; type=2 int32
+TensorForestParams.DepthDependentParam: | ParamType: constant_value=1 float; linear=2 TensorForestParams.LinearParam;
+    exponential=3 TensorForestParams.ExponentialParam; threshold=4 TensorForestParams.ThresholdParam
+TensorForestParams.LinearParam: slope=1 float; y_intercept=2 float; min_val=3 float; max_val=4 float
+TensorForestParams.ExponentialParam: bias=1 float; base=2 float; multiplier=3 float; depth_multiplier=4 float
+TensorForestParams.ThresholdParam: on_value=1 float; off_value=2 float; threshold=3 float
+TensorForestStats: node_to_slot=1 repeated TensorForestStats.Slot
+TensorForestStats.Slot: node_id=5 int32; depth=7 int32
 TreeDebugOutput: feature_ids=1 repeated int32; logits_path=2 repeated float
 """
 
