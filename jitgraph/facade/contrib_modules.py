@@ -32,7 +32,8 @@ CONTRIB_MODULES = {
         python.layers:rev_block_lib,summaries,target_column,utils
         python.ops:bucketization_op,sparse_feature_cross_op,sparse_ops""",
     "learn": """
-        python.learn.datasets:base,mnist,synthetic python.learn:experiment,learn_runner,metric_spec,monitors
+        python.learn.datasets:base,mnist,synthetic python.learn:experiment,export_strategy,learn_runner,metric_spec,monitors
+        python.learn.utils:input_fn_utils,saved_model_export_utils
         python.learn.estimators:estimator,model_fn,run_config python.learn.preprocessing:categorical_vocabulary,text""",
     "legacy_seq2seq": "python.ops:seq2seq",
     "lookup": "lookup_ops",
@@ -110,6 +111,10 @@ CONTRIB_PLACES = {
     "contrib.learn.python.learn.estimators.run_config": "contrib.learn :jitgraph.contrib.learn.configured",
     "contrib.learn.python.learn.estimators.model_fn": "contrib.learn :jitgraph.contrib.learn.model_ops",
     "contrib.learn.python.learn.estimators.estimator": "contrib.learn :jitgraph.contrib.learn.fitted",
+    "contrib.learn.python.learn.export_strategy": "contrib.learn",
+    "contrib.learn.python.learn.utils.input_fn_utils": "contrib.learn.utils.input_fn_utils",
+    "contrib.learn.python.learn.utils.saved_model_export_utils": """
+        contrib.learn.utils.saved_model_export_utils :jitgraph.contrib.learn.exported""",
     "contrib.learn.python.learn.metric_spec": "contrib.learn",
     "contrib.learn.python.learn.experiment": "contrib.learn",
     "contrib.learn.python.learn.learn_runner": "contrib.learn.learn_runner",

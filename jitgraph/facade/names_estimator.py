@@ -89,12 +89,23 @@ ESTIMATORS: dict[str, str] = {
         contrib.estimator.build_supervised_input_receiver_fn_from_input_fn""",
     "contrib.estimator.recurrent": "contrib.estimator.RNNClassifier contrib.estimator.RNNEstimator",
     "contrib.estimator.towers": "contrib.estimator.replicate_model_fn contrib.estimator.TowerOptimizer",
-    "contrib.predictor.predictors": "contrib.predictor.from_saved_model contrib.predictor.from_estimator",
+    "contrib.predictor.predictors": """
+        contrib.predictor.from_saved_model contrib.predictor.from_estimator contrib.predictor.from_contrib_estimator""",
     "contrib.feature_column.sequence_inputs": """
         contrib.feature_column.sequence_input_layer contrib.feature_column.sequence_numeric_column""",
     "contrib.learn.model_ops": """
         contrib.learn.ModeKeys contrib.learn.ModelFnOps contrib.learn.PredictionKey contrib.learn.ProblemType""",
     "contrib.learn.measured": "contrib.learn.MetricSpec",
+    "contrib.learn.serving_inputs": """
+        contrib.learn.InputFnOps contrib.learn.build_parsing_serving_input_fn contrib.learn.utils.InputFnOps
+        contrib.learn.utils.build_parsing_serving_input_fn contrib.learn.utils.build_default_serving_input_fn
+        contrib.learn.utils.input_fn_utils.InputFnOps contrib.learn.utils.input_fn_utils.build_parsing_serving_input_fn
+        contrib.learn.utils.input_fn_utils.build_default_serving_input_fn""",
+    "contrib.learn.exported": """
+        contrib.learn.ExportStrategy contrib.learn.make_export_strategy contrib.learn.utils.make_export_strategy
+        contrib.learn.utils.saved_model_export_utils.make_export_strategy
+        contrib.learn.utils.saved_model_export_utils.make_parsing_export_strategy
+        contrib.learn.utils.saved_model_export_utils.garbage_collect_exports""",
     "contrib.learn.configured": "contrib.learn.RunConfig contrib.learn.TaskType",
     "contrib.learn.fitted": """
         contrib.learn.BaseEstimator contrib.learn.Estimator contrib.learn.Evaluable contrib.learn.Trainable

@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from typing import Any
 
 from jitgraph.app import logs
 from jitgraph.contrib.learn.configured import RunConfig, TaskType
+from jitgraph.contrib.learn.exported import ExportStrategy
 from jitgraph.contrib.learn.fitted import Evaluable, Trainable
 from jitgraph.contrib.learn.monitored import replace_monitors_with_hooks
 from jitgraph.contrib.learn.ready_monitors import ValidationMonitor
@@ -39,9 +41,10 @@ class Experiment:
             raise ValueError("`saving_listeners` must be `None` with `tf.contrib.learn.Estimator`.")
         if train_steps_per_iteration is not None and not isinstance(train_steps_per_iteration, int):
             raise ValueError("`train_steps_per_iteration` must be an integer.")
-        if checkpoint_and_export or export_strategies:
-            raise ValueError("jitgraph exports with tf.estimator.train_and_evaluate and its exporters: remove export_strategies "
-                             "and checkpoint_and_export")
+        if checkpoint_and_export:
+            raise NotImplementedError("jitgraph exports between checkpoints with tf.estimator.train_and_evaluate and its "
+                                      "exporters: remove checkpoint_and_export, export_strategies export at the end")
+        self.reset_export_strategies(export_strategies)
         self.estimator, self.eval_metrics = estimator, eval_metrics
         self.train_steps, self.eval_steps = train_steps, eval_steps
         self._train_input_fn, self._eval_input_fn = train_input_fn, eval_input_fn
@@ -51,6 +54,24 @@ class Experiment:
         self._min_eval_frequency = 1 if min_eval_frequency is None else min_eval_frequency
         self._delay_workers_by_global_step = delay_workers_by_global_step
         self._steps_per_iteration, self._check_interval_secs = train_steps_per_iteration, check_interval_secs
+
+    def reset_export_strategies(self, new_export_strategies: Any = None) -> tuple:
+        """Sets the strategies that export the model at the end: one, or a list; returns those before.
+
+        Raises ValueError for what is no ExportStrategy.
+        """
+        old = getattr(self, "_export_strategies", ())
+        new = [new_export_strategies] if isinstance(new_export_strategies, ExportStrategy) else new_export_strategies or []
+        if not all(isinstance(one, ExportStrategy) for one in new):
+            raise ValueError("`export_strategies` must be an ExportStrategy, an iterable of ExportStrategy, or None, found "
+                             f"{new_export_strategies}.")
+        self._export_strategies = tuple(new)
+        return old
+
+    def _exported(self, eval_result: Any, checkpoint_path: Any = None) -> list:
+        folder = os.path.join(self.estimator.model_dir, "export")
+        return [one.export(self.estimator, os.path.join(folder, one.name), checkpoint_path=checkpoint_path, eval_result=eval_result)
+                for one in self._export_strategies]
 
     def extend_train_hooks(self, additional_hooks: Any) -> None:
         """Adds hooks to the training."""
@@ -89,7 +110,7 @@ class Experiment:
         return self._evaluated(name=name or "one_pass")
 
     def train_and_evaluate(self) -> tuple[Any, list]:
-        """(metrics at the end, []): evaluates new checkpoints while it trains."""
+        """(metrics at the end, what was exported): evaluates new checkpoints while it trains."""
         monitors = list(self._train_monitors)
         if self._min_eval_frequency:
             metrics = {} if self._is_core else {"metrics": self.eval_metrics}
@@ -97,7 +118,8 @@ class Experiment:
                 input_fn=self._eval_input_fn, eval_steps=self.eval_steps, every_n_steps=self._min_eval_frequency,
                 check_interval_secs=self._check_interval_secs, hooks=self._eval_hooks, **metrics))
         self._trained(max_steps=self.train_steps, hooks=monitors)
-        return self._evaluated(name=None), []
+        found = self._evaluated(name=None)
+        return found, self._exported(found)
 
     def local_run(self) -> tuple[Any, list]:
         """As ``train_and_evaluate``, with `local_eval_frequency`."""
@@ -110,7 +132,9 @@ class Experiment:
     def test(self) -> Any:
         """One step, and one of evaluation."""
         self._trained(steps=1, hooks=self._train_monitors)
-        return self._evaluated(steps=1, name="one_pass")
+        found = self._evaluated(steps=1, name="one_pass")
+        self._exported(found)
+        return found
 
     def continuous_eval(self, delay_secs: float | None = None, throttle_delay_secs: float | None = None,
                         evaluate_checkpoint_only_once: bool = True, continuous_eval_predicate_fn: Any = None,
@@ -165,7 +189,7 @@ class Experiment:
             logs.info("Evaluating model now.")
             path = latest_checkpoint(self.estimator.model_dir)
             found = self._evaluated(name="one_pass", checkpoint_path=path)
-        return found, []
+        return found, self._exported(found)
 
     def run_std_server(self) -> None:
         """Serves the cluster of the configuration."""

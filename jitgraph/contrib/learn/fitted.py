@@ -13,6 +13,7 @@ from jitgraph.app import logs
 from jitgraph.contrib.layers.old_column_layers import infer_real_valued_columns
 from jitgraph.contrib.learn import signatures
 from jitgraph.contrib.learn.configured import RunConfig
+from jitgraph.contrib.learn.exported import export_savedmodel
 from jitgraph.contrib.learn.fed import input_of, verify_input_args
 from jitgraph.contrib.learn.measured import metric_ops
 from jitgraph.contrib.learn.model_ops import MetricKey, ModeKeys, ModelFnOps
@@ -343,6 +344,19 @@ class Estimator(BaseEstimator):
 
     def _get_predict_ops(self, features: Any) -> ModelFnOps:
         return self._call_model_fn(features, signatures.placeholders_of(self._labels_info), ModeKeys.INFER)
+
+    def export_savedmodel(self, export_dir_base: Any, serving_input_fn: Any, default_output_alternative_key: str | None = None,
+                          assets_extra: Any = None, as_text: bool = False, checkpoint_path: Any = None,
+                          strip_default_attrs: bool = False) -> bytes:
+        """Writes a SavedModel of a checkpoint, by default the newest, into a new folder named by the time; returns its path.
+
+        `serving_input_fn` gives an InputFnOps; `default_output_alternative_key` says which of several heads answers by default.
+        Raises ValueError without that function, NotFittedError if there is no checkpoint.
+        """
+        if serving_input_fn is None:
+            raise ValueError("serving_input_fn must be defined.")
+        return export_savedmodel(self, checkpoint_path or self._checkpoint(), export_dir_base, serving_input_fn,
+                                 default_output_alternative_key, assets_extra, as_text, strip_default_attrs)
 
 
 class SKCompat:

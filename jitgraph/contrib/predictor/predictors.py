@@ -1,15 +1,18 @@
-"""Models that are called: ``tf.contrib.predictor.from_saved_model`` and ``from_estimator``."""
+"""Models that are called: ``tf.contrib.predictor``."""
 from __future__ import annotations
 
 from typing import Any
 
 from jitgraph.app import logs
+from jitgraph.contrib.learn.exported import DEFAULT_INPUT_ALTERNATIVE_KEY, input_alternatives, output_alternatives
 from jitgraph.contrib.learn.fitted import Estimator as OldEstimator
+from jitgraph.estimator.estimator import Estimator
 from jitgraph.estimator.modes import ModeKeys
 from jitgraph.facade.names import resolve
 from jitgraph.graph.graph import Graph
 from jitgraph.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from jitgraph.saved_model.loader import load
+from jitgraph.train.checkpoint_state import latest_checkpoint
 from jitgraph.train.sessions.creators import ChiefSessionCreator
 from jitgraph.train.sessions.monitored import MonitoredSession
 
@@ -112,6 +115,23 @@ class CoreEstimatorPredictor(Predictor):
         self._feed_tensors, self._fetch_tensors = self._by_name(_names(signature.inputs)), self._by_name(_names(signature.outputs))
 
 
+class ContribEstimatorPredictor(Predictor):
+    """A predictor of a ``tf.contrib.learn.Estimator``; see ``from_contrib_estimator``."""
+
+    def __init__(self, estimator: Any, prediction_input_fn: Any, input_alternative_key: str | None = None,
+                 output_alternative_key: str | None = None, graph: Any = None, config: Any = None):
+        self._graph = graph or Graph()
+        with self._graph.as_default():
+            input_ops = prediction_input_fn()
+            found = estimator._get_predict_ops(input_ops.features)
+            path = latest_checkpoint(estimator.model_dir)
+            self._session = MonitoredSession(ChiefSessionCreator(config=config, checkpoint_filename_with_path=path))
+        inputs, _ = input_alternatives(input_ops)
+        self._feed_tensors = inputs[input_alternative_key or DEFAULT_INPUT_ALTERNATIVE_KEY]
+        outputs, key = output_alternatives(found, output_alternative_key)
+        self._fetch_tensors = outputs[key][1]
+
+
 def from_saved_model(export_dir: Any, signature_def_key: Any = None, signature_def: Any = None, input_names: Any = None,
                      output_names: Any = None, tags: str | None = None, graph: Any = None,
                      config: Any = None) -> SavedModelPredictor:
@@ -140,3 +160,16 @@ def from_estimator(estimator: Any, serving_input_receiver_fn: Any, output_key: A
         raise TypeError("Expected estimator to be of type tf.python.estimator.Estimator, but got type "
                         "tf.contrib.learn.Estimator. You likely want to call from_contrib_estimator.")
     return CoreEstimatorPredictor(estimator, serving_input_receiver_fn, output_key, graph, config)
+
+
+def from_contrib_estimator(estimator: Any, prediction_input_fn: Any, input_alternative_key: str | None = None,
+                           output_alternative_key: str | None = None, graph: Any = None,
+                           config: Any = None) -> ContribEstimatorPredictor:
+    """A predictor of a fitted ``tf.contrib.learn.Estimator``; `prediction_input_fn` gives an InputFnOps.
+
+    Raises TypeError for a ``tf.estimator.Estimator``, ValueError if it is not said which of several outputs is meant.
+    """
+    if isinstance(estimator, Estimator):
+        raise TypeError("Expected estimator to be of type tf.contrib.learn.Estimator, but got type tf.python.estimator.Estimator. "
+                        "You likely want to call from_estimator.")
+    return ContribEstimatorPredictor(estimator, prediction_input_fn, input_alternative_key, output_alternative_key, graph, config)

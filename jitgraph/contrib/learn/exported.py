@@ -1,0 +1,191 @@
+"""Estimators of ``tf.contrib.learn`` as SavedModels, and the strategies by which experiments export them."""
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+from jitgraph.contrib.framework.deprecation import deprecated
+from jitgraph.contrib.layers.old_column_layers import create_feature_spec_for_parsing
+from jitgraph.contrib.learn.model_ops import ModeKeys, PredictionKey, ProblemType
+from jitgraph.contrib.learn.serving_inputs import InputFnOps, build_parsing_serving_input_fn
+from jitgraph.control.order_ops import group
+from jitgraph.estimator.arguments import argument_names
+from jitgraph.estimator.estimator import Estimator as CoreEstimator
+from jitgraph.estimator.exporting import folder_of_now
+from jitgraph.estimator.receivers import build_parsing_serving_input_receiver_fn
+from jitgraph.facade.names import resolve
+from jitgraph.filesystem import gfile
+from jitgraph.graph import dtypes
+from jitgraph.graph.collections import GraphKeys
+from jitgraph.graph.graph import Graph
+from jitgraph.graph.scopes import add_to_collection, get_collection
+from jitgraph.resources.registered import initialize_resources, shared_resources
+from jitgraph.saved_model.builder import SavedModelBuilder
+from jitgraph.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
+from jitgraph.saved_model.signatures import classification_signature_def, predict_signature_def, regression_signature_def
+from jitgraph.train.global_steps import create_global_step
+from jitgraph.train.saver import Saver
+
+DEFAULT_INPUT_ALTERNATIVE_KEY = "default_input_alternative"
+_DEFAULT_OUTPUT_ALTERNATIVE = "default_output_alternative"
+_INPUT_FEATURE_KEYS = "input_feature_keys"
+_STAMP_LENGTH = 10
+
+
+def input_alternatives(input_ops: Any) -> tuple[dict[str, Any], Any]:
+    """({name: inputs}, features) of what a serving function gives.  Raises ValueError without features."""
+    found = {DEFAULT_INPUT_ALTERNATIVE_KEY: input_ops.default_inputs} if isinstance(input_ops, InputFnOps) else {}
+    if not input_ops[0]:
+        raise ValueError("Features must be defined.")
+    return found, input_ops[0]
+
+
+def output_alternatives(model_fn_ops: Any, default_key: str | None = None) -> tuple[dict[str, Any], str]:
+    """({name: (problem type, outputs)}, which of them is the default) of ModelFnOps.  Raises ValueError if none can be it."""
+    found = model_fn_ops.output_alternatives
+    if not found:
+        if default_key:
+            raise ValueError(f"Requested default_output_alternative: {default_key}, but available output_alternatives are: []")
+        outputs = model_fn_ops.predictions
+        outputs = outputs if isinstance(outputs, dict) else {PredictionKey.GENERIC: outputs}
+        return {_DEFAULT_OUTPUT_ALTERNATIVE: (ProblemType.UNSPECIFIED, outputs)}, _DEFAULT_OUTPUT_ALTERNATIVE
+    available = sorted(found, key=str)
+    if default_key:
+        if default_key in found:
+            return found, default_key
+        raise ValueError(f"Requested default_output_alternative: {default_key}, but available output_alternatives are: {available}")
+    if len(found) == 1:
+        return found, next(iter(found))
+    raise ValueError(f"Please specify a default_output_alternative.  Available output_alternatives are: {available}")
+
+
+def _signature(inputs: dict[str, Any], outputs: dict[str, Any], problem_type: int) -> Any:
+    classes, scores = outputs.get(PredictionKey.CLASSES), outputs.get(PredictionKey.SCORES)
+    if classes is not None and classes.dtype != dtypes.string:
+        classes = None
+    scores = outputs.get(PredictionKey.PROBABILITIES) if scores is None else scores
+    alone, single = next(iter(outputs.values())), len(outputs) == 1
+    if len(inputs) == 1:
+        examples = next(iter(inputs.values()))
+        if problem_type in (ProblemType.CLASSIFICATION, ProblemType.LOGISTIC_REGRESSION) and (
+                classes is not None or scores is not None or single):
+            if classes is None and scores is None:
+                classes, scores = (alone, None) if alone.dtype == dtypes.string else (None, alone)
+            return classification_signature_def(examples, classes, scores)
+        if problem_type == ProblemType.LINEAR_REGRESSION and single:
+            return regression_signature_def(examples, alone)
+    return predict_signature_def(inputs, outputs)
+
+
+def _signatures(inputs: dict[str, Any], outputs: dict[str, Any], default: str) -> dict[str, Any]:
+    found = {f"{input_key}:{output_key or 'None'}": _signature(tensors, predicted, problem_type)
+             for input_key, tensors in inputs.items() for output_key, (problem_type, predicted) in outputs.items()}
+    if not inputs.get(DEFAULT_INPUT_ALTERNATIVE_KEY):
+        raise ValueError("A default input_alternative must be provided.")
+    problem_type, predicted = outputs[default]
+    found[DEFAULT_SERVING_SIGNATURE_DEF_KEY] = _signature(inputs[DEFAULT_INPUT_ALTERNATIVE_KEY], predicted, problem_type)
+    return found
+
+
+def export_savedmodel(estimator: Any, checkpoint_path: str, export_dir_base: Any, serving_input_fn: Any,
+                      default_output_alternative_key: str | None = None, assets_extra: dict | None = None, as_text: bool = False,
+                      strip_default_attrs: bool = False) -> bytes:
+    """Writes a SavedModel of a checkpoint into a new folder, named by the time, in `export_dir_base`; returns its path."""
+    folder = folder_of_now(export_dir_base)
+    unfinished = os.path.join(os.path.dirname(folder), "temp-" + os.path.basename(folder))
+    builder = SavedModelBuilder(unfinished)
+    with Graph().as_default() as graph:
+        create_global_step(graph)
+        input_ops = serving_input_fn()
+        inputs, features = input_alternatives(input_ops)
+        for key in input_ops.features:
+            add_to_collection(_INPUT_FEATURE_KEYS, key)
+        found = estimator._call_model_fn(features, None, ModeKeys.INFER)
+        outputs, default = output_alternatives(found, default_output_alternative_key)
+        init_op = group(resolve("local_variables_initializer")(), initialize_resources(shared_resources()),
+                        resolve("tables_initializer")())
+        definitions = _signatures(inputs, outputs, default)
+        with resolve("Session")("") as session:
+            saver = (found.scaffold.saver if found.scaffold is not None else None) or Saver(sharded=True)
+            saver.restore(session, checkpoint_path)
+            builder.add_meta_graph_and_variables(
+                session, ("serve",), signature_def_map=definitions, main_op=init_op, strip_default_attrs=strip_default_attrs,
+                assets_collection=get_collection(GraphKeys.ASSET_FILEPATHS))
+    for name, source in (assets_extra or {}).items():
+        target = os.path.join(unfinished, "assets.extra", os.fsdecode(name))
+        gfile.MakeDirs(os.path.dirname(target))
+        gfile.Copy(source, target)
+    builder.save(as_text)
+    gfile.Rename(unfinished, folder)
+    return folder.encode()
+
+
+class _Strategy(NamedTuple):
+    name: str
+    export_fn: Any
+    strip_default_attrs: Any
+
+
+class ExportStrategy(_Strategy):
+    """A function of an estimator and a folder that exports it, and what it is called."""
+
+    @deprecated(None, "Please switch to tf.estimator.train_and_evaluate, and use tf.estimator.Exporter.")
+    def __new__(cls, name: str, export_fn: Any, strip_default_attrs: Any = None) -> ExportStrategy:
+        return super().__new__(cls, name, export_fn, strip_default_attrs)
+
+    def export(self, estimator: Any, export_path: Any, checkpoint_path: Any = None, eval_result: Any = None) -> Any:
+        """What the function gives, called with those of the arguments that it takes.
+
+        Raises ValueError for one that takes results and no checkpoint.
+        """
+        names = argument_names(self.export_fn)
+        if "eval_result" in names and "checkpoint_path" not in names:
+            raise ValueError("An export_fn accepting eval_result must also accept checkpoint_path.")
+        offered = {"checkpoint_path": checkpoint_path, "eval_result": eval_result, "strip_default_attrs": self.strip_default_attrs}
+        return self.export_fn(estimator, export_path, **{key: value for key, value in offered.items() if key in names})
+
+
+def _exports(folder: Any) -> list[tuple[int, str]]:
+    names = (os.fsdecode(name).rstrip("/") for name in gfile.ListDirectory(folder))
+    return sorted((int(name), os.path.join(os.fsdecode(folder), name)) for name in names
+                  if len(name) == _STAMP_LENGTH and name.isdigit())
+
+
+@deprecated(None, "Switch to tf.estimator.Exporter and associated utilities.")
+def garbage_collect_exports(export_dir_base: Any, exports_to_keep: int | None) -> None:
+    """Deletes the oldest exports in a folder but `exports_to_keep`; none if it is None."""
+    if exports_to_keep is not None:
+        for _, path in _exports(export_dir_base)[:-exports_to_keep or None]:
+            gfile.DeleteRecursively(path)
+
+
+@deprecated(None, "Switch to tf.estimator.Exporter and associated utilities.")
+def make_export_strategy(serving_input_fn: Any, default_output_alternative_key: str | None = None, assets_extra: Any = None,
+                         as_text: bool = False, exports_to_keep: int | None = 5, strip_default_attrs: Any = None) -> ExportStrategy:
+    """A strategy that writes SavedModels and keeps the newest `exports_to_keep`."""
+    def export_fn(estimator: Any, export_dir_base: Any, checkpoint_path: Any = None, strip_default_attrs: Any = False) -> bytes:
+        more = {}
+        if not isinstance(estimator, CoreEstimator):
+            more["default_output_alternative_key"] = default_output_alternative_key
+        elif default_output_alternative_key is not None:
+            raise ValueError("default_output_alternative_key is not supported in core Estimator. Given: "
+                             f"{default_output_alternative_key}")
+        found: bytes = estimator.export_savedmodel(export_dir_base, serving_input_fn, assets_extra=assets_extra, as_text=as_text,
+                                                   checkpoint_path=checkpoint_path, strip_default_attrs=bool(strip_default_attrs),
+                                                   **more)
+        garbage_collect_exports(export_dir_base, exports_to_keep)
+        return found
+
+    return ExportStrategy("Servo", export_fn, strip_default_attrs)
+
+
+@deprecated(None, "Use tf.estimator.export.build_parsing_serving_input_receiver_fn")
+def make_parsing_export_strategy(feature_columns: Any, default_output_alternative_key: str | None = None, assets_extra: Any = None,
+                                 as_text: bool = False, exports_to_keep: int | None = 5, target_core: bool = False,
+                                 strip_default_attrs: Any = None) -> ExportStrategy:
+    """``make_export_strategy`` for models that are asked with serialized ``tf.train.Example``s."""
+    spec = create_feature_spec_for_parsing(feature_columns)
+    make = build_parsing_serving_input_receiver_fn if target_core else build_parsing_serving_input_fn
+    return make_export_strategy(make(spec), default_output_alternative_key, assets_extra, as_text, exports_to_keep,
+                                strip_default_attrs)
+
