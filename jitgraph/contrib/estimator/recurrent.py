@@ -25,8 +25,8 @@ from jitgraph.ops.elementwise.cast import to_int64
 from jitgraph.rnn.cells import RNNCell
 from jitgraph.rnn.dynamic import dynamic_rnn
 from jitgraph.summary.summaries import histogram
-from jitgraph.train.global_steps import get_global_step
 from jitgraph.train.optimizer import Optimizer
+from jitgraph.variables.global_steps import get_global_step
 from jitgraph.variables.variable_initializers import glorot_uniform_initializer
 from jitgraph.variables.variable_scopes import variable_scope
 

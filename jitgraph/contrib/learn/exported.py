@@ -23,8 +23,8 @@ from jitgraph.resources.registered import initialize_resources, shared_resources
 from jitgraph.saved_model.builder import SavedModelBuilder
 from jitgraph.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from jitgraph.saved_model.signatures import classification_signature_def, predict_signature_def, regression_signature_def
-from jitgraph.train.global_steps import create_global_step
 from jitgraph.train.saver import Saver
+from jitgraph.variables.global_steps import create_global_step
 
 DEFAULT_INPUT_ALTERNATIVE_KEY = "default_input_alternative"
 _DEFAULT_OUTPUT_ALTERNATIVE = "default_output_alternative"

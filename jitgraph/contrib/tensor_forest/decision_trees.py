@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jitgraph.formats.messages import DecisionTrees
+from jitgraph.protobuf.messages import DecisionTrees
 
 LEAF, LESS_OR_EQUAL, LESS, EQUAL = -1, 0, 1, -2
 _MATCHING = "type.googleapis.com/tensorflow.decision_trees.MatchingValuesTest"

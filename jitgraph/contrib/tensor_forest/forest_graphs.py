@@ -25,7 +25,7 @@ from jitgraph.ops.elementwise.compare import less
 from jitgraph.ops.random.draws import random_uniform
 from jitgraph.ops.reduce.reductions import reduce_mean, reduce_sum
 from jitgraph.resources.registered import register_resource
-from jitgraph.train.saveables import SaveableObject, SaveSpec
+from jitgraph.variables.saveables import SaveableObject, SaveSpec
 from jitgraph.variables.variable_collections import local_variables
 from jitgraph.variables.variable_scopes import get_variable
 

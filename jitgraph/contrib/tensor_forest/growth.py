@@ -12,7 +12,7 @@ import numpy as np
 
 from jitgraph.contrib.tensor_forest.decision_trees import EQUAL, DecisionTree, Split, goes_left
 from jitgraph.contrib.tensor_forest.hashed_order import HashedOrder
-from jitgraph.formats.messages import TensorForestParams, TensorForestStats
+from jitgraph.protobuf.messages import TensorForestParams, TensorForestStats
 
 _ROWS = 64
 

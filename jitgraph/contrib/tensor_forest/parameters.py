@@ -8,7 +8,7 @@ from typing import Any
 
 from google.protobuf import text_format
 
-from jitgraph.formats import messages
+from jitgraph.protobuf import messages
 
 CLASSIFICATION, REGRESSION = (0, 0), (2, 2)         # the model of leaves, and what is known of them
 _SPLITS = {"less_or_equal": 0, "less": 1}

@@ -20,9 +20,9 @@ from jitgraph.ops.arrays.join import concat
 from jitgraph.ops.reduce.reductions import reduce_sum
 from jitgraph.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from jitgraph.summary.summaries import scalar
-from jitgraph.train.global_steps import get_global_step
 from jitgraph.train.hooks.run_hooks import SessionRunArgs, SessionRunHook
 from jitgraph.variables.assignments import assign_add
+from jitgraph.variables.global_steps import get_global_step
 
 
 class LittleChangeHook(SessionRunHook):
