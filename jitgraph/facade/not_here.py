@@ -15,6 +15,7 @@ _NO_EAGER_SPEC = "give shapes and dtypes as tf.TensorShape and tf.DType"
 
 # a name that ends in * stands for all that begin so, one that ends in .* for a namespace and what is in it
 _UNIGRAM = "use tf.nn.fixed_unigram_candidate_sampler with counts of the classes"
+_NEW_HEADS = "its optimizers and metrics are those of Keras; use the heads of tf.contrib.estimator, such as multi_class_head"
 _FRACTIONAL = "use tf.nn.max_pool or tf.nn.avg_pool after tf.image.resize_images to a multiple of the result's size"
 
 INSTEAD: dict[str, str] = {
@@ -51,6 +52,10 @@ INSTEAD: dict[str, str] = {
     "random.experimental.*": "use tf.random_uniform and its kin with seeds, or tf.random.stateless_uniform",
     "train.experimental.*": "cast to tf.float16 where it helps and scale the loss by hand",
     "train.sdca_*": "use an optimizer of tf.train on the loss of the linear model",
+    "estimator.Head": _NEW_HEADS, "estimator.BinaryClassHead": _NEW_HEADS, "estimator.MultiClassHead": _NEW_HEADS,
+    "estimator.MultiHead": _NEW_HEADS, "estimator.MultiLabelHead": _NEW_HEADS, "estimator.RegressionHead": _NEW_HEADS,
+    "estimator.PoissonRegressionHead": _NEW_HEADS, "estimator.LogisticRegressionHead": _NEW_HEADS,
+    "estimator.experimental.LinearSDCA": "use tf.estimator.LinearClassifier or LinearRegressor with an optimizer of tf.train",
     "train.do_quantize_training_on_graphdef": "insert tf.fake_quant_with_min_max_vars where values are quantized",
     "layers.experimental.*": "layers make their variables in tf.variable_scope",
     "io.decode_proto": "parse the messages in Python and feed what they hold",
@@ -81,6 +86,13 @@ INSTEAD: dict[str, str] = {
     "contrib.mpi_collectives.*": _ONE_PROCESS, "contrib.verbs.*": _ONE_PROCESS,
     "contrib.input_pipeline.*": "use tf.train.string_input_producer",
     "contrib.keras.*": "use tf.layers, whose arguments are those of Keras's layers",
+    "contrib.boosted_trees.*": "use tf.estimator.BoostedTreesClassifier or tf.estimator.BoostedTreesRegressor",
+    "contrib.estimator.stop_if_*": "they stand in tf.estimator.experimental",
+    "contrib.estimator.make_early_stopping_hook": "it stands in tf.estimator.experimental",
+    "contrib.estimator.InMemoryEvaluatorHook": "it stands in tf.estimator.experimental",
+    "contrib.estimator.make_stop_at_checkpoint_step_hook": "it stands in tf.estimator.experimental",
+    "contrib.estimator.DNNClassifierWithLayerAnnotations": "use tf.estimator.DNNClassifier",
+    "contrib.estimator.DNNRegressorWithLayerAnnotations": "use tf.estimator.DNNRegressor",
     "contrib.labeled_tensor.*": "keep the names of axes beside the tensors",
     "contrib.linear_optimizer.*": "use tf.train.FtrlOptimizer on the loss of the linear model",
     "contrib.memory_stats.*": "see session.explain(...) for the memory of a run",
