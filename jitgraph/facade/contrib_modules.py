@@ -59,7 +59,7 @@ CONTRIB_MODULES = {
     "staging": "",
     "stateless": "",
     "summary": "summary",
-    "tensor_forest": "client:random_forest,eval_metrics python:tensor_forest",
+    "tensor_forest": "python:tensor_forest",
     "tensorboard": "",
     "training": "python.training:bucket_ops,device_setter,evaluation,hparam,resample,sampling_ops,training",
     "util": "loader",

@@ -78,6 +78,12 @@ ESTIMATORS: dict[str, str] = {
     "contrib.tensor_forest.forest_graphs": """
         contrib.tensor_forest.tensor_forest.ForestVariables contrib.tensor_forest.tensor_forest.RandomForestGraphs
         contrib.tensor_forest.tensor_forest.RandomTreeGraphs contrib.tensor_forest.tensor_forest.TreeVariables""",
+    "contrib.tensor_forest.forest_estimators": """
+        contrib.tensor_forest.random_forest.TensorForestEstimator contrib.tensor_forest.random_forest.CoreTensorForestEstimator
+        contrib.tensor_forest.random_forest.TensorForestLossHook
+        contrib.tensor_forest.client.random_forest.TensorForestEstimator
+        contrib.tensor_forest.client.random_forest.CoreTensorForestEstimator
+        contrib.tensor_forest.client.random_forest.TensorForestLossHook""",
     "contrib.estimator.heads": """
         contrib.estimator.multi_class_head contrib.estimator.binary_classification_head contrib.estimator.regression_head
         contrib.estimator.poisson_regression_head contrib.estimator.logistic_regression_head""",
