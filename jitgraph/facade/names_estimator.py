@@ -112,6 +112,16 @@ ESTIMATORS: dict[str, str] = {
         contrib.learn.utils.saved_model_export_utils.make_export_strategy
         contrib.learn.utils.saved_model_export_utils.make_parsing_export_strategy
         contrib.learn.utils.saved_model_export_utils.garbage_collect_exports""",
+    "contrib.learn.file_inputs": """
+        contrib.learn.read_batch_examples contrib.learn.read_batch_features contrib.learn.read_batch_record_features
+        contrib.learn.read_keyed_batch_examples contrib.learn.read_keyed_batch_features
+        contrib.learn.io.read_batch_examples contrib.learn.io.read_batch_features
+        contrib.learn.io.read_batch_record_features contrib.learn.io.read_keyed_batch_examples
+        contrib.learn.io.read_keyed_batch_features contrib.learn.io.queue_parsed_features""",
+    "contrib.learn.table_inputs": """
+        contrib.learn.extract_pandas_data contrib.learn.extract_pandas_labels contrib.learn.extract_pandas_matrix
+        contrib.learn.io.extract_pandas_data contrib.learn.io.extract_pandas_labels
+        contrib.learn.io.extract_pandas_matrix contrib.learn.io.numpy_input_fn contrib.learn.io.pandas_input_fn""",
     "contrib.learn.configured": "contrib.learn.RunConfig contrib.learn.TaskType",
     "contrib.learn.fitted": """
         contrib.learn.BaseEstimator contrib.learn.Estimator contrib.learn.Evaluable contrib.learn.Trainable
@@ -138,7 +148,9 @@ ESTIMATORS: dict[str, str] = {
         contrib.learn.DNNClassifier contrib.learn.DNNRegressor contrib.learn.DNNEstimator contrib.learn.LinearClassifier
         contrib.learn.LinearRegressor contrib.learn.LinearEstimator""",
     "contrib.learn.combined": """
-        contrib.learn.DNNLinearCombinedClassifier contrib.learn.DNNLinearCombinedRegressor""",
+        contrib.learn.DNNLinearCombinedClassifier contrib.learn.DNNLinearCombinedRegressor
+        contrib.learn.DNNLinearCombinedEstimator""",
+    "contrib.learn.clustered": "contrib.learn.KMeansClustering",
     "contrib.layers.old_columns": "contrib.layers.real_valued_column contrib.layers.bucketized_column",
     "contrib.layers.old_sparse_columns": """
         contrib.layers.sparse_column_with_integerized_feature contrib.layers.sparse_column_with_hash_bucket

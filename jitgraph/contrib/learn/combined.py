@@ -3,8 +3,27 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitgraph.contrib.learn.fitted import Estimator
 from jitgraph.contrib.learn.heads import multi_class_head, regression_head
 from jitgraph.contrib.learn.ready import Classifier, Regressor, combined_model, deep_params, relu, wide_params
+
+
+class DNNLinearCombinedEstimator(Estimator):
+    """A linear model and hidden layers whose logits are added, with a head."""
+
+    def __init__(self, head: Any, model_dir: Any = None, linear_feature_columns: Any = None, linear_optimizer: Any = None,
+                 _joint_linear_weights: bool = False, dnn_feature_columns: Any = None, dnn_optimizer: Any = None,
+                 dnn_hidden_units: Any = None, dnn_activation_fn: Any = None, dnn_dropout: float | None = None,
+                 gradient_clip_norm: float | None = None, config: Any = None, feature_engineering_fn: Any = None,
+                 embedding_lr_multipliers: Any = None, fix_global_step_increment_bug: bool = False,
+                 input_layer_partitioner: Any = None):
+        if not linear_feature_columns and not dnn_feature_columns:
+            raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
+        params = {"head": head, "counts_twice": not fix_global_step_increment_bug,
+                  "wide": wide_params(linear_feature_columns, linear_optimizer, gradient_clip_norm, _joint_linear_weights),
+                  "deep": deep_params(dnn_hidden_units, dnn_feature_columns, dnn_optimizer, dnn_activation_fn, dnn_dropout,
+                                      gradient_clip_norm, None)}
+        super().__init__(combined_model, model_dir, config, params, feature_engineering_fn)
 
 
 class DNNLinearCombinedClassifier(Classifier):
