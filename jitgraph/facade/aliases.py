@@ -110,6 +110,14 @@ ALIASES: dict[str, str] = {
         global_variable=contrib.framework.global_variable has_arg_scope=contrib.framework.has_arg_scope
         local_variable=contrib.framework.local_variable model_variable=contrib.framework.model_variable
         variable=contrib.framework.variable zero_initializer=contrib.framework.zero_initializer""",
+    "contrib.slim.initializers": """
+        variance_scaling_initializer=contrib.layers.variance_scaling_initializer
+        xavier_initializer=contrib.layers.xavier_initializer
+        xavier_initializer_conv2d=contrib.layers.xavier_initializer_conv2d""",
+    "contrib.slim.regularizers": """
+        apply_regularization=contrib.layers.apply_regularization l1_l2_regularizer=contrib.layers.l1_l2_regularizer
+        l1_regularizer=contrib.layers.l1_regularizer l2_regularizer=contrib.layers.l2_regularizer
+        sum_regularizer=contrib.layers.sum_regularizer""",
     "contrib.slim.losses": """
         absolute_difference=contrib.losses.absolute_difference add_loss=contrib.losses.add_loss
         compute_weighted_loss=contrib.losses.compute_weighted_loss
@@ -148,5 +156,5 @@ ALIASES: dict[str, str] = {
         to_number=string_to_number""",
 }
 
-SAME_NAMESPACES = {"app.flags": "flags", "contrib.slim.metrics": "contrib.metrics"}
+SAME_NAMESPACES = {"app.flags": "flags", "contrib.slim.metrics": "contrib.metrics", "contrib.slim.layers": "contrib.layers"}
 """Namespaces that are another one."""

@@ -50,7 +50,7 @@ CONTRIB_MODULES = {
     "seq2seq": "python.ops:attention_wrapper,basic_decoder,beam_search_decoder,beam_search_ops,decoder,helper,loss",
     "signal": "python.ops:mel_ops,mfcc_ops,reconstruction_ops,shape_ops,spectral_ops,window_ops",
     "slim": """
-        python.slim:evaluation,learning,model_analyzer,queues
+        python.slim:evaluation,learning,model_analyzer,queues,summaries
         python.slim.data:data_decoder,data_provider,dataset,dataset_data_provider,parallel_reader,prefetch_queue
         python.slim.data:tfexample_decoder
         python.slim.nets:alexnet,inception,inception_v1,inception_v2,inception_v3,overfeat,resnet_utils,resnet_v1
@@ -72,7 +72,8 @@ CONTRIB_PLACES = {
 } | {
     f"contrib.slim.python.slim.{module}": f"contrib.slim.{module}"
     for module in """evaluation learning model_analyzer nets nets.alexnet nets.inception nets.inception_v1 nets.inception_v2
-                     nets.inception_v3 nets.overfeat nets.resnet_utils nets.resnet_v1 nets.resnet_v2 nets.vgg queues""".split()
+                     nets.inception_v3 nets.overfeat nets.resnet_utils nets.resnet_v1 nets.resnet_v2 nets.vgg queues
+                     summaries""".split()
 } | {
     f"contrib.slim.python.slim.data.{module}": f"contrib.slim.{module}"
     for module in """data_decoder data_provider dataset dataset_data_provider parallel_reader prefetch_queue

@@ -85,6 +85,19 @@ CONTRIB: dict[str, str] = {
         contrib.training.add_gradients_summaries contrib.training.clip_gradient_norms
         contrib.training.clip_gradient_norms_fn contrib.training.create_train_op
         contrib.training.multiply_gradients""",
+    "contrib.slim.summaries": """
+        contrib.slim.summaries.add_histogram_summaries contrib.slim.summaries.add_histogram_summary
+        contrib.slim.summaries.add_image_summaries contrib.slim.summaries.add_image_summary
+        contrib.slim.summaries.add_scalar_summaries contrib.slim.summaries.add_scalar_summary
+        contrib.slim.summaries.add_zero_fraction_summaries contrib.slim.summaries.add_zero_fraction_summary""",
+    "contrib.layers.collected": """
+        contrib.slim.utils.append_tensor_alias contrib.slim.utils.collect_named_outputs
+        contrib.slim.utils.convert_collection_to_dict contrib.slim.utils.gather_tensors_aliases
+        contrib.slim.utils.get_tensor_aliases contrib.slim.utils.get_variable_collections""",
+    "contrib.layers.arguments": """
+        contrib.slim.utils.channel_dimension contrib.slim.utils.constant_value contrib.slim.utils.last_dimension
+        contrib.slim.utils.n_positive_integers contrib.slim.utils.smart_cond contrib.slim.utils.static_cond
+        contrib.slim.utils.two_element_tuple""",
     "contrib.slim.learning": """
         contrib.slim.learning.add_gradients_summaries contrib.slim.learning.clip_gradient_norms
         contrib.slim.learning.create_train_op contrib.slim.learning.multiply_gradients
