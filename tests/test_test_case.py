@@ -169,6 +169,16 @@ if __name__ == "__main__":
     assert "Ran 3 tests" in found.stderr and "failures=1, skipped=1" in found.stderr and found.returncode != 0
 
 
+def test_rows_of_several_lengths_are_compared_as_lists(case):
+    case.assertAllEqual([[1], [1, 2]], [[1], [1, 2]])
+    with pytest.raises(AssertionError, match="not equal"):
+        case.assertAllEqual([[1], [1, 2]], [[1], [1, 3]])
+
+
+def test_a_test_has_the_flags_of_tests(tf, case):
+    assert {"test_srcdir", "test_tmpdir", "test_random_seed"} <= set(tf.flags.FLAGS)
+
+
 def test_it_is_a_unit_test(tf):
     assert issubclass(tf.test.TestCase, unittest.TestCase) and os.path.isdir(tf.test.get_temp_dir())
     assert tf.test.is_gpu_available() == bool(tf.test.gpu_device_name())

@@ -1,6 +1,7 @@
 """``tf.estimator.Estimator``: a model function with a folder, trained, evaluated, asked and exported."""
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
 import tempfile
@@ -140,7 +141,8 @@ class Estimator:
         return self
 
     def _train_model(self, input_fn: Any, hooks: list, saving_listeners: list) -> Any:
-        with Graph().as_default() as graph, graph.device(self._device_fn):
+        strategy = self._config.train_distribute
+        with Graph().as_default() as graph, graph.device(self._device_fn), _scope_of(strategy):
             set_random_seed(self._config.tf_random_seed)
             self._create_and_assert_global_step(graph)
             _get_or_create_global_step_read(graph)
@@ -164,7 +166,7 @@ class Estimator:
             checkpoint_path = latest_checkpoint(self._model_dir)
             if not checkpoint_path:
                 logs.info(f"Could not find trained model in model_dir: {self._model_dir}, running initialization to evaluate.")
-        with Graph().as_default():
+        with Graph().as_default(), _scope_of(self._config.eval_distribute):
             scaffold, update_op, results, all_hooks = self._evaluate_build_graph(input_fn, hooks, checkpoint_path)
             return self._evaluate_run(checkpoint_path, scaffold, update_op, results, all_hooks, self.eval_dir(name))
 
@@ -315,6 +317,11 @@ class Estimator:
         if not isinstance(spec, EstimatorSpec):
             raise ValueError("model_fn should return an EstimatorSpec.")
         return spec
+
+
+def _scope_of(strategy: Any) -> Any:
+    """The block in which a model is built: that of the strategy, if there is one."""
+    return contextlib.nullcontext() if strategy is None else strategy.scope()
 
 
 def _metrics_of(spec: EstimatorSpec) -> tuple[Any, dict[str, Any]]:

@@ -55,7 +55,8 @@ class RunConfig:
       protocol: None or "grpc".
       experimental_max_worker_delay_secs: the longest time that a worker waits before it starts.
       session_creation_timeout_secs: how long a worker waits for its session.
-      train_distribute, eval_distribute, experimental_distribute: strategies, which are not here: ValueError if one is given.
+      train_distribute, eval_distribute: strategies of ``tf.distribute`` in whose scope the model is built.
+      experimental_distribute: not here: ValueError if it is given.
     Raises ValueError for values that do not suit.
     """
 
@@ -74,9 +75,8 @@ class RunConfig:
             save_checkpoints_steps = None
         elif save_checkpoints_steps is not None and save_checkpoints_secs is not None:
             raise ValueError(_BOTH)
-        if train_distribute or eval_distribute or experimental_distribute:
-            raise ValueError("a session of jitgraph runs in one process: remove train_distribute, eval_distribute and "
-                             "experimental_distribute")
+        if experimental_distribute:
+            raise ValueError("a session of jitgraph runs in one process: remove experimental_distribute")
         environment = json.loads(os.environ.get("TF_CONFIG", "{}"))
         if environment:
             logs.info("TF_CONFIG environment variable: %s", environment)

@@ -85,6 +85,15 @@ CONTRIB: dict[str, str] = {
         contrib.training.add_gradients_summaries contrib.training.clip_gradient_norms
         contrib.training.clip_gradient_norms_fn contrib.training.create_train_op
         contrib.training.multiply_gradients""",
+    "contrib.distribute.strategies": """
+        contrib.distribute.OneDeviceStrategy contrib.distribute.MirroredStrategy
+        contrib.distribute.AllReduceCrossDeviceOps contrib.distribute.CrossDeviceOps""",
+    "distribute.strategies": """
+        contrib.distribute.DistributionStrategy=Strategy contrib.distribute.ReplicaContext
+        contrib.distribute.get_distribution_strategy=get_strategy contrib.distribute.get_strategy
+        contrib.distribute.has_distribution_strategy=has_strategy contrib.distribute.has_strategy
+        contrib.distribute.get_replica_context contrib.distribute.in_cross_replica_context
+        contrib.distribute.get_loss_reduction""",
     "contrib.slim.summaries": """
         contrib.slim.summaries.add_histogram_summaries contrib.slim.summaries.add_histogram_summary
         contrib.slim.summaries.add_image_summaries contrib.slim.summaries.add_image_summary

@@ -294,6 +294,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "train :jitgraph.train",
     )
     | {
+        "monitored_session": "train :jitgraph.train :jitgraph.inner.monitored_session",
         "HParams": "contrib.training",
         "checkpoint_management": "train :jitgraph.train.checkpoint_state",
         "learning_rate_decay": "train :jitgraph.train.schedules",
@@ -332,7 +333,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
 }
 """`tensorflow.python.GROUP.MODULE`: {group: {module: places}}; a group is a package of its own too."""
 
-PYTHON_PLACES = {"pywrap_tensorflow": "train errors", "keras": "keras", "debug": "debug"}
+PYTHON_PLACES = {"pywrap_tensorflow": "train errors :jitgraph.inner.graph_equality", "keras": "keras", "debug": "debug"}
 """Places of the packages `tensorflow.python.GROUP` themselves, where they hold names."""
 
 SHARED_GROUPS = ("framework", "ops", "eager", "platform", "training", "util", "client", "lib")

@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from pickle import PickleBuffer
 from typing import Any
 
 from jitgraph.filesystem.systems import FileStatistics, locate, path_text
@@ -65,8 +66,8 @@ class GFile:
         return Stat(self._name).length
 
     def write(self, file_content: Any) -> None:
-        """Adds text or bytes at the end.  Raises TypeError for anything else."""
-        if not isinstance(file_content, (str, bytes, bytearray)):
+        """Adds text or bytes (of pickle also its buffers) at the end.  Raises TypeError for anything else."""
+        if not isinstance(file_content, (str, bytes, bytearray, PickleBuffer)):
             raise TypeError(f"Expected binary or unicode string, got {file_content!r}")
         file = self._writing()
         with op_errors(self._name):

@@ -105,12 +105,12 @@ class Local:
         return FileStatistics(found.st_size, found.st_mtime_ns, os.path.isdir(path))
 
     def make_directory(self, path: str) -> None:
-        if not os.path.isdir(path):
+        if path and not os.path.isdir(path):
             with op_errors(path):
                 os.mkdir(path)
 
     def make_directories(self, path: str) -> None:
-        if not self.exists(path):
+        if path and not self.exists(path):      # "" is the folder where the program runs
             with op_errors(path):
                 os.makedirs(path, exist_ok=True)
 

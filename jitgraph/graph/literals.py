@@ -15,13 +15,15 @@ _FITTING = {"float": "biuf", "int": "biu", "uint": "biu", "complex": "biufc", "b
 def to_array(value: Any, dtype: DType | None = None) -> np.ndarray:
     """`value` as an ndarray of `dtype` (strings: object array of bytes).
 
-    NumPy arrays and scalars keep their dtype, or are cast; Python values must suit `dtype`.  Raises TypeError
+    NumPy arrays, scalars and what gives an array keep their dtype, or are cast; Python values must suit `dtype`.  Raises TypeError
     ("Expected int32, got 1.5 of type 'float' instead.", None in a list) and ValueError (None itself, ragged lists).
     """
     if value is None:
         raise ValueError("None values not supported.")
     if isinstance(value, (np.ndarray, np.generic)):
         return _from_numpy(value, dtype)
+    if callable(getattr(value, "__array__", None)) and not hasattr(value, "_as_graph_element"):
+        return _from_numpy(np.asarray(value), dtype)        # a column of a table keeps its dtype as an array does
     if dtype is not None and dtype.base_dtype is dtypes.string:
         return _strings(value)
     return _from_python(value, dtype)

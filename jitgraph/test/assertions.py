@@ -32,7 +32,12 @@ class Assertions(unittest.TestCase):
     def _array(self, value: Any) -> np.ndarray:
         if isinstance(value, Tensor) or hasattr(value, "_as_graph_element"):
             value = self.evaluate(value)
-        return value if isinstance(value, np.ndarray) else np.array(value)
+        if isinstance(value, np.ndarray):
+            return value
+        try:
+            return np.array(value)
+        except ValueError:
+            return np.array(value, dtype=object)        # rows of several lengths are compared as lists
 
     # -- close ---------------------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from absl.testing import absltest  # noqa: F401  (it defines flags that tests read: test_srcdir, test_tmpdir)
 
 from jitgraph.facade import names
 from jitgraph.graph.default_graph import get_default_graph, reset_default_graph

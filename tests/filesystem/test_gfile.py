@@ -1,9 +1,12 @@
 """tf.gfile does what TensorFlow 1.15 does with local files, and the same behind the schemes of fsspec."""
 import importlib.util
 import json
+import os
+import pickle
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from jitgraph.filesystem import file_io
@@ -116,3 +119,18 @@ def test_an_unknown_scheme_is_refused_in_one_sentence(tf, monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(tf.errors.UnimplementedError, match="install fsspec"):
         tf.gfile.Exists("gs://bucket/x")
+
+
+def test_arrays_may_be_pickled_into_a_file(tf, tmp_path):
+    with tf.gfile.Open(str(tmp_path / "a"), "wb") as file:
+        pickle.dump(np.arange(3), file, protocol=pickle.HIGHEST_PROTOCOL)
+    with tf.gfile.Open(str(tmp_path / "a"), "rb") as file:
+        assert pickle.loads(file.read()).tolist() == [0, 1, 2]
+
+
+def test_the_empty_path_is_the_folder_where_the_program_runs(tf, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert tf.gfile.MakeDirs("") is None and tf.gfile.MkDir("") is None
+    with tf.summary.FileWriter("") as writer:
+        writer.add_session_log(tf.SessionLog(status=tf.SessionLog.START), 1)
+    assert len(os.listdir(tmp_path)) == 1

@@ -131,3 +131,22 @@ def test_an_array_must_fit_a_shape_without_elements(tf):
         tf.constant(np.ones(3), shape=[0])
     with pytest.raises(ValueError):
         tf.constant(None, shape=[0])
+
+
+class Column:
+    """A column of a table: something that is no array but gives one."""
+
+    def __init__(self, *values, dtype=None):
+        self.values = np.array(values, dtype)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values if dtype is None else self.values.astype(dtype)
+
+
+def test_what_gives_an_array_keeps_its_dtype(tf):
+    assert tf.constant(Column(1, 2)).dtype == tf.int64 and tf.constant(Column(0.5)).dtype == tf.float64
+    assert tf.convert_to_tensor(Column(1, 2), tf.float32).dtype == tf.float32
+    words = tf.data.Dataset.from_tensor_slices({"words": Column("a", "b", dtype=object)}).make_one_shot_iterator().get_next()
+    assert tf.Session().run(words) == {"words": b"a"}
+    with pytest.raises(TypeError, match="got None"):
+        tf.constant(Column("a", None, dtype=object))
