@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from jitgraph.control.frame_ops import absent
-from jitgraph.control.frames.guards import Choice, Seen, Source, Unit
-from jitgraph.control.frames.scope import Original, Scope
+from jitgraph.control.frames.guards import Choice, Missing, Seen, Source, Unit
+from jitgraph.control.frames.scope import Original, Scope, no_value
 from jitgraph.control.frames.shapes import wider, within
 from jitgraph.control.frames.structure import Frame, sorted_by
 from jitgraph.control.functional_ops import make_branching, make_while
@@ -65,7 +65,7 @@ class Block:
         else:
             found = [sources[t] for t in unit.inputs]
         found += [pred for pred, _ in self.rest[unit]]
-        return [source for source in dict.fromkeys(found) if not isinstance(source, int)]
+        return [source for source in dict.fromkeys(found) if not isinstance(source, (int, Missing))]
 
     def _waits(self, unit: Unit) -> list[Unit]:
         if isinstance(unit, Seen):
@@ -329,8 +329,3 @@ def _position(place: Any) -> int:
     if isinstance(place, Group):
         return min(_position(unit) for unit in [*place.sides[True], *place.sides[False], *place.choices])
     return place.first if isinstance(place, Frame) else _operation(place)._id
-
-
-def no_value(tensor: Tensor) -> str:
-    """What is wrong if a tensor is fetched from a branch that was not taken."""
-    return f"Retval does not have value: {tensor.name} lies in a branch that was not taken"

@@ -28,7 +28,7 @@ from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
 Unit = Any          # what is built as one: an Operation, a Frame (a loop), a Choice, or what is Seen
-Source = Hashable   # where a value comes from: a tensor of an operation, an output of a Choice, or the number that it is
+Source = Hashable   # where a value comes from: a tensor of an operation, an output of a Choice, the number that it is, or Missing
 Guard = tuple[tuple[Source, bool], ...]
 
 
@@ -68,6 +68,13 @@ class Seen:
     @property
     def name(self) -> str:
         return self.tensor.op.name
+
+
+@dataclass(frozen=True, eq=False)
+class Missing:
+    """The value of an output of a Merge none of whose inputs is there: an error for who looks at it."""
+
+    tensor: Tensor
 
 
 def joined(guards: Iterable[Guard | None]) -> Guard | None:
@@ -310,6 +317,8 @@ class Guards:
             if set(guard) <= set(prefix):
                 return prefix, source, number
         pred = self._decision(op, prefix, [guard for guard, _, _ in sides])
+        if pred is None:
+            return self._first_there(op, prefix, sides, units)
         parts = {b: [side for side in sides if (pred, b) in side[0]] for b in (False, True)}
         if not parts[False] or not parts[True]:
             branch = bool(parts[True])
@@ -317,14 +326,32 @@ class Guards:
         found = {b: self._chosen(op, (*prefix, (pred, b)), parts[b], units) for b in (False, True)}
         if any(len(guard) > len(prefix) + 1 for guard, _, _ in found.values()):
             raise _unexplained(op)
-        choice = Choice(op, pred, prefix, {b: found[b][1] for b in found}, {b: found[b][2] for b in found})
+        choice = self._choice(op, pred, prefix, {b: found[b][1:] for b in found}, units)
+        return prefix, choice.value, choice.number
+
+    def _choice(self, op: Operation, pred: Source, prefix: Guard, found: dict[bool, tuple], units: list[Unit]) -> Choice:
+        """One of two (source of the value, source of the number)."""
+        choice = Choice(op, pred, prefix, {b: found[b][0] for b in found}, {b: found[b][1] for b in found})
         self.guard[choice] = prefix
         units.append(choice)
         self.producers[choice.value] = self.producers[choice.number] = choice
+        return choice
+
+    def _first_there(self, op: Operation, prefix: Guard, sides: list, units: list[Unit]) -> tuple[Guard, Source, Any]:
+        """As `_chosen`, of sides that each depend on a decision of their own: the first that is there.
+
+        So programs choose one of several ways by a random number: a Switch for each on whether the number is its own.
+        TensorFlow takes the side that comes first in time.
+        """
+        (guard, source, number), *others = sides
+        (pred, branch), = (item for item in guard if item not in prefix)
+        missing = Missing(op.outputs[0]), Missing(op.outputs[1])
+        otherwise = self._first_there(op, (*prefix, (pred, not branch)), others, units)[1:] if others else missing
+        choice = self._choice(op, pred, prefix, {branch: (source, number), not branch: otherwise}, units)
         return prefix, choice.value, choice.number
 
-    def _decision(self, op: Operation, prefix: Guard, guards: list[Guard]) -> Source:
-        """The predicate that all sides depend on, and that is known behind `prefix`."""
+    def _decision(self, op: Operation, prefix: Guard, guards: list[Guard]) -> Source | None:
+        """The predicate that all sides depend on, and that is known behind `prefix`; None if each has one of its own."""
         taken = set(prefix)
         for pred, _ in guards[0]:
             if any(pred == p for p, _ in prefix):
@@ -332,6 +359,9 @@ class Guards:
             own = self.guard.get(self.producers.get(pred), ())
             if own is not None and set(own) <= taken and all(any(pred == p for p, _ in g) for g in guards):
                 return pred
+        own = [[pred for pred, _ in guard if all(pred != p for p, _ in prefix)] for guard in guards]
+        if all(len(preds) == 1 for preds in own) and len({preds[0] for preds in own}) == len(own):
+            return None
         raise _unexplained(op)
 
     # -- what waiting for an operation means

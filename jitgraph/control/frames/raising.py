@@ -4,8 +4,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from jitgraph.control.frame_ops import absent
-from jitgraph.control.frames.blocks import Block, no_value, sinks
-from jitgraph.control.frames.scope import Original, Present, Scope
+from jitgraph.control.frames.blocks import Block, sinks
+from jitgraph.control.frames.scope import Original, Present, Scope, no_value
 from jitgraph.control.frames.structure import FRAME_OPS, MERGES, sources_of, stands_for
 from jitgraph.graph.function_graph import note_change
 from jitgraph.graph.graph import Graph

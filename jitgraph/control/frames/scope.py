@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.control.frames.guards import Guards, Source, Unit
+from jitgraph.control.frame_ops import absent
+from jitgraph.control.frames.guards import Guards, Missing, Source, Unit
 from jitgraph.control.frames.stacks import PUSHES, Stacks
 from jitgraph.control.frames.structure import Frames, sorted_by
 from jitgraph.graph import build, dtypes, shapes
@@ -59,6 +60,10 @@ class Scope:
         if isinstance(source, int):
             with self.graph.as_default():
                 return lookup("Const").builder(value=np.array(source, np.int32), dtype=dtypes.int32)
+        if isinstance(source, Missing):
+            tensor = source.tensor
+            with self.graph.as_default():
+                return absent(dtype=tensor.dtype.base_dtype, shape=tensor._shape, message=no_value(tensor))
         scope: Scope | None = self
         while scope is not None:
             found = scope.values.get(source)
@@ -183,3 +188,8 @@ class FunctionCopy(Scope):
 
     def _shapes(self, op: Operation, inputs: list[Tensor], attrs: dict[str, Any]) -> list:
         return [t._shape for t in op.outputs]
+
+
+def no_value(tensor: Tensor) -> str:
+    """What is wrong if a tensor is fetched from a branch that was not taken."""
+    return f"Retval does not have value: {tensor.name} lies in a branch that was not taken"

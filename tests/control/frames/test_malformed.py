@@ -125,9 +125,10 @@ def test_a_value_that_some_iterations_do_not_have(tf):
 
 
 def test_a_merge_of_what_has_nothing_to_do_with_each_other(tf):
-    p, q = tf.placeholder_with_default(True, []), tf.placeholder_with_default(True, [])
+    p, q, r = (tf.placeholder_with_default(True, []) for _ in range(3))
     x = tf.constant(1.0)
     a, b = tf.raw_ops.Switch(data=x, pred=p)[1], tf.raw_ops.Switch(data=x, pred=q)[1]
+    b = tf.raw_ops.Switch(data=b, pred=r)[1]
     refuses(tf, tf.raw_ops.Merge(inputs=[a, b], name="odd")[0], "node odd .* do not come from the two sides of one decision")
 
 
