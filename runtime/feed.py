@@ -10,6 +10,7 @@ from jitgraph.graph import errors
 from jitgraph.graph.composite import IndexedSlices, SparseTensor
 from jitgraph.graph.dtypes import DType
 from jitgraph.graph.graph import Graph
+from jitgraph.graph.session_conversions import conversion_of
 from jitgraph.graph.structures import flatten_dict_items, is_nested
 from jitgraph.graph.tensor import Tensor
 from jitgraph.resources.session_handles import TensorHandle
@@ -21,7 +22,12 @@ def expand(graph: Graph, feed_dict: Mapping[Any, Any]) -> dict[Tensor, Any]:
     if any(is_nested(key) for key in feed_dict):
         feed_dict = flatten_dict_items(feed_dict)
     for key, value in feed_dict.items():
-        if isinstance(key, SparseTensor):
+        conversion = conversion_of(key)
+        if conversion is not None:
+            if conversion.feed is None:
+                raise TypeError(f"Feed argument {key!r} has invalid type {type(key)}: no feed_function is registered for it")
+            expanded.update(conversion.feed(key, value))
+        elif isinstance(key, SparseTensor):
             expanded.update(zip((key.indices, key.values, key.dense_shape), value))
         elif isinstance(key, IndexedSlices):
             parts = [p for p in (key.values, key.indices, key.dense_shape) if p is not None]

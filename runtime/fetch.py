@@ -12,6 +12,7 @@ from jitgraph.graph.composite import IndexedSlices, IndexedSlicesValue, SparseTe
 from jitgraph.graph.dtypes import QUANTIZED_DTYPES, variant
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
+from jitgraph.graph.session_conversions import conversion_of
 from jitgraph.graph.tensor import Tensor
 from jitgraph.resources.session_handles import TensorHandle
 from jitgraph.tensor_arrays.tensor_array_values import Elements
@@ -36,6 +37,11 @@ class Fetches:
             return self._sequence(item)
         if isinstance(item, dict) or hasattr(item, "keys") and hasattr(item, "__getitem__"):
             return self._mapping(item)
+        conversion = conversion_of(item)
+        if conversion is not None:
+            tensors, contract = conversion.fetch(item)
+            of_tensors = self._sequence(list(tensors))
+            return lambda values: contract(of_tensors(values))
         if isinstance(item, SparseTensor):
             parts = self._sequence((item.indices, item.values, item.dense_shape))
             return lambda values: SparseTensorValue(*parts(values))
@@ -127,6 +133,8 @@ def flat_key(structure: Any) -> Any:
         return (kind, tuple(parts))
     if kind is Tensor or kind is Operation or kind is str:
         return structure
+    if conversion_of(structure) is not None:
+        return None
     if hasattr(structure, "_as_graph_element") and type(structure).__hash__ is not None:
         return structure._as_graph_element()
     return None

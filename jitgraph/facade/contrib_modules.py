@@ -20,6 +20,7 @@ CONTRIB_MODULES = {
         python.estimator:boosted_trees,export,exporter,extenders,head,logit_fns,multi_head,replicate_model_fn,rnn""",
     "factorization": "python.ops:clustering_ops,kmeans",
     "feature_column": "python.feature_column:sequence_feature_column",
+    "distribute": "",
     "framework": """
         python.framework:checkpoint_utils,experimental,graph_util,tensor_util
         python.ops:arg_scope,audio_ops,checkpoint_ops,gen_variable_ops,ops,prettyprint_ops,script_ops,sort_ops,variables""",
@@ -61,6 +62,7 @@ CONTRIB_MODULES = {
     "summary": "summary",
     "tensor_forest": "python:tensor_forest",
     "tensorboard": "",
+    "tpu": "python.tpu:bfloat16,tpu_config,tpu_estimator,tpu_optimizer",
     "training": "python.training:bucket_ops,device_setter,evaluation,hparam,resample,sampling_ops,training",
     "util": "loader",
 }
@@ -93,6 +95,7 @@ CONTRIB_PLACES = {
     "contrib.layers.python.ops.sparse_ops": ":jitgraph.contrib.layers.encoders",
     "contrib.legacy_seq2seq.python.ops.seq2seq": """
         contrib.legacy_seq2seq :jitgraph.contrib.legacy_seq2seq.decoders""",
+    "contrib.tpu.python.tpu.tpu_estimator": "contrib.tpu :jitgraph.estimator.tpu.estimator",
     "contrib.opt.python.training.sign_decay": ":jitgraph.contrib.opt.signs",
     "contrib.rnn.python.ops.core_rnn_cell": "contrib.rnn :jitgraph.rnn.linear",
     "contrib.rnn.python.ops.core_rnn_cell_impl": "contrib.rnn :jitgraph.rnn.linear",

@@ -34,6 +34,9 @@ CONTRIB: dict[str, str] = {
         contrib.framework.assert_scalar contrib.framework.assert_same_float_dtype""",
     "graph.composite": "contrib.framework.convert_to_tensor_or_sparse_tensor",
     "graph.structures": "contrib.framework.nest.is_nested",
+    "inner.nest": """
+        contrib.framework.nest.assert_shallow_structure contrib.framework.nest.flatten_with_joined_string_paths
+        contrib.framework.nest.flatten_with_tuple_paths contrib.framework.nest.map_structure_with_paths""",
     "contrib.layers.dense": """
         contrib.layers.fully_connected contrib.layers.relu contrib.layers.relu6 contrib.layers.elu contrib.layers.linear
         contrib.layers.bias_add contrib.layers.legacy_fully_connected contrib.layers.legacy_relu
@@ -94,6 +97,7 @@ CONTRIB: dict[str, str] = {
         contrib.distribute.has_distribution_strategy=has_strategy contrib.distribute.has_strategy
         contrib.distribute.get_replica_context contrib.distribute.in_cross_replica_context
         contrib.distribute.get_loss_reduction""",
+    "contrib.tpu.shards": "contrib.tpu.CrossShardOptimizer contrib.tpu.bfloat16_scope",
     "contrib.slim.summaries": """
         contrib.slim.summaries.add_histogram_summaries contrib.slim.summaries.add_histogram_summary
         contrib.slim.summaries.add_image_summaries contrib.slim.summaries.add_image_summary

@@ -20,6 +20,11 @@ ESTIMATORS: dict[str, str] = {
     "feature_column.column": "feature_column.make_parse_example_spec",
     "estimator.estimator": "estimator.Estimator",
     "estimator.spec": "estimator.EstimatorSpec estimator.experimental.call_logit_fn",
+    "estimator.tpu.configs": """
+        estimator.tpu.InputPipelineConfig estimator.tpu.TPUConfig estimator.tpu.RunConfig
+        contrib.tpu.InputPipelineConfig contrib.tpu.TPUConfig contrib.tpu.RunConfig""",
+    "estimator.tpu.spec": "estimator.tpu.TPUEstimatorSpec contrib.tpu.TPUEstimatorSpec",
+    "estimator.tpu.estimator": "estimator.tpu.TPUEstimator contrib.tpu.TPUEstimator",
     "estimator.modes": "estimator.ModeKeys",
     "estimator.run_config": "estimator.RunConfig",
     "estimator.warm_start": "estimator.WarmStartSettings",

@@ -66,7 +66,7 @@ INSTEAD: dict[str, str] = {
     "nn.fractional_max_pool": _FRACTIONAL, "nn.fractional_avg_pool": _FRACTIONAL,
     "errors.raise_exception_on_not_ok_status": "catch tf.errors.OpError: every failing run raises it by itself",
     "contrib.lite.*": "mobile conversion needs TensorFlow itself; export the graph with tf.train.write_graph",
-    "contrib.tpu.*": "there is no TPU target; remove CrossShardOptimizer and run the steps in a tf.Session",
+    "contrib.tpu.*": "there is no TPU target; what a TPUEstimator with use_tpu=False needs is here",
     "contrib.tensorrt.*": "there is no TensorRT target; run the graph as it is",
     "contrib.eager.*": "jitgraph builds graphs; remove enable_eager_execution and run results in a tf.Session",
     "contrib.all_reduce.*": _ONE_PROCESS,

@@ -13,7 +13,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
     "client": {
         "client_lib": "",
         "device_lib": ":jitgraph.graph.devices",
-        "session": "",
+        "session": ":jitgraph.graph.session_conversions",
         "timeline": ":jitgraph.app.timeline",
     },
     "data": {
@@ -171,7 +171,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "init_ops": "initializers :jitgraph.variables.variable_initializers :jitgraph.inner.variables",
         "init_ops_v2": "initializers",
         "inplace_ops": "raw_ops",
-        "io_ops": "io",
+        "io_ops": "io raw_ops",
         **{
             f"linalg.{name}": "linalg"
             for name in """
@@ -226,7 +226,8 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
             :jitgraph.variables.variable_scopes :jitgraph.variables.variable_store :jitgraph.inner.variables
             :jitgraph.variables.synchronization""",
         "variables": """
-            :jitgraph.variables.variable :jitgraph.variables.variable_collections :jitgraph.inner.variables
+            :jitgraph.variables.variable :jitgraph.variables.variable_collections :jitgraph.variables.partitioners
+            :jitgraph.inner.variables
             :jitgraph.variables.synchronization""",
         "weights_broadcast_ops": ":jitgraph.losses.weights",
         "map_fn": "",

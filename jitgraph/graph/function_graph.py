@@ -53,6 +53,14 @@ class FunctionGraph(Graph):
 
     building_function = True
 
+    def __ne__(self, other: Any) -> bool:
+        """Whether `other` is neither it nor a graph around it: a branch or a loop's body is still in the graph where it is,
+        for programs that ask ``graph != tf.get_default_graph()``."""
+        around: Any = self
+        while around is not None and around is not other:
+            around = getattr(around, "outer_graph", None)
+        return around is None
+
     def __init__(self, name: str, outer_graph: Graph | None = None):
         super().__init__()
         outer = get_default_graph() if outer_graph is None else outer_graph

@@ -85,6 +85,8 @@ class Tensor(TensorLike):
         """The graph this tensor belongs to."""
         return self.op.graph
 
+    _op = property(lambda self: self.op)        # as libraries know it
+
     @property
     def device(self) -> str:
         """The device string of its operation."""

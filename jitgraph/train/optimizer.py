@@ -10,13 +10,15 @@ from jitgraph.graph import dtypes
 from jitgraph.graph import structures as nest
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.composite import IndexedSlices, convert_to_tensor_or_indexed_slices
+from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.scopes import colocate_with, control_dependencies, init_scope, name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.shape import shape
 from jitgraph.ops.elementwise.cast import cast
 from jitgraph.train import slots
-from jitgraph.variables.assignments import assign_add
+from jitgraph.variables.assignments import assign_add, is_reference
+from jitgraph.variables.resource_ops import assign_add_variable_op
 from jitgraph.variables.variable import Variable
 from jitgraph.variables.variable_collections import trainable_variables
 
@@ -132,7 +134,11 @@ class Optimizer:
             done = self._finish(updates, scope)
         else:
             with control_dependencies([self._finish(updates, "update")]), colocate_with(global_step.op):
-                done = assign_add(global_step, 1, name=scope)
+                if is_reference(global_step):
+                    done = assign_add(global_step, 1, name=scope)
+                else:
+                    one = convert_to_tensor(1, dtype=global_step.dtype)
+                    done = assign_add_variable_op(global_step.handle, one, name=scope)
         return done.op if isinstance(done, Tensor) or hasattr(done, "_as_graph_element") else done
 
     def _update(self, grad: Any, var: Any) -> Any:

@@ -80,7 +80,7 @@ class VariableStore(threading.local):
 
     def _share(self, name: str, reuse: Any, shape: TensorShape, dtype: DType) -> Any:
         found = self.variables[name]
-        if reuse is False or reuse is None:
+        if reuse is False:          # a custom getter that says None takes what there is
             site = found.op.site
             where = f" Originally defined at:\n\n  File \"{site[0]}\", line {site[1]}\n" if site else ""
             raise ValueError(f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or "

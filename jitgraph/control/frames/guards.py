@@ -359,8 +359,8 @@ class Guards:
             own = self.guard.get(self.producers.get(pred), ())
             if own is not None and set(own) <= taken and all(any(pred == p for p, _ in g) for g in guards):
                 return pred
-        own = [[pred for pred, _ in guard if all(pred != p for p, _ in prefix)] for guard in guards]
-        if all(len(preds) == 1 for preds in own) and len({preds[0] for preds in own}) == len(own):
+        of_each = [[pred for pred, _ in guard if all(pred != p for p, _ in prefix)] for guard in guards]
+        if all(len(preds) == 1 for preds in of_each) and len({preds[0] for preds in of_each}) == len(guards):
             return None
         raise _unexplained(op)
 
