@@ -303,6 +303,16 @@ class ShapeContext:
         return stated_shape(self.inputs[index])
 
 
+class _ContextWithoutValues(ShapeContext):
+    """What a shape rule sees where values are not to be looked at."""
+
+    __slots__ = ()
+
+    def constant(self, index: int) -> Any:
+        """None."""
+        return None
+
+
 def stated_shape(handle: Tensor) -> Any:
     """The shape that the variable behind a handle was made with; None if it is not known."""
     op = handle.op
@@ -351,12 +361,24 @@ def infer_shapes(opdef: Any, op_name: str, inputs: list[Tensor], attrs: dict[str
     try:
         result = rule(context)
     except ValueError as error:
-        raise ValueError(_shape_message(str(error), opdef, op_name, context)) from None
+        if not context.asked or not getattr(inputs[0].op.graph, "building_function", False):
+            raise ValueError(_shape_message(str(error), opdef, op_name, context)) from None
+        result = _shapes_without_values(opdef, op_name, inputs, attrs)
     if type(result) is list:
         if len(result) != count:
             raise AssertionError(f"the shape rule of {opdef.type} gave {len(result)} shapes for {count} outputs")
         return [None if s is None else tuple(s) for s in result]
     return [result] if count == 1 else [result] * count
+
+
+def _shapes_without_values(opdef: Any, op_name: str, inputs: list[Tensor], attrs: dict[str, Any]) -> Any:
+    """What the rule says in a branch or a loop whose constants do not suit: it may never run, and TensorFlow, which hands them
+    in through Switch or Enter, does not see them."""
+    context = _ContextWithoutValues(opdef.type, inputs, attrs)
+    try:
+        return opdef.shape(context)
+    except ValueError as error:
+        raise ValueError(_shape_message(str(error), opdef, op_name, context)) from None
 
 
 def _shape_message(message: str, opdef: Any, op_name: str, context: ShapeContext) -> str:

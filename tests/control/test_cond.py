@@ -217,3 +217,14 @@ def test_switch_case_names_and_index_dtype(tf, run):
     assert [run(chosen, {index: k}) for k in (0, 1, 7, -3)] == [1, 2, 5, 5]
     with pytest.raises(TypeError, match="branch_index must be an integer Tensor"):
         tf.switch_case(tf.constant(1.0), [lambda: tf.constant(1)])
+
+
+def test_constants_that_do_not_suit_a_branch_matter_only_if_it_runs(tf):
+    masks, size = tf.random_uniform([15, 60, 40]), tf.constant([50, 100])
+    wrong = tf.placeholder_with_default(False, [])
+    y = tf.cond(wrong, lambda: tf.reshape(masks, [-1, size[0], size[1]]), lambda: tf.zeros([15, 50, 100]))
+    assert y.shape.as_list() == [None, None, None]
+    with tf.Session() as session:
+        assert session.run(y).shape == (15, 50, 100)
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            session.run(y, {wrong: True})

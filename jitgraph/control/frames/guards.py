@@ -111,6 +111,7 @@ class Guards:
         self.producers: dict[Source, Unit] = {}
         self.last: dict[Tensor, Tensor] = {}
         self._effects: dict[Operation, dict[Unit, None]] = {}
+        self._asked_first: dict[tuple, Tensor] = {}
         for tensor in frames.feeds:
             self.sources[tensor], self.tensor_guards[tensor] = tensor, ()
         self._known: dict[Frame, Guard] = {frames.root: ()}
@@ -249,9 +250,18 @@ class Guards:
             else:
                 same = self._asked(op) if op.type == "Equal" else None
                 if same is None:
+                    source = self._first_asking(source)
                     break
                 source, branch = same[0], same[1] == branch
         return source, branch
+
+    def _first_asking(self, pred: Tensor) -> Tensor:
+        """Of comparisons of one value with one number, the first: programs ask anew for each tensor that they Switch."""
+        value, number = pred.op.inputs[:2] if pred.op.type == "Equal" else (None, None)
+        if number is None or number.op.type != "Const" or number.op.attrs["value"].ndim:
+            return pred
+        question = (self.frames.home[pred.op], self.guard.get(pred.op), self.sources.get(value), number.op.attrs["value"].item())
+        return self._asked_first.setdefault(question, pred)
 
     def _asked(self, op: Operation) -> tuple[Source, bool] | None:
         """Of a comparison with the number of the input that a Merge took: the decision that it asks for."""

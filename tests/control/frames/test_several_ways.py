@@ -43,3 +43,15 @@ def test_no_way_is_an_error_for_who_looks(tf, which):
         assert session.run(value, {which: 1}) == 1.0
         with pytest.raises(tf.errors.InvalidArgumentError, match="does not have value"):
             session.run(value, {which: 2})
+
+
+def test_several_tensors_go_the_same_way(tf, which):
+    x, y = tf.constant([1.0, 2.0]), tf.constant(3.0)
+    ways = []
+    for number in range(3):
+        a, b = (tf.raw_ops.Switch(data=data, pred=tf.equal(which, number))[1] for data in (x, y))
+        ways.append((a * b + number, tf.reduce_sum(a) - b))
+    first, second = (tf.raw_ops.Merge(inputs=list(parts))[0] for parts in zip(*ways))
+    with tf.Session() as session:
+        assert [one.tolist() for one in session.run([first, second], {which: 2})] == [[5.0, 8.0], 0.0]
+        assert session.run(first, {which: 0}).tolist() == [3.0, 6.0]
