@@ -42,6 +42,13 @@ def is_implicit_read(op: Operation) -> bool:
     return op.name == op.inputs[0].op.name + "/read" or op.outputs[0] in op.graph.sources   # the latter: captured
 
 
+def outermost(graph: Any) -> Any:
+    """The graph that is no function's, in which `graph` stands."""
+    while isinstance(graph, FunctionGraph) and graph.outer_graph is not None:
+        graph = graph.outer_graph
+    return graph
+
+
 class FunctionGraph(Graph):
     """The graph of a function that operations of `outer_graph` call.
 
@@ -54,12 +61,9 @@ class FunctionGraph(Graph):
     building_function = True
 
     def __ne__(self, other: Any) -> bool:
-        """Whether `other` is neither it nor a graph around it: a branch or a loop's body is still in the graph where it is,
+        """Whether `other` lies in another outermost graph: branches and bodies of loops are in the graph where they stand,
         for programs that ask ``graph != tf.get_default_graph()``."""
-        around: Any = self
-        while around is not None and around is not other:
-            around = getattr(around, "outer_graph", None)
-        return around is None
+        return outermost(self) is not outermost(other)
 
     def __init__(self, name: str, outer_graph: Graph | None = None):
         super().__init__()

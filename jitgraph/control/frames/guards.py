@@ -257,8 +257,8 @@ class Guards:
 
     def _first_asking(self, pred: Tensor) -> Tensor:
         """Of comparisons of one value with one number, the first: programs ask anew for each tensor that they Switch."""
-        value, number = pred.op.inputs[:2] if pred.op.type == "Equal" else (None, None)
-        if number is None or number.op.type != "Const" or number.op.attrs["value"].ndim:
+        value, number = pred.op.inputs if pred.op.type == "Equal" else (pred, pred)
+        if number.op.type != "Const" or number.op.attrs["value"].ndim:
             return pred
         question = (self.frames.home[pred.op], self.guard.get(pred.op), self.sources.get(value), number.op.attrs["value"].item())
         return self._asked_first.setdefault(question, pred)
