@@ -24,6 +24,7 @@ ALIASES: dict[str, str] = {
         sequence_categorical_column_with_vocabulary_file=feature_column.sequence_categorical_column_with_vocabulary_file
         sequence_categorical_column_with_vocabulary_list=feature_column.sequence_categorical_column_with_vocabulary_list""",
     "contrib.nn": "conv1d_transpose=nn.conv1d_transpose",
+    "contrib.eager": "TensorSpec=TensorSpec custom_gradient=custom_gradient make_template=make_template",
     "contrib.signal": """
         frame=signal.frame hamming_window=signal.hamming_window hann_window=signal.hann_window
         inverse_stft=signal.inverse_stft inverse_stft_window_fn=signal.inverse_stft_window_fn

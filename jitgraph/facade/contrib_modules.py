@@ -21,6 +21,7 @@ CONTRIB_MODULES = {
     "factorization": "python.ops:clustering_ops,kmeans",
     "feature_column": "python.feature_column:sequence_feature_column",
     "distribute": "",
+    "eager": "python:tfe",
     "framework": """
         python.framework:checkpoint_utils,experimental,graph_util,tensor_util
         python.ops:arg_scope,audio_ops,checkpoint_ops,gen_variable_ops,ops,prettyprint_ops,script_ops,sort_ops,variables""",

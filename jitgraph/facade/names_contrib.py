@@ -97,6 +97,11 @@ CONTRIB: dict[str, str] = {
         contrib.distribute.has_distribution_strategy=has_strategy contrib.distribute.has_strategy
         contrib.distribute.get_replica_context contrib.distribute.in_cross_replica_context
         contrib.distribute.get_loss_reduction""",
+    "facade.eager_context": "contrib.eager.in_eager_mode",
+    "facade.behavior": "contrib.eager.executing_eagerly",
+    "inner.test_util": """
+        contrib.eager.run_test_in_graph_and_eager_modes=run_in_graph_and_eager_modes
+        contrib.eager.run_all_tests_in_graph_and_eager_modes=run_all_in_graph_and_eager_modes""",
     "contrib.tpu.shards": "contrib.tpu.CrossShardOptimizer contrib.tpu.bfloat16_scope",
     "contrib.slim.summaries": """
         contrib.slim.summaries.add_histogram_summaries contrib.slim.summaries.add_histogram_summary

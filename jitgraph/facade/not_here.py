@@ -82,6 +82,7 @@ INSTEAD: dict[str, str] = {
     "contrib.deprecated.*": "use tf.summary.scalar, tf.summary.histogram, tf.summary.image, tf.summary.audio and tf.summary.merge",
     "contrib.ffmpeg.*": "decode in tf.py_func with a library of audio and video, or WAV with tf.audio.decode_wav",
     "contrib.fused_conv.*": "write tf.nn.conv2d, tf.nn.bias_add and tf.nn.relu: the compiler joins them",
+    "contrib.gan.*": "TensorFlow 1.15 has it no more: install the package tensorflow-gan",
     "contrib.gdr.*": _ONE_PROCESS, "contrib.mpi.*": _ONE_PROCESS, "contrib.nccl.*": _ONE_PROCESS,
     "contrib.mpi_collectives.*": _ONE_PROCESS, "contrib.verbs.*": _ONE_PROCESS,
     "contrib.input_pipeline.*": "use tf.train.string_input_producer",

@@ -110,7 +110,8 @@ class DefinedFunction:
             raise ValueError(f"Unknown keyword arguments: {kwargs.keys()}")
         tensors = [convert_to_tensor(value, None if isinstance(value, Tensor) or self._types is None or k >= len(self._types)
                                      else self._types[k]) for k, value in enumerate(args)]
-        types = self._types if self._types is not None else [tensor.dtype.base_dtype for tensor in tensors]
+        stated = self._types if self._types is not None else [tensor.dtype for tensor in tensors]
+        types = [dtype.base_dtype for dtype in stated]          # the dtype of a variable stands for that of its value
         if len(tensors) != len(types):
             raise ValueError(f"Expected number of arguments: {len(types)}, received: {len(tensors)}")
         for tensor, dtype in zip(tensors, types):
