@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph.declare.op import op
+from jitgraph.functions.order import finish
 from jitgraph.graph import dtypes
 from jitgraph.graph.function_graph import FunctionGraph
 from jitgraph.graph.operation import Operation
@@ -127,6 +128,8 @@ def _common(shapes: list) -> Any:
 
 def make_branching(index: Tensor, branches: list[FunctionGraph], name: str) -> Operation:
     """An If (bool `index`) or Case (int32) of branches whose ``outputs`` are set, without arguments of their own."""
+    for branch in branches:
+        finish(branch)
     inputs = align(branches, 0)
     attrs: dict[str, Any] = {"Tout": [t.dtype.base_dtype for t in branches[0].outputs],
                              "output_shapes": _joined_shapes(branches), "name": name}
@@ -155,6 +158,7 @@ def make_call(function: FunctionGraph, name: str | None, arguments: list[Tensor]
 def make_while(arguments: list[Tensor], cond: FunctionGraph, body: FunctionGraph, name: str,
                parallel_iterations: int = 10) -> Operation:
     """A While of two functions with inputs for `arguments`; the outputs of the body are their next values."""
+    finish(body)
     captured = align([cond, body], len(arguments))
     body.outputs = [*body.outputs, *body.inputs[len(arguments):]]
     shapes = [t._shape for t in body.inputs]

@@ -333,6 +333,12 @@ class Dataset:
                                   **structure.flat_attributes(spec))
         return structure.from_tensors(spec, found)
 
+    def _autograph_for_loop(self, *loop: Any) -> tuple:
+        """A loop over the dataset, see ``jitgraph.data.python_loops``."""
+        from jitgraph.data.python_loops import for_loop
+
+        return for_loop(self, *loop)
+
     def apply(self, transformation_func: Callable) -> Dataset:
         """``transformation_func(self)``.  Raises TypeError if that is no dataset."""
         made = transformation_func(self)

@@ -9,10 +9,11 @@ from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.operation import Operation
-from jitgraph.graph.scopes import colocate_with, name_scope
+from jitgraph.graph.scopes import add_to_collection, colocate_with, name_scope
 from jitgraph.graph.tensor import Tensor
 
 GET_NEXT_CALL_WARNING_THRESHOLD = 32
+GLOBAL_ITERATORS = "iterators"
 
 
 class Iterator:
@@ -24,6 +25,7 @@ class Iterator:
         self._spec = structure.from_legacy(output_types, output_shapes, output_classes)
         self._string_handle = raw.IteratorToStringHandle(iterator_resource)
         self._get_next_call_count = 0
+        add_to_collection(GLOBAL_ITERATORS, iterator_resource)
 
     @staticmethod
     def from_structure(output_types: Any, output_shapes: Any = None, shared_name: str | None = None,

@@ -24,11 +24,14 @@ class MappedFunction:
         name = getattr(function, "__name__", type(function).__name__)
         self.graph = graph = FunctionGraph(f"{transformation.replace('.', '_').replace('()', '')}_{name}")
         graph._names.scope = ""
+        from jitgraph.autograph.api import for_graph  # not before a function is given: it loads Python's own parser
+
         flat = structure.flat_attributes(spec)
         with graph.as_default():
             arguments = [graph.add_input(dtype, shape, f"args_{k}")
                          for k, (dtype, shape) in enumerate(zip(flat["output_types"], flat["output_shapes"]))]
             element = structure.from_tensors(spec, arguments)
+            function = for_graph(function)
             result = function(*element) if type(element) is tuple else function(element)
             if isinstance(result, list):        # TensorFlow takes it for what an op with several results gives
                 result = tuple(result)

@@ -47,9 +47,10 @@ DATA: dict[str, str] = {
         data.experimental.Optional data.experimental.OptionalStructure data.experimental.get_next_as_optional
         contrib.data.Optional contrib.data.get_next_as_optional""",
     "data.thread_host": "data.experimental.AUTOTUNE contrib.data.AUTOTUNE",
+    "data.running": "data.experimental.take_while data.experimental.scan contrib.data.scan",
     "data.transformations": """
         data.experimental.enumerate_dataset data.experimental.unbatch data.experimental.unique
-        data.experimental.ignore_errors data.experimental.take_while data.experimental.scan
+        data.experimental.ignore_errors
         data.experimental.map_and_batch data.experimental.map_and_batch_with_legacy_function=map_and_batch
         data.experimental.shuffle_and_repeat data.experimental.parallel_interleave
         data.experimental.dense_to_sparse_batch data.experimental.RandomDataset data.experimental.Counter
@@ -58,7 +59,7 @@ DATA: dict[str, str] = {
         data.experimental.to_variant data.experimental.parse_example_dataset data.experimental.TFRecordWriter
         data.experimental.rejection_resample data.experimental.INFINITE_CARDINALITY
         data.experimental.UNKNOWN_CARDINALITY contrib.data.enumerate_dataset contrib.data.unbatch contrib.data.unique
-        contrib.data.ignore_errors contrib.data.scan contrib.data.map_and_batch contrib.data.shuffle_and_repeat
+        contrib.data.ignore_errors contrib.data.map_and_batch contrib.data.shuffle_and_repeat
         contrib.data.parallel_interleave contrib.data.dense_to_sparse_batch contrib.data.RandomDataset
         contrib.data.Counter contrib.data.choose_from_datasets contrib.data.sample_from_datasets
         contrib.data.get_single_element contrib.data.parse_example_dataset contrib.data.TFRecordWriter

@@ -52,6 +52,11 @@ PROGRAMS: dict[str, str] = {
         sysconfig.CXX11_ABI_FLAG sysconfig.MONOLITHIC_BUILD sysconfig.get_include sysconfig.get_lib
         sysconfig.get_compile_flags sysconfig.get_link_flags""",
     "functions.graph_function": "function",
+    "autograph.api": """
+        autograph.to_graph autograph.to_code autograph.experimental.do_not_convert
+        autograph.experimental.set_loop_options""",
+    "autograph.features": "autograph.experimental.Feature",
+    "autograph.messages": "autograph.set_verbosity autograph.trace",
     "graph.type_specs": "TypeSpec TensorSpec SparseTensorSpec IndexedSlicesSpec",
     "distribute.strategies": """
         distribute.Strategy distribute.StrategyExtended distribute.OneDeviceStrategy distribute.MirroredStrategy

@@ -28,7 +28,6 @@ INSTEAD: dict[str, str] = {
     "vectorized_map": "write the function for a whole batch, or use tf.map_fn",
     "GradientTape": "use tf.gradients(y, x)",
     "keras.*": "use tf.nn with tf.get_variable",
-    "autograph.*": "write tf.cond and tf.while_loop, or a Python loop that builds nodes",
     "lite.*": "save a graph with tf.train.write_graph or tf.saved_model and convert it with TensorFlow",
     "tpu.*": "run on a CPU or an NVIDIA GPU: jitgraph has no TPU target",
     "distribute.*": _ONE_PROCESS,

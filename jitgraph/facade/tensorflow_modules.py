@@ -31,6 +31,9 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
     },
     "debug": {},
     "module": {"module": ""},
+    "autograph": {"autograph": "autograph", "core.converter": ":jitgraph.autograph.features",
+                  "impl.api": "autograph autograph.experimental :jitgraph.autograph.api",
+                  "lang.directives": ":jitgraph.autograph.api", "utils.ag_logging": ":jitgraph.autograph.messages"},
     "compat": {"compat": "compat"},
     "eager": {"context": ":jitgraph.facade.eager_context", "backprop": "", "function": ":jitgraph.functions.graph_function",
               "def_function": ":jitgraph.functions.graph_function"},
@@ -265,9 +268,9 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         name: f"saved_model.{name.removesuffix('_impl')} saved_model"
         for name in """
             builder builder_impl constants loader loader_impl main_op main_op_impl signature_constants
-            signature_def_utils signature_def_utils_impl simple_save tag_constants utils utils_impl
+            signature_def_utils signature_def_utils_impl tag_constants utils utils_impl
         """.split()
-    },
+    } | {"simple_save": "saved_model"},
     "summary": {
         "summary": "summary",
         "summary_iterator": ":jitgraph.summary.event_reader",
@@ -334,7 +337,8 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
 }
 """`tensorflow.python.GROUP.MODULE`: {group: {module: places}}; a group is a package of its own too."""
 
-PYTHON_PLACES = {"pywrap_tensorflow": "train errors :jitgraph.inner.graph_equality", "keras": "keras", "debug": "debug"}
+PYTHON_PLACES = {"autograph": "autograph :jitgraph.autograph.api", "keras": "keras", "debug": "debug",
+                 "pywrap_tensorflow": "train errors :jitgraph.inner.graph_equality"}
 """Places of the packages `tensorflow.python.GROUP` themselves, where they hold names."""
 
 SHARED_GROUPS = ("framework", "ops", "eager", "platform", "training", "util", "client", "lib")

@@ -38,7 +38,7 @@ class ConcreteFunction:
             rest = iter(given)
             args, kwargs = nest.pack_sequence_as(self._structure, [
                 next(rest) if isinstance(leaf, TensorSpec) else leaf for leaf in self._leaves], expand_composites=True)
-            return self._owner.python_function(*args, **kwargs)
+            return self._owner.called(args, kwargs)
 
         return Traced(f"__inference_{self._owner.__name__}", arguments, call, ordered=True)
 
@@ -112,8 +112,9 @@ class ConcreteFunction:
 class Function:
     """What ``tf.function`` makes of a Python function: calling it makes a node that calls the function."""
 
-    def __init__(self, python_function: Callable, name: str, input_signature: Any = None):
+    def __init__(self, python_function: Callable, name: str, input_signature: Any = None, autograph: Any = None):
         self._python_function = python_function
+        self._autograph = autograph
         self.__name__ = name
         self._input_signature = input_signature
         self._concrete: dict[Any, ConcreteFunction] = {}
@@ -123,6 +124,14 @@ class Function:
     def python_function(self) -> Callable:
         """The Python function."""
         return self._python_function
+
+    def called(self, args: tuple, kwargs: dict) -> Any:
+        """What the Python function returns, rewritten by autograph unless it is not to be."""
+        if self._autograph is None:
+            return self._python_function(*args, **kwargs)
+        from jitgraph.autograph.conversion import call_converted
+
+        return call_converted(self._python_function, self._autograph, args, kwargs)
 
     @property
     def input_signature(self) -> Any:
@@ -135,7 +144,8 @@ class Function:
             return self
         kept = instance.__dict__.setdefault("_graph_functions", {})
         if self not in kept:
-            kept[self] = Function(functools.partial(self._python_function, instance), self.__name__, self._input_signature)
+            kept[self] = Function(functools.partial(self._python_function, instance), self.__name__, self._input_signature,
+                                  self._autograph)
         return kept[self]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -217,17 +227,24 @@ def function(func: Callable | None = None, input_signature: Any = None, autograp
 
     Each call makes a PartitionedCall, or a StatefulPartitionedCall if the function reads or changes more than its arguments.
     What writes to variables inside does so in the order of the program.  `input_signature`: TensorSpecs of the arguments.
-    `autograph` is taken, but Python's ``if`` and ``while`` over tensors are not rewritten: use ``tf.cond`` and
-    ``tf.while_loop``.  The Python function is called for each node.
+    `autograph`: Python's ifs and loops over tensors become conditionals and loops of the graph, in the functions that it calls
+    too; `experimental_autograph_options`: one or several of ``tf.autograph.experimental.Feature``.  The Python function is called
+    for each node.
     """
     if func is None:
-        return functools.partial(function, input_signature=input_signature, autograph=autograph)
+        return functools.partial(function, input_signature=input_signature, autograph=autograph,
+                                 experimental_autograph_options=experimental_autograph_options)
     if input_signature is not None and not isinstance(input_signature, (tuple, list)):
         raise TypeError(f"input_signature must be either a tuple or a list, received {type(input_signature)}")
-    return Function(func, getattr(func, "__name__", "function"), input_signature)
+    options = None
+    if autograph:
+        from jitgraph.autograph.features import Options
+
+        options = Options.of(experimental_autograph_options)
+    return Function(func, getattr(func, "__name__", "function"), input_signature, options)
 
 
 def defun(func: Callable | None = None, input_signature: Any = None, autograph: bool = True,
           experimental_autograph_options: Any = None, experimental_relax_shapes: bool = False) -> Any:
     """``function``, by its older name."""
-    return function(func, input_signature, autograph)
+    return function(func, input_signature, autograph, experimental_autograph_options)
