@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from jitgraph import raw_ops as raw
 from jitgraph.data import structure
 from jitgraph.data.dataset import Dataset
 from jitgraph.data.readers import TextLineDataset, TFRecordDataset
@@ -48,7 +49,7 @@ def make_batched_features_dataset(
 
 def _repeated(dataset: Dataset, epochs: int | None, shuffle: bool, buffer_size: int, seed: int | None) -> Dataset:
     if shuffle:
-        return shuffle_and_repeat(buffer_size, epochs, seed)(dataset)
+        return dataset.shuffle(buffer_size, seed) if epochs == 1 else shuffle_and_repeat(buffer_size, epochs, seed)(dataset)
     return dataset if epochs == 1 else dataset.repeat(epochs)
 
 
@@ -73,8 +74,7 @@ class CsvDataset(Dataset):
             return lines.map(lambda line: tuple(decode_csv(line, defaults, field_delim, use_quote_delim, na_value=na_value,
                                                            select_cols=select_cols)))
 
-        names = Dataset.from_tensor_slices(convert_to_tensor([filenames] if isinstance(filenames, str) else filenames,
-                                                             dtypes.string, "filenames"))
+        names = Dataset.from_tensor_slices(raw.Reshape(convert_to_tensor(filenames, dtypes.string, "filenames"), [-1]))
         made = names.flat_map(rows)
         super().__init__(made._variant_tensor, tuple(structure.flatten(made.element_spec)), made._inputs, made._functions)
 

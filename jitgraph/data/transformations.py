@@ -288,3 +288,16 @@ def reduce_dataset(dataset: Dataset, reducer: Any) -> Any:
 
     grouped = group_by_reducer(lambda *_: np.int64(0), reducer)(dataset)
     return get_single_element(grouped.take(1))
+
+
+def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Transformation:
+    """The same elements: a run copies what it needs to its device."""
+    return lambda dataset: dataset
+
+
+def prefetch_to_device(device: str, buffer_size: Any = None) -> Transformation:
+    """Elements that are made ahead, up to `buffer_size` of them; a run copies them to its device."""
+    return lambda dataset: dataset.prefetch(_AUTOTUNE if buffer_size is None else buffer_size)
+
+
+_AUTOTUNE = -1

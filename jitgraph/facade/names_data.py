@@ -50,7 +50,8 @@ DATA: dict[str, str] = {
     "data.running": "data.experimental.take_while data.experimental.scan contrib.data.scan",
     "data.transformations": """
         data.experimental.enumerate_dataset data.experimental.unbatch data.experimental.unique
-        data.experimental.ignore_errors
+        data.experimental.copy_to_device
+        data.experimental.prefetch_to_device data.experimental.ignore_errors
         data.experimental.map_and_batch data.experimental.map_and_batch_with_legacy_function=map_and_batch
         data.experimental.shuffle_and_repeat data.experimental.parallel_interleave
         data.experimental.dense_to_sparse_batch data.experimental.RandomDataset data.experimental.Counter
@@ -66,6 +67,7 @@ DATA: dict[str, str] = {
         contrib.data.rejection_resample contrib.data.batch_and_drop_remainder
         contrib.data.padded_batch_and_drop_remainder contrib.data.sloppy_interleave contrib.data.sliding_window_batch
         contrib.data.assert_element_shape contrib.data.reduce_dataset""",
+    "data.csv_files": "data.experimental.make_csv_dataset",
     "data.examples": """
         data.experimental.make_batched_features_dataset data.experimental.CsvDataset
         contrib.data.make_batched_features_dataset contrib.data.CsvDataset""",

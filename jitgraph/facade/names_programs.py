@@ -52,6 +52,7 @@ PROGRAMS: dict[str, str] = {
         sysconfig.CXX11_ABI_FLAG sysconfig.MONOLITHIC_BUILD sysconfig.get_include sysconfig.get_lib
         sysconfig.get_compile_flags sysconfig.get_link_flags""",
     "functions.graph_function": "function",
+    "autodiff.tape": "GradientTape vectorized_map",
     "autograph.api": """
         autograph.to_graph autograph.to_code autograph.experimental.do_not_convert
         autograph.experimental.set_loop_options""",
@@ -64,6 +65,14 @@ PROGRAMS: dict[str, str] = {
         distribute.get_strategy distribute.has_strategy distribute.get_replica_context
         distribute.in_cross_replica_context distribute.get_loss_reduction""",
     "train.cluster.server": "distribute.Server",
+    "distribute.cluster_resolvers": """
+        distribute.cluster_resolver.ClusterResolver distribute.cluster_resolver.SimpleClusterResolver
+        distribute.cluster_resolver.UnionResolver distribute.cluster_resolver.TFConfigClusterResolver""",
+    "distribute.further_strategies": """
+        distribute.CrossDeviceOps distribute.ReductionToOneDevice distribute.NcclAllReduce
+        distribute.HierarchicalCopyAllReduce distribute.experimental.CollectiveCommunication
+        distribute.experimental.CentralStorageStrategy distribute.experimental.MultiWorkerMirroredStrategy
+        distribute.experimental.ParameterServerStrategy""",
     "test.environment": "test.is_built_with_rocm test.create_local_cluster",
     "facade.behavior": """
         enable_control_flow_v2 disable_control_flow_v2 control_flow_v2_enabled disable_tensor_equality""",

@@ -21,6 +21,10 @@ TRAINING: dict[str, str] = {
     "train.cluster.cluster_spec": "train.ClusterSpec",
     "train.cluster.server": "train.Server",
     "train.cluster.replica_devices": "train.replica_device_setter",
+    "train.loss_scaling": """
+        train.experimental.LossScale train.experimental.FixedLossScale train.experimental.DynamicLossScale
+        train.experimental.MixedPrecisionLossScaleOptimizer train.experimental.enable_mixed_precision_graph_rewrite
+        train.experimental.disable_mixed_precision_graph_rewrite""",
     "train.sync_replicas": "train.SyncReplicasOptimizer",
     "train.vocabularies": "train.VocabInfo",
     "train.warm_starting": "train.warm_start",

@@ -1,0 +1,13 @@
+"""Columns, types and rows that are found in CSV files are TensorFlow's."""
+from pathlib import Path
+
+import pytest
+
+from ...recorded import check, texts
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.parametrize("program", texts(HERE)[1])
+def test_the_program_does_what_it_does_in_tensorflow(tf, program):
+    check(tf, HERE, program)
