@@ -192,4 +192,4 @@ def _holds(dtype: Any, text: str) -> bool:
         value = float(text)
     except ValueError:
         return False
-    return dtype == dtypes.float64 or not np.isfinite(value) or dtypes.float32.min <= value <= dtypes.float32.max
+    return dtype == dtypes.float64 or not np.isfinite(value) or abs(value) <= float(dtypes.float32.max)

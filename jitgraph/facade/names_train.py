@@ -25,6 +25,9 @@ TRAINING: dict[str, str] = {
         train.experimental.LossScale train.experimental.FixedLossScale train.experimental.DynamicLossScale
         train.experimental.MixedPrecisionLossScaleOptimizer train.experimental.enable_mixed_precision_graph_rewrite
         train.experimental.disable_mixed_precision_graph_rewrite""",
+    "train.object_graph": "train.experimental.PythonState",
+    "train.object_checkpoint": "train.Checkpoint",
+    "train.checkpoint_manager": "train.CheckpointManager",
     "train.sync_replicas": "train.SyncReplicasOptimizer",
     "train.vocabularies": "train.VocabInfo",
     "train.warm_starting": "train.warm_start",

@@ -94,6 +94,15 @@ SavedSlice: name=1 string; slice=2 TensorSliceProto; data=3 TensorProto
 SavedTensorSlices: meta=1 SavedTensorSliceMeta; data=2 SavedSlice
 CheckpointState: model_checkpoint_path=1 string; all_model_checkpoint_paths=2 repeated string;
     all_model_checkpoint_timestamps=3 repeated double; last_preserved_timestamp=4 double
+TrackableObjectGraph: nodes=1 repeated TrackableObjectGraph.TrackableObject
+TrackableObjectGraph.TrackableObject: children=1 repeated TrackableObjectGraph.TrackableObject.ObjectReference; attributes=2
+    repeated TrackableObjectGraph.TrackableObject.SerializedTensor; slot_variables=3 repeated
+    TrackableObjectGraph.TrackableObject.SlotVariableReference
+TrackableObjectGraph.TrackableObject.ObjectReference: node_id=1 int32; local_name=2 string
+TrackableObjectGraph.TrackableObject.SerializedTensor: name=1 string; full_name=2 string; checkpoint_key=3 string;
+    optional_restore=4 bool
+TrackableObjectGraph.TrackableObject.SlotVariableReference: original_variable_node_id=1 int32; slot_name=2 string;
+    slot_variable_node_id=3 int32
 Example: features=1 Features
 Features: feature=1 map<string,Feature>
 Feature: | kind: bytes_list=1 BytesList; float_list=2 FloatList; int64_list=3 Int64List
