@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.graph import errors
-from jitgraph.graph.composite import IndexedSlices, SparseTensor
+from jitgraph.graph.composite import CompositeTensor, IndexedSlices, SparseTensor
 from jitgraph.graph.dtypes import DType
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.session_conversions import conversion_of
@@ -29,6 +29,14 @@ def expand(graph: Graph, feed_dict: Mapping[Any, Any]) -> dict[Tensor, Any]:
             expanded.update(conversion.feed(key, value))
         elif isinstance(key, SparseTensor):
             expanded.update(zip((key.indices, key.values, key.dense_shape), value))
+        elif isinstance(key, CompositeTensor):
+            waiting = [(key, value)]
+            while waiting:
+                part, given = waiting.pop()
+                if isinstance(part, CompositeTensor):
+                    waiting.extend(zip(part._parts(), part._values_of_parts(given)))
+                else:
+                    expanded[part] = given
         elif isinstance(key, IndexedSlices):
             parts = [p for p in (key.values, key.indices, key.dense_shape) if p is not None]
             expanded.update(zip(parts, value))

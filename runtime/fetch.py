@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.graph.composite import IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue
+from jitgraph.graph.composite import CompositeTensor, IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue
 from jitgraph.graph.dtypes import QUANTIZED_DTYPES, variant
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
@@ -45,6 +45,9 @@ class Fetches:
         if isinstance(item, SparseTensor):
             parts = self._sequence((item.indices, item.values, item.dense_shape))
             return lambda values: SparseTensorValue(*parts(values))
+        if isinstance(item, CompositeTensor):
+            parts = self._sequence(item._parts())
+            return lambda values: item._value(parts(values))
         if isinstance(item, IndexedSlices):
             parts = self._sequence(tuple(x for x in (item.values, item.indices, item.dense_shape) if x is not None))
             return lambda values: IndexedSlicesValue(*(*parts(values), None)[:3])

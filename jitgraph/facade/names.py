@@ -468,10 +468,14 @@ def resolve(name: str) -> Any:
         raise missing(name)
     module, _, attribute = place.partition(":")
     try:
-        return getattr(importlib.import_module(module), attribute)
+        value = getattr(importlib.import_module(module), attribute)
     except ModuleNotFoundError as error:
         if error.name and module.startswith(error.name):
             from jitgraph.facade.not_here import missing
 
             raise missing(name) from None
         raise
+    from jitgraph.facade import ragged_forms
+
+    ragged = ragged_forms.places(table).get(place)
+    return value if ragged is None else ragged_forms.opened(value, ragged)

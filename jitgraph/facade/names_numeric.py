@@ -74,4 +74,9 @@ NUMERIC: dict[str, str] = {
         nn.collapse_repeated nn.ctc_unique_labels""",
     "ops.sparse.sparse_cross": "sparse.cross=sparse_cross sparse.cross_hashed=sparse_cross_hashed",
     "ops.nn.volume_patches": "extract_volume_patches image.extract_patches",
+    "ragged.ragged_tensor": "RaggedTensor",
+    "ragged.ragged_value": "ragged.RaggedTensorValue",
+    "ragged.factories": "ragged.constant ragged.constant_value ragged.placeholder ragged.range",
+    "ragged.row_ids": "ragged.row_splits_to_segment_ids ragged.segment_ids_to_row_splits",
+    "ragged.functions": "ragged.map_flat_values ragged.boolean_mask ragged.stack ragged.stack_dynamic_partitions",
 }

@@ -103,6 +103,26 @@ def _indexed_slices_to_tensor(value: IndexedSlices, dtype: DType | None = None, 
 register_tensor_conversion_function(IndexedSlices, _indexed_slices_to_tensor)
 
 
+class CompositeTensor(TensorLike):
+    """The base of other tensors that are made of several: ``structures`` opens them, runs fetch and feed them by their parts."""
+
+    def _parts(self) -> list:
+        """The tensors, or composite tensors, that it is made of."""
+        raise NotImplementedError
+
+    def _with_parts(self, parts: list) -> Any:
+        """One like this, made of others."""
+        raise NotImplementedError
+
+    def _value(self, parts: list) -> Any:
+        """What a run gives for it, from what it gives for the parts."""
+        raise NotImplementedError
+
+    def _values_of_parts(self, value: Any) -> list:
+        """What is fed to each part for a value that is fed to it."""
+        raise NotImplementedError
+
+
 class SparseTensor(TensorLike):
     """A tensor given by its nonzero elements.
 

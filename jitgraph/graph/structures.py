@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, MappingView, Sequence
 from typing import Any
 
-from jitgraph.graph.composite import IndexedSlices, SparseTensor, SparseTensorValue
+from jitgraph.graph.composite import CompositeTensor, IndexedSlices, SparseTensor, SparseTensorValue
 
 
 def is_nested(seq: Any) -> bool:
@@ -19,7 +19,7 @@ def is_nested(seq: Any) -> bool:
 
 
 def is_composite(value: Any) -> bool:
-    return isinstance(value, (SparseTensor, IndexedSlices))
+    return isinstance(value, (SparseTensor, IndexedSlices, CompositeTensor))
 
 
 def _parts(structure: Any) -> list:
@@ -28,6 +28,8 @@ def _parts(structure: Any) -> list:
         return [structure[key] for key in _sorted_keys(structure)]
     if isinstance(structure, SparseTensor):
         return [structure.indices, structure.values, structure.dense_shape]
+    if isinstance(structure, CompositeTensor):
+        return structure._parts()
     if isinstance(structure, IndexedSlices):
         return [part for part in (structure.values, structure.indices, structure.dense_shape) if part is not None]
     return list(structure)
@@ -66,6 +68,8 @@ def _rebuilt(structure: Any, parts: list) -> Any:
         return type(structure)(*parts)
     if isinstance(structure, (SparseTensor, IndexedSlices)):
         return type(structure)(*parts)
+    if isinstance(structure, CompositeTensor):
+        return structure._with_parts(parts)
     if isinstance(structure, MappingView):      # which nobody can make
         return parts
     return type(structure)(parts)

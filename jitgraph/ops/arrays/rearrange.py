@@ -18,6 +18,7 @@ from jitgraph.ops.arrays.gather import check_scattered, gather
 from jitgraph.ops.arrays.join import axis_from, concat
 from jitgraph.ops.arrays.layout import broadcast_to, exchanged, transpose
 from jitgraph.ops.arrays.shape import expand_dims, plain_sizes, rank, reshape, shape
+from jitgraph.ops.elementwise.cast import cast
 
 # -- roll ----------------------------------------------------------------------------------------------------------
 
@@ -240,7 +241,10 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None =
             data, axis = reshape(data, [-1]), 0
         if axis < 0:
             axis += len(data._shape)
-        counts = convert_to_tensor(repeats, dtypes.int32, name="repeats")
+        counts = convert_to_tensor(repeats, name="repeats", preferred_dtype=dtypes.int32)
+        if not counts.dtype.is_integer:
+            raise TypeError(f"repeats must be an integer tensor; dtype={counts.dtype!r}")
+        counts = cast(counts, dtypes.int32)
         if not counts._shape or counts._shape == (1,):
             counts = reshape(counts, [])
             full = shape(data)

@@ -66,7 +66,7 @@ def _string_split_v2(input, sep, maxsplit):
 
 
 def string_split(source: Any, sep: Any = None, skip_empty: bool = True, delimiter: Any = None,
-                 result_type: str = "SparseTensor", name: str | None = None) -> SparseTensor:
+                 result_type: str = "SparseTensor", name: str | None = None) -> Any:
     """The parts of each string of the vector `source`, row by row in a sparse matrix.
 
     `sep` (or `delimiter`): the bytes at any of which strings are split (" "); empty: into single bytes.  `skip_empty`
@@ -78,12 +78,12 @@ def string_split(source: Any, sep: Any = None, skip_empty: bool = True, delimite
     with name_scope(name, "StringSplit", [source]):
         separators = convert_to_tensor(separators, dtypes.string)
         source = convert_to_tensor(source, dtypes.string)
-        return SparseTensor(*_string_split(source, separators, skip_empty=skip_empty))
+        return _of_type(SparseTensor(*_string_split(source, separators, skip_empty=skip_empty)), result_type)
 
 
 def split(input: Any = None, sep: Any = None, maxsplit: int = -1, result_type: str = "SparseTensor", source: Any = None,
-          name: str | None = None) -> SparseTensor:
-    """The parts of each string of the vector `input` between `sep`, row by row in a sparse matrix.
+          name: str | None = None) -> Any:
+    """The parts of each string of the vector `input` between `sep`, row by row in a sparse or ragged matrix.
 
     Without `sep`, white space of any length separates.  `maxsplit`: at most so many splits, -1 for all.  `source` is
     another name of `input`.  Raises ValueError if it is no vector.
@@ -93,7 +93,7 @@ def split(input: Any = None, sep: Any = None, maxsplit: int = -1, result_type: s
     with name_scope(name, "StringSplit", [strings]):
         strings = convert_to_tensor(strings, dtypes.string, "input")
         separator = convert_to_tensor("" if sep is None else sep, dtypes.string)
-        return SparseTensor(*_string_split_v2(strings, separator, maxsplit=maxsplit))
+        return _of_type(SparseTensor(*_string_split_v2(strings, separator, maxsplit=maxsplit)), result_type)
 
 
 def bytes_split(input: Any, name: str | None = None) -> Tensor:
@@ -107,9 +107,16 @@ def bytes_split(input: Any, name: str | None = None) -> Tensor:
 
 
 def _check_result_type(result_type: str) -> None:
-    if result_type != "SparseTensor":
-        raise ValueError(f"result_type {result_type!r} is not there: parts of strings come as a SparseTensor; "
-                         "tf.sparse.to_dense(parts, default_value='') makes a matrix of it")
+    if result_type not in ("SparseTensor", "RaggedTensor"):
+        raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
+
+
+def _of_type(parts: SparseTensor, result_type: str) -> Any:
+    if result_type == "SparseTensor":
+        return parts
+    from jitgraph.ragged.ragged_tensor import RaggedTensor
+
+    return RaggedTensor.from_value_rowids(parts.values, parts.indices[:, 0], parts.dense_shape[0], validate=False)
 
 
 # -- joining -------------------------------------------------------------------------------------------------------
