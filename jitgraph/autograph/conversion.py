@@ -18,7 +18,7 @@ from jitgraph.autograph.features import Feature, Options, Status, under
 from jitgraph.autograph.messages import say
 from jitgraph.autograph.rewriting import rewritten
 from jitgraph.autograph.source import built, definition_of, is_rewritten, made_like
-from jitgraph.functions.order import acts, put_in_order
+from jitgraph.control.program_order import acts, put_in_order
 from jitgraph.graph import structures as nest
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.scopes import control_dependencies, name_scope

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitgraph.control.program_order import finish
 from jitgraph.declare.op import op
-from jitgraph.functions.order import finish
 from jitgraph.graph import dtypes
 from jitgraph.graph.function_graph import FunctionGraph
 from jitgraph.graph.operation import Operation

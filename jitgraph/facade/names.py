@@ -375,7 +375,8 @@ TABLE: dict[str, str] = {
         strings.lower=string_lower strings.upper=string_upper string_strip encode_base64 decode_base64""",
     "ops.strings.regex": "regex_replace strings.regex_full_match",
     "ops.strings.string_split": """
-        string_split strings.split string_join reduce_join strings.unsorted_segment_join strings.bytes_split""",
+        string_join reduce_join strings.unsorted_segment_join strings.bytes_split""",
+    "ragged.string_parts": "string_split strings.split",
     "ops.strings.decode": "decode_raw decode_compressed parse_tensor serialize_tensor decode_csv",
     "resources.tables": """
         tables_initializer initialize_all_tables initializers.tables_initializer lookup.StaticHashTable

@@ -24,7 +24,7 @@ FILES: dict[str, str] = {
     "formats.graph_parts": """
         graph_util.extract_sub_graph graph_util.remove_training_nodes graph_util.must_run_on_cpu
         graph_util.tensor_shape_from_node_def_name""",
-    "formats.freeze": "graph_util.convert_variables_to_constants",
+    "tools.freeze": "graph_util.convert_variables_to_constants",
     "graph.scope_names": "contrib.framework.prepend_name_scope contrib.framework.strip_name_scope",
     "saved_model.constants": """
         saved_model.ASSETS_DIRECTORY saved_model.ASSETS_KEY saved_model.LEGACY_INIT_OP_KEY saved_model.MAIN_OP_KEY

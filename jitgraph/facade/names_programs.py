@@ -65,7 +65,7 @@ PROGRAMS: dict[str, str] = {
         distribute.get_strategy distribute.has_strategy distribute.get_replica_context
         distribute.in_cross_replica_context distribute.get_loss_reduction""",
     "train.cluster.server": "distribute.Server",
-    "distribute.cluster_resolvers": """
+    "train.cluster.resolvers": """
         distribute.cluster_resolver.ClusterResolver distribute.cluster_resolver.SimpleClusterResolver
         distribute.cluster_resolver.UnionResolver distribute.cluster_resolver.TFConfigClusterResolver""",
     "distribute.further_strategies": """

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jitgraph.functions.order import acts, finish
+from jitgraph.control.program_order import acts, finish
 from jitgraph.graph import structures as nest
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.function_graph import FunctionGraph

@@ -75,7 +75,7 @@ class FunctionGraph(Graph):
         self.captures: dict[Tensor, Tensor] = {}
         self.control_outputs: list[Operation] = []
         self.outer_control: dict[Any, None] = {}
-        self.ordered: bool = getattr(outer, "ordered", False)   # see jitgraph.functions.order
+        self.ordered: bool = getattr(outer, "ordered", False)   # see jitgraph.control.program_order
         self.replay: Any = None                         # where nodes here come from, see jitgraph.control.replay
         self.recorded: list[Tensor] | None = None       # see jitgraph.control.replay: None until somebody asks
         self.record: Tensor | None = None

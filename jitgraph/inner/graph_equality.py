@@ -5,8 +5,8 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
-from jitgraph.formats import messages
-from jitgraph.formats.tensor_proto import make_ndarray
+from jitgraph.graph.protos.tensor_proto import make_ndarray
+from jitgraph.protobuf import messages
 
 
 def EqualGraphDefWrapper(actual: bytes, expected: bytes) -> bytes:

@@ -112,7 +112,7 @@ def to_sparse(ragged: Any, name: str | None) -> SparseTensor:
         size = raw.Prod(inner, [0])
         numbers = sequence(shape(flat, out_type=dtypes.int64)[0] * size)
         held = numbers // maximum(size, 1)
-        parts = []
+        parts: list[Any] = []
         nested = wide.nested_row_splits
         for splits in reversed(nested):
             parts.insert(0, raw.GatherV2(row_ids.columns_of(splits), held, 0))

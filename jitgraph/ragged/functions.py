@@ -192,6 +192,14 @@ def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any, na
         return RaggedTensor.from_value_rowids(gather(data, order), raw.GatherV2(partitions, order, 0), num_partitions)
 
 
+def known_rank(ragged: RaggedTensor) -> int:
+    """The number of dimensions.  Raises ValueError where that is not known."""
+    rank = ragged.shape.ndims
+    if rank is None:
+        raise ValueError(f"the rank of {ragged} is not known: its values have an unknown shape (tf.ensure_shape states one)")
+    return rank
+
+
 def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Any:
     """A tensor with a dimension of size 1 more, at `axis`."""
     axis = axis if dim is None else dim
@@ -199,7 +207,7 @@ def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any 
     if not isinstance(ragged, RaggedTensor):
         return dense_expand_dims(ragged, axis)
     if axis < 0:
-        axis += ragged.shape.ndims + 1
+        axis += known_rank(ragged) + 1
     if axis == 0:
         return RaggedTensor.from_row_splits(ragged, raw.Pack([convert_to_tensor(0, ragged.row_splits.dtype), ragged.nrows()]),
                                             validate=False)
@@ -238,8 +246,8 @@ def reduced(kind: str, tensor: Any, axis: Any = None, keepdims: Any = None) -> A
         return _DENSE[kind](ragged.flat_values)
     if kind in ("any", "all"):
         counted = ragged.with_flat_values(cast(ragged.flat_values, dtypes.int32))
-        found = reduced("max" if kind == "any" else "min", counted, axis)
-        empty = map_flat_values(lambda one: maximum(one, 0) if kind == "any" else raw.Minimum(one, 1), found)
+        extremes = reduced("max" if kind == "any" else "min", counted, axis)
+        empty = map_flat_values(lambda one: maximum(one, 0) if kind == "any" else raw.Minimum(one, 1), extremes)
         return map_flat_values(lambda one: cast(one, dtypes.bool_), empty)
     if kind == "mean":
         ones = ragged.with_flat_values(raw.OnesLike(ragged.flat_values))
@@ -248,7 +256,7 @@ def reduced(kind: str, tensor: Any, axis: Any = None, keepdims: Any = None) -> A
             return total.with_flat_values(total.flat_values / count.flat_values)
         return total / count
     axes = list(axis) if isinstance(axis, (list, tuple)) else [axis]
-    rank_of = ragged.shape.ndims
+    rank_of = known_rank(ragged)
     places = sorted({one + rank_of if one < 0 else one for one in axes}, reverse=True)
     found: Any = ragged
     for place in places:

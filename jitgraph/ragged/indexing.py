@@ -8,7 +8,7 @@ from jitgraph.ops.arrays.sequences import range as sequence
 from jitgraph.ops.elementwise.arithmetic import maximum, minimum
 from jitgraph.ops.elementwise.cast import cast
 from jitgraph.ragged import factories
-from jitgraph.ragged.functions import expand_dims, gather
+from jitgraph.ragged.functions import expand_dims, gather, known_rank
 from jitgraph.ragged.ragged_tensor import RaggedTensor
 
 
@@ -23,17 +23,16 @@ def getitem(ragged: Any, keys: Any) -> Any:
     if Ellipsis in [key for key in keys if key is Ellipsis]:
         place = next(k for k, key in enumerate(keys) if key is Ellipsis)
         others = sum(key is not None and key is not Ellipsis for key in keys)
-        keys[place:place + 1] = [slice(None)] * (ragged.shape.ndims - others)
+        keys[place:place + 1] = [slice(None)] * (known_rank(ragged) - others)
     if not keys:
         return ragged
     first, *rest = keys
     if first is None:
         return expand_dims(getitem(ragged, rest) if rest else ragged, 0)
     if not isinstance(first, slice):
-        place = convert_to_tensor(first)
         kind = ragged.row_splits.dtype
-        place = cast(place, kind)
-        row = gather(ragged, place + ragged.nrows() if isinstance(first, int) and first < 0 else place)
+        number = cast(convert_to_tensor(first), kind)
+        row = gather(ragged, number + ragged.nrows() if isinstance(first, int) and first < 0 else number)
         return getitem(row, rest) if rest else row
     rows = ragged if first == slice(None) else gather(ragged, sequence(ragged.nrows())[first])
     return _inside(rows, rest) if rest else rows

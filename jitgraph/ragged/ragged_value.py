@@ -66,5 +66,6 @@ class RaggedTensorValue:
 
     def to_list(self) -> list:
         """Lists in lists."""
-        values = self._values.to_list() if isinstance(self._values, RaggedTensorValue) else self._values.tolist()
-        return [values[begin:end] for begin, end in zip(self._row_splits[:-1], self._row_splits[1:])]
+        values: Any = self._values.to_list() if isinstance(self._values, RaggedTensorValue) else self._values.tolist()
+        splits = np.asarray(self._row_splits)
+        return [values[begin:end] for begin, end in zip(splits[:-1], splits[1:])]

@@ -8,12 +8,12 @@ from google.protobuf import text_format
 from jitgraph.facade.names import resolve
 from jitgraph.formats import meta_graph
 from jitgraph.formats.checkpoint import CheckpointReader
-from jitgraph.formats.freeze import convert_variables_to_constants
 from jitgraph.formats.import_graph import import_graph_def
 from jitgraph.formats.message_files import write_message
 from jitgraph.graph.graph import Graph
 from jitgraph.protobuf import messages
 from jitgraph.saved_model import loader
+from jitgraph.tools.freeze import convert_variables_to_constants
 from jitgraph.train.checkpoint_state import checkpoint_exists
 from jitgraph.train.saver import Saver
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.formats import messages
 from jitgraph.formats.bundle_reader import BundleReader
 from jitgraph.graph import dtypes
 from jitgraph.graph.default_graph import get_default_graph
@@ -14,10 +13,11 @@ from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import device
 from jitgraph.graph.stack import get_default_session
 from jitgraph.ops.arrays.constant import constant
+from jitgraph.protobuf import messages
 from jitgraph.train.checkpoint_state import update_state_file
 from jitgraph.train.object_graph import OBJECT_GRAPH, Match, ObjectGraph, PythonState, is_trackable
-from jitgraph.train.saveables import SaveableObject, SaveSpec
 from jitgraph.train.saver import Saver
+from jitgraph.variables.saveables import SaveableObject, SaveSpec
 from jitgraph.variables.variable import Variable
 
 

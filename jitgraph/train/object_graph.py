@@ -6,8 +6,8 @@ import collections
 from collections.abc import Mapping
 from typing import Any
 
-from jitgraph.formats import messages
 from jitgraph.graph.default_graph import get_default_graph
+from jitgraph.protobuf import messages
 from jitgraph.train.optimizer import Optimizer
 from jitgraph.variables.module import Module
 from jitgraph.variables.variable import Variable

@@ -11,14 +11,14 @@ from jitgraph.estimator.modes import ModeKeys
 from jitgraph.estimator.spec import EstimatorSpec
 from jitgraph.estimator.tpu.configs import RunConfig, iterations_per_loop
 from jitgraph.estimator.tpu.spec import TPUEstimatorSpec
-from jitgraph.formats.messages import Summary
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.dtypes import int64
 from jitgraph.graph.errors import UnimplementedError
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.scopes import device
-from jitgraph.train.global_steps import get_global_step
+from jitgraph.protobuf.messages import Summary
 from jitgraph.train.hooks.summaries import StepCounterHook
+from jitgraph.variables.global_steps import get_global_step
 from jitgraph.variables.variable_initializers import zeros_initializer
 from jitgraph.variables.variable_scopes import get_variable
 

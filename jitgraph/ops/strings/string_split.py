@@ -11,7 +11,6 @@ from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.declare.samples import ints, texts
 from jitgraph.graph import dtypes, shape_rules
-from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import INDEX, INDICES
 from jitgraph.graph.scopes import name_scope
@@ -65,37 +64,6 @@ def _string_split_v2(input, sep, maxsplit):
     return _as_sparse(input, lambda text: text.split(sep[()] or None, limit))
 
 
-def string_split(source: Any, sep: Any = None, skip_empty: bool = True, delimiter: Any = None,
-                 result_type: str = "SparseTensor", name: str | None = None) -> Any:
-    """The parts of each string of the vector `source`, row by row in a sparse matrix.
-
-    `sep` (or `delimiter`): the bytes at any of which strings are split (" "); empty: into single bytes.  `skip_empty`
-    leaves out empty parts.  Raises ValueError if `source` is no vector.
-    """
-    _check_result_type(result_type)
-    separators = delimiter if sep is None else sep
-    separators = " " if separators is None else separators
-    with name_scope(name, "StringSplit", [source]):
-        separators = convert_to_tensor(separators, dtypes.string)
-        source = convert_to_tensor(source, dtypes.string)
-        return _of_type(SparseTensor(*_string_split(source, separators, skip_empty=skip_empty)), result_type)
-
-
-def split(input: Any = None, sep: Any = None, maxsplit: int = -1, result_type: str = "SparseTensor", source: Any = None,
-          name: str | None = None) -> Any:
-    """The parts of each string of the vector `input` between `sep`, row by row in a sparse or ragged matrix.
-
-    Without `sep`, white space of any length separates.  `maxsplit`: at most so many splits, -1 for all.  `source` is
-    another name of `input`.  Raises ValueError if it is no vector.
-    """
-    _check_result_type(result_type)
-    strings = input if source is None else source
-    with name_scope(name, "StringSplit", [strings]):
-        strings = convert_to_tensor(strings, dtypes.string, "input")
-        separator = convert_to_tensor("" if sep is None else sep, dtypes.string)
-        return _of_type(SparseTensor(*_string_split_v2(strings, separator, maxsplit=maxsplit)), result_type)
-
-
 def bytes_split(input: Any, name: str | None = None) -> Tensor:
     """The bytes of a string scalar, each a string.  Raises ValueError if `input` is none."""
     with name_scope(name, "StringsByteSplit", [input]):
@@ -104,19 +72,6 @@ def bytes_split(input: Any, name: str | None = None) -> Tensor:
             raise ValueError(f"bytes_split takes a string scalar, not shape {text.shape}; tf.string_split(x, sep='') gives "
                              "the bytes of a vector of strings as a SparseTensor")
         return _string_split(reshape(text, [1]), "", skip_empty=False).values
-
-
-def _check_result_type(result_type: str) -> None:
-    if result_type not in ("SparseTensor", "RaggedTensor"):
-        raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
-
-
-def _of_type(parts: SparseTensor, result_type: str) -> Any:
-    if result_type == "SparseTensor":
-        return parts
-    from jitgraph.ragged.ragged_tensor import RaggedTensor
-
-    return RaggedTensor.from_value_rowids(parts.values, parts.indices[:, 0], parts.dense_shape[0], validate=False)
 
 
 # -- joining -------------------------------------------------------------------------------------------------------

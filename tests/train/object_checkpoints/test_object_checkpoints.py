@@ -28,7 +28,7 @@ def test_the_graph_of_objects_is_tensorflows(tf, tmp_path):
     programs.write(tf, str(tmp_path))
     mine, theirs = (tf.train.NewCheckpointReader(str(folder / "ckpt-2")).get_tensor("_CHECKPOINTABLE_OBJECT_GRAPH")
                     for folder in (tmp_path, DATA))
-    from jitgraph.formats import messages
+    from jitgraph.protobuf import messages
 
     found, wanted = messages.TrackableObjectGraph(), messages.TrackableObjectGraph()
     found.ParseFromString(mine)

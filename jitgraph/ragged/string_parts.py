@@ -1,0 +1,53 @@
+"""``tf.string_split`` and ``tf.strings.split``: the parts of strings, as a sparse or a ragged tensor."""
+from __future__ import annotations
+
+from typing import Any
+
+from jitgraph import raw_ops as raw
+from jitgraph.graph import dtypes
+from jitgraph.graph.composite import SparseTensor
+from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.scopes import name_scope
+from jitgraph.ragged.ragged_tensor import RaggedTensor
+
+
+def string_split(source: Any, sep: Any = None, skip_empty: bool = True, delimiter: Any = None,
+                 result_type: str = "SparseTensor", name: str | None = None) -> Any:
+    """The parts of each string of the vector `source`, row by row in a sparse matrix.
+
+    `sep` (or `delimiter`): the bytes at any of which strings are split (" "); empty: into single bytes.  `skip_empty`
+    leaves out empty parts.  Raises ValueError if `source` is no vector.
+    """
+    _check_result_type(result_type)
+    separators = delimiter if sep is None else sep
+    separators = " " if separators is None else separators
+    with name_scope(name, "StringSplit", [source]):
+        separators = convert_to_tensor(separators, dtypes.string)
+        source = convert_to_tensor(source, dtypes.string)
+        return _of_type(SparseTensor(*raw.StringSplit(source, separators, skip_empty=skip_empty)), result_type)
+
+
+def split(input: Any = None, sep: Any = None, maxsplit: int = -1, result_type: str = "SparseTensor", source: Any = None,
+          name: str | None = None) -> Any:
+    """The parts of each string of the vector `input` between `sep`, row by row in a sparse or ragged matrix.
+
+    Without `sep`, white space of any length separates.  `maxsplit`: at most so many splits, -1 for all.  `source` is
+    another name of `input`.  Raises ValueError if it is no vector.
+    """
+    _check_result_type(result_type)
+    strings = input if source is None else source
+    with name_scope(name, "StringSplit", [strings]):
+        strings = convert_to_tensor(strings, dtypes.string, "input")
+        separator = convert_to_tensor("" if sep is None else sep, dtypes.string)
+        return _of_type(SparseTensor(*raw.StringSplitV2(strings, separator, maxsplit=maxsplit)), result_type)
+
+
+def _check_result_type(result_type: str) -> None:
+    if result_type not in ("SparseTensor", "RaggedTensor"):
+        raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
+
+
+def _of_type(parts: SparseTensor, result_type: str) -> Any:
+    if result_type == "SparseTensor":
+        return parts
+    return RaggedTensor.from_value_rowids(parts.values, parts.indices[:, 0], parts.dense_shape[0], validate=False)
