@@ -69,7 +69,8 @@ class _Lowering:
                 if tensor in self.wanted and tensor not in program.feeds:
                     self._keep(tensor)
         for tensor in self.wanted:
-            if tensor in program.feeds or (tensor in program.known and tensor not in program.results):
+            if tensor in program.feeds or tensor not in program.results and (
+                    tensor in program.known or tensor in program.sized):
                 program.results[tensor] = self._value(tensor)
         program.nodes = _live_nodes(self.b.nodes, list(program.results.values()))
         program.outputs = [v for v in program.results.values() if not v.node.kind.is_given]

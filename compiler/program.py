@@ -25,7 +25,8 @@ class Program:
     """One run signature of a graph.
 
     `feeds` maps fed tensors to their present shapes; `known` maps tensors to values that an earlier segment computed
-    and that are the same at every run; `variable_shapes` gives the present shape of open variables
+    and that are the same at every run; `sized` maps small integer tensors to the values that an earlier segment gave
+    them now, which count as sizes; `variable_shapes` gives the present shape of open variables
     (`open_variables`), None for one without a value; `contrary` are fed tensors whose values are known to differ from what
     the graph knows of them.  Everything below is filled in by the passes, in this order.
     """
@@ -36,6 +37,7 @@ class Program:
     feeds: dict[Tensor, tuple]              # tensor -> shape
     variable_shapes: dict[Operation, tuple | None] = field(default_factory=dict)
     known: dict[Tensor, Any] = field(default_factory=dict)
+    sized: dict[Tensor, Any] = field(default_factory=dict)      # tensor -> its present value
     contrary: tuple[Tensor, ...] = ()
     options: Options = field(default_factory=Options)
     target: Target = CPU
@@ -48,7 +50,7 @@ class Program:
     doubted: set[Tensor] | None = None                  # specialize: tensors whose stated shapes a feed may contradict
     measured: list[Operation] = field(default_factory=list)     # specialize: variables that need a value, whoever uses it
     rest: list[Operation] = field(default_factory=list)         # specialize: operations left for a later segment
-    pins: list[Tensor] = field(default_factory=list)    # specialize: integer tensors whose values the rest depends on
+    pins: list[Tensor] = field(default_factory=list)    # specialize: integer tensors whose values are sizes for the rest
     live: list[Tensor] = field(default_factory=list)    # specialize: tensors that the rest uses
     nodes: list[Node] = field(default_factory=list)     # lower: the primitives
     results: dict[Tensor, Value] = field(default_factory=dict)  # lower: fetched or live tensor -> Value

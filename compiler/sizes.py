@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Union
 
+import numpy as np
+
 Dim = Union[int, "Size"]
 Shape = tuple[Dim, ...]
 Terms = tuple  # ((monomial, coefficient), ...), sorted; a monomial is a sorted tuple of atoms
@@ -45,6 +47,13 @@ class SizeSpace:
             name = f"s{len(self.symbols)}"
             self.symbols[name] = hint
             found = self._by_hint[hint] = Size((((("sym", name),), 1),), hint, self)
+        return found
+
+    def symbols_for(self, values: np.ndarray) -> np.ndarray:
+        """Numbers that only the run tells, as sizes."""
+        found = np.empty(values.shape, object)
+        for place, number in np.ndenumerate(values):
+            found[place] = self.symbol(int(number))
         return found
 
     def ask(self, kind: str, difference: Dim, answer: bool) -> bool:

@@ -20,7 +20,7 @@ from jitgraph.graph.tensor import Tensor
 
 from . import sizes
 from .open_variables import has_full_shape, is_open, uninitialized, used_after
-from .order import is_transparent, is_variable, seen_through, variable_of
+from .order import is_transparent, is_variable, seen_through, touched_variables, variable_of
 from .sizes import Shape
 
 if TYPE_CHECKING:
@@ -82,26 +82,26 @@ class _Specializer:
             self.infos[tensor] = Info(tensor.dtype.base_dtype, self._feed_shape(tensor, shape))
         for tensor, value in program.known.items():
             self.infos[tensor] = Info(tensor.dtype.base_dtype, value.shape, value)
+        for tensor, value in program.sized.items():
+            self._know(tensor, program.space.symbols_for(value))
         for position, op in enumerate(program.ops):
             known = self._visit(op)
             if not known or self._reshapes(op) and used_after(variable_of(op.inputs[0]), program.ops[position + 1:]):
                 program.pins = [] if known else self._pins(op)
                 end = position if program.pins else position + 1
                 program.rest, program.ops = program.ops[end:], program.ops[:end]
-                if not known and not program.pins:
-                    self._join_dynamic()
+                if not known:
+                    self._join_ends()
                 break
         self._find_live()
 
-    def _join_dynamic(self) -> None:
-        """Takes from the rest the dynamic operations that could run now, and what they need: else each ends a segment."""
+    def _join_ends(self) -> None:
+        """Takes from the rest what ends other segments and could run now: dynamic operations, what computes the pins of
+        others, and what these need.  Else there would be a segment for each, though they do not wait for one another."""
         program, rest = self.program, set(self.program.rest)
-        free: set = set()
-        for op in program.rest:
-            if op.opdef is not None and op.opdef.pure and all(c not in rest or c in free for c in op.control_inputs) and all(
-                    variable_of(t) is None and (t in self.infos or t.op in free and not t.op.opdef.dynamic) for t in op.inputs):
-                free.add(op)
-        wanted, waiting = set(), [op for op in free if op.opdef.dynamic]
+        free, ends, pins = self._free()
+        wanted: set = set()
+        waiting = [*ends, *(t.op for t in pins if t.op in free)]
         while waiting:
             op = waiting.pop()
             if op not in wanted:
@@ -114,9 +114,36 @@ class _Specializer:
                 program.ops.append(op)
                 rest.remove(op)
         program.rest = [op for op in program.rest if op in rest]
+        program.pins = list(dict.fromkeys([*program.pins, *(t for t in pins if t.op not in rest)]))
+
+    def _free(self) -> tuple[set, list, list]:
+        """Of the rest: the operations that may run now and whose shapes are known already, with the dynamic ones that need
+        nothing else; the latter alone; the pins of those that wait for nothing but the values of small integers."""
+        rest, free, ends, pins = set(self.program.rest), set(), [], []
+        written: set = set()
+        for op in self.program.rest:
+            touched = dict(touched_variables(op))
+            written.update(variable for variable, writes in touched.items() if writes)
+            if op.opdef is None or not op.opdef.at_any_time:
+                written.update(_changed_things(op))
+                continue
+            if any(c in rest and c not in free for c in op.control_inputs) or not written.isdisjoint(touched) \
+                    or any(self._info_of(t) is None or t in written for t in op.inputs):
+                continue
+            try:
+                known = self._visit(op)
+            except InvalidArgumentError:        # which the segment says that comes to it
+                continue
+            if known or op.opdef.dynamic:
+                free.add(op)
+            if op.opdef.dynamic:
+                ends.append(op)
+            elif not known:
+                pins += self._pins(op)
+        return free, ends, pins
 
     def _pins(self, op: Operation) -> list[Tensor]:
-        """Small integer inputs whose values would tell the shapes: the next segment is compiled for those values."""
+        """Small integer inputs whose values would tell the shapes: in the next segment they are sizes."""
         if op.opdef.dynamic or op.opdef.shape is None or op.opdef.calls:
             return []
         unknown = [t for t in op.inputs if t in self.infos and self.infos[t].value is None]
@@ -131,10 +158,17 @@ class _Specializer:
                   if op not in program.calls or program.calls[op].needs(k)] + list(program.fetches)
         live = []
         for tensor in dict.fromkeys(wanted):
-            if tensor in feeds or (tensor.op in done and tensor not in program.known):
+            if tensor in feeds or tensor in program.sized or (tensor.op in done and tensor not in program.known):
                 if not (is_transparent(tensor.op) or is_variable(tensor.op)) or tensor in feeds:
                     live.append(tensor)
         program.live = live if program.rest else []
+        # what was computed from sizes here is not known to later segments unless they take it for sizes, too
+        program.pins += [t for t in program.live if t not in program.pins and self._holds_sizes(t)]
+
+    def _holds_sizes(self, tensor: Tensor) -> bool:
+        info = self.infos.get(tensor)
+        return (info is not None and info.value is not None and info.value.dtype == object and info.dtype.is_integer
+                and info.value.size <= PIN_LIMIT)
 
     def _feed_shape(self, tensor: Tensor, shape: Sequence[Any]) -> Shape:
         static = tensor._shape
@@ -308,6 +342,11 @@ def contradicted(ops: Iterable[Operation], feeds: Iterable[Tensor], contrary: It
             if not found.isdisjoint(op.inputs):
                 found.update(op.outputs)
     return found
+
+
+def _changed_things(op: Operation) -> list[Tensor]:
+    """The tensors that stand for things of the host which an operation may change."""
+    return [t for t in op.inputs if t.dtype._is_ref_dtype or t.dtype.name == "resource"]
 
 
 def _is_placeholder(op: Operation) -> bool:

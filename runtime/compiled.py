@@ -131,17 +131,19 @@ class Compiled:
         """The variables that a kernel writes."""
         return [self.state.variable(n.attrs["variable"]) for n in kernel.nodes if n.kind is WRITE]
 
-    def bind(self, shapes: Sequence[tuple]) -> Binding | None:
-        """The Binding for these feed shapes, or None if the program does not hold for them."""
-        values = self.match(shapes)
+    def bind(self, shapes: Sequence[tuple], pins: Sequence[tuple] = ()) -> Binding | None:
+        """The Binding for these feed shapes and values of its `sized` tensors (as by `measured`), or None if the program
+        does not hold for them."""
+        values = self.match((*shapes, *pins))
         if values is None or not self.valid(*values):
             return None
         return Binding(self, self.dims(*values), dict(zip(self.symbols, values)))
 
 
 def _matcher(program: Program) -> Callable[[Sequence[tuple]], list[int] | None]:
-    """A function of the feed shapes that gives the symbols' values, or None where the shapes do not fit."""
-    expected = [program.infos[t].shape for t in program.feeds]
+    """A function of the feed shapes, and what `measured` gives for sized tensors, that gives the symbols' values, or None
+    where they do not fit."""
+    expected = [program.infos[t].shape for t in program.feeds] + [measured(program.infos[t].value) for t in program.sized]
 
     def match(shapes: Sequence[tuple]) -> list[int] | None:
         found: dict[str, int] = {}
@@ -158,6 +160,11 @@ def _matcher(program: Program) -> Callable[[Sequence[tuple]], list[int] | None]:
         return [found[s] for s in program.space.symbols]
 
     return match
+
+
+def measured(value: np.ndarray) -> tuple:
+    """An array of sizes as a shape is: its rank, its own shape, its elements."""
+    return (value.ndim, *value.shape, *value.ravel().tolist())
 
 
 def _const_array(slot: Slot) -> np.ndarray:

@@ -27,7 +27,7 @@ from jitgraph.graph.tensor import Tensor
 from . import check, hostcall, progress, reference, watch
 from .background import BACKGROUND
 from .binding import Binding
-from .compiled import Compiled
+from .compiled import Compiled, measured
 from .frame import KernelFailure
 from .state import State
 
@@ -189,12 +189,16 @@ class Refusal(Exception):
 
 class Segment:
     """A stretch of a plan whose sizes are known when it starts.  The first begins with the feeds; each further one with
-    the values that the one before left (`program.live`), once per size, value of pinned integers, and structure."""
+    the values that the one before left (`program.live`), once per structure: its sizes are those of the ones it has `taken`,
+    which are neither `known` nor pinned, and the elements of the pinned ones."""
 
     def __init__(self, plan: Plan, previous: Program | None):
         self.plan, self.previous = plan, previous
+        self.known: dict[Tensor, Any] = {} if previous is None else _constants(previous)
+        self.taken: list[Tensor] = [] if previous is None else [
+            t for t in previous.live if t not in self.known and t not in previous.pins]
         self.bindings: dict[tuple, Binding] = {}
-        self.variants: dict = {}        # pinned values -> [Compiled]
+        self.variants: dict = {}        # shapes of open variables -> [Compiled]
         self.next: dict = {}            # Compiled -> Segment
         self.lock = threading.Lock()
         self.progress = progress.Progress()
@@ -225,8 +229,8 @@ class Segment:
             program = compiled.program
             values.update(found)
             segment = segment._after(compiled)
-            arrays = [_contiguous(values[t]) for t in _handed_on(program)]
-            pins = tuple((t, np.asarray(values[t] if t in values else self._present(t))) for t in program.pins)
+            arrays = [_contiguous(values[t]) for t in segment.taken]
+            pins = [np.asarray(values[t] if t in values else self._present(t)) for t in program.pins]
             binding = segment.binding(tuple(a.shape for a in arrays), pins)
             found = dict(zip(binding.layout.results, binding.run(arrays)))
             values.update(found)
@@ -239,8 +243,11 @@ class Segment:
         return np.array(self.plan.state.read(variable))
 
     def _after(self, compiled: Compiled) -> Segment:
-        with self.lock:
-            return self.next.setdefault(compiled, Segment(self.plan, compiled.program))
+        found = self.next.get(compiled)
+        if found is None:
+            with self.lock:
+                found = self.next.setdefault(compiled, Segment(self.plan, compiled.program))
+        return found
 
     def close(self) -> None:
         for binding in list(self.bindings.values()):
@@ -252,11 +259,11 @@ class Segment:
         self.next.clear()
 
     # choosing and compiling ------------------------------------------------------------------------------------
-    def binding(self, shapes: tuple, pins: tuple = ()) -> Binding:
-        """The binding for these shapes and pinned values."""
+    def binding(self, shapes: tuple, pins: Sequence[np.ndarray] = ()) -> Binding:
+        """The binding for these shapes and the values of what was pinned."""
         key = shapes
         if pins or self.plan.open_variables:
-            key = (shapes, _values_of(pins), self._variable_shapes())
+            key = (shapes, tuple(map(measured, pins)), self._variable_shapes())
         binding = self.bindings.get(key)
         if binding is None:
             binding = self.variant(shapes, pins)
@@ -270,25 +277,27 @@ class Segment:
         present = [state.variable(op) for op in self.plan.open_variables]
         return tuple(v.array.shape if v.initialized and v.array is not None else None for v in present)
 
-    def variant(self, shapes: tuple, pins: tuple, aloud: bool = True) -> Binding:
+    def variant(self, shapes: tuple, pins: Sequence[np.ndarray], aloud: bool = True) -> Binding:
         """Binds a compiled program to these shapes; compiles one if none holds for them.  `aloud`: whether somebody waits,
         who is told on a terminal that it takes long."""
-        key = (_values_of(pins), self._variable_shapes())
+        key, numbers = self._variable_shapes(), tuple(map(measured, pins))
         if not self.lock.acquire(blocking=False):           # another thread is compiling
             with progress.line(self.progress) if aloud else nullcontext():
                 self.lock.acquire()
         try:
             known = self.variants.setdefault(key, [])
             for compiled in known:
-                binding = compiled.bind(shapes)
+                binding = compiled.bind(shapes, numbers)
                 if binding is not None:
                     return self._plain(binding)
             with progress.line(self.progress) if aloud else nullcontext():
                 compiled = self._make(shapes, pins)
             known.append(compiled)
+            if len(known) > MAX_VARIANTS:
+                self.next.pop(known.pop(0), None)
             if len(self.variants) > MAX_VARIANTS:
                 self.variants.pop(next(iter(self.variants)))
-            binding = compiled.bind(shapes)
+            binding = compiled.bind(shapes, numbers)
             assert binding is not None, "a program must hold for the sizes it was compiled for"
             return self._plain(binding)
         finally:
@@ -321,11 +330,10 @@ class Segment:
             program.ops, program.calls = list(plan.ops), plan.calls
             return self._passed(program)
         before = self.previous
-        known = {**_constants(before), **dict(pins)}
-        live = _handed_on(before)
         fetches = [t for t in plan.fetches if t not in before.results or t in before.live]
-        program = Program(plan.graph, fetches, plan.targets, dict(zip(live, shapes)), variable_shapes=open_shapes,
-                          known=known, options=plan.options, target=plan.state.target, doubted=before.doubted)
+        program = Program(plan.graph, fetches, plan.targets, dict(zip(self.taken, shapes)), variable_shapes=open_shapes,
+                          known=dict(self.known), sized=dict(zip(before.pins, pins)), options=plan.options,
+                          target=plan.state.target, doubted=before.doubted)
         fed = frozenset(plan.feeds)
         # a placeholder may be left that is there for a control edge alone
         program.ops, program.calls = [op for op in before.rest if not is_given(op, fed.__contains__)], plan.calls
@@ -346,17 +354,6 @@ def _constants(program: Program) -> dict:
         if value is not None and (value.dtype != object or t.dtype.name == "string"):
             found[t] = value
     return found
-
-
-def _values_of(pins: tuple) -> tuple:
-    """Pinned values as a key: [[1, 2]] is another one than [[1], [2]]."""
-    return tuple((a.shape, a.tobytes()) for _, a in pins)
-
-
-def _handed_on(program: Program) -> list:
-    """The tensors whose values a segment hands to the next as feeds: live, neither constant nor pinned."""
-    constants = _constants(program)
-    return [t for t in program.live if t not in constants and t not in program.pins]
 
 
 def _contiguous(array: np.ndarray) -> np.ndarray:

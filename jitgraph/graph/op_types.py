@@ -34,7 +34,8 @@ class OpDef:
     uses its value, like an op that is stateful, but may be repeated and folded.  ``outward``: what it does is seen outside of
     the session: it prints, or calls Python.  ``renamed``: what callers write in place of names of the signature,
     ``{"axis": "reduction_indices"}``; the names of the signature do, too.  ``hands_on``: it does not call its functions while
-    it runs; what it makes does so later, such as the function of ``Dataset.map``.
+    it runs; what it makes does so later, such as the function of ``Dataset.map``.  ``asks``: of things of the host it only asks,
+    or makes the one that it stands for: it changes nothing for others.
 
     What is known of its values before they are computed: ``constant``: the rule by which they follow from those of the
     inputs while the graph is built, see ``jitgraph.graph.constant_rules``.  ``static``: ``tf.get_static_value`` folds it,
@@ -76,6 +77,7 @@ class OpDef:
     effect: bool = False
     outward: bool = False
     hands_on: bool = False
+    asks: bool = False
     renamed: Mapping[str, str] = MappingProxyType({})
     constant: Callable | None = None
     static: bool = False
@@ -136,7 +138,14 @@ class OpDef:
     @property
     def pure(self) -> bool:
         """Whether it gives equal values for equal inputs, at whatever time, and does nothing else."""
-        return not (self.has_effect or self.state or self.stream or self.context or self.calls or self.has_refs)
+        return not self.has_effect and not self.state and not self.has_refs and self.at_any_time
+
+    @property
+    def at_any_time(self) -> bool:
+        """Whether it gives equal values for equal inputs and variables, at whatever time, and does nothing else."""
+        if self.state == "write" or self.stream or self.calls or not self.outputs or self.effect:
+            return False
+        return self.asks or not self.context and (self.state == "read" or not self.stateful)
 
     def attr_kind(self, name: str) -> str | None:
         """The kind of attribute `name` ("type", "list(int)", ...), or None if it is not declared."""

@@ -35,13 +35,13 @@ def _table(op: Any, state: Any, make: Callable[..., table_host.Table]) -> np.nda
     return shared(state, op, "table", lambda: make(name, attrs["key_dtype"], attrs["value_dtype"]))
 
 
-@_both(f"HashTableV?(; {_SHARING}) -> table_handle: H?", shape_rules.scalar, context=("state", "op"))
+@_both(f"HashTableV?(; {_SHARING}) -> table_handle: H?", shape_rules.scalar, context=("state", "op"), asks=True)
 def hash_table(state, op):
     """A table that is filled once."""
     return _table(op, state, table_host.StaticTable)
 
 
-@_both(f"MutableHashTableV?(; {_SHARING}) -> table_handle: H?", shape_rules.scalar, context=("state", "op"))
+@_both(f"MutableHashTableV?(; {_SHARING}) -> table_handle: H?", shape_rules.scalar, context=("state", "op"), asks=True)
 def mutable_hash_table(state, op):
     """A table from scalars to scalars that can be changed."""
     return _table(op, state, table_host.Table)
@@ -116,13 +116,13 @@ def _found_shape(c: Any) -> Any:
     return tuple(keys) + tuple(default)
 
 
-@_both("LookupTableFindV?(table_handle: H?, keys: Tin, default_value: Tout) -> values: Tout", _found_shape)
+@_both("LookupTableFindV?(table_handle: H?, keys: Tin, default_value: Tout) -> values: Tout", _found_shape, asks=True)
 def lookup_table_find(table_handle, keys, default_value):
     """The value of each key, the default for those that are not in the table."""
     return table_handle[()].find(keys, default_value)
 
 
-@_both("LookupTableSizeV?(table_handle: H?) -> size: int64", shape_rules.scalar)
+@_both("LookupTableSizeV?(table_handle: H?) -> size: int64", shape_rules.scalar, asks=True)
 def lookup_table_size(table_handle):
     """The number of entries."""
     return np.array(len(table_handle[()]), np.int64)

@@ -81,3 +81,44 @@ def test_what_waits_for_a_value_of_the_rest_waits_with_it(tf, monkeypatch):
     with tf.Session(jit="always") as session:
         found = session.run([other, parts, *kept], {x: [[1, 2, 0], [3, 0, 4]]})
     assert [f.tolist() for f in found[1:]] == [[[2, 1], [4, 3]], [[1, 0]], [[2, 0]]]
+
+
+def test_a_value_that_becomes_a_size_is_planned_once(tf):
+    count, rows = tf.placeholder(tf.int32, []), tf.placeholder(tf.float32, [None, 3])
+    grown = tf.zeros([count * 2, 3]) + 1.0
+    kept = tf.boolean_mask(rows, rows[:, 0] > 0)
+    table = tf.reshape(kept, tf.concat([tf.shape(kept)[:1], [3]], 0)) * 2.0
+    with tf.Session(jit="always") as session:
+        for n in (5, 3, 9, 17, 4):
+            fed = np.arange(3.0 * n).reshape(n, 3) - 3.0
+            first, second = session.run([grown, table], {count: n, rows: fed})
+            assert first.shape == (2 * n, 3) and np.all(first == 1.0)
+            assert np.array_equal(second, 2.0 * fed[fed[:, 0] > 0])
+        made = len(_programs(session))
+        for n in (8, 30, 12):
+            session.run([grown, table], {count: n, rows: np.ones((n + 1, 3))})
+        assert len(_programs(session)) == made
+
+
+def test_a_pinned_number_that_is_no_size_still_decides(tf):
+    axis, fed = tf.placeholder(tf.int32, []), tf.placeholder(tf.float32, [2, 3, 4])
+    total = tf.reduce_sum(fed, axis)
+    value = np.arange(24.0).reshape(2, 3, 4)
+    with tf.Session(jit="always") as session:
+        for k in (2, 0, 1, -1, 2):
+            assert np.array_equal(session.run(total, {axis: k, fed: value}), value.sum(k))
+
+
+def test_columns_that_do_not_wait_for_one_another_share_segments(tf):
+    fed = [tf.placeholder(tf.int64, [None]) for _ in range(3)]
+    tables = [tf.Variable(np.eye(9, 4, dtype=np.float32), use_resource=use) for use in (True, False, True)]
+    found = [tf.gather(table, tf.unique(tf.boolean_mask(ids, ids > 0)).y) for table, ids in zip(tables, fed)]
+    after = tf.assign(tables[0], tables[0] * 0.0)
+    with tf.control_dependencies([after]):
+        late = tf.gather(tables[0], tf.unique(fed[0]).y)
+    with tf.Session(jit="always") as session:
+        session.run(tf.global_variables_initializer())
+        *rows, zeros = session.run([*found, late], dict(zip(fed, ([3, 0, 3], [1, 2], [5, 5, 5]))))
+        assert [row.tolist() for row in rows] == [np.eye(9, 4)[k].tolist() for k in ([3], [1, 2], [5])]
+        assert zeros.shape == (2, 4) and not zeros.any()
+        assert sum(bool(program.rest) for program in _programs(session)) == 3     # masks; unique; what waits for the write

@@ -43,8 +43,14 @@ def _constant_fill(op: Any, index: int, value_of: Any) -> Any:
     return np.full(tuple(dims), value.item() if value.dtype == object else value)
 
 
+def _symbolic_fill(dims: Any, value: Any) -> np.ndarray:
+    if dims.dtype == object:
+        raise ValueError("a size that has no number yet")
+    return np.full(plain_sizes(dims), value[()], object)
+
+
 @op("Fill(dims: index_type, value: T; index_type: type = int32) -> output: T", index_type=INDEX, shape=_fill_shape,
-    lower=_lower_fill, constant=_constant_fill, symbolic=True, static=True,
+    lower=_lower_fill, constant=_constant_fill, symbolic=_symbolic_fill, static=True,
     samples=lambda rng, dtype: [[dims, draw(rng, (), dtype)] for dims in (ints(2, 3), ints(), ints(0, 2))])
 def _fill(dims, value):
     """A tensor of shape `dims`, every element `value`."""

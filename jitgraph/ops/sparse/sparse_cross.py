@@ -1,7 +1,6 @@
 """Crossed features: every combination of the features of several columns, as strings or as hashes."""
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from jitgraph.declare.samples import texts
 from jitgraph.graph import dtypes
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.tensor import Tensor
-from jitgraph.ops.strings.string_hash import fingerprint64
+from jitgraph.ops.strings.string_hash import fingerprints
 
 _KINDS = TypeSet(dtypes.int64, dtypes.string)
 _ALL = 0xFFFFFFFFFFFFFFFF
@@ -22,34 +21,47 @@ _HASH_KEY = 0xDECAFCAFFE
 _JOINT = b"_X_"
 
 
-def _mixed(x: int) -> int:
+def _mixed(x: np.ndarray) -> np.ndarray:
     return x ^ (x >> 47)
 
 
-def fingerprint_of_pair(first: int, second: int) -> int:
-    """One 64-bit fingerprint of two."""
-    found = (first ^ _FACTOR) ^ (_mixed(second * _FACTOR & _ALL) * _FACTOR & _ALL)
-    found = _mixed(found * _FACTOR & _ALL) * _FACTOR & _ALL
+def fingerprints_of_pairs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """One 64-bit fingerprint of two, for each element of two arrays of uint64."""
+    found = (first ^ _FACTOR) ^ (_mixed(second * _FACTOR) * _FACTOR)
+    found = _mixed(found * _FACTOR) * _FACTOR
     return _mixed(found)
 
 
-def _columns(indices: list, values: list, dense_inputs: list, rows: int) -> list[list[list]]:
-    """For each column the features of each row."""
+def _columns(indices: list, values: list, dense_inputs: list, rows: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For each column its features, row by row, and how many of them each row has."""
     found = []
     for places, features in zip(indices, values):
-        column: list[list] = [[] for _ in range(rows)]
-        for row, feature in zip(places[:, 0].tolist(), features.tolist()):
-            column[row].append(feature)
-        found.append(column)
-    return found + [array.reshape(rows, -1).tolist() for array in dense_inputs]
+        of_row = places[:, 0]
+        if of_row.size and not 0 <= of_row.min() <= of_row.max() < rows:
+            raise IndexError(f"a row outside of [0, {rows})")
+        order = np.argsort(of_row, kind="stable")
+        found.append((features[order], np.bincount(of_row, minlength=rows)))
+    return found + [(array.reshape(-1), np.full(rows, array.size // max(rows, 1))) for array in dense_inputs]
 
 
-def _hashed(features: tuple, hash_key: int, num_buckets: int) -> int:
-    total = hash_key & _ALL
-    for feature in features:
-        own = fingerprint64(feature) if isinstance(feature, bytes) else feature & _ALL
-        total = fingerprint_of_pair(total, own)
-    return total % (num_buckets if num_buckets > 0 else 2 ** 63 - 1)
+def _combinations(counts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """(row, number in the row, for each column the number of its feature) of all combinations, from the numbers of features
+    in each row."""
+    each = np.prod(counts, axis=0, dtype=np.int64) if counts else np.zeros(0, np.int64)
+    row = np.repeat(np.arange(len(each)), each)
+    number = rest = np.arange(len(row)) - (np.cumsum(each) - each)[row]
+    chosen: list[np.ndarray] = []
+    for count in reversed(counts):
+        chosen.append((np.cumsum(count) - count)[row] + rest % count[row])
+        rest = rest // count[row]
+    return row, number, chosen[::-1]
+
+
+def _hashed(columns: list[np.ndarray], hash_key: int, num_buckets: int) -> np.ndarray:
+    total = np.full(len(columns[0]), hash_key & _ALL, np.uint64)
+    for features in columns:
+        total = fingerprints_of_pairs(total, features)
+    return (total % np.uint64(num_buckets if num_buckets > 0 else 2 ** 63 - 1)).astype(np.int64)
 
 
 def _joined(features: tuple) -> bytes:
@@ -76,17 +88,15 @@ def _sparse_cross(indices, values, shapes, dense_inputs, hashed_output, num_buck
         raise invalid(f"Expected batch size {sizes[0]}, got {next(size for size in sizes if size != sizes[0])}")
     rows = sizes[0] if sizes else 0
     columns = _columns(indices, values, dense_inputs, rows)
-    places: list = []
-    crossed: list = []
-    longest = 0
-    for row in range(rows):
-        combinations = list(itertools.product(*(column[row] for column in columns)))
-        places.extend((row, i) for i in range(len(combinations)))
-        crossed.extend(_hashed(one, hash_key, num_buckets) if hashed_output else _joined(one) for one in combinations)
-        longest = max(longest, len(combinations))
-    found = np.empty(len(crossed), out_type.as_numpy_dtype)
-    found[:] = crossed
-    return np.array(places, np.int64).reshape(-1, 2), found, np.array([rows, longest], np.int64)
+    row, number, chosen = _combinations([count for _, count in columns])
+    if hashed_output:
+        words = [fingerprints(features) if features.dtype == object else features.view(np.uint64) for features, _ in columns]
+        found = _hashed([own[k] for own, k in zip(words, chosen)], hash_key, num_buckets)
+    else:
+        found = np.empty(len(row), object)
+        found[:] = [_joined(one) for one in zip(*(features[k].tolist() for (features, _), k in zip(columns, chosen)))]
+    shape = np.array([rows, number.max(initial=-1) + 1], np.int64)
+    return np.stack([row, number], axis=1).astype(np.int64, copy=False), found.astype(out_type.as_numpy_dtype, copy=False), shape
 
 
 def _cross(inputs: Any, hashed: bool, num_buckets: int, hash_key: int | None, name: str | None) -> SparseTensor:
