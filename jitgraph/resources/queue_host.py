@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 
 from jitgraph.graph import errors, shapes
+from jitgraph.resources.queue_rows import Row, Tuples, rows_of
 
-Row = tuple[np.ndarray, ...]
 Wait = Callable[[threading.Condition, Callable[[], bool]], None]
 UNLIMITED = 2 ** 31 - 1
 
 
 class _Request:
-    """A thread in a line.  ``rows``: still to be put, or taken so far; ``wanted``: how many to take."""
+    """A thread in a line.  ``rows``: the tokens of those still to be put, or taken so far; ``wanted``: how many to take."""
 
     def __init__(self, rows: Any = (), wanted: int = 0, partial: bool = False, closes: bool = False):
-        self.rows: collections.deque[Row] = collections.deque(rows)
+        self.rows: list = list(rows)
         self.wanted, self.partial, self.closes = wanted, partial, closes
         self.done = False
         self.error: errors.OpError | None = None
@@ -50,18 +50,19 @@ class Queue:
         self.closed = False
         self._filling: collections.deque[_Request] = collections.deque()
         self._taking: collections.deque[_Request] = collections.deque()
-        self._rows: Any = collections.deque()
+        self._store = rows_of(self.types, shapes)
+        self._rows: Any = collections.deque()       # tokens
 
     def __len__(self) -> int:
         return len(self._rows)
 
     # -- how rows are kept: what other kinds of queues replace
 
-    def _put(self, row: Row) -> None:
-        self._rows.append(row)
+    def _put(self, rows: list) -> None:
+        self._rows.extend(rows)
 
-    def _take(self) -> Row:
-        return self._rows.popleft()
+    def _take(self, count: int) -> list:
+        return [self._rows.popleft() for _ in range(count)]
 
     def _put_back(self, rows: Any) -> None:
         self._rows.extendleft(reversed(rows))
@@ -89,19 +90,20 @@ class Queue:
         """Adds one element; waits for room.  Raises CancelledError if the queue is closed."""
         for k, array in enumerate(row):
             self._check_shape(k, array.shape, None)
-        self._fill([tuple(np.array(array) for array in row)], wait)
+        self._fill([array.reshape(1, *array.shape) for array in row], 1, wait)
 
     def enqueue_many(self, columns: list[np.ndarray], wait: Wait) -> None:
         """Adds the rows of `columns`, which have one more dimension than the elements, one by one."""
         count = columns[0].shape[0] if columns[0].ndim else 0
         for k, array in enumerate(columns):
             self._check_shape(k, array.shape, count)
-        columns = [np.array(array) for array in columns]
-        self._fill([tuple(array[i:i + 1].reshape(array.shape[1:]) for array in columns) for i in range(count)], wait)
+        self._fill(columns, count, wait)
 
     def dequeue(self, wait: Wait) -> Row:
         """Takes one element; waits for it.  Raises OutOfRangeError if the queue is closed and empty."""
-        return self._drain(1, False, wait)[0]
+        with self.condition:
+            token, = self._drain(1, False, wait)
+            return self._store.element(token)
 
     def dequeue_many(self, count: int, partial: bool, wait: Wait) -> list[np.ndarray]:
         """Takes `count` elements, stacked; waits until there are so many.
@@ -115,8 +117,8 @@ class Queue:
         if self.shapes is None:
             raise errors.InvalidArgumentError(None, None, f"{self.kind}'s DequeueMany and DequeueUpTo require the "
                                                           "components to have specified shapes.")
-        rows = self._drain(count, partial, wait) if count else []
-        return [self._stacked(k, [row[k] for row in rows]) for k in range(len(self.types))]
+        with self.condition:
+            return self._store.stacked(self._drain(count, partial, wait) if count else [])
 
     def close(self, cancel: bool, wait: Wait) -> None:
         """No more elements from now on; elements already there can be taken.
@@ -130,17 +132,22 @@ class Queue:
         with self.condition:
             self.closed = True
             while self._filling:
-                self._filling.popleft().finish(_cancelled("Enqueue operation was cancelled"))
+                self._refuse(self._filling.popleft(), "Enqueue operation was cancelled")
             self._advance()
             self.condition.notify_all()
 
-    def _fill(self, rows: list[Row], wait: Wait) -> None:
-        self._serve(self._filling, _Request(rows), wait)
+    def _refuse(self, request: _Request, message: str) -> None:
+        self._store.forget(request.rows)
+        request.finish(_cancelled(message))
 
-    def _drain(self, count: int, partial: bool, wait: Wait) -> list[Row]:
+    def _fill(self, columns: list[np.ndarray], count: int, wait: Wait) -> None:
+        with self.condition:
+            self._serve(self._filling, _Request(self._store.keep(columns, count)), wait)
+
+    def _drain(self, count: int, partial: bool, wait: Wait) -> list:
         request = _Request(wanted=count, partial=partial)
         self._serve(self._taking, request, wait)
-        return list(request.rows)
+        return request.rows
 
     def _serve(self, line: collections.deque[_Request], request: _Request, wait: Wait) -> None:
         with self.condition:
@@ -151,8 +158,8 @@ class Queue:
             except BaseException as error:
                 if not request.done:
                     line.remove(request)
-                    if line is self._taking:        # nothing is lost with a thread that gives up
-                        self._put_back(request.rows)
+                    # nothing is lost with a thread that gives up taking
+                    self._put_back(request.rows) if line is self._taking else self._store.forget(request.rows)
                     self._advance()
                 if isinstance(error, errors.CancelledError):
                     raise _cancelled(("Dequeue" if line is self._taking else "Enqueue") + " operation was cancelled") \
@@ -179,10 +186,12 @@ class Queue:
             self.closed = True
             request.finish(error)
         elif self.closed and request.rows:
-            request.finish(_cancelled(f"{self.kind} '{self.name}' is closed."))
+            self._refuse(request, f"{self.kind} '{self.name}' is closed.")
         else:
-            while request.rows and len(self) < self.capacity:
-                self._put(request.rows.popleft())
+            room = self.capacity - len(self)
+            if request.rows and room > 0:
+                self._put(request.rows[:room])
+                del request.rows[:room]
                 changed = True
             if not request.rows:
                 request.finish()
@@ -192,10 +201,11 @@ class Queue:
 
     def _serve_taking(self, request: _Request) -> bool:
         changed = False
-        while len(request.rows) < request.wanted and self._available() > 0:
-            request.rows.append(self._take())
-            changed = True
         missing = request.wanted - len(request.rows)
+        ready = min(missing, self._available())
+        if ready > 0:
+            request.rows += self._take(ready)
+            missing, changed = missing - ready, True
         if not missing or self.closed and request.partial and request.rows:
             request.finish()
         elif self.closed:
@@ -219,13 +229,6 @@ class Queue:
             raise errors.InvalidArgumentError(None, None, f"Shape mismatch in tuple component {component}. Expected "
                                                           f"{shapes.brackets(expected)}, got {shapes.brackets(shape)}")
 
-    def _stacked(self, component: int, arrays: list[np.ndarray]) -> np.ndarray:
-        assert self.shapes is not None
-        out = np.empty((len(arrays), *self.shapes[component]), self.types[component].as_numpy_dtype)
-        for i, array in enumerate(arrays):
-            out[i] = array if array.ndim else array[()]
-        return out
-
 
 def _cancelled(message: str) -> errors.CancelledError:
     return errors.CancelledError(None, None, message)
@@ -235,16 +238,6 @@ class PaddingQueue(Queue):
     """A queue in the order of arrival whose elements may differ in some sizes; taken together, they are padded."""
 
     kind = "PaddingFIFOQueue"
-
-    def _stacked(self, component: int, arrays: list[np.ndarray]) -> np.ndarray:
-        assert self.shapes is not None
-        sizes = [max((array.shape[d] for array in arrays), default=0) if size is None else size
-                 for d, size in enumerate(self.shapes[component])]
-        dtype = np.dtype(self.types[component].as_numpy_dtype)
-        out = np.full((len(arrays), *sizes), b"", object) if dtype == object else np.zeros((len(arrays), *sizes), dtype)
-        for i, array in enumerate(arrays):
-            out[i, ...][tuple(slice(size) for size in array.shape)] = array if array.ndim else array[()]
-        return out
 
 
 class ShuffleQueue(Queue):
@@ -267,11 +260,14 @@ class ShuffleQueue(Queue):
     def _available(self) -> int:
         return len(self._rows) - (0 if self.closed else self.minimum)
 
-    def _take(self) -> Row:
-        index = self._random.word() % len(self._rows)
-        row, self._rows[index] = self._rows[index], self._rows[-1]
-        self._rows.pop()
-        return row
+    def _take(self, count: int) -> list:
+        rows, found = self._rows, []
+        for word in self._random.some(count):
+            index = word % len(rows)
+            found.append(rows[index])
+            rows[index] = rows[-1]
+            rows.pop()
+        return found
 
     def _put_back(self, rows: Any) -> None:
         self._rows.extend(rows)
@@ -284,14 +280,16 @@ class PriorityQueue(Queue):
 
     def __init__(self, name: str, types: list, shapes: list | None, capacity: int):
         super().__init__(name, types, shapes, capacity)
+        self._store = Tuples(self.types, shapes)
         self._rows = []
         self._arrivals = itertools.count()
 
-    def _put(self, row: Row) -> None:
-        heapq.heappush(self._rows, (int(row[0]), next(self._arrivals), row))
+    def _put(self, rows: list) -> None:
+        for row in rows:
+            heapq.heappush(self._rows, (int(row[0]), next(self._arrivals), row))
 
-    def _take(self) -> Row:
-        return heapq.heappop(self._rows)[2]
+    def _take(self, count: int) -> list:
+        return [heapq.heappop(self._rows)[2] for _ in range(count)]
 
     def _put_back(self, rows: Any) -> None:
         for k, row in enumerate(rows):

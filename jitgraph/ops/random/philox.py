@@ -104,6 +104,14 @@ class Reader:
             self._block += self._ahead
         return self._words.pop()
 
+    def some(self, count: int) -> list[int]:
+        """So many of the next words."""
+        if count > len(self._words):
+            return [self.word() for _ in range(count)]
+        found = self._words[:len(self._words) - count - 1:-1]
+        del self._words[len(self._words) - count:]
+        return found
+
     def unit(self) -> float:
         """The next number in [0, 1), of two words."""
         return ((self.word() & 0xFFFFF) << 32 | self.word()) * 2.0 ** -52
