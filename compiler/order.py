@@ -7,7 +7,7 @@ place decides which value it sees.  Any other read, such as that of `v.read_valu
 from __future__ import annotations
 
 import heapq
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jitgraph.graph.calls import bodies
@@ -26,6 +26,9 @@ def order(program: Program) -> None:
     """Turns control edges and the state rule into one order; leaves out what nobody would notice."""
     ops, members = program.ops, set(program.ops)
     after = {op: _predecessors(op, members, program.feeds) for op in ops}
+    for put, take in _through_queues(ops):
+        if put not in after[take] and not _reaches(take, put, after):
+            after[take].add(put)
     sequence = _sort(ops, after)
     touches = _touches(ops)
     place = {op: i for i, op in enumerate(sequence)}
@@ -36,6 +39,37 @@ def order(program: Program) -> None:
                     after[b].add(a)
         sequence = _sort(ops, after)
     program.ops = noticed(sequence, program)
+
+
+def _through_queues(ops: Sequence[Operation]) -> Iterator[tuple[Operation, Operation]]:
+    """Pairs of an operation that puts elements into a queue, for which no other waits, and one that takes some from it.
+
+    The former comes first: its waiting for room is left to the end of the run (`waits_for_room`), so that neither waits for
+    the other for ever.
+    """
+    takes: dict[tuple, list[Operation]] = {}
+    for op in ops:
+        if op.opdef is not None and op.opdef.moves == "out":
+            takes.setdefault(_queue_of(op), []).append(op)
+    if takes:
+        awaited = {before for op in ops for before in op.control_inputs}
+        for op in ops:
+            if op.opdef is not None and op.opdef.moves == "in" and op not in awaited:
+                for take in takes.get(_queue_of(op), ()):
+                    yield op, take
+
+
+def waits_for_room(sequence: Sequence[Operation]) -> set[Operation]:
+    """The operations whose waiting for room in a queue is to be left to the end of the run: later ones take from it."""
+    place = {op: k for k, op in enumerate(sequence)}
+    return {put for put, take in _through_queues(sequence) if place[put] < place[take]}
+
+
+def _queue_of(op: Operation) -> tuple:
+    source = op.inputs[0].op
+    while source.type == "Identity":
+        source = source.inputs[0].op
+    return variable_key(source)
 
 
 def variable_of(tensor: Tensor) -> Operation | None:

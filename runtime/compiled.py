@@ -15,6 +15,7 @@ from jitgraph.compiler.program import Program
 
 from .binding import Binding
 from .devices import Launch, as_word
+from .hostcall import HostCall
 from .library import LIBRARY, Tell
 from .memory import Arenas
 
@@ -98,8 +99,8 @@ class Compiled:
 
     def _stretch(self) -> None:
         """The parts of the plan that do not depend on sizes: stretches of kernels (first row, number of rows) between
-        host steps (step, views, variables written before it), the arguments of every kernel, where they begin, and
-        whether the kernel may be left halfway."""
+        host steps (step, views, variables written before it, what calls its operation), the arguments of every kernel,
+        where they begin, and whether the kernel may be left halfway."""
         self.stretches: list[tuple] = []
         self.first_argument: list[int] = []
         self.index: list[int] = []
@@ -113,7 +114,7 @@ class Compiled:
                     self.stretches.append((start, rows - start))
                 start = rows
                 if isinstance(step, HostStep):
-                    self.stretches.append((step, next(views), tuple(written)))
+                    self.stretches.append((step, next(views), tuple(written), self._host_call(step)))
                 else:
                     self.stretches.append((step,))
                     written += self._written_by(step.kernel) if isinstance(step, DeviceStep) else []
@@ -126,6 +127,12 @@ class Compiled:
             rows += 1
         if rows > start:
             self.stretches.append((start, rows - start))
+
+    def _host_call(self, step: HostStep) -> HostCall | None:
+        node, op = step.node, step.node.op
+        if node.attrs.get("call") != "op" or step.call is not None or "refs" in node.attrs:
+            return None
+        return HostCall(op, self.state) if op is not None and op.opdef is not None and op.opdef.value is not None else None
 
     def _written_by(self, kernel: Kernel) -> list:
         """The variables that a kernel writes."""

@@ -53,13 +53,29 @@ class Frame:
         native = pools.native()
         self.call = native.held if binding.cost < CPU.tuning.held else native.released
         self.shares = binding.cost > CPU.tuning.shared
-        self.steps = [(stretch, self._block(*stretch) if isinstance(stretch[0], int) else None) for stretch in binding.stretches]
+        self.steps = [self._with_numbers(stretch) for stretch in binding.stretches]
         self.device = SimulatedDevice() if binding.launches else None
         self.on_device: dict[int, np.ndarray] = {}      # slot -> its memory there
         self.generation = -1
         self._feeds()
         self._results()
         self.holds = bool(self.big_feeds or self.big_outputs)      # whether runs leave anything of the caller's here
+
+    def _with_numbers(self, stretch: tuple) -> tuple:
+        """(stretch, block of the interpreter or None), with the sizes of this frame."""
+        if isinstance(stretch[0], int):
+            return stretch, self._block(*stretch)
+        if len(stretch) > 1:
+            step, views, written, call = stretch
+            stretch = (step, [self._view(*view) for view in views], written, call)
+        return stretch, None
+
+    def _view(self, slot: int, shape: Sequence[int], strides: Sequence[int], offset: int) -> tuple:
+        """(slot, shape, None if it is all of the slot's array as that lies, else strides and offset)."""
+        numbers = self.binding.numbers
+        shape = tuple([numbers[d] for d in shape])
+        whole = numbers[offset] == 0 and shape == self.binding.shapes[slot] and _is_plain(strides, shape, numbers)
+        return slot, shape, None if whole else ([numbers[d] for d in strides], numbers[offset])
 
     def _block(self, start: int, count: int) -> tuple[np.ndarray, int]:
         """What the interpreter gets to run a stretch of rows, and where that lies; see `interpreter.TABLE` ..."""
@@ -296,7 +312,7 @@ class Frame:
         if code:
             raise KernelFailure(step.kernel, code)
 
-    def _host(self, step: HostStep, views: list, written: tuple) -> None:
+    def _host(self, step: HostStep, views: list, written: tuple, call: hostcall.HostCall | None) -> None:
         binding = self.binding
         if not binding.checked:
             for variable in written:            # the step may look at variables that this run has initialised
@@ -304,15 +320,15 @@ class Frame:
         if self.variables and self.generation != binding.state.generation:
             self._find_variables()
         arrays = []
-        for slot, shape, strides, offset in views:
+        for slot, shape, layout in views:
             array = self.arrays[slot]
-            shape = tuple(binding.numbers[d] for d in shape)
-            if array.shape != shape or (shape and array.dtype == object) or not _is_plain(strides, shape, binding.numbers):
-                array = _strided(array, shape, [binding.numbers[d] for d in strides], binding.numbers[offset])
+            if layout is not None or array.shape != shape:
+                strides, offset = layout or (_plain_strides(shape), 0)
+                array = _strided(array, shape, strides, offset)
             arrays.append(array)
         node = step.node
         if node.attrs.get("call") == "op":
-            results = self._call(step, arrays)
+            results = self._call(step, arrays) if call is None else call(arrays)
             self._check_shapes(step, results)
         elif node.attrs["call"] == "stream":
             assert node.op is not None
@@ -375,6 +391,10 @@ def _is_plain(strides: Sequence[int], shape: Sequence[int], numbers: Sequence[in
             return False
         want *= d
     return True
+
+
+def _plain_strides(shape: Sequence[int]) -> list[int]:
+    return [math.prod(shape[d + 1:]) for d in range(len(shape))]
 
 
 def _strided(array: np.ndarray, shape: Sequence[int], strides: Sequence[int], offset: int) -> np.ndarray:

@@ -9,11 +9,11 @@ import numpy as np
 from jitgraph.compiler.open_variables import shapes_hold, uninitialized
 from jitgraph.compiler.specialize import MISUSED, check_shapes, incompatible, told_shapes
 from jitgraph.graph import errors, shapes
+from jitgraph.graph.build import group_inputs
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
 if TYPE_CHECKING:
-    from jitgraph.graph.op_types import OpDef
 
     from .state import State
 
@@ -22,30 +22,57 @@ OBJECTS = ("resource", "variant")       # dtypes of things of the host
 
 def call(op: Operation, arrays: Sequence[Any], state: State) -> tuple:
     """The output arrays of one operation.  Raises an OpError that names the operation and the user's line."""
-    opdef = op.opdef
-    if opdef is None or opdef.value is None:
-        raise errors.UnimplementedError(None, op, f"op {op.type} (node '{op.name}') has no implementation in jitgraph")
-    extra: dict[str, Any] = {}
-    if getattr(opdef, "stream", False):
-        extra["stream"] = state.stream(op)
-    for name in getattr(opdef, "context", ()) or ():
-        extra[name] = {"state": state, "op": op}[name]
-    try:
-        with np.errstate(all="ignore"):
-            results = evaluate(opdef, arrays, op.attrs, extra)
-    except errors.OpError as error:
-        raise located(error, op) from None
-    except (*MISUSED, ZeroDivisionError, np.linalg.LinAlgError) as error:
-        check_shapes(op, arrays)            # whose words say more, and are those of compiling
-        raise incompatible(op, [np.shape(a) for a in arrays], error) from error
-    except MemoryError as error:
-        raise errors.ResourceExhaustedError(None, op, f"OOM when computing {op.name}: {error}") from None
-    values = tuple(_as_declared(r, t) for r, t in zip(results, op.outputs))
-    if shapes_hold(op.graph) and not all(_fits(v, t, t._shape) for v, t in zip(values, op.outputs)):
-        # what a program says by set_shape counts only where the operation itself does not tell
-        told = told_shapes(op, arrays)
-        check_results(op, [t._shape if s is None or None in s else s for t, s in zip(op.outputs, told)], values)
-    return values
+    return HostCall(op, state)(arrays)
+
+
+class HostCall:
+    """An operation that is executed on the host again and again: what is the same for each time stands ready."""
+
+    def __init__(self, op: Operation, state: State):
+        self.op, self.opdef, self.state = op, op.opdef, state
+        if self.opdef is None or self.opdef.value is None:
+            raise errors.UnimplementedError(None, op, f"op {op.type} (node '{op.name}') has no implementation in jitgraph")
+        self.named = {**self.opdef.arguments(self.opdef.value, op.attrs),
+                      **{name: {"state": state, "op": op}[name] for name in self.opdef.context}}
+        self.groups = None if not any(arg.is_list for arg in self.opdef.inputs) else \
+            group_inputs(self.opdef, list(range(len(op.inputs))), op.attrs)
+        self.lists = [arg.is_list for arg in self.opdef.outputs]
+        self.stated = [None if t.dtype.name in OBJECTS else t._shape for t in op.outputs]
+
+    def __call__(self, arrays: Sequence[Any]) -> tuple:
+        """The output arrays for these inputs."""
+        op = self.op
+        try:
+            with np.errstate(all="ignore"):
+                results = self.meaning(arrays)
+        except errors.OpError as error:
+            raise located(error, op) from None
+        except (*MISUSED, ZeroDivisionError, np.linalg.LinAlgError) as error:
+            check_shapes(op, arrays)            # whose words say more, and are those of compiling
+            raise incompatible(op, [np.shape(a) for a in arrays], error) from error
+        except MemoryError as error:
+            raise errors.ResourceExhaustedError(None, op, f"OOM when computing {op.name}: {error}") from None
+        values = tuple([_as_declared(r, t) for r, t in zip(results, op.outputs)])
+        if shapes_hold(op.graph) and not all(s is None or shapes.compatible(s, v.shape) for s, v in zip(self.stated, values)):
+            # what a program says by set_shape counts only where the operation itself does not tell
+            told = told_shapes(op, arrays)
+            check_results(op, [t._shape if s is None or None in s else s for t, s in zip(op.outputs, told)], values)
+        return values
+
+    def meaning(self, arrays: Sequence[Any]) -> list | tuple:
+        """What the operation's NumPy meaning gives, one value per output."""
+        named = {**self.named, "stream": self.state.stream(self.op)} if self.opdef.stream else self.named
+        if self.groups is None:
+            result = self.opdef.value(*arrays, **named)
+        else:
+            given = [[arrays[k] for k in group] if isinstance(group, list) else arrays[group] for group in self.groups]
+            result = self.opdef.value(*given, **named)
+        if len(self.lists) == 1:
+            return result if self.lists[0] else (result,)
+        flat: list = []
+        for is_list, part in zip(self.lists, result or ()):
+            flat.extend(part) if is_list else flat.append(part)
+        return flat
 
 
 def check_results(op: Operation, stated: Iterable[tuple | None], values: Iterable[Any]) -> None:
@@ -139,21 +166,6 @@ def _check_assigned(op: Operation, variable: Operation, shape: tuple[int, ...], 
 def _present(state: State, variable: Operation) -> np.ndarray | None:
     found = state.variable(variable)
     return found.array if found.initialized else None
-
-
-def evaluate(opdef: OpDef, arrays: Sequence[Any], attrs: dict[str, Any], extra: dict[str, Any]) -> tuple:
-    if not extra:
-        return opdef.evaluate(list(arrays), attrs)
-    from jitgraph.graph.build import group_inputs
-
-    assert opdef.value is not None
-    result = opdef.value(*group_inputs(opdef, list(arrays), attrs), **opdef.arguments(opdef.value, attrs), **extra)
-    if len(opdef.outputs) == 1 and not opdef.outputs[0].is_list:
-        return (result,)
-    flat: list = []
-    for arg, part in zip(opdef.outputs, [result] if len(opdef.outputs) == 1 else (result or ())):
-        flat.extend(part) if arg.is_list else flat.append(part)
-    return tuple(flat)
 
 
 def _as_declared(result: Any, tensor: Tensor) -> Any:

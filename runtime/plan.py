@@ -17,7 +17,7 @@ import numpy as np
 from jitgraph.compiler import Program, compile, compile_ops
 from jitgraph.compiler.lower import is_given, state_inputs
 from jitgraph.compiler.open_variables import is_closed
-from jitgraph.compiler.order import is_variable, variable_of
+from jitgraph.compiler.order import is_variable, variable_of, waits_for_room
 from jitgraph.compiler.prune import has_effect, prune
 from jitgraph.graph.errors import InvalidArgumentError, ResourceExhaustedError
 from jitgraph.graph.graph import Graph
@@ -29,6 +29,7 @@ from .background import BACKGROUND
 from .binding import Binding
 from .compiled import Compiled, measured
 from .frame import KernelFailure
+from .postponed import postponing
 from .state import State
 
 SLOW_BYTES = 1 << 31        # the reference would move this much: compile before the first run
@@ -51,7 +52,7 @@ class Plan:
         ordered = compile(graph, fetches, targets, dict.fromkeys(given, ()), until="divide", options=self.options)
         # of the graph, or what stands for it in the graph that it was raised to
         self.graph, self.fetches, self.targets, self.ops = ordered.graph, ordered.fetches, ordered.targets, ordered.ops
-        self.calls = ordered.calls
+        self.calls, self.postponed = ordered.calls, waits_for_room(ordered.ops)
         # a target without effects is executed as well, for it may fail: its values follow those that were asked for
         self.fetches += [t for op in self.targets if not has_effect(op) for t in op.outputs
                          if t not in ordered.feeds and t not in self.fetches]
@@ -66,6 +67,12 @@ class Plan:
     # tiers -----------------------------------------------------------------------------------------------------
     def run(self, feeds: Sequence[np.ndarray]) -> list:
         """Values of the fetched tensors for feed arrays of the declared dtypes, contiguous."""
+        if self.postponed:
+            with postponing(self.postponed, self.state.wait):
+                return self._run(feeds)
+        return self._run(feeds)
+
+    def _run(self, feeds: Sequence[np.ndarray]) -> list:
         self.runs += 1
         if self.settled:
             return self.segment.run(feeds)
@@ -303,7 +310,7 @@ class Segment:
         finally:
             self.lock.release()
 
-    def _make(self, shapes: tuple, pins: tuple) -> Compiled:
+    def _make(self, shapes: tuple, pins: Sequence[np.ndarray]) -> Compiled:
         watched = watch.present()
         trace = None if watched is None else watched.trace
         begin = 0 if trace is None else trace.now()
@@ -320,7 +327,7 @@ class Segment:
         binding.plain = not binding.compiled.program.rest and list(binding.layout.results) == self.plan.fetches
         return binding
 
-    def _compile(self, shapes: tuple, pins: tuple) -> Program:
+    def _compile(self, shapes: tuple, pins: Sequence[np.ndarray]) -> Program:
         plan = self.plan
         open_shapes = dict(zip(plan.open_variables, self._variable_shapes()))
         if self.previous is None:

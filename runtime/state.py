@@ -13,7 +13,7 @@ from jitgraph.compiler.order import variable_key
 from jitgraph.graph.errors import CancelledError
 from jitgraph.graph.operation import Operation
 
-from . import watch
+from . import postponed, watch
 from .memory import address_of, aligned_empty
 
 LONGEST_WAIT = 1.0          # seconds between two looks of a waiting operation at its session and the clock
@@ -145,6 +145,10 @@ class State:
                 condition.wait(min(watch.seconds_left(), LONGEST_WAIT))
         finally:
             self.waiting.remove(condition)
+
+    def later(self, op: Operation) -> Callable | None:
+        """What takes the waiting of an operation for the end of its run, None where it is to wait at once."""
+        return postponed.taker(op)
 
     def reset(self, containers: Collection[str] | None) -> None:
         """Forgets variables and resources, those in `containers` or all of them."""

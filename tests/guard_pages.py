@@ -71,8 +71,8 @@ class _Frame(frame.Frame):
                 feeds[number] = guarded(feeds[number])
         return super()._run(feeds)
 
-    def _host(self, step, views, written):
-        super()._host(step, views, written)
+    def _host(self, step, *rest):
+        super()._host(step, *rest)
         for k in step.outputs:
             if self.binding.layout.slots[k].kind == "host":
                 self._guard(k, self.arrays[k])

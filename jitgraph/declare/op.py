@@ -94,9 +94,10 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
        stateful: bool = False, state: str | None = None, host: bool = False, checks: bool = False, dynamic: bool =
        False, reference: Callable | None = None, samples: Callable | None = None, tested_in: str = "",
        updates: Callable | None = None, stream: bool = False, context: tuple[str, ...] = (), effect: bool = False,
-       outward: bool = False, hands_on: bool = False, asks: bool = False, renamed: dict[str, str] | None = None,
-       constant: Callable | None = None, static: bool = False, of_shape: Callable | None = None,
-       symbolic: bool | Callable = False, placeholder: bool = False, forwards: bool = False, variable: str | None = None, assigns: bool = False, needs_value: bool = True, idle: bool = False,
+       outward: bool = False, hands_on: bool = False, asks: bool = False, moves: str | None = None,
+       renamed: dict[str, str] | None = None, constant: Callable | None = None, static: bool = False,
+       of_shape: Callable | None = None, symbolic: bool | Callable = False, placeholder: bool = False, forwards: bool = False,
+       variable: str | None = None, assigns: bool = False, needs_value: bool = True, idle: bool = False,
        recurring: bool = False, costly: bool = False, flops: Callable | None = None, gradient_of: tuple[int, ...] | None = None,
        gradient_differs: str = "", origin: str = "", **type_sets: Any) -> Callable[[Callable], OpBuilder]:
     """Declares an op whose body is its NumPy meaning.  See the module's docstring, and ``OpDef`` for the arguments."""
@@ -106,7 +107,8 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
                          stateful=stateful, state=state, host=host, checks=checks, dynamic=dynamic,
                          reference=reference, samples=samples, tested_in=tested_in, updates=updates, stream=stream,
                          context=context, effect=effect, outward=outward,
-                         hands_on=hands_on, asks=asks, renamed=renamed or {}, constant=constant, static=static, of_shape=of_shape,
+                         hands_on=hands_on, asks=asks, moves=moves, renamed=renamed or {}, constant=constant,
+                         static=static, of_shape=of_shape,
                          symbolic=symbolic, placeholder=placeholder, forwards=forwards, variable=variable, assigns=assigns,
                          needs_value=needs_value, idle=idle, recurring=recurring, costly=costly, flops=flops,
                          gradient_of=gradient_of, gradient_differs=gradient_differs, origin=origin)

@@ -35,7 +35,8 @@ class OpDef:
     the session: it prints, or calls Python.  ``renamed``: what callers write in place of names of the signature,
     ``{"axis": "reduction_indices"}``; the names of the signature do, too.  ``hands_on``: it does not call its functions while
     it runs; what it makes does so later, such as the function of ``Dataset.map``.  ``asks``: of things of the host it only asks,
-    or makes the one that it stands for: it changes nothing for others.
+    or makes the one that it stands for: it changes nothing for others.  ``moves``: "in" or "out" for what puts elements into the
+    queue of its first input, waiting for room, or takes some, waiting for them.
 
     What is known of its values before they are computed: ``constant``: the rule by which they follow from those of the
     inputs while the graph is built, see ``jitgraph.graph.constant_rules``.  ``static``: ``tf.get_static_value`` folds it,
@@ -78,6 +79,7 @@ class OpDef:
     outward: bool = False
     hands_on: bool = False
     asks: bool = False
+    moves: str | None = None
     renamed: Mapping[str, str] = MappingProxyType({})
     constant: Callable | None = None
     static: bool = False

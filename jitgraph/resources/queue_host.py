@@ -18,6 +18,7 @@ from jitgraph.graph import errors, shapes
 from jitgraph.resources.queue_rows import Row, Tuples, rows_of
 
 Wait = Callable[[threading.Condition, Callable[[], bool]], None]
+Later = Callable[[Callable[[Wait], None]], None]        # does the waiting that it is given at the end of the run
 UNLIMITED = 2 ** 31 - 1
 
 
@@ -86,18 +87,18 @@ class Queue:
 
     # -- requests
 
-    def enqueue(self, row: Row, wait: Wait) -> None:
-        """Adds one element; waits for room.  Raises CancelledError if the queue is closed."""
+    def enqueue(self, row: Row, wait: Wait, later: Later | None = None) -> None:
+        """Adds one element; waits for room, now or `later`.  Raises CancelledError if the queue is closed."""
         for k, array in enumerate(row):
             self._check_shape(k, array.shape, None)
-        self._fill([array.reshape(1, *array.shape) for array in row], 1, wait)
+        self._fill([array.reshape(1, *array.shape) for array in row], 1, wait, later)
 
-    def enqueue_many(self, columns: list[np.ndarray], wait: Wait) -> None:
-        """Adds the rows of `columns`, which have one more dimension than the elements, one by one."""
+    def enqueue_many(self, columns: list[np.ndarray], wait: Wait, later: Later | None = None) -> None:
+        """Adds the rows of `columns`, which have one more dimension than the elements, as there is room for them."""
         count = columns[0].shape[0] if columns[0].ndim else 0
         for k, array in enumerate(columns):
             self._check_shape(k, array.shape, count)
-        self._fill(columns, count, wait)
+        self._fill(columns, count, wait, later)
 
     def dequeue(self, wait: Wait) -> Row:
         """Takes one element; waits for it.  Raises OutOfRangeError if the queue is closed and empty."""
@@ -140,19 +141,27 @@ class Queue:
         self._store.forget(request.rows)
         request.finish(_cancelled(message))
 
-    def _fill(self, columns: list[np.ndarray], count: int, wait: Wait) -> None:
+    def _fill(self, columns: list[np.ndarray], count: int, wait: Wait, later: Later | None) -> None:
         with self.condition:
-            self._serve(self._filling, _Request(self._store.keep(columns, count)), wait)
+            self._serve(self._filling, _Request(self._store.keep(columns, count)), wait, later)
 
     def _drain(self, count: int, partial: bool, wait: Wait) -> list:
         request = _Request(wanted=count, partial=partial)
         self._serve(self._taking, request, wait)
         return request.rows
 
-    def _serve(self, line: collections.deque[_Request], request: _Request, wait: Wait) -> None:
+    def _serve(self, line: collections.deque[_Request], request: _Request, wait: Wait, later: Later | None = None) -> None:
         with self.condition:
             line.append(request)
             self._advance()
+            if request.done or later is None:
+                self._finish(line, request, wait)
+            else:
+                later(lambda wait: self._finish(line, request, wait))
+
+    def _finish(self, line: collections.deque[_Request], request: _Request, wait: Wait) -> None:
+        """Waits until a request that stands in its line has been served.  Raises what became of it."""
+        with self.condition:
             try:
                 wait(self.condition, lambda: request.done)
             except BaseException as error:

@@ -96,43 +96,44 @@ def _both(signature: str, shape: Any, **fields: Any) -> Callable[[Callable], Any
 
     def declare(body: Callable) -> Any:
         name, _, rest = signature.partition("(handle: ")
+        given = {"context": ("state",), **fields}
         made = [op(f"{name}{suffix}(handle: {kind}{rest}", shape=shape, stateful=True, host=True,
-                   context=("state",), tested_in=_TESTS, **fields)(body) for suffix, kind in (("V2", "resource"), ("", "&string"))]
+                   tested_in=_TESTS, **given)(body) for suffix, kind in (("V2", "resource"), ("", "&string"))]
         return made[0]
 
     return declare
 
 
 @_both("QueueEnqueue(handle: , components: [Tcomponents]; Tcomponents: list(type) >= 1, timeout_ms: int = -1)",
-       shape_rules.no_outputs, recurring=True)
-def queue_enqueue(handle, components, state):
+       shape_rules.no_outputs, recurring=True, moves="in", context=("state", "op"))
+def queue_enqueue(handle, components, state, op):
     """Adds one element to a queue, waiting until there is room."""
-    handle[()].enqueue(tuple(components), state.wait)
+    handle[()].enqueue(tuple(components), state.wait, state.later(op))
 
 
 @_both("QueueEnqueueMany(handle: , components: [Tcomponents]; Tcomponents: list(type) >= 1, timeout_ms: int = -1)",
-       shape_rules.no_outputs, recurring=True)
-def queue_enqueue_many(handle, components, state):
+       shape_rules.no_outputs, recurring=True, moves="in", context=("state", "op"))
+def queue_enqueue_many(handle, components, state, op):
     """Adds each row of the components to a queue, waiting until there is room."""
-    handle[()].enqueue_many(list(components), state.wait)
+    handle[()].enqueue_many(list(components), state.wait, state.later(op))
 
 
 @_both("QueueDequeue(handle: ; component_types: list(type) >= 1, timeout_ms: int = -1) -> components: [component_types]",
-       _component_shapes)
+       _component_shapes, moves="out")
 def queue_dequeue(handle, state):
     """Takes one element from a queue, waiting until there is one."""
     return list(handle[()].dequeue(state.wait))
 
 
 @_both("QueueDequeueMany(handle: , n: int32; component_types: list(type) >= 1, timeout_ms: int = -1) -> "
-       "components: [component_types]", _batch_shapes)
+       "components: [component_types]", _batch_shapes, moves="out")
 def queue_dequeue_many(handle, n, state):
     """Takes `n` elements from a queue, stacked, waiting until there are so many."""
     return handle[()].dequeue_many(int(n), False, state.wait)
 
 
 @_both("QueueDequeueUpTo(handle: , n: int32; component_types: list(type) >= 1, timeout_ms: int = -1) -> "
-       "components: [component_types]", _part_shapes)
+       "components: [component_types]", _part_shapes, moves="out")
 def queue_dequeue_up_to(handle, n, state):
     """Takes `n` elements from a queue, stacked, or what is left of a closed one."""
     return handle[()].dequeue_many(int(n), True, state.wait)

@@ -310,3 +310,30 @@ def test_shuffle_queues_check_what_they_keep(tf):
 @pytest.mark.parametrize("shapes, shape", [((), []), ([], []), ([3], [3]), ([[]], [])])
 def test_one_shape_may_stand_without_a_list(tf, shapes, shape):
     assert tf.FIFOQueue(2, tf.int32, shapes=shapes).dequeue().shape.as_list() == shape
+
+
+@pytest.mark.parametrize("first", ["enqueue", "dequeue"])
+def test_one_run_may_fill_and_empty_a_queue_that_is_too_small(tf, first):
+    q = tf.FIFOQueue(2, tf.int32, [[]])
+    made = {name: make() for name, make in sorted(
+        {"enqueue": lambda: q.enqueue_many([[1, 2, 3, 4, 5]]), "dequeue": lambda: q.dequeue_many(5)}.items(),
+        key=lambda item: item[0] != first)}
+    with tf.Session(config=tf.ConfigProto(operation_timeout_in_ms=9000)) as session:
+        for _ in range(3):
+            taken, nothing = session.run([made["dequeue"], made["enqueue"]])
+            assert taken.tolist() == [1, 2, 3, 4, 5] and nothing is None
+        assert session.run(q.size()) == 0
+
+
+def test_an_enqueue_gives_up_with_the_run_it_belongs_to(tf):
+    q = tf.FIFOQueue(1, tf.int32, [[]])
+    put, taken = q.enqueue_many([[1, 2, 3]]), q.dequeue()
+    refused = tf.Assert(tf.equal(taken, 5), ["no"])
+    with tf.control_dependencies([taken]):
+        closed = q.close(cancel_pending_enqueues=True)
+    with tf.Session(config=tf.ConfigProto(operation_timeout_in_ms=9000)) as session:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="assertion failed"):
+            session.run([put, refused])
+        assert session.run(taken) == 2                  # the third was given up
+        with pytest.raises(tf.errors.CancelledError, match="Enqueue operation was cancelled"):
+            session.run([put, closed])

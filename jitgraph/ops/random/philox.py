@@ -108,8 +108,9 @@ class Reader:
         """So many of the next words."""
         if count > len(self._words):
             return [self.word() for _ in range(count)]
-        found = self._words[:len(self._words) - count - 1:-1]
-        del self._words[len(self._words) - count:]
+        rest = len(self._words) - count
+        found = self._words[rest:][::-1]
+        del self._words[rest:]
         return found
 
     def unit(self) -> float:

@@ -126,7 +126,7 @@ def meaning(op, arrays):
     """The results of an operation for these arrays, by its meaning."""
     from jitgraph.runtime import hostcall
 
-    return hostcall.evaluate(op.opdef, arrays, op.attrs, {})
+    return hostcall.HostCall(op, None).meaning(arrays)
 
 
 def nudged(array, random, alike=True, together=0.0, sources=None):

@@ -1,0 +1,54 @@
+"""Waiting that is left to the end of a run: for room in a queue from which the same run takes elements.
+
+TensorFlow lets such an operation wait in a thread of its own; here it stands in the queue's line while the run goes on.
+"""
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+from jitgraph.graph.errors import CancelledError, OpError
+from jitgraph.graph.operation import Operation
+
+from .hostcall import located
+
+_present = threading.local()
+
+
+@contextlib.contextmanager
+def postponing(ops: Collection[Operation], wait: Callable) -> Iterator[None]:
+    """A run in which the waiting of these operations is left to the end; `wait`: see `State.wait`.
+
+    Raises what the operations do that wait; if the run fails, they give up.
+    """
+    before = getattr(_present, "work", None)
+    waiting: list[tuple[Operation, Callable]] = []
+    _present.work = ops, waiting
+    try:
+        yield
+        while waiting:
+            op, finish = waiting.pop(0)
+            try:
+                finish(wait)
+            except OpError as error:
+                raise located(error, op) from None
+    except BaseException:
+        for _, finish in waiting:
+            with contextlib.suppress(OpError):
+                finish(_give_up)
+        raise
+    finally:
+        _present.work = before
+
+
+def taker(op: Operation) -> Callable | None:
+    """What takes a function of `wait` for the end of the present run, None where `op` is to wait at once."""
+    ops, waiting = getattr(_present, "work", None) or ((), [])
+    return (lambda finish: waiting.append((op, finish))) if op in ops else None
+
+
+def _give_up(condition: Any, ready: Callable[[], bool]) -> None:
+    if not ready():
+        raise CancelledError(None, None, "The operation was cancelled: its run failed")
