@@ -52,7 +52,10 @@ def peak_memory():
 
 def version(peer):
     """Return the version of a peer's distribution."""
-    from importlib import metadata
+    try:
+        from importlib import metadata
+    except ImportError:             # Python 3.7, under which TensorFlow 1 runs
+        return importlib.import_module(importlib.import_module("bench.workload").MODULES[peer]).__version__
 
     name = importlib.import_module("bench.workload").MODULES[peer]
     for distribution in (name, name + "-cpu"):

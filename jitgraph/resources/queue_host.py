@@ -23,12 +23,13 @@ UNLIMITED = 2 ** 31 - 1
 
 
 class _Request:
-    """A thread in a line.  ``rows``: the tokens of those still to be put, or taken so far; ``wanted``: how many to take."""
+    """A thread in a line.  ``rows``: the tokens of those still to be put, or taken so far; ``wanted``: how many to take;
+    ``sleeps``: whether it is to be woken when it is served."""
 
     def __init__(self, rows: Any = (), wanted: int = 0, partial: bool = False, closes: bool = False):
         self.rows: list = list(rows)
         self.wanted, self.partial, self.closes = wanted, partial, closes
-        self.done = False
+        self.done = self.sleeps = False
         self.error: errors.OpError | None = None
 
     def finish(self, error: errors.OpError | None = None) -> None:
@@ -162,6 +163,7 @@ class Queue:
     def _finish(self, line: collections.deque[_Request], request: _Request, wait: Wait) -> None:
         """Waits until a request that stands in its line has been served.  Raises what became of it."""
         with self.condition:
+            request.sleeps = not request.done
             try:
                 wait(self.condition, lambda: request.done)
             except BaseException as error:
@@ -178,13 +180,17 @@ class Queue:
             raise request.error
 
     def _advance(self) -> None:
-        """Serves both lines as far as they can be served; wakes everybody if something has changed."""
-        changed, again = False, True
-        while again:
-            again = bool(self._filling and self._serve_filling(self._filling[0]))
-            again |= bool(self._taking and self._serve_taking(self._taking[0]))
-            changed |= again
-        if changed:
+        """Serves both lines as far as they can be served; wakes the threads if one of those served sleeps."""
+        changed = True
+        woken = False
+        while changed:
+            changed = False
+            for line, serve in ((self._filling, self._serve_filling), (self._taking, self._serve_taking)):
+                if line:
+                    request = line[0]
+                    changed |= serve(request)
+                    woken |= request.done and request.sleeps
+        if woken:
             self.condition.notify_all()
 
     def _serve_filling(self, request: _Request) -> bool:

@@ -12,6 +12,7 @@ MODULES = (
     "training",
     "networks",
     "sorting",
+    "input_paths",
 )
 
 MODELS = ("models.vision", "models.images", "models.detection", "models.language", "models.recurrent", "models.small")

@@ -4,6 +4,7 @@ A feature is dense (the same shape in every example, or padded along its first d
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def _array(values: Any, dtype: DType) -> np.ndarray:
         out = np.empty(len(values), object)
         out[:] = list(values)
         return out
-    return np.array(values, dtype.as_numpy_dtype)
+    return np.array(list(values), dtype.as_numpy_dtype)       # of a list, for a message gives NumPy one value at a time
 
 
 def dense_value(feature: Any, key: str, dtype: DType, shape: tuple, default: np.ndarray, where: Where) -> np.ndarray:
@@ -103,6 +104,37 @@ def dense_batch(parts: list[np.ndarray], dtype: DType, shape: tuple, default: np
     return out
 
 
+class _Dense:
+    """A dense feature of a batch: what its examples have given so far."""
+
+    def __init__(self, key: str, dtype: DType, shape: tuple, default: np.ndarray):
+        self.key, self.dtype, self.shape, self.default = key, dtype, shape, default
+        self.list = _LISTS[dtype.name]
+        self.varies = bool(shape) and shape[0] is None
+        self.count = -1 if self.varies else int(np.prod(shape))     # of values in each example
+        self.flat: list = []            # the values of all examples, where they have equally many
+        self.parts: list[np.ndarray] = []
+
+    def add(self, feature: Any, where: Callable[[], Where]) -> None:
+        """Takes the feature of the next example, None where it has none."""
+        if feature is not None and self.count > 0:
+            values = getattr(feature, self.list).value          # empty for a feature of another type
+            if len(values) == self.count:
+                self.flat.extend(values)
+                return
+        value = dense_value(feature, self.key, self.dtype, self.shape, self.default, where())
+        if self.varies:
+            self.parts.append(value)
+        else:
+            self.flat.extend(value.ravel().tolist())
+
+    def stacked(self, rows: int) -> np.ndarray:
+        """All examples; those of varying length padded with the default."""
+        if not self.varies:
+            return _array(self.flat, self.dtype).reshape(rows, *self.shape)
+        return dense_batch(self.parts, self.dtype, self.shape, self.default)
+
+
 def sparse_batch(lists: list[Any], dtype: DType) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(indices, values, shape) of a feature of any length, one row per example."""
     lengths = [0 if values is None else len(values) for values in lists]
@@ -118,18 +150,19 @@ def parse_batch(serialized: np.ndarray, names: np.ndarray, sparse_keys: list[str
     from jitgraph.protobuf.messages import Example
 
     sparse: list[list] = [[] for _ in sparse_keys]
-    dense: list[list] = [[] for _ in dense_keys]
+    dense = [_Dense(*rest) for rest in zip(dense_keys, attrs["Tdense"], attrs["dense_shapes"], dense_defaults)]
     for row, data in enumerate(serialized.tolist()):
         features = message(Example, data).features.feature
-        where = Where(text_of(names[row]) if names.size else "<unknown>", row)
+
+        def where(row: int = row) -> Where:
+            return Where(text_of(names[row]) if names.size else "<unknown>", row)
+
         for own, key, dtype in zip(sparse, sparse_keys, attrs["sparse_types"]):
-            own.append(values_of(features.get(key), key, dtype, where))
-        for own, key, dtype, shape, default in zip(dense, dense_keys, attrs["Tdense"], attrs["dense_shapes"],
-                                                   dense_defaults):
-            own.append(dense_value(features.get(key), key, dtype, shape, default, where))
+            own.append(values_of(features.get(key), key, dtype, where()))
+        for column in dense:
+            column.add(features.get(column.key), where)
     parts = [sparse_batch(own, dtype) for own, dtype in zip(sparse, attrs["sparse_types"])]
-    rows = [dense_batch(own, *rest) for own, *rest in zip(dense, attrs["Tdense"], attrs["dense_shapes"], dense_defaults)]
-    return [p[0] for p in parts], [p[1] for p in parts], [p[2] for p in parts], rows
+    return [p[0] for p in parts], [p[1] for p in parts], [p[2] for p in parts], [own.stacked(len(serialized)) for own in dense]
 
 
 def keys_of(arrays: Any) -> list[str]:
