@@ -130,7 +130,7 @@ class Function:
     @property
     def waits(self) -> bool:
         """Whether it has operations of the host, during which other threads may get on."""
-        return any(op.opdef is None or op.opdef.host for op in self.graph.get_operations())
+        return any(op.opdef is None or op.opdef.host and not op.opdef.placeholder for op in self.graph.get_operations())
 
 
 def drained(take: Take) -> list[Element]:

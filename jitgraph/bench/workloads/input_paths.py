@@ -132,19 +132,30 @@ def _(tf: Any, n: int) -> Any:
     return tf.data.Dataset.from_tensor_slices([_png(64, k) for k in range(n)]).map(pixels).batch(32)
 
 
+def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    begun = time.perf_counter()
+    made = call()
+    return time.perf_counter() - begun, made
+
+
 # -- queues, sessions, estimators ----------------------------------------------------------------------------------
 
-queue = Workload("queue-batch", "tf.train.batch of slice_input_producer, batches of 64", {"n": 5_000}, {"n": 300}, unit="us",
-                 noise=None)
+queue = Workload("queue-batch", "tf.train.batch of slice_input_producer, 16 batches of 64", {"n": 5_000, "calls": 40},
+                 {"n": 300, "calls": 3}, kind="once", noise=None)
 
 
 @queue.tf1
-def _(tf: Any, n: int) -> Callable[[], Any]:
+def _(tf: Any, n: int, calls: int) -> list[float]:
     batch = tf.train.batch(tf.train.slice_input_producer(list(_examples(n))), 64, capacity=256)
     session = tf.Session()
     session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
-    tf.train.start_queue_runners(session)
-    return lambda: session.run(batch)
+    coordinator = tf.train.Coordinator()
+    threads = tf.train.start_queue_runners(session, coordinator)
+    times = [_timed(lambda: [session.run(batch) for _ in range(16)])[0] for _ in range(calls)]      # more than are ready at a time
+    coordinator.request_stop()
+    coordinator.join(threads)
+    session.close()
+    return times[calls // 4:]
 
 
 def _small_step(tf: Any) -> Any:
@@ -219,7 +230,7 @@ def _estimator(name: str, title: str, make: Callable[..., Any]) -> None:
 
 
 _estimator("estimator-dnn", "DNNClassifier 64-64, numpy_input_fn, a step of 64",
-           lambda tf, wide, deep: tf.estimator.DNNClassifier([64, 64], [column for column in deep[:2]]))
+           lambda tf, wide, deep: tf.estimator.DNNClassifier([64, 64], deep[:2]))
 _estimator("estimator-wide-deep", "wide & deep of hashed, crossed and embedded words, a step of 64", _wide_and_deep)
 
 
@@ -264,16 +275,14 @@ def _slim(tf: Any, net: str, batch: int) -> Callable[[], Any]:
 def _definition(net: str, title: str) -> None:
     building = Workload(f"slim-{net}-build", f"{title}: build", {"batch": 8}, {"batch": 2}, unit="s", kind="once")
     first = Workload(f"slim-{net}-first", f"{title}: first step", {"batch": 8}, {"batch": 2}, unit="s", kind="once")
-    steady = Workload(f"slim-{net}", f"{title}: step", {"batch": 8}, {"batch": 2}, noise=None)
+    steady = Workload(f"slim-{net}", f"{title}: step", {"batch": 8}, {"batch": 2}, kind="once", noise=None)
 
-    def timed(call: Callable[[], Any]) -> tuple[float, Any]:
-        begun = time.perf_counter()
-        made = call()
-        return time.perf_counter() - begun, made
+    def steps(call: Callable[[], Any]) -> list[float]:
+        return [_timed(call)[0] for _ in range(13)][3:]
 
-    building.tf1(lambda tf, batch: timed(_slim(tf, net, batch))[0])
-    first.tf1(lambda tf, batch: timed(_slim(tf, net, batch)()())[0])
-    steady.tf1(lambda tf, batch: _slim(tf, net, batch)()())
+    building.tf1(lambda tf, batch: _timed(_slim(tf, net, batch))[0])
+    first.tf1(lambda tf, batch: _timed(_slim(tf, net, batch)()())[0])
+    steady.tf1(lambda tf, batch: steps(_slim(tf, net, batch)()()))
 
 
 _definition("resnet", "slim ResNet-50, 8 images of 96 x 96")
