@@ -240,3 +240,11 @@ def test_importing_the_library_loads_no_pipelines():
     code = "import sys, jitgraph as tf; tf.constant(1); print([m for m in sys.modules if m.startswith('jitgraph.data')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_calls_that_wait_for_nothing_take_no_threads(tf):
+    dataset = tf.data.Dataset.range(6).map(lambda x: x * 2 + 1, num_parallel_calls=4)
+    following = dataset.make_one_shot_iterator().get_next()
+    with tf.Session() as session:
+        assert [int(session.run(following)) for _ in range(6)] == [1, 3, 5, 7, 9, 11]
+        assert not threads("jitgraph-map")
