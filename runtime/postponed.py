@@ -45,7 +45,8 @@ def postponing(ops: Collection[Operation], wait: Callable) -> Iterator[None]:
 
 def taker(op: Operation) -> Callable | None:
     """What takes a function of `wait` for the end of the present run, None where `op` is to wait at once."""
-    ops, waiting = getattr(_present, "work", None) or ((), [])
+    work: tuple[Collection[Operation], list] = getattr(_present, "work", None) or ((), [])
+    ops, waiting = work
     return (lambda finish: waiting.append((op, finish))) if op in ops else None
 
 
