@@ -10,8 +10,8 @@ accumulate; `inner` is the one kept loop inside the reduction of a "cols" kernel
     cols     for each item (a block of inner columns): one pass that accumulates every column, then one that stores
     partial  items are the `parts` chunks of the outermost reduce loop; each stores its own partial result
 
-The first loop of a "cols" kernel in parts is an outer one over the parts of its rows: each of them has its own results.
-In both, how many parts there are is what their partial results have room for.
+In a "cols" kernel with parts, the first loop is over the parts of the rows; each part has results of its own.  How many
+parts there are is what the buffer of partial results has room for, there and in a "partial" kernel.
 """
 from __future__ import annotations
 

@@ -6,12 +6,14 @@ the write), a copy is made before the write.
 """
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from jitgraph.graph import dtypes
+from jitgraph.graph.build import group_inputs
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
@@ -32,7 +34,6 @@ from .specialize import MISUSED, Info, shape_error
 from .views import resolve
 
 if TYPE_CHECKING:
-    from jitgraph.graph.op_types import OpDef
 
     from .program import Program
 
@@ -164,7 +165,7 @@ class _Lowering:
         start = len(self.b.nodes)
         try:
             grouped = opdef.group(inputs) if len([a for a in opdef.inputs if a.is_list]) < 2 else \
-                _group(opdef, inputs, op.attrs)
+                group_inputs(opdef, inputs, op.attrs)
             if opdef.scalar is not None:
                 results = opdef.scalar(*grouped, **opdef.arguments(opdef.scalar, op.attrs))
             else:
@@ -343,12 +344,14 @@ class _Lowering:
         """Whether an operation that is not lowered yet (or a later segment) uses the tensor."""
         done = self.b.op
         assert done is not None
-        place = getattr(self, "_places", None)
-        if place is None:
-            place = self._places = {op: i for i, op in enumerate(self.program.ops)}
+        place = self._places
         now = place[done]
         later = set(self.program.rest)
         return any(place.get(c, -1) > now or c in later for c in tensor.consumers())
+
+    @functools.cached_property
+    def _places(self) -> dict[Operation, int]:
+        return {op: i for i, op in enumerate(self.program.ops)}
 
     def _note_effects(self, before: int) -> None:
         for node in self.b.nodes[before:]:
@@ -399,12 +402,6 @@ def _computation(op: Operation, outputs: list[tuple]) -> tuple | None:
     attrs = [(name, repr(op.attrs.get(name))) for name in opdef.attrs]
     shapes = [None if s is None else shape_key(s) for s, _ in outputs]
     return op.type, tuple(attrs), tuple(shapes), tuple(repr(t._shape) for t in op.outputs)
-
-
-def _group(opdef: OpDef, inputs: list[Value], attrs: dict[str, Any]) -> list:
-    from jitgraph.graph.build import group_inputs
-
-    return group_inputs(opdef, inputs, attrs)
 
 
 def _expressible(nodes: list[Node]) -> bool:

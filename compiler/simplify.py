@@ -166,8 +166,8 @@ def _source(value: Value) -> Node:
 
 def inserted(kind: Kind, inputs: list[Value], like: Value, nodes: list[Node], user: Node, shape: tuple | None = None,
              **attrs: Any) -> Value:
-    """The value of a new node, in the shape and dtype of `like` unless `shape` says otherwise, that runs right before
-    `user`."""
+    """The value of a new node that runs right before `user`.  Its shape and dtype are those of `like`, its shape `shape` if that
+    is given."""
     builder = like.builder
     builder.op, builder.position = user.op, user.position
     node = builder.node(kind, inputs, [(like.shape if shape is None else shape, like.dtype)], alone=True, **attrs)

@@ -39,9 +39,12 @@ class Iterations:
 
     def run(self, values: list[Any], plan: Plan, numbers: list[int],
             holds: Callable[[list], bool]) -> tuple[list, Iterations | None]:
-        """Iterates on the loop's variables `values` as long as that is possible natively: (what has been taken for the next
-        iterations, which others must run; nothing if the loop has ended, who runs those after them: this, or None if it
-        can run none).  `plan`, `numbers`: the body's, and the variables that feed it."""
+        """Iterates on the loop's variables `values` as long as that is possible natively.
+
+        Returns (what is already taken for iterations that others must run, who runs those after them).  The first is empty
+        where the loop has ended; the second is None where no table can be made.  `plan`, `numbers`: the body's, and the
+        variables that feed it.
+        """
         while True:
             fed = self.steps.before(values)
             shapes = tuple([np.shape(a) for a in (*fed, *(values[k] for k in numbers))])

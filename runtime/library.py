@@ -17,6 +17,7 @@ from typing import Any
 
 from jitgraph.compiler import key, show
 from jitgraph.compiler.emit import native
+from jitgraph.compiler.emit.compile_error import CompileError
 from jitgraph.compiler.kernel import Kernel
 from jitgraph.compiler.targets import CPU
 
@@ -147,7 +148,10 @@ class Library:
         self.statistics.compile_seconds += seconds
         self.origins[address], self.seconds[address] = "compiled", seconds
         store.save(address, parts, symbol, code, seconds)
-        return self._load(symbol, code)
+        loaded = self._load(symbol, code)
+        if not loaded:                  # a call of nothing would end the process
+            raise CompileError(parts["text"], RuntimeError("LLVM does not load what it compiled"))
+        return loaded
 
     def _load(self, symbol: str, code: bytes) -> int:
         import llvmlite.binding as llvm

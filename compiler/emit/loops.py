@@ -208,7 +208,7 @@ class Emitter:
 
     # passes ----------------------------------------------------------------------------------------------------
     def plan_passes(self) -> tuple[int, dict[int, list[Statement]], Spills]:
-        """(number of passes that reduce, stores of each pass, spills): see `Spill` below."""
+        """(number of passes that reduce, the stores of each pass, what waits in an output row: see `_spills`)."""
         body = self.kernel.body
         passes = max((self.avail[s.name] for s in body if s.kind == "reduce"), default=0)
         full = [s for s in body if s.kind == "store" and s.level == "full"]
