@@ -161,6 +161,7 @@ def resolve(size: Any, bounds: list, masks: dict) -> tuple[list, tuple]:
     range.
     """
     begin, end, strides = bounds
+    strides = [None if stride is None else int(stride) for stride in strides]       # a number, also where the run tells it
     cuts: list = []
     result: list = []
     for i, dimension in _entries(len(begin), len(size), masks["ellipsis_mask"], masks["new_axis_mask"]):
