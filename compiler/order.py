@@ -3,6 +3,9 @@
 The state rule: operations that touch the same variable and are not ordered by data or control edges execute in the
 order in which they were created.  The read that comes with a variable (`v/read`) has no time of its own: its consumer's
 place decides which value it sees.  Any other read, such as that of `v.read_value()`, is an access of its own.
+
+What puts elements into a queue comes before what takes some from it, if nothing waits for the former: TensorFlow runs both at
+once, and an empty or full queue would make one wait for the other for ever.
 """
 from __future__ import annotations
 

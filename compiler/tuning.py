@@ -33,7 +33,7 @@ class Tuning:
 
     # runs on the host
     held: int = 20_000              # time up to which a run keeps the interpreter's lock
-    shared: int = 80_000            # time from which a run has helpers: waking them costs some of that
+    shared: int = 80_000            # time from which a run has workers: waking them costs some of that
     divided: int = 20_000           # time from which a kernel of such a run is divided among them ...
     chunk: int = 10_000             # ... in chunks of so much time, at least
     most_chunks: int = 32
