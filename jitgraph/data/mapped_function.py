@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from jitgraph.control.program_order import acts
 from jitgraph.data import structure
 from jitgraph.graph.function_graph import FunctionGraph, is_state
 from jitgraph.graph.graph import Graph
@@ -42,7 +43,7 @@ class MappedFunction:
                 raise TypeError(f"Unsupported return value from function passed to {transformation}: {result} "
                                 f"({error}).") from error
             graph.outputs = [tensor if tensor.op.graph is graph else graph.capture(tensor) for tensor in tensors]
-        graph.control_outputs = [op for op in graph.get_operations() if op.opdef is not None and op.opdef.acts]
+        graph.control_outputs = [op for op in graph.get_operations() if acts(op)]
         _keep_variables_inside(graph)
         self.captured = [outer for outer, inner in graph.captures.items() if not is_state(inner)]
 

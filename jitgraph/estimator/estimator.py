@@ -232,7 +232,7 @@ class Estimator:
             features, input_hooks = self._get_features_from_input_fn(input_fn, ModeKeys.PREDICT)
             spec = self._call_model_fn(features, None, ModeKeys.PREDICT, self.config)
             self._maybe_warm_start(checkpoint_path)
-            predictions = _selected(spec.predictions, predict_keys)
+            predictions = selected_predictions(spec.predictions, predict_keys)
             creator = ChiefSessionCreator(spec.scaffold, self._config.master, self._session_config,
                                           checkpoint_filename_with_path=checkpoint_path)
             all_hooks = [*input_hooks, *hooks, *(spec.prediction_hooks or [])]
@@ -335,11 +335,15 @@ def _metrics_of(spec: EstimatorSpec) -> tuple[Any, dict[str, Any]]:
     return group(*[update for _, (_, update) in ordered]), {name: value for name, (value, _) in ordered}
 
 
-def _selected(predictions: Any, keys: Any) -> Any:
+def selected_predictions(predictions: Any, keys: Any, argument: str = "predict_keys") -> Any:
+    """Those of the predictions whose keys the caller's `argument` names, all if it is empty.
+
+    Raises ValueError if predictions are no dict, or none of them is named.
+    """
     if not keys:
         return predictions
     if not isinstance(predictions, dict):
-        raise ValueError("predict_keys argument is not valid in case of non-dict predictions.")
+        raise ValueError(f"{argument} argument is not valid in case of non-dict predictions.")
     found = {key: value for key, value in predictions.items() if key in keys}
     if not found:
         raise ValueError(f"Expected to run at least one output from {predictions.keys()}, provided {keys}.")

@@ -121,7 +121,8 @@ CONTRIB: dict[str, str] = {
         contrib.slim.learning.create_train_op contrib.slim.learning.multiply_gradients
         contrib.slim.learning.train contrib.slim.learning.train_step""",
     "contrib.slim.evaluation": """
-        contrib.slim.evaluation.evaluate_once contrib.slim.evaluation.evaluation_loop
+        contrib.slim.evaluation.evaluate_once contrib.slim.evaluation.evaluation_loop""",
+    "train.checkpoint_state": """
         contrib.slim.evaluation.checkpoints_iterator contrib.slim.evaluation.wait_for_new_checkpoint
         contrib.training.checkpoints_iterator contrib.training.wait_for_new_checkpoint""",
     "contrib.slim.model_analyzer": """

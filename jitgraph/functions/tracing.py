@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jitgraph.control.program_order import acts, finish
+from jitgraph.control.program_order import acts, put_in_order
 from jitgraph.graph import structures as nest
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.function_graph import FunctionGraph
@@ -32,7 +32,8 @@ class Traced:
             outputs = [self._tensor(leaf) for leaf in self.leaves if leaf is not None and not isinstance(leaf, Operation)]
         self.results = outputs
         graph.outputs = list(outputs)
-        finish(graph)
+        if ordered:
+            put_in_order(graph.get_operations())
         graph.control_outputs = [op for op in graph.get_operations() if acts(op)]
 
     def _tensor(self, value: Any) -> Tensor:

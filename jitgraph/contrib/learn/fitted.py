@@ -20,6 +20,7 @@ from jitgraph.contrib.learn.model_ops import MetricKey, ModeKeys, ModelFnOps
 from jitgraph.contrib.learn.monitored import replace_monitors_with_hooks
 from jitgraph.control.order_ops import group
 from jitgraph.estimator.arguments import argument_names
+from jitgraph.estimator.estimator import selected_predictions
 from jitgraph.estimator.result_files import write_results
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.graph import Graph
@@ -250,24 +251,13 @@ class BaseEstimator(Evaluable, Trainable):
             create_global_step(graph)
             given = input_fn()
             found = self._get_predict_ops(given[0] if isinstance(given, (list, tuple)) else given)
-            predictions = _chosen(found.predictions, outputs)
+            predictions = selected_predictions(found.predictions, outputs, "outputs")
             session = MonitoredSession(ChiefSessionCreator(checkpoint_filename_with_path=checkpoint_path, scaffold=found.scaffold,
                                                            config=self._session_config))
         if as_iterable:
             return _predicted(graph, session, predictions, feed_fn, iterate_batches)
         with session:
             return session.run(predictions, feed_fn() if feed_fn else None)
-
-
-def _chosen(predictions: Any, outputs: Any) -> Any:
-    if not outputs:
-        return predictions
-    if not isinstance(predictions, dict):
-        raise ValueError("outputs argument is not valid in case of non-dict predictions.")
-    found = {key: value for key, value in predictions.items() if key in outputs}
-    if not found:
-        raise ValueError(f"Expected to run at least one output from {predictions.keys()}, provided {outputs}.")
-    return found
 
 
 def _predicted(graph: Any, session: Any, predictions: Any, feed_fn: Any, iterate_batches: bool) -> Iterator[Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph.estimator.arguments import argument_names
-from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.train.hooks.run_hooks import SessionRunArgs, SessionRunHook
+from jitgraph.train.hooks.watching import graph_element
 from jitgraph.variables.global_steps import get_global_step
 
 
@@ -127,20 +127,6 @@ def output_of(outputs: dict, request: Any) -> Any:
     return outputs[request] if request in outputs else outputs[request.name]
 
 
-def _element(wanted: Any) -> Any:
-    graph = get_default_graph()
-    if not isinstance(wanted, str):
-        if getattr(wanted, "graph", None) is not graph:
-            raise ValueError(f"Passed {wanted} should have graph attribute that is equal to current graph {graph}.")
-        return wanted
-    if ":" in wanted:
-        return graph.as_graph_element(wanted)
-    found = graph.as_graph_element(wanted + ":0")
-    if len(found.op.outputs) > 1:
-        raise ValueError(f"Name {wanted} is ambiguous, as this `Operation` has multiple outputs (at least 2).")
-    return found
-
-
 class RunHookAdapterForMonitors(SessionRunHook):
     """The hook that runs monitors."""
 
@@ -166,7 +152,7 @@ class RunHookAdapterForMonitors(SessionRunHook):
                 raise ValueError("Monitor.step_begin should return a list.")
             wanted += more or []
         if wanted:
-            request["monitors"] = {each: _element(each) for each in wanted}
+            request["monitors"] = {each: graph_element(each) for each in wanted}
         return SessionRunArgs(request)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:

@@ -1,14 +1,13 @@
 """``evaluate_once``: a checkpoint restored, metrics updated a number of times, their values fetched."""
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 from jitgraph.control.order_ops import group
 from jitgraph.facade.names import resolve
 from jitgraph.resources.tables import tables_initializer
-from jitgraph.train import checkpoint_state
+from jitgraph.train.checkpoint_state import checkpoints_iterator
 from jitgraph.train.coordinator import Coordinator
 from jitgraph.train.hooks.writers import merged_summaries, new_writer
 from jitgraph.train.queue_runner import start_queue_runners
@@ -53,25 +52,6 @@ def evaluate_once(master: str, checkpoint_path: str, logdir: str | None, num_eva
         coordinator.request_stop()
         coordinator.join(threads, ignore_live_threads=True)
     return value
-
-
-def wait_for_new_checkpoint(checkpoint_dir: str, last_checkpoint: str | None = None, seconds_to_sleep: float = 1,
-                            timeout: float | None = None) -> str | None:
-    """The path of the first checkpoint in a folder that is not `last_checkpoint`; None after `timeout` seconds."""
-    deadline = None if timeout is None else time.monotonic() + timeout
-    while True:
-        path = checkpoint_state.latest_checkpoint(checkpoint_dir)
-        if path is not None and path != last_checkpoint:
-            return str(path)
-        if deadline is not None and time.monotonic() + seconds_to_sleep > deadline:
-            return None
-        time.sleep(seconds_to_sleep)
-
-
-def checkpoints_iterator(checkpoint_dir: str, min_interval_secs: float = 0, timeout: float | None = None,
-                         timeout_fn: Callable | None = None) -> Any:
-    """``tf.train.checkpoints_iterator``."""
-    return checkpoint_state.checkpoints_iterator(checkpoint_dir, min_interval_secs, timeout, timeout_fn)
 
 
 def evaluation_loop(master: str, checkpoint_dir: str, logdir: str | None, num_evals: int = 1, initial_op: Any = None,
