@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .sizes import Dim
 
 if TYPE_CHECKING:
+    from .emit.instruction import Form
     from .ir import Node, Value
 
 
@@ -82,6 +83,8 @@ class Kernel:
     # filled in by emit
     name: str = ""
     source: str = ""
+    forms: list[Form] = field(default_factory=list)             # of the instructions that its text names and that have many
+    origins: list[Node | None] = field(default_factory=list)    # the node behind each line of a text made from a loop nest
     sizes: list[Any] = field(default_factory=list)  # Dim or ("scalar", value) for each slot of the sizes argument
     items: Dim = 1
     cost: tuple[float, Dim] = (1.0, 1)              # rough nanoseconds of one step, and steps per item

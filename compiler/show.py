@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Container
 
@@ -118,32 +117,26 @@ def _kernel(kernel: Kernel, fact: dict) -> dict:
     reads = [p.name for p in kernel.params if p.use != "out"]
     writes = [p.name for p in kernel.params if p.use != "in"]
     ops = {n.op.name: n.op for n in kernel.nodes if n.op is not None}
-    return {"name": kernel.name, "source": annotated(kernel), "reads": reads, "writes": writes,
+    return {"name": kernel.name, "lines": _lines(kernel), "reads": reads, "writes": writes,
             "bytes": sizes.hint_of(work.moved(kernel)),
             "ops": [{"name": op.name, "type": op.type, "site": _site(op)} for op in ops.values()],
             "grain": fact.get("grain"), "parallel": fact.get("parallel", False), "compile_ms": fact.get("compile_ms"),
             "origin": fact.get("origin", ""), "reason": fact.get("reason", "")}
 
 
-def annotated(kernel: Kernel) -> str:
-    """The kernel's text, with operation and user line behind each statement that came from one."""
-    by_name = {s.name: s for s in kernel.body if s.name}
-    params = {p.name: v for p, v in zip(kernel.params, kernel.buffers)}
-    lines, width = [], 0
-    for line in kernel.source.splitlines():
-        found = re.match(r"\s*(v\d+)(_\w+)? =", line) or re.match(r"\s*([xyz]\d+)\[", line)
-        note = ""
-        if found:
-            name = found.group(1)
-            node = by_name[name].node if name in by_name else None
-            if node is None and name in params:
-                node = params[name].node
-            op = getattr(node, "op", None)
-            if op is not None:
-                note = f"{op.name} ({op.type})  {_site(op)}"
-        lines.append((line, note))
-        width = max(width, len(line) if note else 0)
-    return "\n".join(f"{line:<{width}}  # {note}" if note else line for line, note in lines) + "\n"
+def _lines(kernel: Kernel) -> list[tuple[str, str]]:
+    """The kernel's text, line by line, with operation and user line beside what came from one.  A kernel that is written by
+    hand is one operation's whole."""
+    lines = kernel.source.splitlines()
+    origins = kernel.origins or [kernel.nodes[0], *([None] * (len(lines) - 1))]
+    return [(line, "" if node is None or node.op is None else f"{node.op.name} ({node.op.type})  {_site(node.op)}")
+            for line, node in zip(lines, origins, strict=True)]
+
+
+def _commented(lines: list[tuple[str, str]]) -> str:
+    """Lines of a kernel with their notes as comments."""
+    width = max((len(line) for line, note in lines if note), default=0)
+    return "\n".join(f"{line:<{width}}  # {note}" if note else line for line, note in lines)
 
 
 def text(description: dict, wanted: Container[str], program: Program) -> str:
@@ -159,7 +152,7 @@ def text(description: dict, wanted: Container[str], program: Program) -> str:
     if "kernels" in wanted:
         for k in d["kernels"]:
             out += [f"kernel {k['name']}   reads {' '.join(k['reads'])}   writes {' '.join(k['writes'])}   "
-                    f"{k['bytes']} bytes moved", k["source"].rstrip()]
+                    f"{k['bytes']} bytes moved", _commented(k["lines"])]
     if "times" in wanted:
         out.append("  passes: " + ", ".join(f"{n} {s * 1e3:.1f} ms" for n, s in program.times.items()))
     if "cache" in wanted:

@@ -160,7 +160,7 @@ def serve() -> None:
     import time
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)        # Ctrl-C is for the program
-    from jitgraph.compiler.emit import native
+    from jitgraph.compiler.emit import native, vocabulary
 
     native.warm_up()
     out, sys.stdout = sys.stdout, sys.stderr
@@ -169,7 +169,8 @@ def serve() -> None:
         job = json.loads(line)
         begin = time.perf_counter()
         try:
-            code = native.compile_function(job["source"], job["name"], job["codes"], job["symbol"], job["compiler"])
+            code = native.compile_function(job["source"], job["name"], job["codes"], job["symbol"], job["compiler"],
+                                           vocabulary.forms_from(job["forms"]))
             answer = {"code": code.hex(), "seconds": time.perf_counter() - begin}
         except Exception:
             answer = {}                 # the program compiles it again, and reports what is wrong

@@ -72,7 +72,7 @@ class Library:
 
     def _address(self, address: str, kernel: Kernel, parts: dict, compiler: str) -> int:
         return self._find(address, parts, lambda symbol: native.compile_function(
-            kernel.source, kernel.name, native.memory_codes(kernel), symbol, compiler))
+            kernel.source, kernel.name, native.memory_codes(kernel), symbol, compiler, kernel.forms))
 
     def _compile_together(self, wanted: list[tuple[str, Kernel, dict, str]], tell: Tell | None) -> None:
         """Compiles those that the store lacks, if they are many, here and in a second process at the same time."""
@@ -84,7 +84,8 @@ class Library:
             return
         longest_last = sorted(missing.items(), key=lambda item: len(item[1][0].source))
         jobs = deque((address, {"source": kernel.source, "name": kernel.name, "codes": native.memory_codes(kernel),
-                                "symbol": "jg_" + address, "compiler": compiler})
+                                "symbol": "jg_" + address, "compiler": compiler,
+                                "forms": [(type(form).__name__, *form) for form in kernel.forms]})
                      for address, (kernel, _, compiler) in longest_last)
         done: dict[str, tuple[bytes, float]] = {}
         helping = compile_process.HELPER.start(jobs, done)

@@ -38,7 +38,7 @@ class TileText(KernelText):
         self.line(1, "for q in range(begin, end):")
         self.lines_at(2, [f"n = quotient(q, {rows})", f"i = q - n * {rows}"] if resident else ["n = q"])
 
-    def row_tiles(self, resident: bool, rows: str, count: int | str, columns: int, write: Callable[[Tile, str, str], str],
+    def row_tiles(self, resident: bool, rows: str, count: int | str, columns: int, write: Callable[[str, str, str], str],
                   row: list[str]) -> None:
         """The tiles of one row, which the lines `row` find; for an image, those of all its rows, which meet one block of
         the filter's columns after the other."""
@@ -46,9 +46,9 @@ class TileText(KernelText):
             self.lines_at(2, row)
         self.tiles(2, count, columns, write, each=[] if resident else [f"for i in range({rows}):", *row])
 
-    def tiles(self, indent: int, rows: int | str, columns: int, write: Callable[[Tile, str, str], str], add: bool = False,
+    def tiles(self, indent: int, rows: int | str, columns: int, write: Callable[[str, str, str], str], add: bool = False,
               each: list[str] | None = None) -> None:
-        """Loops over all tiles of `rows` x `columns` results; write(tile, first row, first column) is the call.
+        """Loops over all tiles of `rows` x `columns` results; write(the tile's name, first row, first column) is the call.
 
         Rows that are known are cut evenly; others end in tiles of one row.  `each`: the lines of a loop that runs for
         every block of columns, its head first; without it, there is none.
@@ -68,7 +68,7 @@ class TileText(KernelText):
             for first, limit, tall in _row_runs(rows, r):
                 tile = Tile(self.code, lane_count(self.code), tall, v, self.depth, add, rest, self.rare)
                 self.line(inside, f"for r in range({first}, {limit}, {tall}):")
-                self.line(inside + 1, write(tile, "r", column))
+                self.line(inside + 1, write(self.named(tile), "r", column))
             at += count * step
 
 
@@ -93,8 +93,8 @@ def emit_forward(node: Node) -> Kernel:
     loops = f"{kh}, {dh} * {width} * {channels}, {kw * channels * out}"
     loops += f", {kw * channels}, 1, {out}" if dw == 1 else f", {kw}, {dw * channels}, {channels * out}, {channels}, 1, {out}"
 
-    def call(tile: Tile, row: str, column: str) -> str:
-        return (f"{tile.name}(x0, x_row + {row} * {sw * channels}, {sw * channels}, x1, {column}, "
+    def call(tile: str, row: str, column: str) -> str:
+        return (f"{tile}(x0, x_row + {row} * {sw * channels}, {sw * channels}, x1, {column}, "
                 f"y0, y_row + {row} * {out} + {column}, {out}, {loops})")
 
     resident = _is_resident(w)
@@ -151,8 +151,8 @@ def emit_input_gradient(node: Node) -> Kernel:
         loops = (f"taps, -{dh} * {width} * {out}, {sh * kw * out * channels}, {count_w}, {-dw * out}, "
                  f"{sw * out * channels}, {out}, 1, {channels}")
 
-        def call(tile: Tile, row: str, at: str, phase: int = phase, loops: str = loops) -> str:
-            return (f"{tile.name}(x0, x_row + {row} * {out}, {out}, x1, (a * {kw} + {phase}) * {out * channels} + {at}, "
+        def call(tile: str, row: str, at: str, phase: int = phase, loops: str = loops) -> str:
+            return (f"{tile}(x0, x_row + {row} * {out}, {out}, x1, (a * {kw} + {phase}) * {out * channels} + {at}, "
                     f"y0, y_row + {row} * {sw * channels} + {at}, {sw * channels}, {loops})")
 
         if sh > kh:         # rows that no tap reaches
@@ -201,8 +201,8 @@ def emit_filter_gradient(node: Node) -> Kernel:
     text.line(4, f"y_at = part + (a - first) * {kw * channels * out}")
     loops = f"{rows}, {sh} * {width} * {channels}, {pixels} * {out}, {pixels}, {sw * channels}, {out}"
     for run in range(runs):
-        def call(tile: Tile, row: str, column: str, run: int = run) -> str:
-            return (f"{tile.name}(x0, x_at + {run * dw * channels} + {row}, 1, x1, w_at + {column}, "
+        def call(tile: str, row: str, column: str, run: int = run) -> str:
+            return (f"{tile}(x0, x_at + {run * dw * channels} + {row}, 1, x1, w_at + {column}, "
                     f"y0, y_at + ({run * channels} + {row}) * {out} + {column}, {out}, {loops})")
 
         text.tiles(4, length, out, call, add=True)

@@ -16,7 +16,8 @@ from .. import sizes
 from ..kernel import Kernel, Statement, memory_code
 from ..options import STANDARD, Options
 from . import scalars, turn
-from .loops import Emitter, Spills, kernel_name
+from .loops import Emitter, Spills, Text, kernel_name
+from .words import Scratch
 
 COLUMNS = 4096          # columns per item of a "cols" kernel: long stretches of a row suit the memory
 SUM_BLOCK = 4096        # float32 terms that are added up in float32
@@ -31,9 +32,13 @@ def emit(kernel: Kernel, options: Options = STANDARD) -> Kernel:
     writer.write()
     kernel.name = kernel_name(kernel)
     params = ", ".join([p.name for p in kernel.params] + ["sizes", "begin", "end"])
-    body = ["    " + line for line in writer.slot_lines] + ["    err = 0"] + writer.text.lines + ["    return err"]
-    kernel.source = "\n".join([f"def {kernel.name}({params}):"] + body) + "\n"
-    kernel.sizes = writer.slot_sizes
+    text = Text(0)
+    with text.block(f"def {kernel.name}({params}):"):
+        text.add(writer.arguments)
+        text.line("err = 0")
+        text.add(writer.text)
+        text.line("return err")
+    writer.finish(text)
     return kernel
 
 
@@ -73,6 +78,13 @@ class CPUEmitter(Emitter):
         super().__init__(kernel, options)
         self.turned: dict[str, str] = {}
 
+    def _array(self, name: str, code: str, count: int) -> None:
+        """Writes a variable for an array on the stack."""
+        form = Scratch(code, count)
+        if form not in self.kernel.forms:
+            self.kernel.forms.append(form)
+        self.text.line(f"{name} = {form.name}()")
+
     # map -------------------------------------------------------------------------------------------------------
     def _map(self) -> None:
         last = len(self.kernel.loops) - 1
@@ -98,7 +110,7 @@ class CPUEmitter(Emitter):
         line, size = self.text.line, turn.BLOCK
         wide, tall = self.extent(last), self.extent(other)
         for s in loads:
-            line(f"{s.name}_block = scratch_{memory_code(s.dtype)}_{size * size}()")
+            self._array(f"{s.name}_block", memory_code(s.dtype), size * size)
         line(f"across = quotient({wide} + {size - 1}, {size})")
         line(f"down = quotient({tall} + {size - 1}, {size})")
         self.turned = {s.name: f"{s.name}_block[(i{other} - top) * {size} + i{last} - left]" for s in loads}
@@ -171,7 +183,7 @@ class CPUEmitter(Emitter):
 
         def step(s: Statement) -> None:
             if s in blocked:
-                self.text.line(f"{s.name}_part = sum_step({s.name}_part, {s.args[0]})")
+                self.text.line(f"{s.name}_part = sum_step({s.name}_part, {s.args[0]})", s.node)
             else:
                 self._step(s, alone)
 
@@ -190,20 +202,20 @@ class CPUEmitter(Emitter):
         body = lambda then: self._pass_body(p, stores, spills, then)
         with self.text.block(f"for b{k} in range(0, {n}, {SEARCH_BLOCK}):"):
             self.text.line(f"e{k} = smaller(b{k} + {SEARCH_BLOCK}, {n})")
-            self.text.line(f"{s.name}_best = {start}")
+            self.text.line(f"{s.name}_best = {start}", s.node)
             with self.text.block(f"for i{k} in range(b{k}, e{k}):"):
                 body(lambda s: self.text.line(f"{s.name}_best = " + step.format(acc=f"{s.name}_best", x=s.args[0])))
-            self.text.line(f"{s.name}_new = {s.name}_best {better} {s.name}_acc")
-            self.text.line(f"{s.name}_at = select({s.name}_new, b{k}, {s.name}_at)")
-            self.text.line(f"{s.name}_acc = select({s.name}_new, {s.name}_best, {s.name}_acc)")
-        self.text.line(f"{s.name}_from = {s.name}_at")
-        self.text.line(f"{s.name}_to = smaller({s.name}_at + {SEARCH_BLOCK}, {n})")
-        self.text.line(f"{s.name}_at = {s.name}_to")
+            self.text.line(f"{s.name}_new = {s.name}_best {better} {s.name}_acc", s.node)
+            self.text.line(f"{s.name}_at = select({s.name}_new, b{k}, {s.name}_at)", s.node)
+            self.text.line(f"{s.name}_acc = select({s.name}_new, {s.name}_best, {s.name}_acc)", s.node)
+        self.text.line(f"{s.name}_from = {s.name}_at", s.node)
+        self.text.line(f"{s.name}_to = smaller({s.name}_at + {SEARCH_BLOCK}, {n})", s.node)
+        self.text.line(f"{s.name}_at = {s.name}_to", s.node)
         with self.text.block(f"for i{k} in range({s.name}_from, {s.name}_to):"):
             body(lambda s: self.text.line(f"{s.name}_at = smaller({s.name}_at, select({s.args[0]} == {s.name}_acc, "
                                           f"{s.args[1]}, {s.name}_to))"))
         # of nothing but NaN and the start value the first element, as where one is compared after the other
-        self.text.line(f"{s.name}_at = select({s.name}_acc == {start}, 0, {s.name}_at)")
+        self.text.line(f"{s.name}_at = select({s.name}_acc == {start}, 0, {s.name}_at)", s.node)
         self._finish(s)
 
     @contextlib.contextmanager
@@ -258,9 +270,9 @@ class CPUEmitter(Emitter):
         codes = {s.name: scalars.accumulator_code(s.prim, self.types[s.args[0]]) for s in reductions}
         stretched = [s for s in reductions if self._in_float32(s)]
         for s in reductions:
-            self.text.line(f"{s.name}_acc = scratch_{memory_code(codes[s.name])}_{COLUMNS}()")
+            self._array(f"{s.name}_acc", memory_code(codes[s.name]), COLUMNS)
         for s in stretched:
-            self.text.line(f"{s.name}_part = scratch_f32_{COLUMNS}()")
+            self._array(f"{s.name}_part", "f32", COLUMNS)
         self.text.line(f"blocks = quotient({n} + {COLUMNS - 1}, {COLUMNS})")
         with self.text.block("for q in range(begin, end):"):
             self.text.line("block = quotient(q, blocks)")
@@ -323,14 +335,14 @@ class CPUEmitter(Emitter):
     def _combine(self, s: Statement, acc: str, x: str, source: str, code: str) -> None:
         """acc = acc combined with x, which has type `source`; accumulators in memory hold truth values as bytes."""
         text = scalars.reduction(s.prim, code)[1].format(acc=scalars.loaded(acc, code), x=scalars.cast(x, source, code))
-        self.text.line(f"{acc} = {scalars.stored(text, code)}")
+        self.text.line(f"{acc} = {scalars.stored(text, code)}", s.node)
 
     def _column_results(self, reductions: list[Statement], codes: dict[str, str], inner: int) -> None:
         stores = self._stores("row")
         with self.text.block(f"for i{inner} in range(lo, hi):"):
             for s in reductions:
                 value = scalars.cast(scalars.loaded(f"{s.name}_acc[i{inner} - lo]", codes[s.name]), codes[s.name], s.dtype)
-                self.text.line(f"{s.name} = {value}")
+                self.text.line(f"{s.name} = {value}", s.node)
             for s in self.closure([s.args[0] for s in stores], self.varies_in_columns):
                 self.statement(s)
             for s in stores:

@@ -29,7 +29,7 @@ from ..kernel import Kernel, Statement
 from ..sizes import Dim
 from . import scalars
 from .cuda_intrinsics import WARP
-from .loops import Emitter, Spills, kernel_name
+from .loops import Emitter, Spills, Text, kernel_name
 
 MAX_THREADS = 512       # per block: leaves every thread 128 registers
 MAP_THREADS = 256
@@ -81,18 +81,23 @@ def emit(kernel: Kernel) -> Kernel:
     writer.write()
     kernel.name = kernel_name(kernel)
     params = ", ".join([p.name for p in kernel.params] + ["sizes", "error"])
-    lines = ["    " + line for line in writer.slot_lines + writer.head] + writer.text.lines
-    if writer.may_fail:
-        lines = ["    err = 0", *lines, "    if err != 0:", "        report(error, err)"]
-    kernel.source = "\n".join([f"def {kernel.name}({params}):", *lines]) + "\n"
-    kernel.sizes = writer.slot_sizes
+    text = Text(0)
+    with text.block(f"def {kernel.name}({params}):"):
+        if writer.may_fail:
+            text.line("err = 0")
+        for part in (writer.arguments, writer.head, writer.text):
+            text.add(part)
+        if writer.may_fail:
+            with text.block("if err != 0:"):
+                text.line("report(error, err)")
+    writer.finish(text)
     return kernel
 
 
 class CUDAEmitter(Emitter):
     def __init__(self, kernel: Kernel):
         super().__init__(kernel)
-        self.head: list[str] = []       # lines before the loops: where the thread is, shared memory
+        self.head = Text()      # before the loops: where the thread is, shared memory
         self.late = self._late()
 
     def _late(self) -> set:
@@ -131,8 +136,8 @@ class CUDAEmitter(Emitter):
 
     # map -------------------------------------------------------------------------------------------------------
     def _map(self) -> None:
-        self.head += ["thread = block_index() * thread_count() + thread_index()",
-                      "threads = block_count() * thread_count()"]
+        self.head.line("thread = block_index() * thread_count() + thread_index()")
+        self.head.line("threads = block_count() * thread_count()")
         with self._points(self._loops("outer"), "thread", "threads"):
             self._all(self._where(lambda n: not self._hoisted(n)), [s for s in self.kernel.body if s.kind == "store"])
 
@@ -165,13 +170,14 @@ class CUDAEmitter(Emitter):
     def _prepare_block(self, count: int) -> None:
         """Where a thread is in its block, and shared memory for the accumulators: `count` elements each."""
         shift = WARP.bit_length() - 1
-        self.head += ["thread = thread_index()", "threads = thread_count()", f"lane = thread & {WARP - 1}",
-                      f"warp = thread >> {shift}", f"warps = threads >> {shift}"]
+        for line in ("thread = thread_index()", "threads = thread_count()", f"lane = thread & {WARP - 1}",
+                     f"warp = thread >> {shift}", f"warps = threads >> {shift}"):
+            self.head.line(line)
         for s in self.kernel.body:
             if s.kind == "reduce":
-                self.head.append(f"{s.name}_parts = shared_{self._accumulator(s).replace('b1', 'u8')}({count})")
+                self.head.line(f"{s.name}_parts = shared_{self._accumulator(s).replace('b1', 'u8')}({count})")
                 if len(s.args) > 1:
-                    self.head.append(f"{s.name}_places = shared_i64({count})")
+                    self.head.line(f"{s.name}_places = shared_i64({count})")
 
     def _accumulator(self, s: Statement) -> str:
         return scalars.accumulator_code(s.prim, self.types[s.args[0]])

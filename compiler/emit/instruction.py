@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..kernel import DTYPE_NAMES
 
@@ -28,6 +28,18 @@ class Instruction:
     arity: int
     typed: Typed
     heavy: bool = False
+
+
+class Form(Protocol):
+    """An instruction of which there are many, by sizes and types: a named tuple of these.  A kernel keeps the forms that its
+    text names."""
+
+    @property
+    def name(self) -> str:
+        """The name in kernels' texts, another for every form."""
+
+    def instruction(self) -> Instruction:
+        """What the name stands for."""
 
 
 def of_same(arity: int) -> Callable[[Callable], Instruction]:

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +12,9 @@ from ..machine import LLVMMachine
 from ..machine_base import Machine
 from . import cpu_features
 from .instruction import Instruction, Write, fixed, is_float, llvm_type
-from .words import scratch
 
 if TYPE_CHECKING:
     from llvmlite import ir
-
-
-SCRATCH = re.compile(r"\bscratch_([a-z]\d+)_(\d+)\b")
 
 
 def _sign(m: Machine, x: Any) -> Any:
@@ -43,7 +38,7 @@ FLOAT_FUNCTIONS = {"sign": _sign, "ceil": _ceil, "trunc": _trunc, "floor": lambd
 
 @functools.cache
 def namespace() -> dict[str, Instruction]:
-    """Everything that a kernel's text may name, but types and what names its own form (tiles, products)."""
+    """Everything that a kernel's text may name, but types and what has a `Form`."""
     from . import arithmetic, turn
 
     names = elementary_instructions(has_fma=cpu_features.has_fma(), has_ldexp=cpu_features.has_ldexp())
@@ -144,12 +139,6 @@ def _blas() -> dict:
 def _memory() -> dict:
     """Scalars passed in the sizes argument."""
     return {f"scalar_{code}": fixed(code, "i64*", "i64")(functools.partial(_read_scalar, code)) for code in CODES.values()}
-
-
-def scratch_arrays(source: str) -> dict[str, Instruction]:
-    """scratch_CODE_COUNT(): the arrays on the stack that a kernel's text names."""
-    return {m.group(): fixed(m.group(1) + "*")(functools.partial(scratch, code=m.group(1), count=int(m.group(2))))
-            for m in SCRATCH.finditer(source)}
 
 
 def _read_scalar(code: str, builder: ir.IRBuilder, sizes: ir.Value, slot: ir.Value) -> ir.Value:

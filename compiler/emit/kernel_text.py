@@ -7,6 +7,7 @@ from .. import sizes
 from ..ir import Node, Value
 from ..kernel import CODES, Kernel, Param
 from ..views import resolve
+from .instruction import Form
 
 
 def bare_kernel(node: Node, name: str, inputs: list[Value], outputs: list[Value]) -> Kernel:
@@ -29,6 +30,7 @@ class KernelText:
         self.lines: list[str] = []
         self.slots: list[str] = []
         self.sizes: list[Any] = []         # as in a Kernel
+        self.forms: dict[Form, None] = {}   # as in a Kernel, each once
 
     def slot(self, name: str, value: sizes.Dim) -> str:
         """The text of a size: a literal, or a name that the kernel reads from its sizes argument."""
@@ -40,13 +42,18 @@ class KernelText:
         self.sizes.append(value)
         return name
 
+    def named(self, form: Form) -> str:
+        """The name of an instruction that the text uses."""
+        self.forms[form] = None
+        return form.name
+
     def line(self, indent: int, text: str) -> None:
         self.lines.append("    " * indent + text)
 
     def kernel(self, inputs: list[Value], items: sizes.Dim, cost: tuple[float, sizes.Dim]) -> Kernel:
         """The kernel, which reads `inputs` (x0, x1, ...) and writes the node's value (y0)."""
         kernel = bare_kernel(self.node, self.name, inputs, [self.node.out])
-        kernel.sizes = self.sizes
+        kernel.sizes, kernel.forms = self.sizes, list(self.forms)
         params = ", ".join(p.name for p in kernel.params)
         kernel.source = "\n".join([f"def {self.name}({params}, sizes, begin, end):", *self.slots, *self.lines,
                                    "    return 0"]) + "\n"

@@ -8,6 +8,7 @@ from typing import Any
 from jitgraph.declare.prim import CHECKED, ELEMENTARY
 
 from .. import sizes
+from ..ir import Node
 from ..kernel import CHECK_DIVISION, CHECK_INDEX, CHECK_POWER, Access, Kernel, Param, Statement
 from ..options import STANDARD, Options
 from . import scalars
@@ -17,14 +18,21 @@ Spills = dict[str, tuple[int, Access]]     # {name: (pass that computes it, wher
 
 
 class Text:
-    """Lines of Python with indentation."""
+    """Lines of Python with indentation, and the node that each is written for."""
 
-    def __init__(self) -> None:
+    def __init__(self, depth: int = 1) -> None:
         self.lines: list[str] = []
-        self.depth = 1
+        self.origins: list[Node | None] = []
+        self.depth = depth
 
-    def line(self, text: str) -> None:
+    def line(self, text: str, of: Node | None = None) -> None:
         self.lines.append("    " * self.depth + text)
+        self.origins.append(of)
+
+    def add(self, other: Text) -> None:
+        """Appends another text as it is."""
+        self.lines += other.lines
+        self.origins += other.origins
 
     def block(self, header: str) -> Text:
         self.line(header)
@@ -47,7 +55,7 @@ class Emitter:
         self.may_fail = False           # whether a statement that was written sets bits of `err`
         self.slots: dict[str, str] = {}
         self.slot_sizes: list[Any] = []     # Dim, or ("scalar", value, code)
-        self.slot_lines: list[str] = []
+        self.arguments = Text()                  # what takes sizes and numbers from the arguments
         self.types = {s.name: s.dtype for s in kernel.body if s.name}
         self.by_name = {s.name: s for s in kernel.body if s.name}
         self.deps = self._dependencies()
@@ -102,7 +110,7 @@ class Emitter:
         if key not in self.slots:
             name = f"{hint}{sum(1 for s in self.slots.values() if s.startswith(hint))}"
             self.slots[key] = name
-            self.slot_lines.append(f"{name} = sizes[{len(self.slot_sizes)}]")
+            self.arguments.line(f"{name} = sizes[{len(self.slot_sizes)}]")
             self.slot_sizes.append(dim)
         return self.slots[key]
 
@@ -117,10 +125,10 @@ class Emitter:
         number = self.literal(k, inner)
         return self.slot(self.kernel.loops[k].size, "n") if number is None else str(number)
 
-    def scalar_line(self, s: Statement) -> str:
-        slot = len(self.slot_sizes)
+    def _scalar(self, s: Statement) -> None:
+        """Writes what takes a number that is passed by value."""
+        self.arguments.line(f"{s.name} = scalar_{s.dtype}(sizes, {len(self.slot_sizes)})", s.node)
         self.slot_sizes.append(("scalar", self.kernel.scalars[s.args[0]], s.dtype))
-        return f"{s.name} = scalar_{s.dtype}(sizes, {slot})"
 
     # text ------------------------------------------------------------------------------------------------------
     def terms(self, access: Access, loops: Iterable[int]) -> list[str]:
@@ -153,15 +161,15 @@ class Emitter:
     def statement(self, s: Statement) -> None:
         """Writes one load, index, op or gather."""
         if s.kind == "load":
-            self.text.line(f"{s.name} = {self.load(s)}")
+            self.text.line(f"{s.name} = {self.load(s)}", s.node)
         elif s.kind == "index":
             assert s.access is not None
-            self.text.line(f"{s.name} = {self.index(s.access)}")
+            self.text.line(f"{s.name} = {self.index(s.access)}", s.node)
         elif s.kind == "gather":
             self._gather(s)
         else:
             self._check(s)
-            self.text.line(f"{s.name} = {scalars.expression(s, self.types)}")
+            self.text.line(f"{s.name} = {scalars.expression(s, self.types)}", s.node)
 
     def param(self, s: Statement) -> Param:
         """The buffer that a load, a gather or a store looks into."""
@@ -180,14 +188,14 @@ class Emitter:
         self.text.line(f"j{s.name} = i64({index})")
         self._fail_if(f"outside(j{s.name}, {limit})", CHECK_INDEX)
         if sizes.same(s.limit, 0):      # there is nothing that could be read
-            self.text.line(f"{s.name} = {scalars.cast('0', 'i64', s.dtype)}")
+            self.text.line(f"{s.name} = {scalars.cast('0', 'i64', s.dtype)}", s.node)
             return
         self.text.line(f"j{s.name} = inside(j{s.name}, {limit})")
         rest = self.index(s.access)
         stride = "" if sizes.same(s.stride, 1) else f" * {self.slot(s.stride, 's')}"
         param = self.kernel.params[s.access.param]
         text = f"{param.name}[{rest} + j{s.name}{stride}]"
-        self.text.line(f"{s.name} = {text}" + (" != 0" if param.dtype == "b1" else ""))
+        self.text.line(f"{s.name} = {text}" + (" != 0" if param.dtype == "b1" else ""), s.node)
 
     def _fail_if(self, condition: str, bit: int) -> None:
         self.may_fail = True
@@ -204,7 +212,7 @@ class Emitter:
         assert s.access is not None
         param = self.param(s)
         value = f"u8({s.args[0]})" if param.dtype == "b1" else s.args[0]
-        self.text.line(f"{param.name}[{index or self.index(s.access)}] = {value}")
+        self.text.line(f"{param.name}[{index or self.index(s.access)}] = {value}", self.kernel.buffers[s.access.param].node)
 
     # passes ----------------------------------------------------------------------------------------------------
     def plan_passes(self) -> tuple[int, dict[int, list[Statement]], Spills]:
@@ -262,10 +270,15 @@ class Emitter:
         """Writes the whole kernel; what its kind asks for stands in the subclass's method of that name."""
         for s in self.kernel.body:
             if s.kind == "scalar":
-                self.slot_lines.append(self.scalar_line(s))
+                self._scalar(s)
         for s in self._where(self._hoisted):
             self.statement(s)
         getattr(self, "_" + self.kernel.kind)()
+
+    def finish(self, text: Text) -> None:
+        """Gives the kernel its whole text, and the size arguments that it takes."""
+        self.kernel.source, self.kernel.origins = "\n".join(text.lines) + "\n", text.origins
+        self.kernel.sizes = self.slot_sizes
 
     def _hoisted(self, name: str) -> bool:
         """Whether a value is computed once, before the loop over items."""
@@ -316,12 +329,12 @@ class Emitter:
         for s in inside:
             if s.name in later:
                 access = spills[s.name][1]
-                self.text.line(f"{s.name} = {self.kernel.params[access.param].name}[{self.index(access)}]")
+                self.text.line(f"{s.name} = {self.kernel.params[access.param].name}[{self.index(access)}]", s.node)
                 continue
             self.statement(s)
             if s.name in spills and spills[s.name][0] == p:
                 access = spills[s.name][1]
-                self.text.line(f"{self.kernel.params[access.param].name}[{self.index(access)}] = {s.name}")
+                self.text.line(f"{self.kernel.params[access.param].name}[{self.index(access)}] = {s.name}", s.node)
         for s in self._reductions(p):
             step(s)
         for s in stores.get(p, ()):
@@ -341,9 +354,9 @@ class Emitter:
     def _start(self, s: Statement) -> None:
         """Writes the start values of a reduction's accumulator."""
         code = scalars.accumulator_code(s.prim, self.types[s.args[0]])
-        self.text.line(f"{s.name}_acc = {scalars.reduction(s.prim, code)[0]}")
+        self.text.line(f"{s.name}_acc = {scalars.reduction(s.prim, code)[0]}", s.node)
         if len(s.args) > 1:
-            self.text.line(f"{s.name}_at = 0")
+            self.text.line(f"{s.name}_at = 0", s.node)
 
     def _step(self, s: Statement, alone: bool = True) -> None:
         """Writes the combination of an accumulator with one more value; `alone`: see `scalars.reduction`."""
@@ -352,19 +365,19 @@ class Emitter:
         acc, x = f"{s.name}_acc", scalars.cast(s.args[0], source, code)
         if len(s.args) > 1:
             sign = ">" if s.prim == "argmax" else "<"
-            self.text.line(f"{s.name}_new = {x} {sign} {acc}")
-            self.text.line(f"{s.name}_at = select({s.name}_new, {s.args[1]}, {s.name}_at)")
-            self.text.line(f"{acc} = select({s.name}_new, {x}, {acc})")
+            self.text.line(f"{s.name}_new = {x} {sign} {acc}", s.node)
+            self.text.line(f"{s.name}_at = select({s.name}_new, {s.args[1]}, {s.name}_at)", s.node)
+            self.text.line(f"{acc} = select({s.name}_new, {x}, {acc})", s.node)
         else:
-            self.text.line(f"{acc} = " + scalars.reduction(s.prim, code, alone)[1].format(acc=acc, x=x))
+            self.text.line(f"{acc} = " + scalars.reduction(s.prim, code, alone)[1].format(acc=acc, x=x), s.node)
 
     def _finish(self, s: Statement) -> None:
         """Writes a reduction's value, from its accumulator."""
         if len(s.args) > 1:
-            self.text.line(f"{s.name} = {s.name}_at")
+            self.text.line(f"{s.name} = {s.name}_at", s.node)
             return
         code = scalars.accumulator_code(s.prim, self.types[s.args[0]])
-        self.text.line(f"{s.name} = {scalars.cast(f'{s.name}_acc', code, s.dtype)}")
+        self.text.line(f"{s.name} = {scalars.cast(f'{s.name}_acc', code, s.dtype)}", s.node)
 
 
 def kernel_name(kernel: Kernel) -> str:

@@ -10,12 +10,16 @@ distinct.  A shell around it has the one signature that all kernels share:
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..kernel import Kernel, memory_code
 from ..options import DIRECT
 from .cpu_features import target_features
+
+if TYPE_CHECKING:
+    from .instruction import Form
 
 
 def target_key(compiler: str = DIRECT) -> dict[str, str]:
@@ -91,28 +95,30 @@ def optimised(module: Any, machine: Any = None) -> Any:
     return made
 
 
-def compile_function(source: str, name: str, codes: list[str], symbol: str, compiler: str = DIRECT) -> bytes:
+def compile_function(source: str, name: str, codes: list[str], symbol: str, compiler: str = DIRECT,
+                     forms: Iterable[Form] = ()) -> bytes:
     """Compiles one kernel text, whose buffers have these dtype codes; returns an object file that defines `symbol`.
 
+    forms: of the instructions that the text names, see `Kernel`.
     compiler: one of `options.COMPILERS`; what "direct" does not know is left to Numba.
 
     Raises CompileError, with the kernel's text, if it cannot be compiled.
     """
-    module = translated(source, name, codes, symbol) if compiler == DIRECT else None
+    module = translated(source, name, codes, symbol, forms) if compiler == DIRECT else None
     if module is not None:
         return compile_module(module)
     from .numba_compile import compile_by_numba
 
-    return compile_by_numba(source, name, codes, symbol)
+    return compile_by_numba(source, name, codes, symbol, forms)
 
 
-def translated(source: str, name: str, codes: list[str], symbol: str) -> Any:
+def translated(source: str, name: str, codes: list[str], symbol: str, forms: Iterable[Form] = ()) -> Any:
     """The module of a kernel text; None where it holds what only Numba knows."""
     from .translate import Untranslatable, translate
-    from .vocabulary import names_in
+    from .vocabulary import names
 
     try:
-        return translate(source, name, codes, symbol, names_in(source))
+        return translate(source, name, codes, symbol, names(forms))
     except Untranslatable:
         return None
 

@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from . import cpu_features
 from .compile_error import CompileError
-from .instruction import numba_intrinsic, numba_type, type_names
-from .vocabulary import names_in
+from .instruction import Form, numba_intrinsic, numba_type, type_names
+from .vocabulary import names
 
 if "numba" not in sys.modules:          # it looks at these when it is imported, and uses half of a 512-bit vector without
     os.environ.setdefault("NUMBA_CPU_NAME", cpu_features.target_features()[0])
@@ -23,14 +24,14 @@ if TYPE_CHECKING:
     from llvmlite import ir
 
 
-def compile_by_numba(source: str, name: str, codes: list[str], symbol: str) -> bytes:
+def compile_by_numba(source: str, name: str, codes: list[str], symbol: str, forms: Iterable[Form] = ()) -> bytes:
     """Object code of a kernel text, see `native.compile_function`.  Raises CompileError if Numba refuses it."""
-    library = _library(source, name, codes, symbol)
+    library = _library(source, name, codes, symbol, forms)
     return library._get_compiled_object() or library.codegen._tm.emit_object(library._final_module)
 
 
-def _library(source: str, name: str, codes: list[str], symbol: str) -> Any:
-    space: dict = {**type_names(), **{n: numba_intrinsic(i) for n, i in names_in(source).items() if n in source}}
+def _library(source: str, name: str, codes: list[str], symbol: str, forms: Iterable[Form]) -> Any:
+    space: dict = {**type_names(), **{n: numba_intrinsic(i) for n, i in names(forms).items() if n in source}}
     exec(compile(source, f"<jitgraph kernel {name}>", "exec"), space)
     arguments = [*(numba_type(code + "*") for code in codes), numba_type("i64*"), types.int64, types.int64]
     flags: Any = compiler.Flags()

@@ -10,6 +10,7 @@ from .. import sizes
 from ..ir import Node
 from ..kernel import CODES, Kernel
 from .kernel_text import bare_kernel
+from .words import Scratch
 
 BLOCKS = 256            # blocks of four 32-bit words that an item makes
 ROUNDS = 10
@@ -119,7 +120,7 @@ def emit_truncated_normal(node: Node) -> Kernel:
                             kept = kept + 1
                 block = block + 1"""
     return _kernel(node, "truncated_normal_f32", "f32", 4, stores, pairs + again, APART,
-                   "\n    more, drawn = scratch_u64_4(), scratch_f32_4()")
+                   {"more": Scratch("u64", 4), "drawn": Scratch("f32", 4)})
 
 
 def emit_shuffle(node: Node) -> Kernel:
@@ -127,10 +128,12 @@ def emit_shuffle(node: Node) -> Kernel:
     rows = sizes.product(node.out.shape)
     kernel = bare_kernel(node, "shuffle", node.inputs, [node.out])
     kernel.sizes, kernel.items, kernel.cost = [rows], 1, (6.0, rows)
+    words = Scratch("u64", BLOCKS * 4)
+    kernel.forms = [words]
     kernel.source = f"""def shuffle(x0, y0, sizes, begin, end):
     rows = sizes[0]
 {START}
-    words = scratch_u64_{BLOCKS * 4}()
+    words = {words.name}()
     for i in range(rows):
         y0[i] = i
     for first in range(0, rows - 1, {BLOCKS * 4}):
@@ -150,9 +153,9 @@ def emit_shuffle(node: Node) -> Kernel:
 
 
 def _kernel(node: Node, name: str, code: str, per_block: int, stores: list[str], finish: str, apart: int = 1,
-            scratch: str = "") -> Kernel:
+            more: dict[str, Scratch] | None = None) -> Kernel:
     """The loop over items; each makes its blocks' numbers in a scratch array (by `stores`, then `finish`).  The blocks are `apart`
-    in the sequence; where they are not neighbours, `finish` stores the results."""
+    in the sequence; where they are not neighbours, `finish` stores the results.  `more`: other scratch arrays by name."""
     count = sizes.product(node.out.shape)
     kernel = bare_kernel(node, name, node.inputs, [node.out])
     kernel.sizes = [count]
@@ -163,11 +166,14 @@ def _kernel(node: Node, name: str, code: str, per_block: int, stores: list[str],
         base = first * {per_block}
         for k in range(smaller({BLOCKS * per_block}, count - base)):
             y0[base + k] = made[k]"""
+    arrays = {"made": Scratch(code, BLOCKS * per_block), "words": Scratch("u64", BLOCKS * 4), **(more or {})}
+    kernel.forms = list(dict.fromkeys(arrays.values()))
+    scratch = "\n".join(f"    {array} = {form.name}()" for array, form in arrays.items())
     params = ", ".join(p.name for p in kernel.params)
     kernel.source = f"""def {name}({params}, sizes, begin, end):
     count = sizes[0]
 {START}
-    made, words = scratch_{code}_{BLOCKS * per_block}(), scratch_u64_{BLOCKS * 4}(){scratch}
+{scratch}
     for q in range(begin, end):
         first = q * {BLOCKS}
         for b in range({BLOCKS}):

@@ -4,7 +4,6 @@ It is written instruction by instruction: from loops in a kernel's text, LLVM wo
 """
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..kernel import WIDTH
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from llvmlite import ir
 
 
-PATTERN = re.compile(r"\bproduct_(f32|f64)x(\d+)_(\d+)\b")
 # what the kernel's sizes argument holds.  `..._along`: whether the terms of a sum lie next to each other in that factor;
 # `turned`: L is the second factor, R the first, and the result C transposed
 SIZES = ("left_offset", "left_batch", "left_leading", "left_along", "right_offset", "right_batch", "right_leading",
@@ -32,7 +30,7 @@ FAR = 256               # rows of a transposed L that lie a multiple of this apa
 SPREAD = DEPTH + 16     # between the copied rows of L: not a power of two, which would fall on one set of the cache
 
 
-class Form(NamedTuple):
+class Product(NamedTuple):
     """C[rows, columns] = L @ R in tiles of `tall` rows and two vectors of `lanes` elements."""
 
     code: str
@@ -43,31 +41,25 @@ class Form(NamedTuple):
     def name(self) -> str:
         return f"product_{self.code}x{self.lanes}_{self.tall}"
 
+    def instruction(self) -> Instruction:
+        """product(L, R, C, sizes, item)"""
+        pointer = self.code + "*"
+
+        def write(builder: ir.IRBuilder, *args: ir.Value) -> None:
+            call_outlined(builder, self.name, list(args), lambda inner, given: _Writer(self, inner, given).write(), small=True)
+
+        return fixed("", pointer, pointer, pointer, "i64*", "i64", heavy=True)(write)
+
 
 def widest(code: str) -> int:
     """Columns of a strip, at most."""
     return PANEL_BYTES // (DEPTH * WIDTH[code])
 
 
-def named_in(source: str) -> dict[str, Instruction]:
-    """The instructions for all such names in a kernel's text: product(L, R, C, sizes, item)."""
-    return {match.group(): _instruction(Form(match.group(1), int(match.group(2)), int(match.group(3))))
-            for match in PATTERN.finditer(source)}
-
-
-def _instruction(form: Form) -> Instruction:
-    pointer = form.code + "*"
-
-    def write(builder: ir.IRBuilder, *args: ir.Value) -> None:
-        call_outlined(builder, form.name, list(args), lambda inner, given: _Writer(form, inner, given).write(), small=True)
-
-    return fixed("", pointer, pointer, pointer, "i64*", "i64", heavy=True)(write)
-
-
 class _Writer:
     """Writes the function for one item."""
 
-    def __init__(self, form: Form, builder: ir.IRBuilder, args: Any):
+    def __init__(self, form: Product, builder: ir.IRBuilder, args: Any):
         self.form, self.b = form, builder
         self.left, self.right, self.y, sizes, item = args
         self.item = Word(builder, item)

@@ -18,7 +18,7 @@ from ..kernel import Kernel
 from ..views import matrix_view
 from . import cpu_features
 from .kernel_text import KernelText
-from .product_code import NARROWEST, SIZES, TURNED_ROWS, Form, widest
+from .product_code import NARROWEST, SIZES, TURNED_ROWS, Product, widest
 from .vectors import lane_count
 
 FEW = 64                # rows up to which the other factor is better not turned
@@ -50,9 +50,9 @@ def emit(node: Node) -> Kernel:
     strips, blocks = (columns + strip - 1) // strip, (rows + block - 1) // block
     text.sizes = [*left[1:], *right[1:], int(turned), terms, rows, columns, strips, blocks, block, strip]
     assert len(text.sizes) == len(SIZES)
-    form = Form(text.code, lane_count(text.code), 8 if cpu_features.vector_registers() >= 32 else 4)
+    form = Product(text.code, lane_count(text.code), 8 if cpu_features.vector_registers() >= 32 else 4)
     text.line(1, "for item in range(begin, end):")
-    text.line(2, f"{form.name}(x0, x1, y0, sizes, item)")
+    text.line(2, f"{text.named(form)}(x0, x1, y0, sizes, item)")
     work = terms * min(block, rows, key=sizes.hint_of) * min(strip, columns, key=sizes.hint_of)
     return text.kernel([left[0], right[0]], batch * blocks * strips, (0.01, work))
 

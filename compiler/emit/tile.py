@@ -6,12 +6,11 @@ k runs through up to four nested loops, each with a count (at least 1) and the s
 is such a sum, and so are its two gradients.  LLVM's loop vectoriser does not find this form by itself: it needs an
 accumulator per row and vector that lives in a register for the whole sum, so the instructions are written here.
 
-A tile's name says its form, and the instruction is made from the name: `tile_f32x16_14x2x3_add_rest5` has 14 rows and 2
-vectors of 16 float32, the last with 5 valid columns, loops 3 deep, and adds to what y holds.
+A tile's name says its form: `tile_f32x16_14x2x3_add_rest5` has 14 rows and 2 vectors of 16 float32, the last with 5 valid
+columns, loops 3 deep, and adds to what y holds.
 """
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from llvmlite import ir
 
 
-PATTERN = re.compile(r"\btile_(f32|f64)x(\d+)_(\d+)x(\d+)x(\d+)(_add)?(?:_rest(\d+))?(_rare)?\b")
 LATENCY = 4             # cycles of a fused multiply-add: fewer accumulators than twice that many leave the unit waiting
 
 
@@ -48,6 +46,11 @@ class Tile(NamedTuple):
     @property
     def columns(self) -> int:
         return self.vectors * self.lanes
+
+    def instruction(self) -> Instruction:
+        """tile(x, x_at, x_step, w, w_at, y, y_at, y_step, count, x step, w step, count, ...); all but x, w, y int64."""
+        codes = [self.code + "*" if name in ("x", "w", "y") else "i64" for name in _argument_names(self)]
+        return fixed("", *codes, heavy=True)(lambda builder, *args: call(builder, self, list(args)))
 
 
 def cut(code: str, rows: int | None, columns: int) -> list[tuple[int, int, int]]:
@@ -73,22 +76,6 @@ def cut(code: str, rows: int | None, columns: int) -> list[tuple[int, int, int]]
 def _cycles(rows: int, vectors: int) -> float:
     """Cycles of one step of the innermost loop: arithmetic, loads or latency, whichever takes longest."""
     return max(rows * vectors / 2, (rows + vectors) / 2, LATENCY)
-
-
-def named_in(source: str) -> dict[str, Instruction]:
-    """The instructions for all tile names in a kernel's text."""
-    found = {}
-    for match in PATTERN.finditer(source):
-        code, lanes, rows, vectors, depth, add, rest, rare = match.groups()
-        found[match.group()] = _instruction(Tile(code, int(lanes), int(rows), int(vectors), int(depth), bool(add),
-                                                 int(rest or 0), bool(rare)))
-    return found
-
-
-def _instruction(tile: Tile) -> Instruction:
-    """tile(x, x_at, x_step, w, w_at, y, y_at, y_step, count, x step, w step, count, ...); all but x, w, y int64."""
-    codes = [tile.code + "*" if name in ("x", "w", "y") else "i64" for name in _argument_names(tile)]
-    return fixed("", *codes, heavy=True)(lambda builder, *args: call(builder, tile, list(args)))
 
 
 def _argument_names(tile: Tile) -> list[str]:

@@ -1,13 +1,24 @@
 """The instructions that a kernel's text may name."""
 from __future__ import annotations
 
-from . import product_code, tile, winograd_code
-from .intrinsics import namespace, scratch_arrays
+from collections.abc import Iterable
+from typing import Any
+
+from .instruction import Form, Instruction
+from .intrinsics import namespace
+from .product_code import Product
+from .tile import Tile
+from .winograd_code import Transformation
+from .words import Scratch
+
+FORMS: dict[str, Any] = {form.__name__: form for form in (Product, Scratch, Tile, Transformation)}
 
 
-def names_in(source: str) -> dict:
-    """{name: instruction} for what `source` may name."""
-    found = {**namespace(), **scratch_arrays(source)}
-    for part in (tile, product_code, winograd_code):
-        found.update(part.named_in(source))
-    return found
+def names(forms: Iterable[Form]) -> dict[str, Instruction]:
+    """{name: instruction} for what a text may name that has these forms."""
+    return {**namespace(), **{form.name: form.instruction() for form in forms}}
+
+
+def forms_from(written: Iterable[list]) -> list[Form]:
+    """The forms that a list [name of the class, fields ...] each tells, as JSON carries them."""
+    return [FORMS[name](*fields) for name, *fields in written]

@@ -14,8 +14,8 @@ from .. import winograd
 from ..ir import Node, Value
 from ..kernel import WIDTH, Kernel
 from .convolve import TileText
-from .tile import Tile
-from .winograd_code import Form
+from .winograd_code import Transformation
+from .words import Scratch
 
 SIZE, PRODUCTS = winograd.SIZE, winograd.SIZE ** 2
 # The scratch arrays of an item stay in the second-level cache, and on the stack.
@@ -60,9 +60,10 @@ class _Text(TileText):
     def transform(self, indent: int, kind: str, down: int, across: int, source: str, target: str, channels: int | str) -> None:
         """A tile's transformation, which may find something `wrong`: infinite or not a number."""
         found = "wrong += " if kind == "result" else ""
-        self.line(indent, f"{found}{Form(kind, self.code, down, across).name}({source}, {target}, {channels})")
+        form = self.named(Transformation(kind, self.code, down, across))
+        self.line(indent, f"{found}{form}({source}, {target}, {channels})")
 
-    def multiply(self, indent: int, rows: int, columns: str, write: Callable[[Tile, str, str], str], add: bool = False) -> None:
+    def multiply(self, indent: int, rows: int, columns: str, write: Callable[[str, str, str], str], add: bool = False) -> None:
         """All products, by register tiles; write(tile, first row, first column) is the call for product p."""
         self.line(indent, f"for p in range({PRODUCTS}):")
         self.line(indent + 1, f"for u in range(0, {columns}, {self.unit}):")
@@ -77,8 +78,8 @@ def emit_forward(node: Node) -> Kernel:
     most = PIXEL_BYTES // (PRODUCTS * WIDTH[text.code])
     tiles = min(TILES, most // channels)
     _give_taps(text, node, w.shape)
-    text.line(1, f"pixels = scratch_{text.code}_{PRODUCTS * most}()")
-    text.line(1, f"products = scratch_{text.code}_{PRODUCTS * TILES * text.most_out}()")
+    text.line(1, f"pixels = {text.named(Scratch(text.code, PRODUCTS * most))}()")
+    text.line(1, f"products = {text.named(Scratch(text.code, PRODUCTS * TILES * text.most_out))}()")
     text.line(1, "for q in range(begin, end):")
     text.lines_at(2, [f"first = q * {tiles}", f"count = smaller({tiles}, total - first)", "wrong = 0"])
     text.line(2, "for t in range(count):")
@@ -87,7 +88,7 @@ def emit_forward(node: Node) -> Kernel:
                    f"pixels, t * channels, {SIZE * tiles} * channels, {tiles} * channels", "channels")
     text.line(2, "for b in range(0, out, block):")
     text.multiply(3, tiles, "block", lambda tile, row, column: (
-        f"{tile.name}(pixels, (p * {tiles} + {row}) * channels, channels, x1, p * channels * out + b + {column}, "
+        f"{tile}(pixels, (p * {tiles} + {row}) * channels, channels, x1, p * channels * out + b + {column}, "
         f"products, (p * {tiles} + {row}) * block + {column}, block, channels, 1, out)"))
     text.line(3, "for t in range(count):")
     text.position(4, "(first + t)")
@@ -100,7 +101,7 @@ def emit_forward(node: Node) -> Kernel:
     text.line(5, f"for u in range(0, out, {text.unit}):")
     text.depth, text.rare = 3, True
     text.tiles(6, text.across, text.unit, lambda tile, row, column: (
-        f"{tile.name}(x0, x_at + i * x_row + {row} * channels, channels, x2, first_tap + u + {column}, "
+        f"{tile}(x0, x_at + i * x_row + {row} * channels, channels, x2, first_tap + u + {column}, "
         f"y0, y_at + i * y_row + {row} * out + u + {column}, out, {kh}, x_row, {kw} * tap, {kw}, channels, tap, "
         f"channels, 1, out)"))
     items = (text.tiles_in_all + tiles - 1) // tiles
@@ -116,7 +117,7 @@ def emit_weights(node: Node) -> Kernel:
     _give_taps(text, node, w.shape)
     text.given("step", channels * out)
     text.line(1, "for c in range(begin, end):")
-    text.line(2, f"{Form('weights', text.code, kh, kw).name}(x0, first_tap + c * out, {kw} * tap, tap, "
+    text.line(2, f"{text.named(Transformation('weights', text.code, kh, kw))}(x0, first_tap + c * out, {kw} * tap, tap, "
                  f"y0, c * out, {SIZE} * step, step, out)")
     return text.kernel([w], channels, (0.5, SIZE * SIZE * out))
 
@@ -140,7 +141,7 @@ def emit_filter_gradient(node: Node) -> Kernel:
     for name, value in (("chunks", chunks), ("blocks", blocks), ("across", out // text.block), ("tap", channels * out)):
         text.given(name, value)
     for name, count in (("pixels", TERMS * inner), ("weights", TERMS * text.most_out), ("products", inner * text.most_out)):
-        text.line(1, f"{name} = scratch_{text.code}_{PRODUCTS * count}()")
+        text.line(1, f"{name} = {text.named(Scratch(text.code, PRODUCTS * count))}()")
     text.line(1, "for q in range(begin, end):")
     text.lines_at(2, [
         "chunk = quotient(q, blocks)", "down = quotient(q - chunk * blocks, across)", f"first_in = down * {inner}",
@@ -158,7 +159,7 @@ def emit_filter_gradient(node: Node) -> Kernel:
     text.transform(4, "weights", text.down, text.across, "x1, y_at + first_out, y_row, out",
                    f"weights, t * block, {SIZE * TERMS} * block, {TERMS} * block", "block")
     text.multiply(3, inner, "block", lambda tile, row, column: (
-        f"{tile.name}(pixels, p * {TERMS * inner} + {row}, 1, weights, p * {TERMS} * block + {column}, "
+        f"{tile}(pixels, p * {TERMS * inner} + {row}, 1, weights, p * {TERMS} * block + {column}, "
         f"products, (p * {inner} + {row}) * block + {column}, block, count, {inner}, block)"), add=True)
     text.line(2, f"for k in range({inner}):")
     text.transform(3, "result", kh, kw, f"products, k * block, {SIZE * inner} * block, {inner} * block",
@@ -174,7 +175,7 @@ def emit_filter_gradient(node: Node) -> Kernel:
     text.line(5, f"for u in range(0, block, {text.unit}):")
     text.depth, text.rare = 2, True
     text.tiles(6, inner, text.unit, lambda tile, row, column: (
-        f"{tile.name}(x0, x_at + {row}, 1, x1, y_at + first_out + u + {column}, y0, part + a * tap + {row} * out + u + {column}, "
+        f"{tile}(x0, x_at + {row}, 1, x1, y_at + first_out + u + {column}, y0, part + a * tap + {row} * out + u + {column}, "
         f"out, {text.down}, x_row, y_row, {text.across}, channels, out)"), add=True)
     per_chunk = (text.tiles_in_all + chunks - 1) // chunks
     return text.kernel([x, dy], chunks * blocks, (0.02, per_chunk * (PRODUCTS * inner * text.block)))

@@ -7,7 +7,6 @@ products are made of, and `winograd_result_f32x16_4x4` gives 4 x 4 results.
 """
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import winograd
@@ -23,10 +22,8 @@ if TYPE_CHECKING:
 
     from ..winograd_matrices import Matrix
 
-PATTERN = re.compile(r"\bwinograd_(pixels|weights|result)_(f32|f64)x(\d+)_(\d)x(\d)\b")
 
-
-class Form(NamedTuple):
+class Transformation(NamedTuple):
     """`kind`: which of the matrices of `winograd`; `down`, `across`: rows and columns outside of the transformed tile."""
 
     kind: str
@@ -38,31 +35,22 @@ class Form(NamedTuple):
     def name(self) -> str:
         return f"winograd_{self.kind}_{self.code}x{lane_count(self.code)}_{self.down}x{self.across}"
 
+    def instruction(self) -> Instruction:
+        """transform(x, at, step between rows, step between columns, to, at, step, step, channels) gives 1 if a number that it
+        stores is infinite or NaN, else 0 (`result`; the others always 0)."""
+        pointer = self.code + "*"
 
-def named_in(source: str) -> dict[str, Instruction]:
-    """The instructions for all such names in a kernel's text:
+        def write(builder: ir.IRBuilder, *args: ir.Value) -> ir.Value:
+            return call_outlined(builder, self.name, list(args), lambda inner, given: _Writer(self, inner).write(*given),
+                                 small=True, result=llvm_type("i64"))
 
-        transform(x, at, step between rows, step between columns, to, at, step, step, channels)
-
-    gives 1 if a number that it stores is infinite or NaN, else 0 (`result`; the others always 0)."""
-    return {m.group(): _instruction(Form(m.group(1), m.group(2), int(m.group(4)), int(m.group(5))))
-            for m in PATTERN.finditer(source)}
-
-
-def _instruction(form: Form) -> Instruction:
-    pointer = form.code + "*"
-
-    def write(builder: ir.IRBuilder, *args: ir.Value) -> ir.Value:
-        return call_outlined(builder, form.name, list(args), lambda inner, given: _Writer(form, inner).write(*given),
-                             small=True, result=llvm_type("i64"))
-
-    return fixed("i64", pointer, "i64", "i64", "i64", pointer, "i64", "i64", "i64", "i64", heavy=True)(write)
+        return fixed("i64", pointer, "i64", "i64", "i64", pointer, "i64", "i64", "i64", "i64", heavy=True)(write)
 
 
 class _Writer:
     """Writes the function for one tile."""
 
-    def __init__(self, form: Form, builder: ir.IRBuilder):
+    def __init__(self, form: Transformation, builder: ir.IRBuilder):
         self.form, self.b = form, builder
         self.vectors = Vectors(builder, form.code, lane_count(form.code))
         name = f"llvm.fmuladd.v{self.vectors.lanes}{form.code}"

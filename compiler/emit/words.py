@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
-from .instruction import llvm_type
+from .instruction import Instruction, fixed, llvm_type
 
 if TYPE_CHECKING:
     from llvmlite import ir
@@ -129,3 +129,18 @@ def scratch(builder: ir.IRBuilder, code: str, count: int) -> ir.Value:
         space = builder.alloca(llvm_type(code), operand(count))
         space.align = 64
     return space
+
+
+class Scratch(NamedTuple):
+    """The form of an array on the stack of a kernel, named by `scratch_CODE_COUNT()`."""
+
+    code: str
+    elements: int
+
+    @property
+    def name(self) -> str:
+        return f"scratch_{self.code}_{self.elements}"
+
+    def instruction(self) -> Instruction:
+        """scratch() gives where the array begins."""
+        return fixed(self.code + "*")(lambda builder: scratch(builder, self.code, self.elements))

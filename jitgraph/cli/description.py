@@ -30,8 +30,8 @@ class Kernel(TypedDict):
     """A compiled kernel."""
 
     name: str
-    source: str
-    """Python source; what follows `  # ` on a line says which op and user line it came from."""
+    lines: list[tuple[str, str]]
+    """Python source line by line, with the op and user line that each came from, or nothing."""
     reads: Any
     writes: Any
     bytes: Any
@@ -93,16 +93,3 @@ def listed(value: Any) -> str:
 def kernel_of_node(signature: Signature) -> dict[str, int]:
     """Return {op name: index of the kernel that computes it}; ops that no kernel computes are not in it."""
     return {op["name"]: index for index, kernel in enumerate(signature["kernels"]) for op in kernel["ops"]}
-
-
-def split_source(source: str) -> list[tuple[str, str]]:
-    """Return (code, note) per line: the note is the comment that the compiler put at the end of the line.
-
-    >>> split_source("v = a * b   # mul  model.py:12")
-    [('v = a * b', 'mul  model.py:12')]
-    """
-    rows = []
-    for line in source.rstrip("\n").split("\n"):
-        code, mark, note = line.partition("  # ")
-        rows.append((code.rstrip(), note.strip()) if mark and code.strip() else (line, ""))
-    return rows

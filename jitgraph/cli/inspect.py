@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jitgraph.cli.description import Kernel, Signature, kernel_of_node, listed, quantity, split_source
+from jitgraph.cli.description import Kernel, Signature, kernel_of_node, listed, quantity
 from jitgraph.cli.failure import Failure, Interrupted
 from jitgraph.cli.run import Arguments, AsModule, Jit, Script, settle
 
@@ -190,7 +190,7 @@ def _print_kernel(out: Console, kernel: Kernel) -> None:
     heading = [f"{ops} op{'' if ops == 1 else 's'}", f"reads {listed(kernel['reads'])}", f"writes {listed(kernel['writes'])}"]
     heading += [quantity(kernel["bytes"]), "parallel" if kernel["parallel"] else "serial", origin]
     say(out, Text.assemble(("kernel " + kernel["name"], "bold"), "   " + "   ".join(part for part in heading if part)))
-    rows = split_source(kernel["source"])
+    rows = kernel["lines"]
     code = Syntax("\n".join(line for line, _ in rows), "python", background_color="default", theme="ansi_dark")
     beside = Text("\n".join(note for _, note in rows), style="dim")
     page = Table.grid(padding=(0, 4, 0, 2))

@@ -61,8 +61,11 @@ def signature():
         "kernels": [
             {
                 "name": "matmul_relu",
-                "source": "def matmul_relu(a, out, begin, end):\n    for i in range(begin, end):\n"
-                "        out[i] = max(a[i] < 2, 0)  # Relu  model.py:4\n",
+                "lines": [
+                    ("def matmul_relu(a, out, begin, end):", ""),
+                    ("    for i in range(begin, end):", ""),
+                    ("        out[i] = max(a[i] < 2, 0)", "Relu  model.py:4"),
+                ],
                 "reads": ["x", "scope/w"],
                 "writes": ["scope/Relu"],
                 "bytes": 4096,

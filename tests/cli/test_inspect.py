@@ -7,7 +7,7 @@ import pytest
 
 from jitgraph import compat
 from jitgraph.cli import main
-from jitgraph.cli.description import kernel_of_node, listed, quantity, split_source
+from jitgraph.cli.description import kernel_of_node, listed, quantity
 from jitgraph.cli.page import picture, render
 from jitgraph.compiler import show
 
@@ -144,7 +144,6 @@ def test_small_words():
         "12 n bytes",
     ]
     assert listed(["a", 1]) == "a 1" and listed(None) == "" and listed(3) == "3"
-    assert split_source("# whole line\na = b  # mul  x.py:1\n") == [("# whole line", ""), ("a = b", "mul  x.py:1")]
 
 
 def test_ops_know_their_kernel(signature):

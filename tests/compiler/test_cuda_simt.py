@@ -220,7 +220,7 @@ def by_cpu(run):
     if not llvm.get_host_cpu_features().get("fma", True):
         pytest.skip("this CPU has no fused multiply-add, so its elementary functions round twice where a GPU rounds once")
     kernel = cpu.emit(run.kernels[0])
-    code = native.compile_function(kernel.source, kernel.name, native.memory_codes(kernel), "kernel")
+    code = native.compile_function(kernel.source, kernel.name, native.memory_codes(kernel), "kernel", forms=kernel.forms)
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), native.target_machine(jit=True, codemodel="large"))
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()

@@ -309,7 +309,7 @@ def test_powers_of_two_by_an_instruction_or_in_two_steps(monkeypatch, name, dtyp
     found = []
     for has_ldexp in {False, cpu_features.has_ldexp()}:
         names = {name: elementary_instruction(FUNCTIONS[name], has_fma=cpu_features.has_fma(), has_ldexp=has_ldexp)}
-        monkeypatch.setattr(vocabulary, "names_in", lambda source, names=names: names)
+        monkeypatch.setattr(vocabulary, "names", lambda forms, names=names: names)
         found.append(apply_loop(compile_loop(name, dtype)[0], x))
     wanted = machine.evaluate(FUNCTIONS[name], x)
     for got in found:

@@ -40,7 +40,7 @@ def call(function, arrays, sizes=(0,), begin=0, end=1):
 def both(source, codes):
     """The function as the translator makes it and as Numba does; the first may raise Untranslatable."""
     name = re.match(r"def (\w+)", source).group(1)
-    ours = native.compile_module(translate(source, name, codes, "ours", vocabulary.names_in(source)))
+    ours = native.compile_module(translate(source, name, codes, "ours", vocabulary.names([])))
     from jitgraph.compiler.emit.numba_compile import compile_by_numba
 
     return load(ours, "ours"), load(compile_by_numba(source, name, codes, "numbas"), "numbas")
@@ -58,7 +58,7 @@ def kernels_of(build):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_kernel_is_translated(name):
     for kernel in kernels_of(PROGRAMS[name]):
-        translate(kernel.source, kernel.name, native.memory_codes(kernel), "kernel", vocabulary.names_in(kernel.source))
+        translate(kernel.source, kernel.name, native.memory_codes(kernel), "kernel", vocabulary.names(kernel.forms))
 
 
 OPERATORS = "+ - * & | ^ << >> == != < <= > >=".split()
@@ -75,7 +75,7 @@ def test_operators_mean_what_they_mean_to_numba(a, b):
         lines = f"def one(x0, x1, y0, sizes, begin, end):\n    for i in range(begin, end):\n        y0[i] = {line}\n    return 0\n"
         result = "f64" if line.startswith("f64") else "i64"
         try:
-            translate(lines, "one", [a, b, result], "one", vocabulary.names_in(lines))
+            translate(lines, "one", [a, b, result], "one", vocabulary.names([]))
         except Untranslatable:
             continue
         wanted.append((line, result))
@@ -166,7 +166,7 @@ def test_what_is_not_in_the_subset_is_left_to_numba(line):
     source = f"def other(x0, x1, y0, sizes, begin, end):\n    {line}\n    return 0\n"
     ast.parse(source)
     with pytest.raises(Untranslatable):
-        translate(source, "other", ["f32", "i64", "f32"], "other", vocabulary.names_in(source))
+        translate(source, "other", ["f32", "i64", "f32"], "other", vocabulary.names([]))
     assert native.translated(source, "other", ["f32", "i64", "f32"], "other") is None
 
 
@@ -182,4 +182,4 @@ def test_codes_and_types():
     for code in (*NUMPY, "b1", "f32*", "i64*"):
         assert code_of(numba_type(code)) == code
         assert str(llvm_type(code)).endswith("*") == code.endswith("*") or "ptr" in str(llvm_type(code))
-    assert all(isinstance(i, Instruction) for i in vocabulary.names_in("").values())
+    assert all(isinstance(i, Instruction) for i in vocabulary.names([]).values())

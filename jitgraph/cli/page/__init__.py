@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from jitgraph.cli.description import Node, Signature, kernel_of_node, listed, quantity, split_source
+from jitgraph.cli.description import Node, Signature, kernel_of_node, listed, quantity
 from jitgraph.cli.page import layered
 
 LARGEST_DRAWN = 3000
@@ -46,7 +46,7 @@ def render(signatures: list[Signature], title: str) -> str:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("jitgraph.cli.page", "."), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"quantity": quantity, "listed": listed, "source": _coloured}
+    environment.filters |= {"quantity": quantity, "listed": listed, "coloured": _coloured}
     environment.globals["node_height"] = layered.HEIGHT
     pictures = [picture(signature) for signature in signatures]
     template = environment.get_template("inspect.html.j2")
@@ -100,14 +100,13 @@ def _curve(points: list[tuple[float, float]]) -> str:
     return "".join(parts)
 
 
-def _coloured(source: str) -> list[tuple[Any, str]]:
+def _coloured(rows: list[tuple[str, str]]) -> list[tuple[Any, str]]:
     """Return (code as HTML with coloured words, note) per line of a kernel's source."""
     from markupsafe import Markup
     from pygments import highlight
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import PythonLexer
 
-    rows = split_source(source)
     code = "\n".join(line for line, _ in rows)
     html = highlight(code, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True, classprefix="c-"))
     return [(Markup(line), note) for line, (_, note) in zip(html.split("\n"), rows)]
