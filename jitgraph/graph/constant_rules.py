@@ -113,6 +113,6 @@ def shape_of(tensor: Any, value_of: Any) -> Any:
     """The static shape of an input, or the shape of its value if that is known."""
     shape = tensor._shape
     if shape is None or None in shape:
-        value = value_of.folded(tensor)
+        value = value_of(tensor)
         return shape if value is None else value.shape
     return shape

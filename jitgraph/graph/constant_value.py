@@ -104,25 +104,44 @@ def partial_value(tensor: Tensor) -> Any:
 
 def value_for_shape(tensor: Tensor) -> Any:
     """What shape inference knows of `tensor`: as ``partial_value``, and what any operations make of constants alone."""
-    return tensor.op.attrs["value"] if tensor.op.type == "Const" else _Values().folded(tensor)
+    return tensor.op.attrs["value"] if tensor.op.type == "Const" else _Values(folding=True)(tensor)
 
 
 class _Values:
-    """The values found for one question, so that each tensor on the way is looked at once."""
+    """The values found for one question, so that each tensor on the way is looked at once.
 
-    __slots__ = ("found", "depth", "of_constants")
+    `folding`: also those that no rule follows, but which are made of constants alone.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("found", "depth", "of_constants", "folding")
+
+    def __init__(self, folding: bool = False) -> None:
         self.found: dict[Tensor, Any] = {}
         self.of_constants: dict[Any, bool] = {}     # operation -> whether it depends on constants alone
         self.depth = 0
+        self.folding = folding
 
-    def folded(self, tensor: Tensor) -> Any:
-        """The value of a tensor, also where no rule follows it but all that it is made of is constant."""
-        value = self(tensor)
-        if value is None and self._folds(tensor.op, 0):
-            value = self.found[tensor] = evaluated(tensor.op, tensor.value_index, [self.folded(t) for t in tensor.op.inputs])
-        return value
+    def __call__(self, tensor: Tensor) -> Any:
+        op = tensor.op
+        if op.type == "Const":
+            return op.attrs["value"]
+        if tensor not in self.found:
+            value = self._followed(tensor)
+            if value is None and self.folding and self._folds(op, 0):
+                value = evaluated(op, tensor.value_index, [self(t) for t in op.inputs])
+            self.found[tensor] = value
+        return self.found[tensor]
+
+    def _followed(self, tensor: Tensor) -> Any:
+        """The value by the rule of the operation."""
+        op = tensor.op
+        rule = None if op.opdef is None else op.opdef.constant
+        if rule is None or self.depth > _DEEPEST:
+            return None
+        self.depth += 1
+        value = rule(op, tensor.value_index, self)
+        self.depth -= 1
+        return _plain(value, tensor.dtype)
 
     def _folds(self, op: Any, depth: int) -> bool:
         if op.type == "Const":
@@ -132,20 +151,6 @@ class _Values:
             pure = depth < _DEEPEST and op.opdef is not None and op.opdef.pure and bool(op.inputs) and not op.opdef.placeholder
             known = self.of_constants[op] = pure and all(self._folds(t.op, depth + 1) for t in op.inputs)
         return known
-
-    def __call__(self, tensor: Tensor) -> Any:
-        op = tensor.op
-        if op.type == "Const":
-            return op.attrs["value"]
-        rule = None if op.opdef is None else op.opdef.constant
-        if rule is None or self.depth > _DEEPEST:
-            return None
-        if tensor not in self.found:
-            self.depth += 1
-            value = rule(op, tensor.value_index, self)
-            self.depth -= 1
-            self.found[tensor] = _plain(value, tensor.dtype)
-        return self.found[tensor]
 
 
 def _plain(value: Any, dtype: Any) -> Any:

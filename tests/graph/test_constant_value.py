@@ -77,3 +77,18 @@ def test_shapes_that_follow_from_values_of_constants(tf):
     assert tf.zeros(tf.cast(tf.sqrt([4.0, 9.0]), tf.int32)).shape == [2, 3]
     given = tf.placeholder_with_default([1, 1, 2], [3])
     assert tf.range(tf.size(tf.unique(given)[0])).shape.as_list() == [None]
+
+
+def test_shapes_are_known_in_part_where_one_size_is_made_of_constants(tf):
+    """The other size is fed."""
+    n, count = tf.placeholder(tf.int32, []), tf.size(tf.unique([1, 1, 2])[0])
+    rows = tf.shape(tf.dynamic_partition(tf.ones([3, 5]), [0, 0, 2], 3)[0])
+    assert tf.zeros(tf.stack([count, n])).shape.as_list() == [2, None]
+    assert tf.reshape(tf.placeholder(tf.float32), tf.concat([rows[:1], [n]], 0)).shape.as_list() == [2, None]
+
+
+def test_the_gradient_of_picking_columns_has_the_shape_of_folded_values(tf):
+    """The static shape of a dynamic partition does not say its rows, but its value is that of constants."""
+    part = tf.dynamic_partition(tf.ones([3, 5]), [0, 0, 2], 3)[0]
+    picked = tf.gather(part, tf.placeholder(tf.int64, [5, None]), axis=-1)
+    assert part.shape.as_list() == [None, 5] and tf.gradients(picked, part)[0].shape.as_list() == [2, 5]

@@ -12,7 +12,7 @@ from jitgraph.declare.op import op
 from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import constant_rules, dtypes, shape_rules
 from jitgraph.graph.composite import IndexedSlices
-from jitgraph.graph.constant_value import constant_value
+from jitgraph.graph.constant_value import constant_value, value_for_shape
 from jitgraph.graph.counting import counted_as
 from jitgraph.graph.dtypes import TypeSet
 from jitgraph.ops.arrays.join import axis_from, concat
@@ -127,7 +127,9 @@ def _axis_gradient(params: Any, indices: Any, grad: Any, axis: Any, known_axis: 
     axis, inner = axis_from(known_axis, rank), len(indices._shape)
     order = [*range(axis, axis + inner), *range(axis), *range(axis + inner, rank - 1 + inner)]
     summed = raw.UnsortedSegmentSum(raw.Transpose(grad, order), indices, full[axis])
-    return raw.Transpose(summed, [*range(1, axis + 1), 0, *range(axis + 1, rank)])
+    result = raw.Transpose(summed, [*range(1, axis + 1), 0, *range(axis + 1, rank)])
+    result.set_shape(value_for_shape(full))     # TensorFlow takes it from there: `params` may be folded constants
+    return result
 
 
 def _any_axis_gradient(params: Any, indices: Any, grad: Any, axis: Any) -> Any:
