@@ -90,7 +90,7 @@ class Division:
     def _pop(self, k: int, output: Tensor) -> bool:
         """The last element of a list that is a loop variable, and the list without it."""
         op = output.op
-        if op.type != "TensorListPopBack" or output.value_index or not self._alone(k, output, 0) or not self._unseen(k):
+        if _role(op) != "take last" or output.value_index or not self._alone(k, output, 0) or not self._unseen(k):
             return False
         self.lists.add(k)
         self._feed(op.outputs[1], TakeLast(k), ())
@@ -99,11 +99,12 @@ class Division:
     def _reads(self) -> None:
         """Elements of TensorArrays that the loop does not change, or not before they are read."""
         for op in self.operations:
-            if op.type == "TensorArrayReadV3" and self._apart(op):
+            role = _role(op)
+            if role == "read" and self._apart(op):
                 self._read_in_place(op) if is_in_place(op) else self._read(op)
-            elif op.type in ("StackPopV2", "StackPop") and self._apart(op):
+            elif role == "pop" and self._apart(op):
                 self._pop_in_place(op)
-            elif op.type == "TensorArrayElementGradient" and self._apart(op):
+            elif role == "read gradient" and self._apart(op):
                 self._read_gradient(op)
 
     def _read(self, op: Operation) -> None:
@@ -164,27 +165,27 @@ class Division:
     # storing ---------------------------------------------------------------------------------------------------
     def _is_stored(self, k: int, output: Tensor) -> bool:
         """Whether the next value of variable `k` comes about by a step of the loop, and not as a fetch."""
-        op = output.op
-        if op.type == "TensorListPushBack":
+        op, role = output.op, _role(output.op)
+        if role == "append":
             return self._alone(k, output, 0) and self._unseen(k)
-        if op.type == "TensorArrayWriteV3":
+        if role == "write":
             return not is_in_place(op) and self._alone(k, output, 3) and self._place(op.inputs[0]) is not None
-        if op.type == "AddN" and len(op.inputs) == 2 and self._alone(k, output, 0) and self._one_element(op.inputs[1]):
+        if self._adds_element(op) and self._alone(k, output, 0):
             return True
         product = self._product(k, output)
         return product is not None and self._alone(k, output, 0) and self._apart(product) and self._unseen(k)
 
     def _store(self, k: int, output: Tensor) -> Store:
         """The step that gives the next value of variable `k`."""
-        op = output.op
-        if op.type == "TensorListPushBack":
+        op, role = output.op, _role(output.op)
+        if role == "append":
             self.lists.add(k)
             return StoreLast(k, self._operand(op.inputs[1]))
-        if op.type == "TensorArrayWriteV3":
+        if role == "write":
             handle = self._place(op.inputs[0])
             assert handle is not None
             return StoreElement(op, k, handle, self._operand(op.inputs[1]), self._operand(op.inputs[2]))
-        if op.type == "AddN" and self._one_element(op.inputs[1]):
+        if self._adds_element(op):
             one = op.inputs[1].op
             flow = self._place(one.inputs[0])
             assert flow is not None
@@ -197,10 +198,13 @@ class Division:
     def _product(self, k: int, output: Tensor) -> Operation | None:
         return product_in(output, self.body.inputs[k]) if self.collects else None
 
-    def _one_element(self, tensor: Tensor) -> bool:
-        """Whether a tensor is the gradient that one read of a TensorArray sends, for this sum only."""
-        return (tensor.op.type == "TensorArrayGradientOfElement" and len(tensor._consumers) == 1
-                and self._apart(tensor.op) and self._place(tensor.op.inputs[0]) is not None)
+    def _adds_element(self, op: Operation) -> bool:
+        """Whether an operation adds the gradient that one read of a TensorArray sends, to which nothing else is added."""
+        if op.opdef is None or not op.opdef.adds or len(op.inputs) != 2:
+            return False
+        element = op.inputs[1]
+        return (_role(element.op) == "gradient of read" and len(element._consumers) == 1 and self._apart(element.op)
+                and self._place(element.op.inputs[0]) is not None)
 
     def _operand(self, tensor: Tensor) -> Operand:
         """Where the value of a tensor is after the iteration, in memory that nobody writes."""
@@ -225,16 +229,16 @@ class Division:
         if k is not None:
             return ArrayPlace(k)
         op = handle.op
-        around = self._array(op.inputs[0]) if op.type == "TensorArrayGradV3" and is_in_place(op) else None
+        around = self._array(op.inputs[0]) if _role(op) == "gradient array" and is_in_place(op) else None
         return None if around is None else ArrayPlace(around.variable, (*around.sources, op.attrs["source"]))
 
     def _is_first(self, flow: Tensor) -> bool:
         """Whether a flow says of nothing in the iteration that it must come before."""
         while flow not in self.places:
             op = flow.op
-            if op.type == "Identity" and all(c.type == "TensorArrayGradV3" for c in op.control_inputs):
+            if _forwards(op) and all(_role(c) == "gradient array" for c in op.control_inputs):
                 flow = op.inputs[0]
-            elif op.type == "TensorArrayGradV3" and is_in_place(op):
+            elif _role(op) == "gradient array" and is_in_place(op):
                 flow = op.inputs[1]
             else:
                 return False
@@ -245,7 +249,7 @@ class Division:
         stack = list(flow._consumers)
         while stack:
             op = stack.pop()
-            if op.type not in ("Add", "AddV2", "AddN", "Identity") or op in self.waited:
+            if not (_forwards(op) or op.opdef is not None and op.opdef.adds) or op in self.waited:
                 return False
             stack.extend(op.outputs[0]._consumers)
         return True
@@ -256,11 +260,11 @@ class Division:
         for op in self.operations:
             if not self._apart(op):
                 continue
-            if op.type in ("StackPushV2", "StackPush"):
+            if _role(op) == "push":
                 k = self._place(op.inputs[0])
                 if k is not None and not op.outputs[0]._consumers and len(self.body.inputs[k]._consumers) == 1:
                     found.append(op)
-            elif op.type == "TensorArrayWriteV3" and is_in_place(op):
+            elif _role(op) == "write" and is_in_place(op):
                 if self._array(op.inputs[0]) is not None and self._is_first(op.inputs[3]) and self._is_last(op.outputs[0]):
                     found.append(op)
                     self._feed(op.outputs[0], TakeFlow())
@@ -268,7 +272,7 @@ class Division:
 
     def _change(self, op: Operation) -> Change:
         """The step that does what such an operation does."""
-        if op.type in ("StackPushV2", "StackPush"):
+        if _role(op) == "push":
             k = self._place(op.inputs[0])
             assert k is not None
             return PushOnStack(op, k, self._operand(op.inputs[1]))
@@ -290,3 +294,13 @@ class Division:
         into = self.body.inputs[k]
         return (self._apart(output.op) and output.op.inputs[position] is into and not output._consumers
                 and len(into._consumers) == 1 and self.body.outputs.count(output) == 1)
+
+
+def _role(op: Operation) -> str | None:
+    """What an operation does with an element of a TensorArray, a list or a stack."""
+    return None if op.opdef is None else op.opdef.element
+
+
+def _forwards(op: Operation) -> bool:
+    """Whether an operation's value is that of its input."""
+    return op.opdef is not None and op.opdef.forwards and not op.opdef.state

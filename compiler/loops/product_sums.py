@@ -18,7 +18,7 @@ def product_in(tensor: Tensor, total: Tensor) -> Operation | None:
     """The MatMul that a loop adds to its variable `total` in each iteration, where `tensor` is the next value; None if
     it is not such a sum, or too small."""
     op = tensor.op
-    if op.type not in ("AddN", "Add", "AddV2") or len(op.inputs) != 2 or op.inputs[0] is not total:
+    if op.opdef is None or not op.opdef.adds or len(op.inputs) != 2 or op.inputs[0] is not total:
         return None
     product, shape = op.inputs[1], total._shape
     if product.op.type != "MatMul" or len(product._consumers) != 1 or product.dtype.name not in ("float32", "float64"):

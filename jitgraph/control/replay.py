@@ -23,7 +23,7 @@ from jitgraph.graph.function_graph import (
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
-from jitgraph.tensor_arrays.in_place_ops import POPS, is_in_place, refuse_second_gradient
+from jitgraph.tensor_arrays.in_place_ops import is_in_place, refuse_second_gradient
 from jitgraph.tensor_arrays.tensor_list_ops import empty_list, popped
 
 PASSING = ("Print", "PrintV2")      # their value is their input: repeated as an Identity, so that nothing is shown twice
@@ -182,7 +182,7 @@ def record_of(function: FunctionGraph) -> Tensor | None:
     for op in _needed(function):
         if is_variable(op) or op.type in PASSING or not op.outputs or op.opdef is None:
             continue
-        if op.type in POPS:
+        if op.opdef.element == "pop":
             refuse_second_gradient(op)
         if op.opdef.calls:
             exposed = expose(op)

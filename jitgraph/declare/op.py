@@ -97,7 +97,8 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
        outward: bool = False, hands_on: bool = False, asks: bool = False, moves: str | None = None,
        renamed: dict[str, str] | None = None, constant: Callable | None = None, static: bool = False,
        of_shape: Callable | None = None, symbolic: bool | Callable = False, placeholder: bool = False, forwards: bool = False,
-       variable: str | None = None, assigns: bool = False, needs_value: bool = True, idle: bool = False,
+       adds: bool = False, element: str | None = None, variable: str | None = None, assigns: bool = False,
+       needs_value: bool = True, idle: bool = False,
        recurring: bool = False, costly: bool = False, flops: Callable | None = None, gradient_of: tuple[int, ...] | None = None,
        gradient_differs: str = "", origin: str = "", **type_sets: Any) -> Callable[[Callable], OpBuilder]:
     """Declares an op whose body is its NumPy meaning.  See the module's docstring, and ``OpDef`` for the arguments."""
@@ -109,8 +110,9 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
                          context=context, effect=effect, outward=outward,
                          hands_on=hands_on, asks=asks, moves=moves, renamed=renamed or {}, constant=constant,
                          static=static, of_shape=of_shape,
-                         symbolic=symbolic, placeholder=placeholder, forwards=forwards, variable=variable, assigns=assigns,
-                         needs_value=needs_value, idle=idle, recurring=recurring, costly=costly, flops=flops,
+                         symbolic=symbolic, placeholder=placeholder, forwards=forwards, adds=adds, element=element,
+                         variable=variable, assigns=assigns, needs_value=needs_value, idle=idle, recurring=recurring,
+                         costly=costly, flops=flops,
                          gradient_of=gradient_of, gradient_differs=gradient_differs, origin=origin)
 
     return declare
@@ -119,13 +121,14 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
 def elementwise(signature: str, *, shape: Callable | None = None, grad: Callable | None = None,
                 stateful: bool = False, checks: bool = False, reference: Callable | None = None,
                 samples: Callable | None = None, constant: Callable | None = None, static: bool = False,
-                symbolic: bool | Callable = False, gradient_differs: str = "", **type_sets: Any) -> Callable[[Callable], OpBuilder]:
+                symbolic: bool | Callable = False, adds: bool = False, gradient_differs: str = "",
+                **type_sets: Any) -> Callable[[Callable], OpBuilder]:
     """Declares an op whose body is a scalar expression in prims, applied to each element with broadcasting."""
 
     def declare(body: Callable) -> OpBuilder:
         builder = _register(signature, type_sets, body, scalar=body, shape=shape or shape_rules.broadcast,
                             grad=grad, stateful=stateful, checks=checks, reference=reference, samples=samples,
-                            constant=constant, static=static, symbolic=symbolic, gradient_differs=gradient_differs)
+                            constant=constant, static=static, symbolic=symbolic, adds=adds, gradient_differs=gradient_differs)
         builder.opdef.value = _scalar_value(builder.opdef)
         return builder
 

@@ -45,6 +45,10 @@ class OpDef:
     sizes that have no number yet; or the function that does.  ``placeholder``: a feed may give its value, and must if it
     has no inputs.  ``forwards``: its value is that of its input, or of the variable that it reads: it takes no code.
 
+    ``adds``: its value is the sum of its inputs.  ``element``: what it does with one element of a TensorArray, a list or a
+    stack: "read", "write", "take last", "append", "push", "pop"; "read gradient" of a TensorArray's, "gradient of read", and
+    "gradient array", which makes the array of gradients.
+
     What it is to a variable: ``variable``: it is one, "reference" or "resource".  ``assigns``: it gives one a whole new
     value, perhaps of another shape.  ``needs_value`` is False for what works on a variable that has no value yet.
 
@@ -87,6 +91,8 @@ class OpDef:
     symbolic: bool | Callable = False
     placeholder: bool = False
     forwards: bool = False
+    adds: bool = False
+    element: str | None = None
     variable: str | None = None
     assigns: bool = False
     needs_value: bool = True

@@ -22,7 +22,6 @@ from jitgraph.tensor_arrays.in_place_arrays import ArrayInPlace, StackInPlace, a
 from jitgraph.tensor_arrays.tensor_array_rows import gathered, joined, rows, scattered, split
 from jitgraph.tensor_arrays.tensor_array_values import Handle
 
-POPS = ("StackPop", "StackPopV2")
 PREFIX = "InPlace"      # under this and their own name stand the declarations whose name the ops of programs have
 _HOST: dict[str, Any] = {"host": True, "stateful": True, "tested_in": "tests/formats/test_control_flow_files.py: an array"}
 _ARRAY: dict[str, Any] = {**_HOST, "context": ("op",)}
@@ -31,15 +30,15 @@ _FLOW = np.zeros((), np.float32)
 
 
 def _declare(name: str, signature: str, grad: Callable | None = NOT_DIFFERENTIABLE, versions: Any = ("V3", "V2", ""),
-             **fields: Any) -> Callable:
-    """Declares the op for each kind of handle, written HANDLE in the signature."""
+             element: str | None = None, **fields: Any) -> Callable:
+    """Declares the op for each kind of handle, written HANDLE in the signature; `element`: see `OpDef`, of the newest."""
 
     def declare(value: Callable) -> Callable:
         for version in versions:
             kind = _KINDS[version]
             prefix = PREFIX if version == "V3" else ""
             declared = op(f"{prefix}{name}{version}({signature.replace('HANDLE', kind)}", grad=grad, **_ARRAY, **fields,
-                          origin="jitgraph" if prefix else "")(value)
+                          element=element if prefix else None, origin="jitgraph" if prefix else "")(value)
             declared.opdef.type = name + version
         return value
 
@@ -83,7 +82,7 @@ def tensor_array(size, op):
 
 
 @_declare("TensorArrayGrad", "handle: HANDLE, flow_in: float32; source: string) -> grad_handle: HANDLE, "
-          "flow_out: float32", shape=lambda c: [(), ()], versions=("V3",))
+          "flow_out: float32", shape=lambda c: [(), ()], versions=("V3",), element="gradient array")
 def tensor_array_grad_v3(handle, flow_in, source, op):
     """The TensorArray for the gradients of the elements of another one."""
     return boxed(array_behind(handle).gradient(source)), _FLOW
@@ -163,7 +162,7 @@ def _split_gradient(op: Any, flow: Any) -> list:
 # -- elements ----------------------------------------------------------------------------------------------------------
 
 @_declare("TensorArrayWrite", "handle: HANDLE, index: int32, value: T, flow_in: float32) -> flow_out: float32",
-          grad=_write_gradient, shape=shape_rules.scalar)
+          grad=_write_gradient, shape=shape_rules.scalar, element="write")
 def tensor_array_write(handle, index, value, flow_in, op):
     """Puts `value` at `index`."""
     # the memory of the argument is used again after the call
@@ -172,7 +171,7 @@ def tensor_array_write(handle, index, value, flow_in, op):
 
 
 @_declare("TensorArrayRead", "handle: HANDLE, index: int32, flow_in: float32; dtype: type) -> value: dtype",
-          grad=_read_gradient)
+          grad=_read_gradient, element="read")
 def tensor_array_read(handle, index, flow_in, op):
     """The element at `index`."""
     return array_behind(handle).read(int(index), op.replays)
@@ -286,7 +285,7 @@ def _close(handle):
 
 for _version, _kind in (("V2", "resource"), ("", "&string")):
     op(f"StackPush{_version}(handle: {_kind}, elem: T; swap_memory: bool = false) -> output: T",
-       shape=shape_rules.same_as(1), grad=NOT_DIFFERENTIABLE, **_HOST)(_push)
+       shape=shape_rules.same_as(1), grad=NOT_DIFFERENTIABLE, element="push", **_HOST)(_push)
     op(f"StackPop{_version}(handle: {_kind}; elem_type: type) -> elem: elem_type", grad=refuse_second_gradient,
-       **_HOST)(_pop)
+       element="pop", **_HOST)(_pop)
     op(f"StackClose{_version}(handle: {_kind})", shape=shape_rules.no_outputs, grad=NOT_DIFFERENTIABLE, **_HOST)(_close)

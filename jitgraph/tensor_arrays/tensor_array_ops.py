@@ -37,7 +37,7 @@ def tensor_array_v3(size, op):
 
 
 @op("TensorArrayGradV3(handle: resource, flow_in: variant; source: string) -> grad_handle: resource, flow_out: variant",
-    shape=lambda c: [(), ()], grad=NOT_DIFFERENTIABLE, **_HOST)
+    shape=lambda c: [(), ()], grad=NOT_DIFFERENTIABLE, element="gradient array", **_HOST)
 def tensor_array_grad_v3(handle, flow_in, op):
     """A TensorArray for the gradients of the elements of another one; `flow_in`: what has arrived there so far."""
     shared = unboxed(handle)
@@ -61,7 +61,8 @@ def tensor_array_close_v3(handle, op):
 
 # -- one element -------------------------------------------------------------------------------------------------------
 
-@op("TensorArrayWriteV3(handle: resource, index: int32, value: T, flow_in: variant) -> flow_out: variant", **_FLOW)
+@op("TensorArrayWriteV3(handle: resource, index: int32, value: T, flow_in: variant) -> flow_out: variant", element="write",
+    **_FLOW)
 def tensor_array_write_v3(handle, index, value, flow_in, op):
     """The elements with `value` at `index`."""
     # the memory of the argument is used again after the call
@@ -75,7 +76,7 @@ def _(op, grad):
     return [None, None, raw.TensorArrayElementGradient(grad, index, value), grad]
 
 
-@op("TensorArrayReadV3(handle: resource, index: int32, flow_in: variant; dtype: type) -> value: dtype", **_READ)
+@op("TensorArrayReadV3(handle: resource, index: int32, flow_in: variant; dtype: type) -> value: dtype", element="read", **_READ)
 def tensor_array_read_v3(handle, index, flow_in, op):
     """The element at `index`."""
     return unboxed(handle).read(unboxed(flow_in), int(index), op.replays)
@@ -88,7 +89,7 @@ def _(op, grad):
 
 
 @op("TensorArrayElementGradient(grad: variant, index: int32, like: T) -> value: T", shape=shape_rules.same_as(2), **_HOST,
-    origin="jitgraph")
+    element="read gradient", origin="jitgraph")
 def tensor_array_element_gradient(grad, index, like, op):
     """The element of a gradient of a flow; zeros like `like` where nothing arrived."""
     return gradient_of(grad, int(index), like)
@@ -99,7 +100,8 @@ def _(op, grad):
     return [raw.TensorArrayGradientOfElement(op.inputs[0], op.inputs[1], grad), None, None]
 
 
-@op("TensorArrayGradientOfElement(flow: variant, index: int32, value: T) -> grad: variant", **_FLOW, origin="jitgraph")
+@op("TensorArrayGradientOfElement(flow: variant, index: int32, value: T) -> grad: variant", element="gradient of read",
+    **_FLOW, origin="jitgraph")
 def tensor_array_gradient_of_element(flow, index, value, op):
     """The gradient of a flow of which `value` is that of the element at `index`, and all others are zero."""
     elements = elements_of(flow)

@@ -23,7 +23,7 @@ def empty_tensor_list(element_shape, max_num_elements, op):
 
 
 @op("TensorListPushBack(input_handle: variant, tensor: element_dtype) -> output_handle: variant",
-    shape=shape_rules.scalar, host=True, tested_in="tests/control/test_gradients_of_control_flow.py: a list")
+    shape=shape_rules.scalar, host=True, element="append", tested_in="tests/control/test_gradients_of_control_flow.py: a list")
 def tensor_list_push_back(input_handle, tensor):
     """The list with one more element at its end."""
     # the memory of the argument is used again after the call
@@ -44,7 +44,8 @@ def _element_shape(c: Any) -> list:
 
 
 @op("TensorListPopBack(input_handle: variant, element_shape: int32; element_dtype: type) -> output_handle: variant, "
-    "tensor: element_dtype", shape=_element_shape, host=True, tested_in="tests/control/test_gradients_of_control_flow.py: a list")
+    "tensor: element_dtype", shape=_element_shape, host=True, element="take last",
+    tested_in="tests/control/test_gradients_of_control_flow.py: a list")
 def tensor_list_pop_back(input_handle, element_shape):
     """The list without its last element, and that element."""
     try:

@@ -8,7 +8,7 @@ import numpy as np
 
 from jitgraph.control.frame_ops import absent
 from jitgraph.control.frames.guards import Guards, Missing, Source, Unit
-from jitgraph.control.frames.stacks import PUSHES, Stacks
+from jitgraph.control.frames.stacks import Stacks
 from jitgraph.control.frames.structure import Frames, sorted_by
 from jitgraph.graph import build, dtypes, shapes
 from jitgraph.graph.errors import InvalidArgumentError
@@ -118,7 +118,7 @@ class Scope:
         stack = self.original.stacks.of(op)
         if stack is None:
             return None
-        if op.type in PUSHES:
+        if op.opdef.element == "push":
             return inputs[1] if stack.push(op, inputs[1]) else None
         if stack.value is None:
             return None

@@ -14,7 +14,6 @@ from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
-PUSHES, POPS = ("StackPush", "StackPushV2"), ("StackPop", "StackPopV2")
 _SMALL = 64         # elements of a value that is known before the run
 
 
@@ -53,11 +52,11 @@ class Stacks:
         self._stacks: dict[Source, Stack] = {}
         for op in ops:
             stack = self.of(op)
-            if stack is not None and op.type in PUSHES:
+            if stack is not None and op.opdef.element == "push":
                 stack.pushes += 1
 
     def of(self, op: Operation) -> Stack | None:
         """The stack that a push or pop works on; None for other operations."""
-        if op.type not in PUSHES and op.type not in POPS or op.inputs[0] not in self._sources:
+        if op.opdef is None or op.opdef.element not in ("push", "pop") or op.inputs[0] not in self._sources:
             return None
         return self._stacks.setdefault(self._sources[op.inputs[0]], Stack())

@@ -62,14 +62,15 @@ def _add_gradient(op, grad):
 
 @op("Add(x: T, y: T) -> z: T", T=SUMMABLE + dtypes.string, shape=shape_rules.broadcast, grad=_add_gradient,
     samples=between(-3, 3, 2), reference=np.add,
-    lower=lambda b, x, y: NotImplemented if x.dtype is dtypes.string else x + y, constant=constant_rules.by_element, symbolic=True)
+    lower=lambda b, x, y: NotImplemented if x.dtype is dtypes.string else x + y, constant=constant_rules.by_element, symbolic=True,
+    adds=True)
 def add(x, y):
     """``x + y`` with broadcasting; joins strings."""
     return np.asarray(np.add(x, y), np.asarray(x).dtype)
 
 
 @elementwise("AddV2(x: T, y: T) -> z: T", T=SUMMABLE, grad=_add_gradient, reference=np.add, constant=constant_rules.by_element,
-             symbolic=True)
+             symbolic=True, adds=True)
 def add_v2(x, y):
     """``x + y`` with broadcasting."""
     return x + y

@@ -27,7 +27,7 @@ def _list_samples(rng, dtype):
 
 
 @op("AddN(inputs: N*T) -> sum: T", T=NUMBERS + dtypes.variant, samples=_list_samples, shape=shape_rules.merged_inputs,
-    lower=_sum_of, grad=lambda op, grad: [grad] * len(op.inputs), reference=lambda inputs: np.sum(np.stack(inputs), 0))
+    lower=_sum_of, grad=lambda op, grad: [grad] * len(op.inputs), adds=True, reference=lambda inputs: np.sum(np.stack(inputs), 0))
 def _add_n(inputs):
     """The sum of tensors of one shape and dtype."""
     return np.array(_sum_of(None, inputs))
