@@ -30,15 +30,15 @@ def divide(program: Program) -> None:
                      for op in program.ops if op.opdef is not None and op.opdef.calls}
 
 
-def divided(op: Operation, outputs: frozenset[int] | None, options: Options) -> Choice | Loop:
+def divided(op: Operation, outputs: frozenset[int] | None, options: Options) -> ChoiceCall | LoopCall:
     """The sub-programs of one operation, for those of its outputs that are wanted (None: all of them and what it does); the same
     ones for all plans that want the same."""
-    key = op, outputs, frozenset(name for name in Loop.OPTIMISATIONS if not options.uses(name))
+    key = op, outputs, frozenset(name for name in LoopCall.OPTIMISATIONS if not options.uses(name))
     known = op.graph.per_graph("divided", dict)
     version = len(op.outputs), *((f.version, f.mutations) for f in bodies(op))
     found = known.get(key)
     if found is None or found.version != version:
-        found = known[key] = (Loop if op.type in LOOPS else Choice)(op, outputs, options, version)
+        found = known[key] = (LoopCall if op.type in LOOPS else ChoiceCall)(op, outputs, options, version)
     return found
 
 
@@ -95,18 +95,17 @@ class Call:
         return self._needed is None or k in self._needed
 
 
-class Choice(Call):
-    """If and Case, and a call, as the choice of one: the sub-programs `branches`, for the outputs `used` (by number)."""
+class ChoiceCall(Call):
+    """If and Case, and a call, as the choice of one: one sub-program for each, for the outputs `used` (by number)."""
 
     def __init__(self, op: Operation, outputs: frozenset[int] | None, options: Options, version: tuple) -> None:
         super().__init__(op, outputs, version)
         self.offset = first_argument(op)
         self.used = list(range(len(op.outputs))) if outputs is None else sorted(outputs)
-        self.branches = [SubProgram(f, op, self.offset, [f.outputs[k] for k in self.used]) for f in bodies(op)]
-        self.programs = self.branches
+        self.programs = [SubProgram(f, op, self.offset, [f.outputs[k] for k in self.used]) for f in bodies(op)]
 
 
-class Loop(Call):
+class LoopCall(Call):
     """While: how an iteration is `divided` between the loop and its `body`, and whether there is another.
 
     `invariant`: for each variable whether all iterations leave it as it is; `condition`: the condition as an expression,

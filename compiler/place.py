@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from . import sizes
-from .divide import Choice, Loop, divided
+from .divide import ChoiceCall, LoopCall, divided
 from .ir import Node, Value
 from .kernel import CODES, WIDTH, Kernel
 from .primitives.host import HOST
@@ -48,7 +48,7 @@ class HostStep:
     inputs: list[tuple]         # (slot, shape, strides, offset) in elements
     outputs: list[int]          # slots
     used: frozenset[int] = frozenset()  # numbers of the outputs that something uses
-    call: Choice | Loop | None = None   # of an operation that calls functions: its sub-programs for these outputs
+    call: ChoiceCall | LoopCall | None = None   # of an operation that calls functions: its sub-programs for these outputs
 
 
 @dataclass(eq=False)

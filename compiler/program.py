@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from jitgraph.graph.operation import Operation
     from jitgraph.graph.tensor import Tensor
 
-    from .divide import Choice, Loop
+    from .divide import ChoiceCall, LoopCall
     from .fuse import Group
     from .ir import Node, Value
     from .kernel import Kernel
@@ -44,7 +44,7 @@ class Program:
     ops: list[Operation] = field(default_factory=list)          # prune, order: the operations of the run, in order
     wanted: dict[Operation, frozenset[int] | None] = field(default_factory=dict)     # prune: conditional or loop -> numbers of the
                                                         # outputs asked for, None: all
-    calls: dict[Operation, Choice | Loop] = field(default_factory=dict)     # divide: operation with functions -> sub-programs
+    calls: dict[Operation, ChoiceCall | LoopCall] = field(default_factory=dict)     # divide: operation -> its sub-programs
     space: SizeSpace = field(default_factory=SizeSpace)
     infos: dict[Tensor, Info] = field(default_factory=dict)     # specialize: tensor -> Info
     doubted: set[Tensor] | None = None                  # specialize: tensors whose stated shapes a feed may contradict

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from jitgraph.control.frames.structure import FRAME_OPS, sources_of
 from jitgraph.graph import dtypes
 
-from .divide import Loop
+from .divide import LoopCall
 from .fuse import Group
 from .ir import Node
 from .kernel import Kernel
@@ -65,7 +65,7 @@ def _divide(program: Program) -> str | None:
             foreign = next((t for t in [*part.fetches, *part.fed] if t.op.graph is not part.graph), None)
             if foreign is not None:
                 return f"a sub-program of {op.name} computes or is fed {foreign.name}, which is not of its graph"
-        if isinstance(call, Loop):
+        if isinstance(call, LoopCall):
             division = call.division
             given = sorted([*division.targets, *(s.variable for s in division.stores),
                             *(s.variable for s in division.takes if isinstance(s, TakeLast))])

@@ -2,9 +2,12 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import queue
 import threading
 from collections.abc import Callable
+
+LOG = logging.getLogger(__name__)
 
 
 class Background:
@@ -29,7 +32,10 @@ class Background:
             job = self.jobs.get()
             if job is None or self.stopped:
                 return
-            job()
+            try:
+                job()
+            except Exception:           # the run that needs what this should have made makes it itself, and says what is wrong
+                LOG.debug("compiling ahead of a run failed", exc_info=True)
             del job         # which may hold a session's state, until the next one comes
             self.jobs.task_done()
 

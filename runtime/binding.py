@@ -11,7 +11,6 @@ from jitgraph.compiler.place import assign_offsets
 from jitgraph.compiler.targets import CPU
 from jitgraph.graph.errors import InvalidArgumentError
 
-from .devices import as_word
 from .frame import Frame
 from .interpreter import ROW
 from .memory import address_of
@@ -51,9 +50,7 @@ class Binding:
         """Rows of the interpreter's table, and the sizes that they point to."""
         numbers, compiled, rows, self.cost = self.numbers, self.compiled, [], 0
         host = CPU.tuning
-        words = [numbers[n] for n in compiled.sizes]
-        for at, number, item in compiled.by_value:
-            words[at] = as_word(numbers[number], item)
+        words = compiled.words.words(numbers)
         for (_, address), first, (at, items, work, per_item), cuttable in zip(
                 compiled.kernels, compiled.first_argument, compiled.kernel_numbers, compiled.cuttable):
             count, each = numbers[items], max(work * numbers[per_item], 0.05)

@@ -10,11 +10,12 @@ from jitgraph.compiler import show, sizes
 from jitgraph.compiler.emit.bind import Numbers, compile_guards
 from jitgraph.compiler.kernel import Kernel
 from jitgraph.compiler.place import CopyStep, DeviceStep, HostStep, Slot, temp_bytes
-from jitgraph.compiler.primitives.memory import READ, SIZE, WRITE
+from jitgraph.compiler.primitives.memory import READ, WRITE
 from jitgraph.compiler.program import Program
 
+from .arguments import SizeArguments
 from .binding import Binding
-from .devices import Launch, as_word
+from .devices import Launch
 from .hostcall import HostCall
 from .library import LIBRARY, Tell
 from .memory import Arenas
@@ -55,28 +56,19 @@ class Compiled:
         self.consts = {k: _const_array(s) for k, s in enumerate(slots) if s.kind == "const"}
         self.size_values = {k: [(add(x) if isinstance(x, (sizes.Size, int)) else x) for x in
                                 s.value.node.attrs["array"].ravel()] for k, s in enumerate(slots) if s.kind == "size"}
-        self.sizes: list[int] = []
-        self.by_value: list[tuple] = []
+        self.words = SizeArguments(self.numbers)
         self.kernel_numbers: list[tuple] = []
         for kernel, _ in self.kernels:
             work, per_item = kernel.cost
-            self.kernel_numbers.append((len(self.sizes), add(kernel.items), work, add(per_item)))
-            for dim in kernel.sizes:
-                if not isinstance(dim, tuple):
-                    self.sizes.append(add(dim))
-                elif dim[0] == "scalar" and dim[1].node.kind is SIZE:
-                    self.by_value.append((len(self.sizes), add(dim[1].node.attrs["array"].item()), dim))
-                    self.sizes.append(0)
-                else:
-                    array = None if dim[0] == "blas" else dim[1].node.attrs["array"]
-                    self.sizes.append(add(LIBRARY.blas(dim[1]) if array is None else as_word(array, dim)))
+            self.kernel_numbers.append((len(self.words.numbers), add(kernel.items), work, add(per_item)))
+            self.words.add(kernel.sizes)
         self.slot_shapes = [tuple(add(d) for d in s.shape) for s in self.program.layout.slots]
         self.host_views = [[(slot, tuple(map(add, shape)), tuple(map(add, strides)), add(offset))
                             for slot, shape, strides, offset in step.inputs]
                            for step in self.program.layout.steps if isinstance(step, HostStep)]
         self.seen = {slot for views in self.host_views for slot, *_ in views}     # by host steps, and copies
         self.seen |= {step.slot for step in self.program.layout.steps if isinstance(step, CopyStep)}
-        self.launches = {step: Launch.of(step, self.numbers) for step in self.program.layout.steps if isinstance(step, DeviceStep)}
+        self.launches = {step: Launch(step, self.numbers) for step in self.program.layout.steps if isinstance(step, DeviceStep)}
 
     def _find_variables(self) -> None:
         """`variables`: (slot, variable); `reads`: {variable that must be initialised before the run: (its declaration, the

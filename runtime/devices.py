@@ -6,24 +6,18 @@ arrays.  It is slow, and finds races and accesses out of bounds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jitgraph.compiler import sizes
-from jitgraph.compiler.kernel import WIDTH, Kernel
+from jitgraph.compiler.kernel import Kernel
 from jitgraph.compiler.place import DeviceStep
 from jitgraph.compiler.targets import CUDA
 
+from .arguments import SizeArguments
+
 if TYPE_CHECKING:
     from jitgraph.compiler.emit.bind import Numbers
-
-
-def as_word(number: Any, item: tuple) -> int:
-    """A number that a kernel gets in its sizes argument: its bytes as an integer."""
-    _, value, code = item
-    array = np.asarray(number).reshape(()).astype(value.dtype.as_numpy_dtype)
-    return int.from_bytes(array.tobytes()[:WIDTH[code]].ljust(8, b"\0"), "little", signed=True)
 
 
 class SimulatedDevice:
@@ -58,36 +52,15 @@ class SimulatedDevice:
         return simt.simulate(kernel.source, kernel.name, views, words, *cuda.geometry(blocks, width))
 
 
-class Launch(NamedTuple):
-    """What a launch needs of the sizes of a run, as numbers of expressions (`emit.bind.Numbers`).
+class Launch:
+    """What a launch of a kernel needs of the sizes of a run: the words that it gets, and its work."""
 
-    `words`: for each word that the kernel gets its number, or a scalar whose bits are the word; `blocks`, `width`: its work.
-    """
-
-    words: list
-    blocks: int
-    width: int
-
-    @staticmethod
-    def of(step: DeviceStep, numbers: Numbers) -> Launch:
-        """The launch of a kernel."""
-        words: list = []
-        for dim in step.kernel.sizes:
-            if not isinstance(dim, tuple):
-                words.append(numbers.add(dim))
-                continue
-            array = dim[1].node.attrs["array"]
-            known = not isinstance(array.item(), sizes.Size) if array.dtype == object else True
-            words.append((array, dim) if known else (numbers.add(array.item()), dim))
+    def __init__(self, step: DeviceStep, numbers: Numbers) -> None:
         work = CUDA.work(step.kernel)
-        return Launch(words, numbers.add(work.blocks), numbers.add(work.width))
+        self.words = SizeArguments(numbers)
+        self.words.add(step.kernel.sizes)
+        self.blocks, self.width = numbers.add(work.blocks), numbers.add(work.width)
 
     def bound(self, numbers: Sequence[int]) -> tuple[np.ndarray, int, int]:
         """(words, blocks, width) for certain sizes."""
-        def word(given: Any) -> int:
-            if isinstance(given, int):
-                return numbers[given]
-            number, item = given
-            return as_word(numbers[number] if isinstance(number, int) else number, item)
-
-        return np.array([*map(word, self.words), 0], np.int64), numbers[self.blocks], numbers[self.width]
+        return np.array([*self.words.words(numbers), 0], np.int64), numbers[self.blocks], numbers[self.width]

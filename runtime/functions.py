@@ -38,7 +38,7 @@ def run(call: divide.Call, arrays: Sequence[Any], state: State, compiled: bool) 
     key = call.op, call.outputs
     caller = state.functions.get(key)
     if caller is None or caller.call is not call:
-        caller = state.functions[key] = Loop(call, state) if isinstance(call, divide.Loop) else Choice(call, state)
+        caller = state.functions[key] = (LoopCaller if isinstance(call, divide.LoopCall) else ChoiceCaller)(call, state)
     return caller(arrays, compiled)
 
 
@@ -131,7 +131,7 @@ def run_plan(plan: Plan, feeds: list, compiled: bool) -> list:
         return plan.segment.run(feeds)
     if plan.jit == "auto" and plan.runs == 1:
         shapes = [a.shape for a in feeds]
-        _later(lambda: plan.prepare(shapes))
+        BACKGROUND.submit(lambda: plan.prepare(shapes))
     return plan.reference(feeds)
 
 
@@ -140,21 +140,10 @@ def is_compiled(plan: Plan, compiled: bool) -> bool:
     return plan.jit == "always" or (plan.jit == "auto" and (compiled or plan.runs > PATIENCE))
 
 
-def _later(job: Callable[[], object]) -> None:
-    """Compiles in the background; the run that needs it waits for it, and reports what goes wrong."""
-    def quietly() -> None:
-        try:
-            job()
-        except Exception:
-            pass
-
-    BACKGROUND.submit(quietly)
-
-
-class Choice(Caller):
+class ChoiceCaller(Caller):
     """If and Case; and a call, as the choice of one."""
 
-    call: divide.Choice
+    call: divide.ChoiceCall
 
     def __call__(self, arrays: Sequence[Any], compiled: bool) -> tuple:
         values = self.spread(arrays)
@@ -175,12 +164,12 @@ class Choice(Caller):
         return 0 if holds else 1
 
 
-class Loop(Caller):
+class LoopCaller(Caller):
     """While."""
 
-    call: divide.Loop
+    call: divide.LoopCall
 
-    def __init__(self, call: divide.Loop, state: State) -> None:
+    def __init__(self, call: divide.LoopCall, state: State) -> None:
         super().__init__(call, state)
         self.cond, self.body, self.fixed = self.functions
         self.steps = LoopSteps(call.division, state)
@@ -206,7 +195,7 @@ class Loop(Caller):
         sources, limit = self.call.sources, watch.present()
         native, count = self.kernel is not None and (compiled or self.state.jit == "always"), 0
         if self.kernel is not None and not native:
-            _later(self.kernel.prepare)
+            BACKGROUND.submit(self.kernel.prepare)
         ahead = self.ahead if limit is None and not trivial and self.call.counters is not None else None
         waiting: list = []              # what has been taken for the next iterations
         self.steps.begin(values)

@@ -33,7 +33,7 @@ MEMORY = 1 << 24        # bytes that the iterations of one call may leave behind
 class Iterations:
     """The iterations of one loop, which has counters."""
 
-    def __init__(self, loop: divide.Loop, steps: LoopSteps) -> None:
+    def __init__(self, loop: divide.LoopCall, steps: LoopSteps) -> None:
         self.loop, self.steps = loop, steps
         self.tables: dict = {}
 
@@ -113,7 +113,7 @@ class Table:
         self.limit = max(1, min(LONGEST, MEMORY // max(left, 1)))
 
     @staticmethod
-    def of(binding: Binding, plan: Plan, loop: divide.Loop, numbers: list[int]) -> Table | None:
+    def of(binding: Binding, plan: Plan, loop: divide.LoopCall, numbers: list[int]) -> Table | None:
         """The table of a body that consists of kernels which cannot fail and write no variable; None for others."""
         slots, feeds = binding.layout.slots, list(binding.compiled.program.feeds)
         if not _is_native(binding) or any(s.kind == "feed" and s.dtype.name not in CODES for s in slots):

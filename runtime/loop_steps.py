@@ -1,6 +1,7 @@
 """What a loop does itself between two runs of its body, see `jitgraph.compiler.loops.steps`."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from jitgraph.tensor_arrays.in_place_arrays import array_behind, stack_behind
 from jitgraph.tensor_arrays.tensor_array_values import OneElement, Zero, elements_of
 
 from .hostcall import located
-from .product_sums import ProductSum, RunningSum
+from .product_sums import ProductPlan, RunningSum
 
 if TYPE_CHECKING:
     from .state import State
@@ -27,8 +28,9 @@ class LoopSteps:
 
     def __init__(self, division: Division, state: State) -> None:
         self.targets, self.lists = division.targets, division.lists
-        self.sums = {k: ProductSum(program, state) for k, program in division.sums.items()}
-        self.takes = [TAKES[type(step)](step, state) for step in division.takes]       # (values, fed so far) -> the next fed value
+        self.sums = {k: ProductPlan(program, state) for k, program in division.sums.items()}
+        takes: dict[type, Callable] = {**TAKES, steps.TakeGradient: functools.partial(_take_gradient, state)}
+        self.takes = [takes[type(step)](step) for step in division.takes]       # (values, fed so far) -> the next fed value
         self.stores = [(step.variable, STORES[type(step)](step)) for step in division.stores]   # (values, found) -> next value
         self.changes = [CHANGES[type(step)](step) for step in division.changes]                 # (values, found)
 
@@ -86,7 +88,7 @@ def _array(place: steps.ArrayPlace) -> Callable:
 
 # -- taking ------------------------------------------------------------------------------------------------------------
 
-def _take_last(step: steps.TakeLast, state: State) -> Callable:
+def _take_last(step: steps.TakeLast) -> Callable:
     k = step.variable
 
     def take(values: list[Any], fed: list) -> Any:
@@ -96,7 +98,7 @@ def _take_last(step: steps.TakeLast, state: State) -> Callable:
     return take
 
 
-def _take_element(step: steps.TakeElement, state: State) -> Callable:
+def _take_element(step: steps.TakeElement) -> Callable:
     handle, flow, index, replays = step.handle, step.flow, step.at, step.op.replays
 
     def take(values: list[Any], fed: list) -> Any:
@@ -108,7 +110,7 @@ def _take_element(step: steps.TakeElement, state: State) -> Callable:
     return take
 
 
-def _take_element_in_place(step: steps.TakeElementInPlace, state: State) -> Callable:
+def _take_element_in_place(step: steps.TakeElementInPlace) -> Callable:
     array, index, replays = _array(step.array), step.at, step.op.replays
 
     def take(values: list[Any], fed: list) -> Any:
@@ -120,7 +122,7 @@ def _take_element_in_place(step: steps.TakeElementInPlace, state: State) -> Call
     return take
 
 
-def _take_gradient(step: steps.TakeGradient, state: State) -> Callable:
+def _take_gradient(state: State, step: steps.TakeGradient) -> Callable:
     flow, index, zeros = step
     like = _zeros_like(zeros, state) if isinstance(zeros, steps.ZerosLike) else None
 
@@ -148,7 +150,7 @@ def _zeros_like(zeros: steps.ZerosLike, state: State) -> Callable:
     return like
 
 
-def _take_from_stack(step: steps.TakeFromStack, state: State) -> Callable:
+def _take_from_stack(step: steps.TakeFromStack) -> Callable:
     def take(values: list[Any], fed: list) -> Any:
         try:
             return stack_behind(values[step.variable]).pop()
@@ -158,7 +160,7 @@ def _take_from_stack(step: steps.TakeFromStack, state: State) -> Callable:
     return take
 
 
-def _take_flow(step: steps.TakeFlow, state: State) -> Callable:
+def _take_flow(step: steps.TakeFlow) -> Callable:
     return lambda values, fed: _FLOW
 
 
@@ -233,7 +235,7 @@ def _write_in_place(step: steps.WriteInPlace) -> Callable:
 
 TAKES: dict[type, Callable] = {
     steps.TakeLast: _take_last, steps.TakeElement: _take_element, steps.TakeElementInPlace: _take_element_in_place,
-    steps.TakeGradient: _take_gradient, steps.TakeFromStack: _take_from_stack, steps.TakeFlow: _take_flow}
+    steps.TakeFromStack: _take_from_stack, steps.TakeFlow: _take_flow}
 STORES: dict[type, Callable] = {
     steps.StoreLast: _store_last, steps.StoreElement: _store_element, steps.AddElement: _add_element,
     steps.AddProduct: _add_product}

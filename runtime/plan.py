@@ -19,7 +19,7 @@ from jitgraph.compiler.lower import is_given, state_inputs
 from jitgraph.compiler.open_variables import is_closed
 from jitgraph.compiler.order import is_variable, variable_of, waits_for_room
 from jitgraph.compiler.prune import has_effect, prune
-from jitgraph.graph.errors import InvalidArgumentError, ResourceExhaustedError
+from jitgraph.graph.errors import InvalidArgumentError, OpError, ResourceExhaustedError
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
@@ -136,11 +136,8 @@ class Plan:
         return found
 
     def prepare(self, shapes: Iterable[tuple]) -> None:
-        """Compiles for these feed shapes, ahead of the run that needs it."""
-        try:
-            self.segment.variant(tuple(shapes), (), aloud=False)
-        except Exception:
-            pass
+        """Compiles for these feed shapes, ahead of the run that needs it.  Raises what that run would raise."""
+        self.segment.variant(tuple(shapes), (), aloud=False)
 
     def close(self) -> None:
         """Frees the memory of runs and what was compiled."""
@@ -172,7 +169,7 @@ class Plan:
                 self._refer(mine, op, feeds)
             except InvalidArgumentError as error:
                 return error
-            except Exception:
+            except (OpError, MemoryError):      # of another kind than what a kernel reports
                 continue
         return None
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 TERMS = 2048            # terms of a sum that are collected before they are multiplied
 
 
-class ProductSum:
+class ProductPlan:
     """Multiplies and adds the pairs of one such sum."""
 
     def __init__(self, program: product_sums.ProductSum, state: State) -> None:
@@ -44,7 +44,7 @@ def _joined(arrays: Sequence[np.ndarray], axis: int) -> np.ndarray:
 class RunningSum:
     """The value of such a variable while the loop runs: a total, and pairs that are still to be added."""
 
-    def __init__(self, product: ProductSum, total: np.ndarray) -> None:
+    def __init__(self, product: ProductPlan, total: np.ndarray) -> None:
         self.product, self.total, self.terms = product, total, 0
         self.pairs: list[tuple] = []
 

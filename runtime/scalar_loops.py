@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jitgraph.compiler import divide
-from jitgraph.compiler.emit import native
-from jitgraph.compiler.kernel import memory_code
 from jitgraph.compiler.loops.scalar_loop import DTYPES, ENDED, UNFINISHED
 from jitgraph.compiler.order import variable_of
 from jitgraph.graph.function_graph import is_state
@@ -30,12 +28,12 @@ _CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctype
 class ScalarKernel:
     """The kernel of one While, compiled when it first runs."""
 
-    def __init__(self, call: divide.Loop, state: State) -> None:
+    def __init__(self, call: divide.LoopCall, state: State) -> None:
         assert call.kernel is not None
         self.loop, self.state, body = call.kernel, state, call.body.graph
         self.variables: dict[int, Any] = {k: variable_of(t) for k, t in enumerate(body.inputs) if is_state(t)}
         self.changes = [k for k, t in enumerate(body.outputs) if t is not body.inputs[k]]
-        self.inputs = len(body.inputs)
+        self.dtypes = [DTYPES[code].as_numpy_dtype for code in self.loop.codes[:len(body.inputs)]]
         self.constants = [np.array(c) for c in self.loop.constants]
         self.function: Callable[..., int] | None = None
         self.lock = threading.Lock()
@@ -44,12 +42,8 @@ class ScalarKernel:
         """Compiles the kernel, or takes it from the store."""
         with self.lock:
             if self.function is None:
-                text, codes = self.loop.source, self.loop.codes
-                compiler = self.state.options.compiler
-                parts = {"name": "scalar_loop", "text": text, "types": " ".join(codes), "target": "cpu",
-                         **native.target_key(compiler)}
-                self.function = _CALL(LIBRARY.find(parts, lambda symbol: native.compile_function(
-                    text, "scalar_loop", [memory_code(code) for code in codes], symbol, compiler)))
+                address, = LIBRARY.addresses([self.loop.kernel], self.state.options.compiler)
+                self.function = _CALL(address)
         return self.function
 
     def run(self, values: list[Any]) -> bool:
@@ -58,9 +52,9 @@ class ScalarKernel:
         if any(not self.state.variable(op).initialized for op in self.variables.values()):
             return False            # perhaps the loop does not read it
         arrays: list[np.ndarray] = []
-        for k in range(self.inputs):
+        for k, dtype in enumerate(self.dtypes):
             value = self.state.read(self.variables[k]) if k in self.variables else values[k]
-            arrays.append(np.array(value, DTYPES[self.loop.codes[k]].as_numpy_dtype).reshape(()))
+            arrays.append(np.array(value, dtype).reshape(()))
         every = arrays + self.constants
         buffers = np.array([address_of(a) for a in every], np.int64)
         pointer, limit, code = address_of(buffers), watch.present(), UNFINISHED

@@ -25,7 +25,7 @@ from .. import ranges
 from ..builder import Builder
 from ..emit import scalars
 from ..ir import Node, Value
-from ..kernel import CODES, DTYPE_NAMES, Statement
+from ..kernel import CODES, DTYPE_NAMES, Kernel, Param, Statement
 from ..order import body_variables, order, variable_of
 from ..primitives.elementwise import CAST, MAP
 from ..primitives.memory import CONST, INPUT
@@ -45,14 +45,16 @@ class NotScalar(Exception):
 
 
 class ScalarLoop(NamedTuple):
-    """The text of a kernel `scalar_loop(*buffers, sizes, begin, end)` and the dtype code of every buffer.
+    """A kernel of one value in each buffer.  Buffers: one per input of the While (variables are updated in place), then one per
+    entry of `constants`."""
 
-    Buffers: one per input of the While (variables are updated in place), then one per entry of `constants`.
-    """
+    kernel: Kernel
+    constants: list[np.ndarray]
 
-    source: str
-    codes: list
-    constants: list
+    @property
+    def codes(self) -> list[str]:
+        """The dtype code of every buffer."""
+        return [param.dtype for param in self.kernel.params]
 
 
 def scalar_loop(op: Operation) -> ScalarLoop | None:
@@ -141,7 +143,9 @@ class _Writer:
             head.append(f"    c{k} = k{k}[0]" + (" != 0" if code == "b1" else ""))
         tail = [f"    b{k}[0] = " + (f"u8({names[k]})" if codes[k] == "b1" else names[k]) for k in changes]
         source = "\n".join([*head, *self.lines, *tail, "    return code", ""])
-        return ScalarLoop(source, [*codes, *(code for _, code in self.constants)], [a for a, _ in self.constants])
+        params = [Param(buffer, code, "inout") for buffer, code in zip(buffers, codes)]
+        params += [Param(buffer, code, "in") for buffer, (_, code) in zip(fixed, self.constants)]
+        return ScalarLoop(Kernel("scalar_loop", [], params, name="scalar_loop", source=source), [a for a, _ in self.constants])
 
     # text ------------------------------------------------------------------------------------------------------
     def line(self, text: str) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from jitgraph.compiler import Options, compile
-from jitgraph.compiler.divide import Loop
+from jitgraph.compiler.divide import LoopCall
 from jitgraph.compiler.loops.steps import (
     AddProduct,
     OfFetch,
@@ -33,7 +33,7 @@ def test_a_conditional_is_a_choice_of_sub_programs_for_what_is_wanted(tf):
     first, second = tf.cond(x[0] > 0, lambda: (tf.exp(x), x), lambda: (x, tf.log(x)))
     call = call_of(tf, [second], [x])
     assert call.outputs == {1}
-    one, other = call.branches
+    one, other = call.programs
     assert not one.fetches and one.direct[0] is not None        # handed on as it is
     assert [t.op.type for t in other.fetches] == ["Log"]
     assert call_of(tf, [first, second], [x]).outputs == {0, 1}
@@ -59,7 +59,7 @@ def test_arrays_and_stacks_of_graph_files_change_between_the_iterations(tf):
     graph = tf.get_default_graph()
     fetches = [graph.get_tensor_by_name(name) for name in ("loss:0", "g0:0", "g1:0", "g2:0")]
     program = compile(graph, fetches, feeds={graph.get_tensor_by_name("x:0"): ()}, until="divide")
-    loops = [call.division for call in program.calls.values() if isinstance(call, Loop)]
+    loops = [call.division for call in program.calls.values() if isinstance(call, LoopCall)]
     assert {type(step) for division in loops for step in division.changes} == {PushOnStack, WriteInPlace}
     assert {type(step) for division in loops for step in division.takes} == {TakeFlow, TakeElementInPlace, TakeFromStack}
     assert all(division.in_place for division in loops)

@@ -23,7 +23,7 @@ def test_the_text_of_a_kernel(tf):
     tf.while_loop(lambda i, x: i < 10, lambda i, x: (i + 1, x * 0.5), (0, 1.0))
     loop = scalar_loop(loops(tf)[0])
     assert loop.codes == ["i32", "f32", "i32", "i32", "f32"] and [c.item() for c in loop.constants] == [10, 1, 0.5]
-    assert "while True:" in loop.source and "ticks >= end" in loop.source
+    assert "while True:" in loop.kernel.source and "ticks >= end" in loop.kernel.source
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int32", "int64", "uint8"])
@@ -114,7 +114,7 @@ def test_remainders_of_numbers_in_a_known_range(tf, name, dtype):
     limit = np.iinfo(dtype)
     start, other, count = (tf.placeholder(tf.as_dtype(kind), []) for kind in (dtype, dtype, "int32"))
     y = tf.while_loop(lambda i, a, b: i < count, lambda i, a, b: (i + 1, *REMAINDERS[name](tf, a, b)), (0, start, other))
-    source = scalar_loop(loops(tf)[0]).source
+    source = scalar_loop(loops(tf)[0]).kernel.source
     assert (source.count("while True:") == 2) == (name in SPARED), source
     for a, b in ((0, 1), (-5, 7), (limit.max, limit.min), (limit.min, -1), (1008, 1008), (-1009, 1009)):
         for iterations in (0, 1, 2, 3, 4, 37):

@@ -68,7 +68,8 @@ def optimised(build):
              for op in tf.get_default_graph().get_operations() if op.type == "Placeholder"}
     (step,) = compiler.compile(tf.get_default_graph(), [wanted], [], feeds).layout.steps
     kernel = step[0]
-    return str(native.optimised(native.translated(kernel.source, kernel.name, native.memory_codes(kernel), "jg_looked_at")))
+    module = native.translated(kernel.source, kernel.name, native.memory_codes(kernel), "jg_looked_at", kernel.forms)
+    return str(native.optimised(module))
 
 
 def vector_loops(text):

@@ -13,8 +13,8 @@ def additions(monkeypatch):
     """The numbers of pairs of each long product that is added."""
     monkeypatch.setattr(product_sums, "TERMS", 512)        # fewer than the iterations below have
     found = []
-    add = product_sums.ProductSum.add
-    monkeypatch.setattr(product_sums.ProductSum, "add",
+    add = product_sums.ProductPlan.add
+    monkeypatch.setattr(product_sums.ProductPlan, "add",
                         lambda product, total, pairs: found.append(len(pairs)) or add(product, total, pairs))
     return found
 
@@ -82,6 +82,6 @@ def test_variables_that_nothing_looks_at_are_left_out(tf):
                            [tf.constant(0), x, x, x])
     with tf.Session(jit="always") as session:
         assert (session.run(result[1], {x: np.ones(4)}) == 6).all()
-        loop, = (caller for caller in session._state.functions.values() if isinstance(caller, functions.Loop))
+        loop, = (caller for caller in session._state.functions.values() if isinstance(caller, functions.LoopCaller))
         assert len(loop.call.division.fetches) == 2
         assert (session.run(result[3], {x: np.ones(4)}) == 6).all()         # another run looks at other variables

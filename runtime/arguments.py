@@ -1,0 +1,54 @@
+"""The sizes argument of kernels: a word for each of `Kernel.sizes`."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from jitgraph.compiler.emit.bind import Numbers
+from jitgraph.compiler.kernel import WIDTH
+from jitgraph.compiler.primitives.memory import SIZE
+
+from .library import LIBRARY
+
+
+class SizeArguments:
+    """The words of kernels one after the other, before the sizes of a run are known: `numbers` has for each the number of an
+    expression; `scalars` are (place, number, item of `Kernel.sizes`) of those that are a scalar's bytes."""
+
+    def __init__(self, numbers: Numbers) -> None:
+        self._add = numbers.add
+        self.numbers: list[int] = []
+        self.scalars: list[tuple[int, int, tuple]] = []
+
+    def add(self, given: Iterable[Any]) -> None:
+        """Appends the words of one kernel, by its `sizes`."""
+        for item in given:
+            if not isinstance(item, tuple):
+                number = self._add(item)
+            elif item[0] == "blas":
+                number = self._add(LIBRARY.blas(item[1]))
+            else:
+                node = item[1].node
+                array = node.attrs["array"]
+                if node.kind is SIZE:
+                    number = self._add(array.item())
+                    self.scalars.append((len(self.numbers), number, item))
+                else:
+                    number = self._add(_as_word(array, item))
+            self.numbers.append(number)
+
+    def words(self, found: Sequence[int]) -> list[int]:
+        """The words for a run in which the expressions come to these numbers."""
+        words = [found[number] for number in self.numbers]
+        for place, number, item in self.scalars:
+            words[place] = _as_word(found[number], item)
+        return words
+
+
+def _as_word(number: Any, item: tuple) -> int:
+    """A scalar that a kernel gets in its sizes argument: its bytes as an integer."""
+    _, value, code = item
+    array = np.asarray(number).reshape(()).astype(value.dtype.as_numpy_dtype)
+    return int.from_bytes(array.tobytes()[:WIDTH[code]].ljust(8, b"\0"), "little", signed=True)
