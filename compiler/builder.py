@@ -24,7 +24,7 @@ from .primitives.products import MATMUL
 from .primitives.rearrangements import BROADCAST, RESHAPE, SLICE, TRANSPOSE
 from .primitives.reductions import REDUCE, SEARCHES
 from .primitives.rows import BOUNDS, GATHER, SCATTER, UPDATE
-from .primitives.sequences import SCAN, TOP_K
+from .primitives.sequences import TOP_K
 from .tuning import CPU, Tuning
 
 if TYPE_CHECKING:
@@ -82,6 +82,11 @@ class Builder:
         if key is not None:
             self.known[key] = n
         return n
+
+    def primitive(self, kind: str, inputs: Sequence[Value], shape: Iterable[sizes.Dim], **attrs: Any) -> Value:
+        """The value of a primitive by the name of its kind and its attributes; it has the dtype of the first input.  For kinds
+        that no method below makes: poolings and depthwise convolutions, running sums."""
+        return self.node(KINDS[kind], inputs, [(tuple(shape), inputs[0].dtype)], **attrs).out
 
     def lift(self, x: Any, dtype: DType | None) -> Value:
         return x if isinstance(x, Value) else self.const(x, dtype)
@@ -291,14 +296,6 @@ class Builder:
     def chunks_of(self, shape: Sequence[sizes.Dim], dtype: Any) -> int:
         """In how many parts, each of images of its own, the gradient of a filter of `shape` is made."""
         return max(1, min(self.tuning.chunks, self.tuning.chunk_bytes // (sizes.product(shape) * dtype.size)))
-
-    def window(self, kind: str, inputs: Sequence[Value], shape: Iterable[sizes.Dim], **attrs: Any) -> Value:
-        """A pooling, a depthwise convolution or a gradient of one: `kind` is a name in `primitives.windows`."""
-        return self.node(KINDS[kind], inputs, [(tuple(shape), inputs[0].dtype)], **attrs).out
-
-    def scan(self, op: str, x: Value, axis: int, exclusive: bool = False, reverse: bool = False) -> Value:
-        return self.node(SCAN, [x], [(x.shape, x.dtype)], op=op, axis=axis % x.rank, exclusive=exclusive,
-                         reverse=reverse).out
 
     def concat(self, xs: Sequence[Value], axis: int) -> Value:
         axis = axis % xs[0].rank

@@ -53,11 +53,13 @@ def calls(b):
         "convolve_filter": [lambda s=s, d=d, k=k: b.convolve_filter(images, grads, (*k, 3, 5), s, d, AROUND)
                             for s, d, k in [((2, 2), (1, 1), (3, 3)), ((2, 1), (1, 1), (3, 3)), ((2, 2), (2, 1), (3, 3)),
                                         ((2, 2), (1, 1), (3, 2))]],
-        "window": [lambda o=o, kw=kw: b.window("pool", [images], (2, 4, 4, 3), op=o, **{**window, **kw}) for o, kw in
+        "primitive": [lambda o=o, kw=kw: b.primitive("pool", [images], (2, 4, 4, 3), op=o, **{**window, **kw}) for o, kw in
                    [("max", {}), ("mean", {}), ("max", {"taps": (2, 1)}), ("max", {"strides": (1, 2)}),
                     ("max", {"before": (1, 0)})]],
-        "scan": [lambda a=a: b.scan(*a) for a in [("add", x, 0), ("mul", x, 0), ("add", x, 1), ("add", x, 0, True),
-                                                  ("add", x, 0, False, True)]],
+        "primitive of a sequence": [
+            lambda a=a: b.primitive("scan", [x], x.shape, **dict(zip(("op", "axis", "exclusive", "reverse"), a)))
+            for a in [("add", 0, False, False), ("mul", 0, False, False), ("add", 1, False, False), ("add", 0, True, False),
+                      ("add", 0, False, True)]],
         "concat": [lambda: b.concat([x, y], 0), lambda: b.concat([y, x], 0), lambda: b.concat([x, y], 1)],
         "pad": [lambda: b.pad(x, (1, 0), (0, 0)), lambda: b.pad(x, (0, 0), (1, 0)), lambda: b.pad(x, (1, 0), (0, 0), 2),
                 lambda: b.pad(x, (1, 0), (0, 0), -0.0)],

@@ -182,7 +182,8 @@ def _lower_scan(kind: str) -> Any:
     def lower(b, x, axis, exclusive, reverse):
         if axis.constant is None:
             return NotImplemented
-        return b.scan(kind, x, _scan_axis(axis.constant, len(x.shape)), exclusive, reverse)
+        return b.primitive("scan", [x], x.shape, op=kind, axis=_scan_axis(axis.constant, len(x.shape)), exclusive=exclusive,
+                           reverse=reverse)
 
     return lower
 

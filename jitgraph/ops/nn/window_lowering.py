@@ -164,7 +164,7 @@ def _pool(b: Any, op: str, x: Any, ksize: Any, strides: Any, padding: str, data_
         return _restored(b, y, layout)
     wins = _pool_windows(x.shape[1:3], layout, ksize, strides, padding)
     size = tuple(win.output for win in wins)
-    y = b.window("pool", [x], (x.shape[0], *size, x.shape[3]), op=op, **_attrs(layout.pick(ksize), wins))
+    y = b.primitive("pool", [x], (x.shape[0], *size, x.shape[3]), op=op, **_attrs(layout.pick(ksize), wins))
     return _restored(b, y, layout)
 
 
@@ -181,7 +181,7 @@ def max_pool_gradient(b: Any, x: Any, y: Any, dy: Any, ksize: Any, strides: Any,
     wins = _pool_windows(x.shape[1:3], layout, ksize, strides, padding)
     for output in (y, dy):
         _check_output(output, x.shape[0], wins, x.shape[3])
-    dx = b.window("pool_grad", [x, anew, dy], x.shape, op=op, **_attrs(layout.pick(ksize), wins))
+    dx = b.primitive("pool_grad", [x, anew, dy], x.shape, op=op, **_attrs(layout.pick(ksize), wins))
     return _restored(b, dx, layout)
 
 
@@ -196,7 +196,7 @@ def mean_pool_gradient(b: Any, sizes: Any, dy: Any, ksize: Any, strides: Any, pa
         return _restored(b, b.broadcast(dy / count, shape), layout)
     wins = _pool_windows(shape[1:3], layout, ksize, strides, padding)
     _check_output(dy, shape[0], wins, shape[3])
-    dx = b.window("pool_grad", [dy], tuple(shape), op="mean", **_attrs(layout.pick(ksize), wins))
+    dx = b.primitive("pool_grad", [dy], tuple(shape), op="mean", **_attrs(layout.pick(ksize), wins))
     return _restored(b, dx, layout)
 
 
@@ -227,7 +227,7 @@ def depthwise(b: Any, x: Any, w: Any, strides: Any, padding: str, data_format: s
     layout, x = _channels_last(b, x, data_format)
     wins, attrs = _depthwise_attrs(w.shape, x.shape[1:3], layout, strides, padding, dilations)
     _check(x.shape[3] == w.shape[2])
-    y = b.window("depthwise", [x, w], (x.shape[0], *(win.output for win in wins), w.shape[2] * w.shape[3]), **attrs)
+    y = b.primitive("depthwise", [x, w], (x.shape[0], *(win.output for win in wins), w.shape[2] * w.shape[3]), **attrs)
     return _restored(b, y, layout)
 
 
@@ -240,7 +240,7 @@ def depthwise_input_gradient(b: Any, sizes: Any, w: Any, dy: Any, strides: Any, 
     wins, attrs = _depthwise_attrs(w.shape, shape[1:3], layout, strides, padding, dilations)
     _check(shape[3] == w.shape[2])
     _check_output(dy, shape[0], wins, w.shape[2] * w.shape[3])
-    return _restored(b, b.window("depthwise_input", [dy, w], tuple(shape), **attrs), layout)
+    return _restored(b, b.primitive("depthwise_input", [dy, w], tuple(shape), **attrs), layout)
 
 
 def depthwise_filter_gradient(b: Any, x: Any, sizes: Any, dy: Any, strides: Any, padding: str, data_format: str,
@@ -253,7 +253,7 @@ def depthwise_filter_gradient(b: Any, x: Any, sizes: Any, dy: Any, strides: Any,
     wins, attrs = _depthwise_attrs(shape, x.shape[1:3], layout, strides, padding, dilations)
     _check(x.shape[3] == shape[2])
     _check_output(dy, x.shape[0], wins, shape[2] * shape[3])
-    parts = b.window("depthwise_filter", [x, dy], (b.chunks, *shape), **attrs)
+    parts = b.primitive("depthwise_filter", [x, dy], (b.chunks, *shape), **attrs)
     return b.reduce("add", parts, [0])
 
 
