@@ -75,6 +75,31 @@ def test_slim_arg_scope(tf, submodule):
     assert va.tolist() == [[3.0, 3.0]] and vb.tolist() == [[0.0, 0.0]]
 
 
+@pytest.mark.tf1_only
+def test_experiment_and_learn_runner(tf, tmpdir, submodule):
+    learn = tf.contrib.learn
+
+    def model_fn(features, labels, mode, params):
+        w = tf.get_variable("w", initializer=0.0)
+        loss = tf.reduce_mean(tf.square(w * features - labels))
+        train = tf.train.GradientDescentOptimizer(params.rate).minimize(loss, tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, predictions=w * features, loss=loss, train_op=train)
+
+    def input_fn():
+        return tf.constant([1.0, 2.0]), tf.constant([2.0, 4.0])
+
+    def experiment_fn(run_config, hparams):
+        est = tf.estimator.Estimator(model_fn, config=run_config, params=hparams)
+        return learn.Experiment(estimator=est, train_input_fn=input_fn, eval_input_fn=input_fn,
+                                train_steps=40, eval_steps=1)
+    config = learn.RunConfig(model_dir=str(tmpdir))
+    hparams = tf.contrib.training.HParams(rate=0.1)
+    tf.contrib.learn.learn_runner.run(experiment_fn=experiment_fn, run_config=config,
+                                      schedule="train_and_evaluate", hparams=hparams)
+    assert tf.train.load_variable(str(tmpdir), "w") == pytest.approx(2.0, abs=1e-3)
+    assert tf.train.load_variable(str(tmpdir), "global_step") == 40
+
+
 def test_flags_define_and_parse(tf):
     flags = tf.flags
     name = "conf_out_dir_%d" % len(list(tf.flags.FLAGS))  # a flag can be defined once
