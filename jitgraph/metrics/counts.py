@@ -1,6 +1,7 @@
 """Metrics of bools: how many are right and wrong, precision and recall."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from jitgraph.graph import dtypes
@@ -70,23 +71,24 @@ def ratio(right: Tensor, wrong: Tensor, name: str) -> Tensor:
     return where(greater(right + wrong, 0), div(right, right + wrong), 0, name)
 
 
+def _part(scope: str, count_wrong: Callable[..., tuple], labels: Any, predictions: Any, weights: Any, metrics_collections: Any,
+          updates_collections: Any, name: str | None) -> tuple:
+    """(the part of the true positives in these and what `count_wrong` counts, the operation that adds these)"""
+    with variable_scope(name, scope, (predictions, labels, weights)):
+        predictions, labels, weights = _as_bools(labels, predictions, weights)
+        right, more_right = true_positives(labels, predictions, weights)
+        wrong, more_wrong = count_wrong(labels, predictions, weights)
+        value = collected(metrics_collections, ratio(right, wrong, "value"))
+        return value, collected(updates_collections, ratio(more_right, more_wrong, "update_op"))
+
+
 def precision(labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None,
               updates_collections: Any = None, name: str | None = None) -> tuple:
     """(which part of the positive predictions so far is right, 0 without any; the operation that adds these)."""
-    with variable_scope(name, "precision", (predictions, labels, weights)):
-        predictions, labels, weights = _as_bools(labels, predictions, weights)
-        right, more_right = true_positives(labels, predictions, weights)
-        wrong, more_wrong = false_positives(labels, predictions, weights)
-        value = collected(metrics_collections, ratio(right, wrong, "value"))
-        return value, collected(updates_collections, ratio(more_right, more_wrong, "update_op"))
+    return _part("precision", false_positives, labels, predictions, weights, metrics_collections, updates_collections, name)
 
 
 def recall(labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None,
            updates_collections: Any = None, name: str | None = None) -> tuple:
     """(which part of the true labels so far was predicted, 0 without any; the operation that adds these)."""
-    with variable_scope(name, "recall", (predictions, labels, weights)):
-        predictions, labels, weights = _as_bools(labels, predictions, weights)
-        right, more_right = true_positives(labels, predictions, weights)
-        wrong, more_wrong = false_negatives(labels, predictions, weights)
-        value = collected(metrics_collections, ratio(right, wrong, "value"))
-        return value, collected(updates_collections, ratio(more_right, more_wrong, "update_op"))
+    return _part("recall", false_negatives, labels, predictions, weights, metrics_collections, updates_collections, name)
