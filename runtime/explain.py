@@ -32,10 +32,12 @@ AROUND = ("around them: what Session.run does in Python: looking up the plan, ch
 
 @dataclass
 class Line:
-    """One kernel, or one operation on the host: seconds, bytes moved and arithmetic operations of all its calls."""
+    """One kernel, or one operation on the host: seconds, bytes moved and arithmetic operations of all its calls.  `kind` is
+    "kernel", "host" or COMPILING."""
 
     name: str
-    operations: list
+    operations: list[str]
+    kind: str
     calls: int = 0
     seconds: float = 0.0
     bytes: int = 0
@@ -63,9 +65,9 @@ class Explanation:
         small = [line for line in self.lines if line.seconds < often / 1000]
         lines = [line for line in self.lines if line not in small]
         if small:
-            lines.append(Line(f"{len(small)} short ones", [], sum(s.calls for s in small), sum(s.seconds for s in small)))
+            lines.append(Line(f"{len(small)} short ones", [], "", sum(s.calls for s in small), sum(s.seconds for s in small)))
         found = []
-        rest = Line("around them", [], self.runs, self.seconds - listed)
+        rest = Line("around them", [], "", self.runs, self.seconds - listed)
         for line in [*sorted(lines, key=lambda line: -line.seconds), rest]:
             spent = max(line.seconds, 1e-9)
             found.append((line.name, line.operations, line.calls / self.runs, line.seconds / self.runs * 1e3,
@@ -115,25 +117,25 @@ class Tally(Trace):
         if known is None:
             operations = list(dict.fromkeys(n.op.name for n in kernel.nodes if n.op is not None))
             known = self.work[id(kernel), binding] = (operations, *_work(kernel, binding))
-        self._count(id(kernel), kernel.name, begin, spent, *known)
+        self._count(id(kernel), kernel.name, "kernel", begin, spent, *known)
 
     def operation(self, op: Operation, begin: int, arrays: Sequence = ()) -> None:
-        self._count(op, op.type, begin, self.now() - begin, [op.name])
+        self._count(op, op.type, "host", begin, self.now() - begin, [op.name])
 
     def compiled(self, begin: int) -> None:
-        self._count(COMPILING, COMPILING, begin, self.now() - begin, [])
+        self._count(COMPILING, COMPILING, COMPILING, begin, self.now() - begin, [])
 
     def _add(self, name: str, label: str, begin: int, arrays: Sequence) -> None:
-        self._count(label, label.partition(" = ")[2], begin, self.now() - begin, [name])
+        self._count(label, label.partition(" = ")[2], "host", begin, self.now() - begin, [name])
 
-    def _count(self, key: object, name: str, begin: int, spent: int, operations: list[str], nbytes: int = 0,
+    def _count(self, key: object, name: str, kind: str, begin: int, spent: int, operations: list[str], nbytes: int = 0,
                flops: int = 0) -> None:
         """Counts what has just ended, without what ended inside it: these are the last spans, for things end in order."""
         inside, spans = 0, self.spans
         while spans and spans[-1][0] >= begin:
             inside += spans.pop()[1]
         with self.lock:
-            line = self.lines.setdefault(key, Line(name, operations))
+            line = self.lines.setdefault(key, Line(name, operations, kind))
             line.calls, line.seconds = line.calls + 1, line.seconds + (spent - inside) / 1e9
             line.bytes, line.flops = line.bytes + nbytes, line.flops + flops
             own = self.now() - begin - spent

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,11 +17,12 @@ RULE = 78  # columns of a line under a heading there
 WORD = re.compile(r"[^\s/]*/|[^\s/]+")  # names of operations and files may be broken after a slash
 
 
-def console() -> Console:
-    """Return the console for standard output, as it is now: tests and scripts replace sys.stdout."""
+def console(stream: TextIO | None = None) -> Console:
+    """Return the console for a stream, standard output without one, as it is now: tests and scripts replace sys.stdout."""
     from rich.console import Console
 
-    return Console(file=sys.stdout, width=None if sys.stdout.isatty() else ENDLESS, highlight=False, soft_wrap=False)
+    stream = stream or sys.stdout
+    return Console(file=stream, width=None if stream.isatty() else ENDLESS, highlight=False, soft_wrap=False)
 
 
 def table(*columns: str, right: tuple[str, ...] = (), title: str | None = None) -> Table:

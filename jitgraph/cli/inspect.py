@@ -63,7 +63,9 @@ def inspect(
     found = show.recorded()
     sys.stdout.flush()
     if times:
-        _print_times(_chosen([(one.title, one) for one in found], only, "made", code))
+        from jitgraph.cli.times import print_runs
+
+        print_runs(_chosen([(one.title, one) for one in found], only, "made", code))
         return code
     signatures = _chosen([(one["title"], one) for one in found], only, "compiled", code)
     if html is None:
@@ -101,28 +103,6 @@ def _timer() -> Any:
     from jitgraph.runtime import recording
 
     return recording
-
-
-def _print_times(explanations: list[Any]) -> None:
-    """Print where the time of every signature went, as tables."""
-    from rich.markup import escape
-
-    from jitgraph.app.terminal import console, say, show, table
-
-    out = console()
-    numbers = ("calls", "ms", "time", "MB", "of limit", "MFlop", "of peak")
-    for one in explanations:
-        rows = table("kernel or step", *numbers, "operations", right=numbers,
-                     title=f"{one.title}   {one.runs} runs, {one.seconds / one.runs * 1e3:.3f} ms each")
-        for name, operations, calls, ms, share, megabytes, bandwidth, mflop, peak in one.rows():
-            work = [f"{megabytes:.3f}", f"{bandwidth:.0%}", f"{mflop:.3f}", f"{peak:.0%}"] if megabytes else [""] * 4
-            rows.add_row(escape(name), f"{calls:.0f}", f"{ms:.3f}", f"{share:.1%}", *work, escape(", ".join(operations[:3])))
-        show(out, rows)
-    from jitgraph.runtime.explain import AROUND
-
-    bandwidth, peak = explanations[0].limits
-    say(out, AROUND)
-    say(out, f"limits measured on this machine: {bandwidth / 1e9:.1f} GB/s in place, {peak / 1e9:.0f} GFlop/s in a product")
 
 
 def print_all(signatures: list[Signature], graph: bool = True, source: bool = True) -> None:

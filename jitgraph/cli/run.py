@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
+import time
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -11,6 +14,7 @@ EXAMPLES = """\b
 Examples:
   jitgraph run train.py --epochs 3                  everything after the script is the script's
   jitgraph run -m package.train                     like python -m
+  jitgraph run --times train.py                     say at the end where the time went
   JITGRAPH_SHOW=plan,times jitgraph run train.py    say what was compiled and how long it took"""
 
 Jit = Annotated[
@@ -39,6 +43,9 @@ def run(
     check: Annotated[
         bool, typer.Option("--check", help="Run the reference beside each kernel; name the first that differs.")
     ] = False,
+    times: Annotated[
+        bool, typer.Option("--times", help="Say at the end where the time of the program went.")
+    ] = False,
     whole_traceback: Annotated[
         bool, typer.Option("--traceback", help="Show jitgraph's frames in tracebacks too.")
     ] = False,
@@ -47,7 +54,24 @@ def run(
     from jitgraph.cli.script import execute
 
     settle(jit=jit, threads=threads, show=show, check=check)
+    if times:
+        return _timed(lambda: execute(script, args or [], as_module, whole_traceback))
     return execute(script, args or [], as_module, whole_traceback)
+
+
+def _timed(program: Callable[[], int]) -> int:
+    """Run a program and say where its time went, also where it was interrupted."""
+    from jitgraph.cli.times import print_program
+    from jitgraph.runtime import recording
+
+    recording.record()
+    begin = time.perf_counter()
+    try:
+        return program()
+    finally:
+        seconds = time.perf_counter() - begin
+        sys.stdout.flush()
+        print_program(seconds, recording.recorded(beside_limits=False))
 
 
 def settle(jit: str | None = None, threads: int | None = None, show: str | None = None, check: bool = False) -> None:

@@ -1,5 +1,6 @@
 """`jitgraph run`: the program's world is as under Python, its errors are its own, exit codes say what happened."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -121,6 +122,30 @@ def test_options_reach_the_runtime_through_the_environment(jitgraph, script):
     )
     done = jitgraph("run", "--jit", "always", "--threads", "3", "--show", "plan,times", "--check", path)
     assert done.stdout == "always 3 plan,times 1\n"
+
+
+def test_times_of_a_program_are_said_at_its_end(jitgraph, script):
+    """On standard error, for standard output is the program's; the parts are the whole."""
+    path = script(
+        "import tensorflow as tf, time\nx = tf.ones([300, 300]) + 0.\ny = tf.matmul(x, x)\n"
+        "z = tf.py_func(lambda a: time.sleep(0.2) or a, [y], tf.float32)\nwith tf.Session(jit='always') as s:\n"
+        "    for _ in range(3):\n        s.run(z)\ntime.sleep(0.3)\nprint('done')\n"
+    )
+    done = jitgraph("run", "--times", path)
+    assert (done.returncode, done.stdout) == (0, "done\n")
+    parts = dict(re.findall(r"^ *(\S.*?)  +(\d+\.\d\d) +\d+%", done.stderr, re.MULTILINE))
+    whole = float(re.search(r"where the (\S+) s of the program went", done.stderr).group(1))
+    outside = float(parts["outside of runs: imports, building graphs, preparing data"])
+    assert float(parts["operations on the host, by NumPy and Python"]) >= 0.6 and outside >= 0.3
+    shown = [float(seconds) for name, seconds in parts.items() if not name.startswith(("PyFunc", "m"))]
+    assert sum(shown) == pytest.approx(whole, abs=0.05)
+    assert "matmul_tiles_f32" in done.stderr and "run PyFunc" in done.stderr
+
+
+def test_times_are_said_where_a_program_ends_by_an_error(jitgraph, script):
+    path = script("import tensorflow as tf\ntf.Session().run(tf.ones([2]) + 1.)\nraise ValueError('no')\n")
+    done = jitgraph("run", "--times", path)
+    assert done.returncode == 1 and "ValueError: no" in done.stderr and "Session.run around them, in 1 run" in done.stderr
 
 
 def test_the_command_starts_quickly(jitgraph, script):
