@@ -53,9 +53,9 @@ def test_counting_a_step_costs_the_same_however_many_came_before():
         tally.start()
         outer = tally.now()
         for _ in range(1000):
-            tally._count("inner", "inner", tally.now(), 10, [])
+            tally._count("inner", "inner", "host", tally.now(), 10, [])
         assert len(tally.spans) == 1000
-        tally._count("outer", "outer", outer, tally.now() - outer, [])
+        tally._count("outer", "outer", "host", outer, tally.now() - outer, [])
         assert len(tally.spans) == 1
     assert tally.lines["inner"].calls == 3000
     assert 0 <= tally.lines["outer"].seconds < 1
@@ -64,10 +64,10 @@ def test_counting_a_step_costs_the_same_however_many_came_before():
 def test_runs_in_two_threads_are_not_taken_off_each_other(tf):
     tally = explain.Tally()
     begin = tally.now()
-    thread = threading.Thread(target=lambda: tally._count("there", "there", tally.now(), 10 ** 9, []))
+    thread = threading.Thread(target=lambda: tally._count("there", "there", "host", tally.now(), 10 ** 9, []))
     thread.start()
     thread.join()
-    tally._count("here", "here", begin, 2 * 10 ** 9, [])
+    tally._count("here", "here", "host", begin, 2 * 10 ** 9, [])
     assert tally.lines["here"].seconds == 2.0 and tally.lines["there"].seconds == 1.0
 
 
