@@ -11,6 +11,7 @@ from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.graph.tensor import Tensor
+from jitgraph.metrics.objects import Metric
 from jitgraph.ops.arrays.shape import reshape
 from jitgraph.train.hooks.run_hooks import SessionRunHook
 from jitgraph.train.sessions.scaffold import Scaffold
@@ -141,6 +142,10 @@ def _checked_metrics(metrics: Any) -> dict:
         return {}
     if not isinstance(metrics, dict):
         raise TypeError(f"eval_metric_ops must be a dict, given: {metrics}")
+    for value in metrics.values():
+        if isinstance(value, Metric) and not value.updates:
+            raise ValueError(f'Please call update_state(...) on the "{value.name}" metric')
+    metrics = {key: (value.result(), value.updates[0]) if isinstance(value, Metric) else value for key, value in metrics.items()}
     for key, value in metrics.items():
         if not isinstance(value, tuple) or len(value) != 2:
             raise TypeError(f"Values of eval_metric_ops must be (metric_value, update_op) tuples, given: {value} for key: {key}")

@@ -67,6 +67,11 @@ ESTIMATORS: dict[str, str] = {
         estimator.DNNLinearCombinedEstimator""",
     "estimator.canned.baseline": """
         estimator.BaselineClassifier estimator.BaselineRegressor estimator.BaselineEstimator""",
+    "estimator.heads.head": "estimator.Head",
+    "estimator.heads.kinds": """
+        estimator.BinaryClassHead estimator.MultiClassHead estimator.MultiLabelHead estimator.RegressionHead
+        estimator.PoissonRegressionHead estimator.LogisticRegressionHead""",
+    "estimator.heads.joined": "estimator.MultiHead",
     "estimator.boosted_trees.estimators": """
         estimator.BoostedTreesClassifier estimator.BoostedTreesRegressor estimator.BoostedTreesEstimator""",
     "estimator.canned.example_specs": """
@@ -92,8 +97,8 @@ ESTIMATORS: dict[str, str] = {
     "contrib.estimator.heads": """
         contrib.estimator.multi_class_head contrib.estimator.binary_classification_head contrib.estimator.regression_head
         contrib.estimator.poisson_regression_head contrib.estimator.logistic_regression_head""",
-    "contrib.estimator.multi_label": "contrib.estimator.multi_label_head",
-    "contrib.estimator.joined_heads": "contrib.estimator.multi_head",
+    "estimator.canned.multi_label": "contrib.estimator.multi_label_head",
+    "estimator.canned.joined_heads": "contrib.estimator.multi_head",
     "contrib.estimator.extended": """
         contrib.estimator.clip_gradients_by_norm contrib.estimator.forward_features
         contrib.estimator.export_saved_model_for_mode contrib.estimator.export_all_saved_models

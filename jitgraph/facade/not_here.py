@@ -15,7 +15,6 @@ _NO_EAGER_SPEC = "give shapes and dtypes as tf.TensorShape and tf.DType"
 
 # a name that ends in * stands for all that begin so, one that ends in .* for a namespace and what is in it
 _UNIGRAM = "use tf.nn.fixed_unigram_candidate_sampler with counts of the classes"
-_NEW_HEADS = "its optimizers and metrics are those of Keras; use the heads of tf.contrib.estimator, such as multi_class_head"
 _FRACTIONAL = "use tf.nn.max_pool or tf.nn.avg_pool after tf.image.resize_images to a multiple of the result's size"
 
 INSTEAD: dict[str, str] = {
@@ -45,9 +44,6 @@ INSTEAD: dict[str, str] = {
     "data.experimental.SqlDataset": "query in Python and give the rows to tf.data.Dataset.from_generator",
     "random.experimental.*": "use tf.random_uniform and its kin with seeds, or tf.random.stateless_uniform",
     "train.sdca_*": "use an optimizer of tf.train on the loss of the linear model",
-    "estimator.Head": _NEW_HEADS, "estimator.BinaryClassHead": _NEW_HEADS, "estimator.MultiClassHead": _NEW_HEADS,
-    "estimator.MultiHead": _NEW_HEADS, "estimator.MultiLabelHead": _NEW_HEADS, "estimator.RegressionHead": _NEW_HEADS,
-    "estimator.PoissonRegressionHead": _NEW_HEADS, "estimator.LogisticRegressionHead": _NEW_HEADS,
     "estimator.experimental.LinearSDCA": "use tf.estimator.LinearClassifier or LinearRegressor with an optimizer of tf.train",
     "train.do_quantize_training_on_graphdef": "insert tf.fake_quant_with_min_max_vars where values are quantized",
     "layers.experimental.*": "layers make their variables in tf.variable_scope",

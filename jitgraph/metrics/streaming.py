@@ -17,11 +17,12 @@ from jitgraph.variables.synchronization import VariableAggregation, VariableSync
 from jitgraph.variables.variable import Variable
 
 
-def metric_variable(shape: Any, dtype: Any, validate_shape: bool = True, name: str | None = None) -> Any:
+def metric_variable(shape: Any, dtype: Any, validate_shape: bool = True, name: str | None = None,
+                    use_resource: bool | None = None) -> Any:
     """A variable of zeros in the collections LOCAL_VARIABLES and METRIC_VARIABLES, which is not trained."""
     return Variable(lambda: zeros(shape, dtype), trainable=False, validate_shape=validate_shape, name=name,
                     collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES],
-                    synchronization=VariableSynchronization.ON_READ, aggregation=VariableAggregation.SUM)
+                    use_resource=use_resource, synchronization=VariableSynchronization.ON_READ, aggregation=VariableAggregation.SUM)
 
 
 def collected(collections: Any, value: Any) -> Any:

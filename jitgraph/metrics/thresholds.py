@@ -30,23 +30,25 @@ from jitgraph.variables.assignments import assign_add
 from jitgraph.variables.variable_scopes import variable_scope
 
 TINY = 1e-7
-_NAMES = {"tp": "true_positives", "fn": "false_negatives", "tn": "true_negatives", "fp": "false_positives"}
+COUNTS = {"tp": "true_positives", "fn": "false_negatives", "tn": "true_negatives", "fp": "false_positives"}
 
 
-def checked_counts(labels: Any, predictions: Any, thresholds: list, weights: Any = None, kinds: tuple = tuple(_NAMES)) -> tuple:
+def checked_counts(labels: Any, predictions: Any, thresholds: list, weights: Any = None, kinds: tuple = tuple(COUNTS),
+                   kept: dict | None = None) -> tuple:
     """``counts_at`` of predictions that a run refuses with InvalidArgumentError if they are outside of [0, 1]."""
     inside = "predictions must be in [0, 1]"
     with control_dependencies([
             assert_greater_equal(predictions, cast(0.0, predictions.dtype), message=inside),
             assert_less_equal(predictions, cast(1.0, predictions.dtype), message=inside)]):
         predictions, labels, weights = squeezed(cast(predictions, dtypes.float32), cast(labels, dtypes.bool_), weights)
-    return counts_at(labels, predictions, thresholds, weights, kinds)
+    return counts_at(labels, predictions, thresholds, weights, kinds, kept)
 
 
-def counts_at(labels: Any, predictions: Any, thresholds: list, weights: Any = None, kinds: tuple = tuple(_NAMES)) -> tuple:
+def counts_at(labels: Any, predictions: Any, thresholds: list, weights: Any = None, kinds: tuple = tuple(COUNTS),
+              kept: dict | None = None) -> tuple:
     """({kind: variable}, {kind: update}) of the counts at each of `thresholds`, for the `kinds` "tp", "fn", "tn", "fp".
 
-    The inputs are of shapes that fit.
+    The inputs are of shapes that fit.  `kept`: the variables, where there are some already.
     """
     number = len(thresholds)
     column = reshape(predictions, [-1, 1])
@@ -66,7 +68,7 @@ def counts_at(labels: Any, predictions: Any, thresholds: list, weights: Any = No
              "fp": (not_labelled, predicted)}
     values, updates = {}, {}
     for kind in [kind for kind in pairs if kind in kinds]:
-        values[kind] = metric_variable([number], dtypes.float32, name=_NAMES[kind])
+        values[kind] = kept[kind] if kept else metric_variable([number], dtypes.float32, name=COUNTS[kind])
         held = cast(logical_and(*pairs[kind]), dtypes.float32)
         if weights is not None:
             held *= weights
@@ -81,7 +83,7 @@ def spread(number: int, last: float = 1.0 + TINY) -> list[float]:
 
 def _at_thresholds(kind: str, labels: Any, predictions: Any, thresholds: list, weights: Any, metrics_collections: Any,
                    updates_collections: Any, name: str | None) -> tuple:
-    with variable_scope(name, _NAMES[kind], (predictions, labels, weights)):
+    with variable_scope(name, COUNTS[kind], (predictions, labels, weights)):
         values, updates = checked_counts(labels, predictions, thresholds, weights, (kind,))
         value = collected(metrics_collections, identity(values[kind]))
         return value, collected(updates_collections, updates[kind])
@@ -161,7 +163,7 @@ def auc(labels: Any, predictions: Any, weights: Any = None, num_thresholds: int 
 
         def area(counts: dict, name: str) -> Tensor:
             if curve == "PR" and summation_method == "careful_interpolation":
-                return _interpolated_area(counts["tp"], counts["fp"], counts["fn"], last)
+                return interpolated_area(counts["tp"], counts["fp"], counts["fn"], last)
             if curve == "PR" and summation_method == "trapezoidal":
                 warning("Trapezoidal rule is known to produce incorrect PR-AUCs; please switch to "
                         '"careful_interpolation" instead.')
@@ -191,7 +193,7 @@ def _area(counts: dict, curve: str, method: str, last: int, name: str) -> Tensor
     return reduce_sum(multiply(width, height), name=name)
 
 
-def _interpolated_area(tp: Tensor, fp: Tensor, fn: Tensor, last: int) -> Tensor:
+def interpolated_area(tp: Tensor, fp: Tensor, fn: Tensor, last: int) -> Tensor:
     """The area under precision over recall, counts interpolated between thresholds (Davis and Goadrich, 2006)."""
     more = tp[:last] - tp[1:]
     p = tp + fp

@@ -3,10 +3,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph.estimator.canned import checks, classification, regression
+from jitgraph.estimator.canned import classification, regression
 from jitgraph.losses.losses import Reduction
 from jitgraph.ops.elementwise.elementary import exp, sigmoid
-from jitgraph.ops.nn.functions import log_poisson_loss, sigmoid_cross_entropy_with_logits
 
 _MEAN = Reduction.SUM_OVER_BATCH_SIZE
 
@@ -36,17 +35,11 @@ def poisson_regression_head(weight_column: Any = None, label_dimension: int = 1,
 
     `compute_full_loss`: whether the loss has Stirling's approximation of the part that depends on the labels alone.
     """
-    def poisson_loss(labels: Any, logits: Any) -> Any:
-        return log_poisson_loss(targets=labels, log_input=logits, compute_full_loss=compute_full_loss)
-
-    return regression.regression_head(weight_column, label_dimension, loss_reduction, poisson_loss, exp, name)
+    loss_fn = regression.poisson_loss(compute_full_loss)
+    return regression.regression_head(weight_column, label_dimension, loss_reduction, loss_fn, exp, name)
 
 
 def logistic_regression_head(weight_column: Any = None, loss_reduction: str = _MEAN,
                              name: str | None = None) -> regression.RegressionHead:
     """A probability, learnt from labels between 0 and 1.  Raises ValueError for arguments that do not suit."""
-    def logistic_loss(labels: Any, logits: Any) -> Any:
-        labels = checks.in_range(labels, n_classes=2, message="Labels must be in range [0, 1]")
-        return sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
-
-    return regression.regression_head(weight_column, 1, loss_reduction, logistic_loss, sigmoid, name)
+    return regression.regression_head(weight_column, 1, loss_reduction, regression.logistic_loss, sigmoid, name)

@@ -17,16 +17,13 @@ from jitgraph.estimator.canned.head import (
 from jitgraph.estimator.canned.keys import MetricKeys as Metric
 from jitgraph.estimator.canned.keys import PredictionKeys as Key
 from jitgraph.estimator.canned.measures import (
-    accuracy_at,
     area_under_curve,
+    at_thresholds,
     baseline_of,
     labels_mean,
-    precision_at,
     predictions_mean,
-    recall_at,
 )
 from jitgraph.estimator.export_outputs import ExportOutput, RegressionOutput
-from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import name_scope
 from jitgraph.losses.losses import Reduction, sparse_softmax_cross_entropy
 from jitgraph.metrics.counts import precision, recall
@@ -57,9 +54,8 @@ class MultiClassHead(CannedHead):
         """The number of classes."""
         return self._n_classes
 
-    def create_loss(self, features: Any, mode: str, logits: Any, labels: Any) -> LossSpec:
+    def per_example(self, features: Any, logits: Any, labels: Any) -> tuple[Any, Any, Any]:
         """The cross entropy of labels [..., 1], ids or words of the vocabulary."""
-        logits = convert_to_tensor(logits)
         labels = checks.checked_labels(labels, logits, 1)
         checks.is_integer_or_string(labels.dtype, self._label_vocabulary)
         ids = labels if self._label_vocabulary is None else ids_of(labels, self._label_vocabulary)
@@ -68,9 +64,9 @@ class MultiClassHead(CannedHead):
             unreduced = checks.called_loss(self._loss_fn, ids, logits, features)
         else:
             unreduced = expand_dims(sparse_softmax_cross_entropy(ids, logits, reduction=Reduction.NONE), axis=-1)
-        return self._weighted(unreduced, checks.weights_of(features, self._weight_column, logits), ids)
+        return unreduced, checks.weights_of(features, self._weight_column, logits), ids
 
-    def _predicted(self, logits: Any) -> tuple[Any, dict[str, Any]]:
+    def predicted(self, logits: Any) -> tuple[Any, dict[str, Any]]:
         logits = checks.checked_logits(logits, self.logits_dimension)
         with name_scope(None, "predictions", [logits]):
             ids_of_all = all_class_ids(logits, self._n_classes)
@@ -81,7 +77,7 @@ class MultiClassHead(CannedHead):
         return logits, {Key.LOGITS: logits, Key.PROBABILITIES: probabilities, Key.CLASS_IDS: ids, Key.CLASSES: classes,
                         Key.ALL_CLASS_IDS: ids_of_all, Key.ALL_CLASSES: names_of_all}
 
-    def _exports(self, predictions: dict[str, Any]) -> dict[str, ExportOutput]:
+    def exports(self, predictions: dict[str, Any]) -> dict[str, ExportOutput]:
         return classification_exports(predictions, self._n_classes, self._label_vocabulary)
 
     def _metrics(self, predictions: dict[str, Any], loss: LossSpec, labels: Any, regularization_loss: Any) -> dict[str, tuple]:
@@ -102,12 +98,11 @@ class BinaryHead(CannedHead):
     def __init__(self, weight_column: Any = None, thresholds: Any = None, label_vocabulary: Any = None,
                  loss_reduction: str = Reduction.SUM, loss_fn: Any = None, name: str | None = None):
         super().__init__(weight_column, loss_reduction, loss_fn, name)
-        self._thresholds = tuple(thresholds) if thresholds else ()
+        self.thresholds = tuple(thresholds) if thresholds else ()
         self._label_vocabulary = label_vocabulary
 
-    def create_loss(self, features: Any, mode: str, logits: Any, labels: Any) -> LossSpec:
+    def per_example(self, features: Any, logits: Any, labels: Any) -> tuple[Any, Any, Any]:
         """The cross entropy of labels [..., 1], 0 or 1 or words of the vocabulary."""
-        logits = convert_to_tensor(logits)
         labels = checks.checked_labels(labels, logits, 1)
         if self._label_vocabulary is not None:
             labels = ids_of(labels, self._label_vocabulary)
@@ -116,9 +111,9 @@ class BinaryHead(CannedHead):
             unreduced = checks.called_loss(self._loss_fn, labels, logits, features)
         else:
             unreduced = sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
-        return self._weighted(unreduced, checks.weights_of(features, self._weight_column, logits), labels)
+        return unreduced, checks.weights_of(features, self._weight_column, logits), labels
 
-    def _predicted(self, logits: Any) -> tuple[Any, dict[str, Any]]:
+    def predicted(self, logits: Any) -> tuple[Any, dict[str, Any]]:
         with name_scope(None, "predictions", [logits]):
             logits = checks.checked_logits(logits, self.logits_dimension)
             logistic = sigmoid(logits, name=Key.LOGISTIC)
@@ -131,7 +126,7 @@ class BinaryHead(CannedHead):
         return logits, {Key.LOGITS: logits, Key.LOGISTIC: logistic, Key.PROBABILITIES: probabilities, Key.CLASS_IDS: ids,
                         Key.CLASSES: classes, Key.ALL_CLASS_IDS: ids_of_all, Key.ALL_CLASSES: names_of_all}
 
-    def _exports(self, predictions: dict[str, Any]) -> dict[str, ExportOutput]:
+    def exports(self, predictions: dict[str, Any]) -> dict[str, ExportOutput]:
         return classification_exports(predictions, 2, self._label_vocabulary,
                                       **{REGRESSION: RegressionOutput(predictions[Key.LOGISTIC])})
 
@@ -152,12 +147,7 @@ class BinaryHead(CannedHead):
                      Metric.AUC_PR: area_under_curve(labels, logistic, weights, "PR", name=Metric.AUC_PR)}
             if regularization_loss is not None:
                 found[Metric.LOSS_REGULARIZATION] = mean(regularization_loss, name=Metric.LOSS_REGULARIZATION)
-            for threshold in self._thresholds:
-                for pattern, measure in ((Metric.ACCURACY_AT_THRESHOLD, accuracy_at),
-                                         (Metric.PRECISION_AT_THRESHOLD, precision_at),
-                                         (Metric.RECALL_AT_THRESHOLD, recall_at)):
-                    key = pattern % threshold
-                    found[key] = measure(labels, logistic, weights, threshold, name=key)
+            found.update(at_thresholds(labels, logistic, weights, self.thresholds))
         return {self._key(key): value for key, value in found.items()}
 
 

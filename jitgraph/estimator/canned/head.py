@@ -9,6 +9,7 @@ from jitgraph.estimator.export_outputs import ClassificationOutput, ExportOutput
 from jitgraph.estimator.modes import ModeKeys
 from jitgraph.estimator.spec import EstimatorSpec
 from jitgraph.graph.collections import GraphKeys
+from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import get_collection, name_scope
 from jitgraph.losses.losses import Reduction, compute_weighted_loss
 from jitgraph.ops.arrays.fill import ones_like
@@ -59,22 +60,25 @@ class CannedHead:
 
     def create_loss(self, features: Any, mode: str, logits: Any, labels: Any) -> LossSpec:
         """The losses of logits [..., n]."""
+        unreduced, weights, labels = self.per_example(features, convert_to_tensor(logits), labels)
+        total = compute_weighted_loss(unreduced, weights=weights, reduction=self._loss_reduction)
+        return LossSpec(total, unreduced, weights, labels)
+
+    def per_example(self, features: Any, logits: Any, labels: Any) -> tuple[Any, Any, Any]:
+        """(the loss of each example [..., 1], or of each logit; their weights; the labels as the loss takes them)"""
         raise NotImplementedError("Calling an abstract method.")
 
-    def _predicted(self, logits: Any) -> tuple[Any, dict[str, Any]]:
+    def predicted(self, logits: Any) -> tuple[Any, dict[str, Any]]:
         """(checked logits, predictions by name)"""
         raise NotImplementedError
 
-    def _exports(self, predictions: dict[str, Any]) -> dict[str, ExportOutput]:
+    def exports(self, predictions: dict[str, Any]) -> dict[str, ExportOutput]:
+        """{signature: what it gives} of the predictions"""
         raise NotImplementedError
 
     def _metrics(self, predictions: dict[str, Any], loss: LossSpec, labels: Any, regularization_loss: Any) -> dict[str, tuple]:
         """{name: (value, update)}"""
         raise NotImplementedError
-
-    def _weighted(self, unreduced: Any, weights: Any, labels: Any) -> LossSpec:
-        total = compute_weighted_loss(unreduced, weights=weights, reduction=self._loss_reduction)
-        return LossSpec(total, unreduced, weights, labels)
 
     def create_estimator_spec(self, features: Any, mode: str, logits: Any, labels: Any = None, optimizer: Any = None,
                               train_op_fn: Any = None, regularization_losses: Any = None) -> EstimatorSpec:
@@ -84,9 +88,9 @@ class CannedHead:
         are added.  Raises ValueError for both or neither, and for labels that do not suit.
         """
         with name_scope(self._name, "head"):
-            logits, predictions = self._predicted(logits)
+            logits, predictions = self.predicted(logits)
             if mode == ModeKeys.PREDICT:
-                exports = self._exports(predictions)
+                exports = self.exports(predictions)
             else:
                 loss = self.create_loss(features, mode, logits, labels)
                 regularization = add_n(regularization_losses) if regularization_losses else None

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitgraph.estimator.canned.keys import MetricKeys
 from jitgraph.graph.scopes import name_scope
 from jitgraph.losses.weights import broadcast_weights
 from jitgraph.metrics.means import accuracy, mean
@@ -66,3 +67,18 @@ def recall_at(labels: Any, predictions: Any, weights: Any, threshold: float, nam
     with name_scope(name, f"recall_at_{threshold}", [predictions, labels, weights, threshold]) as scope:
         value, update = recall_at_thresholds(labels, predictions, [threshold], weights=weights, name=scope)
         return squeeze(value), squeeze(update)
+
+
+def at_thresholds(labels: Any, probabilities: Any, weights: Any, thresholds: Any) -> dict[str, tuple]:
+    """Accuracy, precision and recall at each threshold, by their names."""
+    found = {}
+    for threshold in thresholds:
+        for key, measure in zip(keys_at(threshold), (accuracy_at, precision_at, recall_at)):
+            found[key] = measure(labels, probabilities, weights, threshold, name=key)
+    return found
+
+
+def keys_at(threshold: float) -> tuple[str, str, str]:
+    """The names of accuracy, precision and recall at a threshold."""
+    return (MetricKeys.ACCURACY_AT_THRESHOLD % threshold, MetricKeys.PRECISION_AT_THRESHOLD % threshold,
+            MetricKeys.RECALL_AT_THRESHOLD % threshold)

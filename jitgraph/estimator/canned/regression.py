@@ -1,6 +1,7 @@
 """The head of regressions."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from jitgraph.estimator.canned import checks
@@ -9,10 +10,10 @@ from jitgraph.estimator.canned.keys import MetricKeys as Metric
 from jitgraph.estimator.canned.keys import PredictionKeys as Key
 from jitgraph.estimator.canned.measures import predictions_mean
 from jitgraph.estimator.export_outputs import ExportOutput, PredictOutput, RegressionOutput
-from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.losses.losses import Reduction, mean_squared_error
 from jitgraph.metrics.means import mean
 from jitgraph.ops.elementwise.cast import to_float
+from jitgraph.ops.nn.functions import log_poisson_loss, sigmoid_cross_entropy_with_logits
 from jitgraph.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
 
@@ -27,23 +28,22 @@ class RegressionHead(CannedHead):
         self.logits_dimension = label_dimension
         self._inverse_link_fn = inverse_link_fn
 
-    def create_loss(self, features: Any, mode: str, logits: Any, labels: Any) -> LossSpec:
+    def per_example(self, features: Any, logits: Any, labels: Any) -> tuple[Any, Any, Any]:
         """The squared error of labels [..., label_dimension]."""
-        logits = convert_to_tensor(logits)
         labels = to_float(checks.checked_labels(labels, logits, self.logits_dimension))
         if self._loss_fn:
             unreduced = checks.called_loss(self._loss_fn, labels, logits, features, self.logits_dimension)
         else:
             unreduced = mean_squared_error(labels, logits, reduction=Reduction.NONE)
-        return self._weighted(unreduced, checks.weights_of(features, self._weight_column, logits, per_logit=True), labels)
+        return unreduced, checks.weights_of(features, self._weight_column, logits, per_logit=True), labels
 
-    def _predicted(self, logits: Any) -> tuple[Any, dict[str, Any]]:
+    def predicted(self, logits: Any) -> tuple[Any, dict[str, Any]]:
         logits = checks.checked_logits(logits, self.logits_dimension)
         if self._inverse_link_fn:
             return logits, {Key.PREDICTIONS: self._inverse_link_fn(logits), Key.LOGITS: logits}
         return logits, {Key.PREDICTIONS: logits}
 
-    def _exports(self, predictions: dict[str, Any]) -> dict[str, ExportOutput]:
+    def exports(self, predictions: dict[str, Any]) -> dict[str, ExportOutput]:
         output = RegressionOutput(predictions[Key.PREDICTIONS])
         return {DEFAULT_SERVING_SIGNATURE_DEF_KEY: output, REGRESSION: output, PREDICT: PredictOutput(predictions)}
 
@@ -63,3 +63,17 @@ def regression_head(weight_column: Any = None, label_dimension: int = 1, loss_re
     if loss_fn:
         checks.check_loss_function(loss_fn)
     return RegressionHead(label_dimension, weight_column, loss_reduction, loss_fn, inverse_link_fn, name)
+
+
+def poisson_loss(compute_full_loss: bool) -> Callable:
+    """The loss of counts, whose logarithm of the mean is the logit; in full with Stirling's approximation of the labels' part."""
+    def loss_fn(labels: Any, logits: Any) -> Any:
+        return log_poisson_loss(targets=labels, log_input=logits, compute_full_loss=compute_full_loss)
+
+    return loss_fn
+
+
+def logistic_loss(labels: Any, logits: Any) -> Any:
+    """The cross entropy of labels that are probabilities; a run raises InvalidArgumentError for others."""
+    labels = checks.in_range(labels, n_classes=2, message="Labels must be in range [0, 1]")
+    return sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)

@@ -1,0 +1,1 @@
+"""The heads of ``tf.estimator`` whose losses, predictions and metrics are methods."""
