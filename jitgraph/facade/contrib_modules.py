@@ -116,6 +116,13 @@ CONTRIB_PLACES = {
     "contrib.learn.python.learn.estimators.run_config": "contrib.learn :jitgraph.contrib.learn.configured",
     "contrib.learn.python.learn.estimators.model_fn": "contrib.learn :jitgraph.contrib.learn.model_ops",
     "contrib.learn.python.learn.estimators.estimator": "contrib.learn :jitgraph.contrib.learn.fitted",
+    "contrib.learn.python.learn.estimators.head": """
+        contrib.learn :jitgraph.contrib.learn.heads :jitgraph.contrib.learn.further_heads""",
+    "contrib.learn.python.learn.estimators.constants": "contrib.learn",
+    "contrib.learn.python.learn.estimators.metric_key": ":jitgraph.contrib.learn.model_ops",
+    "contrib.learn.python.learn.estimators.prediction_key": "contrib.learn",
+    **{f"contrib.learn.python.learn.estimators.{module}": "contrib.learn"
+       for module in ("dnn", "dnn_linear_combined", "linear", "kmeans", "logistic_regressor")},
     "contrib.learn.python.learn.export_strategy": "contrib.learn",
     "contrib.learn.python.learn.utils.input_fn_utils": "contrib.learn.utils.input_fn_utils",
     "contrib.learn.python.learn.utils.saved_model_export_utils": """

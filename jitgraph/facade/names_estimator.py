@@ -153,7 +153,14 @@ ESTIMATORS: dict[str, str] = {
         contrib.learn.preprocessing.CategoricalVocabulary contrib.learn.preprocessing.VocabularyProcessor
         contrib.learn.preprocessing.tokenizer""",
     "contrib.learn.heads": """
-        contrib.learn.Head contrib.learn.multi_class_head contrib.learn.regression_head contrib.learn.no_op_train_fn""",
+        contrib.learn.Head contrib.learn.multi_class_head contrib.learn.regression_head contrib.learn.no_op_train_fn
+        contrib.learn.poisson_regression_head contrib.learn.head.Head contrib.learn.head.multi_class_head
+        contrib.learn.head.regression_head contrib.learn.head.poisson_regression_head contrib.learn.head.no_op_train_fn""",
+    "contrib.learn.further_heads": """
+        contrib.learn.binary_svm_head contrib.learn.multi_label_head contrib.learn.multi_head
+        contrib.learn.head.binary_svm_head contrib.learn.head.multi_label_head contrib.learn.head.multi_head
+        contrib.learn.head.loss_only_head""",
+    "contrib.learn.logistic": "contrib.learn.LogisticRegressor",
     "contrib.learn.ready": """
         contrib.learn.DNNClassifier contrib.learn.DNNRegressor contrib.learn.DNNEstimator contrib.learn.LinearClassifier
         contrib.learn.LinearRegressor contrib.learn.LinearEstimator""",
