@@ -123,6 +123,10 @@ CONTRIB_PLACES = {
     "contrib.learn.python.learn.estimators.prediction_key": "contrib.learn",
     **{f"contrib.learn.python.learn.estimators.{module}": "contrib.learn"
        for module in ("dnn", "dnn_linear_combined", "linear", "kmeans", "logistic_regressor")},
+    "contrib.learn.python.learn.graph_actions": "contrib.learn.graph_actions",
+    "contrib.learn.python.learn.models": "contrib.learn.models",
+    **{f"contrib.learn.python.learn.ops{module}": "contrib.learn.ops"
+       for module in ("", ".embeddings_ops", ".losses_ops", ".seq2seq_ops")},
     "contrib.learn.python.learn.export_strategy": "contrib.learn",
     "contrib.learn.python.learn.utils.input_fn_utils": "contrib.learn.utils.input_fn_utils",
     "contrib.learn.python.learn.utils.saved_model_export_utils": """

@@ -161,6 +161,19 @@ ESTIMATORS: dict[str, str] = {
         contrib.learn.head.binary_svm_head contrib.learn.head.multi_label_head contrib.learn.head.multi_head
         contrib.learn.head.loss_only_head""",
     "contrib.learn.logistic": "contrib.learn.LogisticRegressor",
+    "contrib.learn.graph_actions": """
+        contrib.learn.evaluate contrib.learn.infer contrib.learn.run_feeds contrib.learn.run_n contrib.learn.train
+        contrib.learn.graph_actions.clear_summary_writers contrib.learn.graph_actions.evaluate
+        contrib.learn.graph_actions.get_summary_writer contrib.learn.graph_actions.infer contrib.learn.graph_actions.run_feeds
+        contrib.learn.graph_actions.run_feeds_iter contrib.learn.graph_actions.run_n contrib.learn.graph_actions.train""",
+    "contrib.learn.models": """
+        contrib.learn.models.bidirectional_rnn contrib.learn.models.get_rnn_model contrib.learn.models.linear_regression
+        contrib.learn.models.linear_regression_zero_init contrib.learn.models.logistic_regression
+        contrib.learn.models.logistic_regression_zero_init""",
+    "contrib.learn.old_ops": """
+        contrib.learn.ops.categorical_variable contrib.learn.ops.embedding_lookup
+        contrib.learn.ops.mean_squared_error_regressor contrib.learn.ops.rnn_decoder contrib.learn.ops.rnn_seq2seq
+        contrib.learn.ops.seq2seq_inputs contrib.learn.ops.sequence_classifier contrib.learn.ops.softmax_classifier""",
     "contrib.learn.ready": """
         contrib.learn.DNNClassifier contrib.learn.DNNRegressor contrib.learn.DNNEstimator contrib.learn.LinearClassifier
         contrib.learn.LinearRegressor contrib.learn.LinearEstimator""",

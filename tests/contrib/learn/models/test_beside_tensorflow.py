@@ -1,0 +1,13 @@
+"""Models and operations of the first estimators leave behind what they do in TensorFlow."""
+from pathlib import Path
+
+import pytest
+
+from ....recorded import check, texts
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.parametrize("program", texts(HERE)[1])
+def test_the_program_leaves_what_it_does_in_tensorflow(tf, program):
+    check(tf, HERE, program)
