@@ -104,6 +104,9 @@ ESTIMATORS: dict[str, str] = {
         contrib.estimator.export_saved_model_for_mode contrib.estimator.export_all_saved_models
         contrib.estimator.build_supervised_input_receiver_fn_from_input_fn""",
     "contrib.estimator.recurrent": "contrib.estimator.RNNClassifier contrib.estimator.RNNEstimator",
+    "contrib.estimator.in_memory_trees": """
+        contrib.estimator.boosted_trees_classifier_train_in_memory contrib.estimator.boosted_trees_regressor_train_in_memory""",
+    "contrib.estimator.saved_models": "contrib.estimator.SavedModelEstimator",
     "contrib.estimator.towers": "contrib.estimator.replicate_model_fn contrib.estimator.TowerOptimizer",
     "contrib.predictor.predictors": """
         contrib.predictor.from_saved_model contrib.predictor.from_estimator contrib.predictor.from_contrib_estimator""",

@@ -63,7 +63,7 @@ def load(sess: Any, tags: Any, export_dir: Any, import_scope: str | None = None,
             logs.info("The specified SavedModel has no variables; no checkpoints were restored.")
         else:
             saver.restore(sess, os.path.join(variables, constants.VARIABLES_FILENAME))
-        main = _main_op(sess.graph, meta, import_scope)
+        main = main_op_of(sess.graph, meta, import_scope)
         if main is not None:
             sess.run(main, _asset_feeds(sess.graph, meta, folder, import_scope))
     return meta
@@ -81,7 +81,7 @@ def meta_graph_with_tags(saved_model: Any, tags: Any) -> Any:
                        f"available_tags: {available}")
 
 
-def _main_op(graph: Any, meta: Any, import_scope: str | None) -> Any:
+def main_op_of(graph: Any, meta: Any, import_scope: str | None) -> Any:
     """What is to be run once after loading, None if nothing.  Raises RuntimeError if there are several."""
     signature = meta.signature_def.get(constants.INIT_OP_SIGNATURE_KEY) \
         if constants.INIT_OP_SIGNATURE_KEY in meta.signature_def else None
