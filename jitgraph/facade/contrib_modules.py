@@ -127,6 +127,8 @@ CONTRIB_PLACES = {
     "contrib.learn.python.learn.models": "contrib.learn.models",
     **{f"contrib.learn.python.learn.ops{module}": "contrib.learn.ops"
        for module in ("", ".embeddings_ops", ".losses_ops", ".seq2seq_ops")},
+    "contrib.learn.python.learn.estimators.dynamic_rnn_estimator": "contrib.learn :jitgraph.contrib.learn.recurrent",
+    "contrib.learn.python.learn.estimators.rnn_common": ":jitgraph.contrib.learn.recurrent",
     "contrib.learn.python.learn.export_strategy": "contrib.learn",
     "contrib.learn.python.learn.utils.input_fn_utils": "contrib.learn.utils.input_fn_utils",
     "contrib.learn.python.learn.utils.saved_model_export_utils": """

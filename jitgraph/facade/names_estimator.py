@@ -183,6 +183,8 @@ ESTIMATORS: dict[str, str] = {
     "contrib.learn.combined": """
         contrib.learn.DNNLinearCombinedClassifier contrib.learn.DNNLinearCombinedRegressor
         contrib.learn.DNNLinearCombinedEstimator""",
+    "contrib.learn.recurrent": "contrib.learn.DynamicRnnEstimator",
+    "contrib.layers.old_sequences": "contrib.layers.sequence_input_from_feature_columns",
     "contrib.learn.clustered": "contrib.learn.KMeansClustering",
     "contrib.layers.old_columns": "contrib.layers.real_valued_column contrib.layers.bucketized_column",
     "contrib.layers.old_sparse_columns": """

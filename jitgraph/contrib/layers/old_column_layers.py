@@ -5,7 +5,7 @@ from typing import Any
 
 from jitgraph.app import logs
 from jitgraph.contrib.framework.variables import model_variable
-from jitgraph.contrib.layers.old_columns import OldColumn, real_valued_column, transformed_by
+from jitgraph.contrib.layers.old_columns import OldColumn, of_rank, real_valued_column, transformed_by
 from jitgraph.contrib.layers.rearranging import inner_flatten
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
@@ -19,7 +19,7 @@ from jitgraph.ops.elementwise.sums import add_n
 from jitgraph.ops.files.parsing import VarLenFeature, parse_example
 from jitgraph.ops.linalg.matmul import matmul
 from jitgraph.ops.nn.safe_embedding import safe_embedding_lookup_sparse
-from jitgraph.ops.sparse.sparse_functions import sparse_concat
+from jitgraph.ops.sparse.sparse_functions import sparse_concat, sparse_reshape
 from jitgraph.train.checkpoint_values import init_from_checkpoint
 from jitgraph.variables.variable_initializers import zeros_initializer
 from jitgraph.variables.variable_scopes import variable_scope
@@ -70,9 +70,9 @@ def _shared(given: Any, collections: Any, trainable: bool) -> Any:
     return made[0]
 
 
-def _embedded(column: Any, given: Any, collections: Any, trainable: bool) -> Any:
-    ids = inner_flatten(given.input_tensor, 2)
-    weights = None if given.weight_tensor is None else inner_flatten(given.weight_tensor, 2)
+def _embedded(column: Any, given: Any, collections: Any, trainable: bool, rank: int) -> Any:
+    ids = inner_flatten(given.input_tensor, rank)
+    weights = None if given.weight_tensor is None else inner_flatten(given.weight_tensor, rank)
     if given.shared_embedding_name is not None:
         vectors = _shared(given, collections, trainable)
     else:
@@ -87,28 +87,52 @@ def _embedded(column: Any, given: Any, collections: Any, trainable: bool) -> Any
 def input_from_feature_columns(columns_to_tensors: dict, feature_columns: Any, weight_collections: Any = None,
                                trainable: bool = True, scope: Any = None, cols_to_outs: dict | None = None) -> Any:
     """What dense columns make of features, side by side: float32 [batch, n].  `cols_to_outs`: is filled with that of each."""
+    return input_of_rank(2, columns_to_tensors, feature_columns, weight_collections, trainable, scope, cols_to_outs,
+                         "input_from_feature_columns")
+
+
+def input_of_rank(rank: int, columns_to_tensors: dict, feature_columns: Any, weight_collections: Any, trainable: bool, scope: Any,
+                  cols_to_outs: dict | None, name: str) -> Any:
+    """What columns make of features, side by side along the last of `rank` axes."""
     tensors = dict(columns_to_tensors)
     check_feature_columns(feature_columns)
     if cols_to_outs is not None and not isinstance(cols_to_outs, dict):
         raise ValueError("cols_to_outs must be a dict unless None")
-    with variable_scope(scope, default_name="input_from_feature_columns", values=tensors.values()):
+    with variable_scope(scope, default_name=name, values=tensors.values()):
         found, collections = [], _with_global(weight_collections)
         for column in _in_order(feature_columns):
             with variable_scope(None, default_name=column.name, values=tensors.values()):
                 tensor = transformed_by(tensors, column)
-                try:
-                    given = column._deep_embedding_lookup_arguments(tensor)
-                except NotImplementedError as no_embedding:
-                    try:
-                        found.append(column._to_dnn_input_layer(tensor, collections, trainable))
-                    except ValueError as error:
-                        raise ValueError(
-                            f"Error creating input layer for column: {column.name}.\n{error}, {no_embedding}") from None
-                else:
-                    found.append(_embedded(column, given, collections, trainable))
+                if rank != 2:
+                    tensor = _of_rank(tensor, rank, column.name)
+                found.append(_one_input(column, tensor, collections, trainable, rank))
                 if cols_to_outs is not None:
                     cols_to_outs[column] = found[-1]
-        return concat(found, 1)
+        return concat(found, rank - 1)
+
+
+def _one_input(column: Any, tensor: Any, collections: Any, trainable: bool, rank: int) -> Any:
+    try:
+        given = column._deep_embedding_lookup_arguments(tensor)
+    except NotImplementedError as no_embedding:
+        try:
+            return column._to_dnn_input_layer(tensor, collections, trainable, output_rank=rank)
+        except ValueError as error:
+            raise ValueError(f"Error creating input layer for column: {column.name}.\n{error}, {no_embedding}") from None
+    return _embedded(column, given, collections, trainable, rank)
+
+
+def _of_rank(tensor: Any, rank: int, name: str) -> Any:
+    """``of_rank`` of what a column made: a tensor, a sparse one, or a pair of these."""
+    if isinstance(tensor, tuple):
+        return tuple(_of_rank(part, rank, name) for part in tensor)
+    own = tensor.dense_shape.get_shape().as_list()[0] if isinstance(tensor, SparseTensor) else tensor.get_shape().ndims
+    if own is None:
+        raise ValueError(f"Error while processing column {name}. Rank of input Tensor can not be None.")
+    if isinstance(tensor, SparseTensor) and rank == own + 1:
+        return sparse_reshape(tensor, concat([tensor.dense_shape, [1]], 0))
+    return inner_flatten(tensor, rank) if isinstance(tensor, SparseTensor) and rank < own else (
+        tensor if isinstance(tensor, SparseTensor) and rank == own else of_rank(tensor, rank, name))
 
 
 def _looked_up(column: Any, tensors: dict, given: Any, num_outputs: int, trainable: bool, collections: Any) -> tuple[list, Any]:

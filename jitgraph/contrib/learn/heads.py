@@ -95,7 +95,8 @@ def _columns(labels: Any, logits: Any) -> tuple[Any, Any]:
     return labels, logits
 
 
-def _squared(labels: Any, logits: Any) -> Any:
+def squared(labels: Any, logits: Any) -> Any:
+    """The squared errors [batch, n] of logits."""
     with name_scope(None, "mean_squared_loss", (logits, labels)) as name:
         labels, logits = _columns(labels, logits)
         return resolve("squared_difference")(logits, cast(labels, dtypes.float32), name=name)
@@ -107,13 +108,15 @@ def _poisson(labels: Any, logits: Any) -> Any:
         return resolve("nn.log_poisson_loss")(labels, logits, compute_full_loss=True, name=name)
 
 
-def _log_loss(labels: Any, logits: Any) -> Any:
+def log_loss(labels: Any, logits: Any) -> Any:
+    """The cross entropies [batch, 1] of logits of yes and no."""
     with name_scope(None, "log_loss_with_two_classes", (logits, labels)) as name:
         labels = _column(cast(labels, dtypes.float32))
         return resolve("nn.sigmoid_cross_entropy_with_logits")(labels=labels, logits=logits, name=name)
 
 
-def _softmax_loss(labels: Any, logits: Any) -> Any:
+def softmax_loss(labels: Any, logits: Any) -> Any:
+    """The cross entropies of logits [batch, classes].  Raises ValueError for labels that are no integers."""
     with name_scope(None, "softmax_cross_entropy_loss", (logits, labels)) as name:
         labels = convert_to_tensor(labels)
         if not labels.dtype.is_integer:
@@ -251,7 +254,7 @@ def bias_step(bias: Any, rows: Any, loss_of: Any) -> Any:
 class _RegressionHead(SingleHead):
     default_name, problem_type = "regression_head", ProblemType.LINEAR_REGRESSION
     link_fn: Any = staticmethod(identity)
-    losses_of: Any = staticmethod(_squared)
+    losses_of: Any = staticmethod(squared)
 
     def _unreduced(self, labels: Any, logits: Any) -> Any:
         return self.losses_of(labels, logits)
@@ -289,7 +292,7 @@ class _BinaryLogisticHead(ClassHead):
     thresholds: Any = (0.5,)
 
     def _unreduced(self, labels: Any, logits: Any) -> Any:
-        return _log_loss(labels, logits)
+        return log_loss(labels, logits)
 
     def _predictions(self, logits: Any) -> dict[str, Any]:
         both = concat((zeros_like(logits), logits), 1)
@@ -325,7 +328,7 @@ class _MultiClassHead(ClassHead):
         return super()._loss(ids, logits, weights)
 
     def _unreduced(self, labels: Any, logits: Any) -> Any:
-        return _softmax_loss(labels, logits)
+        return softmax_loss(labels, logits)
 
     def _predictions(self, logits: Any) -> dict[str, Any]:
         classes = resolve("argmax")(logits, 1, name=PredictionKey.CLASSES)
