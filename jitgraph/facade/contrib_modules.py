@@ -129,6 +129,9 @@ CONTRIB_PLACES = {
        for module in ("", ".embeddings_ops", ".losses_ops", ".seq2seq_ops")},
     "contrib.learn.python.learn.estimators.dynamic_rnn_estimator": "contrib.learn :jitgraph.contrib.learn.recurrent",
     "contrib.learn.python.learn.estimators.rnn_common": ":jitgraph.contrib.learn.recurrent",
+    "contrib.learn.python.learn.utils.gc": "contrib.learn.utils.gc",
+    **{f"contrib.learn.python.learn.learn_io{module}": "contrib.learn.io"
+       for module in ("", ".generator_io", ".graph_io", ".numpy_io", ".pandas_io")},
     "contrib.learn.python.learn.export_strategy": "contrib.learn",
     "contrib.learn.python.learn.utils.input_fn_utils": "contrib.learn.utils.input_fn_utils",
     "contrib.learn.python.learn.utils.saved_model_export_utils": """

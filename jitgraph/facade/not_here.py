@@ -76,7 +76,7 @@ INSTEAD: dict[str, str] = {
     "contrib.mpi_collectives.*": _ONE_PROCESS, "contrib.verbs.*": _ONE_PROCESS,
     "contrib.input_pipeline.*": "use tf.train.string_input_producer",
     "contrib.keras.*": "use tf.layers, whose arguments are those of Keras's layers",
-    "contrib.boosted_trees.*": "use tf.estimator.BoostedTreesClassifier or tf.estimator.BoostedTreesRegressor",
+    "contrib.boosted_trees.*": "TensorFlow 1.15 has its estimators no more; use tf.estimator.BoostedTreesClassifier",
     "contrib.estimator.stop_if_*": "they stand in tf.estimator.experimental",
     "contrib.estimator.make_early_stopping_hook": "it stands in tf.estimator.experimental",
     "contrib.estimator.InMemoryEvaluatorHook": "it stands in tf.estimator.experimental",
@@ -101,7 +101,13 @@ INSTEAD: dict[str, str] = {
 
 
 # Names that are to be here, and what to write until then.
-NOT_YET: dict[str, str] = {}
+NOT_YET: dict[str, str] = {
+    "contrib.learn.SVM": "write an Estimator with tf.contrib.learn.binary_svm_head and an optimizer of tf.train",
+    "contrib.learn.io.extract_dask_*": "give the values of the table, as from its compute()",
+    "contrib.learn.extract_dask_*": "give the values of the table, as from its compute()",
+    "contrib.learn.utils.export.*": "write SavedModels by export_savedmodel",
+    "contrib.learn.utils.export_estimator": "write SavedModels by export_savedmodel",
+}
 
 
 def instead_of(name: str) -> str | None:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from jitgraph.contrib.framework.deprecation import deprecated
 from jitgraph.contrib.layers.old_column_layers import create_feature_spec_for_parsing
+from jitgraph.contrib.learn.kept_versions import Path
 from jitgraph.contrib.learn.model_ops import ModeKeys, PredictionKey, ProblemType
 from jitgraph.contrib.learn.serving_inputs import InputFnOps, build_parsing_serving_input_fn
 from jitgraph.control.order_ops import group
@@ -30,9 +31,11 @@ DEFAULT_INPUT_ALTERNATIVE_KEY = "default_input_alternative"
 _DEFAULT_OUTPUT_ALTERNATIVE = "default_output_alternative"
 _INPUT_FEATURE_KEYS = "input_feature_keys"
 _STAMP_LENGTH = 10
+_SWITCH = deprecated(None, "Switch to tf.estimator.Exporter and associated utilities.")
 
 
-def input_alternatives(input_ops: Any) -> tuple[dict[str, Any], Any]:
+@_SWITCH
+def get_input_alternatives(input_ops: Any) -> tuple[dict[str, Any], Any]:
     """({name: inputs}, features) of what a serving function gives.  Raises ValueError without features."""
     found = {DEFAULT_INPUT_ALTERNATIVE_KEY: input_ops.default_inputs} if isinstance(input_ops, InputFnOps) else {}
     if not input_ops[0]:
@@ -40,9 +43,10 @@ def input_alternatives(input_ops: Any) -> tuple[dict[str, Any], Any]:
     return found, input_ops[0]
 
 
-def output_alternatives(model_fn_ops: Any, default_key: str | None = None) -> tuple[dict[str, Any], str]:
+@_SWITCH
+def get_output_alternatives(model_fn_ops: Any, default_output_alternative_key: str | None = None) -> tuple[dict[str, Any], str]:
     """({name: (problem type, outputs)}, which of them is the default) of ModelFnOps.  Raises ValueError if none can be it."""
-    found = model_fn_ops.output_alternatives
+    found, default_key = model_fn_ops.output_alternatives, default_output_alternative_key
     if not found:
         if default_key:
             raise ValueError(f"Requested default_output_alternative: {default_key}, but available output_alternatives are: []")
@@ -59,7 +63,14 @@ def output_alternatives(model_fn_ops: Any, default_key: str | None = None) -> tu
     raise ValueError(f"Please specify a default_output_alternative.  Available output_alternatives are: {available}")
 
 
-def _signature(inputs: dict[str, Any], outputs: dict[str, Any], problem_type: int) -> Any:
+@_SWITCH
+def build_standardized_signature_def(input_tensors: dict[str, Any], output_tensors: dict[str, Any], problem_type: int) -> Any:
+    """The SignatureDef that suits a problem, or the general one of predictions.  Raises ValueError without inputs or outputs."""
+    inputs, outputs = input_tensors, output_tensors
+    if not inputs:
+        raise ValueError("input_tensors must be provided.")
+    if not outputs:
+        raise ValueError("output_tensors must be provided.")
     classes, scores = outputs.get(PredictionKey.CLASSES), outputs.get(PredictionKey.SCORES)
     if classes is not None and classes.dtype != dtypes.string:
         classes = None
@@ -77,13 +88,18 @@ def _signature(inputs: dict[str, Any], outputs: dict[str, Any], problem_type: in
     return predict_signature_def(inputs, outputs)
 
 
-def _signatures(inputs: dict[str, Any], outputs: dict[str, Any], default: str) -> dict[str, Any]:
-    found = {f"{input_key}:{output_key or 'None'}": _signature(tensors, predicted, problem_type)
-             for input_key, tensors in inputs.items() for output_key, (problem_type, predicted) in outputs.items()}
-    if not inputs.get(DEFAULT_INPUT_ALTERNATIVE_KEY):
+@_SWITCH
+def build_all_signature_defs(input_alternatives: dict[str, Any], output_alternatives: dict[str, Any],
+                             actual_default_output_alternative_key: Any) -> dict[str, Any]:
+    """{name: SignatureDef} of all inputs with all outputs.  Raises ValueError without default inputs."""
+    found = {f"{input_key}:{output_key or 'None'}": build_standardized_signature_def(tensors, predicted, problem_type)
+             for input_key, tensors in input_alternatives.items()
+             for output_key, (problem_type, predicted) in output_alternatives.items()}
+    inputs = input_alternatives.get(DEFAULT_INPUT_ALTERNATIVE_KEY)
+    if not inputs:
         raise ValueError("A default input_alternative must be provided.")
-    problem_type, predicted = outputs[default]
-    found[DEFAULT_SERVING_SIGNATURE_DEF_KEY] = _signature(inputs[DEFAULT_INPUT_ALTERNATIVE_KEY], predicted, problem_type)
+    problem_type, predicted = output_alternatives[actual_default_output_alternative_key]
+    found[DEFAULT_SERVING_SIGNATURE_DEF_KEY] = build_standardized_signature_def(inputs, predicted, problem_type)
     return found
 
 
@@ -92,19 +108,19 @@ def export_savedmodel(estimator: Any, checkpoint_path: str, export_dir_base: Any
                       strip_default_attrs: bool = False) -> bytes:
     """Writes a SavedModel of a checkpoint into a new folder, named by the time, in `export_dir_base`; returns its path."""
     folder = folder_of_now(export_dir_base)
-    unfinished = os.path.join(os.path.dirname(folder), "temp-" + os.path.basename(folder))
+    unfinished = os.fsdecode(get_temp_export_dir(folder))
     builder = SavedModelBuilder(unfinished)
     with Graph().as_default() as graph:
         create_global_step(graph)
         input_ops = serving_input_fn()
-        inputs, features = input_alternatives(input_ops)
+        inputs, features = get_input_alternatives(input_ops)
         for key in input_ops.features:
             add_to_collection(_INPUT_FEATURE_KEYS, key)
         found = estimator._call_model_fn(features, None, ModeKeys.INFER)
-        outputs, default = output_alternatives(found, default_output_alternative_key)
+        outputs, default = get_output_alternatives(found, default_output_alternative_key)
         init_op = group(resolve("local_variables_initializer")(), initialize_resources(shared_resources()),
                         resolve("tables_initializer")())
-        definitions = _signatures(inputs, outputs, default)
+        definitions = build_all_signature_defs(inputs, outputs, default)
         with resolve("Session")("") as session:
             saver = (found.scaffold.saver if found.scaffold is not None else None) or Saver(sharded=True)
             saver.restore(session, checkpoint_path)
@@ -145,21 +161,40 @@ class ExportStrategy(_Strategy):
         return self.export_fn(estimator, export_path, **{key: value for key, value in offered.items() if key in names})
 
 
-def _exports(folder: Any) -> list[tuple[int, str]]:
+def _exports(folder: Any) -> list[Path]:
     names = (os.fsdecode(name).rstrip("/") for name in gfile.ListDirectory(folder))
-    return sorted((int(name), os.path.join(os.fsdecode(folder), name)) for name in names
+    return sorted(Path(os.path.join(os.fsdecode(folder), name), int(name)) for name in names
                   if len(name) == _STAMP_LENGTH and name.isdigit())
 
 
-@deprecated(None, "Switch to tf.estimator.Exporter and associated utilities.")
+@_SWITCH
+def get_most_recent_export(export_dir_base: Any) -> Path | None:
+    """The newest export in a folder, with the time as its number; None if there is none."""
+    return next(reversed(_exports(export_dir_base)), None)
+
+
+@_SWITCH
+def get_timestamped_export_dir(export_dir_base: Any) -> bytes:
+    """A folder that is not there, named by the seconds since 1970.  Raises RuntimeError if ten are there."""
+    return folder_of_now(export_dir_base).encode()
+
+
+@_SWITCH
+def get_temp_export_dir(timestamped_export_dir: Any) -> bytes:
+    """Where an export is written before it is complete."""
+    folder, name = os.path.split(os.fsencode(timestamped_export_dir))
+    return os.path.join(folder, b"temp-" + name)
+
+
+@_SWITCH
 def garbage_collect_exports(export_dir_base: Any, exports_to_keep: int | None) -> None:
     """Deletes the oldest exports in a folder but `exports_to_keep`; none if it is None."""
     if exports_to_keep is not None:
-        for _, path in _exports(export_dir_base)[:-exports_to_keep or None]:
+        for path, _ in _exports(export_dir_base)[:-exports_to_keep or None]:
             gfile.DeleteRecursively(path)
 
 
-@deprecated(None, "Switch to tf.estimator.Exporter and associated utilities.")
+@_SWITCH
 def make_export_strategy(serving_input_fn: Any, default_output_alternative_key: str | None = None, assets_extra: Any = None,
                          as_text: bool = False, exports_to_keep: int | None = 5, strip_default_attrs: Any = None) -> ExportStrategy:
     """A strategy that writes SavedModels and keeps the newest `exports_to_keep`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph.app import logs
-from jitgraph.contrib.learn.exported import DEFAULT_INPUT_ALTERNATIVE_KEY, input_alternatives, output_alternatives
+from jitgraph.contrib.learn.exported import DEFAULT_INPUT_ALTERNATIVE_KEY, get_input_alternatives, get_output_alternatives
 from jitgraph.contrib.learn.fitted import Estimator as OldEstimator
 from jitgraph.estimator.estimator import Estimator
 from jitgraph.estimator.modes import ModeKeys
@@ -126,9 +126,9 @@ class ContribEstimatorPredictor(Predictor):
             found = estimator._get_predict_ops(input_ops.features)
             path = latest_checkpoint(estimator.model_dir)
             self._session = MonitoredSession(ChiefSessionCreator(config=config, checkpoint_filename_with_path=path))
-        inputs, _ = input_alternatives(input_ops)
+        inputs, _ = get_input_alternatives(input_ops)
         self._feed_tensors = inputs[input_alternative_key or DEFAULT_INPUT_ALTERNATIVE_KEY]
-        outputs, key = output_alternatives(found, output_alternative_key)
+        outputs, key = get_output_alternatives(found, output_alternative_key)
         self._fetch_tensors = outputs[key][1]
 
 
