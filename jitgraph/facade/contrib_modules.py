@@ -34,9 +34,13 @@ CONTRIB_MODULES = {
         python.layers:rev_block_lib,summaries,target_column,utils
         python.ops:bucketization_op,sparse_feature_cross_op,sparse_ops""",
     "learn": """
-        python.learn.datasets:base,mnist,synthetic python.learn:experiment,export_strategy,learn_runner,metric_spec,monitors
-        python.learn.utils:input_fn_utils,saved_model_export_utils
-        python.learn.estimators:estimator,model_fn,run_config python.learn.preprocessing:categorical_vocabulary,text""",
+        python.learn.datasets:base,mnist,synthetic
+        python.learn:evaluable,experiment,export_strategy,graph_actions,learn_runner,metric_spec,models,monitors,trainable
+        python.learn.utils:gc,input_fn_utils,saved_model_export_utils
+        python.learn.estimators:constants,dnn,dnn_linear_combined,dynamic_rnn_estimator,estimator,head,kmeans,linear
+        python.learn.estimators:logistic_regressor,metric_key,model_fn,prediction_key,rnn_common,run_config
+        python.learn.learn_io:generator_io,graph_io,numpy_io,pandas_io
+        python.learn.ops:embeddings_ops,losses_ops,seq2seq_ops python.learn.preprocessing:categorical_vocabulary,text""",
     "legacy_seq2seq": "python.ops:seq2seq",
     "lookup": "lookup_ops",
     "losses": "python.losses:loss_ops",
@@ -129,6 +133,8 @@ CONTRIB_PLACES = {
        for module in ("", ".embeddings_ops", ".losses_ops", ".seq2seq_ops")},
     "contrib.learn.python.learn.estimators.dynamic_rnn_estimator": "contrib.learn :jitgraph.contrib.learn.recurrent",
     "contrib.learn.python.learn.estimators.rnn_common": ":jitgraph.contrib.learn.recurrent",
+    "contrib.learn.python.learn.evaluable": "contrib.learn",
+    "contrib.learn.python.learn.trainable": "contrib.learn",
     "contrib.learn.python.learn.utils.gc": "contrib.learn.utils.gc",
     **{f"contrib.learn.python.learn.learn_io{module}": "contrib.learn.io"
        for module in ("", ".generator_io", ".graph_io", ".numpy_io", ".pandas_io")},

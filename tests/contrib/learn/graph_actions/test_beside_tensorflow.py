@@ -14,6 +14,8 @@ WANTED = json.loads((HERE / "data" / "tf115_programs.json").read_text())
 @pytest.mark.parametrize("program", texts(HERE)[1])
 def test_the_program_does_what_it_does_in_tensorflow(tf, program):
     found, wanted = outcome(tf, texts(HERE)[0], program), dict(WANTED[program])
-    # at which steps summaries are written is left to chance: the step is read while it is counted
+    # when the supervisor's thread writes the first checkpoint is left to chance, and so at which steps summaries are written
+    for one in (found, wanted):
+        one["files"] = [name for name in one.get("files", ()) if "model.ckpt" not in name]
     assert sorted(found.pop("tags", ())) == sorted(wanted.pop("tags", ()))
     same(found, wanted, "")
