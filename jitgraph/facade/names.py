@@ -333,7 +333,7 @@ TABLE: dict[str, str] = {
         contrib.stateless.stateless_truncated_normal contrib.stateless.stateless_multinomial""",
     "ops.nn.candidates": """
         nn.uniform_candidate_sampler nn.log_uniform_candidate_sampler nn.fixed_unigram_candidate_sampler
-        nn.all_candidate_sampler nn.compute_accidental_hits random.uniform_candidate_sampler
+        nn.learned_unigram_candidate_sampler nn.all_candidate_sampler nn.compute_accidental_hits random.uniform_candidate_sampler
         random.log_uniform_candidate_sampler random.fixed_unigram_candidate_sampler random.all_candidate_sampler""",
     "ops.nn.sampled_loss": "nn.nce_loss nn.sampled_softmax_loss",
     "ops.reduce.sparse_segment": """

@@ -69,6 +69,10 @@ NUMERIC: dict[str, str] = {
         fake_quant_with_min_max_vars_gradient fake_quant_with_min_max_vars_per_channel
         fake_quant_with_min_max_vars_per_channel_gradient quantization.quantize_and_dequantize""",
     "ops.quantize.quantization": "quantize quantize_v2 dequantize",
+    "ops.nn.fractional_pooling": "nn.fractional_max_pool nn.fractional_avg_pool",
+    "ops.quantize.requantization": "quantized_concat",
+    "ops.quantize.quantized_arithmetic": """
+        nn.quantized_conv2d nn.quantized_max_pool nn.quantized_avg_pool nn.quantized_relu_x""",
     "losses.ctc": """
         nn.ctc_loss nn.ctc_loss_v2 nn.ctc_greedy_decoder nn.ctc_beam_search_decoder nn.ctc_beam_search_decoder_v2
         nn.collapse_repeated nn.ctc_unique_labels""",

@@ -14,8 +14,6 @@ _QUANTIZED = "compute with floats between tf.dequantize and tf.quantize, or simu
 _NO_EAGER_SPEC = "give shapes and dtypes as tf.TensorShape and tf.DType"
 
 # a name that ends in * stands for all that begin so, one that ends in .* for a namespace and what is in it
-_UNIGRAM = "use tf.nn.fixed_unigram_candidate_sampler with counts of the classes"
-_FRACTIONAL = "use tf.nn.max_pool or tf.nn.avg_pool after tf.image.resize_images to a multiple of the result's size"
 
 INSTEAD: dict[str, str] = {
     "enable_eager_execution": "jitgraph runs graphs: build one and run it with tf.Session()",
@@ -34,7 +32,6 @@ INSTEAD: dict[str, str] = {
     "LMDBReader": "convert the data to TFRecord files and read them with tf.TFRecordReader",
     "OptionalSpec": _NO_EAGER_SPEC, "TensorArraySpec": _NO_EAGER_SPEC,
     "variable_creator_scope": "use tf.variable_scope(custom_getter=...)",
-    "nn.quantized_*": _QUANTIZED, "quantized_concat": _QUANTIZED, "quantization.quantized_concat": _QUANTIZED,
     "experimental.*": _GRAPHS,
     "data.experimental.RaggedTensorStructure": "use tf.SparseTensor in datasets",
     "data.experimental.TensorArrayStructure": "stack the array and use tensors in datasets",
@@ -51,8 +48,6 @@ INSTEAD: dict[str, str] = {
     "io.encode_proto": "make the messages in Python from fetched values",
     "compat.v2.*": "jitgraph is TensorFlow 1; write `import tensorflow.compat.v1 as tf`",
     "strings.unicode_script": "use a table of scripts in tf.py_func: Python's unicodedata has none",
-    "random.learned_unigram_candidate_sampler": _UNIGRAM, "nn.learned_unigram_candidate_sampler": _UNIGRAM,
-    "nn.fractional_max_pool": _FRACTIONAL, "nn.fractional_avg_pool": _FRACTIONAL,
     "errors.raise_exception_on_not_ok_status": "catch tf.errors.OpError: every failing run raises it by itself",
     "contrib.lite.*": "mobile conversion needs TensorFlow itself; export the graph with tf.train.write_graph",
     "contrib.tpu.*": "there is no TPU target; what a TPUEstimator with use_tpu=False needs is here",

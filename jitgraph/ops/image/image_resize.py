@@ -247,6 +247,12 @@ def _lower_bilinear(b: Any, images: Any, size: Any, align_corners: bool, half_pi
     return found
 
 
+def interpolation(images: np.ndarray, size: Any, align_corners: bool, half_pixel_centers: bool) -> list[tuple]:
+    """For the new rows and for the new columns: the old one before each, the one after it and how far it is on the way."""
+    new = _new_size(images, size)
+    return [_bilinear(images.shape[axis], new[axis - 1], align_corners, half_pixel_centers) for axis in (1, 2)]
+
+
 @op("ResizeBilinear(images: T, size: int32; align_corners: bool = False, half_pixel_centers: bool = False) -> "
     "resized_images: float32", T=_IMAGES + dtypes.bfloat16, shape=_resized_shape, lower=_lower_bilinear,
     samples=_samples(*_CENTERS), checks=True)

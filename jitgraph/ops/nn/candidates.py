@@ -151,6 +151,43 @@ def _fixed_unigram(true_classes, num_true, num_sampled, unique, range_max, vocab
                   lambda k: np.where((k >= 0) & (k < range_max), share[np.clip(k, 0, range_max - 1)], 0))
 
 
+class _Seen:
+    """How often each class of a range was a true class so far, and once more."""
+
+    def __init__(self, range_max: int):
+        self.counts = np.ones(range_max, np.int64)
+
+    def probability(self, classes: np.ndarray) -> np.ndarray:
+        known = (classes >= 0) & (classes < len(self.counts))
+        found = self.counts[np.clip(classes, 0, len(self.counts) - 1)].astype(np.float32) / np.float32(self.counts.sum())
+        return np.where(known, found, np.float32(0))
+
+    def learn(self, classes: np.ndarray) -> None:
+        if np.any((classes < 0) | (classes >= len(self.counts))):       # TensorFlow writes beyond its table
+            raise invalid(f"true_classes must be in [0, {len(self.counts)})")
+        np.add.at(self.counts, classes.reshape(-1), 1)
+
+
+def _unigram(name: str) -> Any:
+    """The two ops of a distribution learned from the true classes; of the names, one is of a kernel without locks."""
+
+    def value(true_classes, num_true, num_sampled, unique, range_max, seed, seed2, stream, state, op):
+        reader = Reader(_bits(stream, seed, seed2, num_sampled), ahead=num_sampled)
+        seen = state.resource(("unigrams", op.origin or op), lambda: _Seen(range_max))
+        ends, total = np.cumsum(seen.counts), int(seen.counts.sum())
+        found = _drawn(true_classes, num_true, num_sampled, unique, range_max,
+                       _one_by_one(lambda: int(np.searchsorted(ends, _below32(reader, total), "right"))), seen.probability)
+        seen.learn(true_classes)
+        return found
+
+    value.__doc__ = "Classes drawn with probabilities in proportion to how often they were true classes in the runs before, and once."
+    return op(f"{name}(true_classes: int64; {_ATTRS}, {_SEEDS}) -> {_OUTPUTS}", shape=_sampler_shape, stateful=True, stream=True,
+              host=True, context=("state", "op"), tested_in="tests/ops/recorded/fractional.py: a session that remembers")(value)
+
+
+_learned_unigram, _ = _unigram("LearnedUnigramCandidateSampler"), _unigram("ThreadUnsafeUnigramCandidateSampler")
+
+
 @op(f"AllCandidateSampler(true_classes: int64; num_true: int >= 1, num_sampled: int >= 1, unique: bool, {_SEEDS}) "
     f"-> {_OUTPUTS}", shape=_sampler_shape, stateful=True,
     samples=lambda rng, dtype: [([np.array([[1], [3]])], {"num_true": 1, "num_sampled": 5, "unique": True, "seed": 7})])
@@ -198,6 +235,14 @@ def fixed_unigram_candidate_sampler(true_classes: Any, num_true: int, num_sample
     return _fixed_unigram(true_classes, num_true=num_true, num_sampled=num_sampled, unique=unique, range_max=range_max,
                           vocab_file=vocab_file, distortion=distortion, num_reserved_ids=num_reserved_ids,
                           num_shards=num_shards, shard=shard, unigrams=list(unigrams), name=name, **seeds(seed))
+
+
+def learned_unigram_candidate_sampler(true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
+                                      seed: int | None = None, name: str | None = None) -> Any:
+    """As ``uniform_candidate_sampler``, with probabilities that are learned: in proportion to how often a class was a true
+    one in the runs before, and once."""
+    return _learned_unigram(true_classes, num_true=num_true, num_sampled=num_sampled, unique=unique, range_max=range_max,
+                            name=name, **seeds(seed))
 
 
 def all_candidate_sampler(true_classes: Any, num_true: int, num_sampled: int, unique: bool, seed: int | None = None,

@@ -100,14 +100,15 @@ class _Pool:
         return self.outer(window_geometry.cropped(x, self.wins, self.sizes))
 
 
-def _lowest(dtype: np.dtype) -> Any:
+def lowest(dtype: np.dtype) -> Any:
+    """What is below all numbers of a dtype, or no greater than any."""
     return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
 
 
 # -- maximum -------------------------------------------------------------------------------------------------------
 
 def _max_pool(x: np.ndarray, ksize: Any, strides: Any, padding: str, data_format: str) -> np.ndarray:
-    pool = _Pool(x, ksize, strides, padding, data_format, _lowest(x.dtype))
+    pool = _Pool(x, ksize, strides, padding, data_format, lowest(x.dtype))
     result: Any = None
     for _, index in pool.each_tap():
         part = pool.data[index]
@@ -123,7 +124,7 @@ def _max_pool_grad(x: np.ndarray, y: np.ndarray, grad: np.ndarray, ksize: Any, s
     """
     if x.ndim == 4 and y.shape == (found := _max_pool(x, ksize, strides, padding, data_format)).shape:
         y = found
-    pool = _Pool(x, ksize, strides, padding, data_format, _lowest(x.dtype))
+    pool = _Pool(x, ksize, strides, padding, data_format, lowest(x.dtype))
     top, left = pool.inner(y), pool.inner(grad)
     target = np.zeros(pool.data.shape, grad.dtype)
     open_ = np.ones(top.shape, bool)
@@ -140,7 +141,7 @@ def _max_pool_grad_grad(x: np.ndarray, y: np.ndarray, grad: np.ndarray, ksize: A
     """The elements of `grad` at the places where the maxima were."""
     if grad.shape != x.shape:
         raise invalid(f"Expected grad to have the shape of orig_input, {x.shape}, but got {grad.shape}")
-    pool = _Pool(x, ksize, strides, padding, data_format, _lowest(x.dtype))
+    pool = _Pool(x, ksize, strides, padding, data_format, lowest(x.dtype))
     top = pool.inner(y)
     values = _Pool(grad, ksize, strides, padding, data_format, 0)
     result, open_ = np.zeros(top.shape, grad.dtype), np.ones(top.shape, bool)
@@ -243,7 +244,7 @@ def _argmax_samples(rng: Any, dtype: Any) -> list:
     samples=_argmax_samples)
 def _max_pool_with_argmax(input, ksize, strides, padding, include_batch_in_index, Targmax):
     """The maximum of each window, and its position in the flattened image (or batch)."""
-    pool = _Pool(input, ksize, strides, padding, "NHWC", _lowest(input.dtype))
+    pool = _Pool(input, ksize, strides, padding, "NHWC", lowest(input.dtype))
     places = np.full(pool.data.shape[1:], -1, np.int64)
     inner = np.arange(int(np.prod(input.shape[1:]))).reshape(input.shape[1:])
     window_geometry.cropped(places[None], pool.wins, pool.sizes)[0][...] = inner
