@@ -119,6 +119,8 @@ def _on_state(op: Operation, refs: dict[int, Operation], others: Iterable[Any], 
             raise uninitialized(variable, op)
     if opdef.state != "write":
         return apart(call(op, arrays, state), arrays)
+    if opdef.answers:
+        return _answered(op, refs[0], arrays, state)
     before = np.array(arrays[0]) if op.outputs and not op.outputs[0].dtype._is_ref_dtype else None
     try:
         written = [*zip(refs.values(), _new_values(op, refs, arrays, state))]
@@ -130,6 +132,16 @@ def _on_state(op: Operation, refs: dict[int, Operation], others: Iterable[Any], 
         state.assign(variable, value)
     first = next(iter(refs.values()))
     return tuple(np.array(state.read(first)) if before is None else before for _ in op.outputs)
+
+
+def _answered(op: Operation, variable: Operation, arrays: Sequence[Any], state: State) -> tuple:
+    """What an operation gives that writes its variable and gives something else."""
+    try:
+        new, *results = op.opdef.value(*arrays, **op.opdef.arguments(op.opdef.value, op.attrs))
+    except errors.OpError as error:
+        raise located(error, op) from None
+    state.assign(variable, new)
+    return tuple(_as_declared(result, tensor) for result, tensor in zip(results, op.outputs))
 
 
 def _new_values(op: Operation, refs: dict[int, Operation], arrays: Sequence[Any], state: State) -> Iterator[np.ndarray]:

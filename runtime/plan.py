@@ -52,7 +52,8 @@ class Plan:
         ordered = compile(graph, fetches, targets, dict.fromkeys(given, ()), until="divide", options=self.options)
         # of the graph, or what stands for it in the graph that it was raised to
         self.graph, self.fetches, self.targets, self.ops = ordered.graph, ordered.fetches, ordered.targets, ordered.ops
-        self.calls, self.postponed = ordered.calls, waits_for_room(ordered.ops)
+        held = (op for op in ordered.ops if op.opdef is not None and op.opdef.holds)
+        self.calls, self.postponed = ordered.calls, {*waits_for_room(ordered.ops), *held}
         # a target without effects is executed as well, for it may fail: its values follow those that were asked for
         self.fetches += [t for op in self.targets if not has_effect(op) for t in op.outputs
                          if t not in ordered.feeds and t not in self.fetches]

@@ -365,6 +365,10 @@ TABLE: dict[str, str] = {
     "train.batching": """
         train.batch train.maybe_batch train.batch_join train.maybe_batch_join train.shuffle_batch
         train.maybe_shuffle_batch train.shuffle_batch_join train.maybe_shuffle_batch_join""",
+    "resources.critical_sections": "CriticalSection",
+    "variables.generator": """
+        random.experimental.Generator random.experimental.create_rng_state random.experimental.get_global_generator
+        random.experimental.set_global_generator""",
     "resources.readers": "ReaderBase WholeFileReader TextLineReader FixedLengthRecordReader TFRecordReader IdentityReader",
     "resources.accumulators": """
         ConditionalAccumulatorBase ConditionalAccumulator SparseConditionalAccumulator

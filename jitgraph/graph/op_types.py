@@ -36,7 +36,8 @@ class OpDef:
     ``{"axis": "reduction_indices"}``; the names of the signature do, too.  ``hands_on``: it does not call its functions while
     it runs; what it makes does so later, such as the function of ``Dataset.map``.  ``asks``: of things of the host it only asks,
     or makes the one that it stands for: it changes nothing for others.  ``moves``: "in" or "out" for what puts elements into the
-    queue of its first input, waiting for room, or takes some, waiting for them.
+    queue of its first input, waiting for room, or takes some, waiting for them.  ``holds``: it takes what is given back when its
+    run ends, however it ends (``state.later``).
 
     What is known of its values before they are computed: ``constant``: the rule by which they follow from those of the
     inputs while the graph is built, see ``jitgraph.graph.constant_rules``.  ``static``: ``tf.get_static_value`` folds it,
@@ -51,6 +52,7 @@ class OpDef:
 
     What it is to a variable: ``variable``: it is one, "reference" or "resource".  ``assigns``: it gives one a whole new
     value, perhaps of another shape.  ``needs_value`` is False for what works on a variable that has no value yet.
+    ``answers``: it writes its variable and gives something else besides: its NumPy meaning returns (new value, *outputs).
 
     What its runs are like: ``idle``: it only waits.  ``recurring``: it is run again and again, so it initialises nothing.
     ``costly``: the gradient of a loop takes its values from the loop, and does not compute them again.  ``flops``: the
@@ -84,6 +86,7 @@ class OpDef:
     hands_on: bool = False
     asks: bool = False
     moves: str | None = None
+    holds: bool = False
     renamed: Mapping[str, str] = MappingProxyType({})
     constant: Callable | None = None
     static: bool = False
@@ -96,6 +99,7 @@ class OpDef:
     variable: str | None = None
     assigns: bool = False
     needs_value: bool = True
+    answers: bool = False
     idle: bool = False
     recurring: bool = False
     costly: bool = False

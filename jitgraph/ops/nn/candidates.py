@@ -180,7 +180,8 @@ def _unigram(name: str) -> Any:
         seen.learn(true_classes)
         return found
 
-    value.__doc__ = "Classes drawn with probabilities in proportion to how often they were true classes in the runs before, and once."
+    value.__doc__ = "Classes drawn with probabilities in proportion to how often they were true classes in the runs before, "
+    "and once."
     return op(f"{name}(true_classes: int64; {_ATTRS}, {_SEEDS}) -> {_OUTPUTS}", shape=_sampler_shape, stateful=True, stream=True,
               host=True, context=("state", "op"), tested_in="tests/ops/recorded/fractional.py: a session that remembers")(value)
 

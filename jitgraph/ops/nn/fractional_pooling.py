@@ -59,7 +59,8 @@ def _ends(bits: Any, size: int, count: int, pseudo_random: bool) -> np.ndarray:
     return np.cumsum([0, *sizes], dtype=np.int64)
 
 
-def _sequences(value: np.ndarray, ratios: Any, pseudo_random: bool, deterministic: bool, seed: int, seed2: int, stream: Any) -> tuple:
+def _sequences(value: np.ndarray, ratios: Any, pseudo_random: bool, deterministic: bool, seed: int, seed2: int,
+               stream: Any) -> tuple:
     if len(ratios) != 4:
         raise invalid("pooling_ratio field must specify 4 dimensions")
     if ratios[0] != 1 or ratios[3] != 1:        # TensorFlow lets one of them pass, and writes elsewhere
@@ -69,8 +70,8 @@ def _sequences(value: np.ndarray, ratios: Any, pseudo_random: bool, deterministi
     if value.ndim != 4:
         raise invalid("tensor_in must be 4-dimensional")
     begun = stream.blocks
-    found = [_ends(lambda blocks: Bits.reserve(stream, seed, seed2, blocks), value.shape[axis], _size(value.shape[axis], ratios[axis]),
-                   pseudo_random) for axis in (1, 2)]
+    sizes = [(value.shape[axis], _size(value.shape[axis], ratios[axis])) for axis in (1, 2)]
+    found = [_ends(lambda blocks: Bits.reserve(stream, seed, seed2, blocks), *size, pseudo_random) for size in sizes]
     if deterministic:               # the next run draws the same
         stream.blocks = begun
     return found[0], found[1]
@@ -120,7 +121,8 @@ def _max_grad_samples(rng: Any, dtype: Any) -> list:
     return [([x, y, draw(rng, y.shape, dtype), rows, columns], {"overlapping": over}) for over in (False, True)]
 
 
-@op("FractionalMaxPoolGrad(orig_input: T, orig_output: T, out_backprop: T, row_pooling_sequence: int64, col_pooling_sequence: int64; "
+@op("FractionalMaxPoolGrad(orig_input: T, orig_output: T, out_backprop: T, row_pooling_sequence: int64, "
+    "col_pooling_sequence: int64; "
     "overlapping: bool = False) -> output: T", T=_TYPES, shape=shape_rules.same_as_input, host=True, samples=_max_grad_samples)
 def _max_pool_grad(orig_input, orig_output, out_backprop, row_pooling_sequence, col_pooling_sequence, overlapping):
     """The gradient of each window goes to the first of its greatest elements."""
@@ -159,7 +161,8 @@ def _(op, grad, *_):
 
 def _avg_grad_samples(rng: Any, dtype: Any) -> list:
     rows, columns = np.array([0, 2, 4, 5]), np.array([0, 1, 3, 4])
-    return [([np.array([2, 5, 4, 2]), draw(rng, (2, 3, 3, 2), dtype), rows, columns], {"overlapping": over}) for over in (False, True)]
+    sizes, grad = np.array([2, 5, 4, 2]), draw(rng, (2, 3, 3, 2), dtype)
+    return [([sizes, grad, rows, columns], {"overlapping": over}) for over in (False, True)]
 
 
 def _original_shape(c: Any) -> Any:
@@ -167,7 +170,8 @@ def _original_shape(c: Any) -> Any:
     return (None,) * 4 if found is None else found
 
 
-@op("FractionalAvgPoolGrad(orig_input_tensor_shape: int64, out_backprop: T, row_pooling_sequence: int64, col_pooling_sequence: int64; "
+@op("FractionalAvgPoolGrad(orig_input_tensor_shape: int64, out_backprop: T, row_pooling_sequence: int64, "
+    "col_pooling_sequence: int64; "
     "overlapping: bool = False) -> output: T", T=_TYPES, shape=_original_shape, host=True, samples=_avg_grad_samples)
 def _avg_pool_grad(orig_input_tensor_shape, out_backprop, row_pooling_sequence, col_pooling_sequence, overlapping):
     """The gradient of each window in equal parts to its elements, summed in double precision."""

@@ -19,8 +19,8 @@ def cases(tf):
                 for over in (False, True):
                     for seed in ((87654321, 0), (5, 7)):
                         found[f"{name} {dtype} {pseudo} {over} {seed}"] = (
-                            lambda pool=pool, dtype=dtype, how=dict(pseudo_random=pseudo, overlapping=over, deterministic=True, seed=seed[0],
-                                                                         seed2=seed[1]):
+                            lambda pool=pool, dtype=dtype, how=dict(pseudo_random=pseudo, overlapping=over, deterministic=True,
+                                                                    seed=seed[0], seed2=seed[1]):
                             pooled(pool, dtype, **how))
         for ratio in ([1.0, 1.1, 1.0, 1.0], [1.0, 2.0, 2.6, 1.0], [1.0, 11.0, 13.0, 1.0], [2.0, 1.5, 1.5, 2.0], [1.0, 1.5, 1.5]):
             for pseudo in (False, True):
