@@ -78,7 +78,7 @@ class Generator:
             assert alg is not None and state is not None
             state, self._algorithm = _state_tensor(state), alg
             state.shape.assert_is_compatible_with([_size(alg)])
-        self._state = Variable(state, dtype=dtypes.int64, trainable=False)
+        self._state: Any = Variable(state, dtype=dtypes.int64, trainable=False)
 
     @classmethod
     def from_state(cls, state: Any, alg: int) -> Generator:
@@ -179,8 +179,7 @@ class Generator:
 
     def binomial(self, shape: Any, counts: Any, probs: Any, dtype: Any = dtypes.int32, name: str | None = None) -> Any:
         """Raises NotImplementedError: TensorFlow's op draws the same numbers in each run."""
-        raise NotImplementedError("Generator.binomial is not in jitgraph: sum comparisons of uniform numbers with the "
-        "probabilities, "
+        raise NotImplementedError("Generator.binomial is not in jitgraph: sum comparisons of uniform numbers with the probabilities, "
                                   "tf.reduce_sum(tf.cast(generator.uniform([trials, *shape]) < probs, tf.int32), 0)")
 
     def make_seeds(self, count: int = 1) -> Any:

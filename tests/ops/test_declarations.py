@@ -30,7 +30,9 @@ WITHOUT_VARIANTS = {"Conj", "DeserializeSparse", "SerializeManySparse", "Seriali
 # any dtype to TensorFlow's graphs, these to its kernels (and a few more that cost nothing)
 WHAT_KERNELS_TAKE = {"AssignAddVariableOp", "AssignSubVariableOp", "Cast", "Einsum", "NonDeterministicInts",
                      "ResourceScatterNdAdd",
-                     "ResourceScatterNdSub", "SparseFillEmptyRowsGrad", "SparseTensorDenseMatMul"}
+                     "ResourceScatterNdSub", "SparseFillEmptyRowsGrad", "SparseTensorDenseMatMul",
+                     "StatefulStandardNormal", "StatefulStandardNormalV2", "StatefulTruncatedNormal", "StatefulUniform",
+                     "StatefulUniformFullInt", "StatefulUniformInt"}
 # a gradient where TensorFlow 1.15 raises LookupError
 MORE_GRADIENTS = {"ClipByValue", "Einsum", "GRUBlockCell", "IRFFT3D", "LSTMBlockCell",
                   "MatrixExponential", "PartitionedCall", "RFFT3D",

@@ -13,16 +13,17 @@ import numpy as np
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
 from jitgraph.graph import dtypes, shape_rules
-from jitgraph.graph.dtypes import ANY, TypeSet
+from jitgraph.graph.dtypes import FLOATS, INDICES, TypeSet
 from jitgraph.ops.arrays.shape import stated_sizes
 from jitgraph.ops.random import philox
 from jitgraph.ops.random.philox import Bits
 
 PHILOX, THREEFRY = 1, 2
-_TESTS = "tests/ops/test_generator.py: a variable"
+_TESTS = "tests/variables/test_generator.py: a variable"
 _WORD = (1 << 64) - 1
-_FLOAT = ANY.with_default(dtypes.float32)
-_COUNTS = ANY.with_default(dtypes.int64)
+_FLOAT = FLOATS.with_default(dtypes.float32)
+_COUNTS = INDICES.with_default(dtypes.int64)
+_WORDS = TypeSet(dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64).with_default(dtypes.uint64)
 
 
 def _stated_shape(c: Any) -> Any:
@@ -62,7 +63,7 @@ def _drawn(state: np.ndarray, shape: Any, draw: Callable[[Bits, int], np.ndarray
     return _moved(state, philox.RESERVED * count), draw(_bits(state), count).reshape(sizes)
 
 
-def _declare(name: str, types: TypeSet, distribution: Callable) -> Any:
+def _declare(name: str, types: Any, distribution: Callable) -> Any:
     def value(resource, algorithm, shape, dtype):
         _checked(resource, algorithm)
         return _drawn(resource, shape, lambda bits, count: distribution(bits, count, dtype.as_numpy_dtype))
@@ -84,7 +85,7 @@ def _full(bits: Bits, count: int, dtype: Any) -> np.ndarray:
 stateful_uniform = _declare("StatefulUniform", _FLOAT, philox.uniform)
 stateful_truncated_normal = _declare("StatefulTruncatedNormal", _FLOAT, philox.truncated_normal)
 stateful_standard_normal_v2 = _declare("StatefulStandardNormalV2", _FLOAT, philox.normal)
-stateful_uniform_full_int = _declare("StatefulUniformFullInt", ANY.with_default(dtypes.uint64), _full)
+stateful_uniform_full_int = _declare("StatefulUniformFullInt", _WORDS, _full)
 
 
 @op("StatefulStandardNormal(resource: resource, shape: shape_dtype; dtype: type = float32) -> output: dtype", dtype=_FLOAT,
