@@ -32,6 +32,7 @@ TABLE: dict[str, str] = {
         errors.NOT_FOUND errors.ALREADY_EXISTS errors.PERMISSION_DENIED errors.RESOURCE_EXHAUSTED
         errors.FAILED_PRECONDITION errors.ABORTED errors.OUT_OF_RANGE errors.UNIMPLEMENTED errors.INTERNAL
         errors.UNAVAILABLE errors.DATA_LOSS errors.UNAUTHENTICATED""",
+    "graph.error_status": "errors.raise_exception_on_not_ok_status",
     "graph.graph": "Graph",
     "graph.operation": "Operation",
     "graph.tensor": "Tensor",
@@ -68,6 +69,7 @@ TABLE: dict[str, str] = {
     "ops.arrays.constant": "constant",
     "control.order_ops": "no_op group tuple=tuple_",
     "variables.variable": "Variable",
+    "variables.creators": "variable_creator_scope",
     "variables.synchronization": "VariableAggregation VariableSynchronization",
     "variables.assignments": """
         assign assign_add assign_sub count_up_to scatter_update scatter_add scatter_sub scatter_mul scatter_div
@@ -402,6 +404,7 @@ TABLE: dict[str, str] = {
         VarLenFeature FixedLenFeature FixedLenSequenceFeature SparseFeature parse_example parse_single_example
         parse_single_sequence_example io.parse_sequence_example""",
     "ops.files.example": "decode_json_example",
+    "ops.strings.unicode_script": "strings.unicode_script",
     "ops.strings.unicode": """
         strings.unicode_transcode strings.unicode_decode strings.unicode_decode_with_offsets
         strings.unicode_encode strings.unicode_split strings.unicode_split_with_offsets""",

@@ -179,7 +179,7 @@ class Generator:
 
     def binomial(self, shape: Any, counts: Any, probs: Any, dtype: Any = dtypes.int32, name: str | None = None) -> Any:
         """Raises NotImplementedError: TensorFlow's op draws the same numbers in each run."""
-        raise NotImplementedError("Generator.binomial is not in jitgraph: sum comparisons of uniform numbers with the probabilities, "
+        raise NotImplementedError("Generator.binomial is not in jitgraph: count the uniform numbers below the probabilities, "
                                   "tf.reduce_sum(tf.cast(generator.uniform([trials, *shape]) < probs, tf.int32), 0)")
 
     def make_seeds(self, count: int = 1) -> Any:

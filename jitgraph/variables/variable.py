@@ -24,12 +24,13 @@ from jitgraph.graph.shapes import TensorShape
 from jitgraph.graph.stack import evaluate, get_default_session
 from jitgraph.graph.tensor import Reference, Tensor
 from jitgraph.variables import default_kind, reference_ops
+from jitgraph.variables.creators import Created
 from jitgraph.variables.initial_values import guarded
 from jitgraph.variables.save_slices import SaveSliceInfo
 from jitgraph.variables.synchronization import VariableAggregation, VariableSynchronization
 
 
-class Variable:
+class Variable(metaclass=Created):
     """A value that lasts from run to run and that assignments change.
 
     ``Variable(initial_value)``: a tensor, a value, or a function without arguments that gives one; it decides dtype
@@ -39,6 +40,7 @@ class Variable:
     """
 
     SaveSliceInfo = SaveSliceInfo
+    _asks_creators = True
     __array_priority__ = 100
     _variable: Tensor
     _snapshot: Tensor

@@ -12,6 +12,8 @@ from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import DType
 from jitgraph.graph.scopes import colocate_with, init_scope, name_scope
 from jitgraph.graph.shapes import TensorShape, as_shape
+from jitgraph.variables import default_kind
+from jitgraph.variables.synchronization import VariableSynchronization
 from jitgraph.variables.variable import Variable
 
 
@@ -113,9 +115,12 @@ class VariableStore(threading.local):
                     raise ValueError("The initializer passed is not valid. It should be a callable with no arguments "
                                      "and the shape should not be provided or an instance of `tf.keras.initializers.*' "
                                      f"and `shape` should be fully defined. (Variable {name} of shape {shape})")
-            use_resource = options["use_resource"]
-            return Variable(initial_value=initial_value, name=name, dtype=wanted, use_resource=use_resource,
-                            **{key: options[key] for key in ("trainable", "collections", "caching_device",
+            on_read = VariableSynchronization.ON_READ
+            use_resource, trainable = options["use_resource"], options["trainable"]
+            use_resource = default_kind.is_resource() if use_resource is None else use_resource
+            trainable = options["synchronization"] not in (on_read, on_read.value) if trainable is None else trainable
+            return Variable(initial_value=initial_value, name=name, dtype=wanted, use_resource=use_resource, trainable=trainable,
+                            **{key: options[key] for key in ("collections", "caching_device",
                                                              "validate_shape", "constraint", "synchronization",
                                                              "aggregation")})
 

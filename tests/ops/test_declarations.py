@@ -17,7 +17,7 @@ from jitgraph.graph.registry import load_all
 FILE = Path(__file__).parent / "data" / "ops_tf115.tsv"
 
 # the reference form of an op that TensorFlow has on resources only
-ON_REFERENCES = {"ApplyKerasMomentum", "LookupTableRemove", "SparseApplyKerasMomentum"}
+ON_REFERENCES = {"ApplyAdamWithAmsgrad", "ApplyKerasMomentum", "LookupTableRemove", "SparseApplyKerasMomentum"}
 # inputs, outputs and attributes as TensorFlow 2 has them, of which 1.15's are a part
 LATER_SIGNATURE = {
     *(f"{inverse}RFFT{rank}" for inverse in ("", "I") for rank in ("", "2D", "3D")),

@@ -192,6 +192,16 @@ def apply_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, g
     return var - (step * alpha) / (prim.sqrt(v) + epsilon), m, v
 
 
+@update("AdamWithAmsgrad", "var m v vhat", "beta1_power beta2_power lr beta1 beta2 epsilon grad")
+def apply_adam_with_amsgrad(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad):
+    """Adam that divides by the greatest mean square so far (Reddi et al., 2018)."""
+    alpha = lr * prim.sqrt(1 - beta2_power) / (1 - beta1_power)
+    m = m + (grad - m) * (1 - beta1)
+    v = v + (grad * grad - v) * (1 - beta2)
+    vhat = prim.max(vhat, v)
+    return var - (m * alpha) / (prim.sqrt(vhat) + epsilon), m, v, vhat
+
+
 @update("AdaMax", "var m v", "beta1_power lr beta1 beta2 epsilon grad")
 def apply_ada_max(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
     """Adam with the largest gradient in place of the mean square (Kingma and Ba, 2014)."""
@@ -206,6 +216,14 @@ def apply_adagrad(var, accum, lr, grad, update_slots):
     if update_slots:
         accum = accum + grad * grad
     return var - grad * lr * prim.rsqrt(accum), accum
+
+
+@update("AdagradV2", "var accum", "lr epsilon grad", "update_slots: bool = true", sparse="lr epsilon grad indices")
+def apply_adagrad_v2(var, accum, lr, epsilon, grad, update_slots):
+    """accum += grad ** 2; var -= lr * grad / (sqrt(accum) + epsilon)."""
+    if update_slots:
+        accum = accum + grad * grad
+    return var - grad * lr / (prim.sqrt(accum) + epsilon), accum
 
 
 @update("AdagradDA", "var gradient_accumulator gradient_squared_accumulator", "grad lr l1 l2 global_step",

@@ -70,7 +70,7 @@ def _declare(name: str, types: Any, distribution: Callable) -> Any:
 
     value.__doc__ = f"Random numbers, see ``{distribution.__name__}`` of ``philox``; the state moves on."
     return op(f"{name}(resource: resource, algorithm: int64, shape: shape_dtype; dtype: type = {types.default.name}) -> "
-    f"output: dtype",
+              "output: dtype",
               dtype=types, shape_dtype=_COUNTS, shape=_stated_shape, stateful=True, state="write", answers=True, host=True,
               tested_in=_TESTS)(value)
 
