@@ -74,6 +74,8 @@ CONTRIB_MODULES = {
 """`tensorflow.contrib.PACKAGE`: its inner modules, `PACKAGES:MODULES`."""
 
 CONTRIB_PLACES = {
+    "contrib.framework.python.ops.audio_ops": "audio :jitgraph.ops.signal.audio :jitgraph.ops.signal.mfcc",
+} | {
     f"contrib.learn.python.learn.datasets{module}": f"contrib.learn.datasets{module}"
     for module in ("", ".base", ".mnist", ".synthetic")
 } | {
