@@ -27,6 +27,7 @@ PROGRAMS: dict[str, str] = {
         logging.set_verbosity logging.log logging.debug logging.info logging.warn logging.warning logging.error
         logging.fatal logging.vlog logging.flush logging.log_every_n logging.log_first_n logging.log_if
         logging.get_logger get_logger logging.TaskLevelStatusMessage""",
+    "app.connections": "config.experimental_connect_to_host config.experimental_connect_to_cluster",
     "app.configuration": """
         config.get_soft_device_placement config.set_soft_device_placement config.experimental_list_devices
         config.experimental_run_functions_eagerly config.threading.get_inter_op_parallelism_threads
