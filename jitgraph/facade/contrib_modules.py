@@ -18,7 +18,7 @@ CONTRIB_MODULES = {
         python.ops.bijectors:invert,permute,power_transform,sigmoid,softmax_centered,softplus,softsign,square""",
     "estimator": """
         python.estimator:boosted_trees,export,exporter,extenders,head,logit_fns,multi_head,replicate_model_fn,rnn""",
-    "factorization": "python.ops:clustering_ops,kmeans",
+    "factorization": "python.ops:clustering_ops,factorization_ops,gen_factorization_ops,gmm,gmm_ops,kmeans,wals",
     "feature_column": "python.feature_column:sequence_feature_column",
     "distribute": "",
     "eager": "python:tfe",
@@ -114,6 +114,12 @@ CONTRIB_PLACES = {
     "contrib.seq2seq.python.ops.helper": """
         contrib.seq2seq :jitgraph.contrib.seq2seq.helpers :jitgraph.contrib.seq2seq.sampling""",
     "contrib.factorization.python.ops.clustering_ops": "contrib.factorization :jitgraph.estimator.clustering.center_ops",
+    "contrib.factorization.python.ops.factorization_ops": "contrib.factorization",
+    "contrib.factorization.python.ops.gen_factorization_ops": ":jitgraph.contrib.factorization.wals_ops",
+    "contrib.factorization.python.ops.gmm": "contrib.factorization",
+    "contrib.factorization.python.ops.gmm_ops": "contrib.factorization :jitgraph.contrib.factorization.gaussian_mixtures",
+    "contrib.factorization.python.ops.wals": """
+        contrib.factorization :jitgraph.contrib.factorization.least_squares_estimators""",
     "contrib.feature_column.python.feature_column.sequence_feature_column": """
         contrib.feature_column :jitgraph.contrib.feature_column.sequence_inputs""",
     "contrib.tensor_forest.python.tensor_forest": "contrib.tensor_forest.tensor_forest",

@@ -413,7 +413,7 @@ TABLE: dict[str, str] = {
 
 # names of TensorFlow that are not here, and what to write instead: jitgraph/facade/not_here.py; second names:
 # jitgraph/facade/aliases.py; more of this table: jitgraph/facade/names_numeric.py, names_formats.py, names_data.py,
-# names_train.py, names_programs.py, names_distributions.py, names_estimator.py and names_contrib.py beside it
+# names_train.py, names_programs.py, names_distributions.py, names_estimator.py, names_contrib.py and names_packages.py beside it
 
 
 @functools.cache
@@ -426,11 +426,12 @@ def table() -> dict[str, str]:
     from jitgraph.facade.names_estimator import ESTIMATORS
     from jitgraph.facade.names_formats import FILES
     from jitgraph.facade.names_numeric import NUMERIC
+    from jitgraph.facade.names_packages import PACKAGES
     from jitgraph.facade.names_programs import PROGRAMS
     from jitgraph.facade.names_train import TRAINING
 
     found: dict[str, str] = {}
-    tables = (TABLE, NUMERIC, FILES, DATA, TRAINING, PROGRAMS, DISTRIBUTIONS, ESTIMATORS, CONTRIB)
+    tables = (TABLE, NUMERIC, FILES, DATA, TRAINING, PROGRAMS, DISTRIBUTIONS, ESTIMATORS, CONTRIB, PACKAGES)
     for module, entries in [entry for table in tables for entry in table.items()]:
         for entry in entries.split():
             name, _, attribute = entry.partition("=")

@@ -1,4 +1,5 @@
-"""Clusters of contrib.factorization and tf.estimator.experimental.KMeans are those in TensorFlow."""
+"""Clusters, mixtures and factors of contrib.factorization and tf.estimator.experimental.KMeans are those in TensorFlow."""
+import importlib
 import json
 from pathlib import Path
 
@@ -12,5 +13,6 @@ WANTED = json.loads((HERE / "data" / "tf115_programs.json").read_text())
 
 
 @pytest.mark.parametrize("program", texts(HERE)[1])
-def test_the_clusters_are_those_of_tensorflow(tf, program):
+def test_what_is_fitted_is_that_of_tensorflow(tf, program):
+    importlib.import_module("jitgraph.compat").install()
     same(outcome(tf, texts(HERE)[0], program), WANTED[program], "")
