@@ -45,6 +45,7 @@ CONTRIB_MODULES = {
     "lookup": "lookup_ops",
     "losses": "python.losses:loss_ops",
     "metrics": "python.ops:confusion_matrix_ops,histogram_ops,metric_ops,set_ops",
+    "model_pruning": "python:learning,pruning,pruning_utils,strip_pruning_vars_lib python.layers:core_layers,layers,rnn_cells",
     "nn": "python.ops:alpha_dropout,cross_entropy,sampling_ops,scaled_softplus",
     "opt": """
         python.training:adamax,addsign,external_optimizer,lars_optimizer,lazy_adam_optimizer,moving_average_optimizer
@@ -120,6 +121,12 @@ CONTRIB_PLACES = {
     "contrib.factorization.python.ops.gmm_ops": "contrib.factorization :jitgraph.contrib.factorization.gaussian_mixtures",
     "contrib.factorization.python.ops.wals": """
         contrib.factorization :jitgraph.contrib.factorization.least_squares_estimators""",
+    "contrib.model_pruning.python": ":jitgraph.contrib.model_pruning",
+    "contrib.model_pruning.python.layers.core_layers": """
+        :jitgraph.contrib.model_pruning.masked_layers :jitgraph.contrib.model_pruning.masks""",
+    "contrib.model_pruning.python.learning": ":jitgraph.contrib.model_pruning.learning",
+    "contrib.model_pruning.python.pruning": "contrib.model_pruning :jitgraph.contrib.model_pruning.masks",
+    "contrib.model_pruning.python.pruning_utils": ":jitgraph.contrib.model_pruning.blocks :jitgraph.contrib.model_pruning.masks",
     "contrib.feature_column.python.feature_column.sequence_feature_column": """
         contrib.feature_column :jitgraph.contrib.feature_column.sequence_inputs""",
     "contrib.tensor_forest.python.tensor_forest": "contrib.tensor_forest.tensor_forest",

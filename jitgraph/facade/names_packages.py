@@ -7,4 +7,15 @@ PACKAGES: dict[str, str] = {
     "contrib.factorization.mixture_estimators": "contrib.factorization.GMM",
     "contrib.factorization.least_squares": "contrib.factorization.WALSModel",
     "contrib.factorization.least_squares_estimators": "contrib.factorization.WALSMatrixFactorization",
+    "contrib.model_pruning.masks": """
+        contrib.model_pruning.apply_mask contrib.model_pruning.get_masked_weights contrib.model_pruning.get_masks
+        contrib.model_pruning.get_thresholds contrib.model_pruning.get_weight_sparsity contrib.model_pruning.get_weights""",
+    "contrib.model_pruning.masked_layers": """
+        contrib.model_pruning.masked_convolution contrib.model_pruning.masked_conv2d
+        contrib.model_pruning.masked_fully_connected""",
+    "contrib.model_pruning.masked_cells": "contrib.model_pruning.MaskedBasicLSTMCell contrib.model_pruning.MaskedLSTMCell",
+    "contrib.model_pruning.pruning": "contrib.model_pruning.Pruning contrib.model_pruning.get_pruning_hparams",
+    "contrib.model_pruning.learning": "contrib.model_pruning.train",
+    "contrib.model_pruning.stripping": """
+        contrib.model_pruning.strip_pruning_vars_fn contrib.model_pruning.graph_def_from_checkpoint""",
 }

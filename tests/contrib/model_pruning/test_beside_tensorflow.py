@@ -1,0 +1,15 @@
+"""tf.contrib.model_pruning leaves behind what it does in TensorFlow: variables, collections, masks step by step, errors."""
+import importlib
+from pathlib import Path
+
+import pytest
+
+from ...recorded import check, texts
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.parametrize("program", texts(HERE)[1])
+def test_the_program_does_what_it_does_in_tensorflow(tf, program):
+    importlib.import_module("jitgraph.compat").install()
+    check(tf, HERE, program)
