@@ -51,6 +51,7 @@ CONTRIB_MODULES = {
         python.training:adamax,addsign,external_optimizer,lars_optimizer,lazy_adam_optimizer,moving_average_optimizer
         python.training:multitask_optimizer_wrapper,nadam_optimizer,powersign,reg_adagrad_optimizer,sign_decay
         python.training:variable_clipping_optimizer,weight_decay_optimizers""",
+    "quantize": "python:common,fold_batch_norms,graph_matcher,input_to_ops,quant_ops,quantize,quantize_graph",
     "resampler": "python.ops:resampler_ops",
     "predictor": "contrib_estimator_predictor,core_estimator_predictor,predictor,predictor_factories,saved_model_predictor",
     "rnn": "python.ops:core_rnn,core_rnn_cell,core_rnn_cell_impl,fused_rnn_cell,gru_ops,lstm_ops,rnn,rnn_cell",
@@ -127,6 +128,14 @@ CONTRIB_PLACES = {
     "contrib.model_pruning.python.learning": ":jitgraph.contrib.model_pruning.learning",
     "contrib.model_pruning.python.pruning": "contrib.model_pruning :jitgraph.contrib.model_pruning.masks",
     "contrib.model_pruning.python.pruning_utils": ":jitgraph.contrib.model_pruning.blocks :jitgraph.contrib.model_pruning.masks",
+    "contrib.quantize.python": ":jitgraph.contrib.quantize",
+    "contrib.quantize.python.common": ":jitgraph.contrib.quantize.rewiring",
+    "contrib.quantize.python.fold_batch_norms": ":jitgraph.contrib.quantize.graphs",
+    "contrib.quantize.python.graph_matcher": ":jitgraph.contrib.quantize.graph_matcher",
+    "contrib.quantize.python.input_to_ops": ":jitgraph.contrib.quantize.rewiring",
+    "contrib.quantize.python.quant_ops": ":jitgraph.contrib.quantize.quant_ops",
+    "contrib.quantize.python.quantize": ":jitgraph.contrib.quantize.rounding",
+    "contrib.quantize.python.quantize_graph": "contrib.quantize",
     "contrib.feature_column.python.feature_column.sequence_feature_column": """
         contrib.feature_column :jitgraph.contrib.feature_column.sequence_inputs""",
     "contrib.tensor_forest.python.tensor_forest": "contrib.tensor_forest.tensor_forest",

@@ -18,4 +18,7 @@ PACKAGES: dict[str, str] = {
     "contrib.model_pruning.learning": "contrib.model_pruning.train",
     "contrib.model_pruning.stripping": """
         contrib.model_pruning.strip_pruning_vars_fn contrib.model_pruning.graph_def_from_checkpoint""",
+    "contrib.quantize.graphs": """
+        contrib.quantize.create_training_graph contrib.quantize.create_eval_graph
+        contrib.quantize.experimental_create_training_graph contrib.quantize.experimental_create_eval_graph""",
 }
