@@ -18,6 +18,23 @@ PACKAGES: dict[str, str] = {
     "contrib.model_pruning.learning": "contrib.model_pruning.train",
     "contrib.model_pruning.stripping": """
         contrib.model_pruning.strip_pruning_vars_fn contrib.model_pruning.graph_def_from_checkpoint""",
+    "contrib.solvers.operators": """
+        contrib.solvers.util.create_operator contrib.solvers.util.identity_operator contrib.solvers.util.dot
+        contrib.solvers.util.l2norm contrib.solvers.util.l2norm_squared contrib.solvers.util.l2normalize""",
+    "contrib.solvers.conjugate_gradients": """
+        contrib.solvers.linear_equations.conjugate_gradient contrib.solvers.least_squares.cgls""",
+    "contrib.solvers.bidiagonals": "contrib.solvers.lanczos.lanczos_bidiag contrib.solvers.lanczos.bidiag_matmul",
+    "contrib.integrate.adaptive": "contrib.integrate.odeint",
+    "contrib.integrate.steps": "contrib.integrate.odeint_fixed",
+    "contrib.recurrent.steps": "contrib.recurrent.Recurrent",
+    "contrib.recurrent.networks": "contrib.recurrent.functional_rnn contrib.recurrent.bidirectional_functional_rnn",
+    "contrib.periodic_resample.periodic_resample_ops": "contrib.periodic_resample.periodic_resample",
+    "contrib.losses.distances": """
+        contrib.losses.metric_learning.contrastive_loss contrib.losses.metric_learning.lifted_struct_loss
+        contrib.losses.metric_learning.npairs_loss contrib.losses.metric_learning.npairs_loss_multilabel
+        contrib.losses.metric_learning.triplet_semihard_loss""",
+    "contrib.receptive_field.fields": "contrib.receptive_field.compute_receptive_field_from_graph_def",
+    "contrib.receptive_field.orders": "contrib.receptive_field.get_compute_order",
     "contrib.quantize.graphs": """
         contrib.quantize.create_training_graph contrib.quantize.create_eval_graph
         contrib.quantize.experimental_create_training_graph contrib.quantize.experimental_create_eval_graph""",

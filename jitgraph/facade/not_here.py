@@ -76,6 +76,7 @@ INSTEAD: dict[str, str] = {
     "contrib.labeled_tensor.*": "keep the names of axes beside the tensors",
     "contrib.linear_optimizer.*": "use tf.train.FtrlOptimizer on the loss of the linear model",
     "contrib.memory_stats.*": "see session.explain(...) for the memory of a run",
+    "contrib.losses.metric_learning.cluster_loss": "it asks scikit-learn for scores of clusters; use triplet_semihard_loss",
     "contrib.mixed_precision.*": "cast to tf.float16 where it helps and scale the loss by hand",
     "contrib.optimizer_v2.*": "use the optimizers of tf.train",
     "contrib.proto.*": "parse the messages in Python and feed what they hold",

@@ -128,7 +128,7 @@ class TensorArray:
     def stack(self, name: str | None = None) -> Tensor:
         """All elements along a new first axis."""
         with name_scope(name, "TensorArrayStack", [self._handle]):
-            value = self.gather(raw.Range(0, self.size(), 1), name="TensorArrayGatherV3")
+            value = self.gather(raw.Range(0, self.size(), 1), name=name)
         count = self._known_size()
         if count is not None and value._shape is not None:
             value._shape = (count, *value._shape[1:])

@@ -64,6 +64,9 @@ class GmmAlgorithm:
     CLUSTERS_VARIABLE = "clusters"
     CLUSTERS_COVS_VARIABLE = "clusters_covs"
 
+    _means: Any
+    _covs: Any
+
     def __init__(self, data: list, num_classes: int, initial_means: Any = None, params: str = "wmc",
                  covariance_type: str = FULL_COVARIANCE, random_seed: Any = 0):
         if covariance_type not in (DIAG_COVARIANCE, FULL_COVARIANCE):

@@ -73,15 +73,16 @@ class Pruning:
     """
 
     def __init__(self, spec: Any = None, global_step: Any = None, sparsity: Any = None):
-        self._spec = spec if spec else get_pruning_hparams()
+        self._spec: Any = spec or get_pruning_hparams()
         _check(self._spec)
         self._global_step = cast(get_global_step() if global_step is None else global_step, dtypes.int32)
         self._sparsity = self._planned_sparsity() if sparsity is None else sparsity
         self._assign_ops: list[Any] = []
         self._last_update_step = self._make_last_update_step()
-        self._block_dims = [self._spec.block_height, self._spec.block_width]
-        self._block_dims_map = self._mapped(self._spec.block_dims_map, _block_dims)
-        self._sparsity_map = self._mapped(self._spec.weight_sparsity_map, _sparsity)
+        options: Any = self._spec
+        self._block_dims = [options.block_height, options.block_width]
+        self._block_dims_map = self._mapped(options.block_dims_map, _block_dims)
+        self._sparsity_map = self._mapped(options.weight_sparsity_map, _sparsity)
 
     @staticmethod
     def _mapped(lines: list[str], read: Callable) -> dict[re.Pattern, Any]:

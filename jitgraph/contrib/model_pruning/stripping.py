@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from jitgraph.app import logs
+from jitgraph.facade.names import resolve
 from jitgraph.formats.graph_parts import extract_sub_graph
 from jitgraph.formats.import_graph import import_graph_def
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.protos.tensor_proto import make_tensor_proto
 from jitgraph.protobuf.messages import GraphDef
-from jitgraph.runtime.session import Session
 from jitgraph.tools.freeze import convert_variables_to_constants
 from jitgraph.train.checkpoint_state import latest_checkpoint
 from jitgraph.train.saver import import_meta_graph
@@ -23,7 +23,7 @@ def strip_pruning_vars_fn(input_graph_def: Any, output_node_names: list[str]) ->
     with Graph().as_default() as graph:
         import_graph_def(input_graph_def, name="")
     names = [node.name for node in input_graph_def.node if "masked_weight" in node.name]
-    with Session(graph=graph) as session:
+    with resolve("Session")(graph=graph) as session:
         values = {name: session.run(graph.get_tensor_by_name(f"{name}:0")) for name in names}
     stripped = GraphDef()
     for node in input_graph_def.node:
@@ -45,7 +45,7 @@ def graph_def_from_checkpoint(checkpoint_dir: str, output_node_names: list[str])
     path = latest_checkpoint(checkpoint_dir)
     if path is None:
         raise ValueError(f"Could not find a checkpoint at: {checkpoint_dir}.")
-    saver = import_meta_graph(f"{path}.meta", clear_devices=True)
-    with Session() as session:
+    saver: Any = import_meta_graph(f"{path}.meta", clear_devices=True)
+    with resolve("Session")() as session:
         saver.restore(session, path)
         return convert_variables_to_constants(session, get_default_graph().as_graph_def(), output_node_names)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from jitgraph.app import logs
-from jitgraph.contrib.quantize.graph_matcher import GraphMatcher, OneofPattern, OpTypePattern
+from jitgraph.contrib.quantize.graph_matcher import GraphMatcher, OneofPattern, OpTypePattern, Pattern
 
 LAYERS = "Conv2D|MatMul|DepthwiseConv2dNative"
 ACTIVATIONS = ("Relu", "Relu6", "Identity")
@@ -34,7 +34,8 @@ class _Patterns:
         variable = kind("Variable|VariableV2")
         part = kind("Identity", [variable], True)
         parts = kind("ConcatV2", [part, _ANY, _ANY], True)
-        self.weights = [kind("Identity", [OneofPattern([part, parts, variable])], True), kind("ReadVariableOp"), kind("Mul")]
+        read = kind("Identity", [OneofPattern([part, parts, variable])], True)
+        self.weights: list[Pattern] = [read, kind("ReadVariableOp"), kind("Mul")]
         self.layer = kind(LAYERS, [_ANY, OneofPattern(self.weights)])
         outputs = OneofPattern([kind("BatchToSpaceND", [self.layer, _ANY, _ANY], True), self.layer])
         self.after_layer = kind(LAYERS, [OneofPattern([outputs]), _ANY])

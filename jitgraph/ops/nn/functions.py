@@ -248,6 +248,6 @@ def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: An
         if scale is not None:
             inverse = inverse * scale
         x = convert_to_tensor(x)
-        scaled = x * cast(inverse, x.dtype.base_dtype)      # first, so that nodes have the names by which contrib.quantize finds them
+        scaled = x * cast(inverse, x.dtype.base_dtype)      # first: contrib.quantize finds nodes by their names
         rest = offset - mean * inverse if offset is not None else -mean * inverse
         return scaled + cast(rest, x.dtype.base_dtype)
