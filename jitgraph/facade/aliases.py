@@ -6,6 +6,9 @@ A line may name what is not there yet: the alias appears together with it.
 from __future__ import annotations
 
 ALIASES: dict[str, str] = {
+    "contrib.receptive_field.receptive_field_api": """
+        compute_receptive_field_from_graph_def=contrib.receptive_field.compute_receptive_field_from_graph_def
+        get_compute_order=contrib.receptive_field.get_compute_order""",
     "contrib.tensor_forest.python.tensor_forest": """
         ForestHParams=contrib.tensor_forest.tensor_forest.ForestHParams
         ForestVariables=contrib.tensor_forest.tensor_forest.ForestVariables

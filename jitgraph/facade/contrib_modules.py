@@ -56,7 +56,7 @@ CONTRIB_MODULES = {
     "recurrent": "python:recurrent_api python.ops:functional_rnn,recurrent",
     "solvers": "python.ops:lanczos,least_squares,linear_equations,util",
     "periodic_resample": "python.ops:periodic_resample_op,gen_periodic_resample_op",
-    "receptive_field": "receptive_field_api python.util:graph_compute_order,parse_layer_parameters,receptive_field",
+    "receptive_field": "python.util:graph_compute_order,parse_layer_parameters,receptive_field",
     "resampler": "python.ops:resampler_ops",
     "predictor": "contrib_estimator_predictor,core_estimator_predictor,predictor,predictor_factories,saved_model_predictor",
     "rnn": "python.ops:core_rnn,core_rnn_cell,core_rnn_cell_impl,fused_rnn_cell,gru_ops,lstm_ops,rnn,rnn_cell",
@@ -121,6 +121,7 @@ CONTRIB_PLACES = {
     "contrib.seq2seq.python.ops.helper": """
         contrib.seq2seq :jitgraph.contrib.seq2seq.helpers :jitgraph.contrib.seq2seq.sampling""",
     "contrib.factorization.python.ops.clustering_ops": "contrib.factorization :jitgraph.estimator.clustering.center_ops",
+    "contrib.factorization.python.ops": ":jitgraph.contrib.factorization.wals_ops",     # there gmm is a module, not the function
     "contrib.factorization.python.ops.factorization_ops": "contrib.factorization",
     "contrib.factorization.python.ops.gen_factorization_ops": ":jitgraph.contrib.factorization.wals_ops",
     "contrib.factorization.python.ops.gmm": "contrib.factorization",
@@ -150,7 +151,6 @@ CONTRIB_PLACES = {
     "contrib.solvers.python.ops.util": "contrib.solvers.util",
     "contrib.periodic_resample.python.ops": "contrib.periodic_resample",
     "contrib.periodic_resample.python.ops.gen_periodic_resample_op": ":jitgraph.contrib.periodic_resample.periodic_resample_ops",
-    "contrib.receptive_field.receptive_field_api": "contrib.receptive_field",
     "contrib.receptive_field.python.util.graph_compute_order": ":jitgraph.contrib.receptive_field.orders",
     "contrib.receptive_field.python.util.parse_layer_parameters": ":jitgraph.contrib.receptive_field.layers",
     "contrib.receptive_field.python.util.receptive_field": ":jitgraph.contrib.receptive_field.fields",

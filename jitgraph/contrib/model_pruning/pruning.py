@@ -130,7 +130,7 @@ class Pruning:
             smooth = add_n([multiply(gather(values, k - 1), 1 - decay), multiply(threshold, decay)])
             return smooth, cast(greater_equal(sizes, smooth), dtypes.float32)
 
-    def _update_block_mask(self, weights: Any, threshold: Any) -> tuple:
+    def _maybe_update_block_mask(self, weights: Any, threshold: Any) -> tuple:
         name = weights.op.name
         found = self._matching(self._block_dims_map, "block_dims_map", name)
         block = found[0] if found else self._block_dims
@@ -160,7 +160,7 @@ class Pruning:
             raise ValueError(f"Number of masks {len(found)} and number of thresholds {len(thresholds)} mismatch")
         for mask, weight, threshold in zip(found, weights, thresholds):
             parted = isinstance(weight, PartitionedVariable)
-            new_threshold, new_mask = self._update_block_mask(weight.as_tensor() if parted else weight, threshold)
+            new_threshold, new_mask = self._maybe_update_block_mask(weight.as_tensor() if parted else weight, threshold)
             self._assign_ops.append(blocks.variable_assign(threshold, new_threshold))
             self._assign_ops.append((blocks.partitioned_variable_assign if parted else blocks.variable_assign)(mask, new_mask))
 

@@ -34,11 +34,10 @@ def _variable(name: str, shape: list, value: float, collection: Any) -> Any:
 
 def _range(inputs: Any, per_channel: bool, num_bits: int, narrow_range: bool, symmetric: bool) -> tuple:
     """(least, greatest) of a batch or of its channels, with zero between them or in the middle"""
-    rank = len(inputs.get_shape())
-    if per_channel and rank == 1:
+    if per_channel and len(inputs.get_shape()) == 1:
         least = greatest = inputs
     else:
-        axes = list(range(rank - 1)) if per_channel else None
+        axes = list(range(len(inputs.get_shape()) - 1)) if per_channel else None
         least, greatest = reduce_min(inputs, axis=axes, name="BatchMin"), reduce_max(inputs, axis=axes, name="BatchMax")
     if not symmetric:
         return minimum(least, 0.0), maximum(greatest, 0.0)
