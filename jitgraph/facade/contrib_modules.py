@@ -75,6 +75,7 @@ CONTRIB_MODULES = {
     "tensor_forest": "python:tensor_forest",
     "tensorboard": "",
     "tpu": "python.tpu:bfloat16,tpu_config,tpu_estimator,tpu_optimizer",
+    "text": "python.ops:gen_skip_gram_ops,skip_gram_ops",
     "training": "python.training:bucket_ops,device_setter,evaluation,hparam,resample,sampling_ops,training",
     "util": "loader",
 }
@@ -154,6 +155,7 @@ CONTRIB_PLACES = {
     "contrib.receptive_field.python.util.graph_compute_order": ":jitgraph.contrib.receptive_field.orders",
     "contrib.receptive_field.python.util.parse_layer_parameters": ":jitgraph.contrib.receptive_field.layers",
     "contrib.receptive_field.python.util.receptive_field": ":jitgraph.contrib.receptive_field.fields",
+    "contrib.text.python.ops.gen_skip_gram_ops": ":jitgraph.contrib.text.skip_gram_ops",
     "contrib.feature_column.python.feature_column.sequence_feature_column": """
         contrib.feature_column :jitgraph.contrib.feature_column.sequence_inputs""",
     "contrib.tensor_forest.python.tensor_forest": "contrib.tensor_forest.tensor_forest",

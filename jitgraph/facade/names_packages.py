@@ -35,6 +35,7 @@ PACKAGES: dict[str, str] = {
         contrib.losses.metric_learning.triplet_semihard_loss""",
     "contrib.receptive_field.fields": "contrib.receptive_field.compute_receptive_field_from_graph_def",
     "contrib.receptive_field.orders": "contrib.receptive_field.get_compute_order",
+    "contrib.text.skip_grams": "contrib.text.skip_gram_sample contrib.text.skip_gram_sample_with_text_vocab",
     "contrib.quantize.graphs": """
         contrib.quantize.create_training_graph contrib.quantize.create_eval_graph
         contrib.quantize.experimental_create_training_graph contrib.quantize.experimental_create_eval_graph""",
