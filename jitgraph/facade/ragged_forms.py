@@ -12,14 +12,17 @@ _OF_ONE = """
     cast ceil conj cos cosh digamma erf erfc exp expm1 floor imag is_finite is_inf is_nan lgamma log log1p log_sigmoid logical_not
     negative real reciprocal rint round rsqrt saturate_cast sign sin sinh sqrt square tan string_to_number string_to_hash_bucket
     as_string decode_base64 encode_base64 strings.regex_full_match regex_replace string_strip string_to_hash_bucket_fast
-    string_to_hash_bucket_strong substr strings.length add_n string_join math.ceil strings.substr strings.lower strings.upper"""
+    string_to_hash_bucket_strong substr strings.length add_n string_join math.ceil
+    decode_compressed io.decode_compressed strings.substr strings.lower strings.upper"""
 _OF_TWO = """
     bitwise.bitwise_and bitwise.bitwise_or bitwise.bitwise_xor bitwise.left_shift bitwise.right_shift add atan2 complex div_no_nan
     divide equal floordiv floormod greater greater_equal less less_equal logical_and logical_or logical_xor maximum minimum
     multiply not_equal pow realdiv squared_difference subtract truediv truncatediv truncatemod mod floor_div"""
-_OWN = {name: f"functions:{form}" for name, form in (
-    ("gather", "gather"), ("concat", "concat"), ("stack", "stack"), ("expand_dims", "expand_dims"), ("size", "size"),
-    ("rank", "rank"))}
+_OWN = {name: f"{module}:{name}" for module, names in (
+    ("functions", "gather concat stack expand_dims size rank"), ("tiling", "tile squeeze"),
+    ("choosing", "where gather_nd batch_gather one_hot dynamic_partition"), ("segments", "reduce_join"))
+    for name in names.split()}
+_OWN |= {f"unsorted_segment_{kind}": f"segments:segment_{kind}" for kind in "sum prod min max mean sqrt_n".split()}
 _REDUCED = ("sum", "prod", "min", "max", "mean", "any", "all")
 
 

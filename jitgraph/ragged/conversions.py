@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph import raw_ops as raw
+from jitgraph.control.order_ops import with_dependencies
 from jitgraph.graph import dtypes
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
@@ -22,7 +23,7 @@ from jitgraph.ops.elementwise.cast import cast
 from jitgraph.ops.elementwise.compare import equal, logical_not
 from jitgraph.ops.reduce.reductions import reduce_all, reduce_max, reduce_sum
 from jitgraph.ragged import row_ids
-from jitgraph.ragged.ragged_tensor import RaggedTensor
+from jitgraph.ragged.ragged_tensor import RaggedTensor, rows_of
 
 
 def from_tensor(tensor: Any, lengths: Any, padding: Any, ragged_rank: int, name: str | None, row_splits_dtype: Any) -> Any:
@@ -46,7 +47,9 @@ def from_tensor(tensor: Any, lengths: Any, padding: Any, ragged_rank: int, name:
             splits = [sequence(before[dim - 1] + 1) * sizes[dim] for dim in range(1, ragged_rank)]
             return RaggedTensor.from_nested_row_splits(values, splits, validate=False)
         if padding is not None:
-            padded = equal(convert_to_tensor(padding, tensor.dtype, "padding"), tensor)
+            filling = convert_to_tensor(padding, tensor.dtype, "padding")
+            filling.shape.assert_is_compatible_with(tensor.shape[2:])
+            padded = equal(filling, tensor)
             if tensor.shape.ndims is None or tensor.shape.ndims > 2:
                 padded = reduce_all(padded, axis=sequence(2, raw.Rank(tensor)))
             padded.set_shape(tensor.shape[:2])
@@ -56,11 +59,15 @@ def from_tensor(tensor: Any, lengths: Any, padding: Any, ragged_rank: int, name:
             values = reshape(tensor, concat([[sizes[0] * columns], sizes[2:]], 0))
             return RaggedTensor.from_row_splits(values, splits, validate=False)
         if isinstance(lengths, (list, tuple)) and len(lengths) and not isinstance(lengths[0], (int, float)):
+            tensor.shape.with_rank_at_least(len(lengths) + 1)
             mask = RaggedTensor.from_nested_row_lengths(row_ids.filled([reduce_sum(lengths[-1])], convert_to_tensor(True)), lengths,
                                                         validate=False)
             return RaggedTensor.from_nested_row_lengths(boolean_mask(tensor, mask.to_tensor(default_value=False)), lengths,
                                                         validate=False)
-        sized = cast(convert_to_tensor(lengths, name="lengths"), kind)
+        sized = convert_to_tensor(lengths, name="lengths", preferred_dtype=kind)
+        if not sized.dtype.is_integer:
+            raise TypeError(f"lengths must be an integer tensor; dtype={sized.dtype}")
+        sized = cast(sized, kind)
         sized.shape.assert_has_rank(1)
         sized = maximum(minimum(sized, columns), 0)
         splits = concat([convert_to_tensor([0], kind), cumsum(sized)], 0)
@@ -89,6 +96,10 @@ def to_tensor(ragged: Any, default_value: Any, name: str | None) -> Tensor:
         default = None if default_value is None else convert_to_tensor(default_value, ragged.dtype, "default_value")
         if isinstance(values, RaggedTensor):
             values = values.to_tensor(default)
+        if default is not None and values.shape.ndims is not None:
+            default.shape.with_rank_at_most(values.shape.ndims - 1)
+            if default.shape.ndims == values.shape.ndims - 1:
+                default.shape.assert_is_compatible_with(values.shape[1:])
         inner = shape(values)[1:]
         if default is None:
             default = raw.ZerosLike(raw.Fill(inner, convert_to_tensor("" if values.dtype == dtypes.string else 0, values.dtype)))
@@ -107,6 +118,7 @@ def to_sparse(ragged: Any, name: str | None) -> SparseTensor:
     """See ``RaggedTensor.to_sparse``."""
     with name_scope(name, "RaggedToSparse", []):
         wide = ragged.with_row_splits_dtype(dtypes.int64)
+        wide = RaggedTensor(wide.values, with_dependencies(_checks(wide), wide.row_splits), internal=True)
         flat = wide.flat_values
         inner = shape(flat, out_type=dtypes.int64)[1:]
         size = raw.Prod(inner, [0])
@@ -124,3 +136,13 @@ def to_sparse(ragged: Any, name: str | None) -> SparseTensor:
             parts.append(rest // maximum(below, 1))
             rest = rest % maximum(below, 1)
         return SparseTensor(stack(parts, 1), reshape(flat, [-1]), cast(wide.bounding_shape(), dtypes.int64))
+
+
+def _checks(ragged: RaggedTensor) -> list:
+    """That the splits of all dimensions begin with 0 and end with the number of the values."""
+    inner = _checks(ragged.values) if isinstance(ragged.values, RaggedTensor) else []
+    begin, end = ragged.row_splits[:1], ragged.row_splits[-1:]
+    last = "Final value of ragged splits must match the length the corresponding ragged values."
+    return [assert_equal(raw.Size(begin), 1, message="ragged splits may not be empty."),
+            assert_equal(begin, dtypes.int64.as_numpy_dtype(0), message="First value of ragged splits must be 0"),
+            assert_equal(end, rows_of(ragged.values), message=last), *inner]

@@ -4,9 +4,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jitgraph import raw_ops as raw
+from jitgraph.ragged.broadcasting import broadcast
 from jitgraph.ragged.functions import map_flat_values
-from jitgraph.ragged.ragged_tensor import RaggedTensor, as_ragged
+from jitgraph.ragged.ragged_tensor import RaggedTensor, as_ragged, with_equal_splits_dtypes
 
 
 def of_one(function: Callable, x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -17,11 +17,14 @@ def of_one(function: Callable, x: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def of_two(function: Callable, x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
-    """The function of each pair of elements; what is dense is repeated along rows if it has one element for each, or for all.
+    """The function of each pair of elements, after what is of size 1, or dense, is repeated where the other has more.
 
-    Raises ValueError where a dense tensor would have to be cut into rows.
+    Raises ValueError for splits of two dtypes; a run raises InvalidArgumentError where rows do not fit.
     """
-    x, y = _like(as_ragged(x, _dtype(y, x)), y), _like(as_ragged(y, _dtype(x, y)), x)
+    x, y = as_ragged(x, _dtype(y, x)), as_ragged(y, _dtype(x, y))
+    with_equal_splits_dtypes(x, y)
+    if _meets_rows(x, y):
+        x, y = broadcast(x, y)
     return map_flat_values(lambda a, b: function(a, b, *args, **kwargs), x, y)
 
 
@@ -31,25 +34,13 @@ def _dtype(other: Any, own: Any) -> Any:
     return getattr(other, "dtype", None) if plain else None
 
 
-def _like(value: Any, ragged: Any) -> Any:
-    """A dense value as it suits the innermost values of a ragged tensor."""
-    if isinstance(value, RaggedTensor) or not isinstance(ragged, RaggedTensor):
-        return value
-    inner = (ragged.flat_values.shape.ndims or 1) - 1
-    rank = value.shape.ndims
-    if rank is not None and rank <= inner:
-        return value
-    sizes = value.shape.as_list() if rank is not None else []
-    if rank == ragged.shape.ndims and all(size == 1 for size in sizes[1:1 + ragged.ragged_rank]):
-        rows = raw.Reshape(value, [-1, *sizes[1 + ragged.ragged_rank:]])
-        ids: Any = None
-        for level in reversed(ragged.nested_value_rowids()):
-            ids = level if ids is None else raw.GatherV2(level, ids, 0)
-        return raw.GatherV2(rows, ids, 0) if sizes[0] != 1 else rows
-    if rank == 1 and sizes == [1]:
-        return value
-    raise ValueError(f"a dense tensor of shape {value.shape} does not suit a ragged one of shape {ragged.shape}: give one element "
-                     "for each row, or make it ragged")
+def _meets_rows(x: Any, y: Any) -> bool:
+    """Whether the dimensions of one meet ragged dimensions of the other in another form."""
+    if isinstance(x, RaggedTensor) and isinstance(y, RaggedTensor):
+        return x.ragged_rank != y.ragged_rank or x.shape.ndims != y.shape.ndims
+    ragged, dense = (x, y) if isinstance(x, RaggedTensor) else (y, x)
+    rank, inner = dense.shape.ndims, ragged.flat_values.shape.ndims
+    return rank is not None and inner is not None and inner <= rank
 
 
 def operator(name: str, x: Any, y: Any = None) -> Any:

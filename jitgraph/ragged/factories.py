@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph import raw_ops as raw
+from jitgraph.control.order_ops import with_dependencies
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import DType, as_dtype
@@ -18,8 +19,11 @@ from jitgraph.ops.arrays.identity import placeholder as dense_placeholder
 from jitgraph.ops.arrays.join import concat
 from jitgraph.ops.arrays.sequences import cumsum
 from jitgraph.ops.arrays.shape import shape
+from jitgraph.ops.checks.assertion import Assert
 from jitgraph.ops.elementwise.arithmetic import maximum
 from jitgraph.ops.elementwise.cast import cast
+from jitgraph.ops.elementwise.compare import not_equal
+from jitgraph.ops.reduce.reductions import reduce_all
 from jitgraph.ragged import row_ids
 from jitgraph.ragged.ragged_tensor import RaggedTensor, is_ragged
 from jitgraph.ragged.ragged_value import RaggedTensorValue
@@ -151,7 +155,13 @@ def range(starts: Any, limits: Any = None, deltas: Any = 1, dtype: Any = None, n
         given = [convert_to_tensor(one, None if dtype is None else as_dtype(dtype)) for one in (starts, limits, deltas)]
         order = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
         common = order[max(order.index(one.dtype) for one in given)]
+        sizes = TensorShape(None)
+        for one in given:
+            one.shape.with_rank_at_most(1)
+            sizes = sizes if one.shape.ndims == 0 else sizes.merge_with(one.shape)
         begin, end, step = (cast(one, common) for one in given)
+        moves = reduce_all(not_equal(step, cast(convert_to_tensor(0), common)))
+        step = with_dependencies([Assert(moves, ["Requires delta != 0"])], step)
         span = end - begin
         if common in (dtypes.float32, dtypes.float64):
             lengths = raw.Ceil(span / step)

@@ -16,12 +16,13 @@ from jitgraph.ops.arrays.sequences import cumsum
 from jitgraph.ops.arrays.sequences import range as sequence
 from jitgraph.ops.arrays.shape import expand_dims as dense_expand_dims
 from jitgraph.ops.arrays.shape import reshape, shape
-from jitgraph.ops.checks.check_values import assert_equal
+from jitgraph.ops.checks.check_values import assert_equal, assert_less, assert_non_negative
 from jitgraph.ops.elementwise.arithmetic import maximum
 from jitgraph.ops.elementwise.cast import cast
 from jitgraph.ops.reduce import reductions
 from jitgraph.ragged import row_ids
-from jitgraph.ragged.ragged_tensor import RaggedTensor, as_ragged
+from jitgraph.ragged.axes import positive_axis, reduced_axes
+from jitgraph.ragged.ragged_tensor import RaggedTensor, as_ragged, with_equal_splits_dtypes
 
 
 def map_flat_values(op: Callable, *args: Any, **kwargs: Any) -> Any:
@@ -33,10 +34,7 @@ def map_flat_values(op: Callable, *args: Any, **kwargs: Any) -> Any:
     if not ragged:
         return op(*args, **kwargs)
     ranks = {one.ragged_rank for one in ragged}
-    kinds = {one.row_splits.dtype for one in ragged}
-    if len(kinds) > 1:
-        raise ValueError("Input RaggedTensors have mismatched row_splits dtypes; use RaggedTensor.with_row_splits_dtype() to "
-                         "convert them to compatible dtypes.")
+    with_equal_splits_dtypes(*ragged)
     if len(ranks) > 1:
         raise ValueError("Inputs must have identical ragged splits")
     nested = ragged[0].nested_row_splits
@@ -63,6 +61,11 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
             raise ValueError("mask.shape.ndims must be known statically.")
         if mask.shape.ndims == 0:
             raise ValueError("mask cannot be scalar.")
+        data.shape[:mask.shape.ndims].assert_is_compatible_with(mask.shape)
+        inner = (mask.flat_values.shape.ndims or 1) - 1 if isinstance(mask, RaggedTensor) else 0
+        if inner:
+            mask = mask.with_flat_values(RaggedTensor.from_tensor(
+                mask.flat_values, ragged_rank=inner, row_splits_dtype=mask.row_splits.dtype))
         if not isinstance(mask, RaggedTensor) and mask.shape.ndims > 1:
             mask = RaggedTensor.from_tensor(mask, ragged_rank=mask.shape.ndims - 1)
         if not isinstance(mask, RaggedTensor):
@@ -71,7 +74,7 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
             return dense_boolean_mask(data, mask)
         if not isinstance(data, RaggedTensor):
             data = RaggedTensor.from_tensor(data, ragged_rank=mask.ragged_rank, row_splits_dtype=mask.row_splits.dtype)
-        same = assert_equal(data.row_splits, mask.row_splits, message="data.shape must start with mask.shape")
+        same = assert_equal(data.row_splits, mask.row_splits, message="Inputs must have identical ragged splits")
         splits = with_dependencies([same], data.row_splits)
         values = boolean_mask(data.values, mask.values)
         if isinstance(mask.values, RaggedTensor):
@@ -87,18 +90,20 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, name: str | 
     """The rows of `params` that `indices` name."""
     if not isinstance(axis, int) or axis != 0 or batch_dims != 0:
         raise ValueError("Only axis=0 is supported for ragged gather yet, without batch dimensions.")
-    params, indices = as_ragged(params), as_ragged(indices)
+    params, indices = with_equal_splits_dtypes(as_ragged(params), as_ragged(indices))
     if isinstance(indices, RaggedTensor):
         return indices.with_values(gather(params, indices.values))
     if not isinstance(params, RaggedTensor):
         return raw.GatherV2(params, indices, 0)
+    if indices.shape.ndims is None:
+        raise ValueError("indices.shape.ndims must be known statically")
     if indices.shape.ndims == 0:
-        row = raw.GatherV2(params.row_splits, indices, 0), raw.GatherV2(params.row_splits, indices + 1, 0)
+        row = raw.GatherV2(params.row_starts(), indices, 0), raw.GatherV2(params.row_limits(), indices, 0)
         return _sliced(params.values, *row)
-    if indices.shape.ndims is not None and indices.shape.ndims > 1:
+    if indices.shape.ndims > 1:
         return gather(params, RaggedTensor.from_tensor(indices, ragged_rank=indices.shape.ndims - 1,
                                                        row_splits_dtype=params.row_splits.dtype))
-    begins, ends = raw.GatherV2(params.row_splits, indices, 0), raw.GatherV2(params.row_splits, indices + 1, 0)
+    begins, ends = raw.GatherV2(params.row_starts(), indices, 0), raw.GatherV2(params.row_limits(), indices, 0)
     splits = dense_concat([convert_to_tensor([0], begins.dtype), cumsum(ends - begins)], 0)
     places = raw.GatherV2(begins, row_ids.ids_of(splits), 0) + row_ids.columns_of(splits)
     return RaggedTensor.from_row_splits(gather(params.values, places), splits, validate=False)
@@ -114,31 +119,34 @@ def _sliced(values: Any, begin: Any, end: Any) -> Any:
 def concat(values: Any, axis: Any, name: str | None = None) -> Any:
     """Ragged and dense tensors joined along an axis."""
     with name_scope(name, "RaggedConcat", []):
-        return _joined([as_ragged(one) for one in values], axis, stacked=False)
+        return _joined(_as_list(values), axis, stacked=False)
 
 
 def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
     """Ragged and dense tensors of one rank as the elements of a new axis."""
     with name_scope(name, "RaggedStack", []):
-        return _joined([as_ragged(one) for one in values], axis, stacked=True)
+        return _joined(_as_list(values), axis, stacked=True)
+
+
+def _as_list(values: Any) -> list:
+    return [as_ragged(one) for one in (values if isinstance(values, (list, tuple)) else [values])]
 
 
 def _joined(tensors: list, axis: int, stacked: bool) -> Any:
     if not tensors:
         raise ValueError("rt_inputs may not be empty.")
-    if len(tensors) == 1 and not stacked:
-        return tensors[0]
-    ranks = {one.shape.ndims for one in tensors}
-    if len(ranks) > 1:
-        raise ValueError(f"all inputs must have the same rank, got {sorted(map(str, ranks))}")
+    with_equal_splits_dtypes(*tensors)
+    if len(tensors) == 1:
+        return expand_dims(tensors[0], axis) if stacked else tensors[0]
     rank = tensors[0].shape.ndims
-    if axis < 0:
-        axis += rank + stacked
+    for one in tensors[1:]:
+        one.shape.assert_has_rank(rank)
+    axis = positive_axis(axis, None if rank is None else rank + stacked)
+    if rank is not None and not any(isinstance(one, RaggedTensor) for one in tensors) and axis in (rank - 1, rank - 1 + stacked):
+        return raw.Pack(tensors, axis=axis) if stacked else dense_concat(tensors, axis)
     kind = next((one.row_splits.dtype for one in tensors if isinstance(one, RaggedTensor)), dtypes.int64)
-    depth = max([one.ragged_rank for one in tensors if isinstance(one, RaggedTensor)] + [min(1, rank - 1) if stacked else 0])
-    if stacked and rank == 1:
-        return raw.Pack(tensors, axis=axis)
-    ragged = [_as_ragged_of(one, max(depth, 1), kind) for one in tensors]
+    depth = max([one.ragged_rank for one in tensors if isinstance(one, RaggedTensor)] + [1])
+    ragged = [_as_ragged_of(one, depth, kind) for one in tensors]
     if axis == 0:
         joined = _one_after_the_other(ragged)
         if not stacked:
@@ -146,7 +154,10 @@ def _joined(tensors: list, axis: int, stacked: bool) -> Any:
         return RaggedTensor.from_row_lengths(joined, raw.Pack([one.nrows() for one in ragged]), validate=False)
     if axis == 1:
         return _side_by_side(ragged, stacked)
-    return ragged[0].with_values(_joined([one.values for one in ragged], axis - 1, stacked))
+    checks = [assert_equal(one.row_splits, ragged[0].row_splits, message="Inputs must have identical ragged splits")
+              for one in ragged[1:]]
+    splits = with_dependencies(checks, ragged[0].row_splits)
+    return RaggedTensor.from_row_splits(_joined([one.values for one in ragged], axis - 1, stacked), splits, validate=False)
 
 
 def _as_ragged_of(one: Any, depth: int, kind: Any) -> RaggedTensor:
@@ -164,7 +175,9 @@ def _one_after_the_other(ragged: list) -> RaggedTensor:
 
 
 def _side_by_side(ragged: list, stacked: bool) -> RaggedTensor:
-    rows, count = ragged[0].nrows(), len(ragged)
+    first, count = ragged[0].nrows(), len(ragged)
+    rows = with_dependencies([assert_equal(one.nrows(), first, message="Input tensors have incompatible shapes.")
+                              for one in ragged[1:]], first)
     order = reshape(raw.Transpose(reshape(sequence(rows * count), [count, -1]), [1, 0]), [-1])
     turned = gather(_one_after_the_other(ragged), order)
     if stacked:
@@ -175,21 +188,35 @@ def _side_by_side(ragged: list, stacked: bool) -> RaggedTensor:
 def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any, name: str | None = None) -> RaggedTensor:
     """The rows of `data` in `num_partitions` rows, by the number that `partitions` has for each."""
     with name_scope(name, "SegmentStack", []):
-        data, partitions = as_ragged(data), as_ragged(partitions)
-        if isinstance(partitions, RaggedTensor):
-            if not isinstance(data, RaggedTensor):
-                data = RaggedTensor.from_tensor(data, ragged_rank=partitions.ragged_rank,
-                                                row_splits_dtype=partitions.row_splits.dtype)
-            return stack_dynamic_partitions(data.values, partitions.values, num_partitions)
-        if partitions.shape.ndims is not None and partitions.shape.ndims != 1:
-            if partitions.shape.ndims == 0:
-                return RaggedTensor.from_value_rowids(raw.Pack([data]), reshape(partitions, [1]), num_partitions)
-            rest = shape(data)[partitions.shape.ndims:]
-            data, partitions = reshape(data, dense_concat([[-1], rest], 0)), reshape(partitions, [-1])
-        if isinstance(data, RaggedTensor):
-            partitions = cast(partitions, data.row_splits.dtype)
+        data = as_ragged(data)
+        kind = data.row_splits.dtype if isinstance(data, RaggedTensor) else None
+        partitions = as_ragged(partitions, preferred_dtype=kind)
+        partitions = partitions if kind is None else map_flat_values(cast, partitions, kind)
+        count = cast(convert_to_tensor(num_partitions, name="num_partitions", preferred_dtype=partitions.dtype), partitions.dtype)
+        rank = partitions.shape.ndims
+        if rank is None:
+            raise ValueError("partitions must have known rank.")
+        count.shape.assert_has_rank(0)
+        partitions.shape.assert_is_compatible_with(data.shape[:rank])
+        if rank == 0:
+            return RaggedTensor.from_value_rowids(stack([data]), raw.Pack([partitions]), count, validate=False)
+        if rank > 1:
+            return _rows_of_partitions(data, partitions, count, rank)
         order = raw.TopKV2(-partitions, shape(partitions)[0]).indices
-        return RaggedTensor.from_value_rowids(gather(data, order), raw.GatherV2(partitions, order, 0), num_partitions)
+        ids = raw.GatherV2(partitions, order, 0)
+        checks = [assert_less(ids[-1:], count, message="partitions must be less than num_partitions"),
+                  assert_non_negative(ids[:1], message="partitions must be non-negative")]
+        return RaggedTensor.from_value_rowids(gather(data, order), with_dependencies(checks, ids), count, validate=False)
+
+
+def _rows_of_partitions(data: Any, partitions: Any, count: Tensor, rank: int) -> RaggedTensor:
+    kind = partitions.dtype
+    if not isinstance(data, RaggedTensor):
+        data = RaggedTensor.from_tensor(data, row_splits_dtype=kind)
+    if not isinstance(partitions, RaggedTensor):
+        partitions = RaggedTensor.from_tensor(partitions, row_splits_dtype=kind, ragged_rank=max(data.ragged_rank, rank - 1))
+    same = assert_equal(data.row_splits, partitions.row_splits, message="data and partitions have incompatible ragged shapes")
+    return stack_dynamic_partitions(data.values, partitions.values, with_dependencies([same], count))
 
 
 def known_rank(ragged: RaggedTensor) -> int:
@@ -206,8 +233,7 @@ def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any 
     ragged = as_ragged(input)
     if not isinstance(ragged, RaggedTensor):
         return dense_expand_dims(ragged, axis)
-    if axis < 0:
-        axis += known_rank(ragged) + 1
+    axis = positive_axis(axis, None if ragged.shape.ndims is None else ragged.shape.ndims + 1)
     if axis == 0:
         return RaggedTensor.from_row_splits(ragged, raw.Pack([convert_to_tensor(0, ragged.row_splits.dtype), ragged.nrows()]),
                                             validate=False)
@@ -218,12 +244,14 @@ def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any 
 
 def size(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Tensor:
     """The number of values."""
-    return raw.Size(input.flat_values, out_type=out_type)
+    ragged = as_ragged(input)
+    return raw.Size(ragged.flat_values if isinstance(ragged, RaggedTensor) else ragged, out_type=out_type)
 
 
 def rank(input: Any, name: str | None = None) -> Any:
     """The number of dimensions."""
-    return raw.Rank(input.flat_values) + input.ragged_rank
+    ragged = as_ragged(input)
+    return raw.Rank(ragged.flat_values) + ragged.ragged_rank if isinstance(ragged, RaggedTensor) else raw.Rank(ragged)
 
 
 # -- reductions --------------------------------------------------------------------------------------------------------
@@ -242,7 +270,7 @@ def reduced(kind: str, tensor: Any, axis: Any = None, keepdims: Any = None) -> A
     ragged = as_ragged(tensor)
     if not isinstance(ragged, RaggedTensor):
         return _DENSE[kind](ragged, axis)
-    if axis is None:
+    if axis is None and kind != "mean":
         return _DENSE[kind](ragged.flat_values)
     if kind in ("any", "all"):
         counted = ragged.with_flat_values(cast(ragged.flat_values, dtypes.int32))
@@ -255,11 +283,8 @@ def reduced(kind: str, tensor: Any, axis: Any = None, keepdims: Any = None) -> A
         if isinstance(total, RaggedTensor):
             return total.with_flat_values(total.flat_values / count.flat_values)
         return total / count
-    axes = list(axis) if isinstance(axis, (list, tuple)) else [axis]
-    rank_of = known_rank(ragged)
-    places = sorted({one + rank_of if one < 0 else one for one in axes}, reverse=True)
     found: Any = ragged
-    for place in places:
+    for place in reduced_axes(axis, ragged.shape.ndims):
         found = _along(kind, found, place)
     return found
 

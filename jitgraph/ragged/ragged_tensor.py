@@ -14,6 +14,7 @@ from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.arrays.gather import gather as gathered
 from jitgraph.ops.arrays.join import concat
 from jitgraph.ops.arrays.sequences import cumsum
 from jitgraph.ops.arrays.shape import shape
@@ -22,6 +23,7 @@ from jitgraph.ops.elementwise.arithmetic import maximum
 from jitgraph.ops.elementwise.cast import cast
 from jitgraph.ops.reduce.reductions import reduce_max, reduce_sum
 from jitgraph.ragged import row_ids
+from jitgraph.ragged.axes import positive_axis
 from jitgraph.ragged.ragged_value import RaggedTensorValue
 
 _SPLITS = (dtypes.int32, dtypes.int64)
@@ -94,7 +96,7 @@ class RaggedTensor(CompositeTensor):
             if validate:
                 message = "Arguments to from_value_rowids do not form a valid RaggedTensor"
                 ids = with_dependencies([
-                    assert_equal(cast(_rows(values), ids.dtype), _rows(ids, ids.dtype), message=message),
+                    assert_equal(cast(rows_of(values), ids.dtype), rows_of(ids, ids.dtype), message=message),
                     assert_non_negative(ids[:1], message=message), _assert_increasing(ids, message),
                     assert_less(ids[-1:], count, message=message)], ids)
             lengths = row_ids.lengths_of(ids, count)
@@ -115,7 +117,7 @@ class RaggedTensor(CompositeTensor):
                 message = "Arguments to from_row_splits do not form a valid RaggedTensor"
                 splits = with_dependencies([
                     assert_equal(splits[0], convert_to_tensor(0, splits.dtype), message=message),
-                    _assert_increasing(splits, message), assert_equal(splits[-1], _rows(values, splits.dtype), message=message)],
+                    _assert_increasing(splits, message), assert_equal(splits[-1], rows_of(values, splits.dtype), message=message)],
                     splits)
             return cls(values, splits, internal=True)
 
@@ -130,7 +132,7 @@ class RaggedTensor(CompositeTensor):
                 message = "Arguments to from_row_lengths do not form a valid RaggedTensor"
                 lengths = with_dependencies([
                     assert_non_negative(lengths, message=message),
-                    assert_equal(reduce_sum(lengths), _rows(values, lengths.dtype), message=message)], lengths)
+                    assert_equal(reduce_sum(lengths), rows_of(values, lengths.dtype), message=message)], lengths)
             return cls(values, _splits_of_lengths(lengths), lengths, internal=True)
 
     @classmethod
@@ -140,7 +142,7 @@ class RaggedTensor(CompositeTensor):
         with name_scope(name, "RaggedFromRowStarts", []):
             values, starts = _converted(values, row_starts, "row_starts")
             starts.shape.assert_has_rank(1)
-            count = _rows(values, starts.dtype)
+            count = rows_of(values, starts.dtype)
             if validate:
                 message = "Arguments to from_row_starts do not form a valid RaggedTensor"
                 starts = with_dependencies([
@@ -159,7 +161,7 @@ class RaggedTensor(CompositeTensor):
                 message = "Arguments to from_row_limits do not form a valid RaggedTensor"
                 limits = with_dependencies([
                     assert_non_negative(limits[:1], message=message), _assert_increasing(limits, message),
-                    assert_equal(limits[-1:], _rows(values, limits.dtype), message=message)], limits)
+                    assert_equal(limits[-1:], rows_of(values, limits.dtype), message=message)], limits)
             return cls(values, concat([convert_to_tensor([0], limits.dtype), limits], 0), internal=True)
 
     @classmethod
@@ -277,6 +279,7 @@ class RaggedTensor(CompositeTensor):
         """The lengths of rows; for an `axis` above 1, ragged."""
         if self._row_lengths is not None and axis == 1:
             return self._row_lengths
+        axis = positive_axis(axis, self.shape.ndims)
         if axis == 0:
             return self.nrows()
         if axis == 1:
@@ -297,7 +300,7 @@ class RaggedTensor(CompositeTensor):
         longest = [maximum(reduce_max(splits[1:] - splits[:-1]), 0) for splits in self.nested_row_splits]
         sizes = concat([[cast(self.nrows(), kind)], [cast(one, kind) for one in longest],
                         shape(self.flat_values, out_type=kind)[1:]], 0)
-        return sizes if axis is None else sizes[axis]
+        return sizes if axis is None else gathered(sizes, axis)
 
     # -- others like it ------------------------------------------------------------------------------------------------
 
@@ -360,11 +363,19 @@ def is_ragged(value: Any) -> bool:
     return isinstance(value, (RaggedTensor, RaggedTensorValue))
 
 
-def as_ragged(value: Any, dtype: Any = None) -> Any:
-    """A ragged or dense tensor of a value."""
+def as_ragged(value: Any, dtype: Any = None, preferred_dtype: Any = None, name: str | None = None) -> Any:
+    """A ragged or dense tensor of a value.  Raises ValueError for a ragged one of another dtype."""
+    kind = None if dtype is None else as_dtype(dtype)
     if isinstance(value, RaggedTensorValue):
-        return RaggedTensor.from_nested_row_splits(value.flat_values, value.nested_row_splits, validate=False)
-    return value if isinstance(value, RaggedTensor) else convert_to_tensor(value, dtype)
+        with name_scope(name, "ConvertToTensorOrRaggedTensor", []):
+            flat = convert_to_tensor(value.flat_values, kind, "flat_values", False, preferred_dtype)
+            return RaggedTensor.from_nested_row_splits(flat, value.nested_row_splits, validate=False)
+    if not isinstance(value, RaggedTensor):
+        return convert_to_tensor(value, kind, name, False, preferred_dtype)
+    if kind is not None and not kind.is_compatible_with(value.dtype):
+        raise ValueError(f"Tensor conversion requested dtype {kind.name} for RaggedTensor with dtype "
+                         f"{value.dtype.name}: {value!r}")
+    return value
 
 
 def _check_validate(validate: Any) -> None:
@@ -398,7 +409,17 @@ def _converted(values: Any, partition: Any, name: str) -> tuple[Any, Tensor]:
     return values, made
 
 
-def _rows(values: Any, dtype: Any = dtypes.int64) -> Tensor:
+def with_equal_splits_dtypes(*tensors: Any) -> tuple:
+    """The tensors as they are.  Raises ValueError if the splits of the ragged ones are of two dtypes."""
+    kinds = {one.row_splits.dtype for one in tensors if isinstance(one, RaggedTensor)}
+    if len(kinds) > 1:
+        raise ValueError("Input RaggedTensors have mismatched row_splits dtypes; use RaggedTensor.with_row_splits_dtype() to "
+                         "convert them to compatible dtypes.")
+    return tensors
+
+
+def rows_of(values: Any, dtype: Any = dtypes.int64) -> Tensor:
+    """The number of rows of a ragged or dense tensor."""
     return values.nrows(dtype) if isinstance(values, RaggedTensor) else shape(values, out_type=dtype)[0]
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
+from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.join import concat
@@ -12,6 +13,7 @@ from jitgraph.ops.arrays.rearrange import repeat
 from jitgraph.ops.arrays.sequences import cumsum
 from jitgraph.ops.arrays.sequences import range as sequence
 from jitgraph.ops.arrays.shape import shape
+from jitgraph.ops.elementwise.arithmetic import maximum
 from jitgraph.ops.elementwise.cast import cast
 
 _SPLITS = (dtypes.int32, dtypes.int64)
@@ -62,10 +64,25 @@ def segment_ids_to_row_splits(segment_ids: Any, num_segments: Any = None, out_ty
 
     `num_segments`: how many rows there are, one more than the last number by default.
     """
-    ids = _integers(segment_ids, None, "segment_ids", out_type)
+    kind = next((one.dtype for one in (segment_ids, num_segments) if isinstance(one, Tensor)), dtypes.int64)
+    kind = kind if out_type is None else dtypes.as_dtype(out_type)
+    ids = _whole(segment_ids, "segment_ids")
     ids.shape.assert_has_rank(1)
     if num_segments is None:
-        count = concat([ids[-1:], convert_to_tensor([-1], ids.dtype)], 0)[0] + 1
+        count = maximum(raw.Max(concat([ids, [-1]], 0), [0]) + 1, 0)
     else:
-        count = cast(convert_to_tensor(num_segments), ids.dtype)
-    return concat([convert_to_tensor([0], ids.dtype), cumsum(lengths_of(ids, count))], 0)
+        count = _whole(num_segments, "num_segments")
+        count.shape.assert_has_rank(0)
+    lengths = cast(raw.Bincount(ids, count, convert_to_tensor([], dtypes.int32)), kind)
+    splits = concat([convert_to_tensor([0], kind), cumsum(lengths)], 0)
+    known = constant_value(count)
+    splits.set_shape([None if known is None else int(known) + 1])
+    return splits
+
+
+def _whole(value: Any, name: str) -> Tensor:
+    """An int32 tensor.  Raises TypeError for other numbers."""
+    found = convert_to_tensor(value, name=name, preferred_dtype=dtypes.int32)
+    if not found.dtype.is_integer:
+        raise TypeError(f"{name} must be an integer tensor; dtype={found.dtype}")
+    return cast(found, dtypes.int32)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.graph.composite import CompositeTensor
 from jitgraph.graph.devices import DeviceSpec
 from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.errors import OpError
@@ -20,6 +21,11 @@ _HALVES = ("float16", "bfloat16")
 def _wide(array: np.ndarray) -> np.ndarray:
     """The array in a dtype that NumPy computes with."""
     return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
+
+
+def is_ragged(value: Any) -> bool:
+    """Whether a value is a ragged tensor, or what a run gives for one."""
+    return hasattr(value, "nested_row_splits")
 
 
 class Assertions(unittest.TestCase):
@@ -46,7 +52,26 @@ class Assertions(unittest.TestCase):
 
         Fails if shapes, keys or lengths differ.  NaN equals NaN.
         """
+        if is_ragged(a) or is_ragged(b):
+            self._close_structures(self._rows(a), self._rows(b), rtol, atol, [], msg)
+            return self._check_ragged_ranks(a, b, msg)
         self._close_structures(a, b, rtol, atol, [], msg)
+
+    def _rows(self, value: Any) -> Any:
+        """The elements of a ragged or dense tensor as lists in lists."""
+        if isinstance(value, (Tensor, CompositeTensor)):
+            value = self.evaluate(value)
+        if is_ragged(value):
+            return value.to_list()
+        return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else self._listed(value)
+
+    def _listed(self, value: Any) -> Any:
+        return [self._listed(one) for one in value] if isinstance(value, (list, tuple)) else self._array(value).tolist()
+
+    def _check_ragged_ranks(self, a: Any, b: Any, msg: str | None) -> None:
+        if not isinstance(a, (list, tuple)) and not isinstance(b, (list, tuple)):
+            first, second = (one.ragged_rank if is_ragged(one) else 0 for one in (a, b))
+            self.assertEqual(first, second, msg)
 
     def _close_structures(self, a: Any, b: Any, rtol: float, atol: float, path: list, msg: str | None) -> None:
         at = "".join(f"[{p!r}]" for p in path)
@@ -130,7 +155,10 @@ class Assertions(unittest.TestCase):
     # -- equal ---------------------------------------------------------------------------------------------------------
 
     def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
-        """That two arrays have the same shape and elements; NaN equals NaN."""
+        """That two arrays, or ragged tensors, have the same shape and elements; NaN equals NaN."""
+        if is_ragged(a) or is_ragged(b):
+            self.assertEqual(self._rows(a), self._rows(b), msg)
+            return self._check_ragged_ranks(a, b, msg)
         a, b = self._array(a), self._array(b)
         self.assertEqual(a.shape, b.shape, f"Shape mismatch: expected {a.shape}, got {b.shape}. {msg or ''}")
         same = a == b
