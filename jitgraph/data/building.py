@@ -8,6 +8,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.data import structure
+from jitgraph.data.leaves import form
 from jitgraph.data.mapped_function import MappedFunction
 from jitgraph.graph import dtypes
 from jitgraph.graph.constant_value import constant_value, constant_value_as_shape
@@ -16,6 +17,7 @@ from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.seeds import get_seed
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.graph.tensor import Tensor
+from jitgraph.graph.type_specs import SparseTensorSpec
 from jitgraph.ops.arrays.searching import where
 from jitgraph.ops.elementwise.compare import equal, logical_and
 
@@ -82,20 +84,20 @@ def state_function(dataset: Any, state: Any, function: Callable, name: str) -> t
     while True:
         made = MappedFunction(function, name, (spec, dataset.element_spec))
         check_state(spec, made.spec)
-        common = structure.map_structure(lambda a, b: a.common(b), spec, made.spec)
-        if [leaf.flat for leaf in structure.flatten(common)] == [leaf.flat for leaf in structure.flatten(spec)]:
+        common = structure.common(spec, made.spec)
+        if structure.flat(common) == structure.flat(spec):
             return made, spec
         spec = common
 
 
 def check_state(spec: Any, found: Any) -> None:
     """Raises TypeError if a new state is not of the types of the one before."""
-    own, other = structure.flatten(spec), structure.flatten(found)
     for what in ("output_class", "output_type"):
-        if [getattr(leaf, what) for leaf in own] != [getattr(leaf, what) for leaf in other]:
+        own, other = (structure.flatten(structure.shown(one, what)) for one in (spec, found))
+        if own != other:
             kind = "classes" if what.endswith("class") else "types"
             raise TypeError(f"The element {kind} for the new state must match the initial state. Expected "
-                            f"{[getattr(leaf, what) for leaf in own]}; got {[getattr(leaf, what) for leaf in other]}.")
+                            f"{own}; got {other}.")
 
 
 class ShapeVector(NamedTuple):
@@ -120,7 +122,7 @@ def padded_batch(dataset: Any, batch_size: Any, padded_shapes: Any, padding_valu
     """See ``Dataset.padded_batch``."""
     spec = dataset.element_spec
     leaves = structure.flatten(spec)
-    if any(isinstance(leaf, structure.SparseTensorStructure) for leaf in leaves):
+    if any(isinstance(leaf, SparseTensorSpec) for leaf in leaves):
         raise TypeError("Batching of padded sparse tensors is not currently supported")
     size = number(batch_size, "batch_size")
     given = structure.flatten_up_to(spec, padded_shapes)
@@ -129,7 +131,7 @@ def padded_batch(dataset: Any, batch_size: Any, padded_shapes: Any, padding_valu
     padding = [_padding(value, leaf.dtype) for value, leaf in zip(values, leaves)]
     drop = convert_to_tensor(drop_remainder, dtypes.bool_, "drop_remainder")
     rows = rows_of(size, drop)
-    made = structure.pack(spec, [leaf.of_shape(TensorShape([rows]).concatenate(constant_value_as_shape(shape)))
+    made = structure.pack(spec, [form(leaf).of_shape(leaf, TensorShape([rows]).concatenate(constant_value_as_shape(shape)))
                                  for leaf, shape in zip(leaves, shapes)])
     flat = {"output_shapes": structure.flat_attributes(made)["output_shapes"]}
     tensor = raw.PaddedBatchDatasetV2(dataset._variant_tensor, size, shapes, padding, drop, **flat)

@@ -8,6 +8,7 @@ from typing import Any
 from jitgraph import raw_ops as raw
 from jitgraph.data import building, iterators, structure
 from jitgraph.data.building import number
+from jitgraph.data.leaves import VariantSpec
 from jitgraph.data.mapped_function import MappedFunction, captures_variables
 from jitgraph.data.options import Options
 from jitgraph.graph import dtypes
@@ -17,9 +18,10 @@ from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 
 
-class DatasetStructure(structure.VariantStructure):
+class DatasetSpec(VariantSpec):
     """A component that is a dataset of elements of the structure `element_spec`."""
 
+    _FIELDS = ("element_spec", "shape")
     is_dataset = True
 
 
@@ -63,8 +65,8 @@ class Dataset:
         return self._element_spec
 
     @property
-    def _variant_structure(self) -> DatasetStructure:
-        return DatasetStructure(self._element_spec)
+    def _variant_spec(self) -> DatasetSpec:
+        return DatasetSpec(self._element_spec)
 
     @property
     def output_types(self) -> Any:
@@ -99,7 +101,7 @@ class Dataset:
         """
         element = structure.normalized(tensors)
         batched = structure.spec_of(element)
-        spec = structure.map_structure(lambda leaf: leaf.unbatched(), batched)
+        spec = structure.unbatched(batched)
         rows = structure.to_rows(batched, element)
         first = rows[0].shape.with_rank_at_least(1)[0]
         for other in rows[1:]:
@@ -113,8 +115,8 @@ class Dataset:
         if not isinstance(sparse_tensor, SparseTensor):
             raise TypeError(f"`sparse_tensor` must be a `tf.SparseTensor` object. Was {sparse_tensor}.")
         rank = (sparse_tensor.indices.shape[1] - 1).merge_with(sparse_tensor.dense_shape.shape[0] - 1)
-        spec = (structure.TensorStructure(dtypes.int64, [None, rank]), structure.TensorStructure(sparse_tensor.dtype, [None]),
-                structure.TensorStructure(dtypes.int64, [rank]))
+        spec = (structure.tensor_structure(dtypes.int64, [None, rank]), structure.tensor_structure(sparse_tensor.dtype, [None]),
+                structure.tensor_structure(dtypes.int64, [rank]))
         parts = sparse_tensor.indices, sparse_tensor.values, sparse_tensor.dense_shape
         return Dataset(raw.SparseTensorSliceDataset(*parts), spec)
 
@@ -139,7 +141,7 @@ class Dataset:
         if not 1 <= len(args) <= 3:
             raise ValueError(f"Invalid arguments to RangeDataset: {args}")
         start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
-        spec = structure.TensorStructure(dtypes.int64, [])
+        spec = structure.tensor_structure(dtypes.int64, [])
         ends = [number(value, name) for value, name in ((start, "start"), (stop, "stop"), (step, "step"))]
         return Dataset(raw.RangeDataset(*ends, **structure.flat_attributes(spec)), spec)
 
@@ -177,7 +179,7 @@ class Dataset:
             own, other = getattr(self, what), getattr(dataset, what)
             if structure.flatten(own) != structure.flatten(other):
                 raise TypeError(f"Two datasets to concatenate have different {what[7:]} {own} and {other}")
-        spec = structure.map_structure(lambda a, b: a.common(b), self._element_spec, dataset.element_spec)
+        spec = structure.common(self._element_spec, dataset.element_spec)
         tensor = raw.ConcatenateDataset(self._variant_tensor, dataset._variant_tensor, **structure.flat_attributes(spec))
         return Dataset(tensor, spec, (self, dataset))
 
@@ -232,7 +234,7 @@ class Dataset:
         """
         size, drop = number(batch_size, "batch_size"), convert_to_tensor(drop_remainder, dtypes.bool_, "drop_remainder")
         rows = building.rows_of(size, drop)
-        spec = structure.map_structure(lambda leaf: leaf.batched(rows), self._element_spec)
+        spec = structure.batched(self._element_spec, rows)
         return self._made(raw.BatchDatasetV2(self._variant_tensor, size, drop, **structure.flat_attributes(spec)), spec)
 
     def padded_batch(self, batch_size: Any, padded_shapes: Any, padding_values: Any = None,
@@ -248,7 +250,7 @@ class Dataset:
         """The slices of each element along its first dimension."""
         spec = self._element_spec
         rows = self.map(lambda *element: tuple(structure.to_rows(spec, element if type(spec) is tuple else element[0])))
-        slices = structure.map_structure(lambda leaf: leaf.unbatched(), spec)
+        slices = structure.unbatched(spec)
         tensor = raw.UnbatchDataset(rows._variant_tensor, **structure.flat_attributes(slices))
         return Dataset(tensor, slices, (rows,))
 
@@ -259,7 +261,7 @@ class Dataset:
         """
         shift = size if shift is None else shift
         size, shift, stride = number(size, "size"), number(shift, "shift"), number(stride, "stride")
-        spec = structure.map_structure(DatasetStructure, self._element_spec)
+        spec = structure.map_structure(DatasetSpec, self._element_spec)
         drop = convert_to_tensor(drop_remainder, dtypes.bool_, "drop_remainder")
         windows = raw.WindowDataset(self._variant_tensor, size, shift, stride, drop, **structure.flat_attributes(spec))
         return self._made(windows, spec)
@@ -291,7 +293,7 @@ class Dataset:
     def filter(self, predicate: Callable) -> Dataset:
         """The elements for which `predicate` gives True.  Raises ValueError if it gives no bool scalar."""
         function = self._function(predicate, "filter")
-        if not structure.are_compatible(function.spec, structure.TensorStructure(dtypes.bool_, [])):
+        if not structure.are_compatible(function.spec, structure.tensor_structure(dtypes.bool_, [])):
             raise ValueError("`predicate` must return a scalar boolean tensor.")
         tensor = raw.FilterDataset(self._variant_tensor, function.captured, predicate=function.graph, **self._flat())
         return self._made(tensor, None, function)
@@ -389,7 +391,7 @@ class Dataset:
         return iterators.make_initializable_iterator(self, shared_name)
 
 
-DatasetStructure.value_class = Dataset
+DatasetSpec.value_class = Dataset
 
 
 def get_output_types(dataset_or_iterator: Any) -> Any:

@@ -78,7 +78,7 @@ def from_generator(generator: Callable, output_types: Any, output_shapes: Any, a
     state = _Generators(generator, output_types, [leaf.shape for leaf in leaves])
 
     def generated(dummy: Any) -> Dataset:
-        number = structure.TensorStructure(dtypes.int64, [])
+        number = structure.tensor_structure(dtypes.int64, [])
         begin = MappedFunction(lambda: py_func(state.begin, list(args), dtypes.int64), "init()", ())
         following = MappedFunction(lambda n: py_func(state.following, [n], state.flat), "next()", number)
         end = MappedFunction(lambda n: py_func(state.end, [n], dtypes.int64), "finalize()", number)

@@ -8,7 +8,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.data import building, structure
-from jitgraph.data.dataset import Dataset, DatasetStructure
+from jitgraph.data.dataset import Dataset, DatasetSpec
 from jitgraph.data.mapped_function import MappedFunction
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
@@ -20,7 +20,7 @@ from jitgraph.ops.checks.check_values import assert_less
 from jitgraph.ops.elementwise.compare import less, less_equal, logical_and
 from jitgraph.ops.reduce.reductions import reduce_min
 
-_KEY = structure.TensorStructure(dtypes.int64, [])
+_KEY = structure.tensor_structure(dtypes.int64, [])
 
 
 def _number(function: Callable, spec: Any, transformation: str, what: str) -> MappedFunction:
@@ -45,7 +45,7 @@ def group_by_window(key_func: Callable, reduce_func: Callable, window_size: Any 
 
     def apply(dataset: Dataset) -> Dataset:
         key = _number(key_func, dataset.element_spec, name, "key_func")
-        reduced = MappedFunction(reduce_func, name, (_KEY, DatasetStructure(dataset.element_spec)))
+        reduced = MappedFunction(reduce_func, name, (_KEY, DatasetSpec(dataset.element_spec)))
         if not getattr(reduced.spec, "is_dataset", False):
             raise TypeError("`reduce_func` must return a `Dataset` object.")
         size = _number(size_func, _KEY, name, "window_size_func")
@@ -80,8 +80,8 @@ def group_by_reducer(key_func: Callable, reducer: Reducer) -> Callable[[Dataset]
         while True:
             reduce = MappedFunction(reducer.reduce_func, name, (spec, dataset.element_spec))
             building.check_state(spec, reduce.spec)
-            common = structure.map_structure(lambda a, b: a.common(b), spec, reduce.spec)
-            if [leaf.flat for leaf in structure.flatten(common)] == [leaf.flat for leaf in structure.flatten(spec)]:
+            common = structure.common(spec, reduce.spec)
+            if structure.flat(common) == structure.flat(spec):
                 break
             spec = common
         finalize = MappedFunction(reducer.finalize_func, name, spec)

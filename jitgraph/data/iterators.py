@@ -122,7 +122,7 @@ def _fits(own: Any, other: Any) -> bool:
 
 def legacy(spec: Any) -> tuple[Any, Any, Any]:
     """(types, shapes, classes) of a structure, each nested as it is."""
-    return tuple(structure.map_structure(lambda leaf, what=what: getattr(leaf, what), spec)        # type: ignore[return-value]
+    return tuple(structure.shown(spec, what)        # type: ignore[return-value]
                  for what in ("output_type", "output_shape", "output_class"))
 
 

@@ -5,11 +5,14 @@ from typing import Any
 
 from jitgraph import raw_ops as raw
 from jitgraph.data import structure
+from jitgraph.data.leaves import VariantSpec
 from jitgraph.graph.tensor import Tensor
 
 
-class OptionalStructure(structure.VariantStructure):
+class OptionalSpec(VariantSpec):
     """A component that is an element of the structure `value_structure`, or nothing."""
+
+    _FIELDS = ("element_spec",)
 
     def __init__(self, value_structure: Any, shape: Any = ()):
         super().__init__(value_structure, shape)
@@ -27,8 +30,8 @@ class Optional:
         return self._structure
 
     @property
-    def _variant_structure(self) -> OptionalStructure:
-        return OptionalStructure(self._structure)
+    def _variant_spec(self) -> OptionalSpec:
+        return OptionalSpec(self._structure)
 
     def has_value(self, name: str | None = None) -> Tensor:
         """A bool scalar: whether there is an element."""
@@ -52,7 +55,7 @@ class Optional:
         return Optional(raw.OptionalNone(), value_structure)
 
 
-OptionalStructure.value_class = Optional
+OptionalSpec.value_class = Optional
 
 
 def get_next_as_optional(iterator: Any) -> Optional:

@@ -32,7 +32,7 @@ class _Files(Dataset):
         else:
             names = reshape(convert_to_tensor(filenames, dtypes.string), [-1], name="flat_filenames")
             filenames = Dataset.from_tensor_slices(names)
-        spec = structure.TensorStructure(dtypes.string, [])
+        spec = structure.tensor_structure(dtypes.string, [])
 
         def one(filename: Any) -> Dataset:
             return Dataset(read(convert_to_tensor(filename, dtypes.string, "filename")), spec)

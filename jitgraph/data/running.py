@@ -20,7 +20,7 @@ def take_while(predicate: Callable) -> Transformation:
 
     def apply(dataset: Dataset) -> Dataset:
         function = MappedFunction(predicate, "tf.data.experimental.take_while()", dataset.element_spec)
-        if not structure.are_compatible(function.spec, structure.TensorStructure(dtypes.bool_, [])):
+        if not structure.are_compatible(function.spec, structure.tensor_structure(dtypes.bool_, [])):
             raise ValueError("`predicate` must return a scalar boolean tensor.")
         tensor = raw.TakeWhileDataset(dataset._variant_tensor, function.captured, predicate=function.graph, **dataset._flat())
         return dataset._made(tensor, None, function)
@@ -43,8 +43,8 @@ def scan(initial_state: Any, scan_func: Callable) -> Transformation:
                 raise TypeError("The scan function must return a pair comprising the new state and the output value.")
             following, output = function.spec
             building.check_state(spec, following)
-            common = structure.map_structure(lambda a, b: a.common(b), spec, following)
-            if [leaf.flat for leaf in structure.flatten(common)] == [leaf.flat for leaf in structure.flatten(spec)]:
+            common = structure.common(spec, following)
+            if structure.flat(common) == structure.flat(spec):
                 break
             spec = common
         tensor = raw.ScanDataset(dataset._variant_tensor, structure.to_tensors(spec, state), function.captured, f=function.graph,

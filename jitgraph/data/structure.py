@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph import raw_ops as raw
-from jitgraph.graph import dtypes
-from jitgraph.graph.composite import SparseTensor, SparseTensorValue
+from jitgraph.data.leaves import form
+from jitgraph.graph.composite import CompositeTensor, SparseTensor, SparseTensorValue
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.dtypes import DType, as_dtype
 from jitgraph.graph.scopes import name_scope
-from jitgraph.graph.shapes import TensorShape, raw_shape
 from jitgraph.graph.tensor import Tensor
+from jitgraph.graph.type_specs import SparseTensorSpec, TensorSpec, TypeSpec
+from jitgraph.tensor_arrays.tensor_array import TensorArray
 
 # -- nested structures -------------------------------------------------------------------------------------------------
 
@@ -93,154 +92,39 @@ def flatten_up_to(shallow: Any, deep: Any) -> list:
 
 # -- leaves ------------------------------------------------------------------------------------------------------------
 
-class TensorStructure:
-    """A component that is a tensor of `dtype`, with a static `shape`."""
-
-    output_class: Any = Tensor
-
-    def __init__(self, dtype: Any, shape: Any):
-        self.dtype: DType = as_dtype(dtype)
-        self.shape = TensorShape(shape)
-
-    @property
-    def output_type(self) -> Any:
-        """What `output_types` shows."""
-        return self.dtype
-
-    @property
-    def output_shape(self) -> Any:
-        """What `output_shapes` shows."""
-        return self.shape
-
-    @property
-    def flat(self) -> tuple[DType, Any]:
-        """Dtype and shape of the tensor that stands for the component in a dataset."""
-        return self.dtype, raw_shape(self.shape)
-
-    def to_tensor(self, value: Any) -> Tensor:
-        """The tensor that stands for a value."""
-        return convert_to_tensor(value, self.dtype)
-
-    def to_rows(self, value: Any) -> Tensor:
-        """The tensor whose slices along the first dimension stand for the rows of a value."""
-        return self.to_tensor(value)
-
-    def from_tensor(self, tensor: Tensor) -> Any:
-        """The value that a tensor stands for."""
-        tensor.set_shape(self.shape)
-        return tensor
-
-    def of_shape(self, shape: Any) -> TensorStructure:
-        """The same with another shape."""
-        return type(self)(self.dtype, shape)
-
-    def batched(self, size: int | None) -> TensorStructure:
-        """With one more dimension in front."""
-        return self.of_shape(TensorShape([size]).concatenate(self.shape))
-
-    def unbatched(self) -> TensorStructure:
-        """Without its first dimension.  Raises ValueError for a scalar."""
-        if self.shape.ndims == 0:
-            raise ValueError("Slicing into scalars is not supported.")
-        return self.of_shape(self.shape[1:] if self.shape.ndims is not None else None)
-
-    def common(self, other: Any) -> TensorStructure:
-        """What covers this and `other`, which is of the same dtype."""
-        return self.of_shape(self.shape.most_specific_compatible_shape(other.shape))
-
-    def __eq__(self, other: Any) -> bool:
-        return type(self) is type(other) and self.dtype is other.dtype and raw_shape(self.shape) == raw_shape(other.shape)
-
-    def __hash__(self) -> int:
-        return hash((type(self), self.dtype))
-
-    def is_compatible_with(self, other: Any) -> bool:
-        """Whether a value of `other` may be one of this."""
-        return type(self) is type(other) and self.dtype is other.dtype and self.shape.is_compatible_with(other.shape)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.dtype!r}, {self.shape})"
+def tensor_structure(dtype: Any, shape: Any) -> TensorSpec:
+    """``tf.data.experimental.TensorStructure``, an older name of ``tf.TensorSpec``."""
+    return TensorSpec(shape, dtype)
 
 
-class SparseTensorStructure(TensorStructure):
-    """A component that is a sparse tensor; `shape` is that of the dense one.  In a dataset three parts stand for it."""
-
-    output_class = SparseTensor
-
-    @property
-    def flat(self) -> tuple[DType, Any]:
-        return dtypes.variant, None
-
-    def to_tensor(self, value: Any) -> Tensor:
-        value = SparseTensor.from_value(value)
-        return raw.SerializeSparse(value.indices, value.values, value.dense_shape, out_type=dtypes.variant)
-
-    def to_rows(self, value: Any) -> Tensor:
-        value = SparseTensor.from_value(value)
-        return raw.SerializeManySparse(value.indices, value.values, value.dense_shape, out_type=dtypes.variant)
-
-    def from_tensor(self, tensor: Tensor) -> Any:
-        indices, values, shape = raw.DeserializeSparse(tensor, dtype=self.dtype)
-        rank = self.shape.ndims
-        indices.set_shape([None, rank])
-        shape.set_shape([rank])
-        return SparseTensor(indices, values, shape)
+def sparse_tensor_structure(dtype: Any, shape: Any) -> SparseTensorSpec:
+    """``tf.data.experimental.SparseTensorStructure``, an older name of ``tf.SparseTensorSpec``."""
+    return SparseTensorSpec(shape, dtype)
 
 
-class VariantStructure:
-    """A component that one variant holds: an object of the class `value_class`, of the structure `element_spec`."""
+def common(spec: Any, other: Any) -> Any:
+    """The structure that covers two structures of the same dtypes."""
+    return map_structure(lambda a, b: form(a).common(a, b), spec, other)
 
-    value_class: Any = None
-    is_dataset = False
 
-    def __init__(self, element_spec: Any, dataset_shape: Any = ()):
-        self.element_spec = element_spec
-        self.shape = TensorShape(dataset_shape)
-        self.dtype = dtypes.variant
+def batched(spec: Any, size: int | None) -> Any:
+    """The structure of batches of elements."""
+    return map_structure(lambda leaf: form(leaf).batched(leaf, size), spec)
 
-    @property
-    def output_class(self) -> Any:
-        """What `output_classes`, `output_types` and `output_shapes` show: the structure itself."""
-        return self
 
-    output_type = output_class
-    output_shape = output_class
-    flat = property(lambda self: (dtypes.variant, raw_shape(self.shape)))
+def unbatched(spec: Any) -> Any:
+    """The structure of the slices of an element.  Raises ValueError for scalars."""
+    return map_structure(lambda leaf: form(leaf).unbatched(leaf), spec)
 
-    def to_tensor(self, value: Any) -> Tensor:
-        """The variant of a value."""
-        return value._variant_tensor
 
-    to_rows = to_tensor
+def flat(spec: Any) -> list[tuple]:
+    """(dtype, shape) of the tensors that stand for an element."""
+    return [form(leaf).flat(leaf) for leaf in flatten(spec)]
 
-    def from_tensor(self, tensor: Tensor) -> Any:
-        """The value of a variant."""
-        return self.value_class(tensor, self.element_spec) if self.shape.ndims == 0 else tensor
 
-    def of_shape(self, shape: Any) -> VariantStructure:
-        """The same with another shape."""
-        return type(self)(self.element_spec, shape)
-
-    def batched(self, size: int | None) -> VariantStructure:
-        """With one more dimension in front."""
-        return self.of_shape(TensorShape([size]).concatenate(self.shape))
-
-    def unbatched(self) -> VariantStructure:
-        """Without its first dimension.  Raises ValueError if it has none."""
-        if self.shape.ndims == 0:
-            raise ValueError("Unbatching a dataset is only supported for rank >= 1")
-        return self.of_shape(self.shape[1:])
-
-    def common(self, other: Any) -> VariantStructure:
-        """What covers this and `other`."""
-        return self
-
-    def is_compatible_with(self, other: Any) -> bool:
-        """Whether a value of `other` may be one of this."""
-        return type(self) is type(other) and are_compatible(self.element_spec, other.element_spec)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.element_spec!r}, {self.shape})"
+def shown(spec: Any, what: str) -> Any:
+    """What `output_types`, `output_shapes` and `output_classes` show, named ``output_type`` and so on."""
+    return map_structure(lambda leaf: getattr(form(leaf), what)(leaf), spec)
 
 
 # -- elements ----------------------------------------------------------------------------------------------------------
@@ -252,8 +136,10 @@ def normalized(element: Any) -> Any:
         for number, leaf in enumerate(flatten(element)):
             if isinstance(leaf, (SparseTensor, SparseTensorValue)):
                 leaves.append(SparseTensor.from_value(leaf))
-            elif hasattr(leaf, "_variant_structure"):
+            elif isinstance(leaf, (CompositeTensor, TensorArray)) or hasattr(leaf, "_variant_spec"):
                 leaves.append(leaf)
+            elif hasattr(leaf, "nested_row_splits"):
+                leaves.append(_as_ragged(leaf))
             else:
                 leaves.append(convert_to_tensor(_arrayed(leaf), name=f"component_{number}"))
     return pack(element, leaves)
@@ -268,16 +154,28 @@ def spec_of(element: Any) -> Any:
     return pack(element, [_leaf_spec(leaf) for leaf in flatten(element)])
 
 
+def _as_ragged(value: Any) -> Any:
+    from jitgraph.ragged.ragged_tensor import as_ragged
+
+    return as_ragged(value)
+
+
 def _leaf_spec(leaf: Any) -> Any:
     if isinstance(leaf, (SparseTensor, SparseTensorValue)):
         leaf = SparseTensor.from_value(leaf)
-        return SparseTensorStructure(leaf.dtype.base_dtype, leaf.shape)
-    if hasattr(leaf, "_variant_structure"):
-        return leaf._variant_structure
-    if isinstance(leaf, Tensor):
-        return TensorStructure(leaf.dtype.base_dtype, leaf.shape)
-    tensor = convert_to_tensor(leaf)
-    return TensorStructure(tensor.dtype.base_dtype, tensor.shape)
+        return SparseTensorSpec(leaf.shape, leaf.dtype.base_dtype)
+    if hasattr(leaf, "_variant_spec"):
+        return leaf._variant_spec
+    if hasattr(leaf, "nested_row_splits"):
+        from jitgraph.ragged.specs import RaggedTensorSpec
+
+        return RaggedTensorSpec.from_value(leaf)
+    if isinstance(leaf, TensorArray):
+        from jitgraph.tensor_arrays.specs import TensorArraySpec
+
+        return TensorArraySpec.from_value(leaf)
+    tensor = leaf if isinstance(leaf, Tensor) else convert_to_tensor(leaf)
+    return TensorSpec(tensor.shape, tensor.dtype.base_dtype)
 
 
 def from_legacy(types: Any, shapes: Any = None, classes: Any = None) -> Any:
@@ -288,35 +186,40 @@ def from_legacy(types: Any, shapes: Any = None, classes: Any = None) -> Any:
     leaves = flatten(types)
     flat_shapes = flatten_up_to(types, shapes) if shapes is not None else [None] * len(leaves)
     flat_classes = flatten(classes) if classes is not None else [Tensor] * len(leaves)
-    found: list = []
-    for dtype, shape, cls in zip(leaves, flat_shapes, flat_classes):
-        if isinstance(dtype, VariantStructure):
-            found.append(dtype)
-        else:
-            found.append((SparseTensorStructure if cls is SparseTensor else TensorStructure)(dtype, shape))
-    return pack(types, found)
+    return pack(types, [_legacy_leaf(*leaf) for leaf in zip(leaves, flat_shapes, flat_classes)])
+
+
+def _legacy_leaf(dtype: Any, shape: Any, cls: Any) -> Any:
+    for given in (dtype, cls):
+        if isinstance(given, TypeSpec):
+            return given
+    if cls is TensorArray:
+        from jitgraph.tensor_arrays.specs import TensorArraySpec
+
+        return TensorArraySpec(shape[2:], dtype, shape[0].value and bool(shape[0].value), bool(shape[1].value))
+    return SparseTensorSpec(shape, dtype) if cls is SparseTensor else TensorSpec(shape, dtype)
 
 
 def flat_attributes(spec: Any) -> dict[str, list]:
     """The attributes output_types and output_shapes of a node of these elements."""
-    flat = [leaf.flat for leaf in flatten(spec)]
-    return {"output_types": [dtype for dtype, _ in flat], "output_shapes": [shape for _, shape in flat]}
+    tensors = flat(spec)
+    return {"output_types": [dtype for dtype, _ in tensors], "output_shapes": [shape for _, shape in tensors]}
 
 
 def to_tensors(spec: Any, element: Any) -> list[Tensor]:
     """The tensors that stand for an element."""
-    return [leaf.to_tensor(value) for leaf, value in zip(flatten(spec), flatten_up_to(spec, element))]
+    return [form(leaf).to_tensor(leaf, value) for leaf, value in zip(flatten(spec), flatten_up_to(spec, element))]
 
 
 def to_rows(spec: Any, element: Any) -> list[Tensor]:
     """The tensors whose slices stand for the rows of an element."""
-    return [leaf.to_rows(value) for leaf, value in zip(flatten(spec), flatten_up_to(spec, element))]
+    return [form(leaf).to_rows(leaf, value) for leaf, value in zip(flatten(spec), flatten_up_to(spec, element))]
 
 
 def from_tensors(spec: Any, tensors: Any) -> Any:
     """The element that tensors stand for."""
     tensors = tensors if isinstance(tensors, (list, tuple)) else [tensors]
-    return pack(spec, [leaf.from_tensor(tensor) for leaf, tensor in zip(flatten(spec), tensors)])
+    return pack(spec, [form(leaf).from_tensor(leaf, tensor) for leaf, tensor in zip(flatten(spec), tensors)])
 
 
 def are_compatible(one: Any, other: Any) -> bool:

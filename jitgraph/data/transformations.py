@@ -56,7 +56,7 @@ def map_and_batch(map_func: Callable, batch_size: Any, num_parallel_batches: Any
         size, parallel = number(batch_size, "batch_size"), number(calls, "num_parallel_calls")
         drop = convert_to_tensor(drop_remainder, dtypes.bool_, "drop_remainder")
         rows = building.rows_of(size, drop)
-        spec = structure.map_structure(lambda leaf: leaf.batched(rows), function.spec)
+        spec = structure.batched(function.spec, rows)
         tensor = raw.MapAndBatchDataset(dataset._variant_tensor, function.captured, size, parallel, drop, f=function.graph,
                                         preserve_cardinality=True, **structure.flat_attributes(spec))
         return dataset._made(tensor, spec, function)
@@ -93,7 +93,7 @@ def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Transformation:
             raise TypeError("DenseToSparseDataset requires an input whose elements have a single component, whereas the input "
                             f"has {dataset.output_types}.")
         row = building.shape_vector(row_shape)
-        spec = structure.SparseTensorStructure(dataset.element_spec.dtype, [None, *row.sizes])
+        spec = structure.sparse_tensor_structure(dataset.element_spec.dtype, [None, *row.sizes])
         tensor = raw.DenseToSparseBatchDataset(dataset._variant_tensor, batch_size, row.tensor, **structure.flat_attributes(spec))
         return dataset._made(tensor, spec)
 
@@ -104,7 +104,7 @@ class RandomDataset(Dataset):
     """int64 random numbers of 32 bits, without end; `seed`: see ``tf.set_random_seed``."""
 
     def __init__(self, seed: Any = None):
-        spec = structure.TensorStructure(dtypes.int64, [])
+        spec = structure.tensor_structure(dtypes.int64, [])
         super().__init__(raw.RandomDataset(*building.seeds(seed), **structure.flat_attributes(spec)), spec)
 
 
@@ -121,7 +121,7 @@ def choose_from_datasets(datasets: list, choice_dataset: Dataset) -> Dataset:
 
     Raises TypeError for choices or datasets of other types.
     """
-    if not structure.are_compatible(choice_dataset.element_spec, structure.TensorStructure(dtypes.int64, [])):
+    if not structure.are_compatible(choice_dataset.element_spec, structure.tensor_structure(dtypes.int64, [])):
         raise TypeError("`choice_dataset` must be a dataset of scalar `tf.int64` tensors.")
     return _directed(choice_dataset, datasets)
 
@@ -163,7 +163,7 @@ def _directed(selector: Dataset, datasets: list) -> Dataset:
             raise TypeError("All datasets must have the same type and class.")
     spec = first.element_spec
     for other in datasets[1:]:
-        spec = structure.map_structure(lambda a, b: a.common(b), spec, other.element_spec)
+        spec = structure.common(spec, other.element_spec)
     tensor = raw.DirectedInterleaveDataset(selector._variant_tensor, [one._variant_tensor for one in datasets],
                                            **structure.flat_attributes(spec))
     return Dataset(tensor, spec, (selector, *datasets))

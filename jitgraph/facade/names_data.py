@@ -35,16 +35,20 @@ DATA: dict[str, str] = {
         io.gfile.copy io.gfile.exists io.gfile.glob io.gfile.isdir io.gfile.listdir io.gfile.makedirs io.gfile.mkdir
         io.gfile.remove io.gfile.rename io.gfile.rmtree io.gfile.stat io.gfile.walk""",
     "data.dataset": """
-        data.Dataset data.DatasetSpec=DatasetStructure data.experimental.DatasetStructure
+        data.Dataset data.DatasetSpec data.experimental.DatasetStructure=DatasetSpec
         data.get_output_types data.get_output_shapes data.get_output_classes data.experimental.get_structure""",
     "data.iterators": "data.Iterator data.make_one_shot_iterator data.make_initializable_iterator",
     "data.readers": "data.TextLineDataset data.TFRecordDataset data.FixedLengthRecordDataset",
     "data.options": """
         data.Options data.experimental.OptimizationOptions data.experimental.ThreadingOptions
         data.experimental.DistributeOptions data.experimental.StatsOptions data.experimental.MapVectorizationOptions""",
-    "data.structure": "data.experimental.TensorStructure data.experimental.SparseTensorStructure",
+    "data.structure": """
+        data.experimental.TensorStructure=tensor_structure data.experimental.SparseTensorStructure=sparse_tensor_structure""",
+    "ragged.specs": "RaggedTensorSpec data.experimental.RaggedTensorStructure=ragged_tensor_structure",
+    "tensor_arrays.specs": "TensorArraySpec data.experimental.TensorArrayStructure=tensor_array_structure",
     "data.optional": """
-        data.experimental.Optional data.experimental.OptionalStructure data.experimental.get_next_as_optional
+        data.experimental.Optional OptionalSpec data.experimental.OptionalStructure=OptionalSpec
+        data.experimental.get_next_as_optional
         contrib.data.Optional contrib.data.get_next_as_optional""",
     "data.thread_host": "data.experimental.AUTOTUNE contrib.data.AUTOTUNE",
     "data.running": "data.experimental.take_while data.experimental.scan contrib.data.scan",

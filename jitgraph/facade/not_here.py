@@ -11,10 +11,8 @@ _GRAPHS = "jitgraph is TensorFlow 1's graph language: write tf.Session() and fee
 _ONE_PROCESS = "a session of jitgraph runs in one process; use tf.Session(), and start several programs for several machines"
 _READ = "read the data with its own client in tf.data.Dataset.from_generator, or tf.gfile through fsspec"
 _QUANTIZED = "compute with floats between tf.dequantize and tf.quantize, or simulate with tf.fake_quant_with_min_max_args"
-_NO_EAGER_SPEC = "give shapes and dtypes as tf.TensorShape and tf.DType"
 
 # a name that ends in * stands for all that begin so, one that ends in .* for a namespace and what is in it
-
 INSTEAD: dict[str, str] = {
     "enable_eager_execution": "jitgraph runs graphs: build one and run it with tf.Session()",
     "enable_v2_behavior": _GRAPHS,
@@ -27,12 +25,8 @@ INSTEAD: dict[str, str] = {
     "tpu.*": "run on a CPU or an NVIDIA GPU: jitgraph has no TPU target",
     "distribute.*": _ONE_PROCESS,
     "profiler.*": "tf.profiler.profile shows name scopes; use tf.RunOptions.FULL_TRACE and RunMetadata for the rest",
-    "RaggedTensorSpec": "give the shape and dtype of a ragged tensor's values and splits as tf.TensorSpec",
     "LMDBReader": "convert the data to TFRecord files and read them with tf.TFRecordReader",
-    "OptionalSpec": _NO_EAGER_SPEC, "TensorArraySpec": _NO_EAGER_SPEC,
     "experimental.*": _GRAPHS,
-    "data.experimental.RaggedTensorStructure": "use tf.SparseTensor in datasets",
-    "data.experimental.TensorArrayStructure": "stack the array and use tensors in datasets",
     "data.experimental.StatsAggregator": "time the runs of the iterator's elements",
     "data.experimental.bytes_produced_stats": "time the runs of the iterator's elements",
     "data.experimental.latency_stats": "time the runs of the iterator's elements",
