@@ -322,7 +322,10 @@ CONTRIB: dict[str, str] = {
         contrib.graph_editor.get_generating_ops contrib.graph_editor.get_consuming_ops
         contrib.graph_editor.ControlOutputs contrib.graph_editor.placeholder_name
         contrib.graph_editor.make_placeholder_from_tensor
-        contrib.graph_editor.make_placeholder_from_dtype_and_shape""",
+        contrib.graph_editor.make_placeholder_from_dtype_and_shape
+        contrib.graph_editor.util.scope_finalize=scope_of contrib.graph_editor.util.is_iterable
+        contrib.graph_editor.util.concatenate_unique
+        contrib.graph_editor.ph=make_placeholder_from_dtype_and_shape""",
     "contrib.graph_editor.selecting": """
         contrib.graph_editor.can_be_regex contrib.graph_editor.make_regex contrib.graph_editor.filter_ts
         contrib.graph_editor.filter_ts_from_regex contrib.graph_editor.filter_ops
@@ -335,6 +338,37 @@ CONTRIB: dict[str, str] = {
     "contrib.graph_editor.rerouting": """
         contrib.graph_editor.swap_ts contrib.graph_editor.reroute_ts contrib.graph_editor.remove_control_inputs
         contrib.graph_editor.add_control_inputs""",
+    "contrib.graph_editor.views": """
+        contrib.graph_editor.SubGraphView
+        contrib.graph_editor.make_view
+        contrib.graph_editor.make_view_from_scope
+        contrib.graph_editor.sgv=make_view
+        contrib.graph_editor.sgv_scope=make_view_from_scope
+        contrib.graph_editor.util.get_unique_graph contrib.graph_editor.util.check_graphs""",
+    "contrib.graph_editor.editing": """
+        contrib.graph_editor.swap_inputs
+        contrib.graph_editor.reroute_inputs
+        contrib.graph_editor.swap_outputs
+        contrib.graph_editor.reroute_outputs
+        contrib.graph_editor.swap_ios
+        contrib.graph_editor.reroute_ios
+        contrib.graph_editor.detach_control_inputs
+        contrib.graph_editor.detach_control_outputs
+        contrib.graph_editor.detach_inputs
+        contrib.graph_editor.detach_outputs
+        contrib.graph_editor.detach
+        contrib.graph_editor.connect
+        contrib.graph_editor.bypass""",
+    "contrib.graph_editor.transforming": """
+        contrib.graph_editor.Transformer
+        contrib.graph_editor.TransformerInfo
+        contrib.graph_editor.copy
+        contrib.graph_editor.copy_op_handler
+        contrib.graph_editor.copy_with_input_replacements
+        contrib.graph_editor.keep_t_if_possible_handler
+        contrib.graph_editor.replace_t_with_placeholder_handler
+        contrib.graph_editor.assign_renamed_collections_handler
+        contrib.graph_editor.transform_op_if_inside_handler""",
     "contrib.graph_editor.replacing": """
         contrib.graph_editor.graph_replace""",
     "contrib.copy_graph.copying": """

@@ -61,7 +61,7 @@ def test_tensor_arrays(tf):
     assert made.output_types == tf.int32
     assert elements(tf, made.map(lambda array: array.stack())) == [[5, 2, 3]]
     assert tf.TensorArraySpec([2]).is_compatible_with(tf.TensorArraySpec([None], infer_shape=False))
-    assert tf.TensorArraySpec([2]).most_specific_compatible_type(tf.TensorArraySpec([3])) == tf.TensorArraySpec([None])
+    assert tf.TensorArraySpec([2]).most_specific_compatible_type(tf.TensorArraySpec([None])) == tf.TensorArraySpec([None])
     with pytest.raises(ValueError, match="Types are not compatible"):
         tf.TensorArraySpec([2]).most_specific_compatible_type(tf.TensorArraySpec([2], tf.int32))
 

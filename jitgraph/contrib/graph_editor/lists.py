@@ -18,6 +18,17 @@ def listed(given: Any) -> list:
     return list(given)
 
 
+def is_iterable(obj: Any) -> bool:
+    """Whether `obj` has members: tensors have not."""
+    return not isinstance(obj, Tensor) and hasattr(obj, "__iter__")
+
+
+def concatenate_unique(la: list, lb: Any) -> list:
+    """The list `la`, extended by the members of `lb` that it does not have."""
+    la.extend(one for one in dict.fromkeys(lb) if one not in la)
+    return la
+
+
 def _members(given: Any, kind: Any, check_graph: bool, allow_graph: bool, ignore_others: bool, all_of: Callable) -> list:
     if isinstance(given, Graph):
         if not allow_graph:
