@@ -91,6 +91,20 @@ class FixedLengthRecordDataset(_Files):
         self._open(filenames, read, num_parallel_reads)
 
 
+class SqlDataset(Dataset):
+    """The rows of a query, nested as `output_types`: strings, ints, bools and float64 scalars, converted as SQLite does.
+
+    `driver_name`: "sqlite"; `data_source_name`: the file.  A run raises InvalidArgumentError for another driver, other numbers
+    of columns and other dtypes, UnknownError for a query that SQLite does not understand.
+    """
+
+    def __init__(self, driver_name: Any, data_source_name: Any, query: Any, output_types: Any):
+        given = [convert_to_tensor(one, dtypes.string, name) for one, name in (
+            (driver_name, "driver_name"), (data_source_name, "data_source_name"), (query, "query"))]
+        spec = structure.map_structure(lambda dtype: structure.tensor_structure(dtype, []), output_types)
+        super().__init__(raw.SqlDataset(*given, **structure.flat_attributes(spec)), spec)
+
+
 def list_files(file_pattern: Any, shuffle: bool | None, seed: Any) -> Dataset:
     """See ``Dataset.list_files``."""
     with name_scope("list_files", None, []):

@@ -100,3 +100,15 @@ def fixed_length_record_dataset(filenames, header_bytes, record_bytes, footer_by
     """FixedLengthRecordDatasetV2 of files that are not compressed."""
     return file_host.Files(_names(filenames), functools.partial(
         file_host.fixed_length, compression="", header=header_bytes, length=record_bytes, footer=footer_bytes))
+
+
+@dataset_op("SqlDataset(driver_name: string, data_source_name: string, query: string; ...)", stateful=True)
+def sql_dataset(driver_name, data_source_name, query, output_types):
+    """A dataset of the rows of a query."""
+    from jitgraph.data.sql_host import Rows  # with it comes SQLite
+
+    driver, path, text = (one.decode() if isinstance(one, bytes) else one for one in (driver_name, data_source_name, query))
+    if driver != "sqlite":
+        raise InvalidArgumentError(None, None, f"The database type, {driver}, is not supported by SqlDataset. The set of supported "
+                                               "databases is: {'sqlite'}.")
+    return Rows(path, text, list(output_types))

@@ -38,7 +38,9 @@ DATA: dict[str, str] = {
         data.Dataset data.DatasetSpec data.experimental.DatasetStructure=DatasetSpec
         data.get_output_types data.get_output_shapes data.get_output_classes data.experimental.get_structure""",
     "data.iterators": "data.Iterator data.make_one_shot_iterator data.make_initializable_iterator",
-    "data.readers": "data.TextLineDataset data.TFRecordDataset data.FixedLengthRecordDataset",
+    "data.readers": """
+        data.TextLineDataset data.TFRecordDataset data.FixedLengthRecordDataset data.experimental.SqlDataset
+        contrib.data.SqlDataset""",
     "data.options": """
         data.Options data.experimental.OptimizationOptions data.experimental.ThreadingOptions
         data.experimental.DistributeOptions data.experimental.StatsOptions data.experimental.MapVectorizationOptions""",
@@ -70,8 +72,9 @@ DATA: dict[str, str] = {
         contrib.data.get_single_element contrib.data.parse_example_dataset contrib.data.TFRecordWriter
         contrib.data.rejection_resample contrib.data.batch_and_drop_remainder
         contrib.data.padded_batch_and_drop_remainder contrib.data.sloppy_interleave contrib.data.sliding_window_batch
-        contrib.data.assert_element_shape contrib.data.reduce_dataset""",
-    "data.csv_files": "data.experimental.make_csv_dataset",
+        contrib.data.assert_element_shape contrib.data.reduce_dataset contrib.data.copy_to_device
+        contrib.data.prefetch_to_device""",
+    "data.csv_files": "data.experimental.make_csv_dataset contrib.data.make_csv_dataset",
     "data.examples": """
         data.experimental.make_batched_features_dataset data.experimental.CsvDataset
         contrib.data.make_batched_features_dataset contrib.data.CsvDataset""",

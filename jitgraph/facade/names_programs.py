@@ -59,7 +59,9 @@ PROGRAMS: dict[str, str] = {
         autograph.experimental.set_loop_options""",
     "autograph.features": "autograph.experimental.Feature",
     "autograph.messages": "autograph.set_verbosity autograph.trace",
-    "graph.type_specs": "TypeSpec data.experimental.Structure=TypeSpec TensorSpec SparseTensorSpec IndexedSlicesSpec",
+    "graph.type_specs": """
+        TypeSpec data.experimental.Structure=TypeSpec TensorSpec SparseTensorSpec IndexedSlicesSpec contrib.framework.TensorSpec
+        contrib.framework.BoundedTensorSpec""",
     "distribute.strategies": """
         distribute.Strategy distribute.StrategyExtended distribute.OneDeviceStrategy distribute.MirroredStrategy
         distribute.ReplicaContext distribute.ReduceOp distribute.InputContext distribute.InputReplicationMode

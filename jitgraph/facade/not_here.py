@@ -30,7 +30,6 @@ INSTEAD: dict[str, str] = {
     "data.experimental.StatsAggregator": "time the runs of the iterator's elements",
     "data.experimental.bytes_produced_stats": "time the runs of the iterator's elements",
     "data.experimental.latency_stats": "time the runs of the iterator's elements",
-    "data.experimental.SqlDataset": "query in Python and give the rows to tf.data.Dataset.from_generator",
     "train.sdca_*": "use an optimizer of tf.train on the loss of the linear model",
     "estimator.experimental.LinearSDCA": "use tf.estimator.LinearClassifier or LinearRegressor with an optimizer of tf.train",
     "train.do_quantize_training_on_graphdef": "insert tf.fake_quant_with_min_max_vars where values are quantized",
