@@ -69,5 +69,9 @@ DISTRIBUTIONS: dict[str, str] = {
         contrib.distributions.Chi2WithAbsDf""",
     "contrib.distributions.mixture": "contrib.distributions.Mixture contrib.distributions.MixtureSameFamily",
     "contrib.distributions.independent": "contrib.distributions.Independent",
+    "contrib.distributions.sample_values": """
+        contrib.distributions.percentile contrib.distributions.fill_triangular contrib.distributions.fill_triangular_inverse
+        contrib.distributions.matrix_diag_transform contrib.distributions.tridiag
+        contrib.distributions.reduce_weighted_logsumexp""",
     "contrib.distributions.deterministic": "contrib.distributions.Deterministic contrib.distributions.VectorDeterministic",
 }
