@@ -109,6 +109,11 @@ class Library:
         """The address for key `parts`; `build(symbol)` gives object code where the store has none."""
         return self._find(key.digest(parts), parts, build)
 
+    def host_code(self, name: str, source: str, codes: list[str]) -> int:
+        """The machine code of a function that operations of the host call."""
+        parts = {"name": name, "text": source, "types": " ".join(codes), "target": "host", **native.target_key()}
+        return self.find(parts, lambda symbol: native.compile_function(source, name, codes, symbol))
+
     def _find(self, address: str, parts: dict, build: Callable[[str], bytes]) -> int:
         found = self.symbols.get(address)
         if found is not None:

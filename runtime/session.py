@@ -19,7 +19,7 @@ from jitgraph.graph.tensor import Tensor
 from jitgraph.resources.session_handle_ops import forget
 
 from . import feed as feeding
-from . import recording, settings
+from . import host_loops, recording, settings  # noqa: F401  (host_loops: gives the host its compiler)
 from .fetch import Fetches, flat_key
 from .functions import Delegate
 from .placement import Placement, server_of

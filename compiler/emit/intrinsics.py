@@ -90,8 +90,16 @@ def _choices() -> dict:
 
     return {"select": Instruction(3, select), "inf": Instruction(1, inf),
             "not_": fixed("b1", "b1")(lambda builder, x: builder.xor(x, x.type(1))),
-            "float_bits": fixed("i32", "f32")(lambda builder, x: builder.bitcast(x, llvm_type("i32"))),
+            "float_bits": Instruction(1, _bits),
             "bits_float": fixed("f32", "i32")(lambda builder, x: builder.bitcast(x, llvm_type("f32")))}
+
+
+def _bits(code: str) -> tuple[str, Write] | None:
+    """What an integer of the width of a float has the same bits as."""
+    if not is_float(code):
+        return None
+    kind = "i" + code[1:]
+    return kind, lambda builder, x: builder.bitcast(x, llvm_type(kind))
 
 
 def _index_arithmetic() -> dict:
@@ -137,8 +145,24 @@ def _blas() -> dict:
 
 
 def _memory() -> dict:
-    """Scalars passed in the sizes argument."""
-    return {f"scalar_{code}": fixed(code, "i64*", "i64")(functools.partial(_read_scalar, code)) for code in CODES.values()}
+    """Scalars passed in the sizes argument, and numbers at an address, which need not be a multiple of their size."""
+    codes = CODES.values()
+    return {**{f"scalar_{code}": fixed(code, "i64*", "i64")(functools.partial(_read_scalar, code)) for code in codes},
+            **{f"{code}_at": fixed(code, "i64")(functools.partial(_read_at, code)) for code in codes if code != "b1"},
+            "called": fixed("i64", "i64", "i64", "i64")(_call)}
+
+
+def _call(builder: ir.IRBuilder, function: ir.Value, a: ir.Value, b: ir.Value) -> ir.Value:
+    """What a function at an address gives for two words."""
+    from llvmlite import ir
+
+    return builder.call(builder.inttoptr(function, ir.FunctionType(a.type, [a.type, a.type]).as_pointer()), [a, b])
+
+
+def _read_at(code: str, builder: ir.IRBuilder, address: ir.Value) -> ir.Value:
+    value = builder.load(builder.inttoptr(address, llvm_type(code).as_pointer()))
+    value.align = 1
+    return value
 
 
 def _read_scalar(code: str, builder: ir.IRBuilder, sizes: ir.Value, slot: ir.Value) -> ir.Value:

@@ -1,12 +1,14 @@
 """Numbers in strings: ``tf.decode_raw``, ``tf.decode_csv``, ``tf.decode_compressed``, ``tf.parse_tensor``."""
 from __future__ import annotations
 
+import ctypes
 import gzip
 import zlib
 from typing import Any
 
 import numpy as np
 
+from jitgraph.declare.host_code import contiguous
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.declare.samples import texts
@@ -14,6 +16,7 @@ from jitgraph.graph import dtypes, errors, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import TypeSet
 from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.strings import text_loops
 from jitgraph.ops.strings.strings import each, parsed_number
 
 # -- bytes ---------------------------------------------------------------------------------------------------------
@@ -133,6 +136,10 @@ def _csv_samples(rng, dtype):
     host=True, samples=_csv_samples)
 def _decode_csv(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols, OUT_TYPE):
     """The fields of each record, a tensor per column; empty ones become the default of their column."""
+    if not na_value:
+        found = _columns(contiguous(records), record_defaults, field_delim.encode(), use_quote_delim, select_cols, OUT_TYPE)
+        if found is not None:
+            return [column.reshape(records.shape) for column in found]
     out = [np.empty(records.size, dtype.as_numpy_dtype) for dtype in OUT_TYPE]
     missing = na_value.encode() if isinstance(na_value, str) else na_value
     for row, record in enumerate(records.reshape(-1).tolist()):
@@ -144,6 +151,38 @@ def _decode_csv(records, record_defaults, field_delim, use_quote_delim, na_value
         for column, field in enumerate(fields):
             out[column][row] = _value(field, column, row, record_defaults[column], OUT_TYPE[column], missing)
     return [column.reshape(records.shape) for column in out]
+
+
+def _columns(records: np.ndarray, defaults: list[np.ndarray], delimiter: bytes, quotes: bool, columns: list[int],
+             types: list) -> list[np.ndarray] | None:
+    """The columns of plain records, by loops that are compiled; None where they do not know one, or where one is wrong."""
+    stretches = text_loops.places(records) if len(delimiter) == 1 else None
+    found = None if stretches is None else text_loops.fields(*stretches, delimiter[0], quotes, columns, len(types))
+    if found is None:
+        return None
+    out = []
+    for starts, ends, default, dtype in zip(*found, defaults, types):
+        empty = starts == ends
+        if dtype is dtypes.string:
+            column = text_loops.texts(starts, ends)
+            if column is None:
+                return None
+        else:
+            read = text_loops.numbers(starts, ends, dtype.as_numpy_dtype)
+            if read is None:
+                return None
+            column, left = read
+            for k in left[~empty[left]].tolist():
+                value = parsed_number(ctypes.string_at(int(starts[k]), int(ends[k] - starts[k])), dtype)
+                if value is None:
+                    return None
+                column[k] = value
+        if empty.any():
+            if not default.size:
+                return None
+            column[empty] = default.reshape(-1)[0]
+        out.append(column)
+    return out
 
 
 def _value(field: bytes, column: int, row: int, default: np.ndarray, dtype: Any, missing: bytes) -> Any:

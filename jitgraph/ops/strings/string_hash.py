@@ -17,6 +17,7 @@ from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.declare.samples import draw, texts
 from jitgraph.graph import errors, shape_rules
 from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.strings.hash_loops import MURMUR, farm_hash, hashes
 
 _ALL = 2 ** 64 - 1
 _K0, _K1, _K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
@@ -81,14 +82,18 @@ def _pair(at: Words, start: int, a: Word, b: Word) -> tuple[Word, Word]:
     return a + z & _ALL, b + _turned(a, 44) + c & _ALL
 
 
-def _longer(at: Words, n: int) -> Word:
-    x, y = (81 * _K2 & _ALL) + at(0, 8) & _ALL, 81 * _K1 + 113 & _ALL
-    z = _mixed(y * _K2 + 113 & _ALL) * _K2 & _ALL
-    v: tuple[Word, Word] = (0, 0)
-    w: tuple[Word, Word] = (0, 0)
-    end = (n - 1) // 64 * 64
-    for start in range(0, end, 64):
-        x, y, z, v, w = _block(at, start, x, y, z, v, w, _K1, 1)
+def _begun(at: Words) -> tuple:
+    """The state before the first block of more than 64 bytes."""
+    y = 81 * _K1 + 113 & _ALL
+    return (81 * _K2 & _ALL) + at(0, 8) & _ALL, y, _mixed(y * _K2 + 113 & _ALL) * _K2 & _ALL, (0, 0), (0, 0)
+
+
+def _whole_block(at: Words, start: int, x: Word, y: Word, z: Word, v: Any, w: Any) -> tuple:
+    return _block(at, start, x, y, z, v, w, _K1, 1)
+
+
+def _ended(at: Words, n: int, x: Word, y: Word, z: Word, v: Any, w: Any) -> Word:
+    """The hash after the blocks: the last 64 bytes are taken in, some of them again."""
     factor = _K1 + ((z & 0xFF) << 1) & _ALL
     first = w[0] + (n - 1 & 63) & _ALL
     v = v[0] + first & _ALL, v[1]
@@ -96,6 +101,13 @@ def _longer(at: Words, n: int) -> Word:
     x, y, z, v, w = _block(at, n - 64, x, y, z, v, w, factor, 9)
     return _joined(_joined(v[0], w[0], factor) + _mixed(y) * _K0 + z & _ALL,
                    _joined(v[1], w[1], factor) + x & _ALL, factor)
+
+
+def _longer(at: Words, n: int) -> Word:
+    state = _begun(at)
+    for start in range(0, (n - 1) // 64 * 64, 64):
+        state = _whole_block(at, start, *state)
+    return _ended(at, n, *state)
 
 
 def _block(at: Words, start: int, x: Word, y: Word, z: Word, v: Any, w: Any, factor: Word, weight: int) -> tuple:
@@ -110,8 +122,15 @@ def _block(at: Words, start: int, x: Word, y: Word, z: Word, v: Any, w: Any, fac
     return z, y, x, v, w
 
 
+def _short(at: Words, n: int) -> Word:
+    return (_to_64 if n >= 33 else _to_32 if n >= 17 else _to_16)(at, n)
+
+
 def _fingerprint(at: Words, n: int) -> Word:
-    return (_to_16 if n <= 16 else _to_32 if n <= 32 else _to_64 if n <= 64 else _longer)(at, n)
+    return (_short if n <= 64 else _longer)(at, n)
+
+
+_LOOP = farm_hash(_short, _begun, _whole_block, _ended)
 
 
 def fingerprint64(data: bytes) -> int:
@@ -121,6 +140,9 @@ def fingerprint64(data: bytes) -> int:
 
 def fingerprints(strings: np.ndarray) -> np.ndarray:
     """The fingerprint of each element of an object array of bytes: uint64."""
+    found = hashes(_LOOP, strings)
+    if found is not None:
+        return found
     flat = strings.reshape(-1)
     out = np.empty(flat.size, np.uint64)
     if flat.size < _SMALL:
@@ -220,7 +242,10 @@ def string_to_hash_bucket_strong(input, num_buckets, key):
     shape=shape_rules.same_as_input, host=True, grad=NOT_DIFFERENTIABLE, samples=_hash_samples)
 def _string_to_hash_bucket(string_tensor, num_buckets):
     """As StringToHashBucketFast, by an older and slower hash."""
-    return _each(string_tensor, lambda item: murmur64(item) % num_buckets)
+    found = hashes(MURMUR, string_tensor)
+    if found is None:
+        return _each(string_tensor, lambda item: murmur64(item) % num_buckets)
+    return (found % np.uint64(num_buckets)).astype(np.int64)
 
 
 def string_to_hash_bucket(string_tensor: Any = None, num_buckets: int | None = None, name: str | None = None,

@@ -16,12 +16,20 @@ from jitgraph.graph.dtypes import INDEX, INDICES
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.shape import reshape
+from jitgraph.ops.strings import text_loops
 
 # -- splitting -----------------------------------------------------------------------------------------------------
 
 def _split_shapes(c: Any) -> list:
     shape_rules.with_rank(c.shapes[0], 1, "input")
     return [(None, 2), (None,), (2,)]
+
+
+_SPACES = b" \t\n\r\v\f"
+
+
+def _with_shape(strings: np.ndarray, indices: np.ndarray, values: np.ndarray, widest: int) -> tuple:
+    return indices, values, np.array([len(strings), widest], np.int64)
 
 
 def _as_sparse(strings: np.ndarray, split: Callable[[bytes], list[bytes]]) -> tuple:
@@ -51,6 +59,9 @@ def split_at_any(text: bytes, delimiters: bytes, skip_empty: bool) -> list[bytes
                                 ([texts(b"a,b;,c"), np.array(b",;", object)], {"skip_empty": False})])
 def _string_split(input, delimiter, skip_empty):
     """The parts of each string between any of the bytes in `delimiter`, as a sparse matrix."""
+    found = text_loops.parts(input, delimiter[()], skip_empty, False) if delimiter[()] else None
+    if found is not None:
+        return _with_shape(input, *found)
     return _as_sparse(input, lambda text: split_at_any(text, delimiter[()], skip_empty))
 
 
@@ -61,6 +72,11 @@ def _string_split(input, delimiter, skip_empty):
 def _string_split_v2(input, sep, maxsplit):
     """The parts of each string between `sep`, as Python's ``split`` gives them, as a sparse matrix."""
     limit = -1 if maxsplit <= 0 else maxsplit
+    found = None
+    if limit < 0 and len(sep[()]) < 2:
+        found = text_loops.parts(input, sep[()] or _SPACES, not sep[()], bool(sep[()]))
+    if found is not None:
+        return _with_shape(input, *found)
     return _as_sparse(input, lambda text: text.split(sep[()] or None, limit))
 
 

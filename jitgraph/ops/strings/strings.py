@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.declare.host_code import contiguous
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.declare.samples import texts
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import TypeSet
 from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.strings import text_loops
 
 _UNITS = 'unit: string {"BYTE", "UTF8_CHAR"} = "BYTE"'
 
@@ -61,8 +63,8 @@ def as_string(input, precision, scientific, shortest, width, fill):
 
 
 _INTEGER = re.compile(rb"\s*-?[0-9]+\s*\Z")
-_FLOAT = re.compile(rb"\s*[-+]?(?:(inf|nan)|(0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*(?:[pP][-+]?[0-9]+)?)|"
-                    rb"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\s*\Z", re.IGNORECASE)
+_FLOAT = re.compile(rb"\s*[-+]?(?:(0[xX][0-9a-fA-F]+)|(?:inf|nan)|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\s*\Z",
+                    re.IGNORECASE)
 
 
 def parsed_number(text: bytes, dtype: Any) -> Any:
@@ -72,11 +74,23 @@ def parsed_number(text: bytes, dtype: Any) -> Any:
             return None
         value = int(text)
         return value if dtype.min <= value <= dtype.max else None
-    match = _FLOAT.match(text)
+    match, plain = _FLOAT.match(text), text.strip()
     if not match:
-        return None
-    plain = text.strip()
-    return float.fromhex(plain.decode()) if match.group(2) else float(plain)
+        return 0.0 if text and not plain else None
+    if match.group(1):
+        return float(int(plain, 16))
+    return _rounded_once(plain) if dtype is dtypes.float32 else float(plain)
+
+
+def _rounded_once(text: bytes) -> float:
+    """The number as that float64 which float32 rounds as it rounds the number itself."""
+    value = float(text)
+    if np.float64(value).view(np.int64) & 0x1FFFFFFF == 0x10000000:         # half-way between two of float32
+        from fractions import Fraction
+
+        exact = Fraction(text.decode())
+        return value if exact == value else float(np.nextafter(value, np.inf if exact > value else -np.inf))
+    return value
 
 
 def _number_samples(rng, dtype):
@@ -96,7 +110,15 @@ def _string_to_number(string_tensor, out_type):
             raise invalid(f"StringToNumberOp could not correctly convert string: {text.decode('latin-1')}")
         return value
 
-    return each(number, string_tensor, out_type.as_numpy_dtype)
+    dtype, strings = out_type.as_numpy_dtype, contiguous(string_tensor)
+    stretches = text_loops.places(strings)
+    found = None if stretches is None else text_loops.numbers(*stretches, dtype)
+    if found is None:
+        return each(number, string_tensor, dtype)
+    out, left = found
+    for k in left.tolist():
+        out[k] = number(strings[k])
+    return out.reshape(string_tensor.shape)
 
 
 def string_to_number(string_tensor: Any = None, out_type: Any = dtypes.float32, name: str | None = None,

@@ -1,0 +1,77 @@
+"""Loops over bytes and numbers that operations run on the host, compiled.
+
+What walks through texts byte by byte takes Python a hundred times as long as a processor.  Such a loop is written in the
+part of Python that kernels are written in (`compiler/emit/translate.py`), compiled as they are, and kept in the same store::
+
+    LENGTHS = HostCode("lengths", ("i64", "i64"), '''def lengths(x0, y0, sizes, begin, end):
+        for i in range(begin, end):
+            y0[i] = i64_at(x0[i] + SIZE)
+        return 0
+    ''')
+
+    LENGTHS(strings, out, end=strings.size)         # 0, or None: not compiled, do without
+
+There is always a way to do without: where nothing is to be compiled, for the first call, and for what the loop does not know.
+Both give the same bits.
+"""
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from .addresses import address_of
+
+# Where CPython keeps the parts of a bytes object, and of any object its type: the head of `object`, then the length, the
+# hash, the text and a zero.
+_HEAD = object.__basicsize__
+LAYOUT = {"KIND": _HEAD - 8, "SIZE": _HEAD, "TEXT": bytes.__basicsize__ - 1}
+BYTES = id(bytes)
+AT_ONCE = 4096          # so many items are worth compiling at the first call
+
+compiled: Callable[[HostCode], int] | None = None
+"""Gives the address of a function's machine code, 0 if there is to be none; the runtime sets it."""
+
+
+class HostCode:
+    """The function `name(*buffers, sizes, begin, end)` of `source`, whose buffers have these dtype codes.
+
+    A buffer of Python objects is one of "i64", their addresses.  `source` may name KIND, SIZE and TEXT: where in a bytes
+    object its type, its length and its text lie.
+    """
+
+    def __init__(self, name: str, codes: Sequence[str], source: str):
+        for word, place in LAYOUT.items():
+            source = source.replace(word, str(place))
+        self.name, self.codes, self.source = name, list(codes), source
+        self._calls = 0
+        self._function: Callable | None = None
+
+    def __call__(self, *buffers: np.ndarray, sizes: Sequence[int] = (), begin: int = 0, end: int = 0) -> int | None:
+        """What it returns for arrays that lie in memory without gaps; None where it is not compiled."""
+        if self._function is None and not self._is_ready(end - begin):
+            return None
+        addresses = (ctypes.c_int64 * len(buffers))(*map(address_of, buffers))
+        numbers = (ctypes.c_int64 * len(sizes))(*sizes) if sizes else None
+        assert self._function is not None
+        return self._function(addresses, numbers, begin, end)
+
+    def _is_ready(self, count: int) -> bool:
+        """Whether it is compiled now: from its second call on, as plans are."""
+        self._calls += 1
+        if compiled is None or (self._calls == 1 and count < AT_ONCE) or sys.implementation.name != "cpython":
+            return False
+        address = compiled(self)
+        if not address:
+            return False
+        # of those that keep Python's lock: nobody may take texts away meanwhile
+        self._function = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64,
+                                           ctypes.c_int64)(address)
+        return True
+
+
+def contiguous(array: np.ndarray) -> np.ndarray:
+    """The elements in one row without gaps."""
+    return array if array.ndim == 1 and array.flags.c_contiguous else np.ascontiguousarray(array).reshape(-1)

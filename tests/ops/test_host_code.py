@@ -1,0 +1,132 @@
+"""Loops of the host that are compiled give what their plain forms give."""
+
+import random
+
+import numpy as np
+import pytest
+
+import jitgraph as tf
+from jitgraph.declare import host_code
+from jitgraph.graph import dtypes
+from jitgraph.ops.strings import string_hash, text_loops
+from jitgraph.ops.strings.decode import _decode_csv
+from jitgraph.ops.strings.string_split import _string_split, _string_split_v2
+from jitgraph.ops.strings.strings import _string_to_number, parsed_number
+from jitgraph.runtime import host_loops  # noqa: F401  (which compiles)
+
+split, split_v2, number, csv = (o.opdef.value for o in (_string_split, _string_split_v2, _string_to_number, _decode_csv))
+
+
+def objects(texts):
+    array = np.empty(len(texts), object)
+    array[:] = texts
+    return array
+
+
+def alike(a, b):
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(alike(x, y) for x, y in zip(a, b))
+    if a.dtype == object:
+        return a.shape == b.shape and a.tolist() == b.tolist()
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+@pytest.fixture
+def both(monkeypatch):
+    """Calls a function as it is without compiled loops and with them: both results, or both errors."""
+
+    def call(function, *args):
+        def tried():
+            try:
+                with np.errstate(all="ignore"):
+                    return function(*args)
+            except tf.errors.OpError as error:
+                return objects([type(error).__name__, str(error)])
+
+        with monkeypatch.context() as without:
+            without.setattr(host_code.HostCode, "__call__", lambda *args, **kwargs: None)
+            plain = tried()
+        tried()                 # the second call is compiled
+        compiled = tried()
+        assert alike(plain, compiled), (args, plain, compiled)
+        return compiled
+
+    return call
+
+
+def written(draw):
+    """A text that may be a number."""
+    text = str(draw.randrange(10 ** draw.randrange(1, 20)))
+    text += draw.choice(["", "", f".{draw.randrange(10 ** 6)}", "."]) + draw.choice(["", "", f"e{draw.randrange(-30, 30)}", "e"])
+    return (draw.choice(["", "", "-", "+", " "]) + text + draw.choice(["", "", "\n", "x"])).encode()
+
+
+EDGES = [b"", b" ", b".", b"-", b".5", b"5.", b"inf", b"-nan", b"0x10", b"0x", b"1e", b"-0", b"-0.0", b"1_0", b"--1", b"\xff",
+         b"2147483648", b"-2147483649", b"9223372036854775808", b"1e0000022", b"1.00000005960464477539062501", b"5\0"]
+
+
+@pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64], ids=lambda dtype: dtype.name)
+def test_numbers_in_texts(dtype, both):
+    draw = random.Random(0)
+    texts = EDGES + [written(draw) for _ in range(2000)]
+    for text in texts[:60]:
+        both(lambda text=text: number(objects([text]), dtype))
+    good = objects([text for text in texts if parsed_number(text, dtype) is not None])
+    assert both(number, good, dtype).dtype == dtype.as_numpy_dtype
+    both(number, good[:6].reshape(2, 3).T, dtype)
+    both(number, np.array(b"12", object), dtype)
+    both(number, objects([]), dtype)
+
+
+def test_what_float32_rounds_is_rounded_once():
+    """Halfway between two numbers, float64 has lost what decides.  As TensorFlow 1.15."""
+    texts = objects([b"1.00000005960464477539062501", b"1.00000017881393432617187499", b"16777217.000000001"])
+    for _ in range(3):
+        assert number(texts, dtypes.float32).view(np.int32).tolist() == [0x3F800001, 0x3F800001, 0x4B800001]
+
+
+def test_hexadecimal_numbers_and_blanks():
+    """As TensorFlow 1.15: whole hexadecimal numbers, and 0 for nothing but spaces."""
+    assert [parsed_number(text, dtypes.float32) for text in (b"0x10", b"-0xA ", b" ", b"\t\n", b"", b"0x", b"0x1p3", b"0x1.8")] == [
+        16, -10, 0, 0, None, None, None, None]
+
+
+def test_hashes(both):
+    draw = random.Random(0)
+    texts = objects([bytes(draw.randrange(256) for _ in range(n)) for n in range(300)])
+    both(string_hash.fingerprints, texts)
+    both(string_hash.fingerprints, texts.reshape(20, 15).T)
+    both(string_hash.fingerprints, objects([]))
+    both(string_hash._string_to_hash_bucket.opdef.value, texts, 1000)
+    assert string_hash.fingerprints(texts).tolist() == [string_hash.fingerprint64(text) for text in texts]
+
+
+def test_splitting(both):
+    texts = objects([b"a b  c", b"", b" ", b"d", b"\xff\0 e\n", b"  f", b"g  "])
+    for delimiter in (b" ", b" \n", b"", b"\0"):
+        for skips in (True, False):
+            both(split, texts, np.array(delimiter, object), skips)
+            both(split, objects([]), np.array(delimiter, object), skips)
+    for separator in (b"", b" ", b"  "):
+        for limit in (-1, 1):
+            both(split_v2, texts, np.array(separator, object), limit)
+
+
+@pytest.mark.parametrize("records", [
+    [b"1,2.5,x", b"-3,,y", b"4,1e3,"], [b"1,2,x", b"1,2"], [b"1,2,x,y"], [b""], [], [b"1,2,\"a,b\"", b"3,4,c"], [b"1,2,a\n"],
+    [b",2,a"], [b"1,2,x", b"z,2,x"], [b"1,0x10,x"], [b"1, 2 ,\xff"]])
+def test_records(records, both):
+    defaults = [np.zeros(0, np.int32), np.array([0.5], np.float32), np.array(b"none", object)]
+    types = [dtypes.int32, dtypes.float32, dtypes.string]
+    both(csv, objects(records), defaults, ",", True, "", [], types)
+    both(csv, objects(records), defaults, ",", False, "", [], types)
+    both(csv, objects(records), defaults[1:], ",", True, "", [1, 2], types[1:])
+    both(csv, objects(records), defaults, ",", True, "x", [], types)
+
+
+def test_texts_of_another_class_are_left_to_python():
+    """The layout is that of bytes, not of what is derived from it."""
+    words = objects([np.bytes_(b"one"), b"two"])
+    for _ in range(3):
+        assert text_loops.places(words) is None
+    assert string_hash.fingerprints(words).tolist() == [string_hash.fingerprint64(word) for word in (b"one", b"two")]
