@@ -39,14 +39,14 @@ class HostCode:
     """The function `name(*buffers, sizes, begin, end)` of `source`, whose buffers have these dtype codes.
 
     A buffer of Python objects is one of "i64", their addresses.  `source` may name KIND, SIZE and TEXT: where in a bytes
-    object its type, its length and its text lie.
+    object its type, its length and its text lie.  `at_once`: it is compiled for its first call.
     """
 
-    def __init__(self, name: str, codes: Sequence[str], source: str):
+    def __init__(self, name: str, codes: Sequence[str], source: str, at_once: bool = False):
         for word, place in LAYOUT.items():
             source = source.replace(word, str(place))
-        self.name, self.codes, self.source = name, list(codes), source
-        self._calls = 0
+        self.name, self.codes, self.source, self.at_once = name, list(codes), source, at_once
+        self._called = False
         self._function: Callable | None = None
 
     def __call__(self, *buffers: np.ndarray, sizes: Sequence[int] = (), begin: int = 0, end: int = 0) -> int | None:
@@ -60,8 +60,8 @@ class HostCode:
 
     def _is_ready(self, count: int) -> bool:
         """Whether it is compiled now: from its second call on, as plans are."""
-        self._calls += 1
-        if compiled is None or (self._calls == 1 and count < AT_ONCE) or sys.implementation.name != "cpython":
+        first, self._called = not self._called, True
+        if compiled is None or (first and not self.at_once and count < AT_ONCE) or sys.implementation.name != "cpython":
             return False
         address = compiled(self)
         if not address:

@@ -8,6 +8,8 @@ import pytest
 import jitgraph as tf
 from jitgraph.declare import host_code
 from jitgraph.graph import dtypes
+from jitgraph.ops.files import example_loops
+from jitgraph.ops.files.example import parse_batch
 from jitgraph.ops.strings import string_hash, text_loops
 from jitgraph.ops.strings.decode import _decode_csv
 from jitgraph.ops.strings.string_split import _string_split, _string_split_v2
@@ -130,3 +132,75 @@ def test_texts_of_another_class_are_left_to_python():
     for _ in range(3):
         assert text_loops.places(words) is None
     assert string_hash.fingerprints(words).tolist() == [string_hash.fingerprint64(word) for word in (b"one", b"two")]
+
+
+# -- Examples on the wire ------------------------------------------------------------------------------------------
+
+
+def example(**lists):
+    """A serialized Example; floats, ints and bytes make lists of their kind, () an empty feature."""
+    kinds = {float: ("float_list", tf.train.FloatList), int: ("int64_list", tf.train.Int64List),
+             bytes: ("bytes_list", tf.train.BytesList)}
+
+    def feature(values):
+        if not values:
+            return tf.train.Feature()
+        field, made = kinds[type(values[0])]
+        return tf.train.Feature(**{field: made(value=values)})
+
+    return tf.train.Example(features=tf.train.Features(feature={key: feature(of) for key, of in lists.items()})).SerializeToString()
+
+
+def parse(serialized, sparse=(), dense=()):
+    """`sparse`: (key, dtype); `dense`: (key, dtype, shape, default)."""
+    parts = parse_batch(objects(serialized), np.zeros(0, object), [key for key, _ in sparse], [of[0] for of in dense],
+                        [np.asarray(of[3], of[1].as_numpy_dtype) for of in dense],
+                        {"sparse_types": [dtype for _, dtype in sparse], "Tdense": [of[1] for of in dense],
+                         "dense_shapes": [of[2] for of in dense]})
+    return [one for part in parts for one in part]
+
+
+F, I, S = dtypes.float32, dtypes.int64, dtypes.string
+ALL = [("f", F), ("i", I), ("s", S)]
+WHOLE = example(f=[1.5, -2.0], i=[3, -4, 2 ** 62], s=[b"x", b""])
+
+
+@pytest.mark.parametrize("batch", [
+    [WHOLE], [WHOLE, b"", example(i=[1])], [example(f=(), i=[1])], [], [example(other=[1.0], f=[1.0]), example(f=[2.0, 3.0])],
+    [example(f=[1])], [example(f=[b"x"])], [b"\xff"], [WHOLE[:-1]], [example(é=[1.0], f=[2.0])],
+    [b"\x0a\x00"], [example(f=[1.0]) + example(f=[2.0], i=[7])],
+    [b"\x0a\x12\x0a\x10\x0a\x01f\x12\x0b\x12\x09\x0d\x00\x00\x80\x3f\x0a\x00\x0a\x00"],     # a float by itself, then none
+    [b"\x0a\x0e\x0a\x0c\x0a\x01i\x12\x07\x1a\x05\x08\x05\x0a\x01\x06"],                      # a number by itself, then packed
+    [b"\x0a\x0c\x0a\x0a\x12\x05\x1a\x03\x0a\x01\x05\x0a\x01i"],                              # the value before its key
+    [b"\x12\x00" + WHOLE]])
+def test_examples(batch, both):
+    both(parse, batch, ALL)
+    for dtype, key, default in ((F, "f", 0.5), (I, "i", 7), (S, "s", b"none")):
+        both(parse, batch, (), [(key, dtype, (), default)])
+        both(parse, batch, (), [(key, dtype, (2,), [default, default])])
+        both(parse, batch, (), [(key, dtype, (), np.zeros(0))])
+        both(parse, batch, (), [(key, dtype, (None,), default)])
+        both(parse, batch, (), [(key, dtype, (None, 2), default)])
+
+
+def test_damaged_examples(both):
+    """Whatever the bytes are, loops and protocol buffers agree."""
+    draw = random.Random(0)
+    for _ in range(400):
+        damaged = bytearray(WHOLE)
+        for _ in range(draw.randrange(1, 4)):
+            place = draw.randrange(len(damaged))
+            damaged[place:place + draw.randrange(2)] = bytes(draw.randrange(256) for _ in range(draw.randrange(2)))
+        both(parse, [bytes(damaged)], ALL)
+
+
+def test_plain_examples_are_read_on_the_wire():
+    serialized = objects([WHOLE, example(i=[1])])
+    assert [example_loops.lists_of(serialized, ["i"], [I]) is not None for _ in range(4)][-1]
+    assert example_loops.lists_of(serialized, ["\u00e9"], [I]) is None
+
+
+def test_features_that_nobody_asked_for_are_not_looked_at():
+    """TensorFlow 1.15 gives 300 and 5 for the feature i, though the list of the other one is cut off."""
+    damaged = b"\n\x0e\n\x0c\n\x01i\x12\x07\x1a\x05\n\x03\xac\x02\x05\n\x0c\n\n\n\x01\x0b\x12\x05\n\x03&\x01q"
+    assert parse([damaged], [("i", I)])[1].tolist() == [300, 5]

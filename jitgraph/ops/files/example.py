@@ -13,6 +13,7 @@ from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import DType, TypeSet
+from jitgraph.ops.files.example_loops import Lists, lists_of
 from jitgraph.ops.strings.strings import each
 
 _TYPES = TypeSet(dtypes.float32, dtypes.int64, dtypes.string)
@@ -144,9 +145,62 @@ def sparse_batch(lists: list[Any], dtype: DType) -> tuple[np.ndarray, np.ndarray
             np.array([len(lists), max(lengths, default=0)], np.int64))
 
 
+def _dense_of(lists: Lists, shape: tuple, default: np.ndarray) -> np.ndarray | None:
+    """What `_Dense` stacks; None where an example does not suit."""
+    rows, varies = len(lists.counts), bool(shape) and shape[0] is None
+    stride = int(np.prod([size for size in shape if size is not None]))
+    numpy_dtype = lists.dtype.as_numpy_dtype
+    if varies:
+        if not stride or np.any(lists.counts % stride):
+            return None
+        longest = int(lists.counts.max()) // stride
+        padding = default.reshape(-1)[0] if default.size else (b"" if numpy_dtype is object else 0)
+        out = np.full((rows, longest, *shape[1:]), padding, numpy_dtype)
+        return out if lists.into(out.reshape(-1), np.arange(rows) * (longest * stride)) else None
+    missing = ~lists.there
+    if np.any(lists.counts[lists.there] != stride) or (stride and not default.size and missing.any()):
+        return None
+    out = np.empty((rows, *shape), numpy_dtype)
+    if not lists.into(out.reshape(-1), np.arange(rows) * stride):
+        return None
+    if missing.any():
+        out[missing] = default.reshape(shape)
+    return out
+
+
+def _sparse_of(lists: Lists) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """What `sparse_batch` gives."""
+    rows, places = len(lists.counts), lists.counts.cumsum() - lists.counts
+    values: np.ndarray = np.empty(int(lists.counts.sum()), lists.dtype.as_numpy_dtype)
+    if not lists.into(values, places):
+        return None
+    indices = np.empty((len(values), 2), np.int64)
+    indices[:, 0] = np.repeat(np.arange(rows), lists.counts)
+    indices[:, 1] = np.arange(len(values)) - np.repeat(places, lists.counts)
+    return indices, values, np.array([rows, lists.counts.max()], np.int64)
+
+
+def _parsed_on_the_wire(serialized: np.ndarray, sparse_keys: list[str], dense_keys: list[str], dense_defaults: list[np.ndarray],
+                        attrs: dict[str, Any]) -> tuple[list, list, list, list] | None:
+    """What `parse_batch` gives, by compiled loops; None where they do not know what is there, or where something is wrong."""
+    found = lists_of(serialized, [*sparse_keys, *dense_keys], [*attrs["sparse_types"], *attrs["Tdense"]])
+    if found is None:
+        return None
+    count = len(sparse_keys)
+    sparse = [_sparse_of(lists) for lists in found[:count]]
+    dense = [_dense_of(*rest) for rest in zip(found[count:], attrs["dense_shapes"], dense_defaults)]
+    if any(part is None for part in (*sparse, *dense)):
+        return None
+    indices, values, shapes = ([part[k] for part in sparse if part] for k in range(3))
+    return indices, values, shapes, [part for part in dense if part is not None]
+
+
 def parse_batch(serialized: np.ndarray, names: np.ndarray, sparse_keys: list[str], dense_keys: list[str],
                 dense_defaults: list[np.ndarray], attrs: dict[str, Any]) -> tuple[list, list, list, list]:
     """(sparse indices, sparse values, sparse shapes, dense values) of a vector of Examples."""
+    found = _parsed_on_the_wire(serialized, sparse_keys, dense_keys, dense_defaults, attrs)
+    if found is not None:
+        return found
     from jitgraph.protobuf.messages import Example
 
     sparse: list[list] = [[] for _ in sparse_keys]

@@ -19,7 +19,7 @@ _PLACES = HostCode("places", ("i64", "i64", "i64"), """def places(x0, y0, y1, si
         y0[i] = x0[i] + TEXT
         y1[i] = x0[i] + TEXT + i64_at(x0[i] + SIZE)
     return 0
-""")
+""", at_once=True)
 
 _TEXTS = HostCode("texts", ("i64", "i64", "i64"), """def texts(x0, x1, y0, sizes, begin, end):
     make = sizes[0]
@@ -28,7 +28,7 @@ _TEXTS = HostCode("texts", ("i64", "i64", "i64"), """def texts(x0, x1, y0, sizes
         if y0[i] == 0:
             return 1
     return 0
-""")
+""", at_once=True)
 
 # Digits up to 18, so that they fit; a value of up to 53 bits and a power of ten up to 22 are exact in float64, and so one
 # rounding gives what the text writes (Clinger, 1990).  For float32 the second rounding is wrong only half-way between two.
