@@ -15,6 +15,7 @@ from typing import Any
 from jitgraph.formats.checkpoint import path_string
 from jitgraph.formats.checksum import masked_crc32c
 from jitgraph.formats.files import op_errors
+from jitgraph.formats.record_loops import whole_records
 from jitgraph.graph.errors import DataLossError, FailedPreconditionError
 
 _PIECE = 1 << 24        # bytes read at once: a length that is wrong must not ask for all memory
@@ -160,6 +161,9 @@ class _Inflated(io.RawIOBase):
         return len(data)
 
 
+_BLOCK = 1 << 17         # bytes of a file whose records are found together
+
+
 def frame(record: bytes) -> bytes:
     """A record as it stands in a file."""
     length = len(record).to_bytes(8, "little")
@@ -186,7 +190,13 @@ def read_records(path: str, compression: str = "") -> Iterator[bytes]:
         elif compression == "ZLIB":
             stream = io.BufferedReader(_Inflated(file), 1 << 16)
         position = 0
+        in_blocks = not compression and file.seekable()
         while True:
+            if in_blocks:
+                for whole in whole_records(file.read(_BLOCK)):
+                    position += _HEADER.size + len(whole) + _CHECKSUM.size
+                    yield whole
+                file.seek(position)
             try:
                 record = _next(stream, position)
             except (zlib.error, EOFError, gzip.BadGzipFile) as error:

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import jitgraph as tf
-from jitgraph.declare import host_code
+from jitgraph.declare import host_code, host_texts
+from jitgraph.formats import record_loops, records
 from jitgraph.graph import dtypes
 from jitgraph.ops.files import example_loops
 from jitgraph.ops.files.example import parse_batch
-from jitgraph.ops.strings import string_hash, text_loops
+from jitgraph.ops.strings import string_hash
 from jitgraph.ops.strings.decode import _decode_csv
 from jitgraph.ops.strings.string_split import _string_split, _string_split_v2
 from jitgraph.ops.strings.strings import _string_to_number, parsed_number
@@ -130,7 +131,7 @@ def test_texts_of_another_class_are_left_to_python():
     """The layout is that of bytes, not of what is derived from it."""
     words = objects([np.bytes_(b"one"), b"two"])
     for _ in range(3):
-        assert text_loops.places(words) is None
+        assert host_texts.places(words) is None
     assert string_hash.fingerprints(words).tolist() == [string_hash.fingerprint64(word) for word in (b"one", b"two")]
 
 
@@ -204,3 +205,33 @@ def test_features_that_nobody_asked_for_are_not_looked_at():
     """TensorFlow 1.15 gives 300 and 5 for the feature i, though the list of the other one is cut off."""
     damaged = b"\n\x0e\n\x0c\n\x01i\x12\x07\x1a\x05\n\x03\xac\x02\x05\n\x0c\n\n\n\x01\x0b\x12\x05\n\x03&\x01q"
     assert parse([damaged], [("i", I)])[1].tolist() == [300, 5]
+
+
+# -- records of files ----------------------------------------------------------------------------------------------
+
+
+def test_records_of_blocks(tmp_path, both):
+    """Blocks end anywhere; what is damaged or cut off is met at its place, after the records before it."""
+    texts = [bytes([k % 251]) * size for k, size in enumerate([0, 1, 7, 8, 9, 5000, 200_000, 3, *[100] * 3000, 40])]
+    whole = b"".join(records.frame(text) for text in texts)
+    place = whole.index(b"\x06" * 100)
+
+    def read(content):
+        (tmp_path / "file").write_bytes(content)
+        found = []
+        try:
+            found.extend(records.tf_record_iterator(str(tmp_path / "file")))
+        except tf.errors.DataLossError as error:
+            found.append(error.message)
+        return objects(found)
+
+    assert both(read, whole).tolist() == texts
+    both(read, b"")
+    for damaged in (whole[:-1], whole[:-50], whole + b"x", whole[:place] + b"\x07" + whole[place + 1:], b"\xff" * 100,
+                    whole[:12] + b"\xff" + whole[13:]):
+        assert isinstance(both(read, damaged)[-1], str)
+
+
+def test_whole_records_of_a_block():
+    block = b"".join(records.frame(bytes([k]) * k) for k in range(50))
+    assert [record_loops.whole_records(block + b"more") for _ in range(3)][-1] == [bytes([k]) * k for k in range(50)]

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.declare import host_texts
 from jitgraph.declare.host_code import HostCode, contiguous
 from jitgraph.graph.dtypes import DType
-from jitgraph.ops.strings import text_loops
 
 KINDS = {"string": 1, "float32": 2, "int64": 3}        # the number of a feature's list in the message Feature
 
@@ -180,7 +180,7 @@ class Lists:
         offsets = self.counts.cumsum() - self.counts
         first, after = np.empty((2, int(self.counts.sum())), np.int64)
         _READERS["string"](*self._stretches, offsets, self.counts, first, after, sizes=(0,), end=len(places))
-        found = text_loops.texts(first, after)
+        found = host_texts.texts(first, after)
         if found is not None:
             out[np.repeat(places - offsets, self.counts) + np.arange(len(found))] = found
         return found is not None
@@ -193,7 +193,7 @@ def lists_of(serialized: np.ndarray, keys: list[str], types: list[DType]) -> lis
     except UnicodeEncodeError:
         return None
     rows = len(serialized)
-    stretches = text_loops.places(contiguous(serialized)) if len(set(keys)) == len(keys) and rows else None
+    stretches = host_texts.places(contiguous(serialized)) if len(set(keys)) == len(keys) and rows else None
     if stretches is None:
         return None
     text = np.frombuffer(b"".join(names) + b"\0", np.uint8)

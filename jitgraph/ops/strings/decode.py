@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.declare import host_texts
 from jitgraph.declare.host_code import contiguous
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
@@ -156,7 +157,7 @@ def _decode_csv(records, record_defaults, field_delim, use_quote_delim, na_value
 def _columns(records: np.ndarray, defaults: list[np.ndarray], delimiter: bytes, quotes: bool, columns: list[int],
              types: list) -> list[np.ndarray] | None:
     """The columns of plain records, by loops that are compiled; None where they do not know one, or where one is wrong."""
-    stretches = text_loops.places(records) if len(delimiter) == 1 else None
+    stretches = host_texts.places(records) if len(delimiter) == 1 else None
     found = None if stretches is None else text_loops.fields(*stretches, delimiter[0], quotes, columns, len(types))
     if found is None:
         return None
@@ -164,7 +165,7 @@ def _columns(records: np.ndarray, defaults: list[np.ndarray], delimiter: bytes, 
     for starts, ends, default, dtype in zip(*found, defaults, types):
         empty = starts == ends
         if dtype is dtypes.string:
-            column = text_loops.texts(starts, ends)
+            column = host_texts.texts(starts, ends)
             if column is None:
                 return None
         else:

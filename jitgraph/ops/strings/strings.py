@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.declare import host_texts
 from jitgraph.declare.host_code import contiguous
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
@@ -111,7 +112,7 @@ def _string_to_number(string_tensor, out_type):
         return value
 
     dtype, strings = out_type.as_numpy_dtype, contiguous(string_tensor)
-    stretches = text_loops.places(strings)
+    stretches = host_texts.places(strings)
     found = None if stretches is None else text_loops.numbers(*stretches, dtype)
     if found is None:
         return each(number, string_tensor, dtype)

@@ -1,34 +1,12 @@
-"""Loops over texts that are compiled: where they lie, the numbers that they write, texts of stretches of memory.
-
-A stretch is (start, end), two addresses in texts that the caller holds.
-"""
+"""Loops over texts that are compiled: the numbers that stretches write, fields of records, parts between delimiters."""
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import numpy as np
 
-from jitgraph.declare.host_code import BYTES, HostCode, contiguous
-
-_PLACES = HostCode("places", ("i64", "i64", "i64"), """def places(x0, y0, y1, sizes, begin, end):
-    kind = sizes[0]
-    for i in range(begin, end):
-        if i64_at(x0[i] + KIND) != kind:
-            return 1
-        y0[i] = x0[i] + TEXT
-        y1[i] = x0[i] + TEXT + i64_at(x0[i] + SIZE)
-    return 0
-""", at_once=True)
-
-_TEXTS = HostCode("texts", ("i64", "i64", "i64"), """def texts(x0, x1, y0, sizes, begin, end):
-    make = sizes[0]
-    for i in range(begin, end):
-        y0[i] = called(make, x0[i], x1[i] - x0[i])
-        if y0[i] == 0:
-            return 1
-    return 0
-""", at_once=True)
+from jitgraph.declare.host_code import HostCode, contiguous
+from jitgraph.declare.host_texts import places, texts
 
 # Digits up to 18, so that they fit; a value of up to 53 bits and a power of ten up to 22 are exact in float64, and so one
 # rounding gives what the text writes (Clinger, 1990).  For float32 the second rounding is wrong only half-way between two.
@@ -200,27 +178,11 @@ def parts(x0, x1, x2, x3, y0, y1, y2, sizes, begin, end):
 """)
 
 
-def places(strings: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """The stretches of an object array of bytes, in one row; None where that is not compiled or there are others in it.
-    It is the caller who holds the array meanwhile."""
-    flat = contiguous(strings)
-    starts, ends = np.empty(flat.size, np.int64), np.empty(flat.size, np.int64)
-    return (starts, ends) if _PLACES(flat, starts, ends, sizes=(BYTES,), end=flat.size) == 0 else None
-
-
 def numbers(starts: np.ndarray, ends: np.ndarray, dtype: Any) -> tuple[np.ndarray, np.ndarray] | None:
     """(the numbers that stretches write, which of them are left to others); None where it is not compiled."""
     out, left = np.empty(starts.size, dtype), np.empty(starts.size, np.int64)
     count = _OF_DTYPE[np.dtype(dtype)](starts, ends, _POWERS, out, left, end=starts.size)
     return None if count is None else (out, left[:count])
-
-
-def texts(starts: np.ndarray, ends: np.ndarray) -> np.ndarray | None:
-    """Stretches as an object array of bytes; None where it is not compiled."""
-    out = np.empty(starts.size, object)
-    make = ctypes.cast(ctypes.pythonapi.PyBytes_FromStringAndSize, ctypes.c_void_p).value
-    assert make is not None
-    return out if _TEXTS(starts, ends, out, sizes=(make,), end=starts.size) == 0 else None
 
 
 def fields(starts: np.ndarray, ends: np.ndarray, delimiter: int, quotes: bool, columns: list[int],
