@@ -67,8 +67,18 @@ class Frame:
             return stretch, self._block(*stretch)
         if len(stretch) > 1:
             step, views, written, call = stretch
-            stretch = (step, [self._view(*view) for view in views], written, call)
+            stretch = (step, [self._view(*view) for view in views], written, call, self._outputs_of(step))
         return stretch, None
+
+    def _outputs_of(self, step: HostStep) -> list[tuple[int, bool, tuple[int, ...] | None]]:
+        """For each output (slot, whether kernels read it, the shape that it must have or None)."""
+        binding, found = self.binding, []
+        free = step.node.attrs["open"] if step.node.attrs.get("call") == "op" else None
+        for number, k in enumerate(step.outputs):
+            on_host = binding.layout.slots[k].kind == "host"
+            is_checked = on_host and free is not None and number in step.used and not free[number]
+            found.append((k, on_host, tuple(binding.shapes[k]) if is_checked else None))
+        return found
 
     def _view(self, slot: int, shape: Sequence[int], strides: Sequence[int], offset: int) -> tuple:
         """(slot, shape, None if it is all of the slot's array as that lies, else strides and offset)."""
@@ -312,7 +322,7 @@ class Frame:
         if code:
             raise KernelFailure(step.kernel, code)
 
-    def _host(self, step: HostStep, views: list, written: tuple, call: hostcall.HostCall | None) -> None:
+    def _host(self, step: HostStep, views: list, written: tuple, call: hostcall.HostCall | None, outputs: list) -> None:
         binding = self.binding
         if not binding.checked:
             for variable in written:            # the step may look at variables that this run has initialised
@@ -329,29 +339,22 @@ class Frame:
         node = step.node
         if node.attrs.get("call") == "op":
             results = self._call(step, arrays) if call is None else call(arrays)
-            self._check_shapes(step, results)
         elif node.attrs["call"] == "stream":
             assert node.op is not None
             results = (node.attrs["function"](binding.state.stream(node.op), *arrays),)
         else:
             results = (node.attrs["function"](*arrays),)
-        for k, result in zip(step.outputs, results):
-            slot = binding.layout.slots[k]
-            if any(result is a for a in arrays) or _is_part(result, arrays):
+        for number, ((k, on_host, shape), result) in enumerate(zip(outputs, results)):
+            if shape is not None and np.shape(result) != shape:
+                # kernels read what the host made by the shapes of the plan, so a value of another one must not get through
+                assert node.op is not None
+                raise hostcall.unexpected_shape(node.op.outputs[number], np.shape(result), shape)
+            if _lies_in(result, arrays):
                 result = np.array(result)           # memory that the next run uses again
-            if slot.kind == "host":
+            if on_host:
                 result = np.asarray(result, order="C")
                 self.slots[k] = address_of(result)
             self.arrays[k] = result
-
-    def _check_shapes(self, step: HostStep, results: Sequence[Any]) -> None:
-        """Kernels read what the host made by the shapes of the plan, so a value of another one must not get through."""
-        assert step.node.op is not None
-        every = zip(step.node.op.outputs, step.outputs, results, step.node.attrs["open"])
-        for number, (tensor, k, result, free) in enumerate(every):
-            looked_at = number in step.used and not free and self.binding.layout.slots[k].kind == "host"
-            if looked_at and np.shape(result) != self.binding.shapes[k]:
-                raise hostcall.unexpected_shape(tensor, np.shape(result), self.binding.shapes[k])
 
     def _call(self, step: HostStep, arrays: list) -> Sequence[Any]:
         state, node = self.binding.state, step.node
@@ -378,10 +381,13 @@ class KernelFailure(Exception):
         self.kernel, self.code = kernel, code
 
 
-def _is_part(result: Any, arrays: list) -> bool:
-    """Whether an array lies in the memory of one of `arrays`."""
+def _lies_in(result: Any, arrays: list) -> bool:
+    """Whether an array is one of `arrays` or a part of one."""
     base = getattr(result, "base", None)
-    return base is not None and any(base is a or base is a.base for a in arrays)
+    for a in arrays:            # noqa: SIM110  (a generator takes longer)
+        if result is a or base is not None and (base is a or base is a.base):
+            return True
+    return False
 
 
 def _is_plain(strides: Sequence[int], shape: Sequence[int], numbers: Sequence[int]) -> bool:

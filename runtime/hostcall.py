@@ -38,6 +38,7 @@ class HostCall:
             group_inputs(self.opdef, list(range(len(op.inputs))), op.attrs)
         self.lists = [arg.is_list for arg in self.opdef.outputs]
         self.stated = [None if t.dtype.name in OBJECTS else t._shape for t in op.outputs]
+        self.dtypes = [_numpy_dtype(t) for t in op.outputs]
 
     def __call__(self, arrays: Sequence[Any]) -> tuple:
         """The output arrays for these inputs."""
@@ -52,12 +53,19 @@ class HostCall:
             raise incompatible(op, [np.shape(a) for a in arrays], error) from error
         except MemoryError as error:
             raise errors.ResourceExhaustedError(None, op, f"OOM when computing {op.name}: {error}") from None
-        values = tuple([_as_declared(r, t) for r, t in zip(results, op.outputs)])
-        if shapes_hold(op.graph) and not all(s is None or shapes.compatible(s, v.shape) for s, v in zip(self.stated, values)):
-            # what a program says by set_shape counts only where the operation itself does not tell
+        values = tuple([r if type(r) is np.ndarray and r.dtype is dtype else _as_declared(r, t)
+                        for r, dtype, t in zip(results, self.dtypes, op.outputs)])
+        for stated, value in zip(self.stated, values):
+            if stated is not None and stated != value.shape and not shapes.compatible(stated, value.shape):
+                self._check_results(arrays, values)
+        return values
+
+    def _check_results(self, arrays: Sequence[Any], values: tuple) -> None:
+        """What a program says by set_shape counts only where the operation itself does not tell."""
+        op = self.op
+        if shapes_hold(op.graph):
             told = told_shapes(op, arrays)
             check_results(op, [t._shape if s is None or None in s else s for t, s in zip(op.outputs, told)], values)
-        return values
 
     def meaning(self, arrays: Sequence[Any]) -> list | tuple:
         """What the operation's NumPy meaning gives, one value per output."""
@@ -178,6 +186,14 @@ def _check_assigned(op: Operation, variable: Operation, shape: tuple[int, ...], 
 def _present(state: State, variable: Operation) -> np.ndarray | None:
     found = state.variable(variable)
     return found.array if found.initialized else None
+
+
+def _numpy_dtype(tensor: Tensor) -> np.dtype | None:
+    """The dtype of a value as it is declared; None for things of the host."""
+    dtype = tensor.dtype.base_dtype
+    if dtype.name in OBJECTS:
+        return None
+    return np.dtype(object if dtype.name == "string" else dtype.as_numpy_dtype)
 
 
 def _as_declared(result: Any, tensor: Tensor) -> Any:

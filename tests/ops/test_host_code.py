@@ -9,8 +9,11 @@ import jitgraph as tf
 from jitgraph.declare import host_code, host_texts
 from jitgraph.formats import record_loops, records
 from jitgraph.graph import dtypes
+from jitgraph.ops.arrays.searching import _unique as unique
 from jitgraph.ops.files import example_loops
 from jitgraph.ops.files.example import parse_batch
+from jitgraph.ops.sparse.structure_ops import _sparse_fill_empty_rows as fill_empty_rows
+from jitgraph.ops.sparse.structure_ops import _sparse_reshape as sparse_reshape
 from jitgraph.ops.strings import string_hash
 from jitgraph.ops.strings.decode import _decode_csv
 from jitgraph.ops.strings.string_split import _string_split, _string_split_v2
@@ -235,3 +238,38 @@ def test_records_of_blocks(tmp_path, both):
 def test_whole_records_of_a_block():
     block = b"".join(records.frame(bytes([k]) * k) for k in range(50))
     assert [record_loops.whole_records(block + b"more") for _ in range(3)][-1] == [bytes([k]) * k for k in range(50)]
+
+
+# -- indices -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_distinct_integers(dtype, both):
+    draw = np.random.RandomState(0)
+    for values in ([], [5], [3, 3, -3, 0, 3], draw.randint(-9, 9, 200), draw.randint(-2 ** 31, 2 ** 31 - 1, 5000),
+                   np.arange(6000)[::2] * 2 ** 16, draw.randint(0, 3, (400, 2))[:, 1]):
+        both(unique.opdef.value, np.array(values, np.int64).astype(dtype), dtypes.int32)
+    both(unique.opdef.value, np.array(draw.randint(0, 50, 300)[::3], dtype)[::2], dtypes.int64)
+
+
+def test_indices_in_another_shape(both):
+    reshape = sparse_reshape.opdef.value
+    indices = np.array([[0, 0], [1, 2], [3, 1]], np.int64)
+    for shape in ([4, 3], [-1, 2], [12], [2, 2, 3], [1, 1, 12]):
+        both(reshape, indices, np.array([4, 3]), np.array(shape))
+        both(reshape, indices[:0], np.array([4, 3]), np.array(shape))
+        both(reshape, np.asfortranarray(indices), np.array([4, 3]), np.array(shape))
+    both(reshape, indices[:0], np.array([0, 3]), np.array([3, 0]))
+    with pytest.raises(ValueError):
+        for _ in range(2):
+            reshape(np.array([[4, 0]]), np.array([4, 3]), np.array([12]))
+
+
+def test_rows_filled(both):
+    fill = fill_empty_rows.opdef.value
+    indices = np.array([[4, 1], [1, 0], [4, 0], [1, 3]], np.int64)
+    for values, default in ((np.arange(4.0), np.array(-1.0)), (objects([b"a", b"b", b"c", b"d"]), np.array(b"none", object))):
+        for rows in (5, 6, 4, 0):
+            both(lambda rows=rows, v=values, d=default: [*fill(indices, v, np.array([rows, 5]), d)])
+        both(lambda v=values, d=default: [*fill(indices[:0], v[:0], np.array([3, 5]), d)])
+        both(lambda v=values, d=default: [*fill(indices[:0], v[:0], np.array([0, 5]), d)])

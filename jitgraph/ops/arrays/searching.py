@@ -12,11 +12,13 @@ from jitgraph.graph import constant_rules, dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import INDEX, NUMBERS
 from jitgraph.graph.scopes import name_scope
+from jitgraph.ops.arrays.distinct_loop import distinct_integers
 from jitgraph.ops.arrays.gather import gather
 from jitgraph.ops.arrays.join import concat
 from jitgraph.ops.arrays.shape import reshape, shape, squeeze
 
 _OUT = INDEX.with_default(dtypes.int32)
+_CACHED = 1 << 12        # elements of which a hash table stays in the nearest cache
 _TABLE = 1 << 22         # entries of the table of `first_seen`: bytes of memory beside bytes of input
 
 
@@ -94,7 +96,9 @@ def first_seen(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         distinct = np.empty(len(places), object)
         distinct[:] = list(places)
         return distinct, index
-    found = _by_table(values) if values.dtype.kind in "iu" and values.size else None
+    found = distinct_integers(values) if values.size <= _CACHED else None
+    if found is None and values.dtype.kind in "iu" and values.size:
+        found = _by_table(values) or distinct_integers(values)
     if found is not None:
         return found
     _, first, inverse = np.unique(values, return_index=True, return_inverse=True)

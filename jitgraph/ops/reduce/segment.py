@@ -48,7 +48,9 @@ def combine_at(combine: np.ufunc, result: np.ndarray, ids: np.ndarray, rows: np.
         ids, rows = ids[order], rows[order]
     starts = segment_starts(ids)
     found = ids[starts]
-    result[found] = combine(result[found], combine.reduceat(rows, starts, axis=0, dtype=rows.dtype))
+    if len(starts) < len(ids):
+        rows = combine.reduceat(rows, starts, axis=0, dtype=rows.dtype)
+    result[found] = combine(result[found], rows)
 
 
 # -- unsorted ------------------------------------------------------------------------------------------------------

@@ -88,7 +88,12 @@ def _sparse_cross(indices, values, shapes, dense_inputs, hashed_output, num_buck
         raise invalid(f"Expected batch size {sizes[0]}, got {next(size for size in sizes if size != sizes[0])}")
     rows = sizes[0] if sizes else 0
     columns = _columns(indices, values, dense_inputs, rows)
-    row, number, chosen = _combinations([count for _, count in columns])
+    counts = [count for _, count in columns]
+    if rows and all(count.min() == count.max() == 1 for count in counts):
+        row, number = np.arange(rows), np.zeros(rows, np.int64)
+        chosen = [row] * len(counts)
+    else:
+        row, number, chosen = _combinations(counts)
     if hashed_output:
         words = [fingerprints(features) if features.dtype == object else features.view(np.uint64) for features, _ in columns]
         found = _hashed([own[k] for own, k in zip(words, chosen)], hash_key, num_buckets)

@@ -15,6 +15,7 @@ from jitgraph.declare.op import NOT_DIFFERENTIABLE, NUMBERS, TypeSet, op
 from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.ops.arrays.shape import plain_sizes, stated_sizes
+from jitgraph.ops.sparse.index_loops import reshaped, with_rows_filled
 
 i64 = np.int64
 _INDICES = TypeSet(dtypes.int32, dtypes.int64)
@@ -189,6 +190,9 @@ def _sparse_reshape(input_indices, input_shape, new_shape):
         raise invalid(f"Input to reshape is a tensor with {total} dense values, but the requested shape has "
                       f"{int(np.prod(sizes, dtype=i64))}. input_shape={_brackets(input_shape)} output_shape="
                       f"{_brackets(sizes)}")
+    fast = reshaped(input_indices, [int(n) for n in input_shape], sizes)
+    if fast is not None:
+        return fast, np.array(sizes, i64)
     positions = linear(input_indices, input_shape)
     columns = np.unravel_index(positions, sizes) if sizes and total else [np.zeros(len(positions), i64)] * len(sizes)
     found = np.stack(columns, 1) if sizes else np.zeros((len(positions), 0), i64)
@@ -325,6 +329,13 @@ def _sparse_fill_empty_rows(indices, values, dense_shape, default_value):
     rows = int(dense_shape[0])
     if not rows and len(indices):
         raise invalid(f"Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = {len(indices)}")
+    filled = with_rows_filled(indices, rows) if rows else None
+    if filled is not None:
+        found, position, empty = filled
+        every = np.empty(len(found), values.dtype)
+        every[:] = np.asarray(default_value)[()]
+        every[position] = values
+        return found, every, empty, position
     outside = np.flatnonzero((indices[:, 0] < 0) | (indices[:, 0] >= rows))
     if len(outside):
         raise invalid(f"indices({outside[0]}, 0) is invalid: {indices[outside[0], 0]} >= {rows}")
