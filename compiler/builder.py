@@ -234,10 +234,13 @@ class Builder:
                constants: np.ndarray | None = None) -> Value:
         """Random numbers, uniform in [0, 1) or normal; reserve(stream, count) gives the seeds and the first block of a run
         as int64 [3]."""
-        count = self.const(sizes.product(shape), dtypes.int64)
-        bits = self.node(HOST, [count], [((3,), dtypes.int64)], alone=True, call="stream", function=reserve).out
+        bits = self.stream(reserve, [self.const(sizes.product(shape), dtypes.int64)], (3,), dtypes.int64)
         inputs = [bits] if constants is None else [bits, self.const(constants)]
         return self.node(KINDS[kind], inputs, [(tuple(shape), dtypes.as_dtype(dtype))]).out
+
+    def stream(self, function: Callable[..., Any], inputs: Iterable[Value], shape: Iterable[sizes.Dim], dtype: Any) -> Value:
+        """What the host gives for the operation's stream of random numbers and the inputs."""
+        return self.node(HOST, inputs, [(tuple(shape), dtype)], alone=True, call="stream", function=function).out
 
     def top_k(self, x: Value, k: int) -> list[Value]:
         """The k largest elements along the last axis in falling order, and their places (int32)."""

@@ -12,6 +12,8 @@ from jitgraph.graph import dtypes
 from jitgraph.ops.arrays.searching import _unique as unique
 from jitgraph.ops.files import example_loops
 from jitgraph.ops.files.example import parse_batch
+from jitgraph.ops.random.draws import _found_classes
+from jitgraph.ops.sparse.edit_distance import _edit_distance as edit_distance
 from jitgraph.ops.sparse.structure_ops import _sparse_fill_empty_rows as fill_empty_rows
 from jitgraph.ops.sparse.structure_ops import _sparse_reshape as sparse_reshape
 from jitgraph.ops.strings import string_hash
@@ -273,3 +275,61 @@ def test_rows_filled(both):
             both(lambda rows=rows, v=values, d=default: [*fill(indices, v, np.array([rows, 5]), d)])
         both(lambda v=values, d=default: [*fill(indices[:0], v[:0], np.array([3, 5]), d)])
         both(lambda v=values, d=default: [*fill(indices[:0], v[:0], np.array([0, 5]), d)])
+
+
+def test_distances_of_sorted_sequences(both):
+    distance = edit_distance.opdef.value
+    draw = np.random.RandomState(0)
+
+    def sequences(rows):
+        lengths = draw.randint(0, 6, rows)
+        places = [(row // 3, row % 3, k) for row, length in enumerate(lengths) for k in range(length)]
+        return np.array(places, np.int64).reshape(-1, 3), draw.randint(0, 4, len(places)), np.array([rows // 3, 3, 6], np.int64)
+
+    for rows in (3, 12, 30):
+        guess, truth = sequences(rows), sequences(rows)
+        for normalize in (True, False):
+            both(distance, *guess, *truth, normalize)
+            both(distance, *guess, truth[0], truth[1].astype(np.float32), truth[2], normalize)
+            both(distance, guess[0][::-1], guess[1][::-1], guess[2], *truth, normalize)
+            both(distance, guess[0][:0], guess[1][:0], guess[2], *truth, normalize)
+        more = np.array([rows // 3 + 2, 3, 6])
+        both(distance, *guess, *truth[:2], more, True)
+
+
+def test_classes_that_numbers_fall_into(both):
+    draw = np.random.RandomState(0)
+    running = np.cumsum(draw.rand(20, 7) * (draw.rand(20, 7) > 0.5), 1)
+    running[3] = 0
+    both(_found_classes, running, draw.rand(20, 5))
+    both(_found_classes, running[:0], draw.rand(0, 5))
+    both(_found_classes, running, np.concatenate([np.zeros((20, 1)), draw.rand(20, 1)], 1))
+
+
+def test_drawn_classes_are_the_same_however_they_are_drawn():
+    """Infinite and missing logits have no probability; kernels and the plain form draw alike."""
+    logits = np.random.RandomState(0).randn(50, 9).astype(np.float32) * 3
+    logits[0, 3], logits[1, 4], logits[2, 2], logits[3] = -np.inf, np.inf, np.nan, -np.inf
+    found = []
+    for jit in ("off", "always"):
+        with tf.Graph().as_default(), tf.Session(jit=jit) as session:
+            x = tf.placeholder(tf.float32, [None, 9])
+            drawn = tf.multinomial(x, 6, seed=3)
+            found.append([session.run(drawn, {x: logits}) for _ in range(2)])
+    assert np.array_equal(found[0], found[1])
+    assert not (found[1][0][0] == 3).any()
+
+
+@pytest.mark.parametrize("places", [([0, 2], [1]), ([0, 2], [3]), ([[2], [0]], [1, 1]), ([], [0]), ([0, 0], [0])])
+def test_rows_stitched(places):
+    """Known places that cover all rows are picked by a kernel; of others the missing rows are zeros."""
+    data = [np.arange(4.0 * np.size(of)).reshape((*np.shape(of), 4)) + 100 * k for k, of in enumerate(places)]
+    wanted = np.zeros((max(np.max(of, initial=-1) for of in places) + 1, 4))
+    for of, part in zip(places, data):
+        for row, values in zip(np.ravel(np.array(of, int)), part.reshape(-1, 4)):
+            wanted[row] = values
+    for jit in ("off", "always"):
+        with tf.Graph().as_default(), tf.Session(jit=jit) as session:
+            fed = [tf.placeholder(tf.float64, part.shape) for part in data]
+            stitched = tf.dynamic_stitch([np.array(of, np.int32) for of in places], fed)
+            assert np.array_equal(session.run(stitched, dict(zip(fed, data))), wanted)

@@ -80,19 +80,37 @@ def _stitched(indices: list, data: list) -> np.ndarray:
     return result
 
 
+def _lower_stitch(b: Any, indices: Any, data: Any) -> Any:
+    """Places that are known, and together are all rows: rows of what is given are picked, one for each."""
+    if any(index.constant is None or index.constant.dtype == object for index in indices):
+        return NotImplemented
+    places = [np.ravel(index.constant) for index in indices]
+    every = np.concatenate(places)
+    rows = int(every.max(initial=-1)) + 1
+    source = np.full(rows, -1, np.int64)
+    if not every.size or every.min() < 0:
+        return NotImplemented
+    source[every] = np.arange(every.size)
+    if source.min() < 0:
+        return NotImplemented
+    inner = data[0].shape[indices[0].rank:]
+    parts = [b.reshape(part, (place.size, *inner)) for place, part in zip(places, data) if place.size]
+    return b.gather(b.concat(parts, 0) if len(parts) > 1 else parts[0], b.const(source), 0)
+
+
 def _dynamic_stitch_samples(rng: Any, dtype: Any) -> list:
     return [[[ints(0, 2), np.int32(1)], [draw(rng, (2, 3), dtype), draw(rng, (3,), dtype)]]]
 
 
 @op("DynamicStitch(indices: N*int32, data: N*T) -> merged: T", shape=_stitch_shape, dynamic=True, constant=constant_rules.by_value,
-    symbolic=True, samples=_dynamic_stitch_samples)
+    symbolic=True, lower=_lower_stitch, samples=_dynamic_stitch_samples)
 def dynamic_stitch(indices, data):
     """merged[indices[m][i]] = data[m][i]; where an index occurs more than once, the last counts."""
     return _stitched(indices, data)
 
 
 @op("ParallelDynamicStitch(indices: N*int32, data: N*T) -> merged: T", shape=_stitch_shape, dynamic=True,
-    constant=constant_rules.by_value, samples=_dynamic_stitch_samples)
+    constant=constant_rules.by_value, lower=_lower_stitch, samples=_dynamic_stitch_samples)
 def _parallel_dynamic_stitch(indices, data):
     """As DynamicStitch."""
     return _stitched(indices, data)

@@ -193,15 +193,21 @@ def _batch_of(c: Any) -> Any:
 def _ctc_greedy_decoder(inputs, sequence_length, merge_repeated):
     """The most likely class at each time, without blanks (and repetitions); minus the sum of their logits."""
     blank = inputs.shape[2] - 1
-    sequences, scores = [], np.zeros((inputs.shape[1], 1), inputs.dtype)
-    best, highest = np.ascontiguousarray(inputs.argmax(2).T), np.ascontiguousarray(inputs.max(2).T)
+    scores = np.zeros((inputs.shape[1], 1), inputs.dtype)
+    best = np.ascontiguousarray(inputs.argmax(2).T)
+    highest = np.take_along_axis(inputs, best.T[:, :, None], 2)[:, :, 0].T.copy()
     kept = best != blank
     if merge_repeated:
         kept[:, 1:] &= best[:, 1:] != best[:, :-1]
-    for b, length in enumerate(_lengths(sequence_length, inputs)):
-        scores[b, 0] = -highest[b, :length].sum(dtype=inputs.dtype) if length else 0
-        sequences.append(best[b, :length][kept[b, :length]].tolist())
-    return (*_as_sparse(sequences), scores)
+    lengths = _lengths(sequence_length, inputs)
+    kept &= np.arange(inputs.shape[0]) < np.array(lengths, np.int64)[:, None]
+    for b, length in enumerate(lengths):        # NumPy adds pairs up: how far it goes matters for the last bit
+        scores[b, 0] = -np.add.reduce(highest[b, :length]) if length else 0
+    counts = kept.sum(1)
+    indices = np.empty((int(counts.sum()), 2), np.int64)
+    indices[:, 0] = np.repeat(np.arange(len(counts)), counts)
+    indices[:, 1] = np.arange(len(indices)) - np.repeat(counts.cumsum() - counts, counts)
+    return indices, best[kept].astype(np.int64), np.array([len(counts), counts.max(initial=0)], np.int64), scores
 
 
 # -- beam search -------------------------------------------------------------------------------------------------------

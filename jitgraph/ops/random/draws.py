@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph import raw_ops as raw
+from jitgraph.declare.host_code import HostCode
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.declare.samples import draw
@@ -157,9 +158,63 @@ def _multinomial_shape(c: Any) -> Any:
     return (logits[0], samples.item() if shape_rules.known(samples) else None)
 
 
+def _class_draws(bits: Bits, rows: int, samples: int) -> np.ndarray:
+    return philox.unit_float64(bits.words(2 * rows * samples)).reshape(rows, samples)
+
+
+_CLASSES = HostCode("drawn_classes", ("f64", "f64", "i64"), """def drawn_classes(x0, x1, y0, sizes, begin, end):
+    classes, samples = sizes[0], sizes[1]
+    for row in range(begin, end):
+        total = x0[row * classes + classes - 1]
+        for k in range(row * samples, (row + 1) * samples):
+            drawn = x1[k] * total
+            low, high = 0, classes
+            while low < high:
+                middle = low + high >> 1
+                if drawn < x0[row * classes + middle]:
+                    high = middle
+                else:
+                    low = middle + 1
+            y0[k] = low
+    return 0
+""")
+
+
+def _found_classes(running: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """For each row of running sums of probabilities the classes that numbers in [0, 1) fall into: int64."""
+    (rows, classes), samples = running.shape, draws.shape[1]
+    out = np.empty(draws.shape, np.int64)
+    if _CLASSES(np.ascontiguousarray(running), draws, out, sizes=(classes, samples), end=rows) is None:
+        for row, drawn, result in zip(running, draws * running[:, -1:], out):
+            result[:] = row.searchsorted(drawn, side="right")
+    return out
+
+
+def _lower_multinomial(b: Any, logits: Any, num_samples: Any, seed: int, seed2: int, output_dtype: Any) -> Any:
+    """The running sums in kernels, the draws and the search on the host."""
+    count, (rows, classes) = num_samples.constant, logits.shape
+    known = count is not None and count.dtype != object and isinstance(classes, int) and count.item() >= 0 and classes > 0
+    if logits.dtype.name != "float32" or not known:
+        return NotImplemented
+    samples = count.item()
+
+    def draws(stream: Any, rows: Any) -> np.ndarray:
+        bits = Bits.reserve(stream, seed, seed2, 256 * int(rows) * 2 * -(-samples // 4) * 4)
+        return _class_draws(bits, int(rows), samples)
+
+    low = b.const(-np.inf, dtypes.float32)
+    finite = b.map("lt", [b.map("abs", [logits]), b.const(np.inf, dtypes.float32)])
+    top = b.reduce("max", b.map("select", [finite, logits, low]), [1], True)
+    top = b.map("select", [b.map("eq", [top, low]), b.const(0, dtypes.float32), top])
+    shifted = b.cast(b.map("sub", [logits, top]), dtypes.float64)
+    running = b.scan("add", b.map("select", [finite, b.map("exp", [shifted]), b.const(0, dtypes.float64)]), 1)
+    drawn = b.stream(draws, [b.const(rows, dtypes.int64)], (rows, samples), dtypes.float64)
+    return b.cast(b.host(_found_classes, [running, drawn], (rows, samples), dtypes.int64), output_dtype)
+
+
 @op("Multinomial(logits: T, num_samples: int32; seed: int = 0, seed2: int = 0, output_dtype: type = int64)"
     " -> output: output_dtype", T=REALS, output_dtype=_INTEGERS.with_default(dtypes.int64),
-    shape=_multinomial_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE,
+    shape=_multinomial_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE, lower=_lower_multinomial,
     samples=lambda rng, dtype: [([draw(rng, (2, 3), dtype), np.array(4, np.int32)], {"seed": 7, "output_dtype": one})
                                 for one in (dtypes.int32, dtypes.int64)])
 def _multinomial(logits, num_samples, seed, seed2, output_dtype, stream):
@@ -177,17 +232,14 @@ def _multinomial(logits, num_samples, seed, seed2, output_dtype, stream):
 def draw_classes(bits: Bits, logits: np.ndarray, samples: int, dtype: Any) -> np.ndarray:
     """For each row of unnormalised log-probabilities, `samples` classes."""
     rows, classes = logits.shape
-    draws = philox.unit_float64(bits.words(2 * rows * samples)).reshape(rows, samples)
+    draws = _class_draws(bits, rows, samples)
     finite = np.isfinite(logits)
     top = np.where(finite, logits, -np.inf).max(1, keepdims=True)
     running = np.zeros((rows, classes))
     with np.errstate(invalid="ignore"):
         np.exp((logits - np.where(np.isfinite(top), top, 0)).astype(np.float64), where=finite, out=running)
     np.cumsum(running, axis=1, out=running)
-    out = np.empty((rows, samples), dtype)
-    for row, drawn, result in zip(running, draws * running[:, -1:], out):
-        result[:] = row.searchsorted(drawn, side="right")
-    return out
+    return _found_classes(running, draws).astype(dtype)
 
 
 # -- public functions ----------------------------------------------------------------------------------------------

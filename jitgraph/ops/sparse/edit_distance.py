@@ -1,17 +1,19 @@
 """Levenshtein's distance between sequences in sparse tensors."""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from jitgraph import raw_ops as raw
+from jitgraph.declare.host_code import HostCode
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import shape_rules
 from jitgraph.graph.composite import SparseTensor, SparseTensorValue
 from jitgraph.graph.tensor import Tensor
-from jitgraph.ops.sparse.structure_ops import example, rank_of
+from jitgraph.ops.sparse.structure_ops import example, linear, rank_of
 
 
 def distances(pairs: list[tuple[list, list]]) -> np.ndarray:
@@ -39,6 +41,55 @@ def _padded(sequences: list[list]) -> tuple[np.ndarray, np.ndarray]:
     """Sequences of numbers below one another, filled up with 0, and their lengths."""
     lengths = np.array([len(s) for s in sequences])
     return np.array([[*s, *[0] * (lengths.max() - len(s))] for s in sequences], np.int64).reshape(len(sequences), -1), lengths
+
+
+# x0, x1: the elements of the sequences of a pair, from x2[g] and x3[g] on; y1: a row of the table of distances
+_LOOP = HostCode("edit_distances", ("i64", "i64", "i64", "i64", "i64", "i64"), """\
+def edit_distances(x0, x1, x2, x3, y0, y1, sizes, begin, end):
+    for g in range(begin, end):
+        first, second = x2[g], x3[g]
+        n, m = x2[g + 1] - first, x3[g + 1] - second
+        for j in range(m + 1):
+            y1[j] = j
+        for i in range(n):
+            element, corner, left = x0[first + i], y1[0], i + 1
+            y1[0] = left
+            for j in range(m):
+                replaced = corner
+                if element != x1[second + j]:
+                    replaced = corner + 1
+                corner = y1[j + 1]
+                left = smaller(smaller(left, corner) + 1, replaced)
+                y1[j + 1] = left
+        y0[g] = y1[m]
+    return 0
+""")
+
+
+def _of_sorted(guess: tuple, truth: tuple, sizes: np.ndarray) -> tuple | None:
+    """(distances, lengths of the guesses, lengths of the truths) for all rows of a tensor of `sizes`, of (indices, integers) in
+    order; None for others, and where it is not compiled."""
+    if guess[1].dtype.kind not in "iu" or not 0 < math.prod(sizes.tolist()) < 1 << 40:
+        return None
+    total, elements, starts = math.prod(sizes.tolist()), [], []
+    for indices, values in (guess, truth):
+        rows = indices[:, :-1]
+        if indices.shape[1] != len(sizes) + 1 or len(indices) and not ((rows.min(0) >= 0).all() and (rows.max(0) < sizes).all()):
+            return None
+        place = linear(rows, sizes)
+        if (place[1:] < place[:-1]).any():
+            return None
+        elements.append(np.ascontiguousarray(values.astype(np.int64)))
+        starts.append(np.searchsorted(place, np.arange(total + 1)))
+    found, row = np.empty(total, np.int64), np.empty(len(elements[1]) + 1, np.int64)
+    if _LOOP(*elements, *starts, found, row, end=total) is None:
+        return None
+    return found, np.diff(starts[0]), np.diff(starts[1])
+
+
+def _normalized(steps: np.ndarray, guesses: np.ndarray, truths: np.ndarray) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        return np.where(truths > 0, steps / truths.astype(np.float32), np.where(guesses > 0, np.float32(np.inf), np.float32(0)))
 
 
 def _sequences(indices: np.ndarray, values: np.ndarray, numbers: dict) -> dict:
@@ -69,7 +120,12 @@ def _edit_distance(hypothesis_indices, hypothesis_values, hypothesis_shape, trut
     if len(hypothesis_shape) != len(truth_shape):
         raise invalid(f"truth_shape and hypothesis_shape must have the same number of elements, got {len(truth_shape)} "
                       f"and {len(hypothesis_shape)}")
-    found = np.zeros(np.maximum(hypothesis_shape, truth_shape)[:-1].astype(int), np.float32)
+    sizes = np.maximum(hypothesis_shape, truth_shape)[:-1].astype(int)
+    fast = _of_sorted((hypothesis_indices, hypothesis_values), (truth_indices, truth_values), sizes)
+    if fast is not None:
+        steps = fast[0].astype(np.float32)
+        return (_normalized(steps, *fast[1:]) if normalize else steps).reshape(sizes)
+    found = np.zeros(sizes, np.float32)
     numbers: dict = {}
     guesses = _sequences(hypothesis_indices, hypothesis_values, numbers)
     truths = _sequences(truth_indices, truth_values, numbers)
