@@ -15,6 +15,7 @@ from jitgraph.declare.op import TypeSet, op
 from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.ops.linalg import linalg_gradients
+from jitgraph.ops.linalg.one_thread import on_one_thread
 
 _T = TypeSet(dtypes.float64, dtypes.float32, dtypes.float16, dtypes.complex64, dtypes.complex128)
 _ALONE = 32             # rows from which a matrix is worth a call of its own
@@ -113,6 +114,7 @@ def _system_samples(rng, dtype):
 @op("Cholesky(input: T) -> output: T", T=_T, shape=_square_shape, host=True, checks=True, grad=linalg_gradients.cholesky,
     samples=_positive_samples,
     gradient_differs="of symmetric matrices, whose elements cannot be moved one at a time; see tests/ops/recorded")
+@on_one_thread
 def cholesky(input):
     """The lower triangular L with ``L L^H = input``; only the lower triangle of the input is read."""
     _check_square(input)
@@ -137,6 +139,7 @@ def _cholesky_of_one(matrix: np.ndarray) -> np.ndarray:
 @op("CholeskyGrad(l: T, grad: T) -> output: T", T=TypeSet(dtypes.float16, dtypes.float32, dtypes.float64), host=True,
     shape=lambda c: shape_rules.merge(_square(c.shapes[0]), _square(c.shapes[1])),
     samples=lambda rng, dtype: [[np.tril(_positive(rng, (3, 3), dtype)), np.tril(draw(rng, (3, 3), dtype))]])
+@on_one_thread
 def _cholesky_grad(l, grad):
     """The gradient of Cholesky from its output `l` and the gradient of that."""
     factor, middle = _wide(l), np.tril(np.swapaxes(_wide(l), -1, -2) @ _wide(grad))
@@ -165,6 +168,7 @@ def _rectangles(rng, dtype):
 @op("Qr(input: T; full_matrices: bool = False) -> q: T, r: T", T=_T, shape=_qr_shape, host=True, grad=linalg_gradients.qr,
     samples=lambda rng, dtype: [([x], {"full_matrices": full}) for x in _rectangles(rng, dtype)[:2]
                                 for full in (False, True) if dtype.kind != "c" and not (full and x.ndim == 2)])
+@on_one_thread
 def qr(input, full_matrices):
     """``input = q r`` with orthonormal columns of q and upper triangular r."""
     q, r = np.linalg.qr(_wide(input), mode="complete" if full_matrices else "reduced")
@@ -188,6 +192,7 @@ def _svd_shape(c: Any) -> Any:
     host=True, grad=linalg_gradients.svd,
     samples=lambda rng, dtype: [([x], {"compute_uv": uv}) for x in _rectangles(rng, dtype)
                                 for uv in (False, True) if not (uv and dtype.kind == "c")])
+@on_one_thread
 def _svd(input, compute_uv, full_matrices):
     """``input = u diag(s) v^H``; u and v are empty unless compute_uv."""
     try:
@@ -210,6 +215,7 @@ def _eigen_shape(c: Any) -> Any:
     checks=True, grad=linalg_gradients.self_adjoint_eig,
     samples=lambda rng, dtype: [(x, {"compute_v": v}) for x in _positive_samples(rng, dtype) for v in (True, False)
                                 if not (v and dtype.kind == "c")])
+@on_one_thread
 def _self_adjoint_eig(input, compute_v):
     """Eigenvalues in increasing order, and eigenvectors as columns (empty unless compute_v), from the lower triangle."""
     _check_square(input)
@@ -244,6 +250,7 @@ def _lu_shape(c: Any) -> Any:
 @op("Lu(input: T; output_idx_type: type = int32) -> lu: T, p: output_idx_type", T=_T, host=True, checks=True,
     output_idx_type=TypeSet(dtypes.int32, dtypes.int64, default=dtypes.int32), shape=_lu_shape,
     samples=_regular_samples)
+@on_one_thread
 def lu(input, output_idx_type):
     """L (unit diagonal) and U in one matrix, and the permutation: row i of the product is row p[i] of the input."""
     _check_square(input)
@@ -259,6 +266,7 @@ def lu(input, output_idx_type):
 
 @op("MatrixInverse(input: T; adjoint: bool = False) -> output: T", T=_T, shape=_square_shape, host=True, checks=True,
     grad=linalg_gradients.inverse, samples=_adjoint_samples)
+@on_one_thread
 def matrix_inverse(input, adjoint):
     """The inverse, or that of the adjoint."""
     _check_square(input)
@@ -271,6 +279,7 @@ def matrix_inverse(input, adjoint):
 
 @op("MatrixDeterminant(input: T) -> output: T", T=_T, shape=_batch_shape, host=True, grad=linalg_gradients.determinant,
     samples=_regular_samples)
+@on_one_thread
 def matrix_determinant(input):
     """The determinant."""
     _check_square(input)
@@ -279,6 +288,7 @@ def matrix_determinant(input):
 
 @op("LogMatrixDeterminant(input: T) -> sign: T, log_abs_determinant: T", T=_T, host=True,
     shape=lambda c: [_batch_shape(c)] * 2, grad=linalg_gradients.log_determinant, samples=_positive_samples)
+@on_one_thread
 def slogdet(input):
     """The sign (for complex matrices a number of absolute value 1) and the logarithm of the absolute determinant."""
     _check_square(input)
@@ -335,6 +345,7 @@ def _check_system(matrix: np.ndarray, rhs: np.ndarray) -> None:
 
 @op("MatrixSolve(matrix: T, rhs: T; adjoint: bool = False) -> output: T", T=_T, shape=_solution_shape, host=True,
     checks=True, grad=linalg_gradients.solve, samples=_system_samples)
+@on_one_thread
 def matrix_solve(matrix, rhs, adjoint):
     """The solution X of ``matrix X = rhs``, or of ``matrix^H X = rhs``."""
     _check_system(matrix, rhs)
@@ -351,6 +362,7 @@ def matrix_solve(matrix, rhs, adjoint):
     shape=_solution_shape, host=True, checks=True, grad=linalg_gradients.triangular_solve,
     samples=lambda rng, dtype: [(arrays, {**attrs, "lower": lower}) for arrays, attrs in _system_samples(rng, dtype)
                                 for lower in (True, False)])
+@on_one_thread
 def matrix_triangular_solve(matrix, rhs, lower, adjoint):
     """The solution of a triangular system; the other triangle of the matrix is not read."""
     import scipy.linalg

@@ -25,8 +25,7 @@ _UNITS = 'unit: string {"BYTE", "UTF8_CHAR"} = "BYTE"'
 def each(function: Callable[[Any], Any], array: np.ndarray, dtype: Any = object) -> np.ndarray:
     """`function` of each element, as an array of `dtype` of the same shape."""
     out = np.empty(array.size, dtype)
-    for k, item in enumerate(array.reshape(-1).tolist()):
-        out[k] = function(item)
+    out[:] = [function(item) for item in array.reshape(-1).tolist()]
     return out.reshape(array.shape)
 
 
@@ -57,10 +56,10 @@ def as_string(input, precision, scientific, shortest, width, fill):
     if kind == "b":
         return each(lambda value: b"true" if value else b"false", input)
     letter = "d" if kind in "iu" else "e" if scientific else "g" if shortest else "f"
-    form = f"%{fill}{width if width >= 0 else ''}{f'.{precision}' if precision >= 0 else ''}{letter}"
+    form = f"%{fill}{width if width >= 0 else ''}{f'.{precision}' if precision >= 0 else ''}{letter}".encode()
     if kind == "c":
-        return each(lambda value: f"({form % value.real},{form % value.imag})".encode(), input)
-    return each(lambda value: (form % value).encode(), input)
+        return each(lambda value: b"(%s,%s)" % (form % value.real, form % value.imag), input)
+    return each(form.__mod__, input)        # 0.12 us each, of which Python's formatting takes all: TensorFlow's time
 
 
 _INTEGER = re.compile(rb"\s*-?[0-9]+\s*\Z")
