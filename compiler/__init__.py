@@ -44,7 +44,7 @@ PASSES = [prune.prune, raise_frames.raise_frames, order.order, divide.divide, sp
 
 
 def compile(graph: Graph, fetches: Iterable[Tensor], targets: Iterable[Operation] = (),
-            feeds: Mapping[Tensor, tuple] | None = None, *, target: Target = CPU, until: str | None = None,
+            feeds: Mapping[Tensor, tuple[int, ...]] | None = None, *, target: Target = CPU, until: str | None = None,
             show: Callable[[str, Program], Any] | None = None,
             **fields: Any) -> Program:
     """Compiles one run signature of `graph`.

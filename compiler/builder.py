@@ -46,7 +46,7 @@ class Builder:
         self.chunks = tuning.chunks
         self.nodes: list[Node] = []
         self.users: dict[Value, list[Node]] = {}        # the nodes that were made of each value
-        self.known: dict = {}           # key -> the node, or the value, that was made first
+        self.known: dict[Any, Node | Value] = {}           # key -> the node, or the value, that was made first
         self.rules = rules(off)
         self._count = 0
         self.op: Operation | None = None
@@ -163,7 +163,7 @@ class Builder:
             return found
         return self.node(TRANSPOSE, [x], [(tuple(x.shape[p] for p in perm), x.dtype)], perm=perm).out
 
-    def common_shape(self, values: Iterable[Value]) -> tuple:
+    def common_shape(self, values: Iterable[Value]) -> sizes.Shape:
         """The shape of an element-by-element function of these values."""
         return broadcast_shapes([v.shape for v in values])
 
@@ -322,7 +322,7 @@ class Builder:
         before, after = zip((0, 0), *around, (0, 0))
         return self.pad(x, before, after)
 
-    def assemble(self, shape: Sequence[sizes.Dim], parts: list[tuple[Value, tuple]], fill: Value | None) -> Value:
+    def assemble(self, shape: Sequence[sizes.Dim], parts: list[tuple[Value, tuple[sizes.Dim, ...]]], fill: Value | None) -> Value:
         """A tensor of `shape` put together from (value, offset) parts; `fill` covers what they leave, None if nothing."""
         key = ("assemble", _key(shape), _key(fill), _key(parts))
         found = self._instead("node", key)

@@ -6,6 +6,7 @@ inputs, and what a loop does itself between two iterations, is settled here.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
+from typing import Any
 
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.constant_value import constant_value
@@ -14,12 +15,14 @@ from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
 from .loops.division import Division
-from .loops.expressions import Condition, through
+from .loops.expressions import Condition, ScalarFunction, through
 from .loops.scalar_loop import scalar_loop
 from .options import Options
 from .order import variable_of
 from .program import Program
 from .prune import Reached, needed_inputs, needed_variables
+
+Version = tuple[int | tuple[int, int], ...]      # number of outputs, then (version, mutations) of every function
 
 KNOWN_LIMIT = 64    # elements of a constant that a function is compiled for
 
@@ -35,7 +38,7 @@ def divided(op: Operation, outputs: frozenset[int] | None, options: Options) -> 
     ones for all plans that want the same."""
     key = op, outputs, frozenset(name for name in LoopCall.OPTIMISATIONS if not options.uses(name))
     known = op.graph.per_graph("divided", dict)
-    version = len(op.outputs), *((f.version, f.mutations) for f in bodies(op))
+    version: Version = len(op.outputs), *((f.version, f.mutations) for f in bodies(op))
     found = known.get(key)
     if found is None or found.version != version:
         found = known[key] = (LoopCall if op.type in LOOPS else ChoiceCall)(op, outputs, options, version)
@@ -58,7 +61,7 @@ class SubProgram:
         self.graph, self.fed = graph, list(fed)
         self.outputs = list(graph.outputs if outputs is None else outputs)
         places = {t: k + offset for k, t in enumerate(graph.inputs) if not is_state(t)}
-        self.direct: list = [places.get(through(t)) for t in self.outputs]
+        self.direct: list[Any] = [places.get(through(t)) for t in self.outputs]       # an int, or None
         self.fetches = list(dict.fromkeys(t for t, k in zip(self.outputs, self.direct) if k is None))
         self.effects = list(graph.control_outputs if effects is None else effects)
         needed = Reached(set(self.fed))
@@ -84,7 +87,7 @@ class Call:
     `programs`: the sub-programs.
     """
 
-    def __init__(self, op: Operation, outputs: frozenset[int] | None, version: tuple) -> None:
+    def __init__(self, op: Operation, outputs: frozenset[int] | None, version: Version) -> None:
         self.op, self.outputs, self.version = op, outputs, version
         self.by_value = inputs_by_value(op)
         self._needed = needed_inputs(op, outputs)
@@ -98,7 +101,7 @@ class Call:
 class ChoiceCall(Call):
     """If and Case, and a call, as the choice of one: one sub-program for each, for the outputs `used` (by number)."""
 
-    def __init__(self, op: Operation, outputs: frozenset[int] | None, options: Options, version: tuple) -> None:
+    def __init__(self, op: Operation, outputs: frozenset[int] | None, options: Options, version: Version) -> None:
         super().__init__(op, outputs, version)
         self.offset = first_argument(op)
         self.used = list(range(len(op.outputs))) if outputs is None else sorted(outputs)
@@ -117,7 +120,7 @@ class LoopCall(Call):
 
     OPTIMISATIONS = ("product_sums", "native_iterations", "scalar_loops")
 
-    def __init__(self, op: Operation, outputs: frozenset[int] | None, options: Options, version: tuple) -> None:
+    def __init__(self, op: Operation, outputs: frozenset[int] | None, options: Options, version: Version) -> None:
         super().__init__(op, outputs, version)
         cond, body = bodies(op)
         needed = needed_variables(cond, body, outputs)
@@ -138,20 +141,21 @@ class LoopCall(Call):
         self.copied = [k for k in self.by_value if k in kept and not self.invariant[k]
                        or variable_of(op.inputs[k]) is not None]
 
-    def _counters(self) -> list | None:
+    def _counters(self) -> list[tuple[int, ScalarFunction]] | None:
         """(variable, function that gives its next value) for the variables that say when the loop ends and what it takes; None
         where these are not mere scalar arithmetic, or something is changed in place."""
         division, condition = self.division, self.condition
         if condition.test is None or division.in_place or any(d is not None and not self.invariant[d] for _, d in self.sources):
             return None
-        found: dict = {}
+        found: dict[int, ScalarFunction] = {}
         wanted = self._changing(division.looked_at | condition.variables)
         while wanted - found.keys():
             k = min(wanted - found.keys())
             tensor = division.body.outputs[k]
-            found[k] = division.expressions.function(tensor)
-            if found[k] is None:
+            function = division.expressions.function(tensor)
+            if function is None:
                 return None
+            found[k] = function
             wanted |= self._changing(division.expressions.variables(tensor))
         return list(found.items())
 

@@ -10,7 +10,7 @@ as long as the units (groups and opaque nodes) stay free of cycles.  What may no
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import sizes
 from .ir import Node, Value
@@ -273,7 +273,7 @@ class _Fuser:
     def _fit(self, group: Group, node: Node) -> tuple[int, ...] | None:
         """The domain dimensions of `node` if it joined the group, None if it cannot."""
         shape = node.kind.domain(node)
-        dims: list = [-1 if is_one(d) else None for d in shape]
+        dims: list[Any] = [-1 if is_one(d) else None for d in shape]
         for source, runs in self._sources(node):
             if self.unit_of[source] != group.unit:
                 continue

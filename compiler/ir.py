@@ -79,7 +79,7 @@ class Node:
         return f"{self.outputs} = {self.kind}({', '.join(map(str, self.inputs))}) {shown}"
 
 
-def broadcast_shapes(shapes: Sequence[Sequence[sizes.Dim]]) -> tuple:
+def broadcast_shapes(shapes: Sequence[Sequence[sizes.Dim]]) -> sizes.Shape:
     """NumPy's broadcasting rule over known or symbolic sizes.  Raises ValueError where the sizes do not go together."""
     rank = max((len(s) for s in shapes), default=0)
     out = []
@@ -98,7 +98,7 @@ def broadcast_shapes(shapes: Sequence[Sequence[sizes.Dim]]) -> tuple:
     return tuple(out)
 
 
-def shape_key(shape: Iterable[sizes.Dim]) -> tuple:
+def shape_key(shape: Iterable[sizes.Dim]) -> tuple[sizes.Terms | int, ...]:
     return tuple(d.terms if isinstance(d, sizes.Size) else int(d) for d in shape)
 
 

@@ -34,8 +34,10 @@ from .specialize import MISUSED, Info, shape_error
 from .views import resolve
 
 if TYPE_CHECKING:
+    from jitgraph.graph.dtypes import DType
 
     from .program import Program
+    from .sizes import Shape
 
 
 def lower(program: Program) -> None:
@@ -388,13 +390,13 @@ def missing_feed(op: Operation) -> InvalidArgumentError:
                                           f"{name}{text}")
 
 
-def _flatten(results: Any) -> list:
+def _flatten(results: Any) -> list[Any]:
     if not isinstance(results, (tuple, list)):
         return [results]
     return [v for r in results for v in (r if isinstance(r, (tuple, list)) else (r,))]
 
 
-def _computation(op: Operation, outputs: list[tuple]) -> tuple | None:
+def _computation(op: Operation, outputs: list[tuple[Shape | None, DType]]) -> tuple[Any, ...] | None:
     """What operations have in common that give equal values for equal inputs; None for one that must run by itself."""
     opdef = op.opdef
     if opdef is None or not opdef.pure or any("tensor" in attr.kind or "func" in attr.kind for attr in opdef.attrs.values()):

@@ -9,6 +9,8 @@ import numpy as np
 
 from .machine_base import Machine
 
+Function = Callable[..., np.ndarray]        # function(machine, *arrays)
+
 
 class NumPyMachine(Machine):
     """Values are NumPy arrays (float32 or float64), or NumPy scalars. The meaning of every other make.
@@ -80,7 +82,7 @@ class NumPyMachine(Machine):
     def low(self, i: np.ndarray) -> np.ndarray:
         return i.astype(np.int32)
 
-    def rarely(self, test: Callable, slow: Callable, fast: np.ndarray, *xs: np.ndarray) -> np.ndarray:
+    def rarely(self, test: Function, slow: Function, fast: np.ndarray, *xs: np.ndarray) -> np.ndarray:
         where = np.asarray(test(self, *xs))
         if not where.any():
             return fast
@@ -92,7 +94,7 @@ class NumPyMachine(Machine):
         return np.asarray(values)[i]
 
 
-def evaluate(function: Callable, *arrays: np.ndarray, has_fma: bool = True) -> np.ndarray:
+def evaluate(function: Function, *arrays: np.ndarray, has_fma: bool = True) -> np.ndarray:
     """An elementary function of float arrays of one dtype (float32 or float64); gives their joint shape and dtype."""
     arrays = tuple(np.broadcast_arrays(*arrays))
     flat = [np.ravel(a) for a in arrays]  # NumPy's scalars would lack views as integers

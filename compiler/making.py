@@ -5,8 +5,8 @@ to take apart again belongs here (a Winograd convolution frames its images in an
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from jitgraph.declare import prim
 from jitgraph.graph import dtypes, errors
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from .builder import Builder
     from .ir import Node
 
+    Rule = Callable[..., Value | Node | None]       # rule(builder, *arguments of the method)
+
 Steps = Sequence[int]                           # from one window, or one tap, to the next, along rows and columns
 Around = Sequence[tuple[sizes.Dim, sizes.Dim]]  # (before, after): zeros around the rows and the columns
 
 
-def common_subexpressions(b: Builder, key: tuple) -> Node | Value | None:
+def common_subexpressions(b: Builder, key: tuple[Any, ...]) -> Node | Value | None:
     """What was made under the same key is there already."""
     return b.known.get(key)
 
@@ -39,7 +41,7 @@ def joined_reshapes(b: Builder, x: Value, shape: Sequence[sizes.Dim]) -> Value |
     return b.reshape(x.node.inputs[0], shape) if x.node.kind is RESHAPE else None
 
 
-def joined_transposes(b: Builder, x: Value, perm: tuple) -> Value | None:
+def joined_transposes(b: Builder, x: Value, perm: tuple[int, ...]) -> Value | None:
     """transpose(transpose(x)) -> transpose(x)"""
     if x.node.kind is not TRANSPOSE:
         return None
@@ -70,7 +72,7 @@ def late_broadcasts(b: Builder, name: str, args: list[Value]) -> Value | None:
     return b.broadcast(b.map(name, sources), shape)
 
 
-def partial_sums(b: Builder, op: str, x: Value, axes: tuple, shape: tuple, dtype: DType) -> Value | None:
+def partial_sums(b: Builder, op: str, x: Value, axes: tuple[int, ...], shape: sizes.Shape, dtype: DType) -> Value | None:
     """A long reduction over all axes, or over the first -> parts of it, and the reduction of these"""
     count = _parts(b, op, x, axes)
     if not count:
@@ -79,7 +81,7 @@ def partial_sums(b: Builder, op: str, x: Value, axes: tuple, shape: tuple, dtype
     return b.node(REDUCE, [parts], [(shape, dtype)], op=op, axes=(0,)).out
 
 
-def _parts(b: Builder, op: str, x: Value, axes: tuple) -> int:
+def _parts(b: Builder, op: str, x: Value, axes: tuple[int, ...]) -> int:
     """In how many parts a reduction is shared out, 0 for none: all that is reduced, or the axes that come first in
     memory where they are long and the rows few bytes of the whole."""
     if op in SEARCHES:
@@ -183,7 +185,7 @@ def _framed(b: Builder, x: Value, before: Sequence[sizes.Dim], covered: Sequence
     return b.pad_images(x, [(lo, c - lo - d) for c, lo, d in zip(covered, before, x.shape[1:3])])
 
 
-RULES = [
+RULES: list[tuple[str, str, Rule]] = [
     # optimisation, method of the Builder, rule
     ("common_subexpressions", "node", common_subexpressions),
     ("joined_views", "reshape", joined_reshapes),
@@ -198,9 +200,9 @@ RULES = [
 ]
 
 
-def rules(off: frozenset[str]) -> dict:
+def rules(off: frozenset[str]) -> dict[str, list[Rule]]:
     """{method: its rules}, without the optimisations that are `off`."""
-    found: dict = {}
+    found: dict[str, list[Rule]] = {}
     for optimisation, method, rule in RULES:
         if optimisation not in off:
             found.setdefault(method, []).append(rule)

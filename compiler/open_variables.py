@@ -74,7 +74,7 @@ def uninitialized(variable: Operation, op: Operation | None = None) -> OpError:
     return NotFoundError(None, op, f"Resource {container}/{name} does not exist: the variable is uninitialized. {advice}")
 
 
-def _reshaped(graph: Graph) -> set:
+def _reshaped(graph: Graph) -> set[tuple[str, str]]:
     """The keys of the variables that assignments of the graph, or of functions in it, may reshape."""
     while graph.outer_graph is not None:
         graph = graph.outer_graph
@@ -86,7 +86,7 @@ def _reshaped(graph: Graph) -> set:
     return found
 
 
-def _look(graph: Graph, seen: dict, found: set) -> None:
+def _look(graph: Graph, seen: dict[Graph, int], found: set[tuple[str, str]]) -> None:
     """Looks at the operations that came since the last time, which `seen` tells for each graph."""
     start = seen.get(graph, 0)
     if start == graph.version:

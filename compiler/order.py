@@ -50,7 +50,7 @@ def _through_queues(ops: Sequence[Operation]) -> Iterator[tuple[Operation, Opera
     The former comes first: its waiting for room is left to the end of the run (`waits_for_room`), so that neither waits for
     the other for ever.
     """
-    takes: dict[tuple, list[Operation]] = {}
+    takes: dict[tuple[str, str], list[Operation]] = {}
     for op in ops:
         if op.opdef is not None and op.opdef.moves == "out":
             takes.setdefault(_queue_of(op), []).append(op)
@@ -68,7 +68,7 @@ def waits_for_room(sequence: Sequence[Operation]) -> set[Operation]:
     return {put for put, take in _through_queues(sequence) if place[put] < place[take]}
 
 
-def _queue_of(op: Operation) -> tuple:
+def _queue_of(op: Operation) -> tuple[str, str]:
     source = op.inputs[0].op
     while source.type == "Identity":
         source = source.inputs[0].op

@@ -45,7 +45,7 @@ class HostStep:
     """A call on the host between native stretches: inputs and outputs by slot, with the views that it sees."""
 
     node: Node
-    inputs: list[tuple]         # (slot, shape, strides, offset) in elements
+    inputs: list[tuple[int, sizes.Shape, list[sizes.Dim], sizes.Dim]]         # (slot, shape, strides, offset) in elements
     outputs: list[int]          # slots
     used: frozenset[int] = frozenset()  # numbers of the outputs that something uses
     call: ChoiceCall | LoopCall | None = None   # of an operation that calls functions: its sub-programs for these outputs
@@ -72,7 +72,7 @@ class CopyStep:
 class Layout:
     slots: list[Slot] = field(default_factory=list)
     steps: list[Any] = field(default_factory=list)  # (Kernel, [slot per param]) for the host's kernels, and the steps above
-    results: dict[Tensor, tuple[int, tuple]] = field(default_factory=dict)      # tensor -> (slot, shape)
+    results: dict[Tensor, tuple[int, sizes.Shape]] = field(default_factory=dict)      # tensor -> (slot, shape)
 
 
 def place(program: Program) -> None:

@@ -34,8 +34,8 @@ class Program:
     graph: Graph
     fetches: list[Tensor]                   # tensors
     targets: list[Operation]                # operations
-    feeds: dict[Tensor, tuple]              # tensor -> shape
-    variable_shapes: dict[Operation, tuple | None] = field(default_factory=dict)
+    feeds: dict[Tensor, tuple[int, ...]]    # tensor -> shape
+    variable_shapes: dict[Operation, tuple[int, ...] | None] = field(default_factory=dict)
     known: dict[Tensor, Any] = field(default_factory=dict)
     sized: dict[Tensor, Any] = field(default_factory=dict)      # tensor -> its present value
     contrary: tuple[Tensor, ...] = ()

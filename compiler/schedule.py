@@ -30,11 +30,11 @@ def schedule(program: Program) -> None:
 class KernelBuilder:
     """The loop nest of a group; its members add their statements (`primitives.Fused.state`)."""
 
-    def __init__(self, group: Group, stored: set, options: Options):
+    def __init__(self, group: Group, stored: set[Value], options: Options):
         self.group, self.stored, self.options = group, stored, options
         self.kernel = Kernel(_kind(group, options), [], nodes=list(group.members))
         self.names: dict[Value, str] = {}
-        self.loads: dict[tuple, str] = {}
+        self.loads: dict[tuple[Any, ...], str] = {}
         self.params: dict[Value, int] = {}
         self.body: list[Statement] = []
 
@@ -84,7 +84,7 @@ class KernelBuilder:
             statement.level = "row"
 
     # operands --------------------------------------------------------------------------------------------------
-    def arguments(self, node: Node) -> tuple:
+    def arguments(self, node: Node) -> tuple[str, ...]:
         """The names of the elements that a member takes of its inputs."""
         return tuple(self._operand(node, value, dims) for value, dims in node.kind.dims_of_inputs(node, self.group.dims[node]))
 
@@ -114,7 +114,7 @@ class KernelBuilder:
             self.names[base] = name
         return self.names[base]
 
-    def _iota(self, node: Node, base: Value, runs: list, offset: sizes.Dim) -> str:
+    def _iota(self, node: Node, base: Value, runs: list[sizes.Dim], offset: sizes.Dim) -> str:
         key = ("iota", tuple(sizes.source(s) for s in runs), sizes.source(offset), base.dtype.name)
         if key not in self.loads:
             index = self.load_index(node, dict(enumerate(runs)), offset)
@@ -125,16 +125,16 @@ class KernelBuilder:
             self.loads[key] = index
         return self.loads[key]
 
-    def load_index(self, node: Node, strides: dict, offset: sizes.Dim = 0) -> str:
+    def load_index(self, node: Node, strides: dict[int, sizes.Dim], offset: sizes.Dim = 0) -> str:
         """The name of offset + sum(strides[d] * index along domain dimension d)."""
         name = self._name()
         full = [strides.get(d, 0) for d in range(len(self.group.domain))]
         self.add("index", node, name=name, dtype="i64", access=Access(-1, full, offset))
         return name
 
-    def strides(self, dims: Iterable[int | None], strides: Iterable[sizes.Dim]) -> list:
+    def strides(self, dims: Iterable[int | None], strides: Iterable[sizes.Dim]) -> list[sizes.Dim]:
         """Strides per domain dimension, from strides per dimension of a value."""
-        out: list = [0] * len(self.group.domain)
+        out: list[sizes.Dim] = [0] * len(self.group.domain)
         for d, s in zip(dims, strides):
             if d is not None and d >= 0:
                 out[d] = out[d] + s

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Container
+from typing import Any
 
 from jitgraph import environment
 from jitgraph.graph.operation import Operation
@@ -20,7 +21,10 @@ from .program import Program
 
 WORDS = ("graph", "plan", "kernels", "times", "cache")
 
-_recorded: list[dict] | None = None
+Description = dict[str, Any]        # of a program, as plain values
+Fact = dict[str, Any]               # what the runtime knows of a kernel
+
+_recorded: list[Description] | None = None
 
 
 def wanted() -> frozenset[str]:
@@ -34,13 +38,13 @@ def record() -> None:
     _recorded = []
 
 
-def recorded() -> list[dict]:
+def recorded() -> list[Description]:
     """The descriptions kept since `record`, one for each distinct signature."""
     distinct = {(d["title"], len(d["nodes"]), len(d["kernels"])): d for d in _recorded or []}
     return list(distinct.values())
 
 
-def observe(program: Program, fact: Callable[[Kernel], dict]) -> None:
+def observe(program: Program, fact: Callable[[Kernel], Fact]) -> None:
     """Called for every compiled program: keeps or prints its description where somebody asked for it.
 
     `fact(kernel)` gives what the runtime knows: a dict with origin, compile_ms, reason, grain, parallel.
@@ -55,12 +59,12 @@ def observe(program: Program, fact: Callable[[Kernel], dict]) -> None:
         print(text(description, words, program), file=sys.stderr)
 
 
-def describe(program: Program, fact: Callable[[Kernel], dict]) -> dict:
+def describe(program: Program, fact: Callable[[Kernel], Fact]) -> Description:
     """Everything about one compiled program as a dictionary of plain values."""
     launched = [step for step in program.layout.steps if isinstance(step, (tuple, DeviceStep))]
     shown = [_kernel(step.kernel, {"origin": step.target.name}) if isinstance(step, DeviceStep) else _kernel(step[0], fact(step[0]))
              for step in launched]
-    steps: list[dict] = []
+    steps: list[dict[str, Any]] = []
     number = 0
     for step in program.layout.steps:
         if isinstance(step, (tuple, DeviceStep)):
@@ -95,7 +99,7 @@ def _site(op: Operation) -> str:
     return f"{os.path.basename(op.site[0])}:{op.site[1]}" if op is not None and op.site else ""
 
 
-def _node(program: Program, op: Operation) -> dict:
+def _node(program: Program, op: Operation) -> dict[str, Any]:
     info = program.infos.get(op.outputs[0]) if op.outputs else None
     inputs = [t.op.name if t.value_index == 0 else t.name for t in op.inputs] + ["^" + c.name for c in op.control_inputs]
     return {"name": op.name, "type": op.type, "inputs": inputs, "shape": "" if info is None else str(list(info.shape)),
@@ -113,7 +117,7 @@ def _peak(program: Program) -> int:
                 for k in range(len(program.layout.steps))), default=0)
 
 
-def _kernel(kernel: Kernel, fact: dict) -> dict:
+def _kernel(kernel: Kernel, fact: Fact) -> dict[str, Any]:
     reads = [p.name for p in kernel.params if p.use != "out"]
     writes = [p.name for p in kernel.params if p.use != "in"]
     ops = {n.op.name: n.op for n in kernel.nodes if n.op is not None}
@@ -139,7 +143,7 @@ def _commented(lines: list[tuple[str, str]]) -> str:
     return "\n".join(f"{line:<{width}}  # {note}" if note else line for line, note in lines)
 
 
-def text(description: dict, wanted: Container[str], program: Program) -> str:
+def text(description: Description, wanted: Container[str], program: Program) -> str:
     """A description as text: the parts named in `wanted` (graph, plan, kernels, times, cache)."""
     d = description
     out = [f"== {d['title']}: {len(d['nodes'])} ops, {len(d['kernels'])} kernels, {d['total_bytes']} bytes moved, "

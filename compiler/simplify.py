@@ -164,7 +164,7 @@ def _source(value: Value) -> Node:
     return value.node
 
 
-def inserted(kind: Kind, inputs: list[Value], like: Value, nodes: list[Node], user: Node, shape: tuple | None = None,
+def inserted(kind: Kind, inputs: list[Value], like: Value, nodes: list[Node], user: Node, shape: sizes.Shape | None = None,
              **attrs: Any) -> Value:
     """The value of a new node that runs right before `user`.  Its shape and dtype are those of `like`, its shape `shape` if that
     is given."""

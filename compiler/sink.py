@@ -69,7 +69,7 @@ class _Sinker:
             if not self.users[n.out]:
                 self._remove(home, n)
 
-    def _gather(self, home: Group, node: Node, chain: list, sources: dict) -> bool:
+    def _gather(self, home: Group, node: Node, chain: list[Node], sources: dict[Value, int]) -> bool:
         """Adds to `chain` what of `home` it needs, and to `sources` what that is made of and lies in memory in any case."""
         for value in node.inputs:
             base = resolve(value)[0]
@@ -89,7 +89,7 @@ class _Sinker:
                 sources[base] = min(sizes.count(base.shape), sizes.count(value.shape))
         return True
 
-    def _is_kept(self, home: Group, value: Value, chain: list) -> bool:
+    def _is_kept(self, home: Group, value: Value, chain: list[Node]) -> bool:
         """Whether a value made in `home` is written there in any case."""
         if value in self.outputs:
             return True
@@ -102,7 +102,7 @@ class _Sinker:
                 return True
         return False
 
-    def _pays(self, chain: list, homes: list, sources: dict) -> bool:
+    def _pays(self, chain: list[Node], homes: list[Group], sources: dict[Value, int]) -> bool:
         """Whether reading the sources moves fewer bytes than writing the value of chain[0], for which a line of the cache is
         read and written, and reading it; where all that stays in the cache, a few instructions are more than that saves."""
         value = chain[0].out
@@ -115,7 +115,7 @@ class _Sinker:
             then += sum(size * _width(source) for source, size in sources.items() if source not in read)
         return then < now
 
-    def _joined(self, target: Group, value: Value, chain: list) -> Group | None:
+    def _joined(self, target: Group, value: Value, chain: list[Node]) -> Group | None:
         """`target` with the nodes that make `value` before its first user; None if that cannot be."""
         seen = set()
         for user in self.users[value]:
@@ -135,7 +135,7 @@ class _Sinker:
         trial.dims = {**target.dims, **dict.fromkeys(chain, dims)}
         return trial if trial.admits() else None
 
-    def _exchange(self, target: Group, chain: list) -> None:
+    def _exchange(self, target: Group, chain: list[Node]) -> None:
         """Puts copies of `chain`, among the members of `target`, in its place."""
         copies: dict[Node, Node] = {}
         for node in chain:

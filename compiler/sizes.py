@@ -19,14 +19,16 @@ import numpy as np
 
 Dim = Union[int, "Size"]
 Shape = tuple[Dim, ...]
-Terms = tuple  # ((monomial, coefficient), ...), sorted; a monomial is a sorted tuple of atoms
+Atom = tuple[Any, ...]                          # ("sym", name), or ("div", terms, terms)
+Monomial = tuple[Atom, ...]                     # sorted
+Terms = tuple[tuple[Monomial, int], ...]        # (monomial, coefficient), sorted
 
 
-def _terms_of(x: Dim) -> dict:
+def _terms_of(x: Dim) -> dict[Monomial, int]:
     return dict(x.terms) if isinstance(x, Size) else ({(): x} if x else {})
 
 
-def _monomial_key(item: tuple) -> tuple[int, str]:
+def _monomial_key(item: tuple[Monomial, int]) -> tuple[int, str]:
     return (len(item[0]), repr(item[0]))
 
 
@@ -35,7 +37,7 @@ class SizeSpace:
 
     def __init__(self) -> None:
         self.symbols: dict[str, int] = {}
-        self.guards: dict[tuple, bool] = {}
+        self.guards: dict[tuple[str, Terms | int], bool] = {}
         self._by_hint: dict[int, Size] = {}
 
     def symbol(self, hint: int) -> Dim:
@@ -78,7 +80,7 @@ class Size:
         self.terms, self.hint, self.space, self.is_settled = terms, hint, space, False
 
     # arithmetic ------------------------------------------------------------------------------------------------
-    def _make(self, terms: dict, hint: int) -> Dim:
+    def _make(self, terms: dict[Monomial, int], hint: int) -> Dim:
         terms = {m: c for m, c in terms.items() if c}
         if not terms:
             return 0
@@ -110,7 +112,7 @@ class Size:
     def __mul__(self, other: Dim) -> Dim:
         if not isinstance(other, (int, Size)):
             return _with_number(self, other, "__mul__")
-        terms: dict = {}
+        terms: dict[Monomial, int] = {}
         for m1, c1 in self.terms:
             for m2, c2 in _terms_of(other).items():
                 m = tuple(sorted(m1 + m2, key=repr))
@@ -262,7 +264,7 @@ def same(a: Dim, b: Dim) -> bool:
     return not isinstance(b, Size) and a == b
 
 
-def settled(shape: Iterable[Dim]) -> tuple:
+def settled(shape: Iterable[Dim]) -> Shape:
     """The shape with sizes of 2 or more, in every run that the plan is for, and numbers."""
     return tuple([d if not isinstance(d, Size) or d.is_settled or d._settle() else d.__index__() for d in shape])
 
@@ -313,7 +315,7 @@ def terms_source(terms: Terms | int) -> str:
     return " + ".join(parts) if parts else "0"
 
 
-def _atom_source(atom: tuple) -> str:
+def _atom_source(atom: Atom) -> str:
     if atom[0] == "sym":
         return atom[1]
     _, a, b = atom

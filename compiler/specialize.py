@@ -37,7 +37,7 @@ class Info(NamedTuple):
     """What is known of a tensor before the run: dtype, shape (int or Size per dimension), perhaps its value."""
 
     dtype: Any
-    shape: tuple
+    shape: sizes.Shape
     value: Any = None           # ndarray; dtype object where it holds symbolic sizes
 
 
@@ -100,7 +100,7 @@ class _Specializer:
         others, and what these need.  Else there would be a segment for each, though they do not wait for one another."""
         program, rest = self.program, set(self.program.rest)
         free, ends, pins = self._free()
-        wanted: set = set()
+        wanted: set[Operation] = set()
         waiting = [*ends, *(t.op for t in pins if t.op in free)]
         while waiting:
             op = waiting.pop()
@@ -116,11 +116,11 @@ class _Specializer:
         program.rest = [op for op in program.rest if op in rest]
         program.pins = list(dict.fromkeys([*program.pins, *(t for t in pins if t.op not in rest)]))
 
-    def _free(self) -> tuple[set, list, list]:
+    def _free(self) -> tuple[set[Operation], list[Operation], list[Tensor]]:
         """Of the rest: the operations that may run now and whose shapes are known already, with the dynamic ones that need
         nothing else; the latter alone; the pins of those that wait for nothing but the values of small integers."""
         rest, free, ends, pins = set(self.program.rest), set(), [], []
-        written: set = set()
+        written: set[Operation | Tensor] = set()
         for op in self.program.rest:
             touched = dict(touched_variables(op))
             written.update(variable for variable, writes in touched.items() if writes)
@@ -211,7 +211,7 @@ class _Specializer:
                 self._note(tensor, Info(tensor.dtype.base_dtype, self._settled(op, inputs, shape)))
         return ok
 
-    def _settled(self, op: Operation, infos: Sequence[Info | None], shape: Sequence[Any]) -> tuple:
+    def _settled(self, op: Operation, infos: Sequence[Info | None], shape: Sequence[Any]) -> sizes.Shape:
         """A shape of known and symbolic sizes.  Raises InvalidArgumentError where one is negative."""
         shape = sizes.settled(shape)
         least = min((d for d in shape if not isinstance(d, sizes.Size)), default=0)
@@ -261,7 +261,7 @@ class _Specializer:
         present, value = self.program.variable_shapes.get(variable), self.infos.get(op.inputs[1])
         return present is None or value is None or tuple(value.shape) != tuple(present)
 
-    def _infer(self, op: Operation, infos: Sequence[Info | None]) -> list:
+    def _infer(self, op: Operation, infos: Sequence[Info | None]) -> list[Sequence[Any] | None]:
         if op.opdef is None:
             raise InvalidArgumentError(None, op, f"Op type not registered '{op.type}' (node '{op.name}')")
         assert self.program.doubted is not None
@@ -332,7 +332,7 @@ class _Specializer:
                    or t.dtype.is_integer for s, t in zip(shapes, op.outputs))
 
 
-def contradicted(ops: Iterable[Operation], feeds: Iterable[Tensor], contrary: Iterable[Tensor]) -> set:
+def contradicted(ops: Iterable[Operation], feeds: Iterable[Tensor], contrary: Iterable[Tensor]) -> set[Tensor]:
     """The tensors whose stated shapes need not hold: they follow from values that the graph knows and that are fed
     otherwise, ``tf.ones([tf.shape(x)[0], 3])`` where the size is fed."""
     found = {t for t in feeds if t.dtype.is_integer and not _is_placeholder(t.op) and partial_value(t) is not None}
@@ -353,7 +353,7 @@ def _is_placeholder(op: Operation) -> bool:
     return op.opdef is not None and op.opdef.placeholder
 
 
-def apply_rule(op: Operation, infos: Sequence[Info | None]) -> list:
+def apply_rule(op: Operation, infos: Sequence[Info | None]) -> list[Sequence[Any] | None]:
     """The shapes of an operation's outputs by its shape rule, from the `Info` of its inputs.  Raises InvalidArgumentError."""
     try:
         result = op.opdef.shape(_Context(op, infos))
@@ -362,7 +362,7 @@ def apply_rule(op: Operation, infos: Sequence[Info | None]) -> list:
     return result if type(result) is list else [result] * len(op.outputs)
 
 
-def _merged(shape: Sequence[Any] | None, static: tuple | None) -> Sequence[Any] | None:
+def _merged(shape: Sequence[Any] | None, static: tuple[int | None, ...] | None) -> Sequence[Any] | None:
     """A rule's answer, completed by what the graph knows (set_shape)."""
     if shape is None:
         return static
@@ -385,14 +385,14 @@ def _wrapped(value: np.ndarray, limits: np.iinfo) -> np.ndarray:
     return wrapped
 
 
-def _object_array(items: list) -> np.ndarray:
+def _object_array(items: list[Any]) -> np.ndarray:
     out = np.empty(len(items), dtype=object)
     for k, item in enumerate(items):
         out[k] = item
     return out
 
 
-def check_shapes(op: Operation, arrays: Iterable[Any]) -> list:
+def check_shapes(op: Operation, arrays: Iterable[Any]) -> list[Sequence[Any] | None]:
     """What the shape rule of an operation says of its outputs for these values, None where it says nothing or compiling does
     not ask it.  Raises InvalidArgumentError if it refuses them, as compiling does.
 
@@ -401,7 +401,7 @@ def check_shapes(op: Operation, arrays: Iterable[Any]) -> list:
     return [None] * len(op.outputs) if op.opdef is not None and op.opdef.dynamic else told_shapes(op, arrays)
 
 
-def told_shapes(op: Operation, arrays: Iterable[Any]) -> list:
+def told_shapes(op: Operation, arrays: Iterable[Any]) -> list[Sequence[Any] | None]:
     """The same of any operation."""
     opdef = op.opdef
     if opdef is None or opdef.shape is None or opdef.calls:

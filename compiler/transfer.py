@@ -7,6 +7,7 @@ writes a part of a buffer needs the rest of it beside it, so that is copied, too
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from .place import CopyStep, DeviceStep, HostStep, Layout
 from .program import Program
@@ -23,7 +24,7 @@ def transfer(program: Program) -> None:
 class _Transfer:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.steps: list = []
+        self.steps: list[Any] = []
         self.valid = {k: {HOST} if slot.kind in ("feed", "const", "size", "variable") else set()
                       for k, slot in enumerate(layout.slots)}
         self.variables = [k for k, slot in enumerate(layout.slots) if slot.kind == "variable"]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from jitgraph.control.frames.structure import FRAME_OPS, sources_of
 from jitgraph.graph import dtypes
+from jitgraph.graph.operation import Operation
 
 from .divide import LoopCall
 from .fuse import Group
@@ -43,7 +44,7 @@ def _raise_frames(program: Program) -> str | None:
 
 
 def _order(program: Program) -> str | None:
-    seen: set = set()
+    seen: set[Operation] = set()
     members = set(program.ops)
     for op in program.ops:
         for t in op.inputs:

@@ -16,7 +16,7 @@ def is_one(d: sizes.Dim) -> bool:
     return not isinstance(d, sizes.Size) and d == 1
 
 
-def unit_reshape(source: tuple, shape: tuple) -> list[int] | None:
+def unit_reshape(source: sizes.Shape, shape: sizes.Shape) -> list[int] | None:
     """For a reshape that only adds or drops dimensions of size 1: the dimension of `shape` that each dimension of
     `source` becomes (-1 for those of size 1).  None for any other reshape."""
     kept = [i for i, d in enumerate(shape) if not is_one(d)]
@@ -41,9 +41,9 @@ def trace(value: Value) -> tuple[Value, list[int]]:
     return value, dims
 
 
-def contiguous(shape: Sequence[sizes.Dim]) -> list:
+def contiguous(shape: Sequence[sizes.Dim]) -> list[sizes.Dim]:
     """Row-major strides, in elements."""
-    strides: list = [1] * len(shape)
+    strides: list[sizes.Dim] = [1] * len(shape)
     for k in range(len(shape) - 2, -1, -1):
         strides[k] = strides[k + 1] * shape[k + 1]
     return strides

@@ -46,6 +46,6 @@ def products(covered: Any, taps: Any) -> Any:
     return sizes.product(d // (SIZE + 1 - t) * SIZE for d, t in zip(covered, taps))
 
 
-def covered(size: Any, taps: Any) -> list:
+def covered(size: Any, taps: Any) -> list[Any]:
     """Rows and columns of results that whole tiles cover."""
     return [(d + SIZE - t) // (SIZE + 1 - t) * (SIZE + 1 - t) for d, t in zip(size, taps)]

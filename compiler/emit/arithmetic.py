@@ -5,29 +5,27 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Any
 
 from llvmlite import ir
 
 from .instruction import Instruction, is_float, is_signed, of_same
 
-if TYPE_CHECKING:
-    pass
-
 
 def instructions() -> dict[str, Instruction]:
     """The names of this arithmetic in kernels; all but the first two take two numbers of one type, which they also give."""
-    binary: dict[str, tuple] = {"ipow": (_power,), "maximum": (_extreme, True), "minimum": (_extreme, False),
-              "max_step": (_extreme_step, True), "min_step": (_extreme_step, False),
-              "max_step_beside": (_extreme_beside, True), "min_step_beside": (_extreme_beside, False),
-              "sum_step": (_reassociated, "add"), "product_step": (_reassociated, "mul"),
-              "floor_div": (_divided, "floor_div"), "trunc_div": (_divided, "trunc_div"),
-              "floor_mod": (_remainder, "floor_mod"), "trunc_mod": (_divided, "trunc_mod"), "fmod": (_remainder, "fmod")}
+    binary: dict[str, tuple[Any, ...]] = {
+        "ipow": (_power,), "maximum": (_extreme, True), "minimum": (_extreme, False),
+        "max_step": (_extreme_step, True), "min_step": (_extreme_step, False),
+        "max_step_beside": (_extreme_beside, True), "min_step_beside": (_extreme_beside, False),
+        "sum_step": (_reassociated, "add"), "product_step": (_reassociated, "mul"),
+        "floor_div": (_divided, "floor_div"), "trunc_div": (_divided, "trunc_div"),
+        "floor_mod": (_remainder, "floor_mod"), "trunc_mod": (_divided, "trunc_mod"), "fmod": (_remainder, "fmod")}
     return {"iabs": of_same(1)(_absolute), "isign": of_same(1)(_sign),
             **{name: of_same(2)(functools.partial(_with, write, extra)) for name, (write, *extra) in binary.items()}}
 
 
-def _with(write: Callable[..., ir.Value], extra: list, builder: ir.IRBuilder, code: str, a: ir.Value, b: ir.Value) -> ir.Value:
+def _with(write: Callable[..., ir.Value], extra: list[Any], builder: ir.IRBuilder, code: str, a: ir.Value, b: ir.Value) -> ir.Value:
     return write(builder, code, a, b, *extra)
 
 

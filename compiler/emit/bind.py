@@ -6,6 +6,7 @@ holds for these sizes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from .. import sizes
 
@@ -23,7 +24,7 @@ class Numbers:
     def compile(self, symbols: Iterable[str]) -> Callable[..., tuple[int, ...]]:
         """A function of the symbols that returns the tuple of all numbers."""
         text = f"def dims({', '.join(symbols)}):\n    return ({''.join(s + ', ' for s in self.sources)})"
-        scope: dict = {}
+        scope: dict[str, Any] = {}
         exec(text, scope)
         return scope["dims"]
 
@@ -32,6 +33,6 @@ def compile_guards(space: sizes.SizeSpace) -> Callable[..., bool]:
     """A function of the symbols: True where every question the passes asked has the same answer."""
     checks = [f"{s} >= 2" for s in space.symbols] + space.guard_source()
     text = f"def valid({', '.join(space.symbols)}):\n    return {' and '.join(checks) or 'True'}"
-    scope: dict = {}
+    scope: dict[str, Any] = {}
     exec(text, scope)
     return scope["valid"]

@@ -31,7 +31,7 @@ def call(builder: ir.IRBuilder, what: str, code: str, *args: Any) -> None:
     call_outlined(builder, f"{what}_block_{code}", list(args), write, small=True)
 
 
-def _write(what: str, vectors: Vectors, sides: list, rows: Word, columns: Word) -> None:
+def _write(what: str, vectors: Vectors, sides: list[Sequence[ir.Value]], rows: Word, columns: Word) -> None:
     """`sides`: (array, at, step) of the source, if there is one, and of the target."""
     b, lanes = vectors.b, vectors.lanes
     whole = columns // lanes * lanes

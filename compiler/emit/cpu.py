@@ -42,7 +42,7 @@ def emit(kernel: Kernel, options: Options = STANDARD) -> Kernel:
     return kernel
 
 
-def _work(kernel: Kernel) -> tuple:
+def _work(kernel: Kernel) -> tuple[sizes.Dim, tuple[float, sizes.Dim]]:
     """Number of items that threads share out, and the rough cost of one in nanoseconds."""
     outer = [loop.size for loop in kernel.loops if loop.role == "outer"]
     work = sum(6 if s.prim in ELEMENTARY else 1 for s in kernel.body if s.kind != "scalar") * 0.12

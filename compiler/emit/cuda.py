@@ -100,7 +100,7 @@ class CUDAEmitter(Emitter):
         self.head = Text()      # before the loops: where the thread is, shared memory
         self.late = self._late()
 
-    def _late(self) -> set:
+    def _late(self) -> set[str]:
         """Values that stem from buffers the kernel also writes: not to be loaded by threads that have no item."""
         late: set[str] = set()
         for s in self.kernel.body:

@@ -13,6 +13,7 @@ import functools
 import re
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import Any
 
 from jitgraph.installing import advice
 
@@ -129,7 +130,7 @@ def numba_cuda() -> SimpleNamespace:
     return SimpleNamespace(compiler=compiler, types=types, nvvm=nvvm)
 
 
-def _argument_types(kernel: Kernel) -> list:
+def _argument_types(kernel: Kernel) -> list[Any]:
     return [*(numba_type(code + "*") for code in memory_codes(kernel)), numba_type("i64*"), numba_type("i64*")]
 
 
@@ -139,7 +140,7 @@ def _renamed(ptx: str, symbol: str, name: str) -> str:
     return "\n".join(lines).replace(symbol, name) + "\n"
 
 
-def _resources(log: str) -> dict:
+def _resources(log: str) -> dict[str, int]:
     """What nvJitLink's log says: registers, bytes of shared memory, of stack, and of registers spilled to it."""
     def number(pattern: str) -> int:
         return max((int(n) for n in re.findall(pattern, log)), default=0)

@@ -16,11 +16,11 @@ A fold combines lane i with lane i ^ 16, then i ^ 8, ... i ^ 1: a fixed order, s
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..kernel import CODES
-from .instruction import Instruction, Write, is_float, numba_intrinsic, type_names
+from .instruction import Codegen, Instruction, Write, is_float, numba_intrinsic, type_names
 
 if TYPE_CHECKING:
     from llvmlite import ir
@@ -32,7 +32,7 @@ POSITIONS = {"thread_index": "tid", "thread_count": "ntid", "block_index": "ctai
 
 
 @functools.cache
-def namespace() -> dict:
+def namespace() -> dict[str, Any]:
     """Everything that a kernel's text may name, for Numba on CUDA."""
     from . import intrinsics
 
@@ -58,7 +58,7 @@ def _for_floats(write: Write, otherwise: Instruction) -> Instruction:
     return Instruction(2, typed)
 
 
-def _float_operations() -> dict:
+def _float_operations() -> dict[str, Write]:
     """Replaced: llvm.maximum, which NVVM does not know; frem, which it expands inexactly; and sums that LLVM may reorder
     or contract, since on a GPU each thread adds up few terms and the same bits as in the simulator are worth more."""
     def fmod(builder: ir.IRBuilder, a: ir.Value, b: ir.Value) -> ir.Value:
@@ -114,7 +114,7 @@ def _call(builder: ir.IRBuilder, name: str, result: ir.Type, arguments: Sequence
     return builder.call(function, arguments)
 
 
-def _positions() -> dict:
+def _positions() -> dict[str, Any]:
     """Where a thread is, how it waits for the others of its block, and how it reports what failed."""
     from llvmlite import ir
     from numba.core import types
@@ -122,7 +122,7 @@ def _positions() -> dict:
 
     def position(register: str) -> Any:
         @intrinsic
-        def read(typingctx: Any) -> tuple[Any, Callable]:
+        def read(typingctx: Any) -> tuple[Any, Codegen]:
             def write(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
                 value = _call(builder, f"llvm.nvvm.read.ptx.sreg.{register}.x", ir.IntType(32), [])
                 return builder.zext(value, ir.IntType(64))
@@ -130,14 +130,14 @@ def _positions() -> dict:
         return read
 
     @intrinsic
-    def barrier(typingctx: Any) -> tuple[Any, Callable]:
+    def barrier(typingctx: Any) -> tuple[Any, Codegen]:
         def write(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
             _call(builder, "llvm.nvvm.barrier0", ir.VoidType(), [])
             return context.get_dummy_value()
         return types.none(), write
 
     @intrinsic
-    def report(typingctx: Any, error: Any, bits: Any) -> tuple[Any, Callable]:
+    def report(typingctx: Any, error: Any, bits: Any) -> tuple[Any, Codegen]:
         def write(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
             builder.atomic_rmw("or", *args, "monotonic")
             return context.get_dummy_value()
@@ -147,7 +147,7 @@ def _positions() -> dict:
     return {**found, "barrier": barrier, "report": report}
 
 
-def _shared() -> dict:
+def _shared() -> dict[str, Any]:
     """shared_CODE(n): a pointer to n elements of the block's shared memory; every call in a kernel is another array."""
     from llvmlite import ir
     from numba.core import types
@@ -155,7 +155,7 @@ def _shared() -> dict:
 
     def shared(ty: Any, code: str) -> Any:
         @intrinsic(prefer_literal=True)
-        def allocate(typingctx: Any, count: Any) -> tuple[Any, Callable]:
+        def allocate(typingctx: Any, count: Any) -> tuple[Any, Codegen]:
             def write(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
                 module, kind = builder.module, context.get_data_type(ty)
                 array = ir.ArrayType(kind, count.literal_value)
@@ -191,7 +191,7 @@ def _shuffled(builder: ir.IRBuilder, value: ir.Value, distance: int) -> ir.Value
     return builder.trunc(bits, kind) if kind.width < 32 else bits
 
 
-def _folds() -> dict:
+def _folds() -> dict[str, Any]:
     """fold_PRIM and fold_argmax, fold_argmin."""
     from numba.core import types
     from numba.core.extending import intrinsic
@@ -203,7 +203,7 @@ def _folds() -> dict:
 
     def fold(prim: str) -> Any:
         @intrinsic
-        def folded(typingctx: Any, x: Any) -> tuple[Any, Callable]:
+        def folded(typingctx: Any, x: Any) -> tuple[Any, Codegen]:
             def write(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
                 (value,) = args
                 for distance in distances:
@@ -214,7 +214,7 @@ def _folds() -> dict:
 
     def fold_place(prim: str) -> Any:
         @intrinsic
-        def folded(typingctx: Any, x: Any, at: Any) -> tuple[Any, Callable]:
+        def folded(typingctx: Any, x: Any, at: Any) -> tuple[Any, Codegen]:
             def write(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
                 value, place = args
                 for distance in distances:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 
 Write = Callable[..., Any]          # write(builder, *values) -> the value
+WriteTyped = Callable[..., Any]     # write(builder, code, *values) -> the value
+Codegen = Callable[[Any, "ir.IRBuilder", Any, Sequence[Any]], Any]     # (context, builder, signature, arguments) -> the value
 Typed = Callable[..., tuple[str, Write] | None]
 
 
@@ -42,9 +44,9 @@ class Form(Protocol):
         """What the name stands for."""
 
 
-def of_same(arity: int) -> Callable[[Callable], Instruction]:
+def of_same(arity: int) -> Callable[[WriteTyped], Instruction]:
     """Makes write(builder, code, *values) an instruction on arguments of one type, which it also gives."""
-    def made(write: Callable) -> Instruction:
+    def made(write: WriteTyped) -> Instruction:
         def typed(*codes: str) -> tuple[str, Write] | None:
             return (codes[0], functools.partial(_with_code, write, codes[0])) if len(set(codes)) == 1 else None
 
@@ -53,7 +55,7 @@ def of_same(arity: int) -> Callable[[Callable], Instruction]:
     return made
 
 
-def _with_code(write: Callable, code: str, builder: ir.IRBuilder, *values: Any) -> Any:
+def _with_code(write: WriteTyped, code: str, builder: ir.IRBuilder, *values: Any) -> Any:
     return write(builder, code, *values)
 
 
@@ -84,7 +86,7 @@ def numba_intrinsic(instruction: Instruction) -> Any:
     """An instruction as an intrinsic of Numba's."""
     from numba.core.extending import intrinsic
 
-    def typed(*types: Any) -> tuple[Any, Callable] | None:
+    def typed(*types: Any) -> tuple[Any, Codegen] | None:
         codes = tuple(code_of(ty) for ty in types)
         found = None if None in codes else instruction.typed(*codes)
         if found is None:
@@ -131,5 +133,5 @@ def code_of(ty: Any) -> str | None:
 
 
 @functools.cache
-def _codes_of_types() -> dict:
+def _codes_of_types() -> dict[Any, str]:
     return {numba_type(code): code for code in _numba_names()}

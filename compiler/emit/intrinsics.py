@@ -57,7 +57,7 @@ def elementary_instructions(**facts: bool) -> dict[str, Instruction]:
             for name, function in {**elementary.FUNCTIONS, **FLOAT_FUNCTIONS}.items()}
 
 
-def elementary_instruction(function: Callable, **facts: bool) -> Instruction:
+def elementary_instruction(function: Callable[..., Any], **facts: bool) -> Instruction:
     """`function(m, *args)` of a machine; its instructions stand in the caller itself: no inlining threshold can keep a
     loop scalar."""
     def write(builder: ir.IRBuilder, *values: ir.Value) -> ir.Value:
@@ -70,7 +70,7 @@ def elementary_instruction(function: Callable, **facts: bool) -> Instruction:
     return Instruction(len(inspect.signature(function).parameters) - 1, typed)
 
 
-def _limits() -> dict:
+def _limits() -> dict[str, Instruction]:
     """The smallest and largest value of every type, as functions without arguments, and infinity like a value."""
     found = {}
     for code in CODES.values():
@@ -80,7 +80,7 @@ def _limits() -> dict:
     return found
 
 
-def _choices() -> dict:
+def _choices() -> dict[str, Instruction]:
     """Choosing between two values, the opposite of a truth value, infinity in the type of a value, bits seen as another type."""
     def select(condition: str, a: str, b: str) -> tuple[str, Write] | None:
         return (a, lambda builder, *values: builder.select(*values)) if (condition, a) == ("b1", b) else None
@@ -102,7 +102,7 @@ def _bits(code: str) -> tuple[str, Write] | None:
     return kind, lambda builder, x: builder.bitcast(x, llvm_type(kind))
 
 
-def _index_arithmetic() -> dict:
+def _index_arithmetic() -> dict[str, Instruction]:
     """On places and sizes, which are int64 and not negative where it matters."""
     of_two = fixed("i64", "i64", "i64")
 
@@ -123,7 +123,7 @@ def _index_arithmetic() -> dict:
 GEMM_ARGUMENTS = "address ta tb m n k a a_at lda b b_at ldb c c_at ldc".split()
 
 
-def _blas() -> dict:
+def _blas() -> dict[str, Instruction]:
     """gemm_f32 and gemm_f64: a call of cblas_?gemm (32-bit integers) through its address, row-major, C = A B."""
     from llvmlite import ir
 
@@ -144,7 +144,7 @@ def _blas() -> dict:
     return {f"gemm_{code}": gemm(code) for code in ("f32", "f64")}
 
 
-def _memory() -> dict:
+def _memory() -> dict[str, Instruction]:
     """Scalars passed in the sizes argument, and numbers at an address, which need not be a multiple of their size."""
     codes = CODES.values()
     return {**{f"scalar_{code}": fixed(code, "i64*", "i64")(functools.partial(_read_scalar, code)) for code in codes},

@@ -31,7 +31,7 @@ def compile_by_numba(source: str, name: str, codes: list[str], symbol: str, form
 
 
 def _library(source: str, name: str, codes: list[str], symbol: str, forms: Iterable[Form]) -> Any:
-    space: dict = {**type_names(), **{n: numba_intrinsic(i) for n, i in names(forms).items() if n in source}}
+    space: dict[str, Any] = {**type_names(), **{n: numba_intrinsic(i) for n, i in names(forms).items() if n in source}}
     exec(compile(source, f"<jitgraph kernel {name}>", "exec"), space)
     arguments = [*(numba_type(code + "*") for code in codes), numba_type("i64*"), types.int64, types.int64]
     flags: Any = compiler.Flags()

@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from llvmlite import ir
 
 
-def call_outlined(builder: ir.IRBuilder, name: str, arguments: list, write: Callable[[ir.IRBuilder, tuple], Any],
-                  small: bool = False, result: ir.Type | None = None) -> ir.Value:
+def call_outlined(builder: ir.IRBuilder, name: str, arguments: list[Any],
+                  write: Callable[[ir.IRBuilder, tuple[ir.Value, ...]], Any], small: bool = False,
+                  result: ir.Type | None = None) -> ir.Value:
     """Calls the function `name` of the module with values, words or integers; write(builder, parameters) writes it where it
     is not there yet, and returns what it returns, of type `result`.  `small`: its loops are neither unrolled nor widened."""
     from llvmlite import ir
@@ -31,7 +32,7 @@ def call_outlined(builder: ir.IRBuilder, name: str, arguments: list, write: Call
     return builder.call(function, arguments)
 
 
-def declared(module: ir.Module, name: str, result: ir.Type, arguments: list) -> ir.Value:
+def declared(module: ir.Module, name: str, result: ir.Type, arguments: list[ir.Type]) -> ir.Value:
     """An instruction or a C function that the module calls by its name, of these types."""
     from llvmlite import ir
 

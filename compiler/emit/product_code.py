@@ -121,7 +121,8 @@ class _Writer:
                     b.store(b.load(self._element(self.right, start + i * leading + t)),
                             self._element(panel, into + t * BLOCK + i))
 
-    def _dense_rows(self, tall: ir.Value, at: Word, row: Word, rows: Word, k0: Word, terms: Word) -> tuple:
+    def _dense_rows(self, tall: ir.Value, at: Word, row: Word, rows: Word, k0: Word,
+                    terms: Word) -> tuple[ir.Value, Word, Word, Word]:
         """(buffer, start, step between rows, step between terms) of L's rows for a tile: copied, or where they lie."""
         b, leading, form = self.b, self.size["left_leading"], self.form
         along = self.size["left_along"].is_equal(1)

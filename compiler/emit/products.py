@@ -57,7 +57,7 @@ def emit(node: Node) -> Kernel:
     return text.kernel([left[0], right[0]], batch * blocks * strips, (0.01, work))
 
 
-def _factor(value: Value, flag: bool, first: bool) -> tuple:
+def _factor(value: Value, flag: bool, first: bool) -> tuple[sizes.Dim, sizes.Dim, sizes.Dim, int]:
     """(offset, batch step, leading dimension, whether the terms of a sum lie next to each other) of a factor."""
     _, offset, batch, leading, transposed = matrix_view(value)
     return offset, batch, leading, int((flag == transposed) == first)
@@ -69,7 +69,7 @@ def _even(rows: sizes.Dim) -> sizes.Dim:
     return ((rows + blocks - 1) // blocks + TILE_ROWS - 1) // TILE_ROWS * TILE_ROWS
 
 
-def _cut(rows: sizes.Dim, columns: sizes.Dim, batch: sizes.Dim, strip: int) -> tuple:
+def _cut(rows: sizes.Dim, columns: sizes.Dim, batch: sizes.Dim, strip: int) -> tuple[int, sizes.Dim]:
     """(columns of a strip, rows of a block): strips as wide as `strip`, so that rows are seldom copied, but enough items."""
     while True:
         strips = (columns + strip - 1) // strip * batch

@@ -17,7 +17,7 @@ COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 CALLS = ELEMENTARY | {"sqrt", "rsqrt", "floor", "ceil", "rint", "trunc", "sign", "select"}
 
 
-def expression(s: Statement, types: dict) -> str:
+def expression(s: Statement, types: dict[str, str]) -> str:
     """The right-hand side for an `op` statement; `types` gives the dtype code of every name."""
     prim, args, code = s.prim, s.args, s.dtype
     kinds = [types[a] for a in args]

@@ -132,7 +132,7 @@ def _by_value(kernel: Kernel, name: str, value: Value) -> str:
     return f"{name} = scalar_{code}(sizes, {len(kernel.sizes) - 1})"
 
 
-def _statements(step: Any, names: dict, kernel: Kernel, once: list[str]) -> list[str]:
+def _statements(step: Any, names: dict[Value, str], kernel: Kernel, once: list[str]) -> list[str]:
     """The lines that compute a step's results; its constants go to `once`."""
     lines = []
     types = {names[v]: CODES[v.dtype.name] for v in step.inputs}

@@ -29,6 +29,10 @@ import numpy as np
 from ..kernel import CODES
 from .cuda_intrinsics import FOLDS, WARP
 
+Moment = tuple[int, int, int]               # block, thread, number of barriers that it has passed
+Request = tuple[Any, ...]                   # name, line, arguments
+Thread = Generator[Request, Any, None]      # a thread asks for what needs others, and gets the answer
+
 TYPES = {code: np.dtype(name) for name, code in CODES.items()}
 LANES = np.arange(WARP)
 
@@ -87,7 +91,7 @@ def _generator_code(source: str) -> CodeType:
 
 
 @functools.cache
-def _functions() -> dict:
+def _functions() -> dict[str, Callable[..., Any]]:
     """Functions that are computed for many lanes at once, by a machine."""
     from .. import elementary
     from .intrinsics import FLOAT_FUNCTIONS
@@ -96,7 +100,7 @@ def _functions() -> dict:
 
 
 @functools.cache
-def meetings() -> frozenset:
+def meetings() -> frozenset[str]:
     """Names of functions for which threads stop: to meet others, or to be computed together."""
     folds = {f"fold_{prim}" for prim in (*FOLDS, "argmax", "argmin")}
     return frozenset({"barrier", *folds, *_functions()})
@@ -126,8 +130,8 @@ class Pointer:
         if not array.flags.c_contiguous:
             raise ValueError(f"{name} is not contiguous")
         self.array, self.name, self.at = array.reshape(-1), name, at
-        self.written: dict = {}         # element: who wrote it last
-        self.read: dict = {}            # element: who has read it since
+        self.written: dict[int, Moment] = {}             # element: who wrote it last
+        self.read: dict[int, set[Moment]] = {}           # element: who has read it since
 
     def _place(self, index: int, verb: str) -> int:
         if not 0 <= index < self.array.size:
@@ -183,11 +187,12 @@ class Grid:
     def shuffled(self, numbers: Iterable[int]) -> list[int]:
         return list(numbers) if self.random is None else list(self.random.permutation(list(numbers)))
 
-    def names(self) -> dict:
+    def names(self) -> dict[str, Callable[..., Any]]:
         """The names whose meaning depends on which thread asks."""
         at = self.at
-        found = {"thread_index": lambda: at.thread, "thread_count": lambda: self.threads,
-                 "block_index": lambda: at.block, "block_count": lambda: self.blocks, "report": _report}
+        found: dict[str, Callable[..., Any]] = {
+            "thread_index": lambda: at.thread, "thread_count": lambda: self.threads,
+            "block_index": lambda: at.block, "block_count": lambda: self.blocks, "report": _report}
         shared = {f"shared_{code}": functools.partial(self._allocate, t) for code, t in TYPES.items() if code != "b1"}
         return {**found, **shared}
 
@@ -211,12 +216,12 @@ def _report(error: np.ndarray, bits: int) -> None:
 class _Block:
     """The threads of one block: generators, what each waits for, and what it is to be answered."""
 
-    def __init__(self, grid: Grid, index: int, start: Callable[[], Generator]) -> None:
+    def __init__(self, grid: Grid, index: int, start: Callable[[], Thread]) -> None:
         self.grid, self.index, self.epoch = grid, int(index), 0
-        self.shared: tuple = ([], [0] * grid.threads)      # arrays; how many each thread asked for
+        self.shared: tuple[list[Pointer], list[int]] = ([], [0] * grid.threads)     # arrays; how many each thread asked for
         self.threads = [start() for _ in range(grid.threads)]
-        self.requests: list = [None] * grid.threads         # None once the thread has ended
-        self.answers: list = [None] * grid.threads
+        self.requests: list[Any] = [None] * grid.threads    # a Request each, None once the thread has ended
+        self.answers: list[Any] = [None] * grid.threads
 
     def run(self) -> None:
         ready = set(range(self.grid.threads))
@@ -275,7 +280,7 @@ class _Block:
             return f"thread {t} has ended"
         return f"thread {t} waits in line: {self._line(self.requests[t][1])}"
 
-    def _pass_barrier(self) -> set:
+    def _pass_barrier(self) -> set[int]:
         """All threads, where they wait at one barrier; none, where all have ended."""
         places = {r and r[1] for r in self.requests}
         if places == {None}:
@@ -298,7 +303,7 @@ def _line_of(error: BaseException) -> int:
     return line
 
 
-def _compute(function: Callable, arguments: Sequence[tuple]) -> np.ndarray:
+def _compute(function: Callable[..., np.ndarray], arguments: Sequence[tuple[Any, ...]]) -> np.ndarray:
     from ..machine import NumPyMachine
 
     return function(NumPyMachine(), *(np.array(column) for column in zip(*arguments)))
@@ -308,7 +313,7 @@ _COMBINE = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.mini
             "or": np.logical_or}
 
 
-def _fold(prim: str, arguments: Sequence[tuple]) -> list:
+def _fold(prim: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
     """What each lane gets from a fold: lane i combined with i ^ 16, then i ^ 8, ... i ^ 1."""
     values, *places = (np.array(column) for column in zip(*arguments))
     distance = WARP // 2
@@ -352,20 +357,21 @@ def _cast(dtype: np.dtype) -> Callable[[Any], Any]:
     return lambda x: np.asarray(x).astype(dtype)[()]
 
 
-def namespace(grid: Grid) -> dict:
+def namespace(grid: Grid) -> dict[str, Callable[..., Any]]:
     """Everything that a kernel's text may name, but `meetings`, for scalars of NumPy."""
     return {**_scalar_names(), **grid.names()}
 
 
 @functools.cache
-def _scalar_names() -> dict:
-    names = {"select": lambda c, a, b: a if c else b, "not_": np.logical_not, "inf": lambda x: x.dtype.type(np.inf),
-             "outside": lambda index, limit: int(not 0 <= index < limit),
-             "inside": lambda index, limit: index if 0 <= index < limit else 0,
-             "quotient": lambda a, b: a // b, "smaller": min, "iabs": np.abs, "isign": np.sign, "ipow": _power,
-             "maximum": np.maximum, "minimum": np.minimum, "max_step": np.fmax, "min_step": np.fmin,
-             "sum_step": np.add, "product_step": np.multiply,
-             "fmod": functools.partial(_modulo, what="fmod"), "floor_mod": functools.partial(_modulo, what="floor_mod")}
+def _scalar_names() -> dict[str, Callable[..., Any]]:
+    names: dict[str, Callable[..., Any]] = {
+        "select": lambda c, a, b: a if c else b, "not_": np.logical_not, "inf": lambda x: x.dtype.type(np.inf),
+        "outside": lambda index, limit: int(not 0 <= index < limit),
+        "inside": lambda index, limit: index if 0 <= index < limit else 0,
+        "quotient": lambda a, b: a // b, "smaller": min, "iabs": np.abs, "isign": np.sign, "ipow": _power,
+        "maximum": np.maximum, "minimum": np.minimum, "max_step": np.fmax, "min_step": np.fmin,
+        "sum_step": np.add, "product_step": np.multiply,
+        "fmod": functools.partial(_modulo, what="fmod"), "floor_mod": functools.partial(_modulo, what="floor_mod")}
     for what in ("floor_div", "trunc_div", "trunc_mod"):
         names[what] = functools.partial(_divided, what=what)
     for code, dtype in TYPES.items():

@@ -59,7 +59,7 @@ def cut(code: str, rows: int | None, columns: int) -> list[tuple[int, int, int]]
     known only when the kernel runs."""
     lanes = lane_count(code)
     vectors = -(-columns // lanes)
-    best: tuple = (float("inf"), 0, 0)
+    best: tuple[float, int, int] = (float("inf"), 0, 0)
     for v in range(1, min(vectors, 6) + 1):
         for r in range(1, min(rows or 14, 14) + 1):
             if (r + 1) * v + 1 > cpu_features.vector_registers() - 1:
@@ -83,7 +83,7 @@ def _argument_names(tile: Tile) -> list[str]:
     return ["x", "x_at", "x_step", "w", "w_at", "y", "y_at", "y_step", *loops]
 
 
-def call(builder: ir.IRBuilder, tile: Tile, args: list) -> None:
+def call(builder: ir.IRBuilder, tile: Tile, args: list[Any]) -> None:
     """Calls a tile with values, words or integers, in the order of its arguments."""
     def write(inner: ir.IRBuilder, given: Sequence[ir.Value]) -> None:
         _Writer(tile, inner, dict(zip(_argument_names(tile), given))).write()
@@ -118,7 +118,7 @@ class _Writer:
                     value = b.fadd(self._load(row, v), value)
                 self._store(row, v, value)
 
-    def _loop(self, level: int, x_at: ir.Value, w_at: ir.Value, sums: list) -> list:
+    def _loop(self, level: int, x_at: ir.Value, w_at: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
         """The loops from `level` inwards; returns the accumulators after them."""
         if level == self.tile.depth:
             return self._step(x_at, w_at, sums)
@@ -141,7 +141,7 @@ class _Writer:
         b.position_at_end(after)
         return inner
 
-    def _step(self, x_at: ir.Value, w_at: ir.Value, sums: list) -> list:
+    def _step(self, x_at: ir.Value, w_at: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
         tile, b = self.tile, self.b
         row = b.gep(self.w, [w_at])
         weights = [self._load(row, v) for v in range(tile.vectors)]
@@ -153,7 +153,7 @@ class _Writer:
                 made.append(b.call(self.fma, [factor, weights[v], sums[r * tile.vectors + v]]))
         return made
 
-    def _part(self, row: ir.Value, v: int) -> tuple:
+    def _part(self, row: ir.Value, v: int) -> tuple[ir.Value, ir.Value | None]:
         """The place of vector v of a row, and which of its columns are valid where they are not all."""
         tile = self.tile
         place = self.vectors.place(row, self.i64(v * tile.lanes))

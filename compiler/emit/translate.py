@@ -96,16 +96,16 @@ class _Translator:
         self.b = ir.IRBuilder(function.append_basic_block("start"))
         with self.b.goto_block(self.entry):
             self.b.branch(self.b.function.blocks[1])
-        self.loops: list[tuple] = []        # (block for continue, block for break) of the loops around
+        self.loops: list[tuple[ir.Block, ir.Block]] = []      # (block for continue, block for break) of the loops around
 
     # statements ------------------------------------------------------------------------------------------------
-    def block(self, statements: list) -> None:
+    def block(self, statements: list[ast.stmt]) -> None:
         for statement in statements:
             if self.b.block.is_terminated:          # after a break or a return
                 return
             self._method("stmt", statement)(statement)
 
-    def _method(self, prefix: str, node: Any) -> Callable:
+    def _method(self, prefix: str, node: Any) -> Callable[[Any], Any]:
         method = getattr(self, f"{prefix}_{type(node).__name__}", None)
         if method is None:
             raise Untranslatable(type(node).__name__)
@@ -231,7 +231,7 @@ class _Translator:
         place, code = self._element(node)
         return Typed(code, self.b.load(place))
 
-    def _element(self, node: ast.Subscript) -> tuple:
+    def _element(self, node: ast.Subscript) -> tuple[ir.Value, str]:
         array = self.expression(node.value)
         if not array.code.endswith("*"):
             raise Untranslatable(ast.unparse(node))
@@ -382,5 +382,5 @@ _ON_FLOATS = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv
 _ON_INTEGERS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
 _ON_BITS = {ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor"}
 _SHIFTS = (ast.LShift, ast.RShift)
-_ON_LITERALS: dict = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b,
-                      ast.Mod: lambda a, b: a % b}
+_ON_LITERALS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b, ast.Mod: lambda a, b: a % b}

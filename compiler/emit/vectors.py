@@ -63,6 +63,6 @@ class Vectors:
         else:
             self._masked("store", self.ir.VoidType(), [value, place, self.ir.IntType(32)(self.align), mask])
 
-    def _masked(self, what: str, result: ir.Type, arguments: list) -> ir.Value:
+    def _masked(self, what: str, result: ir.Type, arguments: list[ir.Value]) -> ir.Value:
         name = f"llvm.masked.{what}.v{self.lanes}{self.code}.p0"
         return self.b.call(declared(self.b.module, name, result, [a.type for a in arguments]), arguments)

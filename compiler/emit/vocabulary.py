@@ -19,6 +19,6 @@ def names(forms: Iterable[Form]) -> dict[str, Instruction]:
     return {**namespace(), **{form.name: form.instruction() for form in forms}}
 
 
-def forms_from(written: Iterable[list]) -> list[Form]:
+def forms_from(written: Iterable[list[Any]]) -> list[Form]:
     """The forms that a list [name of the class, fields ...] each tells, as JSON carries them."""
     return [FORMS[name](*fields) for name, *fields in written]

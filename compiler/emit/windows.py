@@ -7,7 +7,7 @@ mind a value twice) and, where that would count, a truth value says that it is n
 from __future__ import annotations
 
 from .. import sizes
-from ..ir import Node
+from ..ir import Node, Value
 from ..kernel import Kernel
 from ..tuning import CPU
 from .kernel_text import KernelText
@@ -19,7 +19,7 @@ class _Windows(KernelText):
     `height`, `width`: of the images; `rows`, `pixels`: how many windows there are; all of them text.
     """
 
-    def __init__(self, node: Node, name: str, inputs: list, image: tuple, outputs: tuple):
+    def __init__(self, node: Node, name: str, inputs: list[Value], image: sizes.Shape, outputs: sizes.Shape):
         super().__init__(node, name)
         self.inputs = inputs
         self.taps, self.strides, self.before = (node.attrs[k] for k in ("taps", "strides", "before"))
@@ -62,7 +62,7 @@ class _Windows(KernelText):
             found.append((name, f"{name}_in"))
         return found
 
-    def count(self, indent: int, taps: list) -> None:
+    def count(self, indent: int, taps: list[tuple[int, str, str]]) -> None:
         """Lines that set `count` to the number of taps inside."""
         conditions = [condition for _, _, condition in taps]
         if not any(conditions):

@@ -81,7 +81,7 @@ class _Writer:
         bits = b.bitcast(b.fcmp_unordered("uno", wrong, wrong), vectors.bits)
         return b.zext(b.icmp_unsigned("!=", bits, vectors.bits(0)), llvm_type("i64"))
 
-    def _along(self, size: int, values: list) -> list:
+    def _along(self, size: int, values: list[ir.Value]) -> list[ir.Value]:
         """The transformation along one axis; `size`: rows or columns outside of the transformed tile."""
         from .. import winograd_matrices as matrices  # few programs need fractions
 
@@ -89,7 +89,7 @@ class _Writer:
             return self._gathered(matrices.result(size), values)
         return self._spread(matrices.pixels() if self.form.kind == "pixels" else matrices.weights(size), values)
 
-    def _spread(self, matrix: Matrix, values: list) -> list:
+    def _spread(self, matrix: Matrix, values: list[ir.Value]) -> list[ir.Value]:
         """matrix @ values, SIZE results: those for points q and -q are sum and difference of even and odd powers."""
         found = [self._sum(zip(matrix[0], values))]
         for k in (1, 3):
@@ -100,7 +100,7 @@ class _Writer:
             found += [self._sum([(1, base), (sign * factor, other)]) for sign in (1, -1)]
         return [*found, self._sum(zip(matrix[5], values))]
 
-    def _gathered(self, matrix: Matrix, values: list) -> list:
+    def _gathered(self, matrix: Matrix, values: list[ir.Value]) -> list[ir.Value]:
         """matrix @ values, of SIZE values: those for points q and -q are needed as their sum and their difference."""
         b, (first, p, minus_p, q, minus_q, last) = self.b, values
         pairs = [(b.fadd(p, minus_p), b.fadd(q, minus_q)), (b.fsub(p, minus_p), b.fsub(q, minus_q))]

@@ -129,7 +129,7 @@ class Division:
         shape = tensor._shape
         if shape is not None and None not in shape:
             return np.zeros(shape, tensor.dtype.as_numpy_dtype)
-        given: dict = {}
+        given: dict[Tensor, tuple[bool, int]] = {}
         seen, pending = {tensor}, [tensor]
         while pending:
             one = pending.pop()
@@ -254,9 +254,9 @@ class Division:
             stack.extend(op.outputs[0]._consumers)
         return True
 
-    def _changing(self) -> list:
+    def _changing(self) -> list[Operation]:
         """The operations that change something in place and may be done after the body."""
-        found: list = []
+        found: list[Operation] = []
         for op in self.operations:
             if not self._apart(op):
                 continue

@@ -14,6 +14,8 @@ from ..builder import Builder
 from ..primitives.elementwise import MAP
 from ..primitives.memory import INPUT
 
+ScalarFunction = Callable[[Sequence[Any], Sequence[Any]], Any]       # (variables, fed values so far) -> value
+
 LONGEST = 20        # nodes; a longer expression is left to a plan
 
 
@@ -25,7 +27,7 @@ class Condition:
     """
 
     def __init__(self, graph: FunctionGraph, invariant: Iterable[bool]) -> None:
-        self.fixed: list = []
+        self.fixed: list[Tensor] = []
         self._invariant = {t for t, constant in zip(graph.inputs, invariant) if constant and not is_state(t)}
         self._expressions = Expressions(graph, self._fix)
         self.test = None if graph.control_outputs else self._expressions.function(graph.outputs[0])
@@ -94,14 +96,14 @@ class Expressions:
     def __init__(self, graph: FunctionGraph, fix: Callable[[Tensor], bool] = lambda tensor: False) -> None:
         self.places = {t: k for k, t in enumerate(graph.inputs) if not is_state(t)}
         self.names = {t: f"v[{k}]" for t, k in self.places.items()}
-        self.scope: dict = {}
+        self.scope: dict[str, Any] = {}
         self.fix = fix              # a way out for what is not an expression: whether it gave the tensor a name
 
     def add_fed(self, tensor: Tensor, number: int) -> None:
         """Tensor `tensor` is element `number` of the fed ones."""
         self.names[tensor] = f"f[{number}]"
 
-    def function(self, tensor: Tensor) -> Callable[[Sequence, Sequence], Any] | None:
+    def function(self, tensor: Tensor) -> ScalarFunction | None:
         """The function for a tensor; None if it is not such an expression."""
         text = self._text(tensor, [0])
         return None if text is None else eval(compile(f"lambda v, f: {text}", "<scalar of a loop>", "eval"), self.scope)

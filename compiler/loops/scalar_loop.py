@@ -71,7 +71,7 @@ class _Writer:
     def __init__(self, op: Operation) -> None:
         self.op, self.depth, self.count = op, 1, 0
         self.lines: list[str] = []
-        self.constants: list = []
+        self.constants: list[tuple[np.ndarray, str]] = []      # (value, dtype code)
         self.types: dict[str, str] = {}
         self.ranges: dict[str, tuple[int, int]] = {}        # of integers, as far as they are known
         self.can_fail = False
@@ -98,9 +98,9 @@ class _Writer:
             self.depth -= 1
         return self._finish(names, codes, changes)
 
-    def _settled(self, body: FunctionGraph) -> tuple[int, list] | None:
+    def _settled(self, body: FunctionGraph) -> tuple[int, list[ranges.Range]] | None:
         """(number of iterations, ranges of the variables after them), or None where knowing these spares no division."""
-        found = [None] * len(body.inputs)
+        found: list[ranges.Range] = [None] * len(body.inputs)
         for count in range(SETTLING + 1):
             trial = _Writer(self.op)
             names = [trial._name("v", _code(t)) for t in body.inputs]
@@ -233,8 +233,8 @@ class _Block:
     def __init__(self, writer: _Writer, graph: FunctionGraph, arguments: list[str]) -> None:
         self.writer, self.graph = writer, graph
         self.b = Builder()
-        self.names: dict = {}           # value -> name
-        self.values: dict = {}          # tensor -> value
+        self.names: dict[Value, str] = {}               # value -> name
+        self.values: dict[Tensor, Value] = {}           # tensor -> value
         for tensor, name in zip(graph.inputs, arguments):
             self.values[tensor] = self._given(name)
 
@@ -276,7 +276,7 @@ class _Block:
             results = self._primitives(op, inputs)
         self.values.update(zip(op.outputs, results))
 
-    def _primitives(self, op: Operation, inputs: list[Value]) -> list:
+    def _primitives(self, op: Operation, inputs: list[Value]) -> list[Value]:
         opdef = op.opdef
         function = opdef.scalar or opdef.lower
         if opdef.host or opdef.state or opdef.stateful or opdef.dynamic or function is None or not inputs:

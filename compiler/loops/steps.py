@@ -5,8 +5,12 @@ where it is computed before the body runs, and an operand where it is computed b
 """
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from jitgraph.graph.tensor import Tensor
+
+    from .expressions import ScalarFunction
 
 
 class OfVariable(NamedTuple):
@@ -46,13 +50,13 @@ class TakeElement(NamedTuple):
     op: Any
     handle: int
     flow: int
-    at: Callable
+    at: ScalarFunction
 
 
 class TakeElementInPlace(NamedTuple):
     op: Any
     array: ArrayPlace
-    at: Callable
+    at: ScalarFunction
 
 
 class ZerosLike(NamedTuple):
@@ -62,7 +66,7 @@ class ZerosLike(NamedTuple):
     """
 
     tensor: Any
-    given: list
+    given: list[Tensor]
     places: list[tuple[bool, int]]
 
 
@@ -71,7 +75,7 @@ class TakeGradient(NamedTuple):
     arrived."""
 
     flow: int
-    at: Callable
+    at: ScalarFunction
     zeros: Any
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..ir import Node
 from ..kernel import CODES, Access
-from ..sizes import Dim, dot
+from ..sizes import Dim, Shape, dot
 from ..views import contiguous
 from .kind import Fused, Kind
 
@@ -42,7 +42,7 @@ class Place(Fused):
     attributes = {"target": "the value that is put together", "offset": "where the region begins"}
     is_unique = is_ordered = True
 
-    def domain(self, node: Node) -> tuple:
+    def domain(self, node: Node) -> Shape:
         return node.inputs[0].shape
 
     def state(self, kernel: KernelBuilder, node: Node) -> None:

@@ -25,15 +25,15 @@ def convolved(x: np.ndarray, w: np.ndarray, size: Sequence[int], strides: Sequen
     return found
 
 
-def seen(x: np.ndarray, tap: tuple, size: Sequence[int], strides: Sequence[int] = (1, 1), dilations: Sequence[int] = (1,
-         1)) -> np.ndarray:
+def seen(x: np.ndarray, tap: tuple[int, ...], size: Sequence[int], strides: Sequence[int] = (1, 1),
+         dilations: Sequence[int] = (1, 1)) -> np.ndarray:
     """The pixels that one tap of the windows sees: [batch, *size, channels]; a view."""
     i, j = (slice(t * d, t * d + (n - 1) * s + 1, s) for t, n, s, d in zip(tap, size, strides, dilations))
     return x[:, i, j]
 
 
-def filter_gradient(x: np.ndarray, dy: np.ndarray, parts: tuple, strides: Sequence[int] = (1, 1), dilations: Sequence[int] = (1,
-                    1)) -> np.ndarray:
+def filter_gradient(x: np.ndarray, dy: np.ndarray, parts: tuple[int, ...], strides: Sequence[int] = (1, 1),
+                    dilations: Sequence[int] = (1, 1)) -> np.ndarray:
     """Gradients for the filter, [chunks, kh, kw, in, out], of one part of the batch after the other."""
     chunks, *shape = parts
     found = np.zeros((chunks, *shape), x.dtype)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from .. import sizes
 from ..ir import Node, Value
 from ..kernel import Kernel, Param
-from ..sizes import Dim
+from ..sizes import Dim, Shape
 from ..views import is_one, is_plain
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Kind:
     def __repr__(self) -> str:
         return self.name
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Callable[[str], Kind], tuple[str]]:
         return KINDS.__getitem__, (self.name,)
 
     def has_effect(self, node: Node) -> bool:
@@ -93,12 +93,12 @@ class View(Kind):
     def accepts(self, node: Node, index: int) -> bool:
         return True
 
-    def renamed(self, value: Value, dims: list) -> list | None:
+    def renamed(self, value: Value, dims: list[int]) -> list[int] | None:
         """For a value whose dimension k is dims[k] of something (-1: size 1), the same for its input; None if the view does
         more than rename dimensions."""
         return None
 
-    def indexed(self, value: Value, strides: list, offset: Dim) -> tuple[list, Dim] | None:
+    def indexed(self, value: Value, strides: list[Dim], offset: Dim) -> tuple[list[Dim], Dim] | None:
         """(strides, offset) of a value whose input has these; None if strides cannot reach its elements."""
         raise NotImplementedError
 
@@ -112,15 +112,15 @@ class Fused(Kind):
     def accepts(self, node: Node, index: int) -> bool:
         return True
 
-    def domain(self, node: Node) -> tuple:
+    def domain(self, node: Node) -> Shape:
         """The shape of the loop nest that it needs."""
         return node.out.shape
 
-    def computed_inputs(self, node: Node) -> list:
+    def computed_inputs(self, node: Node) -> list[Value]:
         """The inputs of which it takes one element at a point of the domain."""
         return node.inputs
 
-    def dims_of_inputs(self, node: Node, dims: tuple) -> list[tuple]:
+    def dims_of_inputs(self, node: Node, dims: tuple[int, ...]) -> list[tuple[Value, tuple[int, ...]]]:
         """(input, the domain dimension of each of its dimensions) of these."""
         shift = len(dims)
         return [(v, tuple(-1 if is_one(d) else dims[k + shift - v.rank] for k, d in enumerate(v.shape))) for v in node.inputs]
@@ -129,7 +129,7 @@ class Fused(Kind):
         """The dimension of `domain(node)` along which the first dimension of one of these inputs runs."""
         return len(self.domain(node)) - value.rank
 
-    def dims_of_result(self, node: Node, dims: tuple) -> tuple:
+    def dims_of_result(self, node: Node, dims: tuple[int, ...]) -> tuple[int, ...]:
         """The domain dimensions of what it gives."""
         return dims
 

@@ -24,15 +24,15 @@ class Reshape(View):
         found = resolve(value)
         return found is not None and is_contiguous(value.shape, found[1]) and not found[0].node.kind.is_index
 
-    def renamed(self, value: Value, dims: list) -> list | None:
+    def renamed(self, value: Value, dims: list[int]) -> list[int] | None:
         found = unit_reshape(value.node.inputs[0].shape, value.shape)
         return None if found is None else [-1 if r < 0 else dims[r] for r in found]
 
-    def indexed(self, value: Value, strides: list, offset: Dim) -> tuple[list, Dim] | None:
+    def indexed(self, value: Value, strides: list[Dim], offset: Dim) -> tuple[list[Dim], Dim] | None:
         source = value.node.inputs[0]
         found = unit_reshape(source.shape, value.shape)
         if found is not None:
-            out: list = [0] * value.rank
+            out: list[Dim] = [0] * value.rank
             for k, r in enumerate(found):
                 if r >= 0:
                     out[r] = strides[k]
@@ -53,13 +53,13 @@ class Transpose(View):
     name = "transpose"
     attributes = {"perm": "the order"}
 
-    def renamed(self, value: Value, dims: list) -> list | None:
+    def renamed(self, value: Value, dims: list[int]) -> list[int] | None:
         inner = [-1] * len(dims)
         for k, p in enumerate(value.node.attrs["perm"]):
             inner[p] = dims[k]
         return inner
 
-    def indexed(self, value: Value, strides: list, offset: Dim) -> tuple[list, Dim] | None:
+    def indexed(self, value: Value, strides: list[Dim], offset: Dim) -> tuple[list[Dim], Dim] | None:
         return [strides[p] for p in value.node.attrs["perm"]], offset
 
     def violation(self, node: Node) -> str | None:
@@ -76,12 +76,12 @@ class Broadcast(View):
 
     name = "broadcast"
 
-    def renamed(self, value: Value, dims: list) -> list | None:
+    def renamed(self, value: Value, dims: list[int]) -> list[int] | None:
         source = value.node.inputs[0]
         shift = value.rank - source.rank
         return [-1 if is_one(d) else dims[k + shift] for k, d in enumerate(source.shape)]
 
-    def indexed(self, value: Value, strides: list, offset: Dim) -> tuple[list, Dim] | None:
+    def indexed(self, value: Value, strides: list[Dim], offset: Dim) -> tuple[list[Dim], Dim] | None:
         source = value.node.inputs[0]
         shift = value.rank - source.rank
         return [0 if k < shift or (is_one(source.shape[k - shift]) and not is_one(d)) else strides[k - shift]
@@ -103,7 +103,7 @@ class Slice(View):
     name = "slice"
     attributes = {"begin": "of every axis", "strides": "of every axis"}
 
-    def indexed(self, value: Value, strides: list, offset: Dim) -> tuple[list, Dim] | None:
+    def indexed(self, value: Value, strides: list[Dim], offset: Dim) -> tuple[list[Dim], Dim] | None:
         for b, s in zip(value.node.attrs["begin"], strides):
             offset = offset + b * s
         return [s * t for s, t in zip(strides, value.node.attrs["strides"])], offset

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..ir import Node, alike
+from ..sizes import Dim, Shape
 from .kind import Fused
 
 if TYPE_CHECKING:
@@ -21,17 +22,17 @@ class Reduction(Fused):
 
     attributes = {"op": "how two numbers become one", "axes": "that are reduced"}
 
-    def domain(self, node: Node) -> tuple:
+    def domain(self, node: Node) -> Shape:
         return node.inputs[0].shape
 
-    def dims_of_result(self, node: Node, dims: tuple) -> tuple:
+    def dims_of_result(self, node: Node, dims: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(d for i, d in enumerate(dims) if i not in node.attrs["axes"])
 
-    def kept_shape(self, node: Node) -> list:
+    def kept_shape(self, node: Node) -> list[Dim]:
         """The shape of one result."""
         return [d for i, d in enumerate(node.inputs[0].shape) if i not in node.attrs["axes"]]
 
-    def reduced(self, node: Node, dims: tuple) -> frozenset:
+    def reduced(self, node: Node, dims: tuple[int, ...]) -> frozenset[int]:
         """The domain dimensions that are reduced."""
         return frozenset(dims[a] for a in node.attrs["axes"] if dims[a] >= 0)
 
@@ -82,7 +83,7 @@ class Partial(Reduction):
         return None if alike(self.kept_shape(node), node.out.shape[1:]) else "its parts have not the shape that is kept"
 
 
-def combined(op: str, x: np.ndarray, axes: tuple, least: Any = -np.inf) -> np.ndarray:
+def combined(op: str, x: np.ndarray, axes: tuple[int, ...], least: Any = -np.inf) -> np.ndarray:
     """The reduction of x along axes; sums and products of floats in float64; NaN is no extreme, of no floats `least` or the
     opposite of it."""
     if op in ("add", "mul"):

@@ -42,7 +42,7 @@ class Gather(Fused):
     def computed_inputs(self, node: Node) -> list[Value]:
         return node.inputs[1:]
 
-    def dims_of_inputs(self, node: Node, dims: tuple) -> list[tuple]:
+    def dims_of_inputs(self, node: Node, dims: tuple[int, ...]) -> list[tuple[Value, tuple[int, ...]]]:
         axis = node.attrs["axis"]
         return [(value, tuple(dims[axis + k] for k in range(value.rank))) for value in self.computed_inputs(node)]
 

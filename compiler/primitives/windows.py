@@ -42,7 +42,7 @@ class Window(Kind):
             found[:, a:a + (size[0] - 1) * strides[0] + 1:strides[0], b:b + (size[1] - 1) * strides[1] + 1:strides[1]] += part
         return found[:, before[0]:before[0] + height, before[1]:before[1] + width]
 
-    def counts(self, node: Node, image: tuple, size: Sequence[int]) -> np.ndarray:
+    def counts(self, node: Node, image: tuple[int, ...], size: Sequence[int]) -> np.ndarray:
         """How many pixels each window sees."""
         return self.tap_images(node, np.ones((1, *image, 1)), size, 0).sum(0)
 
