@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from jitgraph.compiler.primitives.memory import SIZE
 
 from .library import LIBRARY
 
+if TYPE_CHECKING:
+    from jitgraph.compiler.ir import Value
+
 
 class SizeArguments:
     """The words of kernels one after the other, before the sizes of a run are known: `numbers` has for each the number of an
@@ -20,7 +23,7 @@ class SizeArguments:
     def __init__(self, numbers: Numbers) -> None:
         self._add = numbers.add
         self.numbers: list[int] = []
-        self.scalars: list[tuple[int, int, tuple]] = []
+        self.scalars: list[tuple[int, int, tuple[str, Value, str]]] = []
 
     def add(self, given: Iterable[Any]) -> None:
         """Appends the words of one kernel, by its `sizes`."""
@@ -47,8 +50,8 @@ class SizeArguments:
         return words
 
 
-def _as_word(number: Any, item: tuple) -> int:
+def _as_word(number: Any, item: tuple[str, Value, str]) -> int:
     """A scalar that a kernel gets in its sizes argument: its bytes as an integer."""
     _, value, code = item
-    array = np.asarray(number).reshape(()).astype(value.dtype.as_numpy_dtype)
+    array: np.ndarray = np.asarray(number).reshape(()).astype(value.dtype.as_numpy_dtype)
     return int.from_bytes(array.tobytes()[:WIDTH[code]].ljust(8, b"\0"), "little", signed=True)

@@ -14,7 +14,7 @@ class Background:
     """One thread that compiles ahead; it stops between two plans when the program ends."""
 
     def __init__(self) -> None:
-        self.jobs: queue.Queue = queue.Queue()
+        self.jobs: queue.Queue[Callable[[], object] | None] = queue.Queue()
         self.thread: threading.Thread | None = None
         self.stopped = False
 

@@ -40,7 +40,7 @@ class Binding:
         self.checked = False
         self.plain = False              # whether its results are those of a plan's one segment, in order; see `Segment`
 
-    def _size(self, k: int, found: list) -> np.ndarray:
+    def _size(self, k: int, found: list[Any]) -> np.ndarray:
         """The array of a slot whose elements are sizes."""
         values = [self.numbers[n] if isinstance(n, int) else n for n in found]
         with np.errstate(over="ignore"):        # as a float16, a size may be infinite

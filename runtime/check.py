@@ -58,9 +58,9 @@ class SecondLook:
     """Whether rounding explains a difference.  `values`: those of the compiled program, by tensor; `state`: as the run
     found it."""
 
-    def __init__(self, values: dict, state: State):
+    def __init__(self, values: dict[Tensor, Any], state: State):
         self.values, self.state = values, state
-        self.rounded: set = set()           # operations whose values differ by rounding
+        self.rounded: set[Operation] = set()           # operations whose values differ by rounding
 
     def explains(self, tensor: Tensor, have: np.ndarray) -> bool:
         """Whether a value lies where the reference puts it for the inputs that it was computed from."""
@@ -95,7 +95,7 @@ class SecondLook:
         same = (have == want) | (np.isnan(have) & np.isnan(want))
         return bool(np.all(same | (_distance(have, want) <= ALLOWED * moved + tolerance * np.abs(want))))
 
-    def _evaluate(self, tensor: Tensor, inputs: dict) -> np.ndarray:
+    def _evaluate(self, tensor: Tensor, inputs: dict[Tensor, Any]) -> np.ndarray:
         op = tensor.op
         state = copied(self.state) if op.opdef.calls else self.state
         steps = reference.Steps(inputs, state)

@@ -12,12 +12,15 @@ import os
 import sys
 import threading
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jitgraph import environment
 
 if TYPE_CHECKING:
     from subprocess import Popen
+
+Jobs = deque[tuple[str, dict[str, Any]]]            # (address, what to compile)
+Done = dict[str, tuple[bytes, float]]               # address -> (code, seconds)
 
 LEAST = 4               # kernels for which another process is worth starting
 IDLE_SECONDS = 15.0
@@ -36,7 +39,7 @@ class Helper:
     """The other process, from this side.  One batch of jobs at a time."""
 
     def __init__(self) -> None:
-        self.process: Popen | None = None
+        self.process: Popen[bytes] | None = None
         self.ready = False              # whether it has loaded what it needs
         self.timer: threading.Timer | None = None
         self.busy = threading.Lock()
@@ -51,7 +54,7 @@ class Helper:
             finally:
                 self._rest()
 
-    def start(self, jobs: deque, done: dict) -> threading.Thread | None:
+    def start(self, jobs: Jobs, done: Done) -> threading.Thread | None:
         """Lets the other process take jobs (address, job) off the right end of `jobs` and puts (code, seconds) for their
         addresses into `done`.  Returns the thread to join, or None if the process is busy or cannot be had."""
         if not self.busy.acquire(blocking=False):
@@ -68,7 +71,7 @@ class Helper:
         if thread.is_alive():
             self._end()
 
-    def _work(self, jobs: deque, done: dict) -> None:
+    def _work(self, jobs: Jobs, done: Done) -> None:
         try:
             process = self._running()
             while jobs and process is not None:
@@ -102,7 +105,7 @@ class Helper:
         self.ready = False
         atexit.register(self._end)
 
-    def _running(self) -> Popen | None:
+    def _running(self) -> Popen[bytes] | None:
         """The process, once it has loaded what it needs."""
         if self.process is None or self.process.poll() is not None:
             self._spawn()
@@ -113,7 +116,7 @@ class Helper:
                 self._end()
         return self.process
 
-    def _ask(self, process: Popen, job: dict) -> tuple[bytes, float] | None:
+    def _ask(self, process: Popen[bytes], job: dict[str, Any]) -> tuple[bytes, float] | None:
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write(json.dumps(job).encode() + b"\n")
         process.stdin.flush()

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from .state import State, Variable
 
+Stretch = tuple[Any, ...]       # (first row, number of rows), (host step, views, variables, call) or (device step,)
+
 
 class Compiled:
     """A program with its kernels loaded: makes a Binding for every set of sizes that its guards admit.
@@ -57,7 +59,7 @@ class Compiled:
         self.size_values = {k: [(add(x) if isinstance(x, (sizes.Size, int)) else x) for x in
                                 s.value.node.attrs["array"].ravel()] for k, s in enumerate(slots) if s.kind == "size"}
         self.words = SizeArguments(self.numbers)
-        self.kernel_numbers: list[tuple] = []
+        self.kernel_numbers: list[tuple[int, int, float, int]] = []
         for kernel, _ in self.kernels:
             work, per_item = kernel.cost
             self.kernel_numbers.append((len(self.words.numbers), add(kernel.items), work, add(per_item)))
@@ -93,7 +95,7 @@ class Compiled:
         """The parts of the plan that do not depend on sizes: stretches of kernels (first row, number of rows) between
         host steps (step, views, variables written before it, what calls its operation), the arguments of every kernel,
         where they begin, and whether the kernel may be left halfway."""
-        self.stretches: list[tuple] = []
+        self.stretches: list[Stretch] = []
         self.first_argument: list[int] = []
         self.index: list[int] = []
         self.cuttable: list[bool] = []
@@ -126,11 +128,11 @@ class Compiled:
             return None
         return HostCall(op, self.state) if op is not None and op.opdef is not None and op.opdef.value is not None else None
 
-    def _written_by(self, kernel: Kernel) -> list:
+    def _written_by(self, kernel: Kernel) -> list[Variable]:
         """The variables that a kernel writes."""
         return [self.state.variable(n.attrs["variable"]) for n in kernel.nodes if n.kind is WRITE]
 
-    def bind(self, shapes: Sequence[tuple], pins: Sequence[tuple] = ()) -> Binding | None:
+    def bind(self, shapes: Sequence[tuple[int, ...]], pins: Sequence[tuple[int, ...]] = ()) -> Binding | None:
         """The Binding for these feed shapes and values of its `sized` tensors (as by `measured`), or None if the program
         does not hold for them."""
         values = self.match((*shapes, *pins))
@@ -139,12 +141,12 @@ class Compiled:
         return Binding(self, self.dims(*values), dict(zip(self.symbols, values)))
 
 
-def _matcher(program: Program) -> Callable[[Sequence[tuple]], list[int] | None]:
+def _matcher(program: Program) -> Callable[[Sequence[tuple[int, ...]]], list[int] | None]:
     """A function of the feed shapes, and what `measured` gives for sized tensors, that gives the symbols' values, or None
     where they do not fit."""
     expected = [program.infos[t].shape for t in program.feeds] + [measured(program.infos[t].value) for t in program.sized]
 
-    def match(shapes: Sequence[tuple]) -> list[int] | None:
+    def match(shapes: Sequence[tuple[int, ...]]) -> list[int] | None:
         found: dict[str, int] = {}
         for want, have in zip(expected, shapes):
             if len(want) != len(have):
@@ -161,7 +163,7 @@ def _matcher(program: Program) -> Callable[[Sequence[tuple]], list[int] | None]:
     return match
 
 
-def measured(value: np.ndarray) -> tuple:
+def measured(value: np.ndarray) -> tuple[int, ...]:
     """An array of sizes as a shape is: its rank, its own shape, its elements."""
     return (value.ndim, *value.shape, *value.ravel().tolist())
 

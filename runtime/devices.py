@@ -40,7 +40,7 @@ class SimulatedDevice:
         array.reshape(-1).view(np.uint8)[...] = 0xA5
         return array
 
-    def launch(self, kernel: Kernel, buffers: list, words: np.ndarray, blocks: int, width: int) -> int:
+    def launch(self, kernel: Kernel, buffers: list[np.ndarray], words: np.ndarray, blocks: int, width: int) -> int:
         """Runs a kernel on a grid that fits its work; the bits of checks that failed."""
         from jitgraph.compiler.emit import cuda, simt
 

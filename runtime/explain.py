@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from .binding import Binding
     from .session import BaseSession
 
+Row = tuple[str, list[str], float, float, float, float, float, float, float]     # see `Explanation.rows`
+
 COMPILING = "compiling"
 AROUND = ("around them: what Session.run does in Python: looking up the plan, checking and copying feeds, copying results, "
           "calling the kernels. To be timed, each kernel is called on its own: some microseconds more than in a run that "
@@ -51,12 +53,12 @@ class Explanation:
     product.  A loop that is looked at iterates step by step, and may take longer than one that is not."""
 
     title: str
-    lines: list = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
     runs: int = 0
     seconds: float = 0.0
-    limits: tuple = (0.0, 0.0)
+    limits: tuple[float, float] = (0.0, 0.0)
 
-    def rows(self) -> list[tuple]:
+    def rows(self) -> list[Row]:
         """(name, operations, calls, ms, share of the time, MB, share of the bandwidth, MFlop, share of the peak) for one
         run, the longest first; shares between 0 and 1.  Those that took less than a thousandth of all are one row.  The
         last row is what is left of the time, see AROUND: all of them together are the run."""
@@ -93,8 +95,8 @@ class Tally(Trace):
 
     def __init__(self) -> None:
         super().__init__()
-        self.lines: dict = {}
-        self.work: dict = {}            # (operations, bytes, arithmetic) of a call, by kernel and binding
+        self.lines: dict[object, Line] = {}
+        self.work: dict[tuple[int, Binding], tuple[list[str], int, int]] = {}     # (operations, bytes, arithmetic) of a call
         self.own = 0.0                  # seconds that this took
         self.lock = threading.Lock()
         self.present = threading.local()
@@ -104,7 +106,7 @@ class Tally(Trace):
         self.present.spans = []
 
     @property
-    def spans(self) -> list:
+    def spans(self) -> list[tuple[int, int]]:
         """(begin, nanoseconds) of what has ended in this thread's run and may lie inside a step that has not."""
         found = getattr(self.present, "spans", None)
         if found is None:
@@ -119,13 +121,13 @@ class Tally(Trace):
             known = self.work[id(kernel), binding] = (operations, *_work(kernel, binding))
         self._count(id(kernel), kernel.name, "kernel", begin, spent, *known)
 
-    def operation(self, op: Operation, begin: int, arrays: Sequence = ()) -> None:
+    def operation(self, op: Operation, begin: int, arrays: Sequence[Any] = ()) -> None:
         self._count(op, op.type, "host", begin, self.now() - begin, [op.name])
 
     def compiled(self, begin: int) -> None:
         self._count(COMPILING, COMPILING, COMPILING, begin, self.now() - begin, [])
 
-    def _add(self, name: str, label: str, begin: int, arrays: Sequence) -> None:
+    def _add(self, name: str, label: str, begin: int, arrays: Sequence[Any]) -> None:
         self._count(label, label.partition(" = ")[2], "host", begin, self.now() - begin, [name])
 
     def _count(self, key: object, name: str, kind: str, begin: int, spent: int, operations: list[str], nbytes: int = 0,
@@ -174,7 +176,7 @@ def _best(session: BaseSession, fetch: Any) -> float:
     return min(times)
 
 
-def explain(session: BaseSession, fetches: Any, feed_dict: dict | None, runs: int) -> Explanation:
+def explain(session: BaseSession, fetches: Any, feed_dict: dict[Any, Any] | None, runs: int) -> Explanation:
     """Runs `fetches` twice to compile them and `runs` times to see where the time goes."""
     for _ in range(2):
         session.run(fetches, feed_dict)

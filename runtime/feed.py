@@ -130,7 +130,7 @@ def converter(tensors: Sequence[Tensor]) -> Callable[[Iterable[Any]], list[np.nd
         parts.append((tensor, np.dtype(tensor.dtype.as_numpy_dtype), whole))
     scalar_types = {k: float for k, (_, dtype, shape) in enumerate(parts) if shape == () and dtype.kind == "f"}
 
-    def arrays(values: Iterable[Any]) -> list:
+    def arrays(values: Iterable[Any]) -> list[np.ndarray]:
         found = []
         for k, value in enumerate(values):
             tensor, dtype, shape = parts[k]

@@ -17,6 +17,8 @@ from jitgraph.graph.tensor import Tensor
 from jitgraph.resources.session_handles import TensorHandle
 from jitgraph.tensor_arrays.tensor_array_values import Elements
 
+Build = Callable[[list[Any]], Any]      # (values of the tensors) -> the structure
+
 KEYS = (str, int, bool, bytes)      # types of keys of which two are the same if they are equal
 
 
@@ -30,7 +32,7 @@ class Fetches:
         self._places: dict[Tensor, int] = {}
         self.build = self._take(structure)
 
-    def _take(self, item: Any) -> Callable[[list], Any]:
+    def _take(self, item: Any) -> Build:
         if item is None:
             raise TypeError("Fetch argument None has invalid type <class 'NoneType'>")
         if isinstance(item, (list, tuple)):
@@ -53,7 +55,7 @@ class Fetches:
             return lambda values: IndexedSlicesValue(*(*parts(values), None)[:3])
         return self._leaf(item)
 
-    def _sequence(self, items: Any) -> Callable[[list], Any]:
+    def _sequence(self, items: Any) -> Build:
         builders = [self._take(x) for x in items]
         if isinstance(items, tuple) and hasattr(items, "_fields"):
             named = type(items)
@@ -61,11 +63,11 @@ class Fetches:
         kind = list if isinstance(items, list) else tuple
         return lambda values: kind([b(values) for b in builders])
 
-    def _mapping(self, items: Any) -> Callable[[list], Any]:
+    def _mapping(self, items: Any) -> Build:
         builders = [(k, self._take(items[k])) for k in items]
         kind = type(items)
 
-        def build(values: list) -> Any:
+        def build(values: list[Any]) -> Any:
             pairs = [(k, b(values)) for k, b in builders]
             try:
                 result = kind()
@@ -75,7 +77,7 @@ class Fetches:
             return result
         return build
 
-    def _leaf(self, item: Any) -> Callable[[list], Any]:
+    def _leaf(self, item: Any) -> Build:
         try:
             element = self.graph.as_graph_element(item, allow_tensor=True, allow_operation=True)
         except TypeError as error:

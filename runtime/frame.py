@@ -21,7 +21,13 @@ from .memory import KEPT, ResultPool, address_of, aligned_empty
 
 if TYPE_CHECKING:
     from .binding import Binding
+    from .compiled import Stretch
     from .profile import Trace
+    from .state import Variable
+
+Block = tuple[np.ndarray, int]      # what the interpreter gets to run a stretch of rows, and where that lies
+View = tuple[int, tuple[int, ...], tuple[list[int], int] | None]      # see `Frame._view`
+Output = tuple[int, bool, tuple[int, ...] | None]                     # see `Frame._outputs_of`
 
 SMALL = 1 << 14             # feeds and results up to this many bytes are copied: cheaper than asking for an address
 
@@ -36,11 +42,11 @@ class Frame:
         self.slots = np.zeros(len(slots) + 1, dtype=np.int64)
         self.args = np.zeros(len(binding.index), dtype=np.int64)
         self.addresses = (address_of(self.slots), address_of(self.args))
-        self.arrays: list = [None] * len(slots)         # the ndarray behind a slot, where the host may see it
+        self.arrays: list[Any] = [None] * len(slots)         # the ndarray behind a slot, where the host may see it
         self.temps = [k for k, s in enumerate(slots) if s.kind == "temp"]
         self.variables = binding.compiled.variables
         self.small_outputs: dict[int, np.ndarray] = {}
-        self.big_outputs: list = []
+        self.big_outputs: list[tuple[int, ResultPool]] = []
         self.blocks: dict[int, ResultPool] = {}
         self.kept = KEPT if binding.compiled.program.options.uses("result_reuse") else 0
         for k, s in enumerate(slots):
@@ -61,7 +67,7 @@ class Frame:
         self._results()
         self.holds = bool(self.big_feeds or self.big_outputs)      # whether runs leave anything of the caller's here
 
-    def _with_numbers(self, stretch: tuple) -> tuple:
+    def _with_numbers(self, stretch: Stretch) -> tuple[Stretch, Block | None]:
         """(stretch, block of the interpreter or None), with the sizes of this frame."""
         if isinstance(stretch[0], int):
             return stretch, self._block(*stretch)
@@ -70,7 +76,7 @@ class Frame:
             stretch = (step, [self._view(*view) for view in views], written, call, self._outputs_of(step))
         return stretch, None
 
-    def _outputs_of(self, step: HostStep) -> list[tuple[int, bool, tuple[int, ...] | None]]:
+    def _outputs_of(self, step: HostStep) -> list[Output]:
         """For each output (slot, whether kernels read it, the shape that it must have or None)."""
         binding, found = self.binding, []
         free = step.node.attrs["open"] if step.node.attrs.get("call") == "op" else None
@@ -80,14 +86,14 @@ class Frame:
             found.append((k, on_host, tuple(binding.shapes[k]) if is_checked else None))
         return found
 
-    def _view(self, slot: int, shape: Sequence[int], strides: Sequence[int], offset: int) -> tuple:
+    def _view(self, slot: int, shape: Sequence[int], strides: Sequence[int], offset: int) -> View:
         """(slot, shape, None if it is all of the slot's array as that lies, else strides and offset)."""
         numbers = self.binding.numbers
         shape = tuple([numbers[d] for d in shape])
         whole = numbers[offset] == 0 and shape == self.binding.shapes[slot] and _is_plain(strides, shape, numbers)
         return slot, shape, None if whole else ([numbers[d] for d in strides], numbers[offset])
 
-    def _block(self, start: int, count: int) -> tuple[np.ndarray, int]:
+    def _block(self, start: int, count: int) -> Block:
         """What the interpreter gets to run a stretch of rows, and where that lies; see `interpreter.TABLE` ..."""
         table, index, arguments, sizes_ = self.binding.pointers
         slots, args = self.addresses
@@ -151,7 +157,7 @@ class Frame:
             else:
                 self.readers.append(("copy" if kind in ("const", "size") else "given", slot))
 
-    def run(self, feeds: Sequence[np.ndarray]) -> list:
+    def run(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         """The program's results for feed arrays."""
         return self._with_temps(self._run, feeds) if self.temps else self._run(feeds)
 
@@ -190,7 +196,7 @@ class Frame:
             words[[ROUNDS, CHANGES]] = 1, 0
             self.slots[slots] = before
 
-    def _run(self, feeds: Sequence[np.ndarray]) -> list:
+    def _run(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         for number, buffer in self.small_feeds:
             buffer[...] = feeds[number]
         for number, k, native in self.big_feeds:
@@ -216,7 +222,7 @@ class Frame:
                 variable.initialized = True
         return [self._read(kind, where, feeds) for kind, where in self.readers]
 
-    def _each(self, do: Callable[[tuple, Any], None]) -> None:
+    def _each(self, do: Callable[[Stretch, Block | None], None]) -> None:
         """do(stretch, block) for every step, with no other run between those that have variables in the memory of a device."""
         lock = contextlib.nullcontext() if self.device is None else self.binding.state.lock
         for on_host, steps in itertools.groupby(self.steps, lambda step: isinstance(step[0][0], HostStep)):
@@ -224,7 +230,7 @@ class Frame:
                 for stretch, block in steps:
                     do(stretch, block)
 
-    def _step(self, stretch: tuple, block: tuple[np.ndarray, int] | None) -> None:
+    def _step(self, stretch: Stretch, block: Block | None) -> None:
         if len(stretch) == 1:
             self._on_device(stretch[0])
         elif block is None:
@@ -236,7 +242,7 @@ class Frame:
         """The same steps under a time limit; for a trace, kernel by kernel."""
         poll = None if watched.deadline == math.inf else pools.native().limited(watched.deadline)
 
-        def do(stretch: tuple, block: tuple[np.ndarray, int] | None) -> None:
+        def do(stretch: Stretch, block: Block | None) -> None:
             watched.check()
             if block is not None:
                 self._traced(stretch, watched.trace, poll) if watched.trace is not None else self._limited(stretch[0], block, poll)
@@ -248,7 +254,7 @@ class Frame:
 
         self._each(do)
 
-    def _traced(self, stretch: tuple, trace: Trace, poll: np.ndarray | None) -> None:
+    def _traced(self, stretch: Stretch, trace: Trace, poll: np.ndarray | None) -> None:
         for row in range(stretch[0], stretch[0] + stretch[1]):
             single = self._block(row, 1)
             begin = trace.now()
@@ -322,7 +328,8 @@ class Frame:
         if code:
             raise KernelFailure(step.kernel, code)
 
-    def _host(self, step: HostStep, views: list, written: tuple, call: hostcall.HostCall | None, outputs: list) -> None:
+    def _host(self, step: HostStep, views: list[View], written: tuple[Variable, ...],
+              call: hostcall.HostCall | None, outputs: list[Output]) -> None:
         binding = self.binding
         if not binding.checked:
             for variable in written:            # the step may look at variables that this run has initialised
@@ -344,11 +351,11 @@ class Frame:
             results = (node.attrs["function"](binding.state.stream(node.op), *arrays),)
         else:
             results = (node.attrs["function"](*arrays),)
-        for number, ((k, on_host, shape), result) in enumerate(zip(outputs, results)):
-            if shape is not None and np.shape(result) != shape:
+        for number, ((k, on_host, stated), result) in enumerate(zip(outputs, results)):
+            if stated is not None and np.shape(result) != stated:
                 # kernels read what the host made by the shapes of the plan, so a value of another one must not get through
                 assert node.op is not None
-                raise hostcall.unexpected_shape(node.op.outputs[number], np.shape(result), shape)
+                raise hostcall.unexpected_shape(node.op.outputs[number], np.shape(result), stated)
             if _lies_in(result, arrays):
                 result = np.array(result)           # memory that the next run uses again
             if on_host:
@@ -356,7 +363,7 @@ class Frame:
                 self.slots[k] = address_of(result)
             self.arrays[k] = result
 
-    def _call(self, step: HostStep, arrays: list) -> Sequence[Any]:
+    def _call(self, step: HostStep, arrays: list[Any]) -> Sequence[Any]:
         state, node = self.binding.state, step.node
         if step.call is not None:
             return functions.run(step.call, arrays, state, compiled=True)
@@ -381,7 +388,7 @@ class KernelFailure(Exception):
         self.kernel, self.code = kernel, code
 
 
-def _lies_in(result: Any, arrays: list) -> bool:
+def _lies_in(result: Any, arrays: list[Any]) -> bool:
     """Whether an array is one of `arrays` or a part of one."""
     base = getattr(result, "base", None)
     for a in arrays:            # noqa: SIM110  (a generator takes longer)

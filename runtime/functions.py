@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 PATIENCE = 32       # runs of one function by the reference, in one run of the session, before it is compiled
 
 
-def run(call: divide.Call, arrays: Sequence[Any], state: State, compiled: bool) -> tuple:
+def run(call: divide.ChoiceCall | divide.LoopCall, arrays: Sequence[Any], state: State,
+        compiled: bool) -> tuple[Any, ...]:
     """The outputs of an operation that calls functions, for the inputs that it is passed by value.
 
     `compiled`: whether the run that it belongs to is; a function that runs often is compiled in any case, unless
@@ -38,7 +39,7 @@ def run(call: divide.Call, arrays: Sequence[Any], state: State, compiled: bool) 
     key = call.op, call.outputs
     caller = state.functions.get(key)
     if caller is None or caller.call is not call:
-        caller = state.functions[key] = (LoopCaller if isinstance(call, divide.LoopCall) else ChoiceCaller)(call, state)
+        caller = state.functions[key] = LoopCaller(call, state) if isinstance(call, divide.LoopCall) else ChoiceCaller(call, state)
     return caller(arrays, compiled)
 
 
@@ -47,7 +48,7 @@ class Function:
 
     def __init__(self, program: divide.SubProgram, state: State) -> None:
         self.program, self.state = program, state
-        self.plans: dict = {}
+        self.plans: dict[tuple[Any, ...], tuple[Plan, list[int]]] = {}
 
     def close(self) -> None:
         for plan, _ in self.plans.values():
@@ -92,9 +93,9 @@ class Caller:
         for function in self.functions:
             function.close()
 
-    def spread(self, arrays: Sequence[Any]) -> list:
+    def spread(self, arrays: Sequence[Any]) -> list[Any]:
         """The inputs in their places; None for those that stand for variables."""
-        values: list = [None] * len(self.op.inputs)
+        values: list[Any] = [None] * len(self.op.inputs)
         for k, array in zip(self.call.by_value, arrays):
             values[k] = array
         return values
@@ -112,7 +113,7 @@ class Delegate:
         self.plan = state.make_plan(graph, program.fetches, program.effects, [t for t, _ in program.parameters], state,
                                     state.jit) if program.fetches or program.effects else None
 
-    def __call__(self, values: list[Any]) -> list:
+    def __call__(self, values: list[Any]) -> list[Any]:
         program, found = self.program, []
         if self.plan is not None:
             found = run_plan(self.plan, [contiguous(values[k]) for k in self.numbers], False)
@@ -124,7 +125,7 @@ class Delegate:
             self.plan.close()
 
 
-def run_plan(plan: Plan, feeds: list, compiled: bool) -> list:
+def run_plan(plan: Plan, feeds: list[Any], compiled: bool) -> list[Any]:
     """One run of a function's plan."""
     plan.runs += 1
     if is_compiled(plan, compiled):
@@ -145,12 +146,12 @@ class ChoiceCaller(Caller):
 
     call: divide.ChoiceCall
 
-    def __call__(self, arrays: Sequence[Any], compiled: bool) -> tuple:
+    def __call__(self, arrays: Sequence[Any], compiled: bool) -> tuple[Any, ...]:
         values = self.spread(arrays)
         branch = self.functions[self._number(values[0]) if self.call.offset else 0]
         plan, numbers = branch.bind(values)
         found = run_plan(plan, [contiguous(values[k]) for k in numbers], compiled) if plan.fetches or plan.targets else []
-        results: list = [None] * len(self.op.outputs)
+        results: list[Any] = [None] * len(self.op.outputs)
         for k, r, d in zip(self.call.used, branch.program.results, branch.program.direct):
             results[k] = np.array(values[d]) if r is None else found[r]
         return tuple(no_value(t) if r is None else r for t, r in zip(self.op.outputs, results))
@@ -176,7 +177,7 @@ class LoopCaller(Caller):
         self.ahead = Iterations(call, self.steps)
         self.kernel = None if call.kernel is None else ScalarKernel(call, state)
 
-    def __call__(self, arrays: Sequence[Any], compiled: bool) -> tuple:
+    def __call__(self, arrays: Sequence[Any], compiled: bool) -> tuple[Any, ...]:
         given = self.spread(arrays)
         values = list(given)
         for k in self.call.copied:
@@ -197,7 +198,7 @@ class LoopCaller(Caller):
         if self.kernel is not None and not native:
             BACKGROUND.submit(self.kernel.prepare)
         ahead = self.ahead if limit is None and not trivial and self.call.counters is not None else None
-        waiting: list = []              # what has been taken for the next iterations
+        waiting: list[list[Any]] = []              # what has been taken for the next iterations
         self.steps.begin(values)
         while True:
             if native and self.kernel is not None and self.kernel.run(values):
@@ -218,7 +219,7 @@ class LoopCaller(Caller):
             native = native or count == PATIENCE and self.kernel is not None
         self.steps.end(values)
 
-    def _condition(self, values: list[Any], compiled: bool) -> Callable[[list], bool]:
+    def _condition(self, values: list[Any], compiled: bool) -> Callable[[list[Any]], bool]:
         """A function of the loop's variables."""
         test = self.call.condition.test
         if test is not None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 OBJECTS = ("resource", "variant")       # dtypes of things of the host
 
 
-def call(op: Operation, arrays: Sequence[Any], state: State) -> tuple:
+def call(op: Operation, arrays: Sequence[Any], state: State) -> tuple[Any, ...]:
     """The output arrays of one operation.  Raises an OpError that names the operation and the user's line."""
     return HostCall(op, state)(arrays)
 
@@ -40,7 +40,7 @@ class HostCall:
         self.stated = [None if t.dtype.name in OBJECTS else t._shape for t in op.outputs]
         self.dtypes = [_numpy_dtype(t) for t in op.outputs]
 
-    def __call__(self, arrays: Sequence[Any]) -> tuple:
+    def __call__(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """The output arrays for these inputs."""
         op = self.op
         try:
@@ -60,14 +60,14 @@ class HostCall:
                 self._check_results(arrays, values)
         return values
 
-    def _check_results(self, arrays: Sequence[Any], values: tuple) -> None:
+    def _check_results(self, arrays: Sequence[Any], values: tuple[Any, ...]) -> None:
         """What a program says by set_shape counts only where the operation itself does not tell."""
         op = self.op
         if shapes_hold(op.graph):
             told = told_shapes(op, arrays)
             check_results(op, [t._shape if s is None or None in s else s for t, s in zip(op.outputs, told)], values)
 
-    def meaning(self, arrays: Sequence[Any]) -> list | tuple:
+    def meaning(self, arrays: Sequence[Any]) -> list[Any] | tuple[Any, ...]:
         """What the operation's NumPy meaning gives, one value per output."""
         named = {**self.named, "stream": self.state.stream(self.op)} if self.opdef.stream else self.named
         if self.groups is None:
@@ -77,24 +77,24 @@ class HostCall:
             result = self.opdef.value(*given, **named)
         if len(self.lists) == 1:
             return result if self.lists[0] else (result,)
-        flat: list = []
+        flat: list[Any] = []
         for is_list, part in zip(self.lists, result or ()):
             flat.extend(part) if is_list else flat.append(part)
         return flat
 
 
-def check_results(op: Operation, stated: Iterable[tuple | None], values: Iterable[Any]) -> None:
+def check_results(op: Operation, stated: Iterable[Sequence[Any] | None], values: Iterable[Any]) -> None:
     """Raises InvalidArgumentError for a value that has not the shape stated for it."""
     for value, tensor, shape in zip(values, op.outputs, stated):
         if not _fits(value, tensor, shape):
             raise unexpected_shape(tensor, np.shape(value), shape)
 
 
-def _fits(value: Any, tensor: Tensor, shape: tuple | None) -> bool:
+def _fits(value: Any, tensor: Tensor, shape: Sequence[Any] | None) -> bool:
     return tensor.dtype.name in OBJECTS or shapes.compatible(shape, np.shape(value))
 
 
-def apart(results: Iterable[Any], arrays: Sequence[Any]) -> tuple:
+def apart(results: Iterable[Any], arrays: Sequence[Any]) -> tuple[Any, ...]:
     """Results in memory of their own, which later writes to `arrays`, the buffers of variables, do not change."""
     return tuple(np.array(r) if isinstance(r, np.ndarray) and any(np.may_share_memory(r, a) for a in arrays if a is not None)
                  else r for r in results)
@@ -109,7 +109,7 @@ def check(op: Operation, arrays: Sequence[Any]) -> None:
         raise located(error, op) from None
 
 
-def call_on_state(op: Operation, refs: dict, others: Iterable[Any], state: State) -> tuple:
+def call_on_state(op: Operation, refs: dict[int, Operation], others: Iterable[Any], state: State) -> tuple[Any, ...]:
     """An operation on variables: its NumPy meaning takes their present values and, if it writes, gives the new ones.
 
     Raises the error of `uninitialized` for a variable without a value; an operation that needs no value takes None for it.
@@ -118,7 +118,7 @@ def call_on_state(op: Operation, refs: dict, others: Iterable[Any], state: State
         return _on_state(op, refs, others, state)
 
 
-def _on_state(op: Operation, refs: dict[int, Operation], others: Iterable[Any], state: State) -> tuple:
+def _on_state(op: Operation, refs: dict[int, Operation], others: Iterable[Any], state: State) -> tuple[Any, ...]:
     opdef, rest = op.opdef, iter(others)
     arrays = [_present(state, refs[k]) if k in refs else next(rest) for k in range(len(op.inputs))]
     needs_value = opdef.needs_value and not opdef.assigns
@@ -142,7 +142,7 @@ def _on_state(op: Operation, refs: dict[int, Operation], others: Iterable[Any], 
     return tuple(np.array(state.read(first)) if before is None else before for _ in op.outputs)
 
 
-def _answered(op: Operation, variable: Operation, arrays: Sequence[Any], state: State) -> tuple:
+def _answered(op: Operation, variable: Operation, arrays: Sequence[Any], state: State) -> tuple[Any, ...]:
     """What an operation gives that writes its variable and gives something else."""
     try:
         new, *results = op.opdef.value(*arrays, **op.opdef.arguments(op.opdef.value, op.attrs))
@@ -208,7 +208,7 @@ def _as_declared(result: Any, tensor: Tensor) -> Any:
     return np.asarray(result, dtype=object if dtype.name == "string" else dtype.as_numpy_dtype)
 
 
-def unexpected_shape(tensor: Tensor, shape: tuple[int, ...], planned: tuple | None) -> errors.InvalidArgumentError:
+def unexpected_shape(tensor: Tensor, shape: tuple[int, ...], planned: Sequence[Any] | None) -> errors.InvalidArgumentError:
     """The error for a value of another shape than the graph states, or a plan was made for."""
     return errors.InvalidArgumentError(None, tensor.op, f"The value of {tensor.name} has shape {list(shape)}, but the "
                                                         f"graph states {shapes.brackets(planned)} (set_shape?)")

@@ -111,7 +111,7 @@ class Writer:
         elif machine in ("aarch64", "arm64"):
             self._external("llvm.aarch64.hint", self.ir.VoidType(), [self.i32(1)])
 
-    def _external(self, name: str, result: Any, arguments: list) -> None:
+    def _external(self, name: str, result: Any, arguments: list[ir.Value]) -> None:
         self.b.call(declared(self.b.module, name, result, [a.type for a in arguments]), arguments)
 
     def call(self, function: Callable[..., Word], *words: Word) -> Word:

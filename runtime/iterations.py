@@ -7,7 +7,7 @@ as one iteration at a time, but its instructions and objects stay in the cache, 
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from .memory import address_of
 
 if TYPE_CHECKING:
     from .binding import Binding
-    from .frame import Frame
+    from .frame import Block, Frame
     from .loop_steps import LoopSteps
     from .plan import Plan
 
@@ -35,10 +35,10 @@ class Iterations:
 
     def __init__(self, loop: divide.LoopCall, steps: LoopSteps) -> None:
         self.loop, self.steps = loop, steps
-        self.tables: dict = {}
+        self.tables: dict[Binding, Table | None] = {}
 
     def run(self, values: list[Any], plan: Plan, numbers: list[int],
-            holds: Callable[[list], bool]) -> tuple[list, Iterations | None]:
+            holds: Callable[[list[Any]], bool]) -> tuple[list[list[Any]], Iterations | None]:
         """Iterates on the loop's variables `values` as long as that is possible natively.
 
         Returns (what is already taken for iterations that others must run, who runs those after them).  The first is empty
@@ -69,8 +69,8 @@ class Iterations:
             if ended or left:
                 return left, self
 
-    def _take(self, values: list[Any], fed: list, shapes: tuple, limit: int,
-              holds: Callable[[list], bool]) -> tuple[list, list, bool]:
+    def _take(self, values: list[Any], fed: list[Any], shapes: tuple[tuple[int, ...], ...], limit: int,
+              holds: Callable[[list[Any]], bool]) -> tuple[list[list[Any]], list[list[Any]], bool]:
         """(what the next iterations take, what one of other shapes takes, whether the loop has ended after these)."""
         taken, before, counters = [fed], self.steps.before, self.loop.counters
         assert counters is not None
@@ -88,7 +88,7 @@ class Iterations:
                     return taken, [fed], False
                 taken.append(fed)
 
-    def _store(self, values: list[Any], columns: list, count: int) -> None:
+    def _store(self, values: list[Any], columns: list[Iterable[Any]], count: int) -> None:
         after = self.steps.after
         for found in islice(zip(*columns), count) if columns else repeat((), count):
             after(values, found)
@@ -105,7 +105,7 @@ class Table:
     the slots of the plan's fetches.
     """
 
-    def __init__(self, binding: Binding, outputs: dict[int, bool], taken: dict[int, int], states: dict[int, tuple],
+    def __init__(self, binding: Binding, outputs: dict[int, bool], taken: dict[int, int], states: dict[int, tuple[int, int | None]],
                  results: list[int]) -> None:
         self.binding, self.outputs, self.taken, self.states, self.results = binding, outputs, taken, states, results
         self.slots = np.array([*outputs, *taken, *states], np.int64)
@@ -123,8 +123,8 @@ class Table:
         for j, (r, _) in enumerate(loop.sources):
             if r is not None and results[r] in outputs:
                 outputs[results[r]] |= loop.is_stored(j)
-        taken: dict = {}
-        states: dict = {}
+        taken: dict[int, int] = {}
+        states: dict[int, tuple[int, int | None]] = {}
         following = {k: results[r] for k, (r, _) in zip(loop.division.targets, loop.sources) if r is not None}
         for k, s in enumerate(slots):
             if s.kind == "feed":
@@ -141,18 +141,19 @@ class Table:
             return None
         return Table(binding, outputs, taken, states, results)
 
-    def execute(self, values: list[Any], taken: list[list]) -> list:
+    def execute(self, values: list[Any], taken: list[list[Any]]) -> list[list[Any]]:
         """Runs an iteration for each of `taken`; the values of every fetch, iteration by iteration.  Of an output that
         nobody stores, they are None but for the last."""
         return self.binding.run((values, taken), self._execute)
 
-    def _execute(self, frame: Frame, given: tuple[list, list[list]]) -> list:
+    def _execute(self, frame: Frame, given: tuple[list[Any], list[list[Any]]]) -> list[list[Any]]:
         values, taken = given
         count = len(taken)
         blocks = {k: frame.block(k, count if kept else 2) for k, kept in self.outputs.items()}
         arrays = {k: [np.asarray(fed[number], order="C") for fed in taken] for k, number in self.taken.items()}
         first = {k: self._array(k, values[variable]) for k, (variable, _) in self.states.items()}
-        places: dict = {k: address + np.arange(count) % len(block) * self._nbytes(k) for k, (block, address) in blocks.items()}
+        places: dict[int, Any] = {k: address + np.arange(count) % len(block) * self._nbytes(k)
+                                  for k, (block, address) in blocks.items()}
         places.update((k, [address_of(a) for a in found]) for k, found in arrays.items())
         for k, (_, source) in self.states.items():
             start = address_of(first[k])
@@ -163,7 +164,7 @@ class Table:
     def _array(self, slot: int, value: Any) -> np.ndarray:
         return np.asarray(value, self.binding.layout.slots[slot].dtype.as_numpy_dtype, order="C")
 
-    def _values(self, slot: int, arrays: list[np.ndarray] | None, block: tuple[np.ndarray, int] | None, count: int) -> list:
+    def _values(self, slot: int, arrays: list[np.ndarray] | None, block: Block | None, count: int) -> list[Any]:
         if arrays is not None:
             return [np.array(a) for a in arrays]
         assert block is not None

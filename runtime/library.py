@@ -51,7 +51,7 @@ class Library:
         self._lock = threading.RLock()
         self._engine: Any = None            # llvmlite's, once there is something to load
         self._blas: dict[str, int] = {}
-        self._kept: list = []
+        self._kept: list[Any] = []
 
     def addresses(self, kernels: list[Kernel], compiler: str, tell: Tell | None = None) -> list[int]:
         """The machine code of kernels by this compiler; what nobody compiled before is compiled now, much of it by a second
@@ -70,11 +70,11 @@ class Library:
                 tell(len(found), len(wanted))
         return found
 
-    def _address(self, address: str, kernel: Kernel, parts: dict, compiler: str) -> int:
+    def _address(self, address: str, kernel: Kernel, parts: dict[str, str], compiler: str) -> int:
         return self._find(address, parts, lambda symbol: native.compile_function(
             kernel.source, kernel.name, native.memory_codes(kernel), symbol, compiler, kernel.forms))
 
-    def _compile_together(self, wanted: list[tuple[str, Kernel, dict, str]], tell: Tell | None) -> None:
+    def _compile_together(self, wanted: list[tuple[str, Kernel, dict[str, str], str]], tell: Tell | None) -> None:
         """Compiles those that the store lacks, if they are many, here and in a second process at the same time."""
         missing = {}
         for address, kernel, parts, compiler in wanted:
@@ -105,16 +105,11 @@ class Library:
             self.seconds[address] = seconds
         self.statistics.compile_seconds += sum(seconds for _, seconds in done.values())
 
-    def find(self, parts: dict, build: Callable[[str], bytes]) -> int:
+    def find(self, parts: dict[str, str], build: Callable[[str], bytes]) -> int:
         """The address for key `parts`; `build(symbol)` gives object code where the store has none."""
         return self._find(key.digest(parts), parts, build)
 
-    def host_code(self, name: str, source: str, codes: list[str]) -> int:
-        """The machine code of a function that operations of the host call."""
-        parts = {"name": name, "text": source, "types": " ".join(codes), "target": "host", **native.target_key()}
-        return self.find(parts, lambda symbol: native.compile_function(source, name, codes, symbol))
-
-    def _find(self, address: str, parts: dict, build: Callable[[str], bytes]) -> int:
+    def _find(self, address: str, parts: dict[str, str], build: Callable[[str], bytes]) -> int:
         found = self.symbols.get(address)
         if found is not None:
             return found
@@ -124,7 +119,7 @@ class Library:
                 found = self.symbols[address] = self._obtain(address, parts, build)
         return found
 
-    def fact(self, kernel: Kernel, compiler: str) -> dict:
+    def fact(self, kernel: Kernel, compiler: str) -> dict[str, Any]:
         """Where a kernel's object code came from, what it cost, and why the store did not have it."""
         parts = CPU.parts(kernel, compiler)
         address = key.digest(parts)

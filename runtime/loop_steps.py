@@ -18,7 +18,12 @@ from .hostcall import located
 from .product_sums import ProductPlan, RunningSum
 
 if TYPE_CHECKING:
+    from .plan import Plan
     from .state import State
+
+Taker = Callable[[list[Any], list[Any]], Any]           # (values, fed so far) -> the next fed value
+Reader = Callable[[list[Any], Sequence[Any]], Any]      # (values, found) -> a value
+Changer = Callable[[list[Any], Sequence[Any]], None]    # (values, found)
 
 _FLOW = np.zeros((), np.float32)        # the flow of an array that is changed in place says nothing
 
@@ -29,7 +34,7 @@ class LoopSteps:
     def __init__(self, division: Division, state: State) -> None:
         self.targets, self.lists = division.targets, division.lists
         self.sums = {k: ProductPlan(program, state) for k, program in division.sums.items()}
-        takes: dict[type, Callable] = {**TAKES, steps.TakeGradient: functools.partial(_take_gradient, state)}
+        takes: dict[type, Callable[[Any], Taker]] = {**TAKES, steps.TakeGradient: functools.partial(_take_gradient, state)}
         self.takes = [takes[type(step)](step) for step in division.takes]       # (values, fed so far) -> the next fed value
         self.stores = [(step.variable, STORES[type(step)](step)) for step in division.stores]   # (values, found) -> next value
         self.changes = [CHANGES[type(step)](step) for step in division.changes]                 # (values, found)
@@ -48,9 +53,9 @@ class LoopSteps:
         for k in self.sums:
             values[k] = values[k].value()
 
-    def before(self, values: list[Any]) -> list:
+    def before(self, values: list[Any]) -> list[Any]:
         """The values of the fed tensors for the next iteration."""
-        fed: list = []
+        fed: list[Any] = []
         for take in self.takes:
             fed.append(take(values, fed))
         return fed
@@ -66,7 +71,7 @@ class LoopSteps:
             values[k] = value
 
 
-def _operand(operand: steps.Operand) -> Callable:
+def _operand(operand: steps.Operand) -> Reader:
     """(values, found) -> the value of an operand."""
     if isinstance(operand, steps.OfFetch):
         number = operand.number
@@ -75,7 +80,7 @@ def _operand(operand: steps.Operand) -> Callable:
     return (lambda values, found: np.array(values[k])) if operand.copied else lambda values, found: values[k]
 
 
-def _array(place: steps.ArrayPlace) -> Callable:
+def _array(place: steps.ArrayPlace) -> Callable[[list[Any]], Any]:
     """values -> the array that is changed in place."""
     def array(values: list[Any]) -> Any:
         found = array_behind(values[place.variable])
@@ -88,20 +93,20 @@ def _array(place: steps.ArrayPlace) -> Callable:
 
 # -- taking ------------------------------------------------------------------------------------------------------------
 
-def _take_last(step: steps.TakeLast) -> Callable:
+def _take_last(step: steps.TakeLast) -> Taker:
     k = step.variable
 
-    def take(values: list[Any], fed: list) -> Any:
+    def take(values: list[Any], fed: list[Any]) -> Any:
         values[k], value = values[k].pop()
         return value
 
     return take
 
 
-def _take_element(step: steps.TakeElement) -> Callable:
+def _take_element(step: steps.TakeElement) -> Taker:
     handle, flow, index, replays = step.handle, step.flow, step.at, step.op.replays
 
-    def take(values: list[Any], fed: list) -> Any:
+    def take(values: list[Any], fed: list[Any]) -> Any:
         try:
             return unboxed(values[handle]).read(unboxed(values[flow]), int(index(values, fed)), replays)
         except OpError as error:
@@ -110,10 +115,10 @@ def _take_element(step: steps.TakeElement) -> Callable:
     return take
 
 
-def _take_element_in_place(step: steps.TakeElementInPlace) -> Callable:
+def _take_element_in_place(step: steps.TakeElementInPlace) -> Taker:
     array, index, replays = _array(step.array), step.at, step.op.replays
 
-    def take(values: list[Any], fed: list) -> Any:
+    def take(values: list[Any], fed: list[Any]) -> Any:
         try:
             return np.asarray(array(values).read(int(index(values, fed)), replays))
         except OpError as error:
@@ -122,11 +127,11 @@ def _take_element_in_place(step: steps.TakeElementInPlace) -> Callable:
     return take
 
 
-def _take_gradient(state: State, step: steps.TakeGradient) -> Callable:
+def _take_gradient(state: State, step: steps.TakeGradient) -> Taker:
     flow, index, zeros = step
     like = _zeros_like(zeros, state) if isinstance(zeros, steps.ZerosLike) else None
 
-    def take(values: list[Any], fed: list) -> Any:
+    def take(values: list[Any], fed: list[Any]) -> Any:
         gradient = elements_of(values[flow])
         value = None if isinstance(gradient, Zero) else gradient.get(int(index(values, fed)))
         if value is None:
@@ -136,11 +141,11 @@ def _take_gradient(state: State, step: steps.TakeGradient) -> Callable:
     return take
 
 
-def _zeros_like(zeros: steps.ZerosLike, state: State) -> Callable:
+def _zeros_like(zeros: steps.ZerosLike, state: State) -> Taker:
     """(values, fed so far) -> such zeros.  The plan for their shape is made when they are first wanted, which is rare."""
-    plans: list = []
+    plans: list[Plan] = []
 
-    def like(values: list[Any], fed: list) -> Any:
+    def like(values: list[Any], fed: list[Any]) -> Any:
         if not plans:
             tensor = zeros.tensor
             plans.append(state.make_plan(tensor.op.graph, [tensor], [], zeros.given, state, state.jit))
@@ -150,8 +155,8 @@ def _zeros_like(zeros: steps.ZerosLike, state: State) -> Callable:
     return like
 
 
-def _take_from_stack(step: steps.TakeFromStack) -> Callable:
-    def take(values: list[Any], fed: list) -> Any:
+def _take_from_stack(step: steps.TakeFromStack) -> Taker:
+    def take(values: list[Any], fed: list[Any]) -> Any:
         try:
             return stack_behind(values[step.variable]).pop()
         except OpError as error:
@@ -160,18 +165,18 @@ def _take_from_stack(step: steps.TakeFromStack) -> Callable:
     return take
 
 
-def _take_flow(step: steps.TakeFlow) -> Callable:
+def _take_flow(step: steps.TakeFlow) -> Taker:
     return lambda values, fed: _FLOW
 
 
 # -- storing -----------------------------------------------------------------------------------------------------------
 
-def _store_last(step: steps.StoreLast) -> Callable:
+def _store_last(step: steps.StoreLast) -> Reader:
     k, value = step.variable, _operand(step.value)
     return lambda values, found: values[k].push(value(values, found))
 
 
-def _store_element(step: steps.StoreElement) -> Callable:
+def _store_element(step: steps.StoreElement) -> Reader:
     k, handle, replays = step.variable, step.handle, step.op.replays
     index, value = _operand(step.at), _operand(step.value)
 
@@ -185,7 +190,7 @@ def _store_element(step: steps.StoreElement) -> Callable:
     return store
 
 
-def _add_element(step: steps.AddElement) -> Callable:
+def _add_element(step: steps.AddElement) -> Reader:
     k, flow, index, value = step.variable, step.flow, _operand(step.at), _operand(step.value)
 
     def store(values: list[Any], found: Sequence[Any]) -> Any:
@@ -197,7 +202,7 @@ def _add_element(step: steps.AddElement) -> Callable:
     return store
 
 
-def _add_product(step: steps.AddProduct) -> Callable:
+def _add_product(step: steps.AddProduct) -> Reader:
     k, x, y = step.variable, _operand(step.x), _operand(step.y)
 
     def store(values: list[Any], found: Sequence[Any]) -> Any:
@@ -209,7 +214,7 @@ def _add_product(step: steps.AddProduct) -> Callable:
 
 # -- changing in place -------------------------------------------------------------------------------------------------
 
-def _push_on_stack(step: steps.PushOnStack) -> Callable:
+def _push_on_stack(step: steps.PushOnStack) -> Changer:
     k, value = step.variable, _operand(step.value)
 
     def change(values: list[Any], found: Sequence[Any]) -> None:
@@ -221,7 +226,7 @@ def _push_on_stack(step: steps.PushOnStack) -> Callable:
     return change
 
 
-def _write_in_place(step: steps.WriteInPlace) -> Callable:
+def _write_in_place(step: steps.WriteInPlace) -> Changer:
     array, index, value, replays = _array(step.array), _operand(step.at), _operand(step.value), step.op.replays
 
     def change(values: list[Any], found: Sequence[Any]) -> None:
@@ -233,10 +238,10 @@ def _write_in_place(step: steps.WriteInPlace) -> Callable:
     return change
 
 
-TAKES: dict[type, Callable] = {
+TAKES: dict[type, Callable[[Any], Taker]] = {
     steps.TakeLast: _take_last, steps.TakeElement: _take_element, steps.TakeElementInPlace: _take_element_in_place,
     steps.TakeFromStack: _take_from_stack, steps.TakeFlow: _take_flow}
-STORES: dict[type, Callable] = {
+STORES: dict[type, Callable[[Any], Reader]] = {
     steps.StoreLast: _store_last, steps.StoreElement: _store_element, steps.AddElement: _add_element,
     steps.AddProduct: _add_product}
-CHANGES: dict[type, Callable] = {steps.PushOnStack: _push_on_stack, steps.WriteInPlace: _write_in_place}
+CHANGES: dict[type, Callable[[Any], Changer]] = {steps.PushOnStack: _push_on_stack, steps.WriteInPlace: _write_in_place}

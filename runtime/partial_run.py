@@ -50,7 +50,7 @@ class PartialRun:
         self.unfed, self.unfetched = set(self.feeds), set(self.fetches)
         self.lock = threading.Lock()
 
-    def run(self, session: BaseSession, fetches: Any, feed_dict: dict | None) -> Any:
+    def run(self, session: BaseSession, fetches: Any, feed_dict: dict[Any, Any] | None) -> Any:
         """The values of `fetches`, in their structure.  Raises InvalidArgumentError for what was not announced."""
         graph = session.graph
         taken = Fetches(graph, fetches, session)
@@ -89,7 +89,7 @@ class PartialRun:
             if tensor not in self.unfetched:
                 raise invalid(f"The fetch {tensor.name} has already been fetched.")
 
-    def _needed(self, tensors: Sequence[Tensor], unfed: set[Tensor]) -> set:
+    def _needed(self, tensors: Sequence[Tensor], unfed: set[Tensor]) -> set[Operation]:
         """The operations that these tensors still need.  Raises InvalidArgumentError if they need a feed to come."""
         needed: set[Operation] = set()
         stack: list[Any] = [self.found[t] for t in tensors]
@@ -121,7 +121,7 @@ def setup(session: BaseSession, fetches: Any, feeds: Iterable[Any] | None) -> st
     return handle
 
 
-def run(session: BaseSession, handle: str, fetches: Any, feed_dict: dict | None) -> Any:
+def run(session: BaseSession, handle: str, fetches: Any, feed_dict: dict[Any, Any] | None) -> Any:
     """One call of a run in several; see `Session.partial_run`."""
     key = ("partial run", "", handle)
     found = session._state.resources.get(key)

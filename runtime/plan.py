@@ -32,6 +32,9 @@ from .frame import KernelFailure
 from .postponed import postponing
 from .state import State
 
+Shapes = tuple[tuple[int, ...], ...]                    # of feeds, or of what a segment has taken
+VariableShapes = tuple[tuple[int, ...] | None, ...]     # of open variables; None for one without a value
+
 SLOW_BYTES = 1 << 31        # the reference would move this much: compile before the first run
 SLOW_FLOPS = 2e10
 MAX_VARIANTS = 64           # programs kept per segment, for feeds of different structure
@@ -44,7 +47,7 @@ class Plan:
     """
 
     def __init__(self, graph: Graph, fetches: list[Tensor], targets: list[Operation], feeds: list[Tensor], state: State, jit: str,
-                 checked: bool = False, known: dict[Tensor, Any] | None = None, contrary: tuple = ()) -> None:
+                 checked: bool = False, known: dict[Tensor, Any] | None = None, contrary: tuple[Tensor, ...] = ()) -> None:
         self.state, self.jit, self.runs, self.contrary = state, jit, 0, contrary
         self.check = not checked and check.wanted()
         self.options = state.options
@@ -66,14 +69,14 @@ class Plan:
         self.settled = False            # whether all further runs are compiled ones
 
     # tiers -----------------------------------------------------------------------------------------------------
-    def run(self, feeds: Sequence[np.ndarray]) -> list:
+    def run(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         """Values of the fetched tensors for feed arrays of the declared dtypes, contiguous."""
         if self.postponed:
             with postponing(self.postponed, self.state.wait):
                 return self._run(feeds)
         return self._run(feeds)
 
-    def _run(self, feeds: Sequence[np.ndarray]) -> list:
+    def _run(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         self.runs += 1
         if self.settled:
             return self.segment.run(feeds)
@@ -88,7 +91,7 @@ class Plan:
         self.settled = not self.check
         return self.segment.run(feeds)
 
-    def reference(self, feeds: Sequence[np.ndarray]) -> list:
+    def reference(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         """One run by the reference."""
         found = reference.run(self.ops, {**dict(zip(self.feeds, feeds)), **self.known}, self.fetches, self.state,
                               self.calls)
@@ -136,7 +139,7 @@ class Plan:
             segments.extend(segment.next.values())
         return found
 
-    def prepare(self, shapes: Iterable[tuple]) -> None:
+    def prepare(self, shapes: Iterable[tuple[int, ...]]) -> None:
         """Compiles for these feed shapes, ahead of the run that needs it.  Raises what that run would raise."""
         self.segment.variant(tuple(shapes), (), aloud=False)
 
@@ -202,13 +205,13 @@ class Segment:
         self.known: dict[Tensor, Any] = {} if previous is None else _constants(previous)
         self.taken: list[Tensor] = [] if previous is None else [
             t for t in previous.live if t not in self.known and t not in previous.pins]
-        self.bindings: dict[tuple, Binding] = {}
-        self.variants: dict = {}        # shapes of open variables -> [Compiled]
-        self.next: dict = {}            # Compiled -> Segment
+        self.bindings: dict[tuple[Any, ...], Binding] = {}
+        self.variants: dict[VariableShapes, list[Compiled]] = {}
+        self.next: dict[Compiled, Segment] = {}
         self.lock = threading.Lock()
         self.progress = progress.Progress()
 
-    def run(self, feeds: Sequence[np.ndarray]) -> list:
+    def run(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         shapes = tuple([a.shape for a in feeds])
         try:
             binding = self.bindings.get(shapes) or self.binding(shapes)         # a key that says more is never found so
@@ -226,7 +229,7 @@ class Segment:
         except MemoryError as error:
             raise ResourceExhaustedError(None, None, f"OOM when allocating the tensors of this run: {error}") from None
 
-    def _continue(self, binding: Binding, found: dict[Tensor, Any], fed: dict[Tensor, Any]) -> list:
+    def _continue(self, binding: Binding, found: dict[Tensor, Any], fed: dict[Tensor, Any]) -> list[Any]:
         """Runs the segments after this one."""
         segment, values = self, dict(fed)
         while binding.compiled.program.rest:
@@ -264,9 +267,9 @@ class Segment:
         self.next.clear()
 
     # choosing and compiling ------------------------------------------------------------------------------------
-    def binding(self, shapes: tuple, pins: Sequence[np.ndarray] = ()) -> Binding:
+    def binding(self, shapes: Shapes, pins: Sequence[np.ndarray] = ()) -> Binding:
         """The binding for these shapes and the values of what was pinned."""
-        key = shapes
+        key: tuple[Any, ...] = shapes
         if pins or self.plan.open_variables:
             key = (shapes, tuple(map(measured, pins)), self._variable_shapes())
         binding = self.bindings.get(key)
@@ -277,12 +280,12 @@ class Segment:
             self.bindings[key] = binding
         return binding
 
-    def _variable_shapes(self) -> tuple:
+    def _variable_shapes(self) -> VariableShapes:
         state = self.plan.state
         present = [state.variable(op) for op in self.plan.open_variables]
         return tuple(v.array.shape if v.initialized and v.array is not None else None for v in present)
 
-    def variant(self, shapes: tuple, pins: Sequence[np.ndarray], aloud: bool = True) -> Binding:
+    def variant(self, shapes: Shapes, pins: Sequence[np.ndarray], aloud: bool = True) -> Binding:
         """Binds a compiled program to these shapes; compiles one if none holds for them.  `aloud`: whether somebody waits,
         who is told on a terminal that it takes long."""
         key, numbers = self._variable_shapes(), tuple(map(measured, pins))
@@ -308,7 +311,7 @@ class Segment:
         finally:
             self.lock.release()
 
-    def _make(self, shapes: tuple, pins: Sequence[np.ndarray]) -> Compiled:
+    def _make(self, shapes: Shapes, pins: Sequence[np.ndarray]) -> Compiled:
         watched = watch.present()
         trace = None if watched is None else watched.trace
         begin = 0 if trace is None else trace.now()
@@ -325,7 +328,7 @@ class Segment:
         binding.plain = not binding.compiled.program.rest and list(binding.layout.results) == self.plan.fetches
         return binding
 
-    def _compile(self, shapes: tuple, pins: Sequence[np.ndarray]) -> Program:
+    def _compile(self, shapes: Shapes, pins: Sequence[np.ndarray]) -> Program:
         plan = self.plan
         open_shapes = dict(zip(plan.open_variables, self._variable_shapes()))
         if self.previous is None:
@@ -351,7 +354,7 @@ class Segment:
         return made
 
 
-def _constants(program: Program) -> dict:
+def _constants(program: Program) -> dict[Tensor, Any]:
     """Values that a segment knows before it runs, for the segments after it."""
     found = dict(program.known)
     for t in program.live:

@@ -14,17 +14,20 @@ from jitgraph.graph.operation import Operation
 
 from .hostcall import located
 
+Wait = Callable[[threading.Condition, Callable[[], bool]], None]       # (condition, what is to become true), see `State.wait`
+Finish = Callable[[Wait], None]
+
 _present = threading.local()
 
 
 @contextlib.contextmanager
-def postponing(ops: Collection[Operation], wait: Callable) -> Iterator[None]:
+def postponing(ops: Collection[Operation], wait: Wait) -> Iterator[None]:
     """A run in which the waiting of these operations is left to the end; `wait`: see `State.wait`.
 
     Raises what the operations do that wait; if the run fails, they give up.
     """
     before = getattr(_present, "work", None)
-    waiting: list[tuple[Operation, Callable]] = []
+    waiting: list[tuple[Operation, Finish]] = []
     _present.work = ops, waiting
     try:
         yield
@@ -43,9 +46,9 @@ def postponing(ops: Collection[Operation], wait: Callable) -> Iterator[None]:
         _present.work = before
 
 
-def taker(op: Operation) -> Callable | None:
+def taker(op: Operation) -> Callable[[Finish], None] | None:
     """What takes a function of `wait` for the end of the present run, None where `op` is to wait at once."""
-    work: tuple[Collection[Operation], list] = getattr(_present, "work", None) or ((), [])
+    work: tuple[Collection[Operation], list[tuple[Operation, Finish]]] = getattr(_present, "work", None) or ((), [])
     ops, waiting = work
     return (lambda finish: waiting.append((op, finish))) if op in ops else None
 

@@ -24,7 +24,7 @@ class ProductPlan:
         self.op, self.axes = program.op, program.axes
         self.plan = state.make_plan(program.graph, [program.total], [], program.given, state, state.jit)
 
-    def add(self, total: np.ndarray, pairs: list[tuple]) -> np.ndarray:
+    def add(self, total: np.ndarray, pairs: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
         """`total` and the products of `pairs`, in new memory."""
         factors = [_joined(side, axis) for side, axis in zip(zip(*pairs), self.axes)]
         return self.plan.run([np.ascontiguousarray(total), *factors])[0]
@@ -46,7 +46,7 @@ class RunningSum:
 
     def __init__(self, product: ProductPlan, total: np.ndarray) -> None:
         self.product, self.total, self.terms = product, total, 0
-        self.pairs: list[tuple] = []
+        self.pairs: list[tuple[np.ndarray, np.ndarray]] = []
 
     def append(self, x: np.ndarray, y: np.ndarray) -> None:
         """Another pair.  Raises InvalidArgumentError where the shapes do not fit."""

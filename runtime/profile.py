@@ -29,7 +29,7 @@ class Trace:
     """What a run did, and when: (name, label, begin, end, arrays), times in nanoseconds since the epoch."""
 
     def __init__(self) -> None:
-        self.entries: list[tuple] = []
+        self.entries: list[tuple[str, str, int, int, list[Any]]] = []      # (name, label, begin, end, results)
         self.created = time.time_ns()
         self._offset = self.created - time.perf_counter_ns()
         self.thread = threading.get_ident() & 0xFFFFFFFF
@@ -44,7 +44,7 @@ class Trace:
         inputs = dict.fromkeys(t.op.name for op in ops for t in op.inputs if t.op not in ops)
         self._add(name, f"{name} = {kernel.name}({', '.join(inputs)})", begin, [])
 
-    def operation(self, op: Operation, begin: int, arrays: Sequence = ()) -> None:
+    def operation(self, op: Operation, begin: int, arrays: Sequence[Any] = ()) -> None:
         """Records an operation that has just ended, and its results."""
         inputs = ", ".join(t.op.name if t.value_index == 0 else t.name for t in op.inputs)
         self._add(op.name, f"{op.name} = {op.type}({inputs})", begin, arrays)
@@ -52,7 +52,7 @@ class Trace:
     def compiled(self, begin: int) -> None:
         """Says that the run has compiled something since `begin`; TensorFlow's traces have no entry for it."""
 
-    def step(self, node: Node, begin: int, arrays: Sequence = ()) -> None:
+    def step(self, node: Node, begin: int, arrays: Sequence[Any] = ()) -> None:
         """Records a step on the host that has just ended: an operation, or a primitive without a kernel."""
         if node.attrs.get("call") == "op":
             assert node.op is not None
@@ -61,7 +61,7 @@ class Trace:
             name = node.op.name if node.op is not None else node.kind.name
             self._add(name, f"{name} = {node.kind}()", begin, arrays)
 
-    def _add(self, name: str, label: str, begin: int, arrays: Sequence) -> None:
+    def _add(self, name: str, label: str, begin: int, arrays: Sequence[Any]) -> None:
         self.entries.append((name, label, begin, self.now(), list(arrays)))
 
     def write(self, step_stats: Any) -> None:
@@ -90,7 +90,7 @@ def _describe(output: Any, array: Any) -> None:
     memory.requested_bytes, memory.allocator_name = array.nbytes, "cpu"
 
 
-def traced(plan: Plan, arrays: Sequence, options: Any, run_metadata: Any, timeout: int = 0) -> list:
+def traced(plan: Plan, arrays: Sequence[Any], options: Any, run_metadata: Any, timeout: int = 0) -> list[Any]:
     """Runs a plan as RunOptions say and fills RunMetadata (either may be None); `timeout`: in ms, where none is given.
 
     Raises DeadlineExceededError if the time is over.

@@ -3,15 +3,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .watch import watching
 
 if TYPE_CHECKING:
-    from .explain import Explanation
+    from .explain import Explanation, Tally
     from .plan import Plan
 
-_recording: dict | None = None
+_recording: dict[Plan, tuple[Tally, list[float]]] | None = None
 
 
 def record() -> None:
@@ -25,7 +25,7 @@ def active() -> bool:
     return _recording is not None
 
 
-def tallied(plan: Plan, run: Callable[[], list], timeout: int = 0) -> list:
+def tallied(plan: Plan, run: Callable[[], list[Any]], timeout: int = 0) -> list[Any]:
     """Calls `run`, a run of `plan` with a time limit in ms, and adds it to the record."""
     from .explain import Tally
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.compiler.divide import divided
+from jitgraph.compiler.divide import ChoiceCall, LoopCall, divided
 from jitgraph.compiler.lower import is_given, missing_feed, state_inputs
 from jitgraph.compiler.order import is_transparent, is_variable, seen_through, variable_of
 from jitgraph.compiler.prune import is_idle, must_be_fed
@@ -18,8 +18,11 @@ from jitgraph.graph.tensor import Tensor
 from . import functions, hostcall, watch
 from .state import State
 
+Calls = dict[Operation, ChoiceCall | LoopCall]
 
-def run(ops: Sequence[Operation], feeds: dict, fetches: Iterable[Tensor], state: State, calls: dict | None = None) -> dict:
+
+def run(ops: Sequence[Operation], feeds: dict[Tensor, Any], fetches: Iterable[Tensor], state: State,
+        calls: Calls | None = None) -> dict[Tensor, Any]:
     """Executes ordered operations; returns {tensor: ndarray} for the fetched tensors.  `calls`: see `Program`.
 
     A failing operation leaves variables as the operations before it left them.
@@ -31,7 +34,7 @@ class Steps:
     """Executes one operation after the other; `values` holds feeds and results.  `calls`: the sub-programs of operations that
     call functions, see `Program`; those that it lacks compute everything."""
 
-    def __init__(self, feeds: dict, state: State, calls: dict | None = None) -> None:
+    def __init__(self, feeds: dict[Tensor, Any], state: State, calls: Calls | None = None) -> None:
         self.feeds, self.values, self.state, self.calls = feeds, dict(feeds), state, calls or {}
 
     def value(self, tensor: Tensor) -> Any:
@@ -72,12 +75,12 @@ class Steps:
                 hostcall.check_results(op, check_shapes(op, arrays), results)
         self._give(op, results)
 
-    def _call(self, op: Operation) -> tuple:
+    def _call(self, op: Operation) -> tuple[Any, ...]:
         call = self.calls.get(op) or divided(op, None, self.state.options)
         arrays = [self.value(op.inputs[k]) if call.needs(k) else functions.no_value(op.inputs[k]) for k in call.by_value]
         return functions.run(call, arrays, self.state, compiled=False)
 
-    def feed(self, fed: dict) -> None:
+    def feed(self, fed: dict[Tensor, Any]) -> None:
         """Takes further feeds."""
         self.feeds.update(fed)
         self.values.update(fed)
@@ -104,12 +107,12 @@ def _sizes_are_stated(op: Operation) -> bool:
 class _Run(Steps):
     """All operations of a run; values are dropped after their last use."""
 
-    def __init__(self, feeds: dict, fetches: set[Tensor], state: State, calls: dict | None) -> None:
+    def __init__(self, feeds: dict[Tensor, Any], fetches: set[Tensor], state: State, calls: Calls | None) -> None:
         super().__init__(feeds, state, calls)
         self.fetches = fetches
         self.results = {t: np.array(feeds[t]) for t in fetches if t in feeds}
 
-    def execute(self, ops: Sequence[Operation]) -> dict:
+    def execute(self, ops: Sequence[Operation]) -> dict[Tensor, Any]:
         left, watched = _uses(ops), watch.present()
         for op in ops:
             if watched is None:
@@ -135,8 +138,8 @@ class _Run(Steps):
             trace.operation(op, begin, [self.values.get(t) for t in op.outputs])
 
 
-def _uses(ops: Sequence[Operation]) -> dict:
-    count: dict = {}
+def _uses(ops: Sequence[Operation]) -> dict[Tensor, int]:
+    count: dict[Tensor, int] = {}
     for op in ops:
         for tensor in op.inputs:
             count[tensor] = count.get(tensor, 0) + 1

@@ -18,9 +18,9 @@ class Kept:
 
     def __init__(self) -> None:
         self.variables: dict[tuple[str, str], Variable] = {}
-        self.resources: dict = {}
+        self.resources: dict[tuple[Any, ...], Any] = {}
 
-    def resource(self, key: tuple, make: Callable[[], Any]) -> Any:
+    def resource(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """The object under `key`, made by `make` at the first call."""
         with SERVERS.lock:
             found = self.resources.get(key)

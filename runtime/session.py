@@ -20,7 +20,7 @@ from jitgraph.resources.session_handle_ops import forget
 
 from . import feed as feeding
 from . import host_loops, recording, settings  # noqa: F401  (host_loops: gives the host its compiler)
-from .fetch import Fetches, flat_key
+from .fetch import Build, Fetches, flat_key
 from .functions import Delegate
 from .placement import Placement, server_of
 from .plan import Plan
@@ -80,7 +80,7 @@ class BaseSession:
         self._timeout = 0 if config is None else config.operation_timeout_in_ms
         self._watched = bool(self._timeout) or recording.active()      # whether runs take the longer way
         self._state = _state(server, self._jit, Plan, compiler, Delegate)
-        self._plans: dict = {}
+        self._plans: dict[tuple[Any, ...], Any] = {}     # a Plan, or with it what builds and converts
         self._mutations = self._graph.mutations
         self._closed = False
         self._lock = threading.Lock()
@@ -145,7 +145,7 @@ class BaseSession:
         arrays = [feeding.convert(t, v) for t, v in fed.items()]
         return taken.build(_unwrapped(self._execute(plan, arrays, options, run_metadata)))
 
-    def _execute(self, plan: Plan, arrays: list[np.ndarray], options: Any, run_metadata: Any) -> list:
+    def _execute(self, plan: Plan, arrays: list[np.ndarray], options: Any, run_metadata: Any) -> list[Any]:
         if run_metadata is None and options is None and not self._watched:
             return plan.run(arrays)
         if recording.active() and run_metadata is None and options is None:
@@ -239,7 +239,7 @@ class BaseSession:
 
         return call
 
-    def _prepared(self, fetches: Any, feed_list: Any) -> tuple:
+    def _prepared(self, fetches: Any, feed_list: Any) -> tuple[Plan, Build, Callable[[Iterable[Any]], list[np.ndarray]]]:
         """(plan, function that builds the result, function that converts the feeds) for values in the order of `feed_list`."""
         if self._mutations != self._graph.mutations:
             self._forget_plans()
@@ -306,7 +306,7 @@ class Session(BaseSession):
     def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None, jit: str | None = None,
                  compiler: str | None = None) -> None:
         super().__init__(target, graph, config, jit, compiler)
-        self._entered: list = []
+        self._entered: list[tuple[Any, Any]] = []
 
     def __enter__(self) -> Session:
         contexts = (self._graph.as_default(), self.as_default())
@@ -358,6 +358,6 @@ def _state(server: Server | None, *args: Any) -> State:
     return ServedState(server, *args)
 
 
-def _unwrapped(values: Iterable[Any]) -> list:
+def _unwrapped(values: Iterable[Any]) -> list[Any]:
     """Scalars as NumPy scalars (bytes for strings), as TensorFlow gives them."""
     return [v[()] if type(v) is np.ndarray and not v.shape else v for v in values]

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,12 @@ from jitgraph.graph.operation import Operation
 
 from . import postponed, watch
 from .memory import address_of, aligned_empty
+
+if TYPE_CHECKING:
+    from jitgraph.graph.function_graph import FunctionGraph
+
+    from .functions import ChoiceCaller, Delegate, LoopCaller
+    from .plan import Plan
 
 LONGEST_WAIT = 1.0          # seconds between two looks of a waiting operation at its session and the clock
 
@@ -42,13 +48,14 @@ class State:
 
     generation = 0
 
-    def __init__(self, jit: str, make_plan: Callable, compiler: str | None = None, make_function: Callable | None = None):
+    def __init__(self, jit: str, make_plan: Callable[..., Plan], compiler: str | None = None,
+                 make_function: Callable[[FunctionGraph, State], Delegate] | None = None) -> None:
         self.jit, self.make_plan, self.compiler, self.make_function = jit, make_plan, compiler, make_function
         self.target = targets.present()
-        self.functions: dict = {}
+        self.functions: dict[tuple[Operation, frozenset[int] | None], ChoiceCaller | LoopCaller] = {}
         self.variables: dict[tuple[str, str], Variable] = {}
-        self.streams: dict = {}
-        self.resources: dict = {}
+        self.streams: dict[Operation, Stream] = {}
+        self.resources: dict[tuple[Any, ...], Any] = {}
         self.waiting: list[threading.Condition] = []
         self.closed = False
         self.lock = threading.RLock()
@@ -113,7 +120,7 @@ class State:
         """This state, with random streams that start anew."""
         return OwnStreams(self)
 
-    def resource(self, key: tuple, make: Callable[[], Any]) -> Any:
+    def resource(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """The object of the host under `key` (a queue, a table, a counter), made by `make` at the first call."""
         found = self.resources.get(key)
         if found is None:
@@ -146,7 +153,7 @@ class State:
         finally:
             self.waiting.remove(condition)
 
-    def later(self, op: Operation) -> Callable | None:
+    def later(self, op: Operation) -> Callable[[postponed.Finish], None] | None:
         """What takes the waiting of an operation for the end of its run, None where it is to wait at once."""
         return postponed.taker(op)
 
@@ -177,8 +184,8 @@ class OwnStreams:
 
     def __init__(self, state: State):
         self._state = state
-        self.streams: dict = {}
-        self.functions: dict = {}
+        self.streams: dict[Operation, Stream] = {}
+        self.functions: dict[tuple[Operation, frozenset[int] | None], ChoiceCaller | LoopCaller] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._state, name)

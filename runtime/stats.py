@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .session import BaseSession
 
 
-def session_stats(session: BaseSession | None = None) -> dict:
+def session_stats(session: BaseSession | None = None) -> dict[str, float]:
     """Counts for a session (all open sessions if None).
 
     Returns a dict: plans, runs, kernels (distinct, loaded), kernels_compiled, fused_ops (primitives in those kernels),

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jitgraph import environment
 from jitgraph.compiler.emit.native import digest
@@ -24,7 +24,7 @@ class Entry(NamedTuple):
     """One stored kernel: its address, the named parts of its key, when it was made and how big it is."""
 
     key: str
-    parts: dict
+    parts: dict[str, str]
     symbol: str
     seconds: float
     size: int
@@ -59,7 +59,7 @@ def has(key: str) -> bool:
     return (directory() / (key + SUFFIX)).exists()
 
 
-def load(key: str) -> tuple[dict, bytes] | None:
+def load(key: str) -> tuple[dict[str, Any], bytes] | None:
     """(header, object code) under a key, or None if there is none that is whole and ours."""
     try:
         data = (directory() / (key + SUFFIX)).read_bytes()
@@ -68,7 +68,7 @@ def load(key: str) -> tuple[dict, bytes] | None:
     return _parse(data)
 
 
-def _parse(data: bytes) -> tuple[dict, bytes] | None:
+def _parse(data: bytes) -> tuple[dict[str, Any], bytes] | None:
     if not data.startswith(MAGIC):
         return None
     try:
@@ -81,7 +81,7 @@ def _parse(data: bytes) -> tuple[dict, bytes] | None:
     return fields, code
 
 
-def save(key: str, parts: dict, symbol: str, code: bytes, seconds: float) -> bool:
+def save(key: str, parts: dict[str, str], symbol: str, code: bytes, seconds: float) -> bool:
     """Stores object code; True if it is on disk now."""
     import tempfile
 
@@ -124,7 +124,7 @@ def entries() -> list[Entry]:
     return sorted(found, key=lambda e: -e.created)
 
 
-def explain(parts: dict) -> str:
+def explain(parts: dict[str, str]) -> str:
     """Why the store has nothing under a key with these parts: which parts differ from the nearest entry."""
     from jitgraph.compiler import key
 
