@@ -102,6 +102,11 @@ class FunctionGraph(Graph):
         return self
 
     @property
+    def is_inline(self) -> bool:
+        """Whether it is a branch or a part of a loop, whose nodes stand in the graph around in TensorFlow 1.15."""
+        return self._entered is not None
+
+    @property
     def parameters(self) -> list[Tensor]:
         """The inputs that the caller passes by value, in order."""
         return [t for t in self.inputs if not is_state(t)]

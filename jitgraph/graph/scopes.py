@@ -91,15 +91,18 @@ class init_scope:
     """
 
     def __enter__(self) -> None:
-        graph = get_default_graph()
+        graph: Any = get_default_graph()
         scope = graph.get_name_scope()
         self._contexts: list[Any] = []
-        while graph.building_function and graph.outer_graph is not None:
+        while self._leaves(graph):
             graph = graph.outer_graph
         if graph is not get_default_graph():
             self._enter(DefaultGraph(graph))
             self._enter(NameScope(graph, scope + "/" if scope else None))
         self._enter(graph.control_dependencies(None))
+
+    def _leaves(self, graph: Any) -> bool:
+        return graph.building_function and graph.outer_graph is not None
 
     def _enter(self, context: Any) -> None:
         context.__enter__()
@@ -110,9 +113,17 @@ class init_scope:
             self._contexts.pop().__exit__(*exc)
 
 
+class _outside_of_control_flow(init_scope):
+    """As ``init_scope``, but a function that is called as a function is not left."""
+
+    def _leaves(self, graph: Any) -> bool:
+        return super()._leaves(graph) and graph.is_inline
+
+
 def control_dependencies(control_inputs: Any) -> Any:
-    """``tf.control_dependencies``: see ``Graph.control_dependencies``."""
-    return get_default_graph().control_dependencies(control_inputs)
+    """``tf.control_dependencies``: see ``Graph.control_dependencies``.  Without any, in a branch or the body of a loop, nodes are
+    made where that stands: they run once, and may be fetched."""
+    return _outside_of_control_flow() if control_inputs is None else get_default_graph().control_dependencies(control_inputs)
 
 
 def device(device_name_or_function: Any) -> DeviceScope:

@@ -204,3 +204,28 @@ def test_higher_order_functions_check_their_arguments(tf):
         tf.map_fn(lambda t: t[0], (x, tf.ones([2])), dtype=tf.float32)
     with pytest.raises(ValueError, match="structure"):
         tf.map_fn(lambda t: t[0], (x, x))
+
+
+def test_without_control_dependencies_nodes_are_made_around_the_loop(tf):
+    """As TensorFlow's leave all control flow: they may be fetched, and several loops may use them."""
+    made = []
+
+    def body(i):
+        with tf.control_dependencies(None):
+            made.append(tf.constant(3) * 2)
+        return tf.cond(i > 3, lambda: i + made[0], lambda: i + 1)
+
+    end = tf.while_loop(lambda i: i < 10, body, [0])
+    assert made[0].graph is tf.get_default_graph() and made[0].op.name == "while/mul"
+    with tf.Session() as session:
+        assert session.run([end, made[0]]) == [10, 6]
+
+
+def test_without_control_dependencies_nodes_stay_in_a_function(tf):
+    @tf.function
+    def twice(x):
+        with tf.control_dependencies(None):
+            return x * 2
+
+    with tf.Session() as session:
+        assert session.run(twice(tf.constant(4))) == 8
