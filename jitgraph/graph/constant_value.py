@@ -127,7 +127,9 @@ class _Values:
             return op.attrs["value"]
         if tensor not in self.found:
             value = self._followed(tensor)
-            if value is None and self.folding and self._folds(op, 0):
+            # what a body takes from the graph around is known here, and not where TensorFlow infers shapes: no more is made of it
+            folding = self.folding and not (self.depth and op.graph.building_function)
+            if value is None and folding and self._folds(op, 0):
                 value = evaluated(op, tensor.value_index, [self(t) for t in op.inputs])
             self.found[tensor] = value
         return self.found[tensor]
