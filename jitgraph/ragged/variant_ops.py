@@ -9,9 +9,7 @@ import numpy as np
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import dtypes
-from jitgraph.graph.dtypes import TypeSet
-
-_SPLITS = TypeSet(dtypes.int32, dtypes.int64).with_default(dtypes.int64)
+from jitgraph.graph.dtypes import INDICES
 
 
 @dataclasses.dataclass
@@ -40,7 +38,7 @@ def _row(splits: list, values: np.ndarray, row: int) -> Held:
 
 # `context`: variants are things of the host, which are never folded into the graph
 @op("RaggedTensorToVariant(rt_nested_splits: RAGGED_RANK*Tsplits, rt_dense_values: Tvalues; RAGGED_RANK: int >= 1, "
-    "batched_input: bool) -> encoded_ragged: variant", Tsplits=_SPLITS,
+    "batched_input: bool) -> encoded_ragged: variant", Tsplits=INDICES,
     shape=lambda c: (None,) if c.attrs["batched_input"] else (), host=True, dynamic=True, context=("op",),
     grad=NOT_DIFFERENTIABLE, tested_in="tests/data: a dataset takes it")
 def _to_variant(rt_nested_splits, rt_dense_values, batched_input, op):
@@ -69,9 +67,9 @@ def _from_shapes(c: Any) -> list:
     return [(None,)] * c.attrs["output_ragged_rank"] + [None]
 
 
-@op("RaggedTensorFromVariant(encoded_ragged: variant; input_ragged_rank: int >= -1, output_ragged_rank: int >= 0, "
+@op("RaggedTensorFromVariant(encoded_ragged: variant; input_ragged_rank: int >= -1, output_ragged_rank: int >= 1, "
     "Tvalues: type, Tsplits: type) -> output_nested_splits: output_ragged_rank*Tsplits, output_dense_values: Tvalues",
-    Tsplits=_SPLITS, shape=_from_shapes, host=True, dynamic=True, grad=NOT_DIFFERENTIABLE,
+    Tsplits=INDICES, shape=_from_shapes, host=True, dynamic=True,
     tested_in="tests/data: a dataset takes it")
 def _from_variant(encoded_ragged, input_ragged_rank, output_ragged_rank, Tvalues, Tsplits):
     """The ragged tensor that variants hold, joined along their dimensions in front.

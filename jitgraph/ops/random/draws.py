@@ -207,7 +207,8 @@ def _lower_multinomial(b: Any, logits: Any, num_samples: Any, seed: int, seed2: 
     top = b.reduce("max", b.map("select", [finite, logits, low]), [1], True)
     top = b.map("select", [b.map("eq", [top, low]), b.const(0, dtypes.float32), top])
     shifted = b.cast(b.map("sub", [logits, top]), dtypes.float64)
-    running = b.scan("add", b.map("select", [finite, b.map("exp", [shifted]), b.const(0, dtypes.float64)]), 1)
+    weights = b.map("select", [finite, b.map("exp", [shifted]), b.const(0, dtypes.float64)])
+    running = b.primitive("scan", [weights], weights.shape, op="add", axis=1, exclusive=False, reverse=False)
     drawn = b.stream(draws, [b.const(rows, dtypes.int64)], (rows, samples), dtypes.float64)
     return b.cast(b.host(_found_classes, [running, drawn], (rows, samples), dtypes.int64), output_dtype)
 
