@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 CONTRIB_MODULES = {
+    "all_reduce": "python:all_reduce",
     "copy_graph": "python.util:copy_elements",
     "crf": "python.ops:crf",
     "cudnn_rnn": "python.layers:cudnn_rnn python.ops:cudnn_rnn_ops",
     "data": """
         python.ops:batching,counter,enumerate_ops,error_ops,get_single_element,grouping,interleave_ops,random_ops,resampling
-        python.ops:scan_ops,shuffle_ops,sliding,unique,writers""",
+        python.ops:scan_ops,shuffle_ops,sliding,threadpool,unique,writers""",
     "distributions": """
         python.ops:binomial,cauchy,chi2,conditional_distribution,conditional_transformed_distribution,deterministic,geometric
         python.ops:half_normal,independent,inverse_gamma,logistic,mixture,mixture_same_family,mvn_diag,mvn_full_covariance
@@ -28,7 +29,7 @@ CONTRIB_MODULES = {
     "graph_editor": "edit,reroute,select,subgraph,transform,util",
     "grid_rnn": "python.ops:grid_rnn_cell",
     "kernel_methods": "python.mappers:random_fourier_features",
-    "image": "python.ops:dense_image_warp,image_ops,interpolate_spline,sparse_image_warp",
+    "image": "python.ops:dense_image_warp,distort_image_ops,image_ops,interpolate_spline,sparse_image_warp",
     "layers": """
         python.layers:embedding_ops,encoders,feature_column,feature_column_ops,initializers,layers,normalization,optimizers,regularizers
         python.layers:rev_block_lib,summaries,target_column,utils

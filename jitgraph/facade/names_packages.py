@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 PACKAGES: dict[str, str] = {
+    "contrib.all_reduce.sums": """
+        contrib.all_reduce.build_ring_all_reduce contrib.all_reduce.build_recursive_hd_all_reduce
+        contrib.all_reduce.build_shuffle_all_reduce contrib.all_reduce.build_shuffle_then_ring
+        contrib.all_reduce.build_shuffle_then_shuffle contrib.all_reduce.build_nccl_all_reduce
+        contrib.all_reduce.build_nccl_then_ring contrib.all_reduce.build_nccl_then_recursive_hd
+        contrib.all_reduce.build_nccl_then_shuffle""",
+    "data.private_threads": "contrib.data.PrivateThreadPool contrib.data.override_threadpool",
     "contrib.factorization.gaussian_mixtures": "contrib.factorization.GmmAlgorithm contrib.factorization.gmm",
     "contrib.factorization.mixture_estimators": "contrib.factorization.GMM",
     "contrib.factorization.least_squares": "contrib.factorization.WALSModel",

@@ -41,7 +41,6 @@ INSTEAD: dict[str, str] = {
     "contrib.tpu.*": "there is no TPU target; what a TPUEstimator with use_tpu=False needs is here",
     "contrib.tensorrt.*": "there is no TensorRT target; run the graph as it is",
     "contrib.eager.*": "jitgraph builds graphs; remove enable_eager_execution and run results in a tf.Session",
-    "contrib.all_reduce.*": _ONE_PROCESS,
     "contrib.autograph.*": "write tf.cond and tf.while_loop in the place of if and while over tensors",
     "contrib.batching.*": "make batches with tf.train.batch or tf.data before the graph",
     "contrib.bigtable.*": _READ, "contrib.hadoop.*": _READ, "contrib.kafka.*": _READ, "contrib.kinesis.*": _READ,

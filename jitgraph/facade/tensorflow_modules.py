@@ -21,6 +21,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "util": "data",
         "ops.dataset_ops": "data",
         "ops.iterator_ops": "data",
+        "ops.multi_device_iterator_ops": ":jitgraph.data.multi_device_iterator",
         "ops.readers": "data",
         **{
             f"experimental.ops.{name}": "data.experimental"
