@@ -182,3 +182,15 @@ def test_a_test_has_the_flags_of_tests(tf, case):
 def test_it_is_a_unit_test(tf):
     assert issubclass(tf.test.TestCase, unittest.TestCase) and os.path.isdir(tf.test.get_temp_dir())
     assert tf.test.is_gpu_available() == bool(tf.test.gpu_device_name())
+
+
+def test_what_is_meant_for_a_gpu_runs_elsewhere_in_the_sessions_of_a_test(tf, case):
+    """Unless a config or force_gpu says otherwise."""
+    with tf.device("/device:GPU:0"):
+        x = tf.constant(1.0) + 1
+    for session in (case.session, case.test_session):
+        with session() as one:
+            assert one.run(x) == 2
+    for given in ({"config": tf.ConfigProto()}, {"force_gpu": True}):
+        with case.session(**given) as one, pytest.raises(tf.errors.InvalidArgumentError):
+            one.run(x)

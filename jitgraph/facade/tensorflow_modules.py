@@ -133,6 +133,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "check_ops": "debugging",
         "clip_ops": "",
         "confusion_matrix": ":jitgraph.losses.ranks math",
+        "collective_ops": "",           # imported by what reduces between machines only where it is told to
         "control_flow_ops": ":jitgraph.control.conditionals :jitgraph.ops.choices.cases "
                             ":jitgraph.control.order_ops :jitgraph.inner.control_flow_ops",
         "ctc_ops": "nn",
@@ -172,6 +173,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "gradient_checker": "test :jitgraph.test.gradient_checker",
         "gradients": ":jitgraph.autodiff.gradients",
         "gradients_impl": ":jitgraph.autodiff.gradients",
+        "gradients_util": ":jitgraph.autodiff.gradients",
         "histogram_ops": "",
         "image_ops": "image",
         "image_ops_impl": "image",

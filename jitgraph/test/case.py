@@ -14,6 +14,7 @@ from absl.testing import absltest  # noqa: F401  (it defines flags that tests re
 from jitgraph.facade import names
 from jitgraph.graph.default_graph import get_default_graph, reset_default_graph
 from jitgraph.graph.stack import get_default_session
+from jitgraph.protobuf.messages import ConfigProto
 from jitgraph.test.assertions import Assertions
 from jitgraph.test.environment import get_temp_dir
 
@@ -66,7 +67,7 @@ class TestCase(Assertions):
     @contextlib.contextmanager
     def session(self, graph: Any = None, config: Any = None, use_gpu: bool = False, force_gpu: bool = False) -> Iterator:
         """A new session, which is the default one in the block; on the CPU unless `use_gpu` or `force_gpu`."""
-        with _session(graph, config) as session, _placed(session, use_gpu, force_gpu):
+        with _session(graph, config, force_gpu) as session, _placed(session, use_gpu, force_gpu):
             yield session
 
     @contextlib.contextmanager
@@ -74,7 +75,7 @@ class TestCase(Assertions):
         """The session of this test, made at the first call.  Raises ValueError if it is asked for with other arguments."""
         wanted = (graph, config, force_gpu)
         if self._cached is None:
-            self._cached = (_session(graph, config), *wanted)
+            self._cached = (_session(graph, config, force_gpu), *wanted)
         session, *made_for = self._cached
         for what, one, other in zip(("graph", "config", "force_gpu value"), made_for, wanted):
             if one is not other:
@@ -186,7 +187,10 @@ class CheckedThread:
             self._case.fail("A checked thread was not joined.")
 
 
-def _session(graph: Any, config: Any) -> Any:
+def _session(graph: Any, config: Any, force_gpu: bool) -> Any:
+    """A session that, where no config is given, runs what is meant for a GPU elsewhere, unless it is `force_gpu`."""
+    if config is None:
+        config = ConfigProto(allow_soft_placement=not force_gpu)
     return names.resolve("Session")(graph=graph if graph is not None else get_default_graph(), config=config)
 
 

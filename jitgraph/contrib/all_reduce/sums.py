@@ -24,7 +24,7 @@ def _tensors(given: Sequence[Any]) -> list[Tensor]:
     """The inputs, of shapes that agree.  Raises ValueError if they do not."""
     tensors = [convert_to_tensor(one) for one in given]
     for tensor in tensors:
-        tensor.shape.assert_is_compatible_with(tensors[0].shape)
+        tensors[0].shape.merge_with(tensor.shape)
     return tensors
 
 
