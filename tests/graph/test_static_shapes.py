@@ -129,3 +129,13 @@ def test_the_smaller_of_nothing_and_an_unknown_size(tf):
         matrix = tf.placeholder(tf.float32, sizes)
         assert tf.matrix_diag_part(matrix).shape == tf.svd(matrix, compute_uv=False).shape == [0]
         assert tf.qr(matrix).r.shape[0] == 0
+
+
+def test_a_vector_condition_says_nothing_of_the_result(tf):
+    """tf.where states the shape of what it chooses from; a loop may then begin with it and go on with that."""
+    condition, x, y = tf.constant([True] * 3), tf.placeholder(tf.float64, [None]), tf.placeholder(tf.float64, [None, 2])
+    assert [tf.where(condition, a, a).shape.as_list() for a in (x, y)] == [[None], [None, 2]]
+    assert tf.where(tf.constant([[True, False]]), y, y).shape.as_list() == [1, 2]
+    assert tf.while_loop(lambda k, a: k < 1, lambda k, a: (k + 1, x), [0, tf.where(condition, x, x)])[1].shape.as_list() == [None]
+    with pytest.raises(ValueError):
+        tf.where(condition, tf.ones([4]), tf.ones([4]))
