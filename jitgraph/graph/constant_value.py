@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.graph import shapes
-from jitgraph.graph.constant_rules import LARGEST, evaluated
+from jitgraph.graph.constant_rules import LARGEST, evaluated, shape_of
 from jitgraph.graph.tensor import Tensor
 
 _DEEPEST = 40           # a chain of shape arithmetic longer than this is left alone
@@ -105,6 +105,11 @@ def partial_value(tensor: Tensor) -> Any:
 def value_for_shape(tensor: Tensor) -> Any:
     """What shape inference knows of `tensor`: as ``partial_value``, and what any operations make of constants alone."""
     return tensor.op.attrs["value"] if tensor.op.type == "Const" else _Values(folding=True)(tensor)
+
+
+def folded_shape(tensor: Tensor) -> tuple | None:
+    """The static shape of `tensor`, or all of it where what any operations make of constants alone tells it."""
+    return shape_of(tensor, _Values(folding=True))
 
 
 class _Values:

@@ -92,3 +92,12 @@ def test_the_gradient_of_picking_columns_has_the_shape_of_folded_values(tf):
     part = tf.dynamic_partition(tf.ones([3, 5]), [0, 0, 2], 3)[0]
     picked = tf.gather(part, tf.placeholder(tf.int64, [5, None]), axis=-1)
     assert part.shape.as_list() == [None, 5] and tf.gradients(picked, part)[0].shape.as_list() == [2, 5]
+
+
+@pytest.mark.parametrize("function", [
+    lambda tf, x: x * 2, lambda tf, x: tf.square(x * 2), lambda tf, x: 2 - x, lambda tf, x: x / [1.0, 2.0, 3.0],
+    lambda tf, x: tf.maximum(x, 0.5), lambda tf, x: x ** 2, lambda tf, x: tf.reduce_prod(x, 0)])
+def test_gradients_of_folded_values_have_their_shape(tf, function):
+    """TensorFlow's way leads through a reshape, which knows one row where the static shape does not."""
+    top = tf.segment_max(tf.ones([5, 3]), [0] * 5)
+    assert top.shape.as_list() == [None, 3] and tf.gradients(function(tf, top), top)[0].shape.as_list() == [1, 3]

@@ -7,6 +7,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.declare.op import INDEX, NOT_DIFFERENTIABLE, op
+from jitgraph.graph.constant_value import folded_shape
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.counting import counted_as, first_of, let_gradient_count
 
@@ -148,6 +149,8 @@ class Unbroadcast:
             if nodes and found is grad:
                 found = raw.Identity(grad) if arrived else grad
                 let_gradient_count(found, 18)           # that of a Sum over computed axes, and of a Reshape
+            if nodes and not _is_known(found):
+                found.set_shape(folded_shape(self._tensors[which]))     # as far as TensorFlow's Reshape may know it
             return found
 
     def _nodes(self, which: int) -> int:

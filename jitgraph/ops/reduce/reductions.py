@@ -11,6 +11,7 @@ from jitgraph.declare.op import INDEX, NOT_DIFFERENTIABLE, NUMBERS, REALS, op
 from jitgraph.declare.renamed_arguments import renamed
 from jitgraph.declare.samples import draw
 from jitgraph.graph import constant_rules, dtypes, shape_rules
+from jitgraph.graph.constant_value import folded_shape
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
@@ -137,7 +138,9 @@ def _prod(x, reduction_indices, keep_dims):
 def _(op, grad):
     from jitgraph.ops.reduce.reduction_gradients import others_product
 
-    return [spread(op, grad) * others_product(op), None]
+    found = spread(op, grad) * others_product(op)
+    found.set_shape(folded_shape(op.inputs[0]))
+    return [found, None]
 
 
 def _extreme(dtype: Any, largest: bool) -> Any:
