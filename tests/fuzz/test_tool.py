@@ -94,6 +94,18 @@ def test_what_tensorflow_computes_wrongly_is_left_out_and_nothing_else():
     assert len(faults.comparable({"statements": [*twice, again], "runs": [run]})["statements"]) == 5
 
 
+def test_floor_divisions_of_the_lowest_integer_are_left_out():
+    def statement(op, out, *given):
+        return {"op": op, "in": [{"t": n} for n in given], "out": out}
+
+    statements = [statement("placeholder", "x"), statement("unsorted_segment_max", "most", "x"),
+                  statement("square", "of_most", "most"), statement("div", "wrong", "of_most", "x"),
+                  statement("div", "right", "x", "x"), statement("tanh", "below", "wrong")]
+    run = {"fetch": ["of_most", "right", "below"], "feed": {"x": {}}}
+    found = faults.comparable({"statements": statements, "runs": [run]})
+    assert [s["out"] for s in found["statements"]] == ["x", "most", "of_most", "right"]
+
+
 @pytest.mark.parametrize("op, runs", [("random_normal", 2), ("square", 3)])
 def test_what_is_drawn_after_a_failed_run_is_chance(op, runs):
     class Failing:

@@ -107,7 +107,8 @@ def fetching(program, names):
 
 def comparable(program):
     """The program without the gradients that TensorFlow computes wrongly and what is made of them."""
-    wrong, of_loops = sorted_nans(program["statements"]), set()
+    wrong = sorted_nans(program["statements"]) + divided_extremes(program["statements"])
+    of_loops = set()
     for statement, outs, through in with_orders(program["statements"]):
         stopped = names(statement.get("with", {}).get("stop_gradients", []))
         # where a result of a loop is in stop_gradients, those of its other results are wrong
@@ -127,6 +128,22 @@ def sorted_nans(statements):
             bounded |= made(statement)
         if statement["op"] in ("sort", "argsort", "nn.top_k") and names(statement) & doubtful:
             found.append(statement)
+    return found
+
+
+def divided_extremes(statements):
+    """The floor divisions of what may hold the lowest integer, which the largest element of nothing is.
+
+    TensorFlow 1.15 takes -(|x| + |y| - 1) / |y| where the signs differ, and that sum overflows: it makes -2147483648 // 2 positive.
+    """
+    extreme, found = set(), []
+    for statement in statements:
+        if names(statement) & extreme:
+            extreme |= made(statement)
+            if statement["op"] in ("div", "floordiv"):
+                found.append(statement)
+        if statement["op"] in ("unsorted_segment_max", "unsorted_segment_min", "reduce_max", "reduce_min"):
+            extreme |= made(statement)
     return found
 
 
