@@ -283,3 +283,19 @@ def test_means_of_segments_of_data_of_unknown_rank(tf, rng, jit, name, power):
             array = rng.randn(*shape)
             wanted = np.stack([(array[1] + array[3]) / 2 ** power, array[2], array[0]])
             np.testing.assert_allclose(session.run(means, {data: array, ids: [2, 0, 1, 0]}), wanted)
+
+
+@pytest.mark.parametrize("shape, diagonal, k, message", [
+    ((2, 2, 4), (2, 3), [0], r"Input shape: \[2,2,4\]\nDiagonal shape: \[2,3\]\nExpected diagonal shape: \[2,2\]"),
+    ((2, 2, 4), (2, 3, 2), [0, 1], "The number of diagonals provided in `diag` is not consistent"),
+    ((2, 2, 4), (2, 2), [5], "lower_diag_index is out of bound: 5"),
+    ((2, 2, 4), (2, 2), [0, 4], "upper_diag_index is out of bound: 4"),
+    ((2, 2, 4), (2, 2), [1, 0], "lower_diag_index must not be larger than upper_diag_index: 1 > 0"),
+    ((4,), (2,), [0], "input must be at least 2-dim, received shape: \\[4\\]")])
+def test_diagonals_that_do_not_fit_are_refused_as_by_tensorflow(tf, shape, diagonal, k, message):
+    fed = {name: tf.placeholder(dtype) for name, dtype in (("x", tf.float32), ("diagonal", tf.float32), ("k", tf.int32))}
+    changed = tf.matrix_set_diag(fed["x"], fed["diagonal"], k=fed["k"])
+    with tf.Session() as session:
+        for _ in range(2):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+                session.run(changed, {fed["x"]: np.ones(shape), fed["diagonal"]: np.ones(diagonal), fed["k"]: k})

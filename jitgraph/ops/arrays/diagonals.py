@@ -15,6 +15,7 @@ from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
 from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import shape_rules
+from jitgraph.ops.arrays.matrix_parts import lower_diag_part, lower_matrix_diag, lower_set_diag
 from jitgraph.ops.arrays.shape import plain_sizes
 
 _ALIGN = 'align: string {"LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"} = "RIGHT_LEFT"'
@@ -22,10 +23,26 @@ _ALIGN = 'align: string {"LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"}
 
 def _bounds(k: Any) -> tuple[int, int]:
     """The lowest and highest diagonal.  Raises ValueError if they are in the wrong order."""
+    if np.ndim(k) > 1:
+        raise ValueError(f"diag_index must be a scalar or vector, received shape: {_listed(np.shape(k))}")
     values = [int(v) for v in np.ravel(k)]
+    if len(values) not in (1, 2):
+        raise ValueError(f"diag_index must have only one or two elements, received {len(values)} elements.")
     low, high = values[0], values[-1]
-    if len(values) > 2 or low > high:
-        raise ValueError(f"k must be a number or (lowest, highest), got {values}")
+    if low > high:
+        raise ValueError(f"lower_diag_index must not be larger than upper_diag_index: {low} > {high}")
+    return low, high
+
+
+def _bounds_within(k: Any, shape: tuple) -> tuple[int, int]:
+    """The lowest and highest diagonal of matrices of a shape.  Raises InvalidArgumentError if they have none of that number."""
+    if len(shape) < 2:
+        raise invalid(f"input must be at least 2-dim, received shape: {list(shape)}")
+    low, high = _bounds(k)
+    rows, columns = shape[-2:]
+    for name, diagonal in (("lower_diag_index", low), ("upper_diag_index", high)):
+        if diagonal and not -rows < diagonal < columns:
+            raise invalid(f"{name} is out of bound: {diagonal}. It must be between {-rows} and {columns}")
     return low, high
 
 
@@ -51,10 +68,8 @@ def _longest(rows: int, columns: int, low: int, high: int) -> int:
 
 
 def _packed(x: np.ndarray, k: Any, padding: Any, align: str) -> np.ndarray:
-    low, high = _bounds(k)
+    low, high = _bounds_within(k, x.shape)
     rows, columns = x.shape[-2:]
-    if not -rows < low <= high < columns and x.size:
-        raise invalid(f"k must be in ({-rows}, {columns}), got {low} to {high}")
     longest = _longest(rows, columns, low, high)
     if low == high:
         places = _places(rows, columns, low)
@@ -66,12 +81,33 @@ def _packed(x: np.ndarray, k: Any, padding: Any, align: str) -> np.ndarray:
     return result
 
 
+def _check_diagonals(packed: np.ndarray, number: tuple, message: str) -> None:
+    """Raises InvalidArgumentError if `packed` is no vector, or has not the `number` of diagonals, which is () for one."""
+    if not packed.ndim:
+        raise invalid("diagonal must be at least 1-dim, received shape: []")
+    if number and (packed.ndim < 2 or packed.shape[-2] != number[0]):
+        raise invalid(message)
+
+
+def _listed(shape: tuple) -> str:
+    return f"[{','.join(map(str, shape))}]"
+
+
 def _put(x: np.ndarray, packed: np.ndarray, k: Any, align: str) -> np.ndarray:
     """x with the diagonals replaced by `packed`."""
-    low, high = _bounds(k)
+    low, high = _bounds_within(k, x.shape)
     rows, columns = x.shape[-2:]
-    result = x.copy()
     longest = _longest(rows, columns, low, high)
+    number = () if low == high else (high - low + 1,)
+    _check_diagonals(packed, number, "The number of diagonals provided in `diag` is not consistent with `lower_diag_index` and "
+                     "`upper_diag_index`")
+    expected = (*x.shape[:-2], *number, longest)
+    if packed.shape != expected:
+        raise invalid("Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not equal to "
+                      "the longests diagonal in range [lower_diag_index:upper_diag_index].\n"
+                      f"Input shape: {_listed(x.shape)}\nDiagonal shape: {_listed(packed.shape)}\n"
+                      f"Expected diagonal shape: {_listed(expected)}")
+    result = x.copy()
     if low == high:
         packed = packed[..., None, :]
     for index, diagonal in enumerate(range(high, low - 1, -1)):
@@ -82,8 +118,10 @@ def _put(x: np.ndarray, packed: np.ndarray, k: Any, align: str) -> np.ndarray:
 
 def _made(diagonal: np.ndarray, k: Any, num_rows: Any, num_cols: Any, padding: Any, align: str) -> np.ndarray:
     low, high = _bounds(k)
+    _check_diagonals(diagonal, () if low == high else (high - low + 1,), "The number of diagonals provided in the input does not "
+                     "match the lower_diag_index and upper_diag_index range.")
     longest = diagonal.shape[-1]
-    rows, columns = int(num_rows), int(num_cols)
+    rows, columns = (plain_sizes(size)[0] for size in (num_rows, num_cols))
     least_rows, least_columns = longest - min(high, 0), longest + max(low, 0)
     if rows == -1 and columns == -1:
         rows = columns = max(least_rows, least_columns)
@@ -118,7 +156,7 @@ def _part_shape(c: Any) -> Any:
 
 def _made_shape(c: Any) -> Any:
     diagonal, k = c.shapes[0], c.constant(1)
-    if diagonal is None or not shape_rules.known(k):
+    if not diagonal or not shape_rules.known(k):
         return None
     low, high = _bounds(k)
     lead = tuple(diagonal[:-1]) if low == high else tuple(diagonal[:-2])
@@ -135,6 +173,40 @@ def _made_shape(c: Any) -> Any:
     elif columns == -1:
         columns = least_columns
     return (*lead, rows, columns)
+
+
+# -- kernels: of one diagonal, the main one where it is given --------------------------------------------------------
+
+def _single(k: Any) -> int | None:
+    """The one diagonal, if it is one that is known."""
+    if k.constant is None:
+        return None
+    low, high = _bounds(k.constant)
+    return low if low == high else None
+
+
+def _lower_made(b: Any, diagonal: Any, k: Any, num_rows: Any, num_cols: Any, padding_value: Any, **align: str) -> Any:
+    sizes = [None if v.constant is None else plain_sizes(v.constant)[0] for v in (num_rows, num_cols)]
+    if _single(k) != 0 or not diagonal.shape or any(size is None or size not in (-1, diagonal.shape[-1]) for size in sizes):
+        return NotImplemented
+    return lower_matrix_diag(b, diagonal, padding_value)
+
+
+def _lower_part(b: Any, x: Any, k: Any, padding_value: Any, **align: str) -> Any:
+    diagonal = _single(k)
+    if len(x.shape) < 2:
+        return NotImplemented           # which the meaning says
+    rows, columns = x.shape[-2:]
+    if diagonal is None or diagonal and not (isinstance(rows, int) and isinstance(columns, int)
+                                             and -rows < diagonal < columns):
+        return NotImplemented
+    return lower_diag_part(b, x, max(-diagonal, 0), max(diagonal, 0))
+
+
+def _lower_put(b: Any, x: Any, diagonal: Any, k: Any, **align: str) -> Any:
+    rows, columns = x.shape[-2:]
+    fits = diagonal.shape == (*x.shape[:-2], shape_rules.smaller_size(rows, columns))
+    return lower_set_diag(b, x, diagonal) if _single(k) == 0 and fits else NotImplemented
 
 
 # -- ops -----------------------------------------------------------------------------------------------------------
@@ -182,14 +254,14 @@ def _diag_samples(rng: Any, dtype: Any) -> list:
 
 
 @op("MatrixDiagV2(diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T) -> output: T",
-    shape=_made_shape, grad=_diag_gradient, samples=_diag_samples)
+    shape=_made_shape, lower=_lower_made, grad=_diag_gradient, samples=_diag_samples)
 def matrix_diag_v2(diagonal, k, num_rows, num_cols, padding_value):
     """Matrices with the given diagonals, `padding_value` elsewhere; sizes of -1 are as small as can be."""
     return _made(diagonal, k, num_rows, num_cols, padding_value, "LEFT_LEFT")
 
 
 @op(f"MatrixDiagV3(diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T; {_ALIGN}) -> output: T",
-    shape=_made_shape, grad=_diag_gradient, samples=_diag_samples, origin="TensorFlow 2")
+    shape=_made_shape, lower=_lower_made, grad=_diag_gradient, samples=_diag_samples, origin="TensorFlow 2")
 def matrix_diag_v3(diagonal, k, num_rows, num_cols, padding_value, align):
     """Matrices with the given diagonals, `padding_value` elsewhere; sizes of -1 are as small as can be."""
     return _made(diagonal, k, num_rows, num_cols, padding_value, align)
@@ -199,15 +271,15 @@ def _part_samples(rng: Any, dtype: Any) -> list:
     return [[draw(rng, (2, 3, 4), dtype), k, _zero(dtype)] for k in (ints(0), ints(1), ints(-1, 1), ints(-2, -1))]
 
 
-@op("MatrixDiagPartV2(input: T, k: int32, padding_value: T) -> diagonal: T", shape=_part_shape, grad=_part_gradient,
-    samples=_part_samples)
+@op("MatrixDiagPartV2(input: T, k: int32, padding_value: T) -> diagonal: T", shape=_part_shape, lower=_lower_part,
+    grad=_part_gradient, samples=_part_samples)
 def matrix_diag_part_v2(input, k, padding_value):
     """The diagonals `k` of matrices, shorter ones continued with `padding_value`."""
     return _packed(input, k, padding_value, "LEFT_LEFT")
 
 
 @op(f"MatrixDiagPartV3(input: T, k: int32, padding_value: T; {_ALIGN}) -> diagonal: T", shape=_part_shape,
-    grad=_part_gradient, samples=_part_samples, origin="TensorFlow 2")
+    lower=_lower_part, grad=_part_gradient, samples=_part_samples, origin="TensorFlow 2")
 def matrix_diag_part_v3(input, k, padding_value, align):
     """The diagonals `k` of matrices, shorter ones continued with `padding_value`."""
     return _packed(input, k, padding_value, align)
@@ -219,14 +291,14 @@ def _set_samples(rng: Any, dtype: Any) -> list:
 
 
 @op("MatrixSetDiagV2(input: T, diagonal: T, k: int32) -> output: T", shape=shape_rules.same_as_input,
-    grad=_set_gradient, samples=_set_samples)
+    lower=_lower_put, grad=_set_gradient, samples=_set_samples)
 def matrix_set_diag_v2(input, diagonal, k):
     """The matrices `input` with other diagonals `k`."""
     return _put(input, diagonal, k, "LEFT_LEFT")
 
 
 @op(f"MatrixSetDiagV3(input: T, diagonal: T, k: int32; {_ALIGN}) -> output: T", shape=shape_rules.same_as_input,
-    grad=_set_gradient, samples=_set_samples, origin="TensorFlow 2")
+    lower=_lower_put, grad=_set_gradient, samples=_set_samples, origin="TensorFlow 2")
 def matrix_set_diag_v3(input, diagonal, k, align):
     """The matrices `input` with other diagonals `k`."""
     return _put(input, diagonal, k, align)

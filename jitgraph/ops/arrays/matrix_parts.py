@@ -37,16 +37,17 @@ def _on_diagonal(b: Any, rows: Any, columns: Any) -> Any:
     return prim.eq(b.iota((rows, columns), 0, dtypes.int64), b.iota((rows, columns), 1, dtypes.int64))
 
 
-def _lower_matrix_diag(b: Any, diagonal: Any) -> Any:
+def lower_matrix_diag(b: Any, diagonal: Any, elsewhere: Any = 0) -> Any:
+    """Kernels of MatrixDiag: `elsewhere`, a scalar, beside the diagonals."""
     n = diagonal.shape[-1]
-    return prim.select(_on_diagonal(b, n, n), b.reshape(diagonal, (*diagonal.shape, 1)), 0)
+    return prim.select(_on_diagonal(b, n, n), b.reshape(diagonal, (*diagonal.shape, 1)), elsewhere)
 
 
 def _diagonal_samples(rng: Any, dtype: Any) -> list:
     return [[draw(rng, (3,), dtype)], [draw(rng, (2, 3), dtype)]]
 
 
-@op("MatrixDiag(diagonal: T) -> output: T", shape=_diag_shape, lower=_lower_matrix_diag, samples=_diagonal_samples)
+@op("MatrixDiag(diagonal: T) -> output: T", shape=_diag_shape, lower=lower_matrix_diag, samples=_diagonal_samples)
 def _matrix_diag(diagonal):
     """Matrices with the given main diagonals (last axis) and zeros elsewhere."""
     n = diagonal.shape[-1]
@@ -65,19 +66,25 @@ def _diag_part_shape(c: Any) -> Any:
     return None if value is None else (*value[:-2], shape_rules.smaller_size(value[-2], value[-1]))
 
 
-def _lower_diag_part(b: Any, x: Any) -> Any:
-    if x.dtype.is_bool:
+def lower_diag_part(b: Any, x: Any, below: int = 0, right: int = 0) -> Any:
+    """Kernels of MatrixDiagPart, of the diagonal `below` the main one or to its `right`.
+
+    In a row of all elements, one after another, those of a diagonal are as far apart as a line of the matrix is long, and one.
+    """
+    *lead, rows, columns = x.shape
+    length = shape_rules.smaller_size(rows - below, columns - right)
+    if length is None:
         return NotImplemented
-    on = _on_diagonal(b, x.shape[-2], x.shape[-1])
-    wide = not x.shape[-2] > x.shape[-1]        # along the shorter side every line has one element of the diagonal
-    return b.reduce("add", prim.select(on, x, 0), [-1 if wide else -2])
+    row = b.reshape(x, (*lead, rows * columns))
+    unit = (1,) * len(lead)
+    return b.slice(row, (*[0] * len(lead), below * columns + right), (*lead, length), (*unit, columns + 1))
 
 
 def _diag_part_samples(rng: Any, dtype: Any) -> list:
     return [[draw(rng, (3, 3), dtype)], [draw(rng, (2, 3, 4), dtype)]]
 
 
-@op("MatrixDiagPart(input: T) -> diagonal: T", shape=_diag_part_shape, lower=_lower_diag_part, samples=_diag_part_samples)
+@op("MatrixDiagPart(input: T) -> diagonal: T", shape=_diag_part_shape, lower=lower_diag_part, samples=_diag_part_samples)
 def _matrix_diag_part(input):
     """The main diagonals of matrices."""
     return np.diagonal(input, axis1=-2, axis2=-1).copy()
@@ -101,13 +108,14 @@ def _set_diag_shape(c: Any) -> Any:
     return (*merged[:-1], *value[-2:])
 
 
-def _lower_set_diag(b: Any, x: Any, diagonal: Any) -> Any:
+def lower_set_diag(b: Any, x: Any, diagonal: Any) -> Any:
+    """Kernels of MatrixSetDiag."""
     rows, columns = x.shape[-2:]
     spread = (*diagonal.shape, 1) if not rows > columns else (*diagonal.shape[:-1], 1, diagonal.shape[-1])
     return prim.select(_on_diagonal(b, rows, columns), b.reshape(diagonal, spread), x)
 
 
-@op("MatrixSetDiag(input: T, diagonal: T) -> output: T", shape=_set_diag_shape, lower=_lower_set_diag,
+@op("MatrixSetDiag(input: T, diagonal: T) -> output: T", shape=_set_diag_shape, lower=lower_set_diag,
     samples=lambda rng, dtype: [[draw(rng, (2, 3, 4), dtype), draw(rng, (2, 3), dtype)]])
 def _matrix_set_diag(input, diagonal):
     """The matrices `input` with other main diagonals."""
@@ -179,7 +187,18 @@ def _(op, grad):
 
 # -- tensors as matrices -------------------------------------------------------------------------------------------
 
-@op("Diag(diagonal: T) -> output: T", T=_DIAGONAL,
+def _lower_diag(b: Any, diagonal: Any) -> Any:
+    flat = b.reshape(diagonal, (shape_rules.product(diagonal.shape),))
+    return b.reshape(lower_matrix_diag(b, flat), (*diagonal.shape, *diagonal.shape))
+
+
+def _lower_tensor_diag_part(b: Any, x: Any) -> Any:
+    half = tuple(x.shape[:len(x.shape) // 2])
+    count = shape_rules.product(half)
+    return b.reshape(lower_diag_part(b, b.reshape(x, (count, count))), half)
+
+
+@op("Diag(diagonal: T) -> output: T", T=_DIAGONAL, lower=_lower_diag,
     shape=lambda c: None if c.shapes[0] is None else (*c.shapes[0], *c.shapes[0]), samples=_diagonal_samples)
 def _diag(diagonal):
     """A tensor of twice the rank, with `diagonal` where both halves of the index agree and zeros elsewhere."""
@@ -201,7 +220,7 @@ def _tensor_diag_part_shape(c: Any) -> Any:
     return shape_rules.merge(tuple(value[:half]), tuple(value[half:]))
 
 
-@op("DiagPart(input: T) -> diagonal: T", T=_DIAGONAL, shape=_tensor_diag_part_shape,
+@op("DiagPart(input: T) -> diagonal: T", T=_DIAGONAL, shape=_tensor_diag_part_shape, lower=_lower_tensor_diag_part,
     samples=lambda rng, dtype: [[draw(rng, (3, 3), dtype)], [draw(rng, (2, 3, 2, 3), dtype)]])
 def _diag_part(input):
     """The elements of a tensor of even rank for which both halves of the index agree."""

@@ -19,6 +19,7 @@ from jitgraph.ops.nn.window_geometry import Window
 from jitgraph.ops.reduce.precise_sum import precise_sum
 
 _PADDING = 'padding: string {"SAME", "VALID"}'
+_MOST_TAPS = 64         # of a window that a kernel copies tap by tap
 
 
 def _windows(size: Any, taps: Any, strides: Any, rates: Any, padding: str) -> list[Window]:
@@ -42,9 +43,23 @@ def _patch_samples(rng: Any, dtype: Any) -> list:
     return [([draw(rng, (2, 5, 4, 3), dtype)], {**_PATCHES, "padding": padding}) for padding in ("SAME", "VALID")]
 
 
+def _lower_patches(b: Any, images: Any, ksizes: Any, strides: Any, rates: Any, padding: str) -> Any:
+    """Every tap of the windows is a slice of the padded images; side by side they are the patches."""
+    taps = tuple(ksizes[1:3])
+    batch, *size, depth = images.shape
+    if not all(isinstance(d, int) for d in size) or math.prod(taps) > _MOST_TAPS:
+        return NotImplemented
+    wins = _windows(size, taps, strides, rates, padding)
+    around = b.pad_images(images, [(w.before, w.after) for w in wins])
+    shape = (batch, wins[0].output, wins[1].output, depth)
+    parts = [b.slice(around, (0, row * rates[1], column * rates[2], 0), shape, (1, *strides[1:3], 1))
+             for row, column in np.ndindex(*taps)]
+    return parts[0] if len(parts) == 1 else b.concat(parts, 3)
+
+
 @op(f"ExtractImagePatches(images: T; ksizes: list(int) >= 4, strides: list(int) >= 4, rates: list(int) >= 4, "
     f"{_PADDING}) -> patches: T",
-    T=REALS, shape=_patches_shape, samples=_patch_samples)
+    T=REALS, shape=_patches_shape, lower=_lower_patches, samples=_patch_samples)
 def _extract_image_patches(images, ksizes, strides, rates, padding):
     """Every window of the images, flattened, as the channels of a new image."""
     taps = tuple(ksizes[1:3])
