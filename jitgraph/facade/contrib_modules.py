@@ -51,7 +51,8 @@ CONTRIB_MODULES = {
     "opt": """
         python.training:adamax,addsign,external_optimizer,lars_optimizer,lazy_adam_optimizer,moving_average_optimizer
         python.training:multitask_optimizer_wrapper,nadam_optimizer,powersign,reg_adagrad_optimizer,sign_decay
-        python.training:variable_clipping_optimizer,weight_decay_optimizers""",
+        python.training:variable_clipping_optimizer,weight_decay_optimizers,agn_optimizer,drop_stale_gradient_optimizer
+        python.training:elastic_average_optimizer,ggt,model_average_optimizer,shampoo""",
     "quantize": "python:common,fold_batch_norms,graph_matcher,input_to_ops,quant_ops,quantize,quantize_graph",
     "integrate": "python.ops:odes",
     "recurrent": "python:recurrent_api python.ops:functional_rnn,recurrent",
@@ -112,6 +113,8 @@ CONTRIB_PLACES = {
     "contrib.legacy_seq2seq.python.ops.seq2seq": """
         contrib.legacy_seq2seq :jitgraph.contrib.legacy_seq2seq.decoders""",
     "contrib.tpu.python.tpu.tpu_estimator": "contrib.tpu :jitgraph.estimator.tpu.estimator",
+    "contrib.opt.python.training.elastic_average_optimizer": "contrib.opt :jitgraph.contrib.opt.replicas",
+    "contrib.opt.python.training.matrix_functions": ":jitgraph.contrib.opt.matrix_powers",
     "contrib.opt.python.training.sign_decay": ":jitgraph.contrib.opt.signs",
     "contrib.rnn.python.ops.core_rnn_cell": "contrib.rnn :jitgraph.rnn.linear",
     "contrib.rnn.python.ops.core_rnn_cell_impl": "contrib.rnn :jitgraph.rnn.linear",

@@ -214,6 +214,12 @@ CONTRIB: dict[str, str] = {
         contrib.opt.DecoupledWeightDecayExtension contrib.opt.extend_with_decoupled_weight_decay
         contrib.opt.MomentumWOptimizer contrib.opt.AdamWOptimizer""",
     "contrib.opt.signs": "contrib.opt.AddSignOptimizer contrib.opt.PowerSignOptimizer",
+    "contrib.opt.elastic": "contrib.opt.ElasticAverageOptimizer contrib.opt.ElasticAverageCustomGetter",
+    "contrib.opt.model_average": "contrib.opt.ModelAverageOptimizer contrib.opt.ModelAverageCustomGetter",
+    "contrib.opt.accumulated": "contrib.opt.AGNOptimizer contrib.opt.AGNCustomGetter",
+    "contrib.opt.stale": "contrib.opt.DropStaleGradientOptimizer",
+    "contrib.opt.shampoo": "contrib.opt.ShampooOptimizer",
+    "contrib.opt.ggt": "contrib.opt.GGTOptimizer",
     "contrib.opt.averaging": "contrib.opt.MovingAverageOptimizer",
     "contrib.opt.around": """
         contrib.opt.VariableClippingOptimizer contrib.opt.MultitaskOptimizerWrapper

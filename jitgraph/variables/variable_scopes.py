@@ -17,7 +17,7 @@ from jitgraph.graph.stack import DefaultGraph
 from jitgraph.variables import default_kind
 from jitgraph.variables.partitioners import get_partitioned
 from jitgraph.variables.synchronization import VariableAggregation, VariableSynchronization
-from jitgraph.variables.variable_store import VariableStore, check_reuse
+from jitgraph.variables.variable_store import VariableStore, check_reuse, is_trainable
 
 
 def no_regularizer(_: Any) -> None:
@@ -161,6 +161,7 @@ class VariableScope:
             if custom_getter is None:
                 return _get_true(store, full_name, options)
             getter = functools.partial(_getter, store)
+            options["trainable"] = is_trainable(options["trainable"], options["synchronization"])
             return custom_getter(getter=getter, name=full_name, **options)
 
 

@@ -34,6 +34,12 @@ def check_reuse(reuse: Any) -> None:
         raise ValueError("The reuse parameter must be True or False or None.")
 
 
+def is_trainable(trainable: bool | None, synchronization: Any) -> bool:
+    """Whether a variable is trainable: where nothing is said, if it is not one that replicas add up when it is read."""
+    on_read = VariableSynchronization.ON_READ
+    return synchronization not in (on_read, on_read.value) if trainable is None else trainable
+
+
 class VariableStore(threading.local):
     """The variables of one graph that ``get_variable`` made, by name, and the current scope of this thread."""
 
@@ -115,10 +121,9 @@ class VariableStore(threading.local):
                     raise ValueError("The initializer passed is not valid. It should be a callable with no arguments "
                                      "and the shape should not be provided or an instance of `tf.keras.initializers.*' "
                                      f"and `shape` should be fully defined. (Variable {name} of shape {shape})")
-            on_read = VariableSynchronization.ON_READ
-            use_resource, trainable = options["use_resource"], options["trainable"]
+            use_resource = options["use_resource"]
             use_resource = default_kind.is_resource() if use_resource is None else use_resource
-            trainable = options["synchronization"] not in (on_read, on_read.value) if trainable is None else trainable
+            trainable = is_trainable(options["trainable"], options["synchronization"])
             return Variable(initial_value=initial_value, name=name, dtype=wanted, use_resource=use_resource, trainable=trainable,
                             **{key: options[key] for key in ("collections", "caching_device",
                                                              "validate_shape", "constraint", "synchronization",
