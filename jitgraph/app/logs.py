@@ -4,6 +4,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 DEBUG, INFO, WARN, ERROR, FATAL = logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL
@@ -12,6 +13,7 @@ _LEVEL_NAMES = {DEBUG: "DEBUG", INFO: "INFO", WARN: "WARN", ERROR: "ERROR", FATA
 _lock = threading.Lock()
 _counts: dict[tuple[str, int], int] = {}
 _state: set[str] = set()
+_before: list[Callable[[], None]] = []      # what is called before a message is written, one at most
 
 
 class _Current(logging.StreamHandler):
@@ -24,6 +26,11 @@ class _Current(logging.StreamHandler):
     @stream.setter
     def stream(self, value: Any) -> None:
         pass
+
+    def emit(self, record: logging.LogRecord) -> None:
+        for make_room in _before:
+            make_room()
+        super().emit(record)
 
 
 def _is_interactive() -> bool:
@@ -48,6 +55,21 @@ def _logger() -> logging.Logger:
 def get_logger() -> logging.Logger:
     """The Python logger behind these functions, named "tensorflow"."""
     return _logger()
+
+
+def terminal() -> Any:
+    """The terminal that messages of level INFO are written to; None if it is none, they are not shown or others handle them."""
+    logger = _logger()
+    handlers = [handler for handler in logger.handlers if isinstance(handler, _Current)]
+    if not handlers or not logger.isEnabledFor(INFO):
+        return None
+    stream = handlers[0].stream
+    return stream if stream is not None and stream.isatty() else None
+
+
+def before_message(make_room: Callable[[], None] | None) -> None:
+    """What is to be called before each message from now on, as by a line that gives way; None for nothing."""
+    _before[:] = [] if make_room is None else [make_room]
 
 
 def get_verbosity() -> int:

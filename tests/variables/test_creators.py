@@ -14,9 +14,9 @@ def test_creators_are_asked_what_tensorflow_asks_them(tf):
 def test_a_custom_getter_is_told_whether_the_variable_is_trainable(tf):
     told = {}
 
-    def getter(make, name, *args, **kwargs):
+    def getter(getter, name, *args, **kwargs):
         told[name] = kwargs["trainable"]
-        return make(name, *args, **kwargs)
+        return getter(name, *args, **kwargs)
 
     with tf.variable_scope("m", custom_getter=getter):
         tf.get_variable("plain", [2])

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jitgraph.app import logs
+from jitgraph.app.step_line import LINE
 from jitgraph.app.timeline import Timeline
 from jitgraph.contrib.training.training_steps import (
     USE_GLOBAL_STEP,
@@ -88,6 +89,7 @@ def train_step(sess: Any, train_op: Any, global_step: Any, train_step_kwargs: di
             options, metadata = RunOptions(trace_level=RunOptions.FULL_TRACE), RunMetadata()
     loss, step = sess.run([train_op, global_step], options=options, run_metadata=metadata)
     elapsed = time.time() - started
+    LINE.saw(step, loss)
     if metadata is not None:
         _write_trace(metadata, step, train_step_kwargs)
     if "should_log" in train_step_kwargs and sess.run(train_step_kwargs["should_log"]):
@@ -226,6 +228,7 @@ class _Loop:
         if self.tokens:
             supervisor.start_queue_runners(session, [runner for _, runner in self.tokens])
             session.run([init for init, _ in self.tokens])
+        LINE.wanted()
         try:
             while not supervisor.should_stop():
                 self.loss, stop = self.take_step(session, self.train_op, self.step, self.questions)
@@ -235,6 +238,8 @@ class _Loop:
                     break
         except errors.OutOfRangeError as error:
             logs.info("Caught OutOfRangeError. Stopping Training. %s", error)
+        finally:
+            LINE.finish()
         if logdir and supervisor.is_chief:
             logs.info("Finished training! Saving model to disk.")
             supervisor.saver.save(session, supervisor.save_path, global_step=supervisor.global_step)

@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph.app import logs
+from jitgraph.app.step_line import LINE
 from jitgraph.protobuf.messages import SessionLog, Summary
 from jitgraph.train.hooks.run_hooks import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from jitgraph.train.hooks.timers import SecondOrStepTimer
@@ -129,3 +130,19 @@ class StepCounterHook(SessionRunHook):
             value = Summary.Value(tag=self._summary_tag, simple_value=rate)
             self._summary_writer.add_summary(Summary(value=[value]), global_step)
         logs.info("%s: %g", self._summary_tag, rate)
+
+
+class StepLineHook(SessionRunHook):
+    """Shows the global step of each run in the line of the terminal, see ``jitgraph.app.step_line``."""
+
+    def begin(self) -> None:
+        """Finds the global step."""
+        self._request = SessionRunArgs(required_global_step_read("StepLineHook"))
+
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
+        """The global step."""
+        return self._request
+
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
+        """Shows it."""
+        LINE.saw(step=run_values.results)

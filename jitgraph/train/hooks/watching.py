@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.app import logs
+from jitgraph.app.step_line import LINE
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.train.hooks.run_hooks import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from jitgraph.train.hooks.timers import NeverTriggerTimer, SecondOrStepTimer
@@ -114,6 +115,7 @@ class NanTensorHook(SessionRunHook):
         loss = run_values.results
         # NaN is the only number that differs from itself; np.isnan takes ten times as long for a scalar
         if loss == loss if isinstance(loss, np.generic) else not np.isnan(loss):
+            LINE.saw(loss=loss)
             return
         if self._fail_on_nan_loss:
             logs.error("Model diverged with loss = NaN.")

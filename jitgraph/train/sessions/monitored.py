@@ -5,12 +5,13 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from jitgraph.app.step_line import LINE
 from jitgraph.graph import errors
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.train.coordinator import Coordinator
 from jitgraph.train.hooks.checkpoints import CheckpointSaverHook
-from jitgraph.train.hooks.summaries import StepCounterHook, SummarySaverHook
+from jitgraph.train.hooks.summaries import StepCounterHook, StepLineHook, SummarySaverHook
 from jitgraph.train.queue_runner import start_queue_runners
 from jitgraph.train.sessions.creators import ChiefSessionCreator, SessionCreator, WorkerSessionCreator
 from jitgraph.train.sessions.scaffold import Scaffold
@@ -21,6 +22,7 @@ from jitgraph.train.sessions.wrapped import (
     StepContext,
     WrappedSession,
 )
+from jitgraph.variables.global_steps import get_global_step
 
 USE_DEFAULT = object()      # an argument whose default depends on its sibling
 
@@ -110,6 +112,8 @@ class _MonitoredSession:
                 for hook in self._hooks:
                     hook.end(self._coordinated_creator.tf_sess)
         finally:
+            if any(isinstance(hook, StepLineHook) for hook in self._hooks):
+                LINE.finish()
             try:
                 if self._sess is None:
                     raise RuntimeError("Session is already closed.")
@@ -201,6 +205,8 @@ def MonitoredTrainingSession(
         worker = WorkerSessionCreator(scaffold, master, config, max_wait_secs)
         return MonitoredSession(worker, hooks or [], stop_grace_period_secs)
     all_hooks = list(chief_only_hooks or ())
+    if LINE.wanted() and get_global_step() is not None:
+        all_hooks.append(StepLineHook())
     summary_dir = summary_dir or checkpoint_dir
     if summary_dir:
         if _positive(log_step_count_steps):

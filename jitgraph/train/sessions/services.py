@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from jitgraph.app import logs
+from jitgraph.app.step_line import LINE
 from jitgraph.protobuf.messages import SessionLog, Summary
 from jitgraph.train.coordinator import LooperThread
 from jitgraph.variables.global_steps import global_step
@@ -41,12 +42,14 @@ class SVStepCounterThread(LooperThread):
 
     def start_loop(self) -> None:
         """Notes where it begins."""
+        LINE.wanted()
         self._last_time = time.time()
         self._last_step = global_step(self._sess, self._step_counter)
 
     def run_loop(self) -> None:
         """Writes the rate since the time before."""
         step, now = global_step(self._sess, self._step_counter), time.time()
+        LINE.saw(step=step)
         elapsed = now - self._last_time
         rate = (step - self._last_step) / elapsed if elapsed > 0 else math.inf
         self._last_step, self._last_time = step, now

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from jitgraph.app import logs
+from jitgraph.app.step_line import LINE
 from jitgraph.formats.message_files import write_graph
 from jitgraph.formats.meta_graph import create_meta_graph_def
 from jitgraph.graph.collections import GraphKeys
@@ -190,6 +191,7 @@ class Supervisor:
             try:
                 self.stop(close_summary_writer=close_summary_writer)
             finally:
+                LINE.finish()
                 with contextlib.suppress(Exception):
                     session.close()     # type: ignore[union-attr]
 
