@@ -4,12 +4,14 @@ from __future__ import annotations
 import contextlib
 import enum
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from jitgraph.control.order_ops import group as group_of
 from jitgraph.data.dataset import Dataset
 from jitgraph.graph import dtypes
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.errors import UnimplementedError
 from jitgraph.graph.scopes import colocate_with
 from jitgraph.graph.scopes import device as device_scope
@@ -323,6 +325,7 @@ class ReplicaContext:
 
 _DEFAULT = Strategy()
 _DEFAULT_CONTEXT = ReplicaContext(_DEFAULT, 0)
+_ENDLESS: weakref.WeakKeyDictionary[Any, Strategy] = weakref.WeakKeyDictionary()     # {graph: what it is built for}
 
 
 @contextlib.contextmanager
@@ -338,12 +341,28 @@ def _inside(strategy: Strategy, context: ReplicaContext | None) -> Iterator[None
 
 def _current() -> tuple[Strategy, ReplicaContext | None]:
     stack = getattr(_state, "stack", [])
-    return stack[-1] if stack else (_DEFAULT, _DEFAULT_CONTEXT)
+    if stack:
+        return stack[-1]
+    endless = _ENDLESS.get(get_default_graph()) if _ENDLESS else None
+    return (_DEFAULT, _DEFAULT_CONTEXT) if endless is None else (endless, None)
 
 
 def get_strategy() -> Strategy:
     """The strategy of the block, the default one (one replica) outside of all."""
     return _current()[0]
+
+
+def experimental_set_strategy(strategy: Strategy | None) -> None:
+    """Makes a strategy that of the default graph from now on, as a scope without an end; None ends it.
+
+    Raises RuntimeError in the scope of a strategy.
+    """
+    graph = get_default_graph()
+    _ENDLESS.pop(graph, None)
+    if has_strategy():
+        raise RuntimeError("Must not be called inside a `tf.distribute.Strategy` scope.")
+    if strategy is not None:
+        _ENDLESS[graph] = strategy
 
 
 def has_strategy() -> bool:

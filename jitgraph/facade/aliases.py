@@ -6,6 +6,14 @@ A line may name what is not there yet: the alias appears together with it.
 from __future__ import annotations
 
 ALIASES: dict[str, str] = {
+    "contrib.cluster_resolver": """
+        ClusterResolver=distribute.cluster_resolver.ClusterResolver
+        GCEClusterResolver=distribute.cluster_resolver.GCEClusterResolver
+        KubernetesClusterResolver=distribute.cluster_resolver.KubernetesClusterResolver
+        SimpleClusterResolver=distribute.cluster_resolver.SimpleClusterResolver
+        SlurmClusterResolver=distribute.cluster_resolver.SlurmClusterResolver
+        TFConfigClusterResolver=distribute.cluster_resolver.TFConfigClusterResolver
+        UnionClusterResolver=distribute.cluster_resolver.UnionResolver""",
     "contrib.receptive_field.receptive_field_api": """
         compute_receptive_field_from_graph_def=contrib.receptive_field.compute_receptive_field_from_graph_def
         get_compute_order=contrib.receptive_field.get_compute_order""",
@@ -61,6 +69,26 @@ ALIASES: dict[str, str] = {
         StudentT=distributions.StudentT Uniform=distributions.Uniform
         kl_divergence=distributions.kl_divergence""",
     "contrib.slim": """
+        GDN=contrib.layers.GDN bucketized_column=contrib.layers.bucketized_column
+        check_feature_columns=contrib.layers.check_feature_columns
+        create_feature_spec_for_parsing=contrib.layers.create_feature_spec_for_parsing
+        crossed_column=contrib.layers.crossed_column embedding_column=contrib.layers.embedding_column gdn=contrib.layers.gdn
+        infer_real_valued_columns=contrib.layers.infer_real_valued_columns
+        input_from_feature_columns=contrib.layers.input_from_feature_columns
+        joint_weighted_sum_from_feature_columns=contrib.layers.joint_weighted_sum_from_feature_columns
+        make_place_holder_tensors_for_base_features=contrib.layers.make_place_holder_tensors_for_base_features
+        one_hot_column=contrib.layers.one_hot_column
+        parse_feature_columns_from_examples=contrib.layers.parse_feature_columns_from_examples
+        real_valued_column=contrib.layers.real_valued_column recompute_grad=contrib.layers.recompute_grad
+        scale_gradient=contrib.layers.scale_gradient
+        sequence_input_from_feature_columns=contrib.layers.sequence_input_from_feature_columns
+        shared_embedding_columns=contrib.layers.shared_embedding_columns
+        sparse_column_with_hash_bucket=contrib.layers.sparse_column_with_hash_bucket
+        sparse_column_with_integerized_feature=contrib.layers.sparse_column_with_integerized_feature
+        sparse_column_with_keys=contrib.layers.sparse_column_with_keys
+        sparse_column_with_vocabulary_file=contrib.layers.sparse_column_with_vocabulary_file
+        transform_features=contrib.layers.transform_features weighted_sparse_column=contrib.layers.weighted_sparse_column
+        weighted_sum_from_feature_columns=contrib.layers.weighted_sum_from_feature_columns
         OPTIMIZER_CLS_NAMES=contrib.layers.OPTIMIZER_CLS_NAMES
         OPTIMIZER_SUMMARIES=contrib.layers.OPTIMIZER_SUMMARIES
         adaptive_clipping_fn=contrib.layers.adaptive_clipping_fn

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 CONTRIB_MODULES = {
     "all_reduce": "python:all_reduce",
+    "cluster_resolver": """
+        python.training:cluster_resolver,gce_cluster_resolver,kubernetes_cluster_resolver,slurm_cluster_resolver
+        python.training:tfconfig_cluster_resolver""",
+    "compiler": "",
     "copy_graph": "python.util:copy_elements",
     "crf": "python.ops:crf",
     "cudnn_rnn": "python.layers:cudnn_rnn python.ops:cudnn_rnn_ops",
@@ -20,6 +24,7 @@ CONTRIB_MODULES = {
     "estimator": """
         python.estimator:boosted_trees,export,exporter,extenders,head,logit_fns,multi_head,replicate_model_fn,rnn""",
     "factorization": "python.ops:clustering_ops,factorization_ops,gen_factorization_ops,gmm,gmm_ops,kmeans,wals",
+    "deprecated": "",
     "feature_column": "python.feature_column:sequence_feature_column",
     "distribute": "",
     "eager": "python:tfe",
@@ -46,6 +51,7 @@ CONTRIB_MODULES = {
     "lookup": "lookup_ops",
     "losses": "python.losses:loss_ops python.metric_learning:metric_loss_ops",
     "metrics": "python.ops:confusion_matrix_ops,histogram_ops,metric_ops,set_ops",
+    "mixed_precision": "python:loss_scale_manager,loss_scale_optimizer",
     "model_pruning": "python:learning,pruning,pruning_utils,strip_pruning_vars_lib python.layers:core_layers,layers,rnn_cells",
     "nn": "python.ops:alpha_dropout,cross_entropy,sampling_ops,scaled_softplus",
     "opt": """

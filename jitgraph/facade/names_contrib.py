@@ -264,7 +264,8 @@ CONTRIB: dict[str, str] = {
     "ops.sparse.set_operations": """
         contrib.metrics.set_difference contrib.metrics.set_intersection contrib.metrics.set_size contrib.metrics.set_union""",
     "train.evaluation": """
-        contrib.training.get_or_create_eval_step contrib.training.StopAfterNEvalsHook contrib.training.evaluate_once""",
+        contrib.training.get_or_create_eval_step contrib.training.StopAfterNEvalsHook contrib.training.evaluate_once
+        contrib.training.evaluate_repeatedly""",
     "contrib.training.bucketing": "contrib.training.bucket contrib.training.bucket_by_sequence_length",
     "contrib.training.sampling": """
         contrib.training.rejection_sample contrib.training.stratified_sample contrib.training.resample_at_rate

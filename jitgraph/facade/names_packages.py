@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 PACKAGES: dict[str, str] = {
+    "contrib.mixed_precision.loss_scales": """
+        contrib.mixed_precision.LossScaleManager contrib.mixed_precision.FixedLossScaleManager
+        contrib.mixed_precision.ExponentialUpdateLossScaleManager contrib.mixed_precision.LossScaleOptimizer""",
+    "contrib.deprecated.summaries": """
+        contrib.deprecated.scalar_summary contrib.deprecated.histogram_summary contrib.deprecated.image_summary
+        contrib.deprecated.audio_summary contrib.deprecated.merge_summary contrib.deprecated.merge_all_summaries""",
     "contrib.all_reduce.sums": """
         contrib.all_reduce.build_ring_all_reduce contrib.all_reduce.build_recursive_hd_all_reduce
         contrib.all_reduce.build_shuffle_all_reduce contrib.all_reduce.build_shuffle_then_ring

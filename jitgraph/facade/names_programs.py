@@ -66,7 +66,10 @@ PROGRAMS: dict[str, str] = {
         distribute.Strategy distribute.StrategyExtended distribute.OneDeviceStrategy distribute.MirroredStrategy
         distribute.ReplicaContext distribute.ReduceOp distribute.InputContext distribute.InputReplicationMode
         distribute.get_strategy distribute.has_strategy distribute.get_replica_context
-        distribute.in_cross_replica_context distribute.get_loss_reduction""",
+        distribute.in_cross_replica_context distribute.get_loss_reduction distribute.experimental_set_strategy""",
+    "train.cluster.managed": """
+        distribute.cluster_resolver.GCEClusterResolver distribute.cluster_resolver.KubernetesClusterResolver
+        distribute.cluster_resolver.SlurmClusterResolver""",
     "train.cluster.server": "distribute.Server",
     "train.cluster.resolvers": """
         distribute.cluster_resolver.ClusterResolver distribute.cluster_resolver.SimpleClusterResolver
@@ -79,7 +82,9 @@ PROGRAMS: dict[str, str] = {
     "test.environment": "test.is_built_with_rocm test.create_local_cluster",
     "facade.behavior": """
         enable_control_flow_v2 disable_control_flow_v2 control_flow_v2_enabled disable_tensor_equality""",
-    "functions.xla": "xla.experimental.compile=xla_compile xla.experimental.jit_scope",
+    "functions.xla": """
+        xla.experimental.compile=xla_compile xla.experimental.jit_scope contrib.compiler.xla.compile=xla_compile
+        contrib.compiler.jit.experimental_jit_scope=jit_scope""",
     "ops.strings.strings": "user_ops.my_fact",
     "profiler.options": "profiler.ProfileOptionBuilder",
     "profiler.profiling": "profiler.profile profiler.Profiler",

@@ -11,6 +11,7 @@ from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.scopes import control_dependencies
 from jitgraph.ops.arrays.identity import identity
+from jitgraph.train.checkpoint_state import checkpoints_iterator
 from jitgraph.train.hooks.feeding import FinalOpsHook
 from jitgraph.train.hooks.run_hooks import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from jitgraph.train.sessions.creators import ChiefSessionCreator
@@ -69,13 +70,7 @@ def evaluate_once(checkpoint_path: Any, master: str = "", scaffold: Any = None, 
     step = get_or_create_eval_step()
     hooks = list(hooks or [])
     if eval_ops is not None:
-        update = assign_add(step, 1, use_locking=True)
-        if isinstance(eval_ops, dict):
-            eval_ops["update_eval_step"] = update
-        elif isinstance(eval_ops, (tuple, list)):
-            eval_ops = [*eval_ops, update]
-        else:
-            eval_ops = [eval_ops, update]
+        eval_ops = _with(eval_ops, assign_add(step, 1, use_locking=True))
         with control_dependencies(list(eval_ops.values()) if isinstance(eval_ops, dict) else eval_ops):
             done = identity(step.read_value())
         for hook in hooks:
@@ -89,4 +84,44 @@ def evaluate_once(checkpoint_path: Any, master: str = "", scaffold: Any = None, 
             while not session.should_stop():
                 session.run(eval_ops, feed_dict)
     logs.info("Finished evaluation at " + time.strftime("%Y-%m-%d-%H:%M:%S", time.localtime()))
+    return last.final_ops_values
+
+
+def _with(eval_ops: Any, update: Any) -> Any:
+    """The operations of an evaluation, as a list or dict, with that which counts."""
+    if isinstance(eval_ops, dict):
+        eval_ops["update_eval_step"] = update
+        return eval_ops
+    return [*eval_ops, update] if isinstance(eval_ops, (tuple, list)) else [eval_ops, update]
+
+
+def evaluate_repeatedly(checkpoint_dir: Any, master: str = "", scaffold: Any = None, eval_ops: Any = None, feed_dict: Any = None,
+                        final_ops: Any = None, final_ops_feed_dict: Any = None, eval_interval_secs: float = 60,
+                        hooks: Any = None, config: Any = None, max_number_of_evaluations: int | None = None,
+                        timeout: float | None = None, timeout_fn: Any = None) -> Any:
+    """As ``evaluate_once`` with each new checkpoint of a folder, at most every `eval_interval_secs`: the values of the last.
+
+    It ends after `max_number_of_evaluations`, or when no checkpoint came in `timeout` seconds and `timeout_fn`, if there is
+    one, says so.
+    """
+    step = get_or_create_eval_step()
+    hooks = [] if hooks is None else hooks
+    if eval_ops is not None:
+        update = assign_add(step, 1)
+        for hook in hooks:
+            if isinstance(hook, StopAfterNEvalsHook):
+                hook._set_evals_completed_tensor(update)
+        eval_ops = _with(eval_ops, update)
+    last = FinalOpsHook(final_ops, final_ops_feed_dict)
+    hooks.append(last)
+    paths = checkpoints_iterator(checkpoint_dir, min_interval_secs=eval_interval_secs, timeout=timeout, timeout_fn=timeout_fn)
+    for done, path in enumerate(paths, 1):
+        creator = ChiefSessionCreator(scaffold, master, config, checkpoint_filename_with_path=path)
+        with MonitoredSession(session_creator=creator, hooks=hooks) as session:
+            logs.info("Starting evaluation at " + time.strftime("%Y-%m-%d-%H:%M:%S", time.gmtime()))
+            while eval_ops is not None and not session.should_stop():
+                session.run(eval_ops, feed_dict)
+            logs.info("Finished evaluation at " + time.strftime("%Y-%m-%d-%H:%M:%S", time.gmtime()))
+        if max_number_of_evaluations is not None and done >= max_number_of_evaluations:
+            break
     return last.final_ops_values
