@@ -58,7 +58,7 @@ CONTRIB_MODULES = {
         python.training:adamax,addsign,external_optimizer,lars_optimizer,lazy_adam_optimizer,moving_average_optimizer
         python.training:multitask_optimizer_wrapper,nadam_optimizer,powersign,reg_adagrad_optimizer,sign_decay
         python.training:variable_clipping_optimizer,weight_decay_optimizers,agn_optimizer,drop_stale_gradient_optimizer
-        python.training:elastic_average_optimizer,ggt,model_average_optimizer,shampoo""",
+        python.training:elastic_average_optimizer,ggt,matrix_functions,model_average_optimizer,shampoo""",
     "quantize": "python:common,fold_batch_norms,graph_matcher,input_to_ops,quant_ops,quantize,quantize_graph",
     "integrate": "python.ops:odes",
     "recurrent": "python:recurrent_api python.ops:functional_rnn,recurrent",

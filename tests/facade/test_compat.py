@@ -150,6 +150,19 @@ def test_the_package_around_a_module_of_contrib_holds_its_function(hook):
     assert utils.two_element_tuple(3) == (3, 3) and callable(utils.convert_collection_to_dict)
 
 
+def test_modules_of_optimizers_and_resolvers_are_found_where_programs_import_them(hook):
+    from tensorflow.contrib.cluster_resolver.python.training.slurm_cluster_resolver import SlurmClusterResolver
+    from tensorflow.contrib.compiler import jit, xla
+    from tensorflow.contrib.mixed_precision.python.loss_scale_optimizer import LossScaleOptimizer
+    from tensorflow.contrib.opt.python.training import elastic_average_optimizer, ggt, matrix_functions
+
+    assert elastic_average_optimizer.GLOBAL_VARIABLE_NAME == "global_center_variable"
+    assert ggt.GGTOptimizer is jitgraph.contrib.opt.GGTOptimizer and callable(matrix_functions.matrix_square_root)
+    assert SlurmClusterResolver is jitgraph.distribute.cluster_resolver.SlurmClusterResolver
+    assert LossScaleOptimizer is jitgraph.contrib.mixed_precision.LossScaleOptimizer
+    assert callable(jit.experimental_jit_scope) and callable(xla.compile)
+
+
 def test_every_namespace_of_contrib_lists_its_modules(hook):
     from jitgraph.facade import names
 
