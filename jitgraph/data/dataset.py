@@ -373,6 +373,10 @@ class Dataset:
             tensor = raw.OptimizeDataset(tensor, convert_to_tensor(names, dtypes.string, "optimizations"), **flat)
         if options.experimental_optimization.autotune is not False:
             tensor = raw.ModelDataset(tensor, **flat)
+        stats = options.experimental_stats
+        if stats.aggregator is not None:
+            tags = [convert_to_tensor(text or "", dtypes.string) for text in (stats.prefix, stats.counter_prefix)]
+            tensor = raw.SetStatsAggregatorDataset(tensor, stats.aggregator._resource, *tags, **flat)
         return Dataset(tensor, self._element_spec, (self,))
 
     def _reads_variables(self) -> bool:

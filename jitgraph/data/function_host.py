@@ -20,7 +20,10 @@ class Mapped(Unary):
         self.function, self.parallel, self.name = function, parallel, name
 
     def iterate(self, run: Run) -> Take:
-        take, call = self.source.iterate(run.at(self.name)), self.function.start(run)
+        return self.resume(run, 0)
+
+    def resume(self, run: Run, count: int) -> Take:
+        take, call = self.source.resume(run.at(self.name), count), self.function.start(run)
         # kernels would wait for each other: threads gain where a function waits for the host
         if self.parallel > 1 and self.function.waits:
             return ordered_calls(run.session, call, take, self.parallel)
@@ -300,7 +303,10 @@ class MappedBatches(Unary):
         self.batch, self.drop = size, drop_remainder
 
     def iterate(self, run: Run) -> Take:
-        gather = gathering(self.mapped.iterate(run), self.batch, self.drop)
+        return self.resume(run, 0)
+
+    def resume(self, run: Run, count: int) -> Take:
+        gather = gathering(self.mapped.resume(run, count * self.batch), self.batch, self.drop)
         return lambda: stacked(gather())
 
 

@@ -1,13 +1,19 @@
-"""Iterators on the host: what a session keeps of them between runs."""
+"""Iterators on the host: what a session keeps of them between runs, and their states as checkpoints hold them."""
 from __future__ import annotations
 
+import json
 import threading
 from typing import Any
 
 import numpy as np
 
-from jitgraph.data.source_host import Element, Run, Session, Source, Take
+from jitgraph.data.source_host import Element, Run, Session, Source, Take, passed, stateful_op
+from jitgraph.formats.variants import Encoded
 from jitgraph.graph import errors
+
+STATE = "jitgraph::Iterator"      # what the state of an iterator is called among the variants of a checkpoint
+_UNINITIALIZED = ("{}() failed because the iterator has not been initialized. Ensure that you have run the initializer operation "
+                  "for this iterator before {}.")
 
 
 class Iterator:
@@ -18,6 +24,8 @@ class Iterator:
         self.lock = threading.Lock()
         self.take: Take | None = None
         self.session: Session | None = None
+        self.source: Source | None = None
+        self.taken, self.failed = 0, False          # how many elements, and whether an error stood in the place of one
 
     def check_same(self, other: Iterator) -> None:
         """Raises InvalidArgumentError if a node of the same shared name describes other elements."""
@@ -27,10 +35,50 @@ class Iterator:
     def begin(self, source: Source, state: Any) -> None:
         """Starts a new iteration over a source."""
         session = Session(state)
-        take = source.iterate(Run(session))
-        before, self.session, self.take = self.session, session, take
+        self._go_on(source, session, source.iterate(Run(session)), 0)
+
+    def _go_on(self, source: Source, session: Session, take: Take, taken: int, failed: bool = False) -> None:
+        before = self.session
+        self.source, self.session, self.take, self.taken, self.failed = source, session, take, taken, failed
         if before is not None:
             before.close()
+
+    def saved(self, allowed: frozenset[str] = frozenset()) -> Encoded:
+        """Where the iteration stands: after how many elements, and of which seeds.
+
+        Raises FailedPreconditionError before the beginning, and for functions with state, which cannot be brought back;
+        `allowed` ones may be.
+        """
+        if self.source is None or self.session is None:
+            raise errors.FailedPreconditionError(None, None, _UNINITIALIZED.format("Save", "saving it"))
+        with self.lock:
+            stateful = stateful_op(self.source, allowed)
+            if stateful is not None:
+                raise errors.FailedPreconditionError(None, None, f"{stateful} is stateful.")
+            state = {"taken": self.taken, "failed": self.failed, "drawn": self.session.drawn}
+            return Encoded(STATE, json.dumps(state).encode())
+
+    def restore(self, saved: Any, state: Any) -> None:
+        """Goes on where an iteration over the same dataset stood.
+
+        Elements before it are gone through again, functions not called where nothing depends on them.  Raises
+        FailedPreconditionError before the beginning, InvalidArgumentError for what is no state of an iterator.
+        """
+        if self.source is None:
+            raise errors.FailedPreconditionError(None, None, _UNINITIALIZED.format("Restore", "restoring it"))
+        if not isinstance(saved, Encoded) or saved.type_name != STATE:
+            raise errors.InvalidArgumentError(
+                None, None, "DeserializeIteratorOp: Unable to parse variant tensor. The state of an iterator is what jitgraph "
+                            f"saved of one, but this is {getattr(saved, 'type_name', type(saved).__name__)}.")
+        found = json.loads(saved.metadata)
+        session = Session(state, {place: tuple(seeds) for place, seeds in found["drawn"].items()})
+        if found["failed"]:
+            take = self.source.iterate(Run(session))    # of batches with an error, fewer elements were taken
+            passed(take, found["taken"])
+        else:
+            take = self.source.resume(Run(session), found["taken"])
+        with self.lock:
+            self._go_on(self.source, session, take, found["taken"], found["failed"])
 
     def next(self) -> Element:
         """The next element.  Raises OutOfRangeError at the end, FailedPreconditionError before the beginning."""
@@ -43,6 +91,10 @@ class Iterator:
                 element = self.take()
             except StopIteration:
                 raise errors.OutOfRangeError(None, None, "End of sequence") from None
+            except errors.OpError:
+                self.taken, self.failed = self.taken + 1, True
+                raise
+            self.taken += 1
         return tuple(array if array.flags.writeable else np.array(array) for array in element)
 
     def close(self) -> None:

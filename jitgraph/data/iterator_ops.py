@@ -108,6 +108,22 @@ def iterator_from_string_handle(string_handle, state, op):
     return iterator_from_string_handle_v2.opdef.value(string_handle, state, op)
 
 
+# -- states in checkpoints ---------------------------------------------------------------------------------------------
+
+@op("SerializeIterator(resource_handle: resource) -> serialized: variant", shape=shape_rules.scalar, stateful=True, host=True,
+    tested_in=TESTS)
+def serialize_iterator(resource_handle):
+    """Where an iterator stands."""
+    return handle(resource_handle[()].saved())
+
+
+@op("DeserializeIterator(resource_handle: resource, serialized: variant)", shape=shape_rules.no_outputs, stateful=True, host=True,
+    context=("state",), tested_in=TESTS)
+def deserialize_iterator(resource_handle, serialized, state):
+    """Has an iterator go on where another one stood."""
+    resource_handle[()].restore(serialized[()], state)
+
+
 # -- elements that may be missing: see jitgraph.ops.host.optional ------------------------------------------------------
 
 @op(f"IteratorGetNextAsOptional(iterator: resource; {_SHAPED}) -> optional: variant", shape=shape_rules.scalar, stateful=True,

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitgraph.data.statistics import StatsAggregator
+
 
 class OptionsBase:
     """Options with fixed names and types, None where they are not set."""
@@ -96,9 +98,9 @@ class DistributeOptions(OptionsBase):
 
 
 class StatsOptions(OptionsBase):
-    """Options of statistics, which are not collected here."""
+    """The StatsAggregator that takes the statistics, and what their names begin with."""
 
-    _types = {"aggregator": object, "prefix": str, "counter_prefix": str, "latency_all_edges": bool}
+    _types = {"aggregator": StatsAggregator, "prefix": str, "counter_prefix": str, "latency_all_edges": bool}
 
 
 class Options(OptionsBase):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.data.simple_host import Unary
+from jitgraph.data.simple_host import Same, Unary
 from jitgraph.data.source_host import INFINITE, UNKNOWN, Element, Run, Source, Take
 from jitgraph.graph import errors
 
@@ -17,6 +17,19 @@ def _words(seed: int, seed2: int) -> Callable[[], int]:
     from jitgraph.ops.random.philox import Bits, Reader, Stream
 
     return Reader(Bits.reserve(Stream(), seed, seed2, 0), ahead=64).word
+
+
+class Seeds:
+    """Two seeds of a source; others are drawn where both are 0."""
+
+    def __init__(self, seed: int, seed2: int):
+        self.drawn = not (seed or seed2)
+        word = _words(seed, seed2)
+        self.seeds = (word() | 1, word()) if self.drawn else (seed, seed2)
+
+    def at(self, run: Run) -> tuple[int, int]:
+        """The seeds at a place of an iteration, which may have begun in another session."""
+        return run.session.drawn.setdefault(repr(run.path), self.seeds) if self.drawn else self.seeds
 
 
 class Repeated(Unary):
@@ -68,23 +81,21 @@ class Shuffled(Unary):
         if buffer < 1:
             raise errors.InvalidArgumentError(None, None, "buffer_size must be greater than zero.")
         super().__init__(source)
-        self.buffer, self.seeds, self.again, self.count = buffer, (seed, seed2), again, count
-        if not again and seed == seed2 == 0:
-            draw = _words(0, 0)
-            self.seeds = draw() | 1, draw()
+        self.buffer, self.again, self.count = buffer, again, count
+        self.seeds = Seeds(seed, seed2)
 
     def iterate(self, run: Run) -> Take:
         if self.count is not None:
             return self.repeated(run, self.count)
-        seeds = self.seeds
+        seeds = self.seeds.at(run)
         if self.again:
-            draw = run.session.keep(("seeds", run.path), lambda: _words(*self.seeds))
+            draw = run.session.keep(("seeds", run.path), lambda: _words(*seeds))
             seeds = draw(), draw()
         return self._shuffled(run.at("shuffle"), 1, _words(*seeds))
 
     def repeated(self, run: Run, count: int) -> Take:
         """The elements `count` times; a new epoch may come into the buffer before the one before it is used up."""
-        return self._shuffled(run.at("shuffle"), count, _words(*self.seeds))
+        return self._shuffled(run.at("shuffle"), count, _words(*self.seeds.at(run)))
 
     def _shuffled(self, run: Run, count: int, word: Callable[[], int]) -> Take:
         epochs: collections.deque[list[Element]] = collections.deque([[]])      # what is in the buffer, by epoch
@@ -159,10 +170,10 @@ class Randoms(Source):
     """int64 random numbers of 32 bits, without end."""
 
     def __init__(self, seed: int, seed2: int):
-        self.seeds = seed, seed2
+        self.seeds = Seeds(seed, seed2)
 
     def iterate(self, run: Run) -> Take:
-        word = _words(*self.seeds)
+        word = _words(*self.seeds.at(run))
         return lambda: (np.array(word(), np.int64),)
 
     def size(self) -> int:
@@ -230,7 +241,7 @@ class Undisturbed(Unary):
         return undisturbed
 
 
-class Optimized(Unary):
+class Optimized(Same):
     """The elements, with what TensorFlow's optimiser does to their order."""
 
     def __init__(self, source: Source, fuses: bool):
@@ -238,7 +249,7 @@ class Optimized(Unary):
         self.fuses = fuses
 
     def iterate(self, run: Run) -> Take:
-        return self.source.iterate(Run(run.session, run.path, self.fuses))
+        return self.resume(run, 0)
 
-    def size(self) -> int:
-        return self.source.size()
+    def resume(self, run: Run, count: int) -> Take:
+        return self.source.resume(Run(run.session, run.path, self.fuses, run.stats), count)

@@ -35,7 +35,10 @@ class Slices(Source):
         self.count = len(arrays[0])
 
     def iterate(self, run: Run) -> Take:
-        arrays, numbers = self.arrays, iter(range(self.count))
+        return self.resume(run, 0)
+
+    def resume(self, run: Run, count: int) -> Take:
+        arrays, numbers = self.arrays, iter(range(count, self.count))
         if len(arrays) == 1:
             only, = arrays
             return lambda: (only[next(numbers), ...],)
@@ -91,7 +94,10 @@ class Counting(Source):
         self.numbers = range(start, stop, step)
 
     def iterate(self, run: Run) -> Take:
-        numbers, array = iter(self.numbers), np.array
+        return self.resume(run, 0)
+
+    def resume(self, run: Run, count: int) -> Take:
+        numbers, array = iter(self.numbers[count:]), np.array
         return lambda: (array(next(numbers), np.int64),)
 
     def size(self) -> int:
@@ -106,6 +112,19 @@ class Unary(Source):
         self.inputs = (source,)
 
 
+class Same(Unary):
+    """The elements of another source, and as many."""
+
+    def iterate(self, run: Run) -> Take:
+        return self.source.iterate(run)
+
+    def resume(self, run: Run, count: int) -> Take:
+        return self.source.resume(run, count)
+
+    def size(self) -> int:
+        return self.source.size()
+
+
 class Taken(Unary):
     """The first elements, all of them if `count` is negative."""
 
@@ -114,10 +133,13 @@ class Taken(Unary):
         self.count = count
 
     def iterate(self, run: Run) -> Take:
-        take = self.source.iterate(run.at("take"))
+        return self.resume(run, 0)
+
+    def resume(self, run: Run, count: int) -> Take:
+        take = self.source.resume(run.at("take"), count if self.count < 0 else min(count, self.count))
         if self.count < 0:
             return take
-        left = iter(range(self.count))
+        left = iter(range(count, self.count))
 
         def taken() -> Element:
             next(left)
@@ -242,15 +264,18 @@ class Batched(Unary):
         self.batch, self.drop = size, drop_remainder
 
     def iterate(self, run: Run) -> Take:
+        return self.resume(run, 0)
+
+    def resume(self, run: Run, count: int) -> Take:
         if isinstance(self.source, Slices):
-            return self._of_slices(self.source)
-        gather = gathering(self.source.iterate(run.at("batch")), self.batch, self.drop)
+            return self._of_slices(self.source, count)
+        gather = gathering(self.source.resume(run.at("batch"), count * self.batch), self.batch, self.drop)
         return lambda: stacked(gather())
 
-    def _of_slices(self, source: Slices) -> Take:
+    def _of_slices(self, source: Slices, count: int) -> Take:
         """Slices that stand together are a batch already."""
         last = source.count - self.batch + 1 if self.drop else source.count
-        begins = iter(range(0, last, self.batch))
+        begins = iter(range(count * self.batch, last, self.batch))
 
         def batched() -> Element:
             begin = next(begins)
@@ -296,7 +321,10 @@ class Padded(Unary):
         self.batch, self.shapes, self.padding, self.drop = size, shapes, padding, drop_remainder
 
     def iterate(self, run: Run) -> Take:
-        gather = gathering(self.source.iterate(run.at("padded_batch")), self.batch, self.drop)
+        return self.resume(run, 0)
+
+    def resume(self, run: Run, count: int) -> Take:
+        gather = gathering(self.source.resume(run.at("padded_batch"), count * self.batch), self.batch, self.drop)
 
         def padded() -> Element:
             elements = gather()

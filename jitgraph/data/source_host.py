@@ -20,12 +20,14 @@ Take = Callable[[], Any]         # gives an Element, or a list like one
 class Session:
     """What one iteration shares with all its parts.
 
-    ``state``: the session's; ``fused``: whether a shuffle and the repetition of it are one, as TensorFlow's optimiser
-    makes them.  Things that are to end with the iteration are given to ``at_end``.
+    ``state``: the session's.  ``drawn``: the seeds that were drawn for want of given ones, by the place that has them: what
+    it takes, besides a number, to come to the same place again.  Things that are to end with the iteration are given to
+    ``at_end``.
     """
 
-    def __init__(self, state: Any):
+    def __init__(self, state: Any, drawn: dict[str, tuple[int, int]] | None = None):
         self.state = state
+        self.drawn = {} if drawn is None else dict(drawn)
         self.closed = False
         self._kept: dict[Hashable, Any] = {}
         self._endings: list[Callable[[], None]] = []
@@ -79,20 +81,24 @@ def _draws(graph: Any) -> bool:
 
 
 class Run:
-    """One place in one iteration: the session, and the path of sources that led to it."""
+    """One place in one iteration: the session, and the path of sources that led to it.
 
-    __slots__ = ("session", "path", "fused")
+    ``fused``: whether a shuffle and the repetition of it are one, as TensorFlow's optimiser makes them; ``stats``: what takes
+    the statistics of this place, if anything does.
+    """
 
-    def __init__(self, session: Session, path: tuple = (), fused: bool = False):
-        self.session, self.path, self.fused = session, path, fused
+    __slots__ = ("session", "path", "fused", "stats")
+
+    def __init__(self, session: Session, path: tuple = (), fused: bool = False, stats: Any = None):
+        self.session, self.path, self.fused, self.stats = session, path, fused, stats
 
     def at(self, step: Hashable) -> Run:
         """The run of an input of the source at this place."""
-        return Run(self.session, (*self.path, step), self.fused)
+        return Run(self.session, (*self.path, step), self.fused, self.stats)
 
     def inside(self, number: int) -> Run:
         """The run of the dataset that a function made of element `number`; optimisers do not look into functions."""
-        return Run(self.session, (*self.path, number), False)
+        return Run(self.session, (*self.path, number), False, self.stats)
 
 
 class Source:
@@ -103,6 +109,16 @@ class Source:
     def iterate(self, run: Run) -> Take:
         """The function that gives the elements of a new iteration."""
         raise NotImplementedError
+
+    def resume(self, run: Run, count: int) -> Take:
+        """``iterate`` from element `count` on.
+
+        The elements before it are gone through, unless a source knows a shorter way.  What stands in the place of one, an
+        error, counts as one.
+        """
+        take = self.iterate(run)
+        passed(take, count)
+        return take
 
     def size(self) -> int:
         """The number of elements; INFINITE, or UNKNOWN."""
@@ -131,6 +147,43 @@ class Function:
     def waits(self) -> bool:
         """Whether it has operations of the host, during which other threads may get on."""
         return any(op.opdef is None or op.opdef.host and not op.opdef.placeholder for op in self.graph.get_operations())
+
+
+def stateful_op(source: Source, allowed: frozenset[str] = frozenset()) -> str | None:
+    """The type of an operation with state in the functions of a source and those it is made of, None if there is none."""
+    parts = [part for value in vars(source).values() for part in (value if isinstance(value, tuple) else (value,))]
+    graphs = [part.graph for part in parts if isinstance(part, Function)]
+    found = [_stateful_op(graph, allowed) for graph in graphs]
+    found += [stateful_op(part, allowed) for part in {id(part): part for part in parts if isinstance(part, Source)}.values()]
+    return next(filter(None, found), None)
+
+
+def _stateful_op(graph: Any, allowed: frozenset[str]) -> str | None:
+    from jitgraph.graph.calls import functions_of
+
+    for op in graph.get_operations():
+        functions = list(functions_of(op))
+        if functions:
+            inner = next(filter(None, (_stateful_op(function, allowed) for function in functions)), None)
+            if inner is not None:
+                return inner
+            continue
+        keeps = op.opdef is not None and (op.opdef.stateful or op.opdef.stream) and not op.opdef.placeholder
+        # sources of elements count among the stateful ones only so that they are not folded
+        if keeps and op.type not in allowed and not (op.outputs and "Dataset" in op.type):
+            return op.type
+    return None
+
+
+def passed(take: Take, count: int) -> None:
+    """Leaves out `count` elements, or all that there are."""
+    for _ in range(count):
+        try:
+            take()
+        except StopIteration:
+            return
+        except errors.OpError:
+            continue
 
 
 def drained(take: Take) -> list[Element]:

@@ -97,7 +97,10 @@ class Prefetched(Unary):
         self.ahead = _AHEAD if size == AUTOTUNE else size
 
     def iterate(self, run: Run) -> Take:
-        take = self.source.iterate(run.at("prefetch"))
+        return self.resume(run, 0)
+
+    def resume(self, run: Run, count: int) -> Take:
+        take = self.source.resume(run.at("prefetch"), count)
         if not self.ahead:
             return take
         buffer = _Buffer(take, self.ahead, run.session.state.wait)

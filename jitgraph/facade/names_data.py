@@ -38,6 +38,11 @@ DATA: dict[str, str] = {
         data.Dataset data.DatasetSpec data.experimental.DatasetStructure=DatasetSpec
         data.get_output_types data.get_output_shapes data.get_output_classes data.experimental.get_structure""",
     "data.iterators": "data.Iterator data.make_one_shot_iterator data.make_initializable_iterator",
+    "data.checkpointing": """
+        data.experimental.make_saveable_from_iterator contrib.data.make_saveable_from_iterator""",
+    "estimator.input_checkpoints": "data.experimental.CheckpointInputPipelineHook contrib.data.CheckpointInputPipelineHook",
+    "data.statistics": """
+        data.experimental.StatsAggregator data.experimental.latency_stats data.experimental.bytes_produced_stats""",
     "data.readers": """
         data.TextLineDataset data.TFRecordDataset data.FixedLengthRecordDataset data.experimental.SqlDataset
         contrib.data.SqlDataset""",

@@ -23,11 +23,13 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "ops.iterator_ops": "data",
         "ops.multi_device_iterator_ops": ":jitgraph.data.multi_device_iterator",
         "ops.readers": "data",
+        "experimental.ops.iterator_ops": "data.experimental :jitgraph.data.checkpointing",
+        "experimental.ops.stats_ops": "data.experimental :jitgraph.data.statistics",
         **{
             f"experimental.ops.{name}": "data.experimental"
             for name in """
                 batching counter enumerate_ops error_ops get_single_element grouping interleave_ops optimization random_ops readers
-                resampling scan_ops shuffle_ops stats_ops take_while_ops unique writers""".split()
+                resampling scan_ops shuffle_ops stats_aggregator take_while_ops unique writers""".split()
         },
     },
     "debug": {},

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.formats.checksum import crc32c, mask, unmask
+from jitgraph.formats.variants import Encoded, parsed
 from jitgraph.protobuf import varint
 
 VERSION = 1
@@ -78,6 +79,42 @@ def decode_strings(data: bytes, shape: tuple[int, ...]) -> tuple[np.ndarray, int
         items[i] = data[position:position + length]
         position += length
     return items.reshape(shape), crc32c(text, crc32c(check, crc))
+
+
+def encode_variants(array: np.ndarray) -> tuple[bytes, int]:
+    """The stored form of an object array of values that can be `Encoded`, and the checksum (not masked) of its entry.
+
+    Raises TypeError for other values.
+    """
+    written, crc = b"", 0
+    for item in array.ravel().tolist():
+        if not isinstance(item, Encoded):
+            raise TypeError(f"holds a {type(item).__name__}, which cannot be saved")
+        data = item.serialized()
+        crc = crc32c(data, crc32c(struct.pack("<Q", len(data)), crc))
+        check = struct.pack("<I", mask(crc))
+        crc = crc32c(check, crc)
+        written += varint.encode(len(data)) + data + check
+    return written, crc
+
+
+def decode_variants(data: bytes, shape: tuple[int, ...]) -> tuple[np.ndarray, int]:
+    """The object array of `Encoded` values behind a stored form, and the checksum of its entry.  Raises ValueError if damaged."""
+    items, position, crc = np.empty(int(np.prod(shape, dtype=object)), object), 0, 0
+    for i in range(items.size):
+        try:
+            length, position = varint.decode(data, position)
+            value = data[position:position + length]
+            stored, = struct.unpack("<I", data[position + length:position + length + 4])
+        except (IndexError, struct.error):
+            raise ValueError("the values are cut off") from None
+        crc = crc32c(value, crc32c(struct.pack("<Q", length), crc))
+        if unmask(stored) != crc:
+            raise ValueError("the checksum of a value does not fit")
+        crc = crc32c(struct.pack("<I", stored), crc)
+        items[i] = parsed(value)
+        position += length + 4
+    return items.reshape(shape), crc
 
 
 def element_count(shape: Any) -> int:

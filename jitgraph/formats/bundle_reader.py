@@ -13,7 +13,7 @@ from jitgraph.formats import bundle, tensor_slice
 from jitgraph.formats.checksum import crc32c, unmask
 from jitgraph.formats.files import op_errors
 from jitgraph.formats.table import Table
-from jitgraph.graph.dtypes import DType, as_dtype, string
+from jitgraph.graph.dtypes import DType, as_dtype, string, variant
 from jitgraph.graph.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
 from jitgraph.graph.protos.tensor_proto import shape_from_proto
 from jitgraph.protobuf import messages
@@ -143,9 +143,10 @@ class BundleReader:
 
     def _value(self, name: str, entry: Any) -> np.ndarray:
         dtype, shape = as_dtype(entry.dtype), self._shape(name, entry)
-        if dtype is string:
+        if dtype in (string, variant):
+            decode = bundle.decode_strings if dtype is string else bundle.decode_variants
             try:
-                array, crc = bundle.decode_strings(self._bytes(name, entry).tobytes(), shape)
+                array, crc = decode(self._bytes(name, entry).tobytes(), shape)
             except ValueError as error:
                 raise DataLossError(None, None, f"Tensor {name} in {self.prefix}: {error}") from None
         elif not dtype.is_numpy_compatible:

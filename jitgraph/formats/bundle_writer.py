@@ -15,7 +15,7 @@ from jitgraph.formats.bundle_reader import read_index
 from jitgraph.formats.checksum import crc32c, mask
 from jitgraph.formats.files import op_errors, write_bytes
 from jitgraph.formats.table import TableWriter
-from jitgraph.graph.dtypes import DType, string
+from jitgraph.graph.dtypes import DType, string, variant
 from jitgraph.graph.errors import InvalidArgumentError, UnimplementedError
 from jitgraph.graph.protos.tensor_proto import shape_to_proto
 from jitgraph.protobuf import messages
@@ -75,6 +75,11 @@ class BundleWriter:
         entry = messages.BundleEntryProto(dtype=dtype.base_dtype.as_datatype_enum, shape=shape_to_proto(array.shape))
         if dtype.base_dtype is string:
             data, crc = bundle.encode_strings(array)
+        elif dtype.base_dtype is variant:
+            try:
+                data, crc = bundle.encode_variants(array)
+            except TypeError as error:
+                raise UnimplementedError(None, None, f"Tensor {name} of dtype {dtype.name} {error}") from None
         elif not dtype.is_numpy_compatible:
             raise UnimplementedError(None, None, f"Tensor {name} of dtype {dtype.name} cannot be saved")
         else:

@@ -8,7 +8,7 @@ import numpy as np
 
 from jitgraph.declare.invalid import invalid
 
-_LARGEST = np.finfo(np.float64).max
+_LARGEST = float(np.finfo(np.float64).max)
 
 
 @functools.cache
@@ -29,8 +29,6 @@ def _in_order(values: np.ndarray) -> float:
 
 def histogram_of(values: np.ndarray, tag: str) -> Any:
     """The HistogramProto of `values`.  Raises InvalidArgumentError for one that is not finite."""
-    from jitgraph.protobuf.messages import HistogramProto
-
     flat = np.ravel(values).astype(np.float64)
     finite = np.isfinite(flat)
     if not finite.all():
@@ -38,9 +36,32 @@ def histogram_of(values: np.ndarray, tag: str) -> Any:
         raise invalid(f"{'Nan' if np.isnan(first) else 'Infinity'} in summary histogram for: {tag}")
     limits = bucket_limits()
     counts = np.bincount(np.searchsorted(limits[:-1], flat, "right"), minlength=len(limits))
+    with np.errstate(over="ignore"):
+        return _proto(counts, min=flat.min(initial=_LARGEST), max=flat.max(initial=-_LARGEST), num=flat.size, sum=_in_order(flat),
+                      sum_squares=_in_order(flat * flat))
+
+
+def _proto(counts: np.ndarray, **fields: float) -> Any:
+    from jitgraph.protobuf.messages import HistogramProto
+
     # empty buckets that follow each other are written as one, with the last of their limits
     written = (counts > 0) | np.append(counts[1:] > 0, True)
-    with np.errstate(over="ignore"):
-        return HistogramProto(min=flat.min(initial=_LARGEST), max=flat.max(initial=-_LARGEST), num=flat.size,
-                              sum=_in_order(flat), sum_squares=_in_order(flat * flat), bucket_limit=limits[written],
-                              bucket=counts[written])
+    return HistogramProto(bucket_limit=bucket_limits()[written], bucket=counts[written], **fields)
+
+
+class RunningHistogram:
+    """The histogram of numbers that come one by one."""
+
+    def __init__(self) -> None:
+        self.counts = np.zeros(len(bucket_limits()), np.int64)
+        self.number, self.least, self.most, self.sum, self.squares = 0, _LARGEST, -_LARGEST, 0.0, 0.0
+
+    def add(self, value: float) -> None:
+        """Takes in a finite number."""
+        self.counts[np.searchsorted(bucket_limits()[:-1], value, "right")] += 1
+        self.number, self.least, self.most = self.number + 1, min(self.least, value), max(self.most, value)
+        self.sum, self.squares = self.sum + value, self.squares + value * value
+
+    def proto(self) -> Any:
+        """The HistogramProto."""
+        return _proto(self.counts, min=self.least, max=self.most, num=self.number, sum=self.sum, sum_squares=self.squares)

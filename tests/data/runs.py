@@ -122,6 +122,50 @@ PROGRAMS = {
     "shared names": """
         a = D.range(5).make_initializable_iterator(shared_name="s"); b = D.range(5).make_initializable_iterator(shared_name="s")
         run(a.initializer); run(a.get_next()); run(b.get_next())""",
+    "states": """
+        it = D.range(6).shuffle(3).repeat(2).batch(2).make_initializable_iterator(); x = it.get_next()
+        one = E.make_saveable_from_iterator(it); one.name; [s.name for s in one.specs]; saver = tf.train.Saver([one])
+        path = os.path.join(folder, "s")
+        def saved(): saver.save(session, path, write_meta_graph=False)
+        run(it.initializer); many(x, 2); saved(); tf.train.list_variables(path)
+        session.close(); session = tf.Session(); session.run(it.initializer); saver.restore(session, path)
+        [session.run(x).tolist() for _ in range(4)]; session.run(x)""",
+    "states of one and another": """
+        a = D.range(9).make_initializable_iterator(); b = D.range(9).make_initializable_iterator(); x = a.get_next()
+        state = tf.raw_ops.SerializeIterator(resource_handle=a._iterator_resource)
+        copy = tf.raw_ops.DeserializeIterator(resource_handle=b._iterator_resource, serialized=state)
+        run(copy); run([a.initializer, b.initializer]); many(x, 3); run(copy); run(b.get_next()); run(x)
+        wrong = tf.raw_ops.DeserializeIterator(resource_handle=b._iterator_resource, serialized=D.range(3)._variant_tensor)
+        kind(wrong); tf.raw_ops.DeserializeIterator(resource_handle=b._iterator_resource, serialized=tf.constant(3))
+        one = D.range(4).make_one_shot_iterator(); y = one.get_next(); s = tf.train.Saver([E.make_saveable_from_iterator(one)])
+        many(y, 3); p = s.save(session, os.path.join(folder, "o")); run(y); kind(y); s.restore(session, p); run(y)""",
+    "states of functions": """
+        def state(d):
+            it = d.make_initializable_iterator(); session.run(it.initializer)
+            return run(tf.raw_ops.SerializeIterator(resource_handle=it._iterator_resource))
+        state(D.range(3).map(lambda k: tf.random_uniform([], seed=3)))
+        state(D.range(3).filter(lambda k: tf.random_uniform([]) > .5))
+        state(D.range(3).map(lambda k: tf.py_func(lambda v: v, [k], tf.int64)))
+        state(D.from_generator(lambda: iter([1]), tf.int32))
+        state(D.range(3).map(lambda k: tf.cond(k > 1, lambda: tf.to_float(k), lambda: tf.random_normal([]))))""",
+    "statistics": """
+        def iterated(d, repeated=1):
+            it = d.make_initializable_iterator(); x = it.get_next()
+            for _ in range(repeated):
+                session.run(it.initializer)
+                while True:
+                    try: session.run(x)
+                    except tf.errors.OutOfRangeError: break
+        def shown(a): return [(v.tag, v.histo.num, v.histo.sum, list(v.histo.bucket), list(v.histo.bucket_limit)) for v in
+                              tf.Summary.FromString(session.run(a.get_summary())).value]
+        a = E.StatsAggregator(); o = tf.data.Options(); o.experimental_stats.aggregator = a; run(a.get_summary())
+        sizes = D.from_tensor_slices([1, 5, 900]).map(lambda n: tf.fill([n], "ab")).apply(E.bytes_produced_stats("sizes"))
+        iterated(sizes); shown(a); iterated(sizes.with_options(o), 2); shown(a); o.experimental_stats.prefix = "p"
+        iterated(D.range(4).apply(E.bytes_produced_stats("n")).batch(3).with_options(o))
+        [name for name, *_ in shown(a) if name.endswith("n") and "::" in name]
+        b = E.StatsAggregator(); q = tf.data.Options(); q.experimental_stats.aggregator = b; q.experimental_stats.prefix = "q"
+        iterated(D.range(9).apply(E.latency_stats("t")).with_options(q))
+        shown(b)[0][:2]; D.range(3).with_options(o).make_one_shot_iterator(); o.experimental_stats.aggregator = 3""",
     "tables": """
         t = tf.contrib.lookup.index_table_from_tensor(["a", "b"]); it = D.from_tensor_slices(["b", "a", "c"]).map(t.lookup)
         it = it.make_initializable_iterator(); x = it.get_next(); run(tf.tables_initializer()); run(it.initializer); many(x, 4)""",

@@ -136,6 +136,7 @@ def test_the_name_of_a_file_has_time_host_and_suffix(tf, tmp_path):
 
 
 def test_threads_end_with_close_and_with_the_writer(tf, tmp_path):
+    gc.collect()        # ends the threads of what other tests have left
     before = threading.active_count()
     closed = tf.summary.FileWriter(str(tmp_path / "a"))
     closed.close()
