@@ -47,6 +47,15 @@ def make_batched_features_dataset(
     return dataset.prefetch(_AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)
 
 
+def read_batch_features(file_pattern: Any, batch_size: Any, features: Any, reader: Callable = TFRecordDataset,
+                        reader_args: Any = None, randomize_input: bool = True, num_epochs: int | None = None,
+                        capacity: int = 10000) -> Any:
+    """The tensors of one batch of what ``make_batched_features_dataset`` gives, from an iterator of its own."""
+    dataset = make_batched_features_dataset(file_pattern, batch_size, features, reader=reader, reader_args=reader_args,
+                                            shuffle=randomize_input, num_epochs=num_epochs, shuffle_buffer_size=capacity)
+    return dataset.make_one_shot_iterator().get_next()
+
+
 def _repeated(dataset: Dataset, epochs: int | None, shuffle: bool, buffer_size: int, seed: int | None) -> Dataset:
     if shuffle:
         return dataset.shuffle(buffer_size, seed) if epochs == 1 else shuffle_and_repeat(buffer_size, epochs, seed)(dataset)

@@ -113,6 +113,19 @@ def fixed_length(path: str, compression: str, header: int, length: int, footer: 
             yield file.read(length)
 
 
+class Databases(Source):
+    """The pairs of keys and values of LMDB databases, one database after the other."""
+
+    def __init__(self, names: np.ndarray):
+        self.names = [os.fsdecode(name) for name in np.ravel(names).tolist()]
+
+    def iterate(self, run: Run) -> Take:
+        from jitgraph.formats.lmdb_files import pairs
+
+        found = (pair for name in self.names for pair in pairs(name))
+        return lambda: tuple(np.array(text, object) for text in next(found))
+
+
 class FileCached(Unary):
     """The elements of another source, which the first iteration that comes to its end puts into a file."""
 

@@ -51,6 +51,37 @@ def one_shot_iterator(state, op):
     return made
 
 
+def _own(op):
+    return iterator_host.Iterator(op.name, list(op.attrs["output_types"]), list(op.attrs["output_shapes"]))
+
+
+@op(f"AnonymousIterator(; {_SHAPED}) -> handle: resource", **_MADE)
+def anonymous_iterator(state, op):
+    """An iterator that each run makes anew."""
+    return handle(_own(op))
+
+
+@op(f"AnonymousIteratorV2(; {_SHAPED}) -> handle: resource, deleter: variant", **{**_MADE, "shape": lambda c: [(), ()]})
+def anonymous_iterator_v2(state, op):
+    """An iterator that each run makes anew, and what DeleteIterator takes."""
+    return handle(_own(op)), handle(None)
+
+
+@op("DeleteIterator(handle: resource, deleter: variant)", shape=shape_rules.no_outputs, stateful=True, host=True,
+    tested_in=TESTS)
+def delete_iterator(handle, deleter):
+    """Ends the threads of an iterator."""
+    handle[()].close()
+    return ()
+
+
+@op("IteratorGetDevice(resource: resource) -> device: string", shape=shape_rules.scalar, stateful=True, host=True,
+    context=("op",), tested_in=TESTS)
+def iterator_get_device(resource, op):
+    """The device of an iterator: the host's, which makes all elements."""
+    return np.array(b"/job:localhost/replica:0/task:0/device:CPU:0", object)
+
+
 @op("MakeIterator(dataset: variant, iterator: resource)", shape=shape_rules.no_outputs, stateful=True, host=True,
     context=("state",), tested_in=TESTS)
 def make_iterator(dataset, iterator, state):

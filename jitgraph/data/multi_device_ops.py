@@ -12,7 +12,7 @@ from jitgraph.data.source_host import Element, Source
 from jitgraph.declare.op import op
 from jitgraph.graph import shape_rules
 from jitgraph.graph.errors import InvalidArgumentError
-from jitgraph.resources import shared
+from jitgraph.resources import handle, shared
 
 _SHAPED = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1"
 PRESENT = 0             # an incarnation that is the present one, whichever that is
@@ -54,6 +54,49 @@ def multi_device_iterator(state, op):
     attrs = op.attrs
     types, shapes = list(attrs["output_types"]), list(attrs["output_shapes"])
     return shared(state, op, "iterator", lambda: Dealer(attrs["shared_name"] or op.name, types, shapes, len(attrs["devices"])))
+
+
+@op(f"AnonymousMultiDeviceIterator(; devices: list(string) >= 1, {_SHAPED}) -> handle: resource, deleter: variant",
+    shape=lambda c: [(), ()], stateful=True, host=True, context=("op",), tested_in=TESTS)
+def anonymous_multi_device_iterator(op):
+    """A MultiDeviceIterator that each run makes anew, and what DeleteMultiDeviceIterator takes."""
+    types, shapes = list(op.attrs["output_types"]), list(op.attrs["output_shapes"])
+    return handle(Dealer(op.name, types, shapes, len(op.attrs["devices"]))), handle(None)
+
+
+@op("DeleteMultiDeviceIterator(multi_device_iterator: resource, iterators: N*resource, deleter: variant; N: int >= 0)",
+    shape=shape_rules.no_outputs, stateful=True, host=True, tested_in=TESTS)
+def delete_multi_device_iterator(multi_device_iterator, iterators, deleter):
+    """Ends the threads of a MultiDeviceIterator."""
+    multi_device_iterator[()].close()
+    return ()
+
+
+_TEXTS = "iterators of devices by handle"
+
+
+@op("MultiDeviceIteratorToStringHandle(multi_device_iterator: resource) -> string_handle: string", shape=shape_rules.scalar,
+    stateful=True, host=True, context=("state",), tested_in=TESTS)
+def multi_device_iterator_to_string_handle(multi_device_iterator, state):
+    """A text by which MultiDeviceIteratorFromStringHandle finds an iterator of this session."""
+    text = f"iterator of devices {multi_device_iterator[()].name}".encode()
+    state.resource((_TEXTS, "", text), lambda: multi_device_iterator)
+    return np.array(text, object)
+
+
+@op("MultiDeviceIteratorFromStringHandle(string_handle: string; output_types: list(type) = [], output_shapes: list(shape) = []) -> "
+    "multi_device_iterator: resource", shape=shape_rules.scalar, stateful=True, host=True, context=("state", "op"),
+    tested_in=TESTS)
+def multi_device_iterator_from_string_handle(string_handle, state, op):
+    """The MultiDeviceIterator of a text that MultiDeviceIteratorToStringHandle gave."""
+    found = state.resources.get((_TEXTS, "", string_handle[()]))
+    if found is None:
+        raise InvalidArgumentError(None, None, "The iterator of this handle is not in this session")
+    if op.attrs["output_types"]:
+        iterator_host.check_types(list(op.attrs["output_types"]), found[()].types)
+    if op.attrs["output_shapes"]:
+        iterator_host.check_shapes(list(op.attrs["output_shapes"]), found[()].shapes)
+    return found
 
 
 @op("MultiDeviceIteratorInit(dataset: variant, multi_device_iterator: resource, max_buffer_size: int64) -> incarnation_id: int64",

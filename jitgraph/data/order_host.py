@@ -12,7 +12,7 @@ from jitgraph.data.source_host import INFINITE, UNKNOWN, Element, Run, Source, T
 from jitgraph.graph import errors
 
 
-def _words(seed: int, seed2: int) -> Callable[[], int]:
+def words(seed: int, seed2: int) -> Callable[[], int]:
     """A function that gives the 32-bit words of a generator with these seeds, random ones if both are 0."""
     from jitgraph.ops.random.philox import Bits, Reader, Stream
 
@@ -24,7 +24,7 @@ class Seeds:
 
     def __init__(self, seed: int, seed2: int):
         self.drawn = not (seed or seed2)
-        word = _words(seed, seed2)
+        word = words(seed, seed2)
         self.seeds = (word() | 1, word()) if self.drawn else (seed, seed2)
 
     def at(self, run: Run) -> tuple[int, int]:
@@ -89,13 +89,13 @@ class Shuffled(Unary):
             return self.repeated(run, self.count)
         seeds = self.seeds.at(run)
         if self.again:
-            draw = run.session.keep(("seeds", run.path), lambda: _words(*seeds))
+            draw = run.session.keep(("seeds", run.path), lambda: words(*seeds))
             seeds = draw(), draw()
-        return self._shuffled(run.at("shuffle"), 1, _words(*seeds))
+        return self._shuffled(run.at("shuffle"), 1, words(*seeds))
 
     def repeated(self, run: Run, count: int) -> Take:
         """The elements `count` times; a new epoch may come into the buffer before the one before it is used up."""
-        return self._shuffled(run.at("shuffle"), count, _words(*self.seeds.at(run)))
+        return self._shuffled(run.at("shuffle"), count, words(*self.seeds.at(run)))
 
     def _shuffled(self, run: Run, count: int, word: Callable[[], int]) -> Take:
         epochs: collections.deque[list[Element]] = collections.deque([[]])      # what is in the buffer, by epoch
@@ -173,7 +173,7 @@ class Randoms(Source):
         self.seeds = Seeds(seed, seed2)
 
     def iterate(self, run: Run) -> Take:
-        word = _words(*self.seeds.at(run))
+        word = words(*self.seeds.at(run))
         return lambda: (np.array(word(), np.int64),)
 
     def size(self) -> int:

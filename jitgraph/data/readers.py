@@ -119,3 +119,15 @@ def list_files(file_pattern: Any, shuffle: bool | None, seed: Any) -> Dataset:
         if shuffle:
             return names.shuffle(maximum(shape(found, out_type=dtypes.int64)[0], 1), seed=seed)
         return names
+
+
+class LMDBDataset(Dataset):
+    """The pairs (key, value) of LMDB databases, by keys; `filenames`: files, or folders that hold them.
+
+    A run raises InvalidArgumentError for a file that is none, ImportError without the package ``lmdb``.
+    """
+
+    def __init__(self, filenames: Any):
+        spec = (structure.tensor_structure(dtypes.string, []),) * 2
+        names = convert_to_tensor(filenames, dtypes.string, "filenames")
+        super().__init__(raw.LMDBDataset(names, **structure.flat_attributes(spec)), spec)

@@ -418,9 +418,12 @@ class Windowed(Unary):
 class Cached(Unary):
     """The elements of another source, which is asked for them only in the first iteration that comes to its end."""
 
+    def place(self, run: Run) -> list:
+        """Where the list of the elements is kept, once there is one."""
+        return run.session.keep(("cache", run.path), list)
+
     def iterate(self, run: Run) -> Take:
-        place = "cache", run.path
-        kept: list = run.session.keep(place, list)
+        kept = self.place(run)
         if kept:
             return iter(kept[0]).__next__
         take = self.source.iterate(run.at("cache"))

@@ -112,3 +112,9 @@ def sql_dataset(driver_name, data_source_name, query, output_types):
         raise InvalidArgumentError(None, None, f"The database type, {driver}, is not supported by SqlDataset. The set of supported "
                                                "databases is: {'sqlite'}.")
     return Rows(path, text, list(output_types))
+
+
+@dataset_op("LMDBDataset(filenames: string; ...)", stateful=True)
+def lmdb_dataset(filenames):
+    """A dataset of the pairs of LMDB databases."""
+    return file_host.Databases(_names(filenames))

@@ -12,7 +12,7 @@ CONTRIB_MODULES = {
     "crf": "python.ops:crf",
     "cudnn_rnn": "python.layers:cudnn_rnn python.ops:cudnn_rnn_ops",
     "data": """
-        python.ops:batching,counter,enumerate_ops,error_ops,get_single_element,grouping,interleave_ops,iterator_ops,random_ops,resampling
+        python.ops:batching,counter,enumerate_ops,error_ops,get_single_element,grouping,interleave_ops,iterator_ops,random_ops,readers,resampling
         python.ops:scan_ops,shuffle_ops,sliding,threadpool,unique,writers""",
     "distributions": """
         python.ops:binomial,cauchy,chi2,conditional_distribution,conditional_transformed_distribution,deterministic,geometric

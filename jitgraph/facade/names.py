@@ -371,7 +371,8 @@ TABLE: dict[str, str] = {
     "variables.generator": """
         random.experimental.Generator random.experimental.create_rng_state random.experimental.get_global_generator
         random.experimental.set_global_generator""",
-    "resources.readers": "ReaderBase WholeFileReader TextLineReader FixedLengthRecordReader TFRecordReader IdentityReader",
+    "resources.readers": """
+        ReaderBase WholeFileReader TextLineReader FixedLengthRecordReader TFRecordReader IdentityReader LMDBReader""",
     "resources.accumulators": """
         ConditionalAccumulatorBase ConditionalAccumulator SparseConditionalAccumulator
         sparse.SparseConditionalAccumulator""",

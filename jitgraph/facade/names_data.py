@@ -45,7 +45,7 @@ DATA: dict[str, str] = {
         data.experimental.StatsAggregator data.experimental.latency_stats data.experimental.bytes_produced_stats""",
     "data.readers": """
         data.TextLineDataset data.TFRecordDataset data.FixedLengthRecordDataset data.experimental.SqlDataset
-        contrib.data.SqlDataset""",
+        contrib.data.SqlDataset contrib.data.LMDBDataset""",
     "data.options": """
         data.Options data.experimental.OptimizationOptions data.experimental.ThreadingOptions
         data.experimental.DistributeOptions data.experimental.StatsOptions data.experimental.MapVectorizationOptions""",
@@ -82,7 +82,7 @@ DATA: dict[str, str] = {
     "data.csv_files": "data.experimental.make_csv_dataset contrib.data.make_csv_dataset",
     "data.examples": """
         data.experimental.make_batched_features_dataset data.experimental.CsvDataset
-        contrib.data.make_batched_features_dataset contrib.data.CsvDataset""",
+        contrib.data.make_batched_features_dataset contrib.data.read_batch_features contrib.data.CsvDataset""",
     "data.groups": """
         data.experimental.group_by_window data.experimental.Reducer data.experimental.group_by_reducer
         data.experimental.bucket_by_sequence_length contrib.data.group_by_window contrib.data.Reducer

@@ -26,7 +26,6 @@ INSTEAD: dict[str, str] = {
     "distribute.*": _ONE_PROCESS,
     "contrib.cluster_resolver.TPUClusterResolver": "there is no TPU target; write tf.train.ClusterSpec({...}) with the addresses",
     "profiler.*": "tf.profiler.profile shows name scopes; use tf.RunOptions.FULL_TRACE and RunMetadata for the rest",
-    "LMDBReader": "convert the data to TFRecord files and read them with tf.TFRecordReader",
     "experimental.*": _GRAPHS,
     "train.sdca_*": "use an optimizer of tf.train on the loss of the linear model",
     "estimator.experimental.LinearSDCA": "use tf.estimator.LinearClassifier or LinearRegressor with an optimizer of tf.train",

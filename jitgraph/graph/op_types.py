@@ -133,6 +133,11 @@ class OpDef:
         self.has_refs = any(arg.is_ref for arg in parsed.inputs)
         return self.__dict__[name]
 
+    @property
+    def signature(self) -> tuple[str, dict[str, Any]]:
+        """The signature as it is declared, and the sets of dtypes by the names of attributes."""
+        return self._parse.args         # type: ignore[attr-defined]
+
     def __repr__(self) -> str:
         return f"<OpDef {self.type}>"
 

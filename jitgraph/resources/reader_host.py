@@ -154,3 +154,10 @@ def fixed_length(work: bytes, attrs: dict[str, Any]) -> Iterator[Record]:
     end = len(data) - footer
     for number, begin in enumerate(range(header, end - length + 1, step)):
         yield work + b":%d" % number, data[begin:begin + length]
+
+
+def lmdb_pairs(work: bytes) -> Iterator[Record]:
+    """The pairs of an LMDB database."""
+    from jitgraph.formats.lmdb_files import pairs
+
+    return pairs(_path(work))

@@ -50,6 +50,22 @@ fixed_length_record_reader_v2 = _declare(
     newer_attrs=', encoding: string = ""')
 
 
+@op(f"LMDBReader(; {_SHARING}) -> reader_handle: &string", shape=shape_rules.scalar, stateful=True, host=True,
+    context=("state", "op"), tested_in=_TESTS)
+def lmdb_reader(state, op):
+    """Gives the pairs of LMDB databases."""
+    def new() -> reader_host.Reader:
+        return reader_host.Reader("LMDBReader", op.attrs["shared_name"] or op.name, reader_host.lmdb_pairs)
+
+    return shared(state, op, "reader", new)
+
+
+@op("FakeQueue(resource: resource) -> handle: &string", shape=shape_rules.scalar, stateful=True, host=True, tested_in=_TESTS)
+def fake_queue(resource):
+    """A queue for the ops of older readers."""
+    return resource
+
+
 def _both(signature: str, shape: Any) -> Callable[[Callable], Any]:
     """Declares an op on a reader in both versions; gives the function of the newer one."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from jitgraph import raw_ops as raw
 from jitgraph.formats.records import TFRecordOptions
+from jitgraph.graph import dtypes
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
@@ -36,31 +37,43 @@ class ReaderBase:
         `queue`: a queue (or its handle) with names of files.  A run waits for the next file, and raises OutOfRangeError
         when the queue is closed and empty.
         """
-        return raw.ReaderReadV2(self._reader_ref, _handle(queue), name=name)
+        return self._op("ReaderRead")(self._reader_ref, self._queue(queue), name=name)
 
     def read_up_to(self, queue: Any, num_records: Any, name: str | None = None) -> Any:
         """(keys, values) of the next records, vectors of at most `num_records` strings, all of one file."""
-        return raw.ReaderReadUpToV2(self._reader_ref, _handle(queue), num_records, name=name)
+        return self._op("ReaderReadUpTo")(self._reader_ref, self._queue(queue), num_records, name=name)
 
     def num_records_produced(self, name: str | None = None) -> Tensor:
         """How many records the reader has given, int64."""
-        return raw.ReaderNumRecordsProducedV2(self._reader_ref, name=name)
+        return self._op("ReaderNumRecordsProduced")(self._reader_ref, name=name)
 
     def num_work_units_completed(self, name: str | None = None) -> Tensor:
         """How many files the reader has finished, int64."""
-        return raw.ReaderNumWorkUnitsCompletedV2(self._reader_ref, name=name)
+        return self._op("ReaderNumWorkUnitsCompleted")(self._reader_ref, name=name)
 
     def serialize_state(self, name: str | None = None) -> Tensor:
         """Where the reader stands, a string scalar.  A run raises UnimplementedError unless ``supports_serialize``."""
-        return raw.ReaderSerializeStateV2(self._reader_ref, name=name)
+        return self._op("ReaderSerializeState")(self._reader_ref, name=name)
 
     def restore_state(self, state: Any, name: str | None = None) -> Operation:
         """An operation that puts the reader back to where it stood."""
-        return raw.ReaderRestoreStateV2(self._reader_ref, state, name=name)
+        return self._op("ReaderRestoreState")(self._reader_ref, state, name=name)
 
     def reset(self, name: str | None = None) -> Operation:
         """An operation that puts the reader back to its beginning."""
-        return raw.ReaderResetV2(self._reader_ref, name=name)
+        return self._op("ReaderReset")(self._reader_ref, name=name)
+
+    def _op(self, kind: str) -> Any:
+        """The op `kind` in the version of the reader's handle."""
+        return getattr(raw, kind if self._of_reference else f"{kind}V2")
+
+    def _queue(self, queue: Any) -> Any:
+        """The handle of a queue in that version."""
+        return raw.FakeQueue(_handle(queue)) if self._of_reference else _handle(queue)
+
+    @property
+    def _of_reference(self) -> bool:
+        return self._reader_ref.dtype.base_dtype is dtypes.string
 
 
 def _handle(queue: Any) -> Any:
@@ -106,6 +119,13 @@ class TFRecordReader(ReaderBase):
     def __init__(self, name: str | None = None, options: Any = None):
         compression = TFRecordOptions.get_compression_type_string(options)
         super().__init__(raw.TFRecordReaderV2(compression_type=compression, container=_container(), name=name))
+
+
+class LMDBReader(ReaderBase):
+    """Gives the pairs of LMDB databases: (key, value).  A run raises ImportError without the package ``lmdb``."""
+
+    def __init__(self, name: str | None = None, options: Any = None):
+        super().__init__(raw.LMDBReader(container=_container(), name=name))
 
 
 class IdentityReader(ReaderBase):

@@ -122,6 +122,36 @@ PROGRAMS = {
     "shared names": """
         a = D.range(5).make_initializable_iterator(shared_name="s"); b = D.range(5).make_initializable_iterator(shared_name="s")
         run(a.initializer); run(a.get_next()); run(b.get_next())""",
+    "datasets of nodes": """
+        raw = tf.raw_ops; types = dict(output_types=[tf.int64], output_shapes=[[]])
+        def spec(shaped):
+            parts = [tf.TensorSpec(s, t) for t, s in zip(shaped["output_types"], shaped["output_shapes"])]
+            return parts[0] if len(parts) == 1 else tuple(parts)
+        def elements(variant, count, shaped=types):
+            it = tf.data.make_initializable_iterator(E.from_variant(variant, spec(shaped))); x = it.get_next()
+            start = run(it.initializer)
+            return start or many(x, count)
+        def given(op, dataset, count, shaped=types, **more):
+            return elements(getattr(raw, op)(input_dataset=dataset._variant_tensor, **more, **shaped), count, shaped)
+        given("SamplingDataset", D.range(20), 20, rate=.5, seed=3, seed2=4)
+        given("SamplingDataset", D.range(20), 9, rate=.2, seed=1, seed2=0)
+        given("SleepDataset", D.range(2), 3, sleep_microseconds=10)
+        given("ExperimentalSleepDataset", D.range(2), 3, sleep_microseconds=10)
+        batches = dict(output_types=[tf.int64], output_shapes=[[None]])
+        given("SlidingWindowDataset", D.range(9), 5, batches, window_size=3, window_shift=2, window_stride=2)
+        given("SlidingWindowDataset", D.range(9), 3, batches, window_size=0, window_shift=2, window_stride=2)
+        given("NonSerializableDataset", D.range(2), 3)
+        given("ExperimentalUniqueDataset", D.range(4).map(lambda k: k % 2), 3)
+        given("ExperimentalUnbatchDataset", D.range(4).batch(3), 5); given("ExperimentalIgnoreErrorsDataset", D.range(2), 3)
+        given("ExperimentalMaxIntraOpParallelismDataset", D.range(2), 3, max_intra_op_parallelism=2)
+        pool = raw.ThreadPoolHandle(num_threads=2, display_name="p"); given("ThreadPoolDataset", D.range(2), 3, thread_pool=pool)
+        elements(raw.ChooseFastestDataset(input_datasets=[D.range(3)._variant_tensor] * 2, num_experiments=2, **types), 4)
+        run(raw.ExperimentalDatasetCardinality(input_dataset=D.range(7)._variant_tensor))
+        wrapped = raw.UnwrapDatasetVariant(input_handle=raw.WrapDatasetVariant(input_handle=D.range(7)._variant_tensor))
+        run(raw.DatasetCardinality(input_dataset=wrapped))
+        files = write(a=b"", b=b"", c=b""); found = raw.MatchingFilesDataset(patterns=os.path.join(folder, "[ac]"))
+        found = E.from_variant(found, tf.TensorSpec([], tf.string)).map(lambda p: tf.strings.substr(p, -1, 1))
+        it = tf.data.make_initializable_iterator(found); run(it.initializer); many(it.get_next(), 3)""",
     "states": """
         it = D.range(6).shuffle(3).repeat(2).batch(2).make_initializable_iterator(); x = it.get_next()
         one = E.make_saveable_from_iterator(it); one.name; [s.name for s in one.specs]; saver = tf.train.Saver([one])

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.declare.older import older
 from jitgraph.declare.op import op
 from jitgraph.declare.samples import draw, ints, results
 from jitgraph.graph import dtypes, shape_rules
@@ -14,14 +15,11 @@ from jitgraph.ops.arrays import matrix_parts  # noqa: F401  (the former declare 
 from jitgraph.ops.nn import volume_lowering
 
 _PRECISE = TypeSet(dtypes.float64, dtypes.float32)
-# of a declaration, what an older name takes over
-_KEPT = ("shape", "lower", "stateful", "host", "checks", "dynamic", "samples")
 
 
 def _older(signature: str, newer: str, **fields: Any) -> Any:
     """Declares an older name of the op type `newer`; `fields` differ."""
-    opdef: Any = lookup(newer)
-    return op(signature, **{**{name: getattr(opdef, name) for name in _KEPT}, **fields})(opdef.value)
+    return older(signature, lookup(newer), **fields)
 
 
 def _of_complex64(samples: Any) -> Any:
