@@ -109,7 +109,7 @@ class Stack:
     def pop(self) -> tuple[Stack, Any]:
         """(the stack without its top, the top).  Raises IndexError if it is empty."""
         if self.below is None:
-            raise IndexError("Trying to pop from an empty list")
+            raise IndexError("Trying to pop from an empty list.")
         return self.below, self.top
 
     def zeros(self) -> Zero:

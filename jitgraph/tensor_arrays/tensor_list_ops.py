@@ -18,8 +18,14 @@ from jitgraph.tensor_arrays.host_values import ZERO, Stack, boxed, unboxed
     shape_type=INDICES, shape=shape_rules.scalar, host=True, context=("op",),
     tested_in="tests/control/test_gradients_of_control_flow.py: a list")
 def empty_tensor_list(element_shape, max_num_elements, op):
-    """A list without elements."""
-    return boxed(Stack())
+    """A list without elements; of `max_num_elements` at most, if that is not negative."""
+    from jitgraph.tensor_arrays.list_values import TensorList
+
+    sizes, most = np.asarray(element_shape), int(max_num_elements)
+    if not sizes.ndim and most < 0:
+        return boxed(Stack())           # what loops save for their gradients
+    shape = tuple(None if d < 0 else int(d) for d in sizes.ravel()) if sizes.ndim else None
+    return boxed(TensorList([], op.attrs["element_dtype"], shape, most))
 
 
 @op("TensorListPushBack(input_handle: variant, tensor: element_dtype) -> output_handle: variant",
