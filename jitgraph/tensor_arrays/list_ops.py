@@ -49,7 +49,7 @@ def _element_sizes(tensor: Any) -> Any:
 # -- lists -------------------------------------------------------------------------------------------------------------
 
 @op("TensorListReserve(element_shape: shape_type, num_elements: int32; element_dtype: type) -> handle: variant",
-    shape_type=INDICES, grad=NOT_DIFFERENTIABLE, **_MADE)
+    shape_type=INDICES, **_MADE)
 def tensor_list_reserve(element_shape, num_elements, op):
     """A list of elements that are not set."""
     if num_elements < 0:
