@@ -14,7 +14,7 @@ from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.shapes import TensorShape, dimension_value
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.join import concat
-from jitgraph.ops.arrays.layout import broadcast_static_shape
+from jitgraph.ops.arrays.layout import broadcast_dynamic_shape, broadcast_static_shape
 from jitgraph.ops.arrays.searching import where, where_v2
 from jitgraph.ops.arrays.shape import rank as rank_of
 from jitgraph.ops.arrays.shape import reshape
@@ -92,6 +92,22 @@ def pick_vector(cond: Any, true_vector: Any, false_vector: Any, name: str = "pic
 def broadcast_shape(*parameters: Tensor) -> TensorShape:
     """The static shape to which parameters are broadcast."""
     return functools.reduce(broadcast_static_shape, [parameter.get_shape() for parameter in parameters])
+
+
+def get_broadcast_shape(*tensors: Tensor) -> Any:
+    """The shape to which tensors are broadcast: a list if it is known, else a tensor."""
+    known = broadcast_shape(*tensors)
+    if known.is_fully_defined():
+        return known.as_list()
+    return functools.reduce(broadcast_dynamic_shape, [shape_of(tensor) for tensor in tensors])
+
+
+def joined_shapes(*shapes: Any) -> Any:
+    """Vectors one behind the other: a list of numbers if all are known, else a tensor."""
+    known = [static_value(convert_to_tensor(shape)) for shape in shapes]
+    if any(value is None for value in known):
+        return concat(shapes, 0)
+    return [size for value in known for size in value]
 
 
 def shapes_of_parameters(names: tuple[str, ...], sample_shape: Any) -> dict[str, Tensor]:

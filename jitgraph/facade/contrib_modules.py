@@ -18,9 +18,15 @@ CONTRIB_MODULES = {
         python.ops:binomial,cauchy,chi2,conditional_distribution,conditional_transformed_distribution,deterministic,geometric
         python.ops:half_normal,independent,inverse_gamma,logistic,mixture,mixture_same_family,mvn_diag,mvn_full_covariance
         python.ops:mvn_linear_operator,mvn_tril,negative_binomial,onehot_categorical,poisson,relaxed_bernoulli
-        python.ops:relaxed_onehot_categorical,distribution_util
+        python.ops:autoregressive,batch_reshape,estimator,kumaraswamy,moving_stats,mvn_diag_plus_low_rank,normal_conjugate_posteriors
+        python.ops:poisson_lognormal,quantized_distribution,sample_stats,seed_stream,sinh_arcsinh,vector_diffeomixture
+        python.ops:vector_exponential_diag,vector_laplace_diag,vector_sinh_arcsinh_diag,wishart
+        python.ops:relaxed_onehot_categorical,distribution_util,vector_exponential_linear_operator,vector_laplace_linear_operator
         python.ops.bijectors:absolute_value,affine,affine_linear_operator,affine_scalar,chain,conditional_bijector,exp,inline
-        python.ops.bijectors:invert,permute,power_transform,sigmoid,softmax_centered,softplus,softsign,square""",
+        python.ops.bijectors:invert,permute,power_transform,sigmoid,softmax_centered,softplus,softsign,square
+        python.ops.bijectors:batch_normalization,cholesky_outer_product,fill_triangular,gumbel,kumaraswamy,masked_autoregressive
+        python.ops.bijectors:matrix_inverse_tril,ordered,real_nvp,reshape,scale_tril,sinh_arcsinh,transform_diagonal,weibull""",
+    "bayesflow": "python.ops:monte_carlo",
     "estimator": """
         python.estimator:boosted_trees,export,exporter,extenders,head,logit_fns,multi_head,replicate_model_fn,rnn""",
     "factorization": "python.ops:clustering_ops,factorization_ops,gen_factorization_ops,gmm,gmm_ops,kmeans,wals",
@@ -106,12 +112,19 @@ CONTRIB_PLACES = {
 } | {
     f"contrib.distributions.python.ops.bijectors{module}": "contrib.distributions.bijectors"
     for module in ["", *(f".{name}" for name in """
-        absolute_value affine affine_linear_operator affine_scalar chain conditional_bijector exp inline invert permute
-        power_transform sigmoid softmax_centered softplus softsign square""".split())]
+        absolute_value affine affine_linear_operator affine_scalar batch_normalization chain cholesky_outer_product
+        conditional_bijector exp fill_triangular gumbel inline invert kumaraswamy masked_autoregressive matrix_inverse_tril
+        ordered permute power_transform real_nvp reshape scale_tril sigmoid sinh_arcsinh softmax_centered softplus softsign
+        square transform_diagonal""".split())]
 } | {
+    "contrib.bayesflow.python.ops.monte_carlo": "contrib.bayesflow.monte_carlo",
+    "contrib.distributions.python.ops.bijectors.weibull": ":jitgraph.contrib.distributions.parametric_bijectors",
+    "contrib.distributions.python.ops.vector_exponential_linear_operator": ":jitgraph.contrib.distributions.vector_distributions",
+    "contrib.distributions.python.ops.vector_laplace_linear_operator": ":jitgraph.contrib.distributions.vector_distributions",
     "contrib.distributions.python.ops.mvn_linear_operator": ":jitgraph.contrib.distributions.multivariate_normal",
     "contrib.distributions.python.ops.distribution_util": """
-        :jitgraph.contrib.distributions.scales :jitgraph.distributions.sample_shapes :jitgraph.distributions.argument_checks""",
+        :jitgraph.contrib.distributions.scales :jitgraph.distributions.sample_shapes :jitgraph.distributions.argument_checks
+        :jitgraph.contrib.distributions.scalar_bases""",
     "contrib.layers.python.layers.utils": """
         contrib.layers :jitgraph.contrib.layers.collected :jitgraph.contrib.layers.arguments""",
     "contrib.layers.python.layers.encoders": "contrib.layers :jitgraph.contrib.layers.encoders",

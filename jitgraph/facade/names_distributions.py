@@ -41,7 +41,22 @@ DISTRIBUTIONS: dict[str, str] = {
         contrib.distributions.bijectors.ConditionalBijector contrib.distributions.bijectors.Invert
         contrib.distributions.bijectors.Chain contrib.distributions.bijectors.Inline""",
     "contrib.distributions.vector_bijectors": """
-        contrib.distributions.bijectors.Permute contrib.distributions.bijectors.SoftmaxCentered""",
+        contrib.distributions.bijectors.Permute contrib.distributions.bijectors.SoftmaxCentered
+        contrib.distributions.bijectors.Ordered""",
+    "contrib.distributions.parametric_bijectors": """
+        contrib.distributions.bijectors.Gumbel contrib.distributions.bijectors.Kumaraswamy
+        contrib.distributions.bijectors.SinhArcsinh""",
+    "contrib.distributions.matrix_bijectors": """
+        contrib.distributions.bijectors.CholeskyOuterProduct contrib.distributions.bijectors.MatrixInverseTriL
+        contrib.distributions.bijectors.FillTriangular contrib.distributions.bijectors.TransformDiagonal
+        contrib.distributions.bijectors.ScaleTriL""",
+    "contrib.distributions.reshaping": "contrib.distributions.bijectors.Reshape",
+    "contrib.distributions.batch_normalization": "contrib.distributions.bijectors.BatchNormalization",
+    "contrib.distributions.flows": """
+        contrib.distributions.bijectors.MaskedAutoregressiveFlow contrib.distributions.bijectors.RealNVP""",
+    "contrib.distributions.flow_networks": """
+        contrib.distributions.bijectors.masked_dense contrib.distributions.bijectors.real_nvp_default_template
+        contrib.distributions.bijectors.masked_autoregressive_default_template""",
     "contrib.distributions.affine": """
         contrib.distributions.bijectors.AffineLinearOperator contrib.distributions.bijectors.Affine""",
     "contrib.distributions.transformed": """
@@ -50,7 +65,34 @@ DISTRIBUTIONS: dict[str, str] = {
     "contrib.distributions.multivariate_normal": """
         contrib.distributions.MultivariateNormalDiag
         contrib.distributions.MultivariateNormalDiagWithSoftplusScale
-        contrib.distributions.MultivariateNormalTriL contrib.distributions.MultivariateNormalFullCovariance""",
+        contrib.distributions.MultivariateNormalTriL contrib.distributions.MultivariateNormalFullCovariance
+        contrib.distributions.MultivariateNormalDiagPlusLowRank""",
+    "contrib.distributions.vector_distributions": """
+        contrib.distributions.VectorExponentialDiag contrib.distributions.VectorLaplaceDiag""",
+    "contrib.distributions.sinh_arcsinh": "contrib.distributions.SinhArcsinh contrib.distributions.VectorSinhArcsinhDiag",
+    "contrib.distributions.kumaraswamy": "contrib.distributions.Kumaraswamy",
+    "contrib.distributions.wishart": "contrib.distributions.WishartCholesky contrib.distributions.WishartFull",
+    "contrib.distributions.quantized": "contrib.distributions.QuantizedDistribution",
+    "contrib.distributions.autoregressive": "contrib.distributions.Autoregressive",
+    "contrib.distributions.batch_reshape": "contrib.distributions.BatchReshape",
+    "contrib.distributions.poisson_lognormal": "contrib.distributions.PoissonLogNormalQuadratureCompound",
+    "contrib.distributions.diffeomixture": "contrib.distributions.VectorDiffeomixture",
+    "contrib.distributions.quadrature": """
+        contrib.distributions.quadrature_scheme_lognormal_gauss_hermite
+        contrib.distributions.quadrature_scheme_lognormal_quantiles
+        contrib.distributions.quadrature_scheme_softmaxnormal_gauss_hermite
+        contrib.distributions.quadrature_scheme_softmaxnormal_quantiles""",
+    "contrib.distributions.moving_statistics": """
+        contrib.distributions.assign_moving_mean_variance contrib.distributions.assign_log_moving_mean_exp
+        contrib.distributions.moving_mean_variance""",
+    "contrib.distributions.seed_stream": "contrib.distributions.SeedStream",
+    "contrib.distributions.conjugates": """
+        contrib.distributions.normal_conjugates_known_scale_posterior
+        contrib.distributions.normal_conjugates_known_scale_predictive""",
+    "contrib.distributions.autocorrelation": "contrib.distributions.auto_correlation",
+    "contrib.bayesflow.expectations": """
+        contrib.bayesflow.monte_carlo.expectation contrib.bayesflow.monte_carlo.expectation_importance_sampler
+        contrib.bayesflow.monte_carlo.expectation_importance_sampler_logspace""",
     "contrib.distributions.one_hot": """
         contrib.distributions.OneHotCategorical contrib.distributions.ExpRelaxedOneHotCategorical
         contrib.distributions.RelaxedOneHotCategorical contrib.distributions.RelaxedBernoulli""",

@@ -154,7 +154,8 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "distributions.special_math": ":jitgraph.distributions.normal_functions",
         "distributions.transformed_distribution": "contrib.distributions",
         "distributions.util": """
-            contrib.distributions :jitgraph.distributions.sample_shapes :jitgraph.distributions.argument_checks""",
+            contrib.distributions :jitgraph.distributions.sample_shapes :jitgraph.distributions.argument_checks
+            :jitgraph.distributions.padding""",
         "embedding_ops": "nn",
         "functional_ops": ":jitgraph.control.functional_ops",
         "gen_array_ops": "raw_ops",
@@ -191,6 +192,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
                 linear_operator_identity linear_operator_inversion linear_operator_kronecker linear_operator_low_rank_update
                 linear_operator_lower_triangular linear_operator_toeplitz linear_operator_zeros""".split()
         },
+        "linalg.linear_operator_addition": ":jitgraph.linear_operators.addition",
         "linalg.linear_operator_algebra": ":jitgraph.linear_operators.algebra",
         "linalg_ops": "linalg",
         "linalg_ops_impl": "linalg",

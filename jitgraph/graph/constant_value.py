@@ -168,7 +168,7 @@ def _plain(value: Any, dtype: Any) -> Any:
 
 
 def constant_value_as_shape(tensor: Any) -> shapes.TensorShape:
-    """The shape that the 1-D integer `tensor` states, as far as it is known; -1 is an unknown size."""
+    """The shape that the 1-D integer `tensor` states, as far as it is known; sizes below 0 are unknown."""
     from jitgraph.graph.convert import convert_to_tensor
 
     tensor = convert_to_tensor(tensor)
@@ -176,4 +176,4 @@ def constant_value_as_shape(tensor: Any) -> shapes.TensorShape:
     if value is None:
         length = tensor._shape[0] if tensor._shape else None
         return shapes.unknown_shape(length)
-    return shapes.TensorShape([None if size is None or size == -1 else int(size) for size in np.ravel(value)])
+    return shapes.TensorShape([None if size is None or size < 0 else int(size) for size in np.ravel(value)])

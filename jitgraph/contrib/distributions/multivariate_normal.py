@@ -4,8 +4,8 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph.contrib.distributions.affine import AffineLinearOperator
-from jitgraph.contrib.distributions.scales import is_diagonal_scale, make_diag_scale, shapes_from_loc_and_scale
-from jitgraph.contrib.distributions.transformed import TransformedDistribution
+from jitgraph.contrib.distributions.of_operator import OfOperator
+from jitgraph.contrib.distributions.scales import is_diagonal_scale, make_diag_scale
 from jitgraph.control.order_ops import with_dependencies
 from jitgraph.distributions.divergence import RegisterKL
 from jitgraph.distributions.location_scale import Normal
@@ -17,76 +17,33 @@ from jitgraph.linear_operators.identity import LinearOperatorIdentity
 from jitgraph.linear_operators.low_rank import LinearOperatorLowRankUpdate
 from jitgraph.linear_operators.matrices import LinearOperatorLowerTriangular
 from jitgraph.ops.arrays.fill import ones, zeros
-from jitgraph.ops.arrays.identity import identity
-from jitgraph.ops.arrays.join import concat
 from jitgraph.ops.arrays.layout import broadcast_static_shape
-from jitgraph.ops.arrays.matrix_parts import matrix_diag, matrix_diag_part, matrix_transpose
+from jitgraph.ops.arrays.matrix_parts import matrix_transpose
 from jitgraph.ops.arrays.shape import shape as shape_of
 from jitgraph.ops.arrays.slicing import newaxis
 from jitgraph.ops.checks.check_values import assert_near
 from jitgraph.ops.elementwise.activation import softplus
-from jitgraph.ops.elementwise.arithmetic import abs as absolute
 from jitgraph.ops.elementwise.cast import cast
-from jitgraph.ops.elementwise.composite_values import sqrt, square
+from jitgraph.ops.elementwise.composite_values import square
 from jitgraph.ops.linalg.matrix_ops import cholesky
 from jitgraph.ops.reduce.reductions import reduce_sum
 
 
-class MultivariateNormalLinearOperator(TransformedDistribution):
+class MultivariateNormalLinearOperator(OfOperator):
     """The distribution of ``scale z + loc``, z being standard normal and `scale` a linear operator."""
 
     def __init__(self, loc: Any = None, scale: Any = None, validate_args: bool = False, allow_nan_stats: bool = True,
                  name: str = "MultivariateNormalLinearOperator"):
         """Raises ValueError without a scale, TypeError if it is not made of floats."""
         parameters = dict(locals())
-        if scale is None:
-            raise ValueError("Missing required `scale` parameter.")
-        if not scale.dtype.is_floating:
-            raise TypeError("`scale` parameter must have floating-point dtype.")
-        with name_scope(name, values=[loc, *scale.graph_parents]) as name:
-            loc = None if loc is None else convert_to_tensor(loc, name="loc")
-            batch_shape, event_shape = shapes_from_loc_and_scale(loc, scale)
+        name, loc, shapes = self._take(loc, scale, name)
         standard = Normal(loc=zeros([], dtype=scale.dtype), scale=ones([], dtype=scale.dtype))
         super().__init__(distribution=standard, bijector=AffineLinearOperator(shift=loc, scale=scale, validate_args=validate_args),
-                         batch_shape=batch_shape, event_shape=event_shape, validate_args=validate_args, name=name)
+                         validate_args=validate_args, name=name, **shapes)
         self._parameters = parameters
 
-    @property
-    def loc(self) -> Any:
-        """The mean, None for 0."""
-        return self.bijector.shift
-
-    @property
-    def scale(self) -> Any:
-        """The linear operator."""
-        return self.bijector.scale
-
     def _mean(self) -> Any:
-        shape: Any = self.batch_shape.concatenate(self.event_shape)
-        known = shape.is_fully_defined()
-        if not known:
-            shape = concat([self.batch_shape_tensor(), self.event_shape_tensor()], 0)
-        if self.loc is None:
-            return zeros(shape, self.dtype)
-        if known and shape == self.loc.get_shape():
-            return identity(self.loc)
-        return identity(self.loc) + zeros(shape, self.dtype)
-
-    def _covariance(self) -> Any:
-        if is_diagonal_scale(self.scale):
-            return matrix_diag(square(self.scale.diag_part()))
-        return self.scale.matmul(self.scale.to_dense(), adjoint_arg=True)
-
-    def _of_product(self) -> Any:
-        """The diagonal of ``scale scale^T``."""
-        symmetric = isinstance(self.scale, LinearOperatorLowRankUpdate) and self.scale.is_self_adjoint
-        return matrix_diag_part(self.scale.matmul(self.scale.to_dense(), adjoint_arg=not symmetric))
-
-    def _variance(self) -> Any:
-        return square(self.scale.diag_part()) if is_diagonal_scale(self.scale) else self._of_product()
-
-    def _stddev(self) -> Any:
-        return absolute(self.scale.diag_part()) if is_diagonal_scale(self.scale) else sqrt(self._of_product())
+        return self._middle()
 
     def _mode(self) -> Any:
         return self._mean()
@@ -117,6 +74,31 @@ class MultivariateNormalDiagWithSoftplusScale(MultivariateNormalDiag):
         with name_scope(name, values=[scale_diag]) as name:
             super().__init__(loc=loc, scale_diag=softplus(scale_diag), validate_args=validate_args,
                              allow_nan_stats=allow_nan_stats, name=name)
+        self._parameters = parameters
+
+
+class MultivariateNormalDiagPlusLowRank(MultivariateNormalLinearOperator):
+    """The normal distribution of the mean `loc` [..., K] and the covariance S S^T, S = diag(`scale_diag`) + m I + V diag(d) V^T:
+    `scale_identity_multiplier` m [...], `scale_perturb_factor` V [..., K, R], `scale_perturb_diag` d [..., R], 1 if it is None.
+    """
+
+    def __init__(self, loc: Any = None, scale_diag: Any = None, scale_identity_multiplier: Any = None,
+                 scale_perturb_factor: Any = None, scale_perturb_diag: Any = None, validate_args: bool = False,
+                 allow_nan_stats: bool = True, name: str = "MultivariateNormalDiagPlusLowRank"):
+        """Raises ValueError if nothing says the size of an event."""
+        parameters = dict(locals())
+        with name_scope(name) as name:
+            with name_scope("init", values=[loc, scale_diag, scale_identity_multiplier, scale_perturb_factor, scale_perturb_diag]):
+                is_perturbed = scale_perturb_factor is not None or scale_perturb_diag is not None
+                scale: Any = make_diag_scale(loc=loc, scale_diag=scale_diag, scale_identity_multiplier=scale_identity_multiplier,
+                                             validate_args=validate_args, assert_positive=is_perturbed)
+                factor, diag = (None if value is None else convert_to_tensor(value, name=its_name) for value, its_name in (
+                    (scale_perturb_factor, "scale_perturb_factor"), (scale_perturb_diag, "scale_perturb_diag")))
+                if is_perturbed:
+                    scale = LinearOperatorLowRankUpdate(scale, u=factor, diag_update=diag, is_diag_update_positive=diag is None,
+                                                        is_non_singular=True, is_self_adjoint=True, is_positive_definite=True,
+                                                        is_square=True)
+        super().__init__(loc=loc, scale=scale, validate_args=validate_args, allow_nan_stats=allow_nan_stats, name=name)
         self._parameters = parameters
 
 
