@@ -6,6 +6,7 @@ from typing import Any
 from jitgraph.distributions.argument_checks import get_logits_and_probs, integers_that_fit
 from jitgraph.distributions.distribution import NOT_REPARAMETERIZED
 from jitgraph.distributions.divergence import RegisterKL
+from jitgraph.distributions.logits_probs import ByLogitsOrProbs
 from jitgraph.distributions.scalar_events import OfScalars
 from jitgraph.graph import dtypes
 from jitgraph.graph.scopes import name_scope
@@ -20,7 +21,7 @@ from jitgraph.ops.nn.functions import sigmoid_cross_entropy_with_logits
 from jitgraph.ops.random.draws import random_uniform
 
 
-class Bernoulli(OfScalars):
+class Bernoulli(ByLogitsOrProbs, OfScalars):
     """1 with the probability `probs`, or sigmoid(`logits`), else 0."""
 
     _PARAMETERS = ("logits",)
@@ -34,16 +35,6 @@ class Bernoulli(OfScalars):
         super().__init__(dtype=dtype, reparameterization_type=NOT_REPARAMETERIZED, validate_args=validate_args,
                          allow_nan_stats=allow_nan_stats, parameters=parameters, graph_parents=[self._logits, self._probs],
                          name=name)
-
-    @property
-    def logits(self) -> Tensor:
-        """The logarithm of the odds of 1."""
-        return self._logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probability of 1."""
-        return self._probs
 
     def _sample_n(self, n: Any, seed: Any = None) -> Any:
         uniform = random_uniform(self._shape_of_samples(n), seed=seed, dtype=self.probs.dtype)

@@ -14,6 +14,7 @@ from jitgraph.distributions.argument_checks import (
 )
 from jitgraph.distributions.distribution import NOT_REPARAMETERIZED, Distribution
 from jitgraph.distributions.divergence import RegisterKL
+from jitgraph.distributions.logits_probs import ByLogitsOrProbs
 from jitgraph.functions.higher_order import map_fn
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
@@ -63,27 +64,15 @@ def broadcast_classes(event: Tensor, params: Tensor, base_dtype: Any) -> tuple[T
     return event, params
 
 
-class OverClasses(Distribution):
+class OverClasses(ByLogitsOrProbs, Distribution):
     """A distribution over K classes, with logits and probabilities [..., K]."""
 
-    _logits: Tensor
-    _probs: Tensor
     _event_size: Tensor
 
     @property
     def event_size(self) -> Tensor:
         """The number of classes, a scalar."""
         return self._event_size
-
-    @property
-    def logits(self) -> Tensor:
-        """Logarithms of the probabilities, perhaps with a constant added."""
-        return self._logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities of the classes."""
-        return self._probs
 
     def _batch_shape(self) -> Any:
         return self.logits.get_shape()[:-1]
@@ -171,7 +160,7 @@ class OfCounts(Distribution):
         return with_dependencies([assert_equal(self.total_count, reduce_sum(counts, -1), message=message)], counts)
 
 
-class Multinomial(OfCounts):
+class Multinomial(ByLogitsOrProbs, OfCounts):
     """How often each of K classes is drawn in `total_count` draws with the probabilities `probs`, or softmax(`logits`)."""
 
     def __init__(self, total_count: Any, logits: Any = None, probs: Any = None, validate_args: bool = False,
@@ -188,16 +177,6 @@ class Multinomial(OfCounts):
         super().__init__(dtype=self._probs.dtype, reparameterization_type=NOT_REPARAMETERIZED, validate_args=validate_args,
                          allow_nan_stats=allow_nan_stats, parameters=parameters,
                          graph_parents=[self._total_count, self._logits, self._probs], name=name)
-
-    @property
-    def logits(self) -> Tensor:
-        """Logarithms of the probabilities, perhaps with a constant added."""
-        return self._logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities of the classes."""
-        return self._probs
 
     def _batch_shape_tensor(self) -> Any:
         return shape_of(self._mean_val)[:-1]

@@ -15,6 +15,7 @@ from jitgraph.distributions.argument_checks import (
     positive_if,
 )
 from jitgraph.distributions.distribution import NOT_REPARAMETERIZED
+from jitgraph.distributions.logits_probs import ByLogitsOrProbs
 from jitgraph.distributions.scalar_events import ByNormalization, OfScalars
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import name_scope
@@ -108,26 +109,14 @@ def _floats(value: Any, name: str) -> Tensor:
     return tensor
 
 
-class _OfSuccesses(OfScalars):
+class _OfSuccesses(ByLogitsOrProbs, OfScalars):
     """A distribution of counts with the probability of one success."""
 
-    _logits: Tensor
-    _probs: Tensor
     _total_count: Tensor
 
     @staticmethod
     def _param_shapes(sample_shape: Any) -> dict:       # type: ignore[override]
         raise NotImplementedError("_param_shapes not implemented")
-
-    @property
-    def logits(self) -> Tensor:
-        """The logarithm of the odds of a success."""
-        return self._logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probability of a success."""
-        return self._probs
 
     def _integers(self, x: Any) -> Any:
         return nonnegative_integers(x) if self.validate_args else x

@@ -12,6 +12,7 @@ from jitgraph.distributions.argument_checks import checked_if, get_logits_and_pr
 from jitgraph.distributions.classes import OverClasses, known_size
 from jitgraph.distributions.distribution import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED
 from jitgraph.distributions.divergence import RegisterKL
+from jitgraph.distributions.logits_probs import ByLogitsOrProbs
 from jitgraph.distributions.sample_shapes import shapes_of_parameters
 from jitgraph.graph import dtypes
 from jitgraph.graph.scopes import name_scope
@@ -167,7 +168,7 @@ class RelaxedOneHotCategorical(TransformedDistribution):
         super().__init__(logarithm, Exp(), name=name)
 
 
-class RelaxedBernoulli(TransformedDistribution):
+class RelaxedBernoulli(ByLogitsOrProbs, TransformedDistribution):
     """Numbers between 0 and 1: ``sigmoid((logits + logistic) / temperature)``."""
 
     def __init__(self, temperature: Any, logits: Any = None, probs: Any = None, validate_args: bool = False,
@@ -192,16 +193,6 @@ class RelaxedBernoulli(TransformedDistribution):
     def temperature(self) -> Tensor:
         """How far from 0 and 1 samples are."""
         return self._temperature
-
-    @property
-    def logits(self) -> Tensor:
-        """The logarithm of the odds of 1."""
-        return self._logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probability of 1."""
-        return self._probs
 
 
 @RegisterKL(OneHotCategorical, OneHotCategorical)
