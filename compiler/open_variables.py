@@ -86,12 +86,12 @@ def _reshaped(graph: Graph) -> set[tuple[str, str]]:
     return found
 
 
-def _look(graph: Graph, seen: dict[Graph, int], found: set[tuple[str, str]]) -> None:
-    """Looks at the operations that came since the last time, which `seen` tells for each graph."""
-    start = seen.get(graph, 0)
+def _look(graph: Graph, seen: dict[int, int], found: set[tuple[str, str]]) -> None:
+    """Looks at the operations that came since the last time, which `seen` tells by the id of each graph: equal graphs are not all the same."""
+    start = seen.get(id(graph), 0)
     if start == graph.version:
         return
-    seen[graph] = graph.version
+    seen[id(graph)] = graph.version
     for op in graph._nodes_by_id[start:]:
         if may_reshape(op):
             variable = variable_of(op.inputs[0])

@@ -89,6 +89,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "common_shapes": ":jitgraph.graph.shapes :jitgraph.inner.shapes",
         "constant_op": "",
         "device": ":jitgraph.graph.devices",
+        "device_spec": ":jitgraph.graph.devices",
         "dtypes": "dtypes :jitgraph.graph.dtypes",
         "errors": "errors",
         "errors_impl": "errors",

@@ -104,6 +104,9 @@ class DeviceSpec:
         return f"DeviceSpec({self.to_string()!r})"
 
 
+DeviceSpecV1 = DeviceSpec       # its name in TensorFlow's inner module
+
+
 def device_string(device: Any) -> str:
     """A device name or DeviceSpec as a canonical string ("" for None)."""
     if device is None:

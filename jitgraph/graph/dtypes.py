@@ -218,6 +218,7 @@ complex64, complex128 = _BY_NAME["complex64"], _BY_NAME["complex128"]
 bool_ = _BY_NAME["bool"]
 string, resource, variant = (_BY_NAME[n] for n in ("string", "resource", "variant"))
 qint8, quint8, qint16, quint16, qint32 = (_BY_NAME[n] for n in ("qint8", "quint8", "qint16", "quint16", "qint32"))
+globals().update({name: dtype for name, dtype in _BY_NAME.items() if dtype._is_ref_dtype})     # float32_ref and its like
 QUANTIZED_DTYPES = frozenset([qint8, quint8, qint16, quint16, qint32])
 
 _BY_NUMPY: dict[Any, DType] = {

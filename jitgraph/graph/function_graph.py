@@ -42,9 +42,9 @@ def is_implicit_read(op: Operation) -> bool:
     return op.name == op.inputs[0].op.name + "/read" or op.outputs[0] in op.graph.sources   # the latter: captured
 
 
-def outermost(graph: Any) -> Any:
-    """The graph that is no function's, in which `graph` stands."""
-    while isinstance(graph, FunctionGraph) and graph.outer_graph is not None:
+def around(graph: Any) -> Any:
+    """The graph in which `graph` stands, if it is a branch or a part of a loop, or it itself."""
+    while isinstance(graph, FunctionGraph) and graph.is_inline:
         graph = graph.outer_graph
     return graph
 
@@ -60,10 +60,13 @@ class FunctionGraph(Graph):
 
     building_function = True
 
-    def __ne__(self, other: Any) -> bool:
-        """Whether `other` lies in another outermost graph: branches and bodies of loops are in the graph where they stand,
-        for programs that ask ``graph != tf.get_default_graph()``."""
-        return outermost(self) is not outermost(other)
+    def __eq__(self, other: Any) -> bool:
+        """Whether both are, or are inline in, one graph: TensorFlow makes the nodes of branches and loops in the graph around,
+        and programs that keep things by the graph find there what they kept here."""
+        return around(self) is around(other)
+
+    def __hash__(self) -> int:
+        return object.__hash__(around(self))
 
     def __init__(self, name: str, outer_graph: Graph | None = None):
         super().__init__()
@@ -79,6 +82,7 @@ class FunctionGraph(Graph):
         self.replay: Any = None                         # where nodes here come from, see jitgraph.control.replay
         self.recorded: list[Tensor] | None = None       # see jitgraph.control.replay: None until somebody asks
         self.record: Tensor | None = None
+        self.exported_name: str | None = None           # see jitgraph.graph.protos.function_names
         self._aliases: dict[Tensor, Tensor] = {}
         self._ids = Ids(outer._ids.shapes)
         self._entered: set[Tensor] | None = None    # what was captured, if that counts, see count_inline

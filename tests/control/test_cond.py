@@ -1,5 +1,6 @@
 """cond, case, switch_case, smart_cond: what they return, what they refuse, which branch runs, state in branches."""
 import collections
+import weakref
 
 import numpy as np
 import pytest
@@ -228,3 +229,31 @@ def test_constants_that_do_not_suit_a_branch_matter_only_if_it_runs(tf):
         assert session.run(y).shape == (15, 50, 100)
         with pytest.raises(tf.errors.InvalidArgumentError):
             session.run(y, {wrong: True})
+
+
+def test_branches_and_loops_are_the_graph_around_to_what_programs_keep_by_the_graph(tf):
+    graph, seen = tf.get_default_graph(), []
+    kept = weakref.WeakKeyDictionary({graph: "around"})
+
+    def looks(x):
+        here = tf.get_default_graph()
+        seen.append((here == graph, graph == here, here != graph, graph != here, kept[here], here in {graph}))
+        kept[here] = "inside"
+        return x
+
+    tf.cond(tf.placeholder(tf.bool), lambda: tf.map_fn(looks, tf.ones([2])), lambda: looks(tf.ones([2])))
+    assert seen == [(True, True, False, False, "around", True), (True, True, False, False, "inside", True)]
+    assert kept[graph] == "inside"
+    tf.data.Dataset.range(3).map(lambda x: (seen.append(tf.get_default_graph() in {graph}), x)[1])
+    assert seen[-1] is False                # a function that is called as one is a graph of its own
+
+
+def test_several_branches_have_names_of_their_own_in_a_graph_file(tf):
+    y = tf.placeholder(tf.int32, [])
+    for k in range(3):
+        y = tf.cond(y > k, lambda: y * 2, lambda: y + 1)
+    graph_def = tf.get_default_graph().as_graph_def()
+    with tf.Graph().as_default():
+        x, y = tf.import_graph_def(graph_def, return_elements=["Placeholder:0", y.name])
+        with tf.Session() as session:
+            assert [session.run(y, {x: k}) for k in (0, 1, 2)] == [3, 8, 16]

@@ -32,13 +32,13 @@ def reference(function: FunctionGraph) -> Any:
 
 def exported_name(function: FunctionGraph) -> str:
     """The name of the function in its outermost graph, where no two have the same."""
-    root = function._root
-    names: dict[FunctionGraph, str] = root.per_graph("function_names", dict)
-    if function not in names:
-        taken = {*names.values(), *root._functions}
+    if function.exported_name is None:
+        root = function._root
+        names: set[str] = root.per_graph("function_names", set)
         base = re.sub(r"\W", "_", function.name)
         name, number = base, 1
-        while name in taken:
+        while name in names or name in root._functions:
             name, number = f"{base}_{number}", number + 1
-        names[function] = name
-    return names[function]
+        names.add(name)
+        function.exported_name = name
+    return function.exported_name
