@@ -87,7 +87,8 @@ def _reshaped(graph: Graph) -> set[tuple[str, str]]:
 
 
 def _look(graph: Graph, seen: dict[int, int], found: set[tuple[str, str]]) -> None:
-    """Looks at the operations that came since the last time, which `seen` tells by the id of each graph: equal graphs are not all the same."""
+    """Looks at the operations that came since the last time, which `seen` tells by the id of each graph: a branch equals the graph
+    around it."""
     start = seen.get(id(graph), 0)
     if start == graph.version:
         return

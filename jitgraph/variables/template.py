@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +23,7 @@ class Template:
         self._unique_name = unique_name
         self._custom_getter = custom_getter
         self._called = False
+        self._made: list[traceback.FrameSummary] = traceback.extract_stack()[:-1]
         self._variable_scope: VariableScope | None = None
         if create_scope_now:
             with _PureVariableScope(unique_name or _unique_scope_name(name),
@@ -29,6 +31,16 @@ class Template:
                 self._variable_scope = scope
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function returns.  An error says also where the template was made."""
+        try:
+            return self._call(args, kwargs)
+        except Exception as error:
+            stated = error.args[0] if error.args else ""
+            made = "".join(traceback.format_list(self._made[_common(self._made, traceback.extract_stack()):]))
+            error.args = (f"{stated}\n\noriginally defined at:\n{made}", *error.args[1:])
+            raise
+
+    def _call(self, args: tuple, kwargs: dict) -> Any:
         if self._variable_scope is None:
             with variable_scope(self._unique_name, self._name, custom_getter=self._custom_getter) as scope:
                 self._variable_scope = scope
@@ -100,6 +112,11 @@ class Template:
     def local_variables(self) -> list:
         """Its local variables."""
         return self._members(GraphKeys.LOCAL_VARIABLES)
+
+
+def _common(first: list[traceback.FrameSummary], second: list[traceback.FrameSummary]) -> int:
+    """How many frames two stacks have in common, from the outermost on."""
+    return next((k for k, (a, b) in enumerate(zip(first, second)) if a != b), min(len(first), len(second)))
 
 
 def make_template(name_: str, func_: Callable, create_scope_now_: bool = False, unique_name_: str | None = None,

@@ -251,7 +251,7 @@ def test_branches_and_loops_are_the_graph_around_to_what_programs_keep_by_the_gr
 def test_several_branches_have_names_of_their_own_in_a_graph_file(tf):
     y = tf.placeholder(tf.int32, [])
     for k in range(3):
-        y = tf.cond(y > k, lambda: y * 2, lambda: y + 1)
+        y = tf.cond(y > k, lambda y=y: y * 2, lambda y=y: y + 1)
     graph_def = tf.get_default_graph().as_graph_def()
     with tf.Graph().as_default():
         x, y = tf.import_graph_def(graph_def, return_elements=["Placeholder:0", y.name])

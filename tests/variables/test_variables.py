@@ -272,3 +272,15 @@ def test_the_functions_that_add_to_a_resource_variable_drop_the_name(tf):
     found = [tf.assign_add(v, [1.0, 2.0], name="a"), tf.assign_sub(v, [1.0, 2.0], name="b"), tf.assign(v, [1.0, 2.0], name="c"),
              v.assign_add([1.0, 2.0], name="d")]
     assert [one.op.name for one in found] == ["AssignAddVariableOp", "AssignSubVariableOp", "c", "d"]
+
+
+def test_errors_of_templates_say_where_these_were_made(tf):
+    def builds(width):
+        raise ValueError(f"no {width}", 3)
+
+    made = tf.make_template("made", builds)
+    for _ in range(2):
+        with pytest.raises(ValueError) as raised:
+            made(5)
+        assert raised.value.args[0].startswith("no 5\n\noriginally defined at:\n")
+        assert 'made = tf.make_template("made", builds)' in raised.value.args[0] and raised.value.args[1:] == (3,)
