@@ -1,6 +1,7 @@
 """Steps of LSTMs and GRUs as one op each, and whole sequences of an LSTM; gates in the order input, memory, forget, output."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -152,10 +153,16 @@ def _sequence_samples(rng: Any, dtype: Any) -> list:
     samples=_sequence_samples, gradient_of=(1, 6))
 def block_lstm(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole):
     """LSTMBlockCell over the first `seq_len_max` steps of `x` [time, batch, depth]; the rest is zero."""
+    return _sequence(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole, _parted)
+
+
+def _sequence(seq_len_max: Any, x: np.ndarray, cs_prev: np.ndarray, h_prev: np.ndarray, w: np.ndarray, wci: Any, wcf: Any, wco: Any,
+              b: np.ndarray, forget_bias: float, cell_clip: float, use_peephole: bool, parted: Callable) -> tuple:
+    """The steps one after the other; `parted` gives input gate, memory, forget gate and output gate of the products."""
     units = b.size // 4
     found = [np.zeros((x.shape[0], x.shape[1], units), x.dtype) for _ in range(7)]
     for t in range(min(int(seq_len_max), x.shape[0])):
-        parts = _parted(np.concatenate([x[t], h_prev], 1) @ w + b)
+        parts = parted(np.concatenate([x[t], h_prev], 1) @ w + b)
         step = _step(parts, cs_prev, wci, wcf, wco, forget_bias, cell_clip, use_peephole)
         for values, value in zip(found, step):
             values[t] = value
@@ -178,6 +185,14 @@ def _sequence_grad_samples(rng: Any, dtype: Any) -> list:
     shape=lambda c: list(c.shapes[1:9]), samples=_sequence_grad_samples)
 def _block_lstm_grad(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, h, cs_grad, h_grad, use_peephole):
     """The gradients of BlockLSTM, from the last step to the first."""
+    return _sequence_back(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, h, cs_grad, h_grad,
+                          use_peephole, lambda parts: np.concatenate(parts, 1))
+
+
+def _sequence_back(seq_len_max: Any, x: np.ndarray, cs_prev: Any, h_prev: Any, w: np.ndarray, wci: Any, wcf: Any, wco: Any,
+                   b: np.ndarray, i: Any, cs: Any, f: Any, o: Any, ci: Any, co: Any, h: Any, cs_grad: Any, h_grad: Any,
+                   use_peephole: bool, joined: Callable) -> tuple:
+    """From the last step to the first; `joined` puts the four parts in the order that the weights have."""
     x_grad, w_grad, b_grad = np.zeros_like(x), np.zeros_like(w), np.zeros_like(b)
     peeped = [np.zeros_like(wci) for _ in range(3)]
     cs_back, h_back = np.zeros_like(cs_prev), np.zeros_like(h_prev)
@@ -186,7 +201,7 @@ def _block_lstm_grad(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs
         before, said = (cs[t - 1], h[t - 1]) if t else (cs_prev, h_prev)
         gates = (i[t], cs[t], f[t], o[t], ci[t], co[t])
         parts, cs_back = _step_back(before, wci, wcf, wco, gates, cs_grad[t] + cs_back, h_grad[t] + h_back, use_peephole)
-        dgates = np.concatenate(parts, 1).astype(x.dtype)
+        dgates = joined(parts).astype(x.dtype)
         back = dgates @ w.T
         x_grad[t], h_back = back[:, :depth], back[:, depth:]
         w_grad += np.concatenate([x[t], said], 1).T @ dgates
@@ -194,6 +209,43 @@ def _block_lstm_grad(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs
         for total, one in zip(peeped, _peeped(parts, before, cs[t], wci, use_peephole)):
             total += one
     return x_grad, np.asarray(cs_back, x.dtype), h_back, w_grad, *peeped, b_grad
+
+
+# in the second version the forget gate comes before the memory, and no bias is added to it
+_V2_ATTRS = "cell_clip: float = 0, use_peephole: bool = false"
+
+
+def _forget_second(x: np.ndarray) -> list:
+    i, f, ci, o = _parted(x)
+    return [i, ci, f, o]
+
+
+def _without_bias(samples: Any) -> Any:
+    def changed(rng: Any, dtype: Any) -> list:
+        return [(inputs, {key: value for key, value in attrs.items() if key != "forget_bias"}) for inputs, attrs in
+                samples(rng, dtype)]
+    return changed
+
+
+@op(f"BlockLSTMV2(seq_len_max: int64, x: T, {_STEP}; {_V2_ATTRS}) -> {_GATES}, h: T", T=_HALVES, shape=_sequence_shape,
+    samples=_without_bias(_sequence_samples), gradient_of=(1, 6))
+def block_lstm_v2(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, cell_clip, use_peephole):
+    """BlockLSTM with the gates in the order input, forget, memory, output."""
+    return _sequence(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, 0.0, cell_clip, use_peephole, _forget_second)
+
+
+@block_lstm_v2.gradient
+def _(op, *grads):
+    return [None, *raw.BlockLSTMGradV2(*op.inputs, *op.outputs, grads[1], grads[6], use_peephole=op.attrs["use_peephole"])]
+
+
+@op(f"BlockLSTMGradV2(seq_len_max: int64, x: T, {_STEP}, {_GATES}, h: T, cs_grad: T, h_grad: T; use_peephole: bool) -> "
+    "x_grad: T, cs_prev_grad: T, h_prev_grad: T, w_grad: T, wci_grad: T, wcf_grad: T, wco_grad: T, b_grad: T", T=_HALVES,
+    shape=lambda c: list(c.shapes[1:9]), samples=_sequence_grad_samples)
+def _block_lstm_grad_v2(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, h, cs_grad, h_grad, use_peephole):
+    """The gradients of BlockLSTMV2, from the last step to the first."""
+    return _sequence_back(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, h, cs_grad, h_grad,
+                          use_peephole, lambda parts: np.concatenate([parts[0], parts[2], parts[1], parts[3]], 1))
 
 
 # -- one step of a GRU ---------------------------------------------------------------------------------------------

@@ -287,6 +287,18 @@ def max_pool_grad_with_argmax(input, grad, argmax, include_batch_in_index):
     return result.reshape(input.shape)
 
 
+@op("MaxPoolGradGradWithArgmax(input: T, grad: T, argmax: Targmax; ksize: list(int) >= 4, strides: list(int) >= 4, "
+    'padding: string {"SAME", "VALID"}, include_batch_in_index: bool = false) -> output: T', T=REALS, Targmax=INDICES,
+    shape=shape_rules.same_as(2),
+    samples=lambda rng, dtype: [([x, draw(rng, x.shape, dtype), places], how) for (x, _, places), how in
+                                _argmax_gradient_samples(rng, dtype)])
+def max_pool_grad_grad_with_argmax(input, grad, argmax, include_batch_in_index):
+    """The gradient of MaxPoolGradWithArgmax: what `grad`, of the input's shape, has at the positions `argmax`."""
+    rows = grad.reshape(1 if include_batch_in_index else len(input), -1)
+    found = np.take_along_axis(rows, argmax.reshape(len(rows), -1), 1)
+    return found.reshape(argmax.shape)
+
+
 # -- average -------------------------------------------------------------------------------------------------------
 
 def _counts(pool: _Pool) -> np.ndarray:

@@ -175,11 +175,11 @@ def normal(bits: Bits, count: int, dtype: Any) -> np.ndarray:
     """`count` numbers of the standard normal distribution (Box and Muller, 1958), the sine before the cosine."""
     dtype = np.dtype(dtype)
     if dtype == np.float64:
-        return _pairs_float64(bits.words(4 * ((count + 1) // 2)))[:count]
-    return _pairs_float32(bits.words(2 * ((count + 1) // 2)))[:count].astype(dtype, copy=False)
+        return pairs_float64(bits.words(4 * ((count + 1) // 2)))[:count]
+    return pairs_float32(bits.words(2 * ((count + 1) // 2)))[:count].astype(dtype, copy=False)
 
 
-def _pairs_float32(words: np.ndarray) -> np.ndarray:
+def pairs_float32(words: np.ndarray) -> np.ndarray:
     from jitgraph.ops.elementwise.single_precision import log, sin_cos
 
     first = np.maximum(unit_float32(words[0::2]), np.float32(1e-7))
@@ -197,7 +197,7 @@ def by_element(function: Any, values: np.ndarray) -> np.ndarray:
     return np.fromiter(map(function, values.tolist()), np.float64, len(values))
 
 
-def _pairs_float64(words: np.ndarray) -> np.ndarray:
+def pairs_float64(words: np.ndarray) -> np.ndarray:
     import math
 
     units = unit_float64(words)
@@ -213,7 +213,7 @@ def truncated_normal(bits: Bits, count: int, dtype: Any) -> np.ndarray:
     """`count` numbers of the standard normal distribution, those of absolute value 2 and more drawn again."""
     dtype = np.dtype(dtype)
     group = 2 if dtype == np.float64 else 4         # samples that share a sequence
-    pairs = _pairs_float64 if dtype == np.float64 else _pairs_float32
+    pairs = pairs_float64 if dtype == np.float64 else pairs_float32
     groups = (count + group - 1) // group
     out = np.empty((groups, group), np.float64 if dtype == np.float64 else np.float32)
     pending = np.arange(groups, dtype=np.uint64)

@@ -16,7 +16,7 @@ from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.arrays.fill import zeros_like
 from jitgraph.ops.arrays.shape import stated_sizes
 from jitgraph.ops.random.draws import seeds
-from jitgraph.ops.random.philox import RESERVED, Bits, _pairs_float64, unit_float64
+from jitgraph.ops.random.philox import RESERVED, Bits, pairs_float64, unit_float64
 
 _GAMMA_TYPES = TypeSet(dtypes.float16, dtypes.float32, dtypes.float64)
 _RATES = TypeSet(dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, default=dtypes.float64)
@@ -44,7 +44,7 @@ class _Pairs:
 
     def normal(self) -> float:
         if not self._normals:
-            self._normals = _pairs_float64(self._next()).tolist()
+            self._normals = pairs_float64(self._next()).tolist()
         return self._normals.pop()
 
 
