@@ -31,8 +31,6 @@ INSTEAD: dict[str, str] = {
     "estimator.experimental.LinearSDCA": "use tf.estimator.LinearClassifier or LinearRegressor with an optimizer of tf.train",
     "train.do_quantize_training_on_graphdef": "insert tf.fake_quant_with_min_max_vars where values are quantized",
     "layers.experimental.*": "layers make their variables in tf.variable_scope",
-    "io.decode_proto": "parse the messages in Python and feed what they hold",
-    "io.encode_proto": "make the messages in Python from fetched values",
     "compat.v2.*": "jitgraph is TensorFlow 1; write `import tensorflow.compat.v1 as tf`",
     "contrib.lite.*": "mobile conversion needs TensorFlow itself; export the graph with tf.train.write_graph",
     "contrib.tpu.*": "there is no TPU target; what a TPUEstimator with use_tpu=False needs is here",

@@ -242,7 +242,8 @@ def _(op, *grads):
 @op(f"BlockLSTMGradV2(seq_len_max: int64, x: T, {_STEP}, {_GATES}, h: T, cs_grad: T, h_grad: T; use_peephole: bool) -> "
     "x_grad: T, cs_prev_grad: T, h_prev_grad: T, w_grad: T, wci_grad: T, wcf_grad: T, wco_grad: T, b_grad: T", T=_HALVES,
     shape=lambda c: list(c.shapes[1:9]), samples=_sequence_grad_samples)
-def _block_lstm_grad_v2(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, h, cs_grad, h_grad, use_peephole):
+def _block_lstm_grad_v2(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, h, cs_grad, h_grad,
+                        use_peephole):
     """The gradients of BlockLSTMV2, from the last step to the first."""
     return _sequence_back(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, h, cs_grad, h_grad,
                           use_peephole, lambda parts: np.concatenate([parts[0], parts[2], parts[1], parts[3]], 1))

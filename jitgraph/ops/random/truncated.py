@@ -99,7 +99,8 @@ def _stated_shape(c: Any) -> Any:
 @op("ParameterizedTruncatedNormal(shape: T, means: dtype, stdevs: dtype, minvals: dtype, maxvals: dtype; seed: int = 0, "
     "seed2: int = 0) -> output: dtype", T=INDICES, dtype=FLOATS, shape=_stated_shape, stateful=True, stream=True,
     grad=NOT_DIFFERENTIABLE, samples=lambda rng, dtype: [
-        ([ints(3, 2), *(np.array(x, np.float32) for x in (0.0, [1.0, 2.0, 0.5], [-2.0, -1.0, 3.0], 5.0))], {"seed": 7, "seed2": 9})])
+        ([ints(3, 2), *(np.array(x, np.float32) for x in (0.0, [1.0, 2.0, 0.5], [-2.0, -1.0, 3.0], 5.0))],
+         {"seed": 7, "seed2": 9})])
 def parameterized_truncated_normal(shape, means, stdevs, minvals, maxvals, seed, seed2, stream):
     """Normal numbers between bounds; a parameter is one number, or one for each row of the result.
 
