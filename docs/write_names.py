@@ -35,7 +35,8 @@ def status_of(name: str) -> tuple[str, str]:
     if name.startswith("raw_ops."):
         from jitgraph.graph.registry import load_all
 
-        return (HERE if name.partition(".")[2] in load_all() else NOT_YET), ""
+        if name.partition(".")[2] in load_all():
+            return HERE, ""
     if name in names.table():
         return HERE, ""
     if name.startswith("compat."):                  # a module that answers for itself
@@ -111,7 +112,7 @@ def _in_words(rows: dict[str, tuple[str, str]]) -> str:
     sentences = sorted({sentence for _, sentence in rows.values() if sentence})
     missing = sorted(name.rpartition(".")[2] for name, (status, _) in rows.items() if status == NOT_YET)
     parts = [f"{sum(s == HERE for s, _ in rows.values())} of {len(rows)} are here."]
-    parts += [f"Of the others: {sentence}." for sentence in sentences]
+    parts += [f"Of the others {sum(said == sentence for _, said in rows.values())}: {sentence}." for sentence in sentences]
     parts += ["Not yet: " + " ".join(missing)] if missing else []
     return "\n\n".join(parts)
 

@@ -13,7 +13,10 @@ def __getattr__(name: str) -> Any:
     try:
         return lookup(name).builder
     except NotFoundError as error:
-        raise AttributeError(str(error)) from None
+        from jitgraph.facade.not_here import instead_of, missing
+
+        full = f"raw_ops.{name}"
+        raise (missing(full) if instead_of(full) else AttributeError(str(error))) from None
 
 
 def __dir__() -> list[str]:

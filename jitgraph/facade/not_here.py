@@ -11,6 +11,7 @@ _GRAPHS = "jitgraph is TensorFlow 1's graph language: write tf.Session() and fee
 _ONE_PROCESS = "a session of jitgraph runs in one process; use tf.Session(), and start several programs for several machines"
 _READ = "read the data with its own client in tf.data.Dataset.from_generator, or tf.gfile through fsspec"
 _QUANTIZED = "compute with floats between tf.dequantize and tf.quantize, or simulate with tf.fake_quant_with_min_max_args"
+_NO_TPU = "run on a CPU or an NVIDIA GPU: jitgraph has no TPU target"
 
 # a name that ends in * stands for all that begin so, one that ends in .* for a namespace and what is in it
 INSTEAD: dict[str, str] = {
@@ -22,7 +23,11 @@ INSTEAD: dict[str, str] = {
     "nondifferentiable_batch_function": "call the Python function on a batch",
     "keras.*": "use tf.nn with tf.get_variable",
     "lite.*": "save a graph with tf.train.write_graph or tf.saved_model and convert it with TensorFlow",
-    "tpu.*": "run on a CPU or an NVIDIA GPU: jitgraph has no TPU target",
+    "tpu.*": _NO_TPU,
+    **{f"raw_ops.{beginning}*": _NO_TPU for beginning in (
+        "TPU", "ConfigureDistributedTPU", "ConfigureTPUEmbedding", "EnqueueTPUEmbedding", "Infeed", "LoadTPUEmbedding", "Outfeed",
+        "Prelinearize", "RecvTPUEmbedding", "RetrieveTPUEmbedding", "SendTPUEmbedding", "ShutdownDistributedTPU",
+        "WorkerHeartbeat")},
     "distribute.*": _ONE_PROCESS,
     "contrib.cluster_resolver.TPUClusterResolver": "there is no TPU target; write tf.train.ClusterSpec({...}) with the addresses",
     "profiler.*": "tf.profiler.profile shows name scopes; use tf.RunOptions.FULL_TRACE and RunMetadata for the rest",
