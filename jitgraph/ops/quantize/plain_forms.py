@@ -10,7 +10,8 @@ from jitgraph.graph.registry import lookup
 
 _IMAGES = {"data_format": "NHWC"}
 _DEFAULTS: dict[str, dict[str, Any]] = {        # attributes that the ops on quantized numbers do not have
-    "Conv2D": {**_IMAGES, "explicit_paddings": []}, "MaxPool": _IMAGES, "AvgPool": _IMAGES, "BiasAdd": _IMAGES}
+    "Conv2D": {**_IMAGES, "explicit_paddings": []}, "MaxPool": _IMAGES, "AvgPool": _IMAGES, "BiasAdd": _IMAGES,
+    "DepthwiseConv2dNative": _IMAGES}
 
 
 class _Seen:
