@@ -103,12 +103,14 @@ def test_sums_of_channels_are_brought_to_one_range(tf, kind, top):
     result = tf.raw_ops.RequantizePerChannel(levels(tf, sums), -reach, reach, *bounds, out_type=getattr(tf, kind))
     with tf.Session() as session:
         low, high, values = session.run([*bounds, plain(tf, result[0])])
-        assert session.run(tf.raw_ops.RequantizationRangePerChannel(levels(tf, sums), -reach, reach, clip_value_max=0.25))[1] == 0.25
+        clipped = tf.raw_ops.RequantizationRangePerChannel(levels(tf, sums), -reach, reach, clip_value_max=0.25)
+        assert session.run(clipped)[1] == 0.25
     assert high == pytest.approx(np.abs(stands_for).max()) and low == (0 if kind == "quint8" else -high)
     np.testing.assert_allclose(values * (high / top), stands_for, rtol=0, atol=0.51 * high / top)
 
 
 def test_ranges_must_fit_the_channels(tf):
-    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="input_min has incorrect size, expected 3 was 2"):
+    message = "input_min has incorrect size, expected 3 was 2"
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=message):
         session.run(tf.raw_ops.RequantizationRangePerChannel(levels(tf, np.zeros((4, 3), np.int32)), [0.0, 0.0], [1.0, 1.0],
                                                              clip_value_max=1.0))

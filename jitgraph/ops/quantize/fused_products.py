@@ -137,7 +137,8 @@ def _conv(op_type: str) -> Any:
         summand = given.get("summand")
         if again and summand is not None:
             summand = summand, given["min_summand"], given["max_summand"]
-        return _stages(np.rint(found).astype(np.int64), _per_level(images, a_range, taps, b_range), out_type, given.get("bias"), relu,
+        sums, per_level = np.rint(found).astype(np.int64), _per_level(images, a_range, taps, b_range)
+        return _stages(sums, per_level, out_type, given.get("bias"), relu,
                        (given["min_freezed_output"], given["max_freezed_output"]) if again else None, summand,
                        _range_of(a_range, b_range, (plain(images).dtype, plain(taps).dtype)))
 
