@@ -146,7 +146,7 @@ def _conv(op_type: str) -> Any:
     value.__doc__ = ("A convolution of quantized numbers" + (" by channel" if depthwise else "")
                      + (", plus a bias" if "bias" in names else "") + (", plus another tensor" if "summand" in names else "")
                      + (", and 0 in place of what is negative" if relu else "") + (", in the range given." if again else "."))
-    types = {"Tinput": QUANTIZED, "Tfilter": QUANTIZED,
+    types: dict[str, Any] = {"Tinput": QUANTIZED, "Tfilter": QUANTIZED,
              "out_type": QUANTIZED.with_default(dtypes.quint8 if again and relu else dtypes.qint8 if again else dtypes.qint32)}
     types |= {"Tbias": _BIAS} if again and "bias" in names else {}
     types |= {"Tsummand": QUANTIZED} if again and "summand" in names else {}
@@ -170,6 +170,7 @@ def _matrix_product(op_type: str) -> Any:
     parts = f"a: T1, b: T2, bias: {bias}, min_a: float32, max_a: float32, min_b: float32, max_b: float32"
     parts += ", min_freezed_output: float32, max_freezed_output: float32" if again else ""
     default = dtypes.quint8 if again else dtypes.qint32
+    biases: dict[str, Any] = {"Tbias": _BIAS} if bias == "Tbias" else {}
 
     def value(a, b, bias, min_a, max_a, min_b, max_b, *frozen, Toutput, transpose_a, transpose_b, input_quant_mode):
         left, right = plain(a).astype(np.int64), plain(b).astype(np.int64)
@@ -190,7 +191,7 @@ def _matrix_product(op_type: str) -> Any:
     return op(f"{op_type}({parts}; Toutput: type = {default.name}, transpose_a: bool = False, transpose_b: bool = False, "
               'input_quant_mode: string {"MIN_FIRST", "SCALED"} = "MIN_FIRST") -> out: Toutput, min_out: float32, max_out: float32',
               shape=lambda c: [shape_as("MatMul", c, 0, 1), (), ()], host=True, tested_in=_TESTED, T1=QUANTIZED, T2=QUANTIZED,
-              Toutput=QUANTIZED.with_default(default), **({"Tbias": _BIAS} if bias == "Tbias" else {}))(value)
+              Toutput=QUANTIZED.with_default(default), **biases)(value)
 
 
 PRODUCTS = {name: _matrix_product(name) for name in (
