@@ -41,7 +41,7 @@ def _one_level(low: Any, high: Any, kind: np.dtype) -> np.ndarray:
 
 def _range_of(a: Any, b: Any, kinds: tuple) -> tuple:
     """The range of 32-bit sums of products: a vector for each of its ends where each channel has a range of its own."""
-    step = _one_level(*a, kinds[0]) * _one_level(*b, kinds[1])
+    step = _one_level(a[0], a[1], kinds[0]) * _one_level(b[0], b[1], kinds[1])
     info = np.iinfo(np.int32)
     return (step * f32(info.min)).astype(f32), (step * f32(info.max)).astype(f32)
 
