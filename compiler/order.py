@@ -152,9 +152,8 @@ def ref_inputs(op: Operation) -> list[bool]:
     """For each input, whether the operation takes it as a variable and not for its value."""
     if op.opdef is None:
         return [t.dtype._is_ref_dtype for t in op.inputs]
-    flags = []
-    for arg, tensor in zip(op.opdef.inputs, op.inputs):
-        flags.append(arg.is_ref or tensor.dtype.name == "resource")
+    args = [arg for arg in op.opdef.inputs for _ in range(op.attrs[arg.number_attr] if arg.is_ref and arg.number_attr else 1)]
+    flags = [arg.is_ref or tensor.dtype.name == "resource" for arg, tensor in zip(args, op.inputs)]
     return flags + [False] * (len(op.inputs) - len(flags))
 
 

@@ -39,6 +39,7 @@ CONTRIB_MODULES = {
         python.ops:arg_scope,audio_ops,checkpoint_ops,gen_variable_ops,ops,prettyprint_ops,script_ops,sort_ops,variables""",
     "graph_editor": "edit,reroute,select,subgraph,transform,util",
     "grid_rnn": "python.ops:grid_rnn_cell",
+    "linear_optimizer": "python.ops:sdca_ops,sharded_mutable_dense_hashtable,sparse_feature_column",
     "kernel_methods": "python.mappers:random_fourier_features",
     "image": "python.ops:dense_image_warp,distort_image_ops,image_ops,interpolate_spline,sparse_image_warp",
     "layers": """
@@ -144,6 +145,7 @@ CONTRIB_PLACES = {
     "contrib.seq2seq.python.ops.decoder": "contrib.seq2seq :jitgraph.contrib.seq2seq.decoders :jitgraph.rnn.dynamic",
     "contrib.seq2seq.python.ops.helper": """
         contrib.seq2seq :jitgraph.contrib.seq2seq.helpers :jitgraph.contrib.seq2seq.sampling""",
+    "contrib.linear_optimizer.python.ops.sharded_mutable_dense_hashtable": ":jitgraph.contrib.linear_optimizer.models",
     "contrib.factorization.python.ops.clustering_ops": "contrib.factorization :jitgraph.estimator.clustering.center_ops",
     "contrib.factorization.python.ops": ":jitgraph.contrib.factorization.wals_ops",     # there gmm is a module, not the function
     "contrib.factorization.python.ops.factorization_ops": "contrib.factorization",

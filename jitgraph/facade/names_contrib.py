@@ -284,6 +284,7 @@ CONTRIB: dict[str, str] = {
         contrib.cudnn_rnn.CudnnLSTM contrib.cudnn_rnn.CudnnGRU contrib.cudnn_rnn.CudnnRNNTanh
         contrib.cudnn_rnn.CudnnRNNRelu""",
     "formats.meta_graph": "contrib.util.ops_used_by_graph_def contrib.util.stripped_op_list_for_graph",
+    "contrib.linear_optimizer.models": "contrib.linear_optimizer.SdcaModel contrib.linear_optimizer.SparseFeatureColumn",
     "contrib.kernel_methods.mapping": "contrib.kernel_methods.RandomFourierFeatureMapper",
     "contrib.staging.area": "contrib.staging.StagingArea",
     "contrib.grid_rnn.cells": """

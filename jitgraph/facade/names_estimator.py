@@ -62,6 +62,7 @@ ESTIMATORS: dict[str, str] = {
     "estimator.canned.linear": """
         estimator.LinearClassifier estimator.LinearRegressor estimator.LinearEstimator
         estimator.experimental.linear_logit_fn_builder""",
+    "estimator.canned.linear_sdca": "estimator.experimental.LinearSDCA",
     "estimator.canned.combined": """
         estimator.DNNLinearCombinedClassifier estimator.DNNLinearCombinedRegressor
         estimator.DNNLinearCombinedEstimator""",

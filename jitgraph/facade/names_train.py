@@ -21,6 +21,7 @@ TRAINING: dict[str, str] = {
     "train.cluster.cluster_spec": "train.ClusterSpec",
     "train.cluster.server": "train.Server",
     "train.cluster.replica_devices": "train.replica_device_setter",
+    "ops.dual_ascent.sdca_ops": "train.sdca_optimizer train.sdca_fprint train.sdca_shrink_l1",
     "train.loss_scaling": """
         train.experimental.LossScale train.experimental.FixedLossScale train.experimental.DynamicLossScale
         train.experimental.MixedPrecisionLossScaleOptimizer train.experimental.enable_mixed_precision_graph_rewrite

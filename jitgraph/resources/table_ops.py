@@ -129,8 +129,10 @@ def lookup_table_size(table_handle):
 
 
 def _exported(c: Any) -> list:
-    stated = c.inputs[0].op.attrs.get("value_shape", ())
-    return [(None,), (None, *(stated or ()))]
+    table = c.inputs[0].op
+    stated = table.attrs.get("value_shape", ())
+    key = table.inputs[0].shape if table.inputs else None           # a reserved key, of a table whose keys may be vectors
+    return [(None, *key.as_list()) if key is not None and key.ndims else (None,), (None, *(stated or ()))]
 
 
 @_both("LookupTableExportV?(table_handle: H?; Tkeys: type, Tvalues: type) -> keys: Tkeys, values: Tvalues", _exported,
