@@ -139,3 +139,12 @@ def test_a_vector_condition_says_nothing_of_the_result(tf):
     assert tf.while_loop(lambda k, a: k < 1, lambda k, a: (k + 1, x), [0, tf.where(condition, x, x)])[1].shape.as_list() == [None]
     with pytest.raises(ValueError):
         tf.where(condition, tf.ones([4]), tf.ones([4]))
+
+
+@pytest.mark.parametrize("function", ["relu", "relu6", "leaky_relu", "elu", "selu", "softsign"])
+def test_gradients_of_activations_take_the_shape_that_either_input_states(tf, function):
+    x, rows = tf.placeholder(tf.float32, None), tf.placeholder(tf.float32, [None, 3])
+    y = getattr(tf.nn, function)(x)
+    assert tf.gradients(y, x, grad_ys=rows)[0].shape.as_list() == [None, 3]
+    with pytest.raises(ValueError):
+        tf.raw_ops.EluGrad(gradients=tf.ones([1, 3]), outputs=tf.ones([2, 3]))

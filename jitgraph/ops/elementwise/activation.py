@@ -13,6 +13,7 @@ from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
+from jitgraph.graph.shape_rules import merged_inputs
 
 SELU_SCALE = 1.0507009873554804934193349852946
 SELU_ALPHA = 1.6732632423543772848170429916717
@@ -33,7 +34,7 @@ def _gradient_samples(rng: Any, dtype: Any) -> list:
     return [[draw(rng, shape, dtype), draw(rng, shape, dtype)] for shape in ((2, 3), (), (0, 3), (1, 1))]
 
 
-@elementwise("ReluGrad(gradients: T, features: T) -> backprops: T", T=REALS, samples=_gradient_samples)
+@elementwise("ReluGrad(gradients: T, features: T) -> backprops: T", shape=merged_inputs, T=REALS, samples=_gradient_samples)
 def relu_grad(gradients, features, T):
     """The gradient of Relu: `gradients` where `features` (its input or output) are positive, else 0 times them."""
     return gradients * prim.cast(features > 0, T)
@@ -57,7 +58,7 @@ def _(op, grad):
     return raw.Relu6Grad(grad, op.outputs[0])
 
 
-@elementwise("Relu6Grad(gradients: T, features: T) -> backprops: T", T=REALS, samples=_gradient_samples)
+@elementwise("Relu6Grad(gradients: T, features: T) -> backprops: T", shape=merged_inputs, T=REALS, samples=_gradient_samples)
 def relu6_grad(gradients, features, T):
     """The gradient of Relu6: `gradients` where 0 < `features` < 6, else 0 times them."""
     return gradients * prim.cast(prim.logical_and(features > 0, features < 6), T)
@@ -82,7 +83,7 @@ def _(op, grad):
     return raw.LeakyReluGrad(grad, op.inputs[0], alpha=op.attrs["alpha"])
 
 
-@elementwise("LeakyReluGrad(gradients: T, features: T; alpha: float = 0.2) -> backprops: T",
+@elementwise("LeakyReluGrad(gradients: T, features: T; alpha: float = 0.2) -> backprops: T", shape=merged_inputs,
              T=FLOATS.with_default(dtypes.float32), samples=_gradient_samples)
 def leaky_relu_grad(gradients, features, alpha):
     """The gradient of LeakyRelu at `features`."""
@@ -107,7 +108,7 @@ def _(op, grad):
     return raw.EluGrad(grad, op.outputs[0])
 
 
-@elementwise("EluGrad(gradients: T, outputs: T) -> backprops: T", T=FLOATS, samples=_gradient_samples)
+@elementwise("EluGrad(gradients: T, outputs: T) -> backprops: T", shape=merged_inputs, T=FLOATS, samples=_gradient_samples)
 def elu_grad(gradients, outputs):
     """The gradient of Elu, given its `outputs`."""
     return prim.select(outputs < 0, (outputs + 1) * gradients, gradients)
@@ -132,7 +133,7 @@ def _(op, grad):
     return raw.SeluGrad(grad, op.outputs[0])
 
 
-@elementwise("SeluGrad(gradients: T, outputs: T) -> backprops: T", T=FLOATS, samples=_gradient_samples)
+@elementwise("SeluGrad(gradients: T, outputs: T) -> backprops: T", shape=merged_inputs, T=FLOATS, samples=_gradient_samples)
 def selu_grad(gradients, outputs):
     """The gradient of Selu, given its `outputs`."""
     return prim.select(outputs < 0, gradients * (outputs + SELU_SCALE * SELU_ALPHA), gradients * SELU_SCALE)
@@ -157,7 +158,7 @@ def _(op, grad):
     return raw.Mul(grad, raw.Sigmoid(op.inputs[0]), name="mul")
 
 
-@elementwise("SoftplusGrad(gradients: T, features: T) -> backprops: T", T=FLOATS, samples=_gradient_samples)
+@elementwise("SoftplusGrad(gradients: T, features: T) -> backprops: T", shape=merged_inputs, T=FLOATS, samples=_gradient_samples)
 def softplus_grad(gradients, features):
     """The gradient of Softplus at `features`."""
     return gradients / (prim.exp(-features) + 1)
@@ -182,7 +183,7 @@ def _(op, grad):
     return raw.SoftsignGrad(grad, op.inputs[0])
 
 
-@elementwise("SoftsignGrad(gradients: T, features: T) -> backprops: T", T=FLOATS, samples=_gradient_samples)
+@elementwise("SoftsignGrad(gradients: T, features: T) -> backprops: T", shape=merged_inputs, T=FLOATS, samples=_gradient_samples)
 def softsign_grad(gradients, features):
     """The gradient of Softsign at `features`."""
     below = prim.abs(features) + 1

@@ -13,6 +13,7 @@ from jitgraph.graph import constant_rules, dtypes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
+from jitgraph.graph.shape_rules import merged_inputs
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant
 from jitgraph.ops.elementwise.arithmetic import add, negative, square, subtract
@@ -80,7 +81,7 @@ def _unless_zero(dy: Any, product: Any) -> Any:
     return prim.select(prim.eq(dy, 0), 0, product)
 
 
-@elementwise("SqrtGrad(y: T, dy: T) -> z: T", T=_ANALYTIC, reference=lambda y, dy: dy / (2 * np.conj(y)),
+@elementwise("SqrtGrad(y: T, dy: T) -> z: T", shape=merged_inputs, T=_ANALYTIC, reference=lambda y, dy: dy / (2 * np.conj(y)),
              samples=_slope_samples)
 def _sqrt_grad(y, dy, T):
     """The gradient of sqrt, given y = sqrt(x)."""
@@ -93,8 +94,8 @@ def _(op, grad):
     return [negative(conj(ratio)) * op.outputs[0], 0.5 * ratio]
 
 
-@elementwise("RsqrtGrad(y: T, dy: T) -> z: T", T=_ANALYTIC, reference=lambda y, dy: -0.5 * dy * np.conj(y) ** 3,
-             samples=_slope_samples)
+@elementwise("RsqrtGrad(y: T, dy: T) -> z: T", shape=merged_inputs, T=_ANALYTIC, samples=_slope_samples,
+             reference=lambda y, dy: -0.5 * dy * np.conj(y) ** 3)
 def _rsqrt_grad(y, dy, T):
     """The gradient of rsqrt, given y = rsqrt(x)."""
     y = _conjugate(y, T)
@@ -120,14 +121,14 @@ def _inverse_slope_gradient(slope: Any) -> Any:
     return gradient
 
 
-@elementwise("ReciprocalGrad(y: T, dy: T) -> z: T", T=_ANALYTIC, reference=lambda y, dy: -dy * np.conj(y) ** 2,
+@elementwise("ReciprocalGrad(y: T, dy: T) -> z: T", shape=merged_inputs, T=_ANALYTIC, reference=lambda y, dy: -dy * np.conj(y) ** 2,
              samples=_slope_samples)
 def _reciprocal_grad(y, dy, T):
     """The gradient of reciprocal, given y = 1 / x."""
     return _inverse_slope(y, dy, T)
 
 
-@elementwise("InvGrad(y: T, dy: T) -> z: T", T=_ANALYTIC, reference=lambda y, dy: -dy * np.conj(y) ** 2,
+@elementwise("InvGrad(y: T, dy: T) -> z: T", shape=merged_inputs, T=_ANALYTIC, reference=lambda y, dy: -dy * np.conj(y) ** 2,
              samples=_slope_samples)
 def _inv_grad(y, dy, T):
     """The gradient of inv, given y = 1 / x."""
@@ -262,7 +263,7 @@ def tanh(x):
     return prim.tanh(x)
 
 
-@elementwise("TanhGrad(y: T, dy: T) -> z: T", T=_ANALYTIC, samples=_slope_samples,
+@elementwise("TanhGrad(y: T, dy: T) -> z: T", shape=merged_inputs, T=_ANALYTIC, samples=_slope_samples,
              reference=lambda y, dy: dy * (1 - y * y))
 def _tanh_grad(y, dy):
     """The gradient of tanh, given y = tanh(x)."""
@@ -310,7 +311,7 @@ def sigmoid(x):
     return prim.sigmoid(x)
 
 
-@elementwise("SigmoidGrad(y: T, dy: T) -> z: T", T=_ANALYTIC, samples=_slope_samples,
+@elementwise("SigmoidGrad(y: T, dy: T) -> z: T", shape=merged_inputs, T=_ANALYTIC, samples=_slope_samples,
              reference=lambda y, dy: dy * y * (1 - y))
 def _sigmoid_grad(y, dy):
     """The gradient of sigmoid, given y = sigmoid(x)."""
