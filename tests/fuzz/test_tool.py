@@ -52,6 +52,8 @@ UNIT = 2.0**-23
     ("terms that cancel", "(1 / x + 1e4) - 1e4", [[3.0, 7.0]], 1e4 * UNIT / 8, 1e5 * UNIT),
     ("a sum of many terms", "tf.reduce_sum(x)", [np.sqrt(np.linspace(0, 2.25, 4097))], 4097 * 8 * UNIT, 4097 * 200 * UNIT),
     ("a row that adds up to 1", "tf.reduce_sum(tf.nn.softmax(x)) - 1", [np.linspace(0, 1, 4097)], 8 * UNIT, 500 * UNIT),
+    ("a mean of equal numbers", "tf.reduce_mean(x) - x[0]", [np.full(4097, 0.7615942, np.float32)], UNIT / 4, 400 * UNIT),
+    ("a mean of whole numbers", "tf.reduce_mean(x) - 3", [np.full(4096, 3.0)], 0, 0),
     ("what is lost in a sum", "tf.reduce_sum(x)", [[1e-30, -1.0, 0.0, 1e-30, 1.0, 1e-30]], UNIT / 4, 64 * UNIT),
     ("a saturated tanh", "1 - tf.square(tf.tanh(x))", [[9.8]], UNIT / 4, 16 * UNIT),
     ("pixels between others", "tf.image.resize_bicubic(x[None, :, :, None], [5, 7])[0]", [[[1.0, -3.0, 2.5], [4.0, -1.0, 0.5]]],
