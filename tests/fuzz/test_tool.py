@@ -12,6 +12,17 @@ def test_a_seed_is_a_program_that_can_be_read(kind):
     compile(source.source(program), kind, "exec")
 
 
+def test_nothing_is_fed_that_others_wait_for():
+    """A fed operation does not run, so that what comes after it would come at any time."""
+    fed = 0
+    for seed in range(200):
+        program = generate.program(seed, "state")
+        over = set(program["runs"][0]["feed"]) - {s["out"] for s in program["statements"] if s["op"] == "placeholder"}
+        assert not over & {name for s in program["statements"] for name in s.get("after", ())}, seed
+        fed += bool(over)
+    assert fed > 5
+
+
 def test_most_programs_are_built(tf):
     programs = [generate.program(seed, kind) for kind in generate.KINDS for seed in range(5)]
     failed = [answers.answer(tf, p, lambda: tf.Session(jit="off"))["build"] for p in programs]

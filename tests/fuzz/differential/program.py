@@ -314,10 +314,15 @@ class Writer:
         )
         over, ordered = {}, all(s["op"] != "minimize" for s in self.statements)
         if self.chance(0.2) and ordered:  # what is read of a trained variable is read first only where the loss needs it
+            waited = {name for s in self.statements for name in s.get("after", ())}  # fed, it would no longer order the others
             over = {
                 t.name: self.spec_of(t)
                 for t in made
-                if self.chance(0.15) and t.known is None and t.feedable and t.dtype != "string" and t.dtype != "bfloat16"
+                if self.chance(0.15)
+                and t.known is None
+                and t.feedable
+                and t.name not in waited
+                and t.dtype not in ("string", "bfloat16")
             }
         return [
             {
