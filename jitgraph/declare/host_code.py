@@ -12,13 +12,16 @@ part of Python that kernels are written in (`compiler/emit/translate.py`), compi
     LENGTHS(strings, out, end=strings.size)         # 0, or None: not compiled, do without
 
 There is always a way to do without: where nothing is to be compiled, for the first call, and for what the loop does not know.
-Both give the same bits.
+Both give the same bits.  For a loop of numbers the way may be Python, which runs the same text: see `HostCode.run`.
 """
 from __future__ import annotations
 
 import ctypes
+import math
 import sys
 from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +33,12 @@ _HEAD = object.__basicsize__
 LAYOUT = {"KIND": _HEAD - 8, "SIZE": _HEAD, "TEXT": bytes.__basicsize__ - 1}
 BYTES = id(bytes)
 AT_ONCE = 4096          # so many items are worth compiling at the first call
+
+# What the names in a loop of numbers mean to Python.  The elementary functions are then those of C's library, which may differ in
+# the last bit from those of kernels.
+_IN_PYTHON: dict[str, Any] = {
+    "f32": np.float32, "f64": np.float64, "fabs": abs, "maximum": np.maximum, "minimum": np.minimum, "sqrt": np.sqrt,
+    "exp": np.exp, "log": np.log, "log1p": np.log1p, "tanh": lambda x: np.float64(math.tanh(x))}
 
 compiled: Callable[[HostCode], int] | None = None
 """Gives the address of a function's machine code, 0 if there is to be none; the runtime sets it."""
@@ -57,6 +66,20 @@ class HostCode:
         numbers = (ctypes.c_int64 * len(sizes))(*sizes) if sizes else None
         assert self._function is not None
         return self._function(addresses, numbers, begin, end)
+
+    def run(self, *buffers: np.ndarray, sizes: Sequence[int] = (), begin: int = 0, end: int = 0) -> int:
+        """The same; where it is not compiled, Python runs the text."""
+        result = self(*buffers, sizes=sizes, begin=begin, end=end)
+        if result is None:
+            with np.errstate(all="ignore"):
+                result = int(self._in_python(*(buffer.reshape(-1) for buffer in buffers), sizes, begin, end))
+        return result
+
+    @cached_property
+    def _in_python(self) -> Callable:
+        known = dict(_IN_PYTHON)
+        exec(self.source, known)
+        return known[self.name]
 
     def _is_ready(self, count: int) -> bool:
         """Whether it is compiled now: from its second call on, as plans are."""

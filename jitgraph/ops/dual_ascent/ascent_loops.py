@@ -12,11 +12,9 @@ Sizes: examples, columns of sparse features, columns of dense ones, width.
 """
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from textwrap import indent
-from typing import Any
 
 import numpy as np
 
@@ -104,18 +102,11 @@ def _texts(name: str) -> dict[str, str]:
 
 
 @cache
-def _code(name: str, what: str) -> tuple[HostCode, Callable]:
+def _code(name: str, what: str) -> HostCode:
     text = _texts(name)[what]
-    known: dict[str, Any] = {"f32": np.float32, "f64": np.float64, "fabs": abs, "maximum": np.maximum, "sqrt": np.sqrt,
-                             "exp": np.exp, "log": np.log, "log1p": np.log1p, "tanh": lambda x: np.float64(math.tanh(x))}
-    exec(text, known)
-    function_name = text[4:text.index("(")]
-    return HostCode(function_name, CODES, text, at_once=True), known[function_name]
+    return HostCode(text[4:text.index("(")], CODES, text, at_once=True)
 
 
 def run(name: str, what: str, buffers: Sequence[np.ndarray], sizes: Sequence[int], count: int) -> None:
     """Takes the "step" of `count` examples in their order, or finds what each is "worth" to be taken."""
-    code, plain = _code(name, what)
-    if code(*buffers, sizes=sizes, end=count) is None:
-        with np.errstate(all="ignore"):
-            plain(*(buffer.reshape(-1) for buffer in buffers), sizes, 0, count)
+    _code(name, what).run(*buffers, sizes=sizes, end=count)
