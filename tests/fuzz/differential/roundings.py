@@ -50,7 +50,9 @@ def moved(seed):
         if all(map(np.all, kept)):
             return plain
         alike = not mixes and all(terms(op, arrays, one) < 2 for one in plain)      # each term of a sum is rounded by itself
-        others = attempted(lambda: call(op, [nudged(a, random, alike) for a in arrays], state)) or plain
+        # a matrix is decomposed as one that lies as near to it as rounding reaches from its largest element, also at its zeros
+        near = [blurred(a, random) if mixes else nudged(a, random, alike) for a in arrays]
+        others = attempted(lambda: call(op, near, state)) or plain
         found = [
             np.where(k, p, nudged(o if o.shape == p.shape else p, random, sources=sources(op, arrays, p),
                                   together=np.sqrt(terms(op, arrays, p) - 1)))
