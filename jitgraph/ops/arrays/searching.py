@@ -16,6 +16,7 @@ from jitgraph.ops.arrays.distinct_loop import distinct_integers
 from jitgraph.ops.arrays.gather import gather
 from jitgraph.ops.arrays.join import concat
 from jitgraph.ops.arrays.shape import reshape, shape, squeeze
+from jitgraph.ops.arrays.true_loop import true_elements
 
 _OUT = INDEX.with_default(dtypes.int32)
 _CACHED = 1 << 12        # elements of which a hash table stays in the nearest cache
@@ -29,7 +30,8 @@ _TABLE = 1 << 22         # entries of the table of `first_seen`: bytes of memory
     renamed={"condition": "input"}, constant=constant_rules.by_value)
 def _where(input):
     """The coordinates of the elements that are not zero (true), one row each, in row-major order."""
-    return np.argwhere(input).astype(np.int64)
+    found = true_elements(input)
+    return np.argwhere(input).astype(np.int64, copy=False) if found is None else found
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
