@@ -120,9 +120,9 @@ def invert_permutation(x):
     """The permutation y with y[x[i]] = i."""
     order = np.ravel(x)
     places = np.full(len(order), -1, x.dtype)
-    if not len(order) or order.min() >= 0 and order.max() < len(order):
-        places[order] = np.arange(len(order))
-    if np.any(places < 0):
+    if not len(order) or order.view(f"u{order.itemsize}").max() < len(order):      # as unsigned, negative ones are too large
+        places[order] = np.arange(len(order), dtype=order.dtype)
+    if len(order) and places.min() < 0:
         raise invalid(f"{order.tolist()} is not a permutation of 0 to {len(order) - 1}")
     return places
 

@@ -365,18 +365,24 @@ def matrix_solve(matrix, rhs, adjoint):
 @on_one_thread
 def matrix_triangular_solve(matrix, rhs, lower, adjoint):
     """The solution of a triangular system; the other triangle of the matrix is not read."""
-    import scipy.linalg
+    from scipy.linalg.lapack import get_lapack_funcs
 
     _check_system(matrix, rhs)
     if not rhs.size:
         return np.zeros(rhs.shape, rhs.dtype)
     if np.any(np.diagonal(matrix, axis1=-2, axis2=-1) == 0):
         raise invalid(_SINGULAR_MATRIX)
+    dtype = rhs.dtype
+    matrix, rhs = _wide(matrix), _wide(rhs)
+    solution, = get_lapack_funcs(("trtrs",), (matrix, rhs))
 
     def solve(a, b):
-        return scipy.linalg.solve_triangular(a, b, lower=lower, trans="C" if adjoint else "N", check_finite=False)
+        if a.dtype.kind == "c":
+            return solution(a, b, lower=lower, trans=2 if adjoint else 0)[0]
+        # LAPACK reads columns: the rows in memory are the columns of the transposed matrix, which is then not copied
+        return solution(a.T, b, lower=not lower, trans=0 if adjoint else 1)[0]
 
-    return _each(solve, _wide(matrix), _wide(rhs)).astype(rhs.dtype, copy=False)
+    return _each(solve, matrix, rhs).astype(dtype, copy=False)
 
 
 def _least_squares_shape(c: Any) -> Any:
