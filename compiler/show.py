@@ -69,16 +69,18 @@ def describe(program: Program, fact: Callable[[Kernel], Fact]) -> Description:
     for step in program.layout.steps:
         if isinstance(step, (tuple, DeviceStep)):
             kind = "kernel" if isinstance(step, tuple) else step.target.name
-            steps.append({"step": len(steps), "kind": kind, "name": shown[number]["name"], "bytes": shown[number]["bytes"]})
+            steps.append({"step": len(steps), "kind": kind, "name": shown[number]["name"], "bytes": shown[number]["bytes"],
+                          "because": ""})
             number += 1
         elif isinstance(step, CopyStep):
             slot = program.layout.slots[step.slot]
             steps.append({"step": len(steps), "kind": "copy", "name": f"slot {step.slot} to the " +
-                          (program.target.name if step.to_device else "host"), "bytes": _bytes(slot.value)})
+                          (program.target.name if step.to_device else "host"), "bytes": _bytes(slot.value), "because": ""})
         else:
             op = step.node.op
-            name = op.name if step.node.attrs.get("call") == "op" else step.node.kind.name
-            steps.append({"step": len(steps), "kind": "host", "name": name, "bytes": None})
+            whole = step.node.attrs.get("call") in ("op", "stream")
+            steps.append({"step": len(steps), "kind": "host", "name": op.name if whole else step.node.kind.name, "bytes": None,
+                          "because": op.opdef.host_because if whole and op.opdef is not None else ""})
     temps = [_bytes(s.value) for s in program.layout.slots if s.kind in ("temp", "output")]
     return {"title": _title(program), "compiler": program.options.compiler, "feeds": [t.name for t in program.feeds],
             "fetches": [t.name for t in program.fetches] + [op.name for op in program.targets],

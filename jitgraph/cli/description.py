@@ -50,6 +50,8 @@ class Step(TypedDict):
     kind: str
     name: str
     bytes: Any
+    because: str
+    """Why it runs on the host, of an op of which something was measured."""
 
 
 class Signature(TypedDict):

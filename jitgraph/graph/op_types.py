@@ -20,10 +20,11 @@ class OpDef:
     ``grad``: (op, *output gradients) -> gradients of the inputs.  ``stateful``: never merged or folded.
     ``state``: "read" or "write" for ops on a variable.  The NumPy meaning of a writing op takes the variable's value in
     place of the reference (None if it has none yet) and returns its new value; with several references, a tuple.
-    ``host``: runs on the host by ``value``.  ``checks``: its kernel can fail.  ``dynamic``: the output shape depends on
-    values.  ``reference``, ``samples``: an independent oracle and inputs for tests.  ``tested_in``: of an op that has no
-    samples, the path of its tests and what a sample cannot give, "tests/resources: a queue".  ``gradient_of``: the outputs
-    whose gradients count, by number, where those of others are ignored, as TensorFlow does.  ``gradient_differs``: of an op
+    ``host``: runs on the host by ``value``.  ``host_because``: of an op that computes numbers and has no kernel, though real
+    programs use it, why not: what was measured, beside TensorFlow 2.21.  ``checks``: its kernel can fail.  ``dynamic``: the
+    output shape depends on values.  ``reference``, ``samples``: an independent oracle and inputs for tests.  ``tested_in``: of one
+    that has no samples, the path of its tests and what a sample cannot give, "tests/resources: a queue".  ``gradient_of``: the
+    outputs whose gradients count, by number, where those of others are ignored, as TensorFlow does.  ``gradient_differs``: of an op
     whose gradient is not what differences of its values come to, what it is instead.  ``origin``: whose op type it is if
     TensorFlow 1.15 has none of the name: "jitgraph", of nodes that never leave a graph, for which the formats write
     TensorFlow's; or "TensorFlow 2", whose graph files hold it.
@@ -70,6 +71,7 @@ class OpDef:
     stateful: bool = False
     state: str | None = None
     host: bool = False
+    host_because: str = ""
     checks: bool = False
     dynamic: bool = False
     reference: Callable | None = None

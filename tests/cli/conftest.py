@@ -80,8 +80,8 @@ def signature():
             }
         ],
         "plan": [
-            {"step": 0, "kind": "kernel", "name": "matmul_relu", "bytes": 4096},
-            {"step": 1, "kind": "return", "name": "", "bytes": None},
+            {"step": 0, "kind": "kernel", "name": "matmul_relu", "bytes": 4096, "because": ""},
+            {"step": 1, "kind": "return", "name": "", "bytes": None, "because": ""},
         ],
         "peak_bytes": 123456,
         "total_bytes": 4096,
