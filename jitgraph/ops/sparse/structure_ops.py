@@ -108,7 +108,7 @@ def _to_dense_samples(rng, dtype):
 @op("SparseToDense(sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T; "
     "validate_indices: bool = True) -> dense: T", Tindices=_INDICES, shape=_to_dense_shape, host=True,
     samples=_to_dense_samples,
-    host_because="the size comes with the run: 10,000 of 1000 x 1000 take 1.25 of TensorFlow's time, which new memory takes")
+    host_because="the size comes with the run: 10,000 of 1000 x 1000 take 1.25 of TensorFlow's time")
 def _sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value, validate_indices):
     """A dense tensor of `output_shape` with values at some indices and `default_value` elsewhere."""
     if np.ndim(sparse_indices) > 2:
