@@ -175,7 +175,7 @@ class Batcher:
             parts = [task.inputs[number] for task in tasks]
             if padding and not len(first):
                 raise _invalid(f"Cannot use an empty tensor with zero rows as padding when batching. (Input {number} got shape "
-                               f"[{','.join(map(str, first.shape))}].)")
+                               f"{_shape(first)}.)")
             found.append(concatenated(parts + [first[:1]] * padding))
         return found, padding
 

@@ -5,23 +5,26 @@ elementary functions are then those of C's library, which may differ in the last
 """
 from __future__ import annotations
 
+import re
+from textwrap import indent
 from typing import NamedTuple
 
 import numpy as np
 
 from jitgraph.declare.host_code import HostCode
 
-# Of the sequences from `begin` to `end`.  x0 logits [time, batch, classes]; x1 the class of each state [batch, states]; x2, x3 what
-# staying in a state and skipping the one before add to the logarithm of a path, 0 or -inf; x4 how many states there are, x5 how
-# many steps; x6 what alpha is [time, 2 + states], the first two of them -inf; x7 the logarithms of the states' probabilities
-# [time, states]; x8, x9 two rows of beta, whose ends are -inf, x10 one of what is read again; x11 losses, x12 the gradient.
-# Sizes: batch, classes, states.  Each innermost loop is one that vectors can run.
+# Of the sequences from `begin` to `end`.  x0 logits [time, batch, classes].  x1 the class of each state [batch, states].  x2, x3
+# what staying in a state [batch, states] and skipping the one before [batch, states + 2] add to the logarithm of a path: 0 or
+# -inf.  x4 how many states there are, x5 how many steps.  x6 what alpha is [time, 2 + states], the first two of them -inf.  x7
+# the logarithms of the states' probabilities [time, states].  x8, x9 two rows of beta, whose ends are -inf.  x10 how much of the
+# paths is in each state.  x11 losses, x12 the gradient.  Sizes: batch, classes, states.  Each innermost loop is one that vectors
+# can run.
 _LOSS = """def ctc_loss(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, sizes, begin, end):
     batch, classes, width = sizes[0], sizes[1], sizes[2]
     zero, one = FLOAT(0), FLOAT(1)
     none = log(zero)
     for b in range(begin, end):
-        states, steps, first = x4[b], x5[b], b * width
+        states, steps, first, ahead = x4[b], x5[b], b * width, b * (width + 2)
         for t in range(steps):
             at = (t * batch + b) * classes
             top = x0[at]
@@ -48,7 +51,7 @@ _LOSS = """def ctc_loss(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, s
             before = row - width - 2
             x6[row], x6[row + 1] = none, none
             for s in range(states):
-                stay, come, skip = x6[before + s + 2] + x2[first + s], x6[before + s + 1], x6[before + s] + x3[first + s]
+                stay, come, skip = x6[before + s + 2] + x2[first + s], x6[before + s + 1], x6[before + s] + x3[ahead + s]
                 most = maximum(stay, maximum(come, skip))
                 base = select(most > none, most, zero)
                 x6[row + s + 2] = base + log(exp(stay - base) + exp(come - base) + exp(skip - base)) + x7[t * width + s]
@@ -73,11 +76,8 @@ _LOSS = """def ctc_loss(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, s
                     x12[at + x1[first + s]] = x12[at + x1[first + s]] - x10[s]
             for s in range(states):
                 x9[s] = x8[s] + x7[t * width + s]
-                x10[s] = x3[first + s]
-            for s in range(2):
-                x10[states + s] = none
             for s in range(states):
-                stay, go, skip = x9[s] + x2[first + s], x9[s + 1], x9[s + 2] + x10[s + 2]
+                stay, go, skip = x9[s] + x2[first + s], x9[s + 1], x9[s + 2] + x3[ahead + s + 2]
                 most = maximum(stay, maximum(go, skip))
                 base = select(most > none, most, zero)
                 x8[s] = base + log(exp(stay - base) + exp(go - base) + exp(skip - base))
@@ -96,19 +96,39 @@ def losses(logits: np.ndarray, classes: np.ndarray, states: np.ndarray, stays: n
     a path may stay in a state, and whether it may skip the one before.
     """
     dtype, (steps, batch, number), width = logits.dtype, logits.shape, classes.shape[1]
-    cost = np.array([-np.inf, 0], dtype)
+    staying, skipping = np.full(classes.shape, -np.inf, dtype), np.full((batch, width + 2), -np.inf, dtype)
+    staying[stays] = skipping[:, :width][skips] = 0
     loss, gradient = np.empty(batch, dtype), np.zeros(logits.shape, dtype)
+    alpha, shares, beta = np.empty((steps, width + 2), dtype), np.empty((steps, width), dtype), np.empty((2, width + 2), dtype)
     done = _LOSSES[dtype](
-        np.ascontiguousarray(logits), classes.astype(np.int64), cost[stays.astype(np.intp)], cost[skips.astype(np.intp)],
-        states.astype(np.int64), lengths.astype(np.int64), np.empty((steps, width + 2), dtype), np.empty((steps, width), dtype),
-        *(np.empty(width + 2, dtype) for _ in range(3)), loss, gradient, sizes=(batch, number, width), end=batch)
+        np.ascontiguousarray(logits), classes.astype(np.int64), staying, skipping, states.astype(np.int64),
+        lengths.astype(np.int64), alpha, shares, *beta, np.empty(width, dtype), loss, gradient, sizes=(batch, number, width),
+        end=batch)
     return None if done is None else (loss, gradient)
+
+
+# Puts a prefix of this score among those that are kept.
+_KEEP = """place = held
+while place > 0:
+    if x2[x3[place - 1] * 5] >= SCORE:
+        break
+    x3[place] = x3[place - 1]
+    place = place - 1
+x3[place] = PREFIX
+held = held + 1
+"""
+
+
+def _spelled(text: str) -> str:
+    """The text with the lines of each KEEP(prefix, score)."""
+    return re.sub(r"^( *)KEEP\((\w+), (\w+)\)\n",
+                  lambda found: indent(_KEEP.replace("PREFIX", found[2]).replace("SCORE", found[3]), found[1]), text, flags=re.M)
 
 
 # Of the steps from `begin` to `end`; gives the step at which the room for prefixes runs out, `end` if none.  x0 the logarithms of
 # probabilities [time, classes].  x1 of each prefix: the one before it, its last label, its first child, the next child of the one
 # before; -1 where there is none.  x2 the logarithms of the probabilities of the paths that give it, of those that end in a blank
-# and in its label; the three of the step before.  x3 the prefixes that are kept, the best first; x4 those of the step before.
+# and in its label; the first two of the step before.  x3 the prefixes that are kept, the best first; x4 those of the step before.
 # x5 the child for each label.  x6 how many prefixes there are and are kept.  Sizes: classes, most that are kept, room for prefixes.
 _BEAM = """def ctc_beam(x0, x1, x2, x3, x4, x5, x6, sizes, begin, end):
     classes, width, room = sizes[0], sizes[1], sizes[2]
@@ -123,40 +143,32 @@ _BEAM = """def ctc_beam(x0, x1, x2, x3, x4, x5, x6, sizes, begin, end):
         for i in range(count):
             k = x3[i]
             x4[i] = k
-            for j in range(3):
-                x2[k * 6 + 3 + j] = x2[k * 6 + j]
+            x2[k * 5 + 3], x2[k * 5 + 4] = x2[k * 5], x2[k * 5 + 1]
         held = 0
         for i in range(count):
             k = x4[i]
-            parent, label = x1[k * 4], x2[k * 6 + 2]
+            parent, label = x1[k * 4], x2[k * 5 + 2]
             if parent >= 0:
-                if x2[parent * 6] != none:
-                    before = x2[parent * 6 + 3]
+                if x2[parent * 5] != none:
+                    before = x2[parent * 5 + 3]
                     if x1[k * 4 + 1] == x1[parent * 4 + 1]:
-                        before = x2[parent * 6 + 4]
+                        before = x2[parent * 5 + 4]
                     most = maximum(label, before)
                     if most != none:
                         label = most + log1p(exp(minimum(label, before) - most))
                 label = label + x0[t * classes + x1[k * 4 + 1]]
-            ended = x2[k * 6 + 3] + x0[t * classes + blank]
+            ended = x2[k * 5 + 3] + x0[t * classes + blank]
             total = maximum(ended, label)
             if total != none:
                 total = total + log1p(exp(minimum(ended, label) - total))
-            x2[k * 6], x2[k * 6 + 1], x2[k * 6 + 2] = total, ended, label
-            place = held
-            while place > 0:
-                if x2[x3[place - 1] * 6] >= total:
-                    break
-                x3[place] = x3[place - 1]
-                place = place - 1
-            x3[place] = k
-            held = held + 1
+            x2[k * 5], x2[k * 5 + 1], x2[k * 5 + 2] = total, ended, label
+            KEEP(k, total)
         for i in range(count):
             k = x4[i]
             least = none
             if held == width:
-                least = x2[x3[width - 1] * 6]
-            if x2[k * 6 + 3] > least:
+                least = x2[x3[width - 1] * 5]
+            if x2[k * 5 + 3] > least:
                 child = x1[k * 4 + 2]
                 while child >= 0:
                     x5[x1[child * 4 + 1]] = child
@@ -165,10 +177,10 @@ _BEAM = """def ctc_beam(x0, x1, x2, x3, x4, x5, x6, sizes, begin, end):
                     child = x5[symbol]
                     there = none
                     if child >= 0:
-                        there = x2[child * 6]
-                    score = x0[t * classes + symbol] + x2[k * 6 + 3]
+                        there = x2[child * 5]
+                    score = x0[t * classes + symbol] + x2[k * 5 + 3]
                     if symbol == x1[k * 4 + 1]:
-                        score = x0[t * classes + symbol] + x2[k * 6 + 4]
+                        score = x0[t * classes + symbol] + x2[k * 5 + 4]
                     if there == none:
                         if score > least:
                             if child < 0:
@@ -181,21 +193,14 @@ _BEAM = """def ctc_beam(x0, x1, x2, x3, x4, x5, x6, sizes, begin, end):
                             if held == width:
                                 held = held - 1
                                 for j in range(3):
-                                    x2[x3[held] * 6 + j] = none
-                            x2[child * 6], x2[child * 6 + 1], x2[child * 6 + 2] = score, none, score
-                            place = held
-                            while place > 0:
-                                if x2[x3[place - 1] * 6] >= score:
-                                    break
-                                x3[place] = x3[place - 1]
-                                place = place - 1
-                            x3[place] = child
-                            held = held + 1
+                                    x2[x3[held] * 5 + j] = none
+                            x2[child * 5], x2[child * 5 + 1], x2[child * 5 + 2] = score, none, score
+                            KEEP(child, score)
                             if held == width:
-                                least = x2[x3[width - 1] * 6]
+                                least = x2[x3[width - 1] * 5]
                         elif child >= 0:
-                            for j in range(6):
-                                x2[child * 6 + j] = none
+                            for j in range(5):
+                                x2[child * 5 + j] = none
                 child = x1[k * 4 + 2]
                 while child >= 0:
                     x5[x1[child * 4 + 1]] = -1
@@ -204,7 +209,7 @@ _BEAM = """def ctc_beam(x0, x1, x2, x3, x4, x5, x6, sizes, begin, end):
     return end
 """
 _ROOM = 4096        # for prefixes at first, beside those of two steps
-_SEARCH = HostCode("ctc_beam", ("f64", "i64", "f64", "i64", "i64", "i64", "i64"), _BEAM, at_once=True)
+_SEARCH = HostCode("ctc_beam", ("f64", "i64", "f64", "i64", "i64", "i64", "i64"), _spelled(_BEAM), at_once=True)
 
 
 class Prefixes(NamedTuple):
@@ -232,8 +237,8 @@ def search(log_probabilities: np.ndarray, width: int) -> Prefixes:
     """The `width` best prefixes that a beam search through [time, classes] keeps; the last class is the blank."""
     steps, classes = log_probabilities.shape
     room = 2 * width * (classes - 1) + _ROOM
-    tree, numbers = np.empty((room, 4), np.int64), np.empty((room, 6))
-    tree[0], numbers[0] = -1, (0, 0, -np.inf, -np.inf, -np.inf, -np.inf)
+    tree, numbers = np.empty((room, 4), np.int64), np.empty((room, 5))
+    tree[0], numbers[0] = -1, (0, 0, -np.inf, -np.inf, -np.inf)
     kept, children, counts = np.zeros((2, width), np.int64), np.full(classes, -1), np.ones(2, np.int64)
     done = 0
     while done < steps:
