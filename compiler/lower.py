@@ -29,7 +29,7 @@ from .primitives.host import HOST
 from .primitives.memory import CONST, INPUT
 from .primitives.products import MATMUL
 from .primitives.rows import UPDATE
-from .prune import changes_something, has_effect, is_idle, must_be_fed
+from .prune import changes_something, chooses, has_effect, is_idle, must_be_fed
 from .specialize import MISUSED, Info, shape_error
 from .views import resolve
 
@@ -75,7 +75,7 @@ class _Lowering:
             if tensor in program.feeds or tensor not in program.results and (
                     tensor in program.known or tensor in program.sized):
                 program.results[tensor] = self._value(tensor)
-        program.nodes = _live_nodes(self.b.nodes, list(program.results.values()))
+        program.nodes = _live_nodes(self.b.nodes, list(program.results.values()), list(self.values.values()))
         program.outputs = [v for v in program.results.values() if not v.node.kind.is_given]
 
     # values ----------------------------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ class _Lowering:
         results = self._host(op, [self._value(op.inputs[k]) if call.needs(k) else self._nothing(op.inputs[k])
                                   for k in call.by_value])
         node = results[0].node if results else self.b.nodes[-1]
-        if changes_something(op):       # which happens whether the run looks at the value in the end or not
+        if changes_something(op) or not chooses(op):       # what it does, or a whole function, whatever is looked at in the end
             node.attrs["wanted"] = frozenset(range(len(op.outputs))) if call.outputs is None else call.outputs
         for variable, writes in body_variables(op):
             self._after_last_write(node, variable)
@@ -420,18 +420,25 @@ def _expressible(nodes: list[Node]) -> bool:
     return True
 
 
-def _live_nodes(nodes: list[Node], results: list[Value]) -> list[Node]:
-    """Drops primitives that nothing needs: only results, writes and host effects are wanted for themselves."""
-    keep, stack = set(), [v.node for v in results]
-    stack += [n for n in nodes if n.kind.has_effect(n)]
-    while stack:
-        n = stack.pop()
-        if n in keep:
-            continue
-        keep.add(n)
-        stack.extend(v.node for v in n.inputs)
-        if n.kind.is_ordered:
-            stack.extend(n.after)
+def _live_nodes(nodes: list[Node], results: list[Value], computed: list[Value]) -> list[Node]:
+    """Drops primitives that nothing needs.  Wanted for themselves are results, effects, and of what the values of operations are
+    made of (`computed`) what may fail: only the shape of such a value may be used, and the run fails all the same."""
+    made_of = _ancestors(v.node for v in computed)
+    keep = _ancestors([*(v.node for v in results), *(
+        n for n in nodes if n.kind.has_effect(n) or n in made_of and n.kind.must_run(n))])
     for n in nodes:
         n.after = [a for a in n.after if a in keep]
     return [n for n in nodes if n in keep]
+
+
+def _ancestors(nodes: Iterable[Node]) -> set[Node]:
+    """The nodes, and all that they are made of."""
+    found, stack = set(), list(nodes)
+    while stack:
+        n = stack.pop()
+        if n not in found:
+            found.add(n)
+            stack.extend(v.node for v in n.inputs)
+            if n.kind.is_ordered:
+                stack.extend(n.after)
+    return found

@@ -194,11 +194,11 @@ def _copied(value: Value, nodes: list[Node], user: Node) -> Value:
 
 
 def _drop_unused(program: Program) -> None:
-    """Forgets nodes whose values were replaced, but keeps effects."""
+    """Forgets nodes whose values were replaced, but keeps those that must run."""
     used = {v.node for n in program.nodes for v in n.inputs} | {v.node for v in program.results.values()}
     used |= {a for n in program.nodes for a in n.after}
     while True:
-        kept = [n for n in program.nodes if n in used or n.kind.has_effect(n)]
+        kept = [n for n in program.nodes if n in used or n.kind.must_run(n)]
         if len(kept) == len(program.nodes):
             break
         program.nodes = kept

@@ -23,7 +23,12 @@ class Map(Fused):
     attributes = {"prim": "the name of the scalar primitive"}
 
     def may_fail(self, node: Node) -> bool:
-        return node.out.dtype.is_integer and node.attrs["prim"] in prim.CHECKED
+        if not node.out.dtype.is_integer or node.attrs["prim"] not in prim.CHECKED:
+            return False
+        known = node.inputs[1].constant
+        if known is None or known.dtype == object:
+            return True
+        return bool((known < 0).any() if node.attrs["prim"] == "pow" else (known == 0).any())
 
     def weight(self, node: Node) -> int:
         return HEAVY if node.attrs["prim"] in prim.ELEMENTARY else 1

@@ -24,6 +24,9 @@ class Host(Kind):
         opdef = node.op.opdef if node.op is not None and node.attrs.get("call") in ("op", "stream") else None
         return not node.outputs or opdef is not None and opdef.has_effect
 
+    def must_run(self, node: Node) -> bool:
+        return self.has_effect(node) or node.attrs["call"] == "op"
+
     def accepts(self, node: Node, index: int) -> bool:
         return not resolve(node.inputs[index])[0].node.kind.is_index
 

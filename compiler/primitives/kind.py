@@ -58,6 +58,10 @@ class Kind:
         """Whether the values of integers that it looks at can make a run fail."""
         return False
 
+    def must_run(self, node: Node) -> bool:
+        """Whether it runs though nothing uses its value: for its effect, or since the run fails where it fails."""
+        return self.has_effect(node) or self.may_fail(node)
+
     def accepts(self, node: Node, index: int) -> bool:
         """Whether a kernel can index its input as it is; else the input is copied."""
         return is_plain(node.inputs[index])
