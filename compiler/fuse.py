@@ -116,17 +116,20 @@ def _is_small(domain: list[sizes.Dim], most: int) -> bool:
 
 
 def stored_values(units: Iterable[Group | Node], outputs: Iterable[Value]) -> set[Value]:
-    """Computed values that need a buffer: program outputs, and what a unit other than the maker's uses."""
+    """Computed values that need a buffer: program outputs, what a unit other than the maker's uses, and what is computed
+    because it may fail, though nothing uses it."""
     unit_of = {n: u for u in units if isinstance(u, Group) for n in u.members}
     stored = {resolve(v)[0] for v in outputs}
+    used = set()
     for unit in units:
         members = unit.members if isinstance(unit, Group) else [unit]
         for node in members:
             whole = len(node.inputs) - len(node.kind.computed_inputs(node)) if isinstance(unit, Group) else 0
             for k, value in enumerate(node.inputs):
+                used.add(trace(value)[0].node)
                 if k < whole or unit_of.get(trace(value)[0].node) is not unit:
                     stored.add(resolve(value)[0])
-    return stored
+    return stored | {node.out for node in unit_of if node not in used and node.kind.may_fail(node)}
 
 
 def fuse(program: Program) -> None:

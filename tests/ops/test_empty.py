@@ -86,3 +86,28 @@ def test_an_index_outside_of_a_table_without_elements(tf, jit, shape, axis, look
                     session.run(rows, feeds)
             else:
                 assert session.run(rows, feeds).size == 0
+
+
+OUT_OF_RANGE = {
+    "gather": (lambda tf, x, i: tf.gather(x, i), True),
+    "gather_nd": (lambda tf, x, i: tf.gather_nd(x, i[:, None]), True),
+    "scatter_nd": (lambda tf, x, i: tf.scatter_nd(i[:, None], x[:2], [4, 0]), True),
+    "tensor_scatter_update": (lambda tf, x, i: tf.tensor_scatter_update(x, i[:, None], x[:2]), True),
+    "gather of columns": (lambda tf, x, i: tf.gather(tf.transpose(x), i, axis=1), False),
+    "unsorted_segment_sum": (lambda tf, x, i: tf.unsorted_segment_sum(x[:2], i, 5), False),
+}
+
+
+@pytest.mark.parametrize("jit", ["always", "off"])
+@pytest.mark.parametrize("operation", OUT_OF_RANGE)
+def test_indices_of_rows_without_elements(tf, operation, jit):
+    """Some operations look at them, some do not; TensorFlow 1.15 said which."""
+    make, fails = OUT_OF_RANGE[operation]
+    x, i = tf.placeholder(tf.float32, [None, None]), tf.placeholder(tf.int32, [None])
+    with tf.Session(jit=jit) as session:
+        feeds = {x: np.zeros((4, 0)), i: [1, 9]}
+        if fails:
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                session.run(make(tf, x, i), feeds)
+        else:
+            assert session.run(make(tf, x, i), feeds).size == 0

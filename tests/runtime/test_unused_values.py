@@ -151,3 +151,25 @@ def test_division_by_a_constant_cannot_fail():
     for fetch, kernels in ((tf.assign(v, i // 3), 1), (tf.assign(v, i // (i + 1)), 2)):
         program = compiler.compile(tf.get_default_graph(), [], [fetch.op], {i: (8,)})
         assert sum(isinstance(step, tuple) for step in program.layout.steps) == kernels
+
+
+@pytest.mark.parametrize("values, index, outcomes", [
+    (np.float32(3), 1, "runs"),             # what is looked at lies outside of every loop
+    (np.arange(3, dtype=np.float32), 2, "runs"),
+    (np.arange(3, dtype=np.float32), 3, "fails")])
+def test_a_check_that_stands_alone_in_its_kernel(values, index, outcomes):
+    x, i = tf.placeholder(tf.float32, None), tf.placeholder(tf.int64, [])
+    one_hot = tf.one_hot(tf.cast(x, tf.int32), 3)
+    fetch = tf.zeros_like(tf.gather(one_hot, i, axis=-1))
+    for mode in MODES:
+        with tf.Session(jit=mode) as session:
+            assert outcome(session, fetch, {x: values, i: index}) == outcomes, mode
+
+
+def test_the_gradient_of_boolean_mask_asks_for_a_shape():
+    x = tf.placeholder(tf.float32, None)
+    gradient, = tf.gradients(tf.boolean_mask(x, tf.constant([True, False, False])), x)
+    for mode in MODES:
+        with tf.Session(jit=mode) as session:
+            for _ in range(3):
+                np.testing.assert_array_equal(session.run(gradient, {x: [3., 2., 1.]}), [1, 0, 0])

@@ -216,7 +216,7 @@ def gather_nd_shape(params: Any, indices: Any) -> Any:
 def _lower_gather_nd(b: Any, params: Any, indices: Any) -> Any:
     depth = indices.shape[-1]
     if depth == 1:      # a combined index could hide that one of its parts is out of range
-        return b.gather(params, b.reshape(indices, indices.shape[:-1]), 0)
+        return _lower_slices(b, params, b.reshape(indices, indices.shape[:-1]), 0)
     return NotImplemented
 
 
@@ -274,8 +274,8 @@ def _lower_scatter_nd(b: Any, indices: Any, updates: Any, size: Any) -> Any:
     if size.constant is None or indices.shape[-1] != 1 or updates.dtype.is_bool:
         return NotImplemented
     table = plain_sizes(size.constant)
-    if list(updates.shape) != [*indices.shape[:-1], *table[1:]]:
-        return NotImplemented           # the NumPy meaning says what is wrong
+    if list(updates.shape) != [*indices.shape[:-1], *table[1:]] or any(d == 0 for d in table):
+        return NotImplemented           # the NumPy meaning says what is wrong, also with indices of rows that have no elements
     return b.scatter("add", table, b.reshape(indices, indices.shape[:-1]), updates)
 
 

@@ -75,11 +75,13 @@ def _unsorted(combine: Any, start: Callable[[np.dtype], Any]) -> Callable:
             raise invalid(f"data.shape = {list(data.shape)} does not start with segment_ids.shape = "
                           f"{list(segment_ids.shape)}")
         ids = np.ravel(segment_ids)
-        if ids.size and ids.max() >= rows:
-            position = np.unravel_index(int(np.argmax(ids >= rows)), segment_ids.shape)
-            raise invalid(f"segment_ids[{','.join(map(str, position))}] = {ids.max()} is out of range [0, {rows})")
         flat = data.reshape(len(ids), *data.shape[segment_ids.ndim:])
         result = np.full((rows, *flat.shape[1:]), start(data.dtype), data.dtype)
+        if not data.size:                       # TensorFlow does not look at the ids of rows that have no elements
+            return result
+        if ids.max() >= rows:
+            position = np.unravel_index(int(np.argmax(ids >= rows)), segment_ids.shape)
+            raise invalid(f"segment_ids[{','.join(map(str, position))}] = {ids.max()} is out of range [0, {rows})")
         kept = ids >= 0                         # negative ids are dropped
         if not kept.all():
             ids, flat = ids[kept], flat[kept]
