@@ -8,7 +8,7 @@ import numpy as np
 
 from jitgraph.compiler import show, sizes
 from jitgraph.compiler.emit.bind import Numbers, compile_guards
-from jitgraph.compiler.kernel import Kernel
+from jitgraph.compiler.kernel import CODES, Kernel
 from jitgraph.compiler.place import CopyStep, DeviceStep, HostStep, Slot, temp_bytes
 from jitgraph.compiler.primitives.memory import READ, WRITE
 from jitgraph.compiler.program import Program
@@ -46,6 +46,7 @@ class Compiled:
         self.valid = compile_guards(program.space)
         self.match = _matcher(program)
         self._find_variables()
+        self._find_slots()
         self.arenas = Arenas()
         show.observe(program, lambda kernel: LIBRARY.fact(kernel, program.options.compiler))
 
@@ -90,6 +91,21 @@ class Compiled:
         self.reads = {variable(declaration): (declaration, op) for declaration, op in reads.items()}
         self.writes = [variable(declaration) for declaration in writes]
         self.variables = [(k, variable(s.key)) for k, s in enumerate(program.layout.slots) if s.kind == "variable"]
+
+    def _find_slots(self) -> None:
+        """`temps`: the slots of temporaries; `feeds`: (number, slot, dtype, whether kernels can read it) of feeds that have one;
+        `outputs`: (slot, dtype) of what kernels write for the caller; `results`: (slot, number of the feed that it is or None)."""
+        slots, feeds = self.program.layout.slots, {t: n for n, t in enumerate(self.program.feeds)}
+        self.temps = [k for k, s in enumerate(slots) if s.kind == "temp"]
+        self.outputs: list[tuple[int, np.dtype]] = [
+            (k, np.dtype(s.dtype.as_numpy_dtype)) for k, s in enumerate(slots) if s.kind == "output"]
+        slot_of = {s.key: k for k, s in enumerate(slots) if s.kind == "feed"}
+        self.feeds: list[tuple[int, int, np.dtype, bool]] = [
+            (number, k, np.dtype(slots[k].dtype.as_numpy_dtype), slots[k].dtype.name in CODES)
+            for tensor, number in feeds.items() if (k := slot_of.get(tensor)) is not None]
+        self.results = [
+            (slot, (feeds[tensor] if tensor in feeds else feeds[slots[slot].key]) if slots[slot].kind == "feed" else None)
+            for tensor, (slot, _) in self.program.layout.results.items()]
 
     def _stretch(self) -> None:
         """The parts of the plan that do not depend on sizes: stretches of kernels (first row, number of rows) between

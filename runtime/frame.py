@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jitgraph.compiler.kernel import CODES, Kernel
-from jitgraph.compiler.place import CopyStep, DeviceStep, HostStep, Slot
+from jitgraph.compiler.kernel import Kernel
+from jitgraph.compiler.place import CopyStep, DeviceStep, HostStep
 from jitgraph.compiler.targets import CPU
 
 from . import functions, hostcall, watch
 from . import pool as pools
 from .devices import SimulatedDevice
 from .interpreter import ADDRESSES, CHANGED, CHANGES, INTERRUPTED, LATE, POLL, POOL, ROUNDS, ROW
-from .memory import KEPT, ResultPool, address_of, aligned_empty
+from .memory import ALIGNMENT, KEPT, ResultPool, address_of, aligned_empty
 
 if TYPE_CHECKING:
     from .binding import Binding
@@ -43,19 +43,17 @@ class Frame:
         self.args = np.zeros(len(binding.index), dtype=np.int64)
         self.addresses = (address_of(self.slots), address_of(self.args))
         self.arrays: list[Any] = [None] * len(slots)         # the ndarray behind a slot, where the host may see it
-        self.temps = [k for k, s in enumerate(slots) if s.kind == "temp"]
-        self.variables = binding.compiled.variables
-        self.small_outputs: dict[int, np.ndarray] = {}
+        self.temps, self.variables = binding.compiled.temps, binding.compiled.variables
+        self.small_feeds: list[tuple[int, np.ndarray]] = []
+        self.big_feeds: list[tuple[int, int, bool]] = []
         self.big_outputs: list[tuple[int, ResultPool]] = []
         self.blocks: dict[int, ResultPool] = {}
         self.kept = KEPT if binding.compiled.program.options.uses("result_reuse") else 0
-        for k, s in enumerate(slots):
-            if s.kind in ("const", "size"):
-                self.arrays[k] = binding.consts[k]
-                if binding.consts[k].dtype != object:
-                    self.slots[k] = address_of(binding.consts[k])
-            elif s.kind == "output":
-                self._output(k, s)
+        for k, array in binding.consts.items():
+            self.arrays[k] = array
+            if array.dtype != object:
+                self.slots[k] = address_of(array)
+        self._feeds_and_outputs()
         native = pools.native()
         self.call = native.held if binding.cost < CPU.tuning.held else native.released
         self.shares = binding.cost > CPU.tuning.shared
@@ -63,8 +61,7 @@ class Frame:
         self.device = SimulatedDevice() if binding.launches else None
         self.on_device: dict[int, np.ndarray] = {}      # slot -> its memory there
         self.generation = -1
-        self._feeds()
-        self._results()
+        self.readers = [self._reader(slot, feed) for slot, feed in binding.compiled.results]
         self.holds = bool(self.big_feeds or self.big_outputs)      # whether runs leave anything of the caller's here
 
     def _with_numbers(self, stretch: Stretch) -> tuple[Stretch, Block | None]:
@@ -113,49 +110,36 @@ class Frame:
                 dtype = binding.layout.slots[k].dtype.as_numpy_dtype
                 self.arrays[k] = arena[at:at + size].view(dtype).reshape(binding.shapes[k])
 
-    def _output(self, k: int, s: Slot) -> None:
-        dtype = np.dtype(s.dtype.as_numpy_dtype)
-        shape = self.binding.shapes[k]
-        nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-        if nbytes <= SMALL:
-            array = aligned_empty(max(nbytes, 8))[:nbytes].view(dtype).reshape(shape)
-            self.arrays[k], self.slots[k] = array, address_of(array)
-            self.small_outputs[k] = array
-        else:
-            self.big_outputs.append((k, ResultPool(shape, dtype, self.kept)))
-
-    def _feeds(self) -> None:
-        """How each feed reaches its slot: ("copy", buffer), ("address", slot) or nothing where no kernel reads it."""
-        slot_of = {s.key: k for k, s in enumerate(self.binding.layout.slots) if s.kind == "feed"}
-        self.small_feeds, self.big_feeds = [], []
-        for number, tensor in enumerate(self.binding.compiled.program.feeds):
-            k = slot_of.get(tensor)
-            if k is None:
-                continue
-            s = self.binding.layout.slots[k]
-            native = s.dtype.name in CODES
-            nbytes = int(np.prod(self.binding.shapes[k], dtype=np.int64)) * (s.dtype.size or 8)
+    def _feeds_and_outputs(self) -> None:
+        """Where feeds and outputs lie: small ones together in one block, into and out of which they are copied; large feeds
+        where the caller has them, large outputs in memory that becomes the caller's."""
+        compiled, shapes, end = self.binding.compiled, self.binding.shapes, 0
+        small: list[tuple[int | None, int, np.dtype, int]] = []
+        for number, k, dtype, native in [*compiled.feeds, *((None, k, dtype, True) for k, dtype in compiled.outputs)]:
+            nbytes = math.prod(shapes[k]) * dtype.itemsize
             if native and nbytes <= SMALL:
-                buffer = aligned_empty(max(nbytes, 8))[:nbytes].view(s.dtype.as_numpy_dtype)
-                buffer = buffer.reshape(self.binding.shapes[k])
-                self.arrays[k], self.slots[k] = buffer, address_of(buffer)
-                self.small_feeds.append((number, buffer))
+                small.append((number, k, dtype, end))
+                end += (nbytes // ALIGNMENT + 1) * ALIGNMENT
+            elif number is None:
+                self.big_outputs.append((k, ResultPool(shapes[k], dtype, self.kept)))
             else:
                 self.big_feeds.append((number, k, native))
+        block = aligned_empty(end)
+        first = address_of(block)
+        for number, k, dtype, at in small:
+            array = self.arrays[k] = np.ndarray(shapes[k], dtype, block, at)
+            self.slots[k] = first + at
+            if number is not None:
+                self.small_feeds.append((number, array))
 
-    def _results(self) -> None:
-        """How each result is read out."""
-        feeds = {t: n for n, t in enumerate(self.binding.compiled.program.feeds)}
-        self.readers = []
-        for tensor, (slot, _) in self.binding.layout.results.items():
-            kind = self.binding.layout.slots[slot].kind
-            if kind == "feed":
-                self.readers.append(("feed", feeds[tensor] if tensor in feeds else
-                                     feeds[self.binding.layout.slots[slot].key]))
-            elif slot in self.small_outputs:
-                self.readers.append(("scalar" if self.binding.shapes[slot] == () else "copy", slot))
-            else:
-                self.readers.append(("copy" if kind in ("const", "size") else "given", slot))
+    def _reader(self, slot: int, feed: int | None) -> tuple[str, int]:
+        """How a result is read out."""
+        if feed is not None:
+            return "feed", feed
+        kind = self.binding.layout.slots[slot].kind
+        if kind == "output" and self.arrays[slot] is not None:
+            return ("scalar" if self.binding.shapes[slot] == () else "copy"), slot
+        return ("copy" if kind in ("const", "size") else "given"), slot
 
     def run(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         """The program's results for feed arrays."""

@@ -1,6 +1,7 @@
 """Blocks of memory: aligned to 64 bytes, with their addresses known, handed out again once nobody holds them."""
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -51,7 +52,7 @@ class ResultPool:
 
     def __init__(self, shape: Iterable[int], dtype: Any, kept: int = KEPT) -> None:
         self.shape, self.dtype = tuple(shape), np.dtype(dtype)
-        self.nbytes = int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+        self.nbytes = math.prod(self.shape) * self.dtype.itemsize
         self.blocks: list[np.ndarray] = []
         self.kept = kept
 

@@ -45,8 +45,9 @@ class _Frame(frame.Frame):
     def __init__(self, binding):
         super().__init__(binding)
         for k, slot in enumerate(binding.layout.slots):
-            if slot.kind in ("const", "size"):
+            if slot.kind in ("const", "size", "feed", "output") and self.arrays[k] is not None:
                 self._guard(k, self.arrays[k])
+        self.small_feeds = [(number, self.arrays[k]) for number, k, *_ in binding.compiled.feeds if self.arrays[k] is not None]
 
     def _guard(self, k, array):
         if array.dtype != object:
