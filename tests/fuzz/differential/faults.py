@@ -37,6 +37,7 @@ LIMITS = (
     "_grad/ScatterNd",  # gather_nd's gradient for one index
     "GatherV2_grad/UnsortedSegmentSum",  # gather's gradient along a negative axis of indices without elements
     "Unable to allocate 0 bytes",  # NumPy, of the feed
+    "ArgOp : Unhandled input dimensions",  # of more than five
     "Could not allocate ndarray",  # a fetch without elements that would have too many but for one size
 )
 
