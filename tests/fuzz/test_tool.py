@@ -77,6 +77,8 @@ UNIT = 2.0**-23
     ("whole terms that are gone", "tf.matmul([[1.75, -0.75, -1.0]], x)", [[[4.0], [4.0], [4.0]]], 0, 0),
     ("two of them", "(lambda y: y[0] - y[1])(tf.tanh(x))", [[9.8, 10.2]], UNIT / 4, 16 * UNIT),
     ("two that are the same", "(lambda y: y[0] - y[1])(tf.tanh(x))", [[9.8, 9.8]], 0, 0),
+    ("two in different places", "(lambda y: y[0] - y[1])(tf.exp(x))", [[1.8, 1.8]], UNIT / 4, 64 * UNIT),
+    ("which of two is the least", "tf.gradients(tf.reduce_min(tf.nn.lrn(x[:, None, None, None])), x)[0]", [[1.8, 1.8]], 0.02, 1),
     ("a small divisor", "1e-6 / (tf.exp(x) - tf.exp(x + 1e-6))", [[1.0]], 0.01, 10),
     ("its gradient", "tf.gradients(tf.log(tf.exp(x) - 1), x)[0]", [[1e-3]], 0.02, 100),
     ("each of the elements", "tf.exp(x)", [[0.0, 10.0]], np.float64([0, 1e4 * UNIT / 2]), np.float64([0, 1e6 * UNIT]))])
