@@ -21,6 +21,7 @@ STUMBLES = (
     "Cannot infer num from shape",  # where less is known of the shape
     "Unable to allocate 0 bytes",  # NumPy, of a constant
     "_grad/range' (op: 'Range') with input shapes",  # the gradient of sorting along an axis without elements
+    "'IndexedSlices' object has no attribute 'get_shape'",  # the gradient of matrix_set_diag that gather gives it
 )
 
 # of a loop whose variable it knows less of than we
