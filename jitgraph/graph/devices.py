@@ -193,6 +193,20 @@ class DeviceStack:
         for entry in self._active():
             op._device = _as_stated(entry(op)) if callable(entry) else merged(entry, op._device)
 
+    def tell(self, probe: Any) -> None:
+        """Tells the present device, if there is one, to something that takes the place of an operation."""
+        named = self._fixed
+        if named is None:
+            named = ""
+            for entry in self._active():
+                named = _as_stated(entry(probe)) if callable(entry) else merged(entry, named)
+        if not named:
+            return
+        if hasattr(probe, "_set_device_from_string"):
+            probe._set_device_from_string(named)
+        else:
+            probe._set_device(DeviceSpec.from_string(named))
+
 
 def list_local_devices(session_config: Any = None) -> list:
     """The DeviceAttributes of the devices that graphs can run on here: the CPU, with the machine's memory in bytes."""

@@ -140,6 +140,10 @@ class Graph:
                 self._control.record(op)
         return op
 
+    def _apply_device_functions(self, op: Any) -> None:
+        """Tells `op` the device that a new operation would get; Keras asks so for the present one."""
+        self._devices.tell(op)
+
     def _apply_scopes(self, op: Operation, colocate_with: Iterable[Operation]) -> None:
         self._devices.assign(op)
         if self._colocation or colocate_with:

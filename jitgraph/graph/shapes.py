@@ -176,6 +176,8 @@ class TensorShape:
         """The dimensions, or None for unknown rank."""
         return None if self._raw is None else [Dimension(d) for d in self._raw]
 
+    _dims = dims            # which Keras reads
+
     @property
     def ndims(self) -> int | None:
         """The rank, or None if it is unknown."""

@@ -1,6 +1,7 @@
 """Moving averages of variables and tensors."""
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from jitgraph import raw_ops as raw
@@ -39,16 +40,25 @@ def assign_moving_average(variable: Any, value: Any, decay: Any, zero_debias: bo
 
 def _without_bias(average: Any, value: Any, rest: Any, name: str) -> Any:
     """An average that starts at 0 is kept beside `average`, and divided by how much of it has filled."""
-    with variable_scope(average.op.name, values=[average, value, rest]):
+    with variable_scope(average.op.name, values=[average, value, rest]) as scope:
         with get_default_graph().colocate_with(average.op), init_scope():
             dtype = average.dtype.base_dtype
-            biased = get_variable("biased", initializer=Zeros(dtype=dtype), shape=average.shape, dtype=dtype,
+            biased = get_variable(_unused(scope, "biased"), initializer=Zeros(dtype=dtype), shape=average.shape, dtype=dtype,
                                   trainable=False)
-            steps = get_variable("local_step", shape=[], dtype=dtype, initializer=Zeros(dtype=dtype), trainable=False)
+            steps = get_variable(_unused(scope, "local_step"), shape=[], dtype=dtype, initializer=Zeros(dtype=dtype),
+                                 trainable=False)
         new_biased = assign_sub(biased, (biased - value) * rest)
         new_steps = assign_add(steps, 1)
         unbiased = new_biased / (1.0 - raw.Pow(1.0 - rest, new_steps))
         return assign(average, unbiased, name=name)
+
+
+def _unused(scope: Any, name: str) -> str:
+    """`name`, with a number behind it if a variable of the scope has it and is not shared: each update of an average, such as that
+    of a batch normalisation that is applied twice, corrects by variables of its own."""
+    taken = set() if scope.reuse else {variable.op.name for variable in scope.global_variables()}
+    candidates = itertools.chain([name], (f"{name}_{number}" for number in itertools.count(1)))
+    return next(candidate for candidate in candidates if f"{scope.name}/{candidate}" not in taken)
 
 
 class ExponentialMovingAverage:

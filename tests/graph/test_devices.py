@@ -69,3 +69,25 @@ def test_a_device_function_keeps_its_spelling(tf):
     assert [t.device for t in (a, b, c)] == ["/gpu:0", "/device:GPU:0", "/job:w/device:GPU:0"]
     with tf.device(lambda op: "/gpux:a:b"), pytest.raises(ValueError):
         tf.constant(1.0)
+
+
+def test_what_takes_the_place_of_an_operation_is_told_the_device(tf):
+    """Keras asks so for the device: by `_set_device` in 2.2.4, by `_set_device_from_string` later."""
+    told = []
+
+    class Old:
+        def _set_device(self, device):
+            told.append(device)
+
+    class New:
+        def _set_device_from_string(self, name):
+            told.append(name)
+
+    graph = tf.get_default_graph()
+    graph._apply_device_functions(New())
+    with tf.device("/job:w"), tf.device("/gpu:1"):
+        graph._apply_device_functions(New())
+        graph._apply_device_functions(Old())
+    with tf.device(lambda op: "/cpu:0"):
+        graph._apply_device_functions(New())
+    assert told == ["/job:w/device:GPU:1", DeviceSpec(job="w", device_type="GPU", device_index=1), "/cpu:0"]
