@@ -8,7 +8,7 @@ import sys
 import traceback
 from pathlib import Path
 
-from jitgraph import compat, tracebacks
+from jitgraph import compat, old_names, tracebacks
 from jitgraph.cli.failure import Failure, Interrupted
 
 
@@ -21,6 +21,7 @@ def execute(script: str, arguments: list[str], as_module: bool = False, whole_tr
     if not as_module:
         _check(script)
     compat.install()
+    old_names.put_back()
     sys.argv = [script, *arguments]
     # What stood first is the folder of the `jitgraph` command; Python puts the script's there.
     sys.path[0] = os.getcwd() if as_module else str(Path(script).resolve().parent)

@@ -1,0 +1,89 @@
+"""Names that Python and NumPy have given up since TensorFlow 1's time, put back for programs of that time.
+
+    from jitgraph import old_names
+    old_names.put_back()
+    np.int, time.clock, collections.Iterable, threading.Thread.isAlive     # as they were
+
+`jitgraph run` does this for a script. Only what is missing is added, so that no name changes its meaning.
+"""
+
+from __future__ import annotations
+
+import base64
+import collections
+import collections.abc
+import importlib
+import importlib.util
+import inspect
+import sys
+import threading
+import time
+import xml.etree
+import xml.etree.ElementTree
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
+
+
+def put_back() -> None:
+    """Add the names to their modules, each one only where it is missing."""
+    for where, names in _PYTHON:
+        _add(where, names)
+    _add(np, _NUMPY)
+    sys.modules.setdefault("xml.etree.cElementTree", xml.etree.ElementTree)
+    if importlib.util.find_spec("imp") is None:
+        sys.modules["imp"] = _imp()
+
+
+def _add(where: Any, names: dict[str, Any]) -> None:
+    for name, value in names.items():
+        if name not in vars(where):     # hasattr() would make NumPy warn
+            setattr(where, name, value)
+
+
+def _getargspec(func: Any) -> ArgSpec:
+    """Return what a Python function takes: (args, varargs, keywords, defaults)."""
+    return ArgSpec(*inspect.getfullargspec(func)[:4])
+
+
+def _imp() -> ModuleType:
+    """Return a module with the functions of `imp` that programs use."""
+    module = ModuleType("imp", "The part of Python's old module `imp` that programs use.")
+
+    def load_source(name: str, pathname: str) -> ModuleType:
+        """Execute a file as the module `name`, and return that."""
+        spec = importlib.util.spec_from_file_location(name, pathname)
+        assert spec is not None and spec.loader is not None
+        found = sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(found)
+        return found
+
+    _add(module, {"reload": importlib.reload, "load_source": load_source, "new_module": ModuleType})
+    return module
+
+
+_PYTHON: list[tuple[Any, dict[str, Any]]] = [
+    (collections, {name: getattr(collections.abc, name) for name in collections.abc.__all__}),
+    (time, {"clock": time.perf_counter}),
+    (inspect, {"getargspec": _getargspec, "ArgSpec": ArgSpec}),
+    (base64, {"encodestring": base64.encodebytes, "decodestring": base64.decodebytes}),
+    (threading.Thread, {"isAlive": threading.Thread.is_alive}),
+]
+
+_NUMPY: dict[str, Any] = {
+    "bool": bool, "int": int, "float": float, "complex": complex, "object": object, "str": str,
+    "long": int, "unicode": str,
+    "float_": np.float64, "complex_": np.complex128, "cfloat": np.complex128, "singlecomplex": np.complex64,
+    "string_": np.bytes_, "unicode_": np.str_, "int0": np.intp, "uint0": np.uintp, "bool8": np.bool_, "object0": np.object_,
+    "NaN": np.nan, "NAN": np.nan, "Inf": np.inf, "Infinity": np.inf, "infty": np.inf, "PINF": np.inf, "NINF": -np.inf,
+    "PZERO": 0.0, "NZERO": -0.0,
+    "product": np.prod, "cumproduct": np.cumprod, "alltrue": np.all, "sometrue": np.any, "round_": np.round,
+    "row_stack": np.vstack, "mat": np.asmatrix, "trapz": getattr(np, "trapezoid", None),
+    "in1d": lambda ar1, ar2, assume_unique=False, invert=False: np.isin(np.ravel(ar1), ar2, assume_unique, invert),
+    "asscalar": lambda a: a.item(),
+    "msort": lambda a: np.sort(a, axis=0),
+    "asfarray": lambda a, dtype=np.float64: np.asarray(a, dtype if np.issubdtype(dtype, np.inexact) else np.float64),
+}

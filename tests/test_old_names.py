@@ -1,0 +1,45 @@
+"""Programs of TensorFlow 1's time find what Python and NumPy have given up since."""
+import subprocess
+import sys
+
+PROGRAM = """
+import base64, collections, imp, inspect, threading, time
+import numpy as np
+import tensorflow as tf
+from collections import Iterable, MutableMapping
+from xml.etree import cElementTree
+import xml.etree.cElementTree as ET
+
+assert isinstance([], Iterable) and issubclass(dict, MutableMapping) and isinstance(len, collections.Callable)
+assert inspect.getargspec(lambda a, *b, c=1, **d: 0) == (["a"], "b", "d", None)
+assert time.clock() <= time.clock()
+assert base64.decodestring(base64.encodestring(b"abc")) == b"abc" and not threading.Thread().isAlive()
+assert ET.fromstring("<a>5</a>").text == cElementTree.fromstring("<a>5</a>").text == "5"
+assert imp.load_source("beside", "beside.py").answer == 5 and imp.reload(collections)
+x = tf.placeholder(np.float, [None])
+with tf.Session() as session:
+    total = session.run(tf.reduce_sum(x), {x: np.arange(4).astype(np.int)})
+assert np.float_ is np.float64 and np.asscalar(total) == 6 and np.isinf(np.Inf) and np.isnan(np.NaN)
+assert np.product([2, 3]) == 6 and np.alltrue([1, 1]) and np.row_stack([[1], [2]]).shape == (2, 1) and np.mat([[1, 2]]).shape == (1, 2)
+print(np.array(["a"], np.object), np.in1d([1, 2], [2]), np.asfarray([1, 2]))
+"""
+
+
+def test_an_old_program_runs(tmp_path):
+    (tmp_path / "old.py").write_text(PROGRAM)
+    (tmp_path / "beside.py").write_text("answer = 5\n")
+    done = subprocess.run([sys.executable, "-W", "ignore::DeprecationWarning", "-m", "jitgraph", "run", "old.py"], cwd=tmp_path,
+                          capture_output=True, text=True)
+    assert (done.stdout, done.stderr, done.returncode) == ("['a'] [False  True] [1. 2.]\n", "", 0)
+
+
+def test_importing_jitgraph_puts_nothing_back():
+    program = "import time, jitgraph, jitgraph.old_names; assert not hasattr(time, 'clock')"
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+
+
+def test_what_is_there_keeps_its_meaning():
+    program = ("import collections, numpy as np; collections.Iterable = 5; before = np.bool, np.long, np.round\n"
+               "from jitgraph import old_names; old_names.put_back()\n"
+               "assert collections.Iterable == 5 and (np.bool, np.long, np.round) == before")
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
