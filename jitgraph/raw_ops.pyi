@@ -2246,6 +2246,9 @@ def ReciprocalGrad(y: _Any, dy: _Any, name: _Any = ..., *, T: _Any = ...) -> Ten
 # jitgraph.tensor_arrays.tensor_list_ops
 def Record(values: _Any, name: _Any = ..., *, T: _Any = ...) -> Tensor: ...
 
+# jitgraph.resources.record_input_ops
+def RecordInput(file_pattern: _Any, file_random_seed: _Any = ..., file_shuffle_shift_ratio: _Any = ..., file_buffer_size: _Any = ..., file_parallelism: _Any = ..., batch_size: _Any = ..., compression_type: _Any = ..., name: _Any = ...) -> Tensor: ...
+
 # jitgraph.tensor_arrays.tensor_list_ops
 def Recorded(record: _Any, T: _Any, shapes: _Any, name: _Any = ...) -> list[Tensor]: ...
 

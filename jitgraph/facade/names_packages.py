@@ -52,4 +52,13 @@ PACKAGES: dict[str, str] = {
     "contrib.quantize.graphs": """
         contrib.quantize.create_training_graph contrib.quantize.create_eval_graph
         contrib.quantize.experimental_create_training_graph contrib.quantize.experimental_create_eval_graph""",
+    "train.remapped_matrices": "contrib.framework.load_and_remap_matrix_initializer",
+    "contrib.framework.remapped_initializers": """
+        contrib.framework.load_embedding_initializer contrib.framework.load_linear_multiclass_bias_initializer
+        contrib.framework.load_variable_slot_initializer""",
+    "contrib.framework.orthogonal_kernels": """
+        contrib.framework.convolutional_delta_orthogonal contrib.framework.convolutional_orthogonal_1d
+        contrib.framework.convolutional_orthogonal_2d contrib.framework.convolutional_orthogonal_3d""",
+    "contrib.framework.fused_nodes": "contrib.framework.fuse_op",
+    "resources.record_inputs": "contrib.framework.RecordInput",
 }

@@ -2,16 +2,9 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable
 from typing import Any
 
-from jitgraph.graph import dtypes
-from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.ops.arrays.constant import constant
-from jitgraph.ops.arrays.join import concat, stack
-from jitgraph.ops.arrays.sequences import range as range_of
-from jitgraph.ops.files import remapping
-from jitgraph.variables.variable_initializers import Zeros
+from jitgraph.train.remapped_matrices import load_and_remap_matrix_initializer
 
 
 class VocabInfo(namedtuple("VocabInfo", "new_vocab new_vocab_size num_oov_buckets old_vocab old_vocab_size backup_initializer "
@@ -40,60 +33,20 @@ class VocabInfo(namedtuple("VocabInfo", "new_vocab new_vocab_size num_oov_bucket
                                axis)
 
 
-def remapped_value(info: VocabInfo, checkpoint: str, tensor_name: str, shape: list[int], offset: int) -> Any:
-    """The initial value of a matrix, or of its part from row `offset` on, as a tensor.
+def remapped_value(info: VocabInfo, checkpoint: str, tensor_name: str, shape: list[int], part: Any) -> Any:
+    """The initial value of a matrix, or of the `part` of it that a PartitionInfo tells, as a tensor.
 
-    Raises ValueError for shapes that the vocabulary does not fit, TypeError for an initializer
-    that cannot be called.
+    Raises ValueError for shapes that the vocabulary does not fit, TypeError for an initializer that cannot be called.
     """
-    initializer = info.backup_initializer or Zeros()
-    if not callable(initializer):
-        raise TypeError(f"initializer must be callable, instead of being {initializer} of type {type(initializer)}.")
     if len(shape) != 2:
         raise ValueError(f"Expected 2-dim shape, but received: {shape}")
-    if info.axis == 1:
-        if shape[1] != info.new_vocab_size + info.num_oov_buckets:
-            raise ValueError(f"Expected 2nd dim of shape to be new_col_vocab_size ({info.new_vocab_size}) + num_col_oov_buckets "
-                             f"({info.num_oov_buckets}) = {info.new_vocab_size + info.num_oov_buckets}, but received shape: "
-                             f"{shape}")
-        return _remapped_columns(info, initializer, checkpoint, tensor_name, shape, offset)
-    if offset + shape[0] > info.new_vocab_size + info.num_oov_buckets:
-        raise ValueError(f"Trying to initialize {shape[0]} additional rows after {offset} rows have already been initialized, "
-                         f"which would exceed expected total row count of new_row_vocab_size ({info.new_vocab_size}) + "
-                         f"num_row_oov_buckets ({info.num_oov_buckets}) = {info.new_vocab_size + info.num_oov_buckets}.")
-    return _remapped_rows(info, initializer, checkpoint, tensor_name, shape, offset)
-
-
-def _remapped_rows(info: VocabInfo, initializer: Callable, checkpoint: str, tensor_name: str, shape: list[int],
-                   offset: int) -> Any:
-    """Rows by the words from `offset` on, then those of other words."""
-    others = min(shape[0], max(0, offset + shape[0] - info.new_vocab_size))
-    count, columns = shape[0] - others, shape[1]
-    if not count:
-        return convert_to_tensor(initializer(shape, dtype=dtypes.float32))
-    places, present = remapping.generate_vocab_remapping(
-        info.new_vocab, info.old_vocab, new_vocab_offset=offset, num_new_vocab=count, old_vocab_size=info.old_vocab_size)
-    value = remapping.load_and_remap_matrix(
-        checkpoint, tensor_name, places, constant([], dtypes.int64),
-        _initial(initializer, count * columns - present * columns), num_rows=count, num_cols=columns)
-    return _joined(value, initializer, [others, columns], 0) if others else value
-
-
-def _remapped_columns(info: VocabInfo, initializer: Callable, checkpoint: str, tensor_name: str, shape: list[int],
-                      offset: int) -> Any:
-    """Rows in their places, columns by words, then those of other words."""
-    count, columns = shape[0], info.new_vocab_size
-    places, present = remapping.generate_vocab_remapping(info.new_vocab, info.old_vocab, new_vocab_offset=0,
-                                                         num_new_vocab=columns)
-    value = remapping.load_and_remap_matrix(
-        checkpoint, tensor_name, range_of(offset, offset + count, dtype=dtypes.int64), places,
-        _initial(initializer, count * columns - count * present), num_rows=count, num_cols=columns)
-    return _joined(value, initializer, [count, info.num_oov_buckets], 1) if info.num_oov_buckets else value
-
-
-def _initial(initializer: Callable, count: Any) -> Any:
-    return initializer(stack([count, 1]), dtype=dtypes.float32)
-
-
-def _joined(value: Any, initializer: Callable, shape: list[int], axis: int) -> Any:
-    return concat([value, initializer(shape, dtype=dtypes.float32)], axis)
+    height = shape[0] if part is None else part.full_shape[0]
+    if info.axis == 0:
+        initialize = load_and_remap_matrix_initializer(
+            checkpoint, tensor_name, info.new_vocab_size, shape[1], info.old_vocab_size, info.old_vocab, info.new_vocab,
+            num_row_oov_buckets=info.num_oov_buckets, initializer=info.backup_initializer)
+    else:
+        initialize = load_and_remap_matrix_initializer(
+            checkpoint, tensor_name, height, info.new_vocab_size, old_col_vocab_file=info.old_vocab,
+            new_col_vocab_file=info.new_vocab, num_col_oov_buckets=info.num_oov_buckets, initializer=info.backup_initializer)
+    return initialize(shape, partition_info=part)

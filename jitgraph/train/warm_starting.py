@@ -9,7 +9,7 @@ from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.train.checkpoint_values import _checkpoint_name, init_from_checkpoint
 from jitgraph.train.vocabularies import VocabInfo, remapped_value
 from jitgraph.variables.assignments import assign
-from jitgraph.variables.partitioners import PartitionedVariable
+from jitgraph.variables.partitioners import PartitionedVariable, PartitionInfo
 from jitgraph.variables.variable import Variable
 
 
@@ -85,5 +85,6 @@ def _start_remapped(variables: list, info: VocabInfo, checkpoint: str, tensor_na
                          "prev_vocab_path}.")
     for variable in variables:
         cut = variable._get_save_slice_info()
-        value = remapped_value(info, checkpoint, tensor_name, variable.shape.as_list(), cut.var_offset[0] if cut else 0)
+        part = cut and PartitionInfo(cut.full_shape, cut.var_offset)
+        value = remapped_value(info, checkpoint, tensor_name, variable.shape.as_list(), part)
         variable._initializer_op = getattr(assign(variable, value), "op", None)
