@@ -68,6 +68,11 @@ ALIASES: dict[str, str] = {
         RegisterKL=distributions.RegisterKL ReparameterizationType=distributions.ReparameterizationType
         StudentT=distributions.StudentT Uniform=distributions.Uniform
         kl_divergence=distributions.kl_divergence""",
+    "contrib.layers.feature_column": " ".join(f"{name}=contrib.layers.{name}" for name in """
+        bucketized_column create_feature_spec_for_parsing crossed_column embedding_column
+        make_place_holder_tensors_for_base_features one_hot_column real_valued_column scattered_embedding_column
+        shared_embedding_columns sparse_column_with_hash_bucket sparse_column_with_integerized_feature sparse_column_with_keys
+        sparse_column_with_vocabulary_file weighted_sparse_column""".split()),
     "contrib.slim": """
         GDN=contrib.layers.GDN bucketized_column=contrib.layers.bucketized_column
         check_feature_columns=contrib.layers.check_feature_columns
@@ -203,5 +208,6 @@ ALIASES: dict[str, str] = {
         to_number=string_to_number""",
 }
 
-SAME_NAMESPACES = {"app.flags": "flags", "contrib.slim.metrics": "contrib.metrics", "contrib.slim.layers": "contrib.layers"}
+SAME_NAMESPACES = {"app.flags": "flags", "contrib.slim.metrics": "contrib.metrics", "contrib.slim.layers": "contrib.layers",
+                   "contrib.slim.feature_column": "contrib.layers.feature_column"}
 """Namespaces that are another one."""

@@ -61,4 +61,17 @@ PACKAGES: dict[str, str] = {
         contrib.framework.convolutional_orthogonal_2d contrib.framework.convolutional_orthogonal_3d""",
     "contrib.framework.fused_nodes": "contrib.framework.fuse_op",
     "resources.record_inputs": "contrib.framework.RecordInput",
+    "contrib.layers.reversible": """
+        contrib.layers.RevBlock contrib.layers.rev_block contrib.slim.RevBlock contrib.slim.rev_block""",
+    "contrib.layers.scattered_embeddings": """
+        contrib.layers.scattered_embedding_column contrib.layers.SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
+        contrib.slim.scattered_embedding_column contrib.slim.SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
+        contrib.slim.scattered_embedding_lookup contrib.slim.scattered_embedding_lookup_sparse""",
+    "contrib.layers.old_sequences": """
+        contrib.layers.parse_feature_columns_from_sequence_examples
+        contrib.slim.parse_feature_columns_from_sequence_examples""",
+    "contrib.layers.target_columns": """
+        contrib.layers.regression_target contrib.layers.multi_class_target contrib.slim.regression_target
+        contrib.slim.multi_class_target contrib.slim.binary_svm_target contrib.slim.ProblemType
+        contrib.slim.get_default_binary_metrics_for_eval""",
 }

@@ -91,8 +91,6 @@ NOT_YET: dict[str, str] = {
     "saved_model.save": "write the graph and its signatures with tf.saved_model.simple_save or tf.saved_model.Builder",
     "saved_model.experimental.save": "write the graph and its signatures with tf.saved_model.simple_save or tf.saved_model.Builder",
     "saved_model.load_v2": "read the graph and its signatures with tf.saved_model.load(session, tags, folder)",
-    "contrib.layers.rev_block": "add the layers in turn; tf.contrib.layers.recompute_grad keeps no values for gradients",
-    "contrib.layers.RevBlock": "add the layers in turn; tf.contrib.layers.recompute_grad keeps no values for gradients",
     "contrib.learn.SVM": "write an Estimator with tf.contrib.learn.binary_svm_head and an optimizer of tf.train",
     "contrib.learn.io.extract_dask_*": "give the values of the table, as from its compute()",
     "contrib.learn.extract_dask_*": "give the values of the table, as from its compute()",

@@ -7,6 +7,7 @@ from jitgraph.app import logs
 from jitgraph.contrib.framework.variables import model_variable
 from jitgraph.contrib.layers.old_columns import OldColumn, of_rank, real_valued_column, transformed_by
 from jitgraph.contrib.layers.rearranging import inner_flatten
+from jitgraph.contrib.layers.scattered_embeddings import scattered_embedding_lookup_sparse
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.composite import SparseTensor
@@ -73,6 +74,11 @@ def _shared(given: Any, collections: Any, trainable: bool) -> Any:
 def _embedded(column: Any, given: Any, collections: Any, trainable: bool, rank: int) -> Any:
     ids = inner_flatten(given.input_tensor, rank)
     weights = None if given.weight_tensor is None else inner_flatten(given.weight_tensor, rank)
+    if given.hash_key:
+        vector = model_variable(name="weights", shape=[given.vocab_size], dtype=dtypes.float32, initializer=given.initializer,
+                                trainable=trainable and given.trainable, collections=collections)
+        return scattered_embedding_lookup_sparse(vector, ids, given.dimension, hash_key=given.hash_key, combiner=given.combiner,
+                                                 name="lookup")
     if given.shared_embedding_name is not None:
         vectors = _shared(given, collections, trainable)
     else:

@@ -41,6 +41,7 @@ class DeepLookup(NamedTuple):
     shared_embedding_name: str | None
     max_norm: Any
     trainable: bool
+    hash_key: int | None = None         # of scattered embeddings
 
 
 class OldColumn:
