@@ -50,7 +50,7 @@ ALIASES: dict[str, str] = {
                       make_placeholder_from_dtype_and_shape make_placeholder_from_tensor placeholder_name""",
        }.items()},
     "contrib.nn": "conv1d_transpose=nn.conv1d_transpose",
-    "contrib.eager": "TensorSpec=TensorSpec custom_gradient=custom_gradient make_template=make_template",
+    "contrib.eager": "TensorSpec GradientTape custom_gradient make_template py_func=py_function",
     "contrib.signal": """
         frame=signal.frame hamming_window=signal.hamming_window hann_window=signal.hann_window
         inverse_stft=signal.inverse_stft inverse_stft_window_fn=signal.inverse_stft_window_fn

@@ -74,4 +74,14 @@ PACKAGES: dict[str, str] = {
         contrib.layers.regression_target contrib.layers.multi_class_target contrib.slim.regression_target
         contrib.slim.multi_class_target contrib.slim.binary_svm_target contrib.slim.ProblemType
         contrib.slim.get_default_binary_metrics_for_eval""",
+    "contrib.eager.derivatives": """
+        contrib.eager.implicit_gradients contrib.eager.implicit_value_and_gradients contrib.eager.gradients_function
+        contrib.eager.value_and_gradients_function""",
+    "contrib.eager.machine": "contrib.eager.list_devices contrib.eager.num_gpus contrib.eager.get_optimizer_variables",
+    "contrib.eager.metrics": """
+        contrib.eager.metrics.Metric contrib.eager.metrics.Mean contrib.eager.metrics.Accuracy
+        contrib.eager.metrics.BinaryAccuracy contrib.eager.metrics.CategoricalAccuracy contrib.eager.metrics.SparseAccuracy""",
+    "functions.graph_function": "contrib.eager.defun contrib.eager.function",
+    "variables.resource_variables": "contrib.eager.Variable=ResourceVariable",
+    "train.object_checkpoint": "contrib.eager.Checkpoint",
 }
