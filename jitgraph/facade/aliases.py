@@ -49,6 +49,10 @@ ALIASES: dict[str, str] = {
            "util": """ControlOutputs get_consuming_ops get_generating_ops get_tensors make_list_of_op make_list_of_t
                       make_placeholder_from_dtype_and_shape make_placeholder_from_tensor placeholder_name""",
        }.items()},
+    "contrib.autograph": """
+        Feature=autograph.experimental.Feature do_not_convert=autograph.experimental.do_not_convert
+        set_loop_options=autograph.experimental.set_loop_options to_code=autograph.to_code to_graph=autograph.to_graph""",
+    "contrib.quantization": "dequantize quantized_concat",
     "contrib.nn": "conv1d_transpose=nn.conv1d_transpose",
     "contrib.eager": "TensorSpec GradientTape custom_gradient make_template py_func=py_function",
     "contrib.signal": """

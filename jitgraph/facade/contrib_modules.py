@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 CONTRIB_MODULES = {
+    "autograph": "",
+    "optimizer_v2": "adadelta,adagrad,adam,gradient_descent,momentum,optimizer_v2_symbols,rmsprop",
+    "quantization": "python:array_ops,math_ops,nn_ops",
+    "tfprof": "model_analyzer",
     "all_reduce": "python:all_reduce",
     "cluster_resolver": """
         python.training:cluster_resolver,gce_cluster_resolver,kubernetes_cluster_resolver,slurm_cluster_resolver
@@ -98,6 +102,7 @@ CONTRIB_MODULES = {
 """`tensorflow.contrib.PACKAGE`: its inner modules, `PACKAGES:MODULES`."""
 
 CONTRIB_PLACES = {
+    "contrib.tfprof.model_analyzer": "contrib.tfprof.model_analyzer",
     "contrib.framework.python.ops.audio_ops": "audio :jitgraph.ops.signal.audio :jitgraph.ops.signal.mfcc",
 } | {
     f"contrib.learn.python.learn.datasets{module}": f"contrib.learn.datasets{module}"

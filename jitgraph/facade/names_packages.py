@@ -84,4 +84,43 @@ PACKAGES: dict[str, str] = {
     "functions.graph_function": "contrib.eager.defun contrib.eager.function",
     "variables.resource_variables": "contrib.eager.Variable=ResourceVariable",
     "train.object_checkpoint": "contrib.eager.Checkpoint",
+    "contrib.optimizer_v2.optimizers": """
+        contrib.optimizer_v2.GradientDescentOptimizer contrib.optimizer_v2.MomentumOptimizer
+        contrib.optimizer_v2.AdagradOptimizer contrib.optimizer_v2.AdadeltaOptimizer contrib.optimizer_v2.AdamOptimizer""",
+    "contrib.tfprof.model_analyzer": """
+        contrib.tfprof.model_analyzer.print_model_analysis contrib.tfprof.model_analyzer.TRAINABLE_VARS_PARAMS_STAT_OPTIONS
+        contrib.tfprof.model_analyzer.FLOAT_OPS_OPTIONS contrib.tfprof.model_analyzer.PRINT_ALL_TIMING_MEMORY""",
+    "profiler.profiling": "contrib.tfprof.model_analyzer.Profiler",
+    "raw_ops": """
+        contrib.quantization.quantize_down_and_shrink_range=QuantizeDownAndShrinkRange
+        contrib.quantization.quantize_v2=QuantizeV2 contrib.quantization.quantized_add=QuantizedAdd
+        contrib.quantization.quantized_avg_pool=QuantizedAvgPool
+        contrib.quantization.quantized_batch_norm_with_global_normalization=QuantizedBatchNormWithGlobalNormalization
+        contrib.quantization.quantized_bias_add=QuantizedBiasAdd contrib.quantization.quantized_conv2d=QuantizedConv2D
+        contrib.quantization.quantized_conv2d_and_relu=QuantizedConv2DAndRelu
+        contrib.quantization.quantized_conv2d_and_relu_and_requantize=QuantizedConv2DAndReluAndRequantize
+        contrib.quantization.quantized_conv2d_and_requantize=QuantizedConv2DAndRequantize
+        contrib.quantization.quantized_conv2d_per_channel=QuantizedConv2DPerChannel
+        contrib.quantization.quantized_conv2d_with_bias=QuantizedConv2DWithBias
+        contrib.quantization.quantized_conv2d_with_bias_and_relu=QuantizedConv2DWithBiasAndRelu
+        contrib.quantization.quantized_conv2d_with_bias_and_relu_and_requantize=QuantizedConv2DWithBiasAndReluAndRequantize
+        contrib.quantization.quantized_conv2d_with_bias_and_requantize=QuantizedConv2DWithBiasAndRequantize
+        contrib.quantization.quantized_conv2d_with_bias_signed_sum_and_relu_and_requantize=QuantizedConv2DWithBiasSignedSumAndReluAndRequantize
+        contrib.quantization.quantized_conv2d_with_bias_sum_and_relu=QuantizedConv2DWithBiasSumAndRelu
+        contrib.quantization.quantized_conv2d_with_bias_sum_and_relu_and_requantize=QuantizedConv2DWithBiasSumAndReluAndRequantize
+        contrib.quantization.quantized_depthwise_conv2d=QuantizedDepthwiseConv2D
+        contrib.quantization.quantized_depthwise_conv2d_with_bias=QuantizedDepthwiseConv2DWithBias
+        contrib.quantization.quantized_depthwise_conv2d_with_bias_and_relu=QuantizedDepthwiseConv2DWithBiasAndRelu
+        contrib.quantization.quantized_depthwise_conv2d_with_bias_and_relu_and_requantize=QuantizedDepthwiseConv2DWithBiasAndReluAndRequantize
+        contrib.quantization.quantized_mat_mul=QuantizedMatMul
+        contrib.quantization.quantized_mat_mul_with_bias=QuantizedMatMulWithBias
+        contrib.quantization.quantized_mat_mul_with_bias_and_relu=QuantizedMatMulWithBiasAndRelu
+        contrib.quantization.quantized_mat_mul_with_bias_and_relu_and_requantize=QuantizedMatMulWithBiasAndReluAndRequantize
+        contrib.quantization.quantized_max_pool=QuantizedMaxPool contrib.quantization.quantized_mul=QuantizedMul
+        contrib.quantization.quantized_relu=QuantizedRelu contrib.quantization.quantized_relu6=QuantizedRelu6
+        contrib.quantization.quantized_relu_x=QuantizedReluX contrib.quantization.requantization_range=RequantizationRange
+        contrib.quantization.requantization_range_per_channel=RequantizationRangePerChannel
+        contrib.quantization.requantize=Requantize contrib.quantization.requantize_per_channel=RequantizePerChannel""",
+    "app.libraries": "contrib.util.loader.load_op_library",
+    "autograph.api": "contrib.autograph.AutoGraphError contrib.autograph.convert",
 }

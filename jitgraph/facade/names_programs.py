@@ -81,7 +81,8 @@ PROGRAMS: dict[str, str] = {
         distribute.experimental.ParameterServerStrategy""",
     "test.environment": "test.is_built_with_rocm test.create_local_cluster",
     "facade.behavior": """
-        enable_control_flow_v2 disable_control_flow_v2 control_flow_v2_enabled disable_tensor_equality""",
+        enable_control_flow_v2 disable_control_flow_v2 control_flow_v2_enabled disable_tensor_equality
+        enable_tensor_equality experimental.output_all_intermediates experimental.function_executor_type""",
     "functions.xla": """
         xla.experimental.compile=xla_compile xla.experimental.jit_scope contrib.compiler.xla.compile=xla_compile
         contrib.compiler.jit.experimental_jit_scope=jit_scope""",

@@ -10,7 +10,6 @@ from jitgraph.facade.names import namespaces, table
 _GRAPHS = "jitgraph is TensorFlow 1's graph language: write tf.Session() and feed_dict"
 _ONE_PROCESS = "a session of jitgraph runs in one process; use tf.Session(), and start several programs for several machines"
 _READ = "read the data with its own client in tf.data.Dataset.from_generator, or tf.gfile through fsspec"
-_QUANTIZED = "compute with floats between tf.dequantize and tf.quantize, or simulate with tf.fake_quant_with_min_max_args"
 _NO_TPU = "run on a CPU or an NVIDIA GPU: jitgraph has no TPU target"
 
 # a name that ends in * stands for all that begin so, one that ends in .* for a namespace and what is in it
@@ -18,7 +17,6 @@ INSTEAD: dict[str, str] = {
     "enable_eager_execution": "jitgraph runs graphs: build one and run it with tf.Session()",
     "enable_v2_behavior": _GRAPHS,
     "enable_v2_tensorshape": "write x.shape[0].value for the number behind a Dimension",
-    "enable_tensor_equality": "write tf.equal(a, b) for an element-by-element comparison; a == b compares identity",
     "wrap_function": "call the Python function to build its nodes in the graph",
     "keras.*": "use tf.nn with tf.get_variable",
     "lite.*": "save a graph with tf.train.write_graph or tf.saved_model and convert it with TensorFlow",
@@ -48,7 +46,9 @@ INSTEAD: dict[str, str] = {
     "contrib.eager.connect_to_remote_host": _ONE_PROCESS, "contrib.eager.set_server_def": _ONE_PROCESS,
     **{f"contrib.eager.{name}": "find where numbers stop being finite with tf.add_check_numerics_ops or tf.debugging.check_numerics"
        for name in ("inf_callback", "inf_nan_callback", "nan_callback", "seterr", "errstate")},
-    "contrib.autograph.*": "write tf.cond and tf.while_loop in the place of if and while over tensors",
+    "contrib.autograph.*": "use tf.autograph",
+    "contrib.autograph.set_element_type": "collect values in a tf.TensorArray: lists stay Python's",
+    "contrib.autograph.stack": "collect values in a tf.TensorArray: lists stay Python's; tf.stack joins tensors",
     "contrib.bigtable.*": _READ, "contrib.hadoop.*": _READ, "contrib.kafka.*": _READ, "contrib.kinesis.*": _READ,
     "contrib.ignite.*": _READ, "contrib.cloud.*": _READ,
     "contrib.checkpoint.*": "save variables with tf.train.Saver",
@@ -72,21 +72,21 @@ INSTEAD: dict[str, str] = {
     "contrib.linear_optimizer.SDCAOptimizer": "use tf.estimator.experimental.LinearSDCA, or tf.contrib.linear_optimizer.SdcaModel",
     "contrib.memory_stats.*": "see session.explain(...) for the memory of a run",
     "contrib.losses.metric_learning.cluster_loss": "it asks scikit-learn for scores of clusters; use triplet_semihard_loss",
-    "contrib.optimizer_v2.*": "use the optimizers of tf.train",
+    "contrib.optimizer_v2.OptimizerV2": "derive from tf.train.Optimizer",
     "contrib.proto.*": "parse the messages in Python and feed what they hold",
-    "contrib.quantization.*": _QUANTIZED,
     "contrib.remote_fused_graph.*": "there is no remote target; run the graph as it is",
     "contrib.rpc.*": "call other services in tf.py_func",
     "contrib.saved_model.*": "save with tf.saved_model.simple_save",
     "contrib.specs.*": "write the layers with tf.layers or tf.contrib.slim",
     "contrib.stat_summarizer.*": "see session.explain(...) for the times of a run",
-    "contrib.tfprof.*": "see session.explain(...) for the times of a run",
+    "contrib.tfprof.*": "use tf.profiler, and session.explain(...) for the times of a run",
     "contrib.summary.create_db_writer": "use tf.contrib.summary.create_file_writer: there is no database of events",
 }
 
 
 # Names that are to be here, and what to write until then.
 NOT_YET: dict[str, str] = {
+    "contrib.optimizer_v2.RMSPropOptimizer": "use tf.train.RMSPropOptimizer, whose mean of squares starts at 1",
     "contrib.bayesflow.*": "write the sampler with tf.while_loop over tf.contrib.distributions",
     "contrib.constrained_optimization.*": "add the constraints to the loss, with multipliers that an optimizer of its own raises",
     "contrib.decision_trees.*": "use tf.estimator.BoostedTreesClassifier or BoostedTreesRegressor",

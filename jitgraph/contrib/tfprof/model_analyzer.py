@@ -1,0 +1,22 @@
+"""``tf.contrib.tfprof.model_analyzer``: ``tf.profiler.profile`` by its older name, and options for it."""
+from __future__ import annotations
+
+from typing import Any
+
+from jitgraph.profiler.options import ProfileOptionBuilder
+from jitgraph.profiler.profiling import profile
+
+TRAINABLE_VARS_PARAMS_STAT_OPTIONS = ProfileOptionBuilder.trainable_variables_parameter()
+"""Options for the numbers of parameters of trainable variables."""
+
+FLOAT_OPS_OPTIONS = ProfileOptionBuilder.float_operation()
+"""Options for the arithmetic of each operation whose shapes are known."""
+
+PRINT_ALL_TIMING_MEMORY = {**ProfileOptionBuilder.time_and_memory(), "order_by": "name"}
+"""Options for the times and the memory of a run, by name."""
+
+
+def print_model_analysis(graph: Any, run_meta: Any = None, op_log: Any = None, tfprof_cmd: str = "scope",
+                         tfprof_options: Any = 0) -> Any:
+    """``tf.profiler.profile`` of a graph: prints what `tfprof_options` select, and gives a GraphNodeProto."""
+    return profile(graph, run_meta, op_log, tfprof_cmd, tfprof_options)
