@@ -3,11 +3,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from jitgraph.data import order_host, simple_host, thread_host
+from jitgraph.data import order_host, share_host, simple_host, thread_host
 from jitgraph.data.declaring import TESTS, dataset_op
+from jitgraph.data.example_host import ParsedExamples
 from jitgraph.data.file_host import FileCached
 from jitgraph.declare.op import op
-from jitgraph.graph import shape_rules
+from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph.dtypes import TypeSet
+
+_FEATURES = TypeSet(dtypes.float32, dtypes.int64, dtypes.string)
 
 
 @dataset_op("TakeDataset(input_dataset: variant, count: int64; ...)")
@@ -137,6 +141,22 @@ def ignore_errors_dataset(input_dataset):
     return order_host.Undisturbed(input_dataset)
 
 
+@dataset_op("ParseExampleDataset(input_dataset: variant, num_parallel_calls: int64, dense_defaults: [Tdense]; "
+            "sparse_keys: list(string) >= 0, dense_keys: list(string) >= 0, sparse_types: list(type) >= 0, "
+            "Tdense: list(type) >= 0, dense_shapes: list(shape) >= 0, ..., sloppy: bool = false)",
+            sparse_types=_FEATURES, Tdense=_FEATURES)
+def parse_example_dataset(input_dataset, num_parallel_calls, dense_defaults, sparse_keys, dense_keys, sparse_types, Tdense,
+                          dense_shapes):
+    """The features of batches of serialized Examples, by the order of their keys."""
+    attrs = {"sparse_types": sparse_types, "Tdense": Tdense, "dense_shapes": dense_shapes}
+    return ParsedExamples(input_dataset, list(map(_text, sparse_keys)), list(map(_text, dense_keys)),
+                          [np.asarray(one, dtype.as_numpy_dtype) for one, dtype in zip(dense_defaults, Tdense)], attrs)
+
+
+def _text(key):
+    return key.decode() if isinstance(key, bytes) else key
+
+
 # -- what changes how, not what: these hand the elements on -----------------------------------------------------------
 
 @dataset_op("OptimizeDataset(input_dataset: variant, optimizations: string; ..., optimization_configs: list(string) = [])")
@@ -189,3 +209,17 @@ def dataset_to_tf_record(input_dataset, filename, compression_type, state):
                     return
     finally:
         session.close()
+
+
+# -- shares of workers and replicas ------------------------------------------------------------------------------------
+
+@dataset_op("AutoShardDataset(input_dataset: variant, num_workers: int64, index: int64; ...)")
+def auto_shard_dataset(input_dataset, num_workers, index):
+    """A worker's share of the files that a dataset reads, or of its elements."""
+    return share_host.of_worker(input_dataset, num_workers, index)
+
+
+@dataset_op("RebatchDataset(input_dataset: variant, num_replicas: int64; ..., use_fallback: bool = true)")
+def rebatch_dataset(input_dataset, num_replicas):
+    """Batches, each cut into one for every replica."""
+    return share_host.Rebatched(input_dataset, num_replicas)

@@ -17,12 +17,14 @@ TESTS = "tests/data: elements, one after the other"
 SHAPED = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1"
 
 
-def dataset_op(signature: str, stateful: bool = False, output: str = "handle") -> Callable[[Callable], Any]:
+def dataset_op(signature: str, stateful: bool = False, output: str = "handle",
+               shape: Callable = shape_rules.scalar, **type_sets: Any) -> Callable[[Callable], Any]:
     """Declares an op that gives a dataset.
 
     The body takes the inputs (datasets as `Source`, scalars as Python values, other tensors as arrays of its own, the
     tensors that functions have captured left out) and gives a `Source`.  Attributes that are functions come as `Function`.
-    Types and shapes of the elements need no mention in the signature, where it ends in "...".
+    Types and shapes of the elements need no mention in the signature, where it ends in "...".  `shape`: a rule that checks the
+    inputs too; `type_sets`: what the attributes of the signature may be.
     """
     signature = signature.replace("...", SHAPED)
 
@@ -37,8 +39,8 @@ def dataset_op(signature: str, stateful: bool = False, output: str = "handle") -
 
         functools.update_wrapper(value, body)
         vars(value)["__signature__"] = inspect.Signature()      # attributes come by the node
-        return op(f"{signature} -> {output}: variant", shape=shape_rules.scalar, host=True, context=("op",), stateful=stateful,
-                  hands_on=True, tested_in=TESTS)(value)
+        return op(f"{signature} -> {output}: variant", shape=shape, host=True, context=("op",), stateful=stateful,
+                  hands_on=True, tested_in=TESTS, **type_sets)(value)
 
     return declare
 

@@ -5,17 +5,17 @@ from collections.abc import Callable
 from typing import Any
 
 from jitgraph import raw_ops as raw
-from jitgraph.data import structure
+from jitgraph.data import building, structure
 from jitgraph.data.dataset import Dataset
-from jitgraph.data.readers import TextLineDataset, TFRecordDataset
+from jitgraph.data.readers import TFRecordDataset
 from jitgraph.data.transformations import parallel_interleave, parse_example_dataset, shuffle_and_repeat
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant
-from jitgraph.ops.strings.decode import decode_csv
 
 _AUTOTUNE = -1
+_CSV_BUFFER = 4 * 1024 * 1024
 
 
 def make_batched_features_dataset(
@@ -65,27 +65,26 @@ def _repeated(dataset: Dataset, epochs: int | None, shuffle: bool, buffer_size: 
 class CsvDataset(Dataset):
     """The rows of CSV files, as tuples of scalars.
 
-    `record_defaults`: for each column a default, or a dtype for a column that has to be there; `header`: whether the first line
-    of each file is left out; `select_cols`: numbers of the columns to read.  Every row is one line.  A run raises
-    InvalidArgumentError for a row that does not suit.
+    `record_defaults`: for each column a default, or a dtype for a column that has to be there; `header`: whether the first row
+    of each file is left out; `select_cols`: numbers of the columns to read; `buffer_size`: nothing here.  Quoted fields may go
+    over several lines.  Raises ValueError for a default of more than one element.  A run raises InvalidArgumentError for a row
+    that does not suit, and goes on with the next.
     """
 
     def __init__(self, filenames: Any, record_defaults: Any, compression_type: Any = None, buffer_size: Any = None,
                  header: bool = False, field_delim: str = ",", use_quote_delim: bool = True, na_value: str = "",
                  select_cols: Any = None):
-        defaults = [default if isinstance(default, Tensor) or not _is_dtype(default) else constant([], dtype=default)
-                    for default in record_defaults]
-        defaults = [convert_to_tensor(default, name=f"record_defaults_{k}") for k, default in enumerate(defaults)]
-
-        def rows(name: Any) -> Dataset:
-            lines: Dataset = TextLineDataset(name, compression_type, buffer_size)
-            lines = lines.skip(1) if header else lines
-            return lines.map(lambda line: tuple(decode_csv(line, defaults, field_delim, use_quote_delim, na_value=na_value,
-                                                           select_cols=select_cols)))
-
-        names = Dataset.from_tensor_slices(raw.Reshape(convert_to_tensor(filenames, dtypes.string, "filenames"), [-1]))
-        made = names.flat_map(rows)
-        super().__init__(made._variant_tensor, tuple(structure.flatten(made.element_spec)), made._inputs, made._functions)
+        names = convert_to_tensor(filenames, dtypes.string, "filenames")
+        compression = building.optional(compression_type, "compression_type", "", dtypes.string)
+        defaults = [constant([], dtype=default) if not isinstance(default, Tensor) and _is_dtype(default)
+                    else convert_to_tensor(default) for default in record_defaults]
+        spec = tuple(structure.tensor_structure(default.dtype, []) for default in defaults)
+        super().__init__(raw.CSVDataset(
+            names, compression, building.optional(buffer_size, "buffer_size", _CSV_BUFFER),
+            convert_to_tensor(header, dtypes.bool_, "header"), convert_to_tensor(field_delim, dtypes.string, "field_delim"),
+            convert_to_tensor(use_quote_delim, dtypes.bool_, "use_quote_delim"),
+            building.optional(na_value, "na_value", "", dtypes.string), building.optional(select_cols, "select_cols", []),
+            defaults, output_shapes=[()] * len(defaults)), spec)
 
 
 def _is_dtype(value: Any) -> bool:

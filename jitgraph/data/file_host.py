@@ -79,6 +79,13 @@ def lines(path: str, compression: str) -> Iterator[bytes]:
             yield line.removesuffix(b"\r")
 
 
+def content(path: str, compression: str) -> bytes:
+    """All bytes of a file."""
+    with _reading(path), _whole(path, compression) as file:
+        found: bytes = file.read()
+        return found
+
+
 def records(path: str, compression: str) -> Iterator[bytes]:
     """The records of a TFRecord file."""
     return read_records(path, compression)

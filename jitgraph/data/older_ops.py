@@ -5,12 +5,13 @@ from jitgraph.declare.older import older_name
 from jitgraph.graph.registry import lookup
 
 for _name in """
-        BytesProducedStatsDataset ChooseFastestDataset DatasetCardinality DatasetToTFRecord DenseToSparseBatchDataset
-        DirectedInterleaveDataset GroupByWindowDataset IgnoreErrorsDataset IteratorGetDevice LMDBDataset
-        LatencyStatsDataset MapAndBatchDataset MapDataset MatchingFilesDataset MaxIntraOpParallelismDataset NonSerializableDataset
-        ParallelInterleaveDataset PrivateThreadPoolDataset RandomDataset ScanDataset SetStatsAggregatorDataset SleepDataset
-        SlidingWindowDataset SqlDataset StatsAggregatorHandle StatsAggregatorSummary TakeWhileDataset ThreadPoolDataset
-        ThreadPoolHandle UnbatchDataset UniqueDataset""".split():
+        AutoShardDataset BytesProducedStatsDataset ChooseFastestDataset CSVDataset DatasetCardinality DatasetToTFRecord
+        DenseToSparseBatchDataset DirectedInterleaveDataset GroupByWindowDataset IgnoreErrorsDataset IteratorGetDevice
+        LatencyStatsDataset LMDBDataset MapAndBatchDataset MapDataset MatchingFilesDataset MaxIntraOpParallelismDataset
+        NonSerializableDataset ParallelInterleaveDataset ParseExampleDataset PrivateThreadPoolDataset RandomDataset
+        RebatchDataset ScanDataset SetStatsAggregatorDataset SleepDataset SlidingWindowDataset SqlDataset
+        StatsAggregatorHandle StatsAggregatorSummary TakeWhileDataset ThreadPoolDataset ThreadPoolHandle UnbatchDataset
+        UniqueDataset""".split():
     older_name(f"Experimental{_name}", lookup(_name))
 
 # tf.data itself makes the nodes of this one by the older name

@@ -9,7 +9,11 @@ from jitgraph.data import file_host
 from jitgraph.data.declaring import dataset_op
 from jitgraph.data.order_host import Randoms
 from jitgraph.data.simple_host import Counting, One, Slices, SparseSlices
+from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph.dtypes import TypeSet
 from jitgraph.graph.errors import InvalidArgumentError
+
+_CSV = TypeSet(dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
 
 
 def _arrays(components):
@@ -118,3 +122,35 @@ def sql_dataset(driver_name, data_source_name, query, output_types):
 def lmdb_dataset(filenames):
     """A dataset of the pairs of LMDB databases."""
     return file_host.Databases(_names(filenames))
+
+
+def _one_default_at_most(c):
+    shape_rules.with_rank_at_most(c.shapes[0], 1)
+    for default in c.shapes[8:]:
+        if default is not None and len(default) > 1 or default and (default[0] or 0) > 1:
+            raise ValueError("Shape of a default must be a length-0 or length-1 vector, or a scalar.")
+    return ()
+
+
+@dataset_op("CSVDataset(filenames: string, compression_type: string, buffer_size: int64, header: bool, field_delim: string, "
+            "use_quote_delim: bool, na_value: string, select_cols: int64, record_defaults: [output_types]; "
+            "output_types: list(type) >= 1, output_shapes: list(shape) >= 1)", stateful=True,
+            shape=_one_default_at_most, output_types=_CSV)
+def csv_dataset(filenames, compression_type, buffer_size, header, field_delim, use_quote_delim, na_value, select_cols,
+                record_defaults, output_types):
+    """A dataset of the rows of CSV files."""
+    from jitgraph.data.csv_host import CsvRows, Form
+
+    columns = np.ravel(select_cols).tolist()
+    if compression_type not in (b"", b"GZIP", b"ZLIB"):
+        raise InvalidArgumentError(None, None, f"Unsupported compression_type: {compression_type.decode()}.")
+    if buffer_size <= 0:
+        raise InvalidArgumentError(None, None, "buffer_size should be positive")
+    if len(field_delim) != 1:
+        raise InvalidArgumentError(None, None, "field_delim should be only 1 char")
+    if any(b <= a for a, b in zip([-1, *columns], columns)):
+        raise InvalidArgumentError(None, None, "select_cols should be strictly increasing indices")
+    if columns and len(columns) != len(output_types):
+        raise InvalidArgumentError(None, None, "select_cols should match output size")
+    form = Form(field_delim, use_quote_delim, na_value, columns, _arrays(record_defaults), output_types)
+    return CsvRows(_names(filenames), compression_type.decode(), header, form)

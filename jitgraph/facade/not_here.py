@@ -10,6 +10,8 @@ from jitgraph.facade.names import namespaces, table
 _GRAPHS = "jitgraph is TensorFlow 1's graph language: write tf.Session() and feed_dict"
 _ONE_PROCESS = "a session of jitgraph runs in one process; use tf.Session(), and start several programs for several machines"
 _READ = "read the data with its own client in tf.data.Dataset.from_generator, or tf.gfile through fsspec"
+_NO_OPTIMISER = "it tests TensorFlow's optimiser of datasets, which is not here; leave it out"
+_DATASET_GRAPH = "save the graph that has the dataset, with tf.train.export_meta_graph"
 _NO_TPU = "run on a CPU or an NVIDIA GPU: jitgraph has no TPU target"
 
 # a name that ends in * stands for all that begin so, one that ends in .* for a namespace and what is in it
@@ -25,6 +27,16 @@ INSTEAD: dict[str, str] = {
         "TPU", "ConfigureDistributedTPU", "ConfigureTPUEmbedding", "EnqueueTPUEmbedding", "Infeed", "LoadTPUEmbedding", "Outfeed",
         "Prelinearize", "RecvTPUEmbedding", "RetrieveTPUEmbedding", "SendTPUEmbedding", "ShutdownDistributedTPU",
         "WorkerHeartbeat")},
+    "raw_ops.RandomCrop": "TensorFlow 1.15 refuses its nodes; use tf.random_crop",
+    "raw_ops.RefSelect": "choose by tf.case, whose branches may assign to variables",
+    "raw_ops.GetSessionHandleV2": "no op takes the handle that it gives; use tf.get_session_handle",
+    "raw_ops.StatefulRandomBinomial": "TensorFlow's draws the same numbers in each run; count uniform numbers below probabilities",
+    "raw_ops.CreateSummaryDbWriter": "use tf.contrib.summary.create_file_writer: there is no database of events",
+    "raw_ops.StatsAggregator*": "write what StatsAggregatorSummary gives with a tf.summary.FileWriter",
+    "raw_ops.AssertNextDataset": _NO_OPTIMISER, "raw_ops.ExperimentalAssertNextDataset": _NO_OPTIMISER,
+    "raw_ops.ChooseFastestBranchDataset": "use the faster of the pipelines: they give the same elements",
+    "raw_ops.SnapshotDataset": "keep elements in a file with Dataset.cache",
+    "raw_ops.DatasetToGraph": _DATASET_GRAPH, "raw_ops.DatasetFromGraph": _DATASET_GRAPH,
     "distribute.*": _ONE_PROCESS,
     "contrib.cluster_resolver.TPUClusterResolver": "there is no TPU target; write tf.train.ClusterSpec({...}) with the addresses",
     "profiler.*": "tf.profiler.profile shows name scopes; use tf.RunOptions.FULL_TRACE and RunMetadata for the rest",

@@ -24,8 +24,8 @@ def load_all() -> dict[str, OpDef]:
 
 
 # the rooms with modules that declare ops: all that are in the first, and those of the others that are named so
-ROOMS = ("ops", "contrib", "control", "data", "distribute", "estimator", "ragged", "resources", "summary", "tensor_arrays",
-         "variables")
+ROOMS = ("ops", "contrib", "control", "data", "distribute", "estimator", "functions", "ragged", "resources", "summary",
+         "tensor_arrays", "variables")
 ENDING = "_ops.py"
 
 

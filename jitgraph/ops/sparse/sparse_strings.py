@@ -57,6 +57,11 @@ def _serialize_sparse(sparse_indices, sparse_values, sparse_shape, out_type, op)
     return _table([_strings((sparse_indices, sparse_values, sparse_shape), out_type)])[0]
 
 
+def as_variants(indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> np.ndarray:
+    """A sparse tensor as it stands in the elements of datasets: three variants."""
+    return _table([_strings((indices, values, shape), dtypes.variant)])[0]
+
+
 @op("SerializeManySparse(sparse_indices: int64, sparse_values: T, sparse_shape: int64; out_type: type = string) -> "
     "serialized_sparse: out_type", out_type=_STRINGS, shape=lambda c: (None, 3), host=True, dynamic=True, context=("op",),
     samples=lambda rng, dtype: [[*example(rng, dtype)]])
