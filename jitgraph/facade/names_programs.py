@@ -89,5 +89,7 @@ PROGRAMS: dict[str, str] = {
     "ops.strings.strings": "user_ops.my_fact",
     "profiler.options": "profiler.ProfileOptionBuilder",
     "profiler.profiling": "profiler.profile profiler.Profiler",
-    "protobuf.messages": "profiler.GraphNodeProto profiler.OpLogProto",
+    "protobuf.messages": "profiler.AdviceProto profiler.GraphNodeProto profiler.MultiGraphNodeProto profiler.OpLogProto",
+    "profiler.advice": "profiler.advise",
+    "profiler.op_log": "profiler.write_op_log",
 }

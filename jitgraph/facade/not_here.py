@@ -39,7 +39,6 @@ INSTEAD: dict[str, str] = {
     "raw_ops.DatasetToGraph": _DATASET_GRAPH, "raw_ops.DatasetFromGraph": _DATASET_GRAPH,
     "distribute.*": _ONE_PROCESS,
     "contrib.cluster_resolver.TPUClusterResolver": "there is no TPU target; write tf.train.ClusterSpec({...}) with the addresses",
-    "profiler.*": "tf.profiler.profile shows name scopes; use tf.RunOptions.FULL_TRACE and RunMetadata for the rest",
     "experimental.*": _GRAPHS,
     "train.do_quantize_training_on_graphdef": "insert tf.fake_quant_with_min_max_vars where values are quantized",
     "layers.experimental.*": "layers make their variables in tf.variable_scope",

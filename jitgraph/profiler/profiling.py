@@ -103,13 +103,28 @@ def _find(root: _Node, name: str) -> _Node | None:
     return node
 
 
+def _times(run_meta: Any) -> list[tuple[str, int]]:
+    """(name of an operation, microseconds) of what a run did."""
+    return [(stats.node_name.partition(":")[0], stats.op_end_rel_micros)
+            for device in run_meta.step_stats.dev_stats for stats in device.node_stats]
+
+
+def times_of(graph: Any, run_meta: Any) -> dict[str, int]:
+    """{operation of the graph: microseconds that it took in a run}"""
+    known = {op.name for op in graph.get_operations()}
+    found: dict[str, int] = {}
+    for name, micros in _times(run_meta):
+        if name in known:
+            found[name] = found.get(name, 0) + micros
+    return found
+
+
 def _add_times(root: _Node, run_meta: Any) -> None:
-    for device in run_meta.step_stats.dev_stats:
-        for stats in device.node_stats:
-            node = _find(root, stats.node_name.partition(":")[0])
-            if node is not None:
-                node.own["exec_micros"] += stats.op_end_rel_micros
-                node.own["cpu_exec_micros"] += stats.op_end_rel_micros
+    for name, micros in _times(run_meta):
+        node = _find(root, name)
+        if node is not None:
+            node.own["exec_micros"] += micros
+            node.own["cpu_exec_micros"] += micros
 
 
 def _matches(name: str, expressions: Any) -> bool:
@@ -183,7 +198,8 @@ def _number(value: int) -> str:
     return str(value)
 
 
-def _time(value: int) -> str:
+def time_text(value: int) -> str:
+    """Microseconds as a report writes them."""
     for size, unit in ((10**6, "sec"), (10**3, "ms")):
         if value >= size:
             return f"{value / size:.2f}{unit}"
@@ -196,7 +212,7 @@ def _line(node: _Node, options: dict) -> str:
         key = _SELECTED.get(name)
         if key is None:
             continue
-        text, unit = (_time, "") if name.endswith("micros") else (_number, " params" if name == "params" else " flops")
+        text, unit = (time_text, "") if name.endswith("micros") else (_number, " params" if name == "params" else " flops")
         own = text(node.own[key]) if node.accounted else "--"
         parts.append(f"{own}/{text(node.total[key])}{unit}")
         if name == "params" and node.accounted and node.shape is not None:
@@ -314,9 +330,11 @@ class Profiler:
         """Raises InvalidArgumentError: see ``profile``."""
         return profile(self._graph, cmd="code", options=options)
 
-    def advise(self, options: dict) -> Any:
-        """Raises InvalidArgumentError: there is no advice here."""
-        raise InvalidArgumentError(None, None, "tf.profiler gives no advice here: read the report of profile_name_scope")
+    def advise(self, options: Any = None) -> Any:
+        """The AdviceProto of the last step: see ``tf.profiler.advise``."""
+        from jitgraph.profiler.advice import advise
+
+        return advise(self._graph, self._steps.get(max(self._steps, default=-1)), options)
 
     def serialize_to_string(self) -> bytes:
         """Raises InvalidArgumentError: a ProfileProto is not here."""

@@ -44,7 +44,18 @@ GraphNodeProto: name=1 string; run_count=21 int64; exec_micros=2 int64; accelera
     int64; total_parameters=8 int64; total_float_ops=14 int64; shapes=11 repeated TensorShapeProto; children=12 repeated
     GraphNodeProto; input_shapes=16 map<int32,TensorShapeProto>
 OpLogProto: log_entries=1 repeated OpLogEntry; id_to_string=2 map<int64,string>
-OpLogEntry: name=1 string; float_ops=2 int64; types=3 repeated string
+OpLogEntry: name=1 string; float_ops=2 int64; types=3 repeated string; code_def=4 CodeDef
+CodeDef: traces=1 repeated CodeDef.Trace
+CodeDef.Trace: file=1 string; file_id=6 int64; lineno=2 int32; function=3 string; function_id=7 int64; line=4 string; line_id=8
+    int64; func_start_line=5 int32
+AdviceProto: checkers=1 map<string,AdviceProto.Checker>
+AdviceProto.Checker: reports=2 repeated string
+MultiGraphNodeProto: name=1 string; exec_micros=2 int64; accelerator_exec_micros=12 int64; cpu_exec_micros=13 int64;
+    requested_bytes=3 int64; peak_bytes=16 int64; residual_bytes=17 int64; output_bytes=18 int64; parameters=4 int64; float_ops=5
+    int64; total_exec_micros=6 int64; total_accelerator_exec_micros=14 int64; total_cpu_exec_micros=15 int64;
+    total_requested_bytes=7 int64; total_peak_bytes=19 int64; total_residual_bytes=20 int64; total_output_bytes=21 int64;
+    total_parameters=8 int64; total_float_ops=9 int64; graph_nodes=10 repeated GraphNodeProto; children=11 repeated
+    MultiGraphNodeProto
 OpDeprecation: version=1 int32; explanation=2 string
 MetaGraphDef: meta_info_def=1 MetaGraphDef.MetaInfoDef; graph_def=2 GraphDef; saver_def=3 SaverDef; collection_def=4
     map<string,CollectionDef>; signature_def=5 map<string,SignatureDef>; asset_file_def=6 repeated AssetFileDef

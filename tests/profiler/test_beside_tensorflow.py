@@ -86,8 +86,44 @@ def test_another_view_is_refused(tf):
 
 def test_what_a_profiler_does_not_have_says_what_to_do(tf):
     profiler = tf.profiler.Profiler()
-    for refused in (profiler.profile_graph, profiler.profile_operations, profiler.profile_python, profiler.advise):
+    for refused in (profiler.profile_graph, profiler.profile_operations, profiler.profile_python):
         with pytest.raises(tf.errors.InvalidArgumentError, match="here|only"):
             refused({})
     with pytest.raises(tf.errors.InvalidArgumentError, match="keep the RunMetadata"):
         profiler.serialize_to_string()
+
+
+def test_the_log_of_operations_has_what_tensorflow_writes(tf, tmp_path):
+    x = tf.placeholder(tf.float32, [4, 8], name="x")
+    tf.matmul(x, tf.get_variable("w", [8, 16]), name="y")
+    own = tf.profiler.OpLogProto()
+    own.log_entries.add(name="x", types=["mine"])
+    tf.profiler.write_op_log(None, str(tmp_path), own, add_trace=False)
+    log = tf.profiler.OpLogProto.FromString((tmp_path / "tfprof_log").read_bytes())
+    found = {entry.name: (entry.float_ops, list(entry.types)) for entry in log.log_entries}
+    # the initial value of w is computed by a multiplication and a sum, TensorFlow 1.15.5 gives
+    assert found == {"x": (0, ["mine"]), "w/Initializer/random_uniform/mul": (128, []), "w/Initializer/random_uniform": (128, []),
+                     "w/Initializer/random_uniform/sub": (1, []), "y": (1024, []), "w": (0, ["_trainable_variables"])}
+    tf.profiler.write_op_log(tf.get_default_graph(), str(tmp_path))
+    log = tf.profiler.OpLogProto.FromString((tmp_path / "tfprof_log").read_bytes())
+    trace, = {entry.name: entry for entry in log.log_entries}["y"].code_def.traces[-1:]
+    assert log.id_to_string[trace.file_id] == __file__ and log.id_to_string[0] == "none"
+    assert log.id_to_string[trace.line_id].startswith("tf.matmul(x,")
+    with pytest.raises(tf.errors.NotFoundError):
+        tf.profiler.write_op_log(None, str(tmp_path / "none"))
+
+
+def test_advice_names_what_takes_the_most_time(tf, capsys):
+    x = tf.ones([300, 300])
+    y = tf.matmul(tf.random.normal([300, 300]), x, name="y")
+    metadata = tf.RunMetadata()
+    with tf.Session() as session:
+        session.run(y, options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=metadata)
+    advice = tf.profiler.advise(run_meta=metadata)
+    assert sorted(advice.checkers) == ["AcceleratorUtilizationChecker", "ExpensiveOperationChecker", "OperationChecker"]
+    types, nodes, lines = advice.checkers["ExpensiveOperationChecker"].reports
+    assert types.startswith("top 1 operation type: ") and "top 1 graph node: " in nodes and "test_beside_tensorflow.py:" in lines
+    assert f"ExpensiveOperationChecker:\n{types}\n" in capsys.readouterr().out
+    profiler = tf.profiler.Profiler()
+    assert not profiler.advise({"OperationChecker": {}}).checkers["OperationChecker"].reports
+    assert capsys.readouterr().out == "Parsing Inputs...\n\nOperationChecker:\n"      # as TensorFlow 1.15.5 prints it
