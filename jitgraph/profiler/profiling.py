@@ -330,7 +330,7 @@ class Profiler:
         """Raises InvalidArgumentError: see ``profile``."""
         return profile(self._graph, cmd="code", options=options)
 
-    def advise(self, options: Any = None) -> Any:
+    def advise(self, options: Any) -> Any:
         """The AdviceProto of the last step: see ``tf.profiler.advise``."""
         from jitgraph.profiler.advice import advise
 
