@@ -94,6 +94,11 @@ CONTRIB_MODULES = {
     "summary": "summary",
     "tensor_forest": "python:tensor_forest",
     "tensorboard": "",
+    "timeseries": """
+        python.timeseries:ar_model,estimators,feature_keys,head,input_pipeline,math_utils,model,model_utils,saved_model_utils
+        python.timeseries:state_management
+        python.timeseries.state_space_models:filtering_postprocessor,kalman_filter,level_trend,periodic,state_space_model
+        python.timeseries.state_space_models:structural_ensemble,varma""",
     "tpu": "python.tpu:bfloat16,tpu_config,tpu_estimator,tpu_optimizer",
     "text": "python.ops:gen_skip_gram_ops,skip_gram_ops",
     "training": "python.training:bucket_ops,device_setter,evaluation,hparam,resample,sampling_ops,training",
@@ -192,6 +197,22 @@ CONTRIB_PLACES = {
     "contrib.feature_column.python.feature_column.sequence_feature_column": """
         contrib.feature_column :jitgraph.contrib.feature_column.sequence_inputs""",
     "contrib.tensor_forest.python.tensor_forest": "contrib.tensor_forest.tensor_forest",
+    **{f"contrib.timeseries.python.timeseries{module}": " ".join(
+        f":jitgraph.contrib.timeseries.{place}" for place in places.split()) for module, places in {
+            "": "autoregressive window_networks feature_keys heads readers windows regressors",
+            ".ar_model": "autoregressive window_networks", ".estimators": "regressors", ".feature_keys": "feature_keys",
+            ".head": "heads", ".input_pipeline": "readers windows continued_times",
+            ".math_utils": "densities covariances matrix_powers state_tables input_statistics",
+            ".model": "models sequential_models", ".model_utils": "parameters continued_times",
+            ".saved_model_utils": "saved_model_utils", ".state_management": "state_managers",
+            ".state_space_models.filtering_postprocessor": "state_space.anomalies",
+            ".state_space_models.kalman_filter": "state_space.kalman_filter",
+            ".state_space_models.level_trend": "state_space.level_trend",
+            ".state_space_models.periodic": "state_space.periodic",
+            ".state_space_models.state_space_model": """
+                state_space.state_space_model state_space.ensembles state_space.configuration""",
+            ".state_space_models.structural_ensemble": "state_space.structural", ".state_space_models.varma": "state_space.varma",
+        }.items()},
     "contrib.learn.python.learn.estimators": "contrib.learn",
     "contrib.learn.python.learn.preprocessing": "contrib.learn.preprocessing",
     "contrib.learn.python.learn.estimators.run_config": "contrib.learn :jitgraph.contrib.learn.configured",

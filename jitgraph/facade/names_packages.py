@@ -123,4 +123,16 @@ PACKAGES: dict[str, str] = {
         contrib.quantization.requantize=Requantize contrib.quantization.requantize_per_channel=RequantizePerChannel""",
     "app.libraries": "contrib.util.loader.load_op_library",
     "autograph.api": "contrib.autograph.AutoGraphError contrib.autograph.convert",
+    "contrib.timeseries.feature_keys": "contrib.timeseries.TrainEvalFeatures contrib.timeseries.FilteringResults",
+    "contrib.timeseries.readers": "contrib.timeseries.NumpyReader contrib.timeseries.CSVReader",
+    "contrib.timeseries.windows": """
+        contrib.timeseries.RandomWindowInputFn contrib.timeseries.WholeDatasetInputFn
+        contrib.timeseries.predict_continuation_input_fn""",
+    "contrib.timeseries.autoregressive": "contrib.timeseries.ARModel",
+    "contrib.timeseries.heads": "contrib.timeseries.OneShotPredictionHead",
+    "contrib.timeseries.regressors": """
+        contrib.timeseries.ARRegressor contrib.timeseries.StructuralEnsembleRegressor contrib.timeseries.TimeSeriesRegressor""",
+    "contrib.timeseries.saved_model_utils": """
+        contrib.timeseries.saved_model_utils.cold_start_filter contrib.timeseries.saved_model_utils.filter_continuation
+        contrib.timeseries.saved_model_utils.predict_continuation""",
 }

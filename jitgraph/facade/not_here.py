@@ -108,7 +108,6 @@ NOT_YET: dict[str, str] = {
     "contrib.reduce_slice_ops.*": "use tf.segment_sum and its like, or differences of tf.cumsum",
     "contrib.session_bundle.*": "write and read SavedModels by tf.saved_model",
     "contrib.testing.*": "read event files with tf.train.summary_iterator",
-    "contrib.timeseries.*": "write an Estimator with tf.contrib.rnn on windows of tf.data",
     "saved_model.save": "write the graph and its signatures with tf.saved_model.simple_save or tf.saved_model.Builder",
     "saved_model.experimental.save": "write the graph and its signatures with tf.saved_model.simple_save or tf.saved_model.Builder",
     "saved_model.load_v2": "read the graph and its signatures with tf.saved_model.load(session, tags, folder)",
