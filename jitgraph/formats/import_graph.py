@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.formats import node_def
+from jitgraph.formats.flows import flows_are_values
 from jitgraph.formats.functions import FunctionLibrary
 from jitgraph.formats.node_def import Endpoint, Node
 from jitgraph.graph import build, shapes
@@ -56,8 +57,9 @@ def import_graph_def(graph_def: Any, input_map: Any = None, return_elements: Any
         try:
             _check_versions(graph_def.versions)
             producer_ops = {} if producer_op_list is None else {op.name: op for op in producer_op_list.op}
-            library = FunctionLibrary(graph, graph_def.library, partial(_fill, producer_ops=producer_ops))
-            importer = _Importer(graph, graph_def.node, tensors, scope, producer_ops, library)
+            find = lookup if flows_are_values(graph_def) else _of_files
+            library = FunctionLibrary(graph, graph_def.library, partial(_fill, producer_ops=producer_ops, find=find))
+            importer = _Importer(graph, graph_def.node, tensors, scope, producer_ops, library, find)
             importer.run()
             importer.check_input_map()
             return None if wanted is None else [importer.element(text) for text in wanted]
@@ -119,10 +121,15 @@ def _take_back(graph: Any, count: int, in_use: dict[str, int], functions: dict[s
     graph.mutations += 1
 
 
+def _of_files(op_type: str) -> Any:
+    """The declaration of an op as files of TensorFlow mean it."""
+    return lookup_in_place(op_type) or lookup(op_type)
+
+
 def _fill(function: Any, nodes: list[Any], arguments: dict[str, Tensor], library: FunctionLibrary,
-          producer_ops: dict[str, Any]) -> Callable:
+          producer_ops: dict[str, Any], find: Callable) -> Callable:
     """Adds the nodes of a function's body to its graph; see ``FunctionLibrary``."""
-    importer = _Importer(function, nodes, arguments, "", producer_ops, library)
+    importer = _Importer(function, nodes, arguments, "", producer_ops, library, find)
     importer.run()
     return importer.element
 
@@ -131,8 +138,9 @@ class _Importer:
     """One import: the nodes of the file, what has been made of them, and what is still to be connected."""
 
     def __init__(self, graph: Any, definitions: Any, input_map: dict[str, Tensor], scope: str,
-                 producer_ops: dict[str, Any], library: FunctionLibrary):
+                 producer_ops: dict[str, Any], library: FunctionLibrary, find: Callable):
         self._graph = graph
+        self._find = find           # the declaration of an op type
         self._scope = scope
         self._map: dict[Endpoint | str, Tensor] = {}
         for key, tensor in input_map.items():
@@ -208,7 +216,7 @@ class _Importer:
         opdef = self._functions.opdef(node.type)
         if opdef is None:
             try:
-                opdef = lookup_in_place(node.type) or lookup(node.type)
+                opdef = self._find(node.type)
             except NotFoundError as error:
                 raise NotFoundError(None, None, f"{error.message} (node '{node.name}' of the GraphDef)") from None
         try:
