@@ -116,7 +116,8 @@ def _found_shape(c: Any) -> Any:
     return tuple(keys) + tuple(default)
 
 
-@_both("LookupTableFindV?(table_handle: H?, keys: Tin, default_value: Tout) -> values: Tout", _found_shape, asks=True)
+@_both("LookupTableFindV?(table_handle: H?, keys: Tin, default_value: Tout) -> values: Tout", _found_shape, asks=True,
+       grad=NOT_DIFFERENTIABLE)
 def lookup_table_find(table_handle, keys, default_value):
     """The value of each key, the default for those that are not in the table."""
     return table_handle[()].find(keys, default_value)

@@ -170,3 +170,10 @@ def test_a_lookup_feeds_an_embedding(tf, filled):
     words = tf.placeholder(tf.string, [None])
     rows = tf.gather(tf.constant(np.eye(3, dtype=np.float32)), table.lookup(words))
     assert filled(tf.reduce_sum(rows, 0), {words: ["b", "x", "b"]}).tolist() == [0, 2, 1]
+
+
+def test_nothing_flows_back_through_a_table(tf):
+    default = tf.constant(2.0)
+    table = tf.contrib.lookup.MutableDenseHashTable(tf.int64, tf.float32, default, empty_key=-1, deleted_key=-2)
+    found = table.lookup(tf.constant([5], tf.int64))
+    assert tf.gradients(found * 3.0, [default]) == [None]

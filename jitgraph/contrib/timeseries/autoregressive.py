@@ -184,10 +184,10 @@ class ARModel(TimeSeriesModel):
         exogenous_regressors = cast(exogenous_regressors, dtype=self.dtype)
         known, predicted, size = self.input_window_size, self.output_window_size, self.window_size
         if not times.shape.is_compatible_with([None, size]):
-            raise ValueError(f"ARModel with input_window_size={known} and output_window_size={predicted} expects feature '{_TIMES}' "
-                             f"to have shape (batch_size, {size}) (for any batch_size), but got shape {times.shape}. If you are "
-                             f"using RandomWindowInputFn, set window_size={size} or adjust the input_window_size and "
-                             "output_window_size arguments to ARModel.")
+            raise ValueError(
+                f"ARModel with input_window_size={known} and output_window_size={predicted} expects feature '{_TIMES}' to have "
+                f"shape (batch_size, {size}) (for any batch_size), but got shape {times.shape}. If you are using "
+                f"RandomWindowInputFn, set window_size={size} or adjust the input_window_size and output_window_size arguments to ARModel.")
         values = self._scale_data(original)
         found = self.prediction_ops(times, values[:, :known, :] if known > 0 else None, exogenous_regressors)
         targets = slice_of(values, [0, known, 0], [-1, -1, -1])
@@ -247,8 +247,8 @@ class ARModel(TimeSeriesModel):
         state = self._end_state(state, times, values, regressors)
         loss = reduce_mean(losses.stack(), axis=0)
         mean, covariance = (reshape(transpose(one.stack(), [1, 0, 2, 3]), shape) for one in (means, covariances))
-        return ModelOutputs(loss=loss, end_state=state, predictions={"mean": mean, "covariance": covariance, "observed": values[:, -size:]},
-                            prediction_times=times[:, -size:])
+        found = {"mean": mean, "covariance": covariance, "observed": values[:, -size:]}
+        return ModelOutputs(loss=loss, end_state=state, predictions=found, prediction_times=times[:, -size:])
 
     def _end_state(self, state: tuple, times: Any, values: Any, regressors: Any) -> tuple:
         """The last window that the state and what came after it hold."""

@@ -13,7 +13,14 @@ from jitgraph.ops.arrays.gather import gather
 from jitgraph.ops.arrays.identity import identity
 from jitgraph.ops.arrays.join import concat
 from jitgraph.ops.arrays.layout import transpose
-from jitgraph.ops.arrays.matrix_parts import diag, matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag, matrix_transpose
+from jitgraph.ops.arrays.matrix_parts import (
+    diag,
+    matrix_band_part,
+    matrix_diag,
+    matrix_diag_part,
+    matrix_set_diag,
+    matrix_transpose,
+)
 from jitgraph.ops.arrays.pad import pad
 from jitgraph.ops.arrays.sequences import range as range_of
 from jitgraph.ops.arrays.shape import rank, reshape

@@ -80,7 +80,8 @@ class ARRegressor(TimeSeriesRegressor):
             model = ARModel(loss=loss, **common)
         else:
             if loss != ARModel.NORMAL_LIKELIHOOD_LOSS:
-                raise ValueError("AnomalyMixtureARModel only supports ar_model.ARModel.NORMAL_LIKELIHOOD_LOSS for its loss argument.")
+                raise ValueError("AnomalyMixtureARModel only supports ar_model.ARModel.NORMAL_LIKELIHOOD_LOSS for its loss "
+                                 "argument.")
             model = AnomalyMixtureARModel(anomaly_prior_probability=anomaly_prior_probability,
                                           anomaly_distribution=anomaly_distribution, **common)  # type: ignore[arg-type]
         super().__init__(model=model, state_manager=FilteringOnlyStateManager(), optimizer=optimizer or AdagradOptimizer(0.1),

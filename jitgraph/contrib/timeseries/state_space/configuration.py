@@ -60,3 +60,6 @@ class StateSpaceModelConfiguration(_Options):
             trainable_start_state, exogenous_noise_increases, exogenous_noise_decreases, exogenous_feature_columns or [],
             exogenous_update_condition, filtering_maximum_posterior_variance_ratio, filtering_minimum_posterior_variance,
             transition_covariance_initial_log_scale_bias, static_unrolling_window_size_threshold)
+
+
+DEFAULT = StateSpaceModelConfiguration()

@@ -45,7 +45,8 @@ class KalmanFilter:
         symmetric = 0.5 * (predicted_observation_covariance + matrix_transpose(predicted_observation_covariance))
         symmetric = verify_tensor_all_finite(symmetric, f"Predicted observation covariance was not finite. {_ADVICE}")
         least = reduce_min(matrix_diag_part(symmetric))
-        not_negative = Assert(least >= 0.0, [f"The predicted observation covariance has a negative diagonal entry. {_ADVICE}", least])
+        message = f"The predicted observation covariance has a negative diagonal entry. {_ADVICE}"
+        not_negative = Assert(least >= 0.0, [message, least])
         with control_dependencies([not_negative]):
             factor = cholesky(symmetric)
         log_probability = mvn_tril_log_prob(loc=predicted_observation, scale_tril=factor, x=observation)

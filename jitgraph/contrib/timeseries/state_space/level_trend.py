@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph.contrib.timeseries.state_space.configuration import StateSpaceModelConfiguration
+from jitgraph.contrib.timeseries.state_space.configuration import DEFAULT
 from jitgraph.contrib.timeseries.state_space.state_space_model import StateSpaceModel
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import public_convert_to_tensor as convert_to_tensor
@@ -24,7 +24,7 @@ from jitgraph.variables.variable_scopes import get_variable, variable_scope
 class AdderStateSpaceModel(StateSpaceModel):
     """(level, slope) becomes (level + slope, slope); the level is observed.  `use_level_noise`: whether it has noise of its own."""
 
-    def __init__(self, use_level_noise: bool = True, configuration: Any = StateSpaceModelConfiguration()):
+    def __init__(self, use_level_noise: bool = True, configuration: Any = DEFAULT):
         self.use_level_noise = use_level_noise
         super().__init__(configuration=configuration)
 

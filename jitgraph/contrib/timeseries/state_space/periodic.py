@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from jitgraph.contrib.timeseries.state_space.configuration import StateSpaceModelConfiguration
+from jitgraph.contrib.timeseries.state_space.configuration import DEFAULT
 from jitgraph.contrib.timeseries.state_space.state_space_model import StateSpaceModel
 from jitgraph.control.conditionals import cond
 from jitgraph.graph import dtypes
@@ -38,7 +38,7 @@ class CycleStateSpaceModel(StateSpaceModel):
     Noise comes into one transition of the cycle.
     """
 
-    def __init__(self, periodicity: Any, configuration: Any = StateSpaceModelConfiguration()):
+    def __init__(self, periodicity: Any, configuration: Any = DEFAULT):
         self._periodicity = periodicity
         super().__init__(configuration=configuration)
 
@@ -94,7 +94,7 @@ class ResolutionCycleModel(CycleStateSpaceModel):
     """
 
     def __init__(self, num_latent_values: int, periodicity: Any, near_integer_threshold: float = 1e-8,
-                 configuration: Any = StateSpaceModelConfiguration()):
+                 configuration: Any = DEFAULT):
         if num_latent_values % 2 != 1:
             raise ValueError("Only odd numbers of latent values are supported.")
         self._num_latent_values = num_latent_values

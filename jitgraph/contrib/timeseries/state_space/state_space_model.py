@@ -108,7 +108,8 @@ class StateSpaceModel(SequentialTimeSeriesModel):
         with control_dependencies([imputed]):
             model = self.get_broadcasted_observation_model(current_times)
             predicted, predicted_covariance = self._kalman_filter.observed_from_state(
-                state_mean=mean, state_var=covariance, observation_model=model, observation_noise=self._observation_noise_covariance)
+                state_mean=mean, state_var=covariance, observation_model=model,
+                observation_noise=self._observation_noise_covariance)
         size = self.num_features
         predicted.set_shape(current_times.shape.concatenate((size,)))
         predicted_covariance.set_shape(current_times.shape.concatenate((size, size)))

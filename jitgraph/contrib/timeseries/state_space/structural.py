@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jitgraph.contrib.timeseries.state_space.configuration import StateSpaceModelConfiguration
+from jitgraph.contrib.timeseries.state_space.configuration import DEFAULT
 from jitgraph.contrib.timeseries.state_space.ensembles import StateSpaceCorrelatedFeaturesEnsemble, StateSpaceIndependentEnsemble
 from jitgraph.contrib.timeseries.state_space.level_trend import AdderStateSpaceModel
 from jitgraph.contrib.timeseries.state_space.periodic import CycleStateSpaceModel, ResolutionCycleModel
@@ -39,7 +39,7 @@ class StructuralEnsemble(StateSpaceIndependentEnsemble):
     """
 
     def __init__(self, periodicities: Any, moving_average_order: int, autoregressive_order: int, use_level_noise: bool = True,
-                 configuration: Any = StateSpaceModelConfiguration()):
+                 configuration: Any = DEFAULT):
         cycles = [_cycle(periodicity) for periodicity in nest.flatten(periodicities)]
         super().__init__(_members(cycles, moving_average_order, autoregressive_order, configuration), configuration)
 
@@ -55,7 +55,7 @@ class MultiResolutionStructuralEnsemble(StateSpaceIndependentEnsemble):
     """
 
     def __init__(self, cycle_num_latent_values: Any, moving_average_order: int, autoregressive_order: int, periodicities: Any,
-                 use_level_noise: bool = True, configuration: Any = StateSpaceModelConfiguration()):
+                 use_level_noise: bool = True, configuration: Any = DEFAULT):
         periods = nest.flatten([] if periodicities is None else periodicities)
         numbers = nest.flatten(cycle_num_latent_values)
         if len(periods) != len(numbers):

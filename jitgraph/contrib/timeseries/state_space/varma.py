@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph.contrib.timeseries.covariances import variable_covariance_matrix
-from jitgraph.contrib.timeseries.state_space.configuration import StateSpaceModelConfiguration
+from jitgraph.contrib.timeseries.state_space.configuration import DEFAULT
 from jitgraph.contrib.timeseries.state_space.state_space_model import StateSpaceModel
 from jitgraph.graph.convert import public_convert_to_tensor as convert_to_tensor
 from jitgraph.ops.arrays.join import concat
@@ -27,7 +27,7 @@ class VARMA(StateSpaceModel):
     with it the last where the moving average is not shorter than the regression.
     """
 
-    def __init__(self, autoregressive_order: int, moving_average_order: int, configuration: Any = StateSpaceModelConfiguration()):
+    def __init__(self, autoregressive_order: int, moving_average_order: int, configuration: Any = DEFAULT):
         self.ar_order, self.ma_order = autoregressive_order, moving_average_order
         self.state_num_blocks = max(autoregressive_order, moving_average_order + 1)
         super().__init__(configuration=configuration)
