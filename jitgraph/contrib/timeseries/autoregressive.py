@@ -187,7 +187,8 @@ class ARModel(TimeSeriesModel):
             raise ValueError(
                 f"ARModel with input_window_size={known} and output_window_size={predicted} expects feature '{_TIMES}' to have "
                 f"shape (batch_size, {size}) (for any batch_size), but got shape {times.shape}. If you are using "
-                f"RandomWindowInputFn, set window_size={size} or adjust the input_window_size and output_window_size arguments to ARModel.")
+                f"RandomWindowInputFn, set window_size={size} or adjust the input_window_size and "
+                "output_window_size arguments to ARModel.")
         values = self._scale_data(original)
         found = self.prediction_ops(times, values[:, :known, :] if known > 0 else None, exogenous_regressors)
         targets = slice_of(values, [0, known, 0], [-1, -1, -1])
