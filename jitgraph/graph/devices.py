@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -184,22 +185,26 @@ class DeviceStack:
             active.append(entry)
         return active
 
+    def _names(self, op: Any, name: str) -> Iterator[str]:
+        """The device of `op`, which is `name` so far, after each of the scopes."""
+        for entry in self._active():
+            name = _as_stated(entry(op)) if callable(entry) else merged(entry, name)
+            yield name
+
     def assign(self, op: Any) -> None:
         """Sets the device of a new operation."""
         if self._fixed is not None:
             if self._fixed:
                 op._device = self._fixed
             return
-        for entry in self._active():
-            op._device = _as_stated(entry(op)) if callable(entry) else merged(entry, op._device)
+        for name in self._names(op, op._device):
+            op._device = name
 
     def tell(self, probe: Any) -> None:
         """Tells the present device, if there is one, to something that takes the place of an operation."""
         named = self._fixed
         if named is None:
-            named = ""
-            for entry in self._active():
-                named = _as_stated(entry(probe)) if callable(entry) else merged(entry, named)
+            *_, named = self._names(probe, "")
         if not named:
             return
         if hasattr(probe, "_set_device_from_string"):
