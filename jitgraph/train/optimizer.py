@@ -70,6 +70,10 @@ class Optimizer:
         """
         pairs = self.compute_gradients(loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops,
                                        grad_loss)
+        return self._step_towards(loss, pairs, global_step, name)
+
+    def _step_towards(self, loss: Any, pairs: list, global_step: Any, name: str | None) -> Any:
+        """The operation that applies the gradients of `loss`.  Raises ValueError if there are none."""
         if not any(grad is not None for grad, _ in pairs):
             raise ValueError("No gradients provided for any variable, check your graph for ops that do not support "
                              f"gradients, between variables {[str(v) for _, v in pairs]} and loss {loss}.")
@@ -82,6 +86,11 @@ class Optimizer:
 
         Raises TypeError for variables that are none, ValueError if there are no variables or for bad arguments.
         """
+        return self._gradients(loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss)
+
+    def _gradients(self, loss: Any, var_list: Any, gate_gradients: int, aggregation_method: Any, colocate_gradients_with_ops: bool,
+                   grad_loss: Any, stop_gradients: Any = None) -> list:
+        """What ``compute_gradients`` gives; `stop_gradients`: tensors not to differentiate through."""
         from jitgraph.autodiff.gradients import gradients
 
         if callable(loss):
@@ -96,7 +105,7 @@ class Optimizer:
         targets = [_target(v) for v in variables]
         grads = gradients(loss, targets, grad_ys=grad_loss, aggregation_method=aggregation_method,
                           gate_gradients=gate_gradients == Optimizer.GATE_OP,
-                          colocate_gradients_with_ops=colocate_gradients_with_ops)
+                          colocate_gradients_with_ops=colocate_gradients_with_ops, stop_gradients=stop_gradients)
         if gate_gradients == Optimizer.GATE_GRAPH:
             grads = tuple_(grads)
         self._assert_valid_dtypes([v for g, v in zip(grads, variables)
