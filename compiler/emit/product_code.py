@@ -26,7 +26,7 @@ STRETCH = 8             # rows that are copied to all panels before the next: me
 PANEL_BYTES = 1 << 18   # of the panels of a strip, which lie on the stack and stay in the second-level cache
 NARROWEST = 2 * BLOCK   # columns of a strip
 TURNED_ROWS = 112       # rows of a block whose result is turned: enough to pay for its panels
-FAR = 256               # rows of a transposed L that lie a multiple of this apart fall on one set of the cache: they are copied
+FAR, APART = 256, 1024  # rows of L, transposed or not, that lie a multiple of this apart fall on one set of the cache: copied
 SPREAD = DEPTH + 16     # between the copied rows of L: not a power of two, which would fall on one set of the cache
 
 
@@ -127,12 +127,13 @@ class _Writer:
         b, leading, form = self.b, self.size["left_leading"], self.form
         along = self.size["left_along"].is_equal(1)
         here = at + select(b, along, row * leading + k0, k0 * leading + row)
-        far = leading - leading // FAR * FAR
-        copied = b.or_(along, b.or_(rows.is_below(form.tall), far.is_equal(0)))
+        far = leading - leading // select(b, along, APART, FAR) * select(b, along, APART, FAR)
+        copied = b.or_(rows.is_below(form.tall), far.is_equal(0))
         with b.if_then(copied):
             self._block("copy", self.left, here, leading, tall, 0, select(b, along, SPREAD, form.tall),
                         select(b, along, rows, terms), select(b, along, terms, rows))
-        return (b.select(copied, tall, self.left), select(b, copied, 0, here), select(b, along, SPREAD, 1),
+        return (b.select(copied, tall, self.left), select(b, copied, 0, here),
+                select(b, along, select(b, copied, SPREAD, leading), 1),
                 select(b, along, 1, select(b, copied, form.tall, leading)))
 
     def _tile(self, dense: tuple[ir.Value, Word, Word, Word], panel: ir.Value, c: Word, terms: Word, target: ir.Value,

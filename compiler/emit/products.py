@@ -24,7 +24,9 @@ from .vectors import lane_count
 FEW = 64                # rows up to which the other factor is better not turned
 LEAST = 32              # columns and terms of a sum from which tiles are worth while
 BLOCKS, ROWS = 32, 128  # rows are cut into about so many blocks, of at least so many
-TILE_ROWS = 8           # that blocks are a multiple of
+TILE_ROWS = 8           # of a tile, and that blocks are a multiple of
+TALLER = (10, 14)       # rows of a tile where there are registers for them, and less of the last tile is wasted so
+STEP = 0.7              # what a tile costs beside its rows, in rows
 ITEMS = 8               # fewer than this: strips are made narrower
 
 
@@ -46,11 +48,12 @@ def emit(node: Node) -> Kernel:
     turned = right[-1] and not isinstance(rows, sizes.Size) and rows <= FEW
     if turned:
         left, right, rows, columns = right, left, columns, rows
-    strip, block = (NARROWEST, _even(rows)) if turned else _cut(rows, columns, batch, widest(text.code))
+    tall = _tall(rows)
+    strip, block = (NARROWEST, _even(rows)) if turned else _cut(rows, columns, batch, widest(text.code), tall)
     strips, blocks = (columns + strip - 1) // strip, (rows + block - 1) // block
     text.sizes = [*left[1:], *right[1:], int(turned), terms, rows, columns, strips, blocks, block, strip]
     assert len(text.sizes) == len(SIZES)
-    form = Product(text.code, lane_count(text.code), 8 if cpu_features.vector_registers() >= 32 else 4)
+    form = Product(text.code, lane_count(text.code), TILE_ROWS if turned and tall > TILE_ROWS else tall)
     text.line(1, "for item in range(begin, end):")
     text.line(2, f"{text.named(form)}(x0, x1, y0, sizes, item)")
     work = terms * min(block, rows, key=sizes.hint_of) * min(strip, columns, key=sizes.hint_of)
@@ -63,18 +66,31 @@ def _factor(value: Value, flag: bool, first: bool) -> tuple[sizes.Dim, sizes.Dim
     return offset, batch, leading, int((flag == transposed) == first)
 
 
+def _tall(rows: sizes.Dim) -> int:
+    """Rows of a tile for a product with so many: those that take the fewest steps, if that is known without the feeds."""
+    if cpu_features.vector_registers() < 32:
+        return TILE_ROWS // 2
+    if isinstance(rows, sizes.Size):
+        return TILE_ROWS
+    return min((TILE_ROWS, *TALLER), key=lambda tall: -(-rows // tall) * (tall + STEP))
+
+
 def _even(rows: sizes.Dim) -> sizes.Dim:
     """Rows of a block where the result is turned: blocks are few, so that their number had better be even."""
     blocks = 2 * ((rows + 2 * TURNED_ROWS - 1) // (2 * TURNED_ROWS))
     return ((rows + blocks - 1) // blocks + TILE_ROWS - 1) // TILE_ROWS * TILE_ROWS
 
 
-def _cut(rows: sizes.Dim, columns: sizes.Dim, batch: sizes.Dim, strip: int) -> tuple[int, sizes.Dim]:
+def _cut(rows: sizes.Dim, columns: sizes.Dim, batch: sizes.Dim, strip: int, tall: int) -> tuple[int, sizes.Dim]:
     """(columns of a strip, rows of a block): strips as wide as `strip`, so that rows are seldom copied, but enough items."""
     while True:
         strips = (columns + strip - 1) // strip * batch
         blocks = max(BLOCKS // max(sizes.hint_of(strips), 1), 1)
-        block = sizes.maximum((rows + blocks - 1) // blocks, ROWS)
+        if isinstance(rows, sizes.Size):
+            block = sizes.maximum((rows + blocks - 1) // blocks, ROWS)
+        else:
+            blocks = max(min(blocks, rows // ROWS), 1)
+            block = (-(-rows // blocks) + tall - 1) // tall * tall
         if strip == NARROWEST or sizes.hint_of(strips * ((rows + block - 1) // block)) >= ITEMS:
             return strip, block
         strip //= 2
