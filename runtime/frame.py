@@ -174,9 +174,12 @@ class Frame:
         (stretch, (words, address)), = self.steps
         before = self.slots[slots]
         words[[ROUNDS, CHANGES, CHANGED, ADDRESSES]] = *addresses.shape, address_of(slots), address_of(addresses)
+        shares = self.shares
+        self.shares = len(addresses) * self.binding.cost > CPU.tuning.shared     # workers stay awake from round to round
         try:
             self._native(stretch[0], (words, address), pools.native().released)
         finally:
+            self.shares = shares
             words[[ROUNDS, CHANGES]] = 1, 0
             self.slots[slots] = before
 
