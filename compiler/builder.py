@@ -269,9 +269,14 @@ class Builder:
         found = self._instead("convolve", x, w, size, strides, dilations, around)
         if found is not None:
             return found
-        x = self.pad_images(x, around)
-        return self.node(CONV, [x, w], [((x.shape[0], *size, w.shape[3]), x.dtype)], strides=strides,
+        x, blocks = self.pad_images(x, around), self.filter_blocks(w, size[1])
+        return self.node(CONV, [x, blocks], [((x.shape[0], *size, w.shape[3]), x.dtype)], strides=strides,
                          dilations=dilations).out
+
+    def filter_blocks(self, w: Value, pixels: sizes.Dim) -> Value:
+        """A filter [kh, kw, in, out] for rows of so many pixels, in blocks of its columns: [blocks, kh, kw, in, columns]."""
+        found = self._instead("filter_blocks", w, pixels)
+        return self.reshape(w, (1, *w.shape)) if found is None else found
 
     def convolve_input(self, dy: Value, w: Value, size: Sequence[sizes.Dim], strides: Sequence[int], dilations: Sequence[int],
                        before: Sequence[sizes.Dim], around: Sequence[tuple[sizes.Dim, sizes.Dim]]) -> Value:
@@ -281,8 +286,8 @@ class Builder:
         if found is not None:
             return found
         margin = tuple(lo for lo, _ in around)
-        dy = self.pad_images(dy, around)
-        return self.node(CONV_INPUT, [dy, w], [((dy.shape[0], *size, w.shape[3]), dy.dtype)], strides=strides,
+        dy, blocks = self.pad_images(dy, around), self.filter_blocks(w, size[1])
+        return self.node(CONV_INPUT, [dy, blocks], [((dy.shape[0], *size, w.shape[3]), dy.dtype)], strides=strides,
                          dilations=dilations, before=before, margin=margin).out
 
     def convolve_filter(self, x: Value, dy: Value, shape: Sequence[sizes.Dim], strides: Sequence[int], dilations: Sequence[int],

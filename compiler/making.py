@@ -8,11 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from jitgraph.declare import prim
 from jitgraph.graph import dtypes, errors
 
 from . import sizes, winograd
+from .emit import convolve
+from .emit import winograd as winograd_kernels
 from .ir import Value, broadcast_shapes, same_shape
+from .kernel import CODES
 from .primitives.convolutions import WINOGRAD, WINOGRAD_FILTER, WINOGRAD_WEIGHTS
 from .primitives.memory import CONST
 from .primitives.rearrangements import BROADCAST, RESHAPE, TRANSPOSE
@@ -138,6 +143,22 @@ def result_dtype(name: str, rule: prim.Prim, args: list[Value]) -> DType:
     return first
 
 
+# -- convolutions ------------------------------------------------------------------------------------------------------
+
+def few_pixels(b: Builder, x: Value, w: Value, size: Sequence[sizes.Dim], strides: Steps, dilations: Steps,
+               around: Around) -> Value | None:
+    """A convolution of few pixels by a large filter -> the product of what each of them sees: the filter goes by once"""
+    *taps, inner, out = w.shape
+    shape = (x.shape[0], *size)
+    if sizes.count(shape) > b.tuning.few_pixels or sizes.count(w.shape) < b.tuning.large_filter:
+        return None
+    x = b.pad_images(x, around)
+    places = ([t * d for t, d in zip(tap, dilations)] for tap in np.ndindex(*taps))
+    seen = b.concat([b.slice(x, (0, *place, 0), (*shape, inner), (1, *strides, 1)) for place in places], 3)
+    terms = sizes.product((*taps, inner))
+    return b.reshape(b.matmul(b.reshape(seen, (sizes.product(shape), terms)), b.reshape(w, (terms, out))), (*shape, out))
+
+
 # -- convolutions by minimal filtering, see `winograd` -----------------------------------------------------------------
 
 def winograd_forward(b: Builder, x: Value, w: Value, size: Sequence[sizes.Dim], strides: Steps, dilations: Steps,
@@ -175,7 +196,10 @@ def _filtered(b: Builder, x: Value, w: Value, size: Sequence[sizes.Dim], before:
     taps = w.shape[:2]
     covered = winograd.covered(size, taps)
     x = _framed(b, x, before, [d + t - 1 for d, t in zip(covered, taps)])
-    transformed = b.node(WINOGRAD_WEIGHTS, [w], [((winograd.SIZE ** 2, *w.shape[2:]), x.dtype)], flipped=flipped).out
+    inner, out = w.shape[2:]
+    panel = winograd_kernels.panel(out, CODES[w.dtype.name])
+    shape = winograd.SIZE ** 2, out // panel, inner, panel
+    transformed = b.node(WINOGRAD_WEIGHTS, [w], [(shape, x.dtype)], flipped=flipped).out
     y = b.node(WINOGRAD, [x, transformed, w], [((x.shape[0], *covered, w.shape[3]), x.dtype)], flipped=flipped).out
     return b.slice(y, (0,) * 4, (x.shape[0], *size, w.shape[3]))
 
@@ -183,6 +207,18 @@ def _filtered(b: Builder, x: Value, w: Value, size: Sequence[sizes.Dim], before:
 def _framed(b: Builder, x: Value, before: Sequence[sizes.Dim], covered: Sequence[sizes.Dim]) -> Value:
     """Images with zeros before and after them, `covered` rows and columns in all."""
     return b.pad_images(x, [(lo, c - lo - d) for c, lo, d in zip(covered, before, x.shape[1:3])])
+
+
+def filter_blocks(b: Builder, w: Value, pixels: sizes.Dim) -> Value | None:
+    """The columns of a large filter -> blocks of them that lie by themselves, see `convolve.filter_columns`"""
+    columns = convolve.filter_columns(w.dtype, pixels, w.shape)
+    if columns == w.shape[-1]:
+        return None
+    source, perm = (w.node.inputs[0], w.node.attrs["perm"]) if w.node.kind is TRANSPOSE else (w, range(w.rank))
+    *rest, last = perm
+    split = (w.shape[-1] // columns, columns)
+    source = b.reshape(source, (*source.shape[:last], *split, *source.shape[last + 1:]))
+    return b.transpose(source, (last, *(p + (p > last) for p in rest), last + 1))
 
 
 RULES: list[tuple[str, str, Rule]] = [
@@ -194,9 +230,11 @@ RULES: list[tuple[str, str, Rule]] = [
     ("late_broadcasts", "map", late_broadcasts),
     ("partial_sums", "reduce", partial_sums),
     ("thin_products", "matmul", thin_products),
+    ("few_pixels", "convolve", few_pixels),
     ("winograd", "convolve", winograd_forward),
     ("winograd", "convolve_input", winograd_input),
     ("winograd", "convolve_filter", winograd_filter),
+    ("filter_blocks", "filter_blocks", filter_blocks),
 ]
 
 

@@ -23,6 +23,7 @@ from .tuning import Tuning
 
 SIZE = 6                # products along an axis, and pixels that a tile sees
 LEAST_TAPS, MOST_TAPS = 3, 5
+FAR = 4                 # times as much that writing a transformed filter takes where it does not stay in the cache
 CHANNELS, MOST_CHANNELS = 16, 512       # channels of both sides are a multiple of the one, up to the other
 
 
@@ -36,9 +37,11 @@ def suits(tuning: Tuning, batch: Any, size: Any, shape: Any, strides: Any, dilat
     batch, *size = (sizes.hint_of(d) for d in (batch, *size))
     # a tile's transformations cost like so many products per output and input channel, as measured
     each = 1 + 5 / channels + 6 / out
-    cost = batch * products(covered(size, taps), taps) * each + tuning.winograd_once
+    weights = SIZE * SIZE * channels * out
+    once = tuning.winograd_once * (1 if weights <= tuning.winograd_cached else FAR)
+    cost = batch * products(covered(size, taps), taps) * each + once
     plainly = sizes.count([batch, *size, *taps])
-    return SIZE * SIZE * channels * out <= tuning.winograd_weights and cost < tuning.winograd_worth * plainly
+    return weights <= tuning.winograd_weights and cost < tuning.winograd_worth * plainly
 
 
 def products(covered: Any, taps: Any) -> Any:

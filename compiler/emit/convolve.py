@@ -2,23 +2,30 @@
 
 A row of output pixels is a product: for every tap of the filter, input pixels that lie a constant step apart times the
 filter's matrix of that tap.  So nothing is copied into columns; the filter stays in the second-level cache and the sums
-in registers.  Items (rows of pixels, chunks of the batch) depend on sizes alone, so results are the same for any number
-of threads.
+in registers.  A filter comes in blocks of its columns, [blocks, kh, kw, in, columns]; one that is too large for the cache
+meets the pixels one block after the other.  Items (rows of pixels and blocks, chunks of the batch) depend on sizes alone, so
+results are the same for any number of threads.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from .. import sizes
 from ..ir import Node, Value
-from ..kernel import Kernel
-from ..tuning import CPU
+from ..kernel import CODES, Kernel
 from .kernel_text import KernelText
 from .tile import Tile, cut
 from .vectors import lane_count
 
+if TYPE_CHECKING:
+    from jitgraph.graph.dtypes import DType
+
+Cuts = list[tuple[int, int, int]]       # see `tile.cut`
 RESIDENT_BYTES = 1 << 18        # filters up to this size stay in the cache while rows go by
+BAND_BYTES = 1 << 18            # of images and gradients that are added to a filter's gradient before the next: they stay there, too
+ITEMS = 16                      # fewer than this: the gradient of a row of taps is cut
+LONG_BYTES = 512                # rows of a larger filter from which its columns should lie in blocks
 
 
 class TileText(KernelText):
@@ -33,43 +40,49 @@ class TileText(KernelText):
         for k, text in enumerate(texts):
             self.line(indent + (k > 0 and texts[0].endswith(":")), text)
 
-    def rows(self, resident: bool, rows: str) -> None:
-        """The head of the loop over items: row i of image n where the filter is `resident`, else image n."""
+    def items(self, rows: str, blocks: int) -> None:
+        """The head of the loop over items: row i of image n, and which of so many blocks of columns."""
         self.line(1, "for q in range(begin, end):")
-        self.lines_at(2, [f"n = quotient(q, {rows})", f"i = q - n * {rows}"] if resident else ["n = q"])
-
-    def row_tiles(self, resident: bool, rows: str, count: int | str, columns: int, write: Callable[[str, str, str], str],
-                  row: list[str]) -> None:
-        """The tiles of one row, which the lines `row` find; for an image, those of all its rows, which meet one block of
-        the filter's columns after the other."""
-        if resident:
-            self.lines_at(2, row)
-        self.tiles(2, count, columns, write, each=[] if resident else [f"for i in range({rows}):", *row])
+        self.lines_at(2, [f"n = quotient(q, {rows})", f"i = q - n * {rows}"])
+        if blocks > 1:
+            self.lines_at(2, ["block = n", f"n = quotient(n, {blocks})", f"block -= n * {blocks}"])
 
     def tiles(self, indent: int, rows: int | str, columns: int, write: Callable[[str, str, str], str], add: bool = False,
-              each: list[str] | None = None) -> None:
+              cuts: Cuts | None = None) -> None:
         """Loops over all tiles of `rows` x `columns` results; write(the tile's name, first row, first column) is the call.
 
-        Rows that are known are cut evenly; others end in tiles of one row.  `each`: the lines of a loop that runs for
-        every block of columns, its head first; without it, there is none.
+        Rows that are known are cut evenly; others end in tiles of one row.  `cuts`: how columns are cut into the blocks of
+        which an item has one; without it, all of them are run through.
         """
-        known = None if isinstance(rows, str) else rows
-        at, blocks = 0, cut(self.code, known, columns)
+        one = cuts is not None and _block_count(cuts) > 1
+        at, before, blocks = 0, 0, cuts or self.cut(rows, columns)
         for r, v, count in blocks:
             rest = columns % lane_count(self.code) if at + count * v * lane_count(self.code) > columns else 0
             step = v * lane_count(self.code)
             column = str(at)
             inside = indent
-            if count > 1:
-                self.line(indent, f"for c in range({at}, {at + count * step}, {step}):")
-                column, inside = "c", indent + 1
-            self.lines_at(inside, each or [])
-            inside += bool(each)
+            if one and len(blocks) > 1:
+                self.line(indent, "else:" if before else f"if block < {count}:")
+                inside += 1
+            if one and count > 1:
+                self.line(inside, f"c = {at} + (block - {before}) * {step}")
+                column = "c"
+            elif count > 1:
+                self.line(inside, f"for c in range({at}, {at + count * step}, {step}):")
+                column, inside = "c", inside + 1
             for first, limit, tall in _row_runs(rows, r):
                 tile = Tile(self.code, lane_count(self.code), tall, v, self.depth, add, rest, self.rare)
                 self.line(inside, f"for r in range({first}, {limit}, {tall}):")
                 self.line(inside + 1, write(self.named(tile), "r", column))
-            at += count * step
+            at, before = at + count * step, before + count
+
+    def cut(self, rows: int | str, columns: int) -> Cuts:
+        """How results are cut into tiles, see `tile.cut`."""
+        return cut(self.code, None if isinstance(rows, str) else rows, columns)
+
+
+def _block_count(cuts: Cuts) -> int:
+    return sum(count for _, _, count in cuts)
 
 
 def _row_runs(rows: int | str, tall: int) -> list[tuple[str, str, int]]:
@@ -85,47 +98,77 @@ def emit_forward(node: Node) -> Kernel:
     """y[n, i, j, :] = sum of x[n, i * stride + a * gap, ...] @ w[a, b]; x is padded already."""
     x, w = node.inputs
     (sh, sw), (dh, dw) = node.attrs["strides"], node.attrs["dilations"]
-    kh, kw, channels, out = w.shape
-    _, oh, ow, _ = node.out.shape
+    _, kh, kw, channels, columns = w.shape
+    _, oh, ow, out = node.out.shape
     text = TileText(node, "convolve", 2 if dw == 1 else 3)
     height, width = text.slot("height", x.shape[1]), text.slot("width", x.shape[2])
     rows, pixels = text.slot("rows", oh), text.slot("pixels", ow)
-    loops = f"{kh}, {dh} * {width} * {channels}, {kw * channels * out}"
-    loops += f", {kw * channels}, 1, {out}" if dw == 1 else f", {kw}, {dw * channels}, {channels * out}, {channels}, 1, {out}"
+    loops = f"{kh}, {dh} * {width} * {channels}, {kw * channels * columns}"
+    loops += f", {kw * channels}, 1, {columns}" if dw == 1 else \
+        f", {kw}, {dw * channels}, {channels * columns}, {channels}, 1, {columns}"
+    count = pixels if isinstance(ow, sizes.Size) else ow
+    blocks = _Blocks(text, w, count)
 
     def call(tile: str, row: str, column: str) -> str:
-        return (f"{tile}(x0, x_row + {row} * {sw * channels}, {sw * channels}, x1, {column}, "
-                f"y0, y_row + {row} * {out} + {column}, {out}, {loops})")
+        in_filter, in_pixel = blocks.places(column)
+        return (f"{tile}(x0, x_row + {row} * {sw * channels}, {sw * channels}, x1, {in_filter}, "
+                f"y0, y_row + {row} * {out} + {in_pixel}, {out}, {loops})")
 
-    resident = _is_resident(w)
-    text.rows(resident, rows)
-    text.row_tiles(resident, rows, pixels if isinstance(ow, sizes.Size) else ow, out, call, [
-        f"x_row = (n * {height} + i * {sh}) * {width} * {channels}", f"y_row = (n * {rows} + i) * {pixels} * {out}"])
-    items = node.out.shape[0] * (oh if resident else 1)
-    work = sizes.product(node.out.shape[1:] if not resident else node.out.shape[2:]) * (kh * kw * channels)
-    return text.kernel([x, w], items, (0.02, work))
+    text.items(rows, blocks.count)
+    text.lines_at(2, [f"x_row = (n * {height} + i * {sh}) * {width} * {channels}", f"y_row = (n * {rows} + i) * {pixels} * {out}"])
+    text.tiles(2, count, columns, call, cuts=blocks.cuts)
+    work = ow * -(-out // blocks.count) * (kh * kw * channels)
+    return text.kernel([x, w], node.out.shape[0] * blocks.count * oh, (0.02, work))
 
 
-def _is_resident(w: Value) -> bool:
-    """Whether a filter stays in the cache: then items are rows of pixels, else whole images, all of whose rows meet one
-    block of the filter's columns after the other."""
-    return sizes.product(w.shape) * w.dtype.size <= RESIDENT_BYTES
+def filter_columns(dtype: DType, pixels: sizes.Dim, shape: Sequence[int]) -> int:
+    """How many columns of a filter of `shape` should lie by themselves for rows of so many pixels, all of them if none: where
+    the rows of a large filter are long, a tile would read a little of each, and every other from another page."""
+    *taps, channels, out = shape
+    lanes, code = lane_count(CODES[dtype.name]), CODES[dtype.name]
+    if out * dtype.size < LONG_BYTES or _stays(shape, dtype):
+        return out
+    vectors = cut(code, None if isinstance(pixels, sizes.Size) else pixels, out, even=True)[0][1]
+    return vectors * lanes if out % (vectors * lanes) == 0 else out
+
+
+def _stays(shape: Sequence[int], dtype: DType) -> bool:
+    """Whether a filter stays in the cache while rows of pixels go by."""
+    return sizes.product(shape) * dtype.size <= RESIDENT_BYTES
+
+
+class _Blocks:
+    """The blocks of a filter's columns, of which an item has one: those in which it comes, or those of the tiles.
+
+    A filter that stays in the cache meets row after row of pixels as a whole."""
+
+    def __init__(self, text: TileText, w: Value, pixels: int | str):
+        self.given, *rest, self.columns = w.shape
+        self.size = sizes.product(rest) * self.columns
+        self.cuts = None if self.given > 1 or _stays(w.shape, w.dtype) else text.cut(pixels, self.columns)
+        self.count = self.given if self.cuts is None else _block_count(self.cuts)
+
+    def places(self, column: str) -> tuple[str, str]:
+        """Where a column lies in the filter's first row, and in a pixel of the result."""
+        if self.given == 1:
+            return column, column
+        return f"block * {self.size} + {column}", f"block * {self.columns} + {column}"
 
 
 def emit_input_gradient(node: Node) -> Kernel:
     """The gradient for the input: x[n, p, ...] = sum over taps a with p + before = i * stride + a * gap of
-    dy[n, i, ...] @ w[a, b].T; dy is padded, w has its last two axes exchanged: [kh, kw, out, channels]."""
+    dy[n, i, ...] @ w[a, b].T; dy is padded, w has its last two axes exchanged: [blocks, kh, kw, out, columns]."""
     dy, w = node.inputs
     (sh, sw), (dh, dw) = node.attrs["strides"], node.attrs["dilations"]
     before, (above, beside) = node.attrs["before"], node.attrs["margin"]
-    kh, kw, out, channels = w.shape
-    _, h, wide, _ = node.out.shape
+    _, kh, kw, out, columns = w.shape
+    _, h, wide, channels = node.out.shape
     text = TileText(node, "convolve_input", 3)
     height, width = text.slot("height", dy.shape[1]), text.slot("width", dy.shape[2])
     rows, pixels = text.slot("rows", h), text.slot("pixels", wide)
     top, left = text.slot("top", before[0]), text.slot("left", before[1])
-    resident = sh > kh or _is_resident(w)
-    text.rows(resident, rows)
+    blocks = _Blocks(text, w, pixels if isinstance(wide, sizes.Size) else -(-wide // sw))
+    text.items(rows, blocks.count)
     taps = kh if sh == 1 else f"quotient({kh + sh - 1} - a, {sh})"
     place = [f"p = quotient(i + {top}, {sh})", f"a = i + {top} - p * {sh}", f"taps = {taps}"]
     for phase in range(sw):
@@ -144,31 +187,32 @@ def emit_input_gradient(node: Node) -> Kernel:
             continue
         row = [*place, f"y_row = ((n * {rows} + i) * {pixels} + {first}) * {channels}",
                f"x_row = ((n * {height} + p + {above}) * {width} + {column} + {beside}) * {out}"]
+        text.lines_at(2, row)
         if not count_w:
-            text.lines_at(2, row if resident else [f"for i in range({rows}):", *row])
-            _zero_pixels(text, 2 if resident else 3, count, sw, channels)
+            _zero_pixels(text, 2, count, sw, channels, blocks)
             continue
-        loops = (f"taps, -{dh} * {width} * {out}, {sh * kw * out * channels}, {count_w}, {-dw * out}, "
-                 f"{sw * out * channels}, {out}, 1, {channels}")
+        loops = (f"taps, -{dh} * {width} * {out}, {sh * kw * out * columns}, {count_w}, {-dw * out}, "
+                 f"{sw * out * columns}, {out}, 1, {columns}")
 
-        def call(tile: str, row: str, at: str, phase: int = phase, loops: str = loops) -> str:
-            return (f"{tile}(x0, x_row + {row} * {out}, {out}, x1, (a * {kw} + {phase}) * {out * channels} + {at}, "
-                    f"y0, y_row + {row} * {sw * channels} + {at}, {sw * channels}, {loops})")
+        def call(tile: str, row: str, column: str, phase: int = phase, loops: str = loops) -> str:
+            in_filter, in_pixel = blocks.places(column)
+            return (f"{tile}(x0, x_row + {row} * {out}, {out}, x1, (a * {kw} + {phase}) * {out * columns} + {in_filter}, "
+                    f"y0, y_row + {row} * {sw * channels} + {in_pixel}, {sw * channels}, {loops})")
 
         if sh > kh:         # rows that no tap reaches
-            text.lines_at(2, [*row, "if taps < 1:"])
-            _zero_pixels(text, 3, count, sw, channels)
+            text.line(2, "if taps < 1:")
+            _zero_pixels(text, 3, count, sw, channels, blocks)
             text.line(2, "else:")
-            text.tiles(3, count, channels, call)
-        else:
-            text.row_tiles(resident, rows, count, channels, call, row)
-    work = wide * channels * (-(-kh // sh) * -(-kw // sw) * out)
-    if resident:
-        return text.kernel([dy, w], node.out.shape[0] * h, (0.02, work))
-    return text.kernel([dy, w], node.out.shape[0], (0.02, h * work))
+        text.tiles(2 + (sh > kh), count, columns, call, cuts=blocks.cuts)
+    work = wide * -(-channels // blocks.count) * (-(-kh // sh) * -(-kw // sw) * out)
+    return text.kernel([dy, w], node.out.shape[0] * blocks.count * h, (0.02, work))
 
 
-def _zero_pixels(text: TileText, indent: int, count: int | str, step: int, channels: int) -> None:
+def _zero_pixels(text: TileText, indent: int, count: int | str, step: int, channels: int, blocks: _Blocks) -> None:
+    """Pixels that nothing is added up for: zeros in all channels, from the item with the first block."""
+    if blocks.count > 1:
+        text.line(indent, "if block < 1:")
+        indent += 1
     text.line(indent, f"for r in range({count}):")
     text.line(indent + 1, f"for c in range({channels}):")
     text.line(indent + 2, f"y0[y_row + r * {step * channels} + c] = {text.code}(0)")
@@ -186,25 +230,25 @@ def emit_filter_gradient(node: Node) -> Kernel:
     rows, pixels = text.slot("rows", oh), text.slot("pixels", ow)
     images = text.slot("images", batch)
     runs, length = (1, kw * channels) if dw == 1 else (kw, channels)       # what lies together in x and in the filter
-    few = chunks < CPU.chunks // 2              # then an item is one row of taps of a chunk, else a chunk
-    size = (1 if few else kh) * kw * channels * out
+    items = chunks * kh
+    splits = max(d for d in range(1, max(ITEMS // items, 1) + 1) if length % d == 0)
     text.line(1, "for q in range(begin, end):")
-    text.line(2, f"chunk = quotient(q, {kh if few else 1})")
-    text.line(2, f"part = q * {size}")
-    text.line(2, f"for k in range({size}):")
-    text.line(3, f"y0[part + k] = {text.code}(0)")
+    text.lines_at(2, [f"part = quotient(q, {splits})", f"chunk = quotient(part, {kh})", f"a = part - chunk * {kh}",
+                      f"at = (q - part * {splits}) * {length // splits}", f"part = (part * {kw * channels} + at) * {out}"])
+    for run in range(runs):
+        text.line(2, f"for k in range({length // splits * out}):")
+        text.line(3, f"y0[part + {run * channels * out} + k] = {text.code}(0)")
+    text.line(2, f"band = quotient({BAND_BYTES // node.out.dtype.size}, {width} * {channels * sh} + {pixels} * {out}) + 1")
     text.line(2, f"for n in range(quotient(chunk * {images}, {chunks}), quotient((chunk + 1) * {images}, {chunks})):")
-    text.line(3, f"w_at = n * {rows} * {pixels} * {out}")
-    text.line(3, f"first = q - chunk * {kh}" if few else "first = 0")
-    text.line(3, f"for a in range(first, first + {1 if few else kh}):")
-    text.line(4, f"x_at = (n * {height} + a * {dh}) * {width} * {channels}")
-    text.line(4, f"y_at = part + (a - first) * {kw * channels * out}")
-    loops = f"{rows}, {sh} * {width} * {channels}, {pixels} * {out}, {pixels}, {sw * channels}, {out}"
+    text.line(3, f"for i in range(0, {rows}, band):")
+    text.lines_at(4, [f"count = smaller(band, {rows} - i)", f"w_at = (n * {rows} + i) * {pixels} * {out}",
+                      f"x_at = (n * {height} + a * {dh} + i * {sh}) * {width} * {channels} + at"])
+    loops = f"count, {sh} * {width} * {channels}, {pixels} * {out}, {pixels}, {sw * channels}, {out}"
     for run in range(runs):
         def call(tile: str, row: str, column: str, run: int = run) -> str:
             return (f"{tile}(x0, x_at + {run * dw * channels} + {row}, 1, x1, w_at + {column}, "
-                    f"y0, y_at + ({run * channels} + {row}) * {out} + {column}, {out}, {loops})")
+                    f"y0, part + ({run * channels} + {row}) * {out} + {column}, {out}, {loops})")
 
-        text.tiles(4, length, out, call, add=True)
+        text.tiles(4, length // splits, out, call, add=True)
     per_chunk = (batch + chunks - 1) // chunks
-    return text.kernel([x, dy], chunks * (kh if few else 1), (0.02, per_chunk * oh * ow * size))
+    return text.kernel([x, dy], items * splits, (0.02, per_chunk * oh * ow * (runs * length // splits * out)))

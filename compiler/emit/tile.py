@@ -53,14 +53,16 @@ class Tile(NamedTuple):
         return fixed("", *codes, heavy=True)(lambda builder, *args: call(builder, self, list(args)))
 
 
-def cut(code: str, rows: int | None, columns: int) -> list[tuple[int, int, int]]:
+def cut(code: str, rows: int | None, columns: int, even: bool = False) -> list[tuple[int, int, int]]:
     """How a block of results is cut into tiles: [(tile rows, vectors, number of such column blocks)], most columns in
     the first, a block with less than all lanes of a vector by itself at the end; `rows` None means that their number is
-    known only when the kernel runs."""
+    known only when the kernel runs.  `even`: into blocks of the same number of vectors."""
     lanes = lane_count(code)
     vectors = -(-columns // lanes)
     best: tuple[float, int, int] = (float("inf"), 0, 0)
     for v in range(1, min(vectors, 6) + 1):
+        if even and vectors % v:
+            continue
         for r in range(1, min(rows or 14, 14) + 1):
             if (r + 1) * v + 1 > cpu_features.vector_registers() - 1:
                 break

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import winograd
+from .. import sizes, winograd
 from ..ir import Node, Value
 from ..kernel import WIDTH, Kernel
 from .convolve import TileText
@@ -20,6 +20,7 @@ from .words import Scratch
 SIZE, PRODUCTS = winograd.SIZE, winograd.SIZE ** 2
 # The scratch arrays of an item stay in the second-level cache, and on the stack.
 TILES, PIXEL_BYTES = 14, 1 << 19        # tiles that are transformed before they are multiplied, and bytes they may take
+FEW_ITEMS = 8
 BLOCK_BYTES = 256       # of output channels that are multiplied before they are transformed back
 IN = 32                 # input channels of a block of a filter's gradient
 TERMS = 28              # tiles over which it is summed before the products are touched again
@@ -28,6 +29,20 @@ TERMS = 28              # tiles over which it is summed before the products are 
 def _widest(channels: int, most: int) -> int:
     """The largest divisor up to `most` of a number of channels that fills vectors."""
     return max(width for width in range(winograd.CHANNELS, most + 1, winograd.CHANNELS) if channels % width == 0)
+
+
+def _even(total: int, most: int) -> int:
+    """Tiles of an item, at most `most`: where there are few items, an even number of them, all of about the same size."""
+    if total > FEW_ITEMS * most:
+        return most
+    items = 2 * -(-total // (2 * most))
+    return max(-(-total // items), 1) if items else most
+
+
+def panel(out: int, code: str) -> int:
+    """How many output channels a register tile has: of a transformed filter, those lie by themselves."""
+    block = _widest(out, BLOCK_BYTES // WIDTH[code])
+    return min(block & -block, 32)
 
 
 class _Text(TileText):
@@ -44,7 +59,7 @@ class _Text(TileText):
         self.tiles_in_all = batch * self.per_image
         self.most_out = BLOCK_BYTES // WIDTH[self.code]
         self.block = _widest(out, self.most_out)
-        self.unit = min(self.block & -self.block, 32)       # channels of a register tile
+        self.unit = panel(out, self.code)
         for name, value in (("total", self.tiles_in_all), ("each", self.per_image), ("columns", wide // self.across),
                             ("high", x.shape[1]), ("channels", channels), ("out", out),
                             ("block", self.block), ("x_row", x.shape[2] * channels), ("y_row", wide * out)):
@@ -67,16 +82,16 @@ class _Text(TileText):
         """All products, by register tiles; write(tile, first row, first column) is the call for product p."""
         self.line(indent, f"for p in range({PRODUCTS}):")
         self.line(indent + 1, f"for u in range(0, {columns}, {self.unit}):")
-        self.tiles(indent + 2, rows, self.unit, lambda tile, row, column: write(tile, row, f"u + {column}"), add)
+        self.tiles(indent + 2, rows, self.unit, write, add)
 
 
 def emit_forward(node: Node) -> Kernel:
-    """Inputs: framed images, the transformed filter [36, in, out], the filter; see `winograd.convolve`."""
+    """Inputs: framed images, the transformed filter [36, panels, in, out of a panel], the filter; see `winograd.convolve`."""
     x, _, w = node.inputs
     text = _Text(node, "winograd", x, node.out, w.shape)
     kh, kw, channels, out = w.shape
     most = PIXEL_BYTES // (PRODUCTS * WIDTH[text.code])
-    tiles = min(TILES, most // channels)
+    tiles = _even(sizes.hint_of(text.tiles_in_all), min(TILES, most // channels))
     _give_taps(text, node, w.shape)
     text.line(1, f"pixels = {text.named(Scratch(text.code, PRODUCTS * most))}()")
     text.line(1, f"products = {text.named(Scratch(text.code, PRODUCTS * TILES * text.most_out))}()")
@@ -88,8 +103,8 @@ def emit_forward(node: Node) -> Kernel:
                    f"pixels, t * channels, {SIZE * tiles} * channels, {tiles} * channels", "channels")
     text.line(2, "for b in range(0, out, block):")
     text.multiply(3, tiles, "block", lambda tile, row, column: (
-        f"{tile}(pixels, (p * {tiles} + {row}) * channels, channels, x1, p * channels * out + b + {column}, "
-        f"products, (p * {tiles} + {row}) * block + {column}, block, channels, 1, out)"))
+        f"{tile}(pixels, (p * {tiles} + {row}) * channels, channels, x1, (p * out + b + u) * channels + {column}, "
+        f"products, (p * {tiles} + {row}) * block + u + {column}, block, channels, 1, {text.unit})"))
     text.line(3, "for t in range(count):")
     text.position(4, "(first + t)")
     text.transform(4, "result", text.down, text.across, f"products, t * block, {SIZE * tiles} * block, {tiles} * block",
@@ -109,17 +124,20 @@ def emit_forward(node: Node) -> Kernel:
 
 
 def emit_weights(node: Node) -> Kernel:
-    """Input: a filter; an item is an input channel."""
+    """Input: a filter; an item is some input channels of a panel, whose products lie one after the other."""
     (w,) = node.inputs
     kh, kw, channels, out = w.shape
+    unit = node.out.shape[-1]
     text = TileText(node, "winograd_weights", 1)
-    text.given("out", out)
     _give_taps(text, node, w.shape)
-    text.given("step", channels * out)
-    text.line(1, "for c in range(begin, end):")
-    text.line(2, f"{text.named(Transformation('weights', text.code, kh, kw))}(x0, first_tap + c * out, {kw} * tap, tap, "
-                 f"y0, c * out, {SIZE} * step, step, out)")
-    return text.kernel([w], channels, (0.5, SIZE * SIZE * out))
+    for name, value in (("out", out), ("channels", channels), ("parts", channels // winograd.CHANNELS)):
+        text.given(name, value)
+    text.line(1, "for q in range(begin, end):")
+    text.lines_at(2, ["u = quotient(q, parts)", f"first = (q - u * parts) * {winograd.CHANNELS}", f"u = u * {unit}"])
+    text.line(2, f"for c in range(first, first + {winograd.CHANNELS}):")
+    text.line(3, f"{text.named(Transformation('weights', text.code, kh, kw))}(x0, first_tap + c * out + u, {kw} * tap, tap, "
+                 f"y0, u * channels + c * {unit}, {SIZE} * channels * out, channels * out, {unit})")
+    return text.kernel([w], channels // winograd.CHANNELS * (out // unit), (0.5, PRODUCTS * winograd.CHANNELS * unit))
 
 
 def _give_taps(text: TileText, node: Node, shape: Sequence[Any]) -> None:
@@ -159,8 +177,8 @@ def emit_filter_gradient(node: Node) -> Kernel:
     text.transform(4, "weights", text.down, text.across, "x1, y_at + first_out, y_row, out",
                    f"weights, t * block, {SIZE * TERMS} * block, {TERMS} * block", "block")
     text.multiply(3, inner, "block", lambda tile, row, column: (
-        f"{tile}(pixels, p * {TERMS * inner} + {row}, 1, weights, p * {TERMS} * block + {column}, "
-        f"products, (p * {inner} + {row}) * block + {column}, block, count, {inner}, block)"), add=True)
+        f"{tile}(pixels, p * {TERMS * inner} + {row}, 1, weights, p * {TERMS} * block + u + {column}, "
+        f"products, (p * {inner} + {row}) * block + u + {column}, block, count, {inner}, block)"), add=True)
     text.line(2, f"for k in range({inner}):")
     text.transform(3, "result", kh, kw, f"products, k * block, {SIZE * inner} * block, {inner} * block",
                    f"y0, part + k * out, {kw} * tap, tap", "block")

@@ -49,8 +49,13 @@ def _channels_differ(images: Any, filters: Any) -> str | None:
     return None if alike(images, filters) else "images and filter have other channels"
 
 
+def whole(w: np.ndarray) -> np.ndarray:
+    """A filter [blocks, kh, kw, in, columns] as [kh, kw, in, out]."""
+    return np.moveaxis(w, 0, -2).reshape(*w.shape[1:-1], -1)
+
+
 class Conv(Kind):
-    """Inputs: images that are padded already, a filter."""
+    """Inputs: images that are padded already, a filter in blocks of its columns."""
 
     name = "conv"
     attributes = STEPS
@@ -58,18 +63,19 @@ class Conv(Kind):
     kernels = {"cpu": convolve.emit_forward}
 
     def operations(self, node: Node) -> Dim:
-        kh, kw, inner, _ = node.inputs[1].shape
+        _, kh, kw, inner, _ = node.inputs[1].shape
         return 2 * sizes.product(node.out.shape) * (kh * kw * inner)
 
     def violation(self, node: Node) -> str | None:
-        return _channels_differ(node.inputs[0].shape[3], node.inputs[1].shape[2])
+        return _channels_differ(node.inputs[0].shape[3], node.inputs[1].shape[3])
 
     def meaning(self, node: Node, x: np.ndarray, w: np.ndarray) -> Any:
-        return convolved(x, w, node.out.shape[1:3], node.attrs["strides"], node.attrs["dilations"])
+        return convolved(x, whole(w), node.out.shape[1:3], node.attrs["strides"], node.attrs["dilations"])
 
 
 class ConvInput(Kind):
-    """The gradient for the input.  Inputs: the gradient of the result, padded; the filter with its last axes exchanged."""
+    """The gradient for the input.  Inputs: the gradient of the result, padded; the filter with its last axes exchanged, in
+    blocks of its columns."""
 
     name = "conv_input"
     attributes = {**STEPS, "before": "rows and columns that the input was padded with", "margin": "and the gradient"}
@@ -77,22 +83,23 @@ class ConvInput(Kind):
     kernels = {"cpu": convolve.emit_input_gradient}
 
     def operations(self, node: Node) -> Dim:
-        kh, kw, inner, _ = node.inputs[1].shape
+        _, kh, kw, inner, _ = node.inputs[1].shape
         rows, columns = node.attrs["strides"]
         return 2 * sizes.product(node.out.shape) * (kh * kw * inner) // (rows * columns)
 
     def violation(self, node: Node) -> str | None:
-        return _channels_differ(node.inputs[0].shape[3], node.inputs[1].shape[2])
+        return _channels_differ(node.inputs[0].shape[3], node.inputs[1].shape[3])
 
     def meaning(self, node: Node, dy: np.ndarray, w: np.ndarray) -> Any:
+        w = whole(w)
         strides, dilations = node.attrs["strides"], node.attrs["dilations"]
-        whole = [(n - 1) * s + (t - 1) * d + 1 for n, s, t, d in zip(dy.shape[1:3], strides, w.shape, dilations)]
-        found = np.zeros((dy.shape[0], *whole, w.shape[3]), dy.dtype)
+        reached = [(n - 1) * s + (t - 1) * d + 1 for n, s, t, d in zip(dy.shape[1:3], strides, w.shape, dilations)]
+        found = np.zeros((dy.shape[0], *reached, w.shape[3]), dy.dtype)
         for tap in np.ndindex(*w.shape[:2]):
             seen(found, tap, dy.shape[1:3], strides, dilations)[...] += dy @ w[tap]
         first = [b + m * s for b, m, s in zip(node.attrs["before"], node.attrs["margin"], strides)]
         size = node.out.shape[1:3]
-        more = [(0, 0), *((0, max(f + n - w, 0)) for f, n, w in zip(first, size, whole)), (0, 0)]
+        more = [(0, 0), *((0, max(f + n - w, 0)) for f, n, w in zip(first, size, reached)), (0, 0)]
         return np.pad(found, more)[:, first[0]:first[0] + size[0], first[1]:first[1] + size[1]]
 
 
@@ -132,7 +139,7 @@ class Winograd(Kind):
 
 
 class WinogradWeights(Kind):
-    """The transformed filter [36, in, out].  Input: the filter."""
+    """The transformed filter [36, panels, in, out of a panel].  Input: the filter."""
 
     name = "winograd_weights"
     attributes = {"flipped": "whether the filter is, along its first axes"}
@@ -141,7 +148,9 @@ class WinogradWeights(Kind):
     def meaning(self, node: Node, w: np.ndarray) -> Any:
         rows, columns = (np.array(winograd_matrices.weights(taps), float) for taps in w.shape[:2])
         w = w[::-1, ::-1] if node.attrs["flipped"] else w
-        return np.einsum("pa,qb,abio->pqio", rows, columns, w).reshape(node.out.shape).astype(w.dtype)
+        found = np.einsum("pa,qb,abio->pqio", rows, columns, w)
+        count, panels, inner, panel = node.out.shape
+        return np.moveaxis(found.reshape(count, inner, panels, panel), 2, 1).astype(w.dtype)
 
 
 class WinogradFilter(Kind):

@@ -27,6 +27,16 @@ CASES = {
     "one row": ((2, 1, 13, 5), (1, 3, 7), 1, 1, "SAME"),
     "a point": ((4, 1, 1, 5), (1, 1, 7), 1, 1, "SAME"),
     "filter larger than the cache": ((1, 5, 5, 64), (3, 3, 128), 1, 1, "SAME"),
+    "large filter, steps": ((2, 9, 9, 64), (3, 3, 160), 2, 1, "SAME"),
+    "large filter, gaps": ((2, 9, 9, 64), (3, 3, 160), 1, 2, "SAME"),
+    "large filter, one column too many": ((2, 6, 7, 64), (3, 3, 145), 1, 1, "SAME"),
+    "large filter, step larger than it": ((1, 11, 13, 128), (2, 2, 160), 3, 1, "VALID"),
+    "large filter of which the gradient is cut": ((3, 4, 9, 64), (1, 5, 256), 1, 1, "SAME"),
+    "few pixels": ((1, 4, 4, 256), (3, 3, 512), 1, 1, "SAME"),
+    "few pixels, steps": ((2, 6, 6, 256), (3, 3, 512), 2, 1, "SAME"),
+    "few pixels, gaps": ((1, 6, 6, 256), (3, 3, 512), 1, 2, "SAME"),
+    "rows in several bands": ((2, 40, 40, 16), (3, 3, 33), 1, 1, "SAME"),
+    "rows in several bands, steps and gaps": ((2, 90, 40, 16), (3, 3, 32), [2, 1], [1, 2], "SAME"),
 }
 
 
@@ -50,11 +60,11 @@ def test_groups_of_channels(tf, agree, host_steps, groups, channels, out, taps, 
 @pytest.mark.parametrize("case", list(CASES))
 def test_forward_and_both_gradients(tf, agree, case, layout, dtype):
     size, (kh, kw, out), step, gap, padding = CASES[case]
-    steps, gaps = [1, step, step, 1], [1, gap, gap, 1]
+    steps, gaps = ([1, *(n if isinstance(n, list) else [n, n]), 1] for n in (step, gap))
     if layout == "NCHW":
         if isinstance(padding, list):
             padding = [padding[i] for i in (0, 3, 1, 2)]
-        steps, gaps = [1, 1, step, step], [1, 1, gap, gap]
+        steps, gaps = ([n[i] for i in (0, 3, 1, 2)] for n in (steps, gaps))
     x = RNG.standard_normal(size).astype(dtype)
     x = x if layout == "NHWC" else np.ascontiguousarray(x.transpose(0, 3, 1, 2))
     w = RNG.standard_normal((kh, kw, size[3], out)).astype(dtype)

@@ -61,6 +61,8 @@ PROGRAMS = {
     "float32_sums": lambda tf, x: [tf.reduce_sum(x, 0), tf.reduce_sum(x, 1)],
     "product_tiles": lambda tf, x: tf.matmul(x, x, transpose_a=True),
     "winograd": lambda tf, x: tf.nn.conv2d(tf.reshape(x, [-1, 20, 20, 16]), tf.ones([3, 3, 16, 16]), 1, "SAME"),
+    "few_pixels": lambda tf, x: tf.nn.conv2d(tf.reshape(x[:32], [1, 5, 5, 256]), tf.ones([3, 3, 256, 512]) / 1000, 1, "SAME"),
+    "filter_blocks": lambda tf, x: tf.nn.conv2d(tf.reshape(x[:32], [1, 5, 5, 256]), tf.ones([3, 3, 256, 128]) / 1000, 1, "SAME"),
     "turned_blocks": lambda tf, x: tf.transpose(x) * 2.0,
     "search_blocks": lambda tf, x: [tf.argmax(x, 1), tf.argmin(x, 1)],
 }

@@ -149,7 +149,7 @@ def test_a_filter_is_transformed_for_enough_images(tf, monkeypatch, batch, kerne
 @pytest.mark.parametrize("size, taps, step, gap", [
     ((2, 12, 12, 8), (3, 3, 32), 1, 1), ((2, 12, 12, 32), (3, 3, 20), 1, 1), ((2, 12, 12, 32), (2, 2, 32), 1, 1),
     ((2, 12, 12, 32), (7, 7, 32), 1, 1), ((2, 12, 12, 32), (3, 3, 32), 2, 1), ((2, 12, 12, 32), (3, 3, 32), 1, 2),
-    ((2, 2, 2, 32), (3, 3, 32), 1, 1), ((1, 8, 8, 512), (3, 3, 512), 1, 1)])
+    ((2, 2, 2, 32), (3, 3, 32), 1, 1), ((3, 8, 8, 512), (3, 3, 512), 1, 1)])
 def test_where_it_would_not_pay_terms_are_added_up(tf, size, taps, step, gap):
     x, w = tf.placeholder(tf.float32, [None, *size[1:]]), tf.placeholder(tf.float32, [*taps[:2], size[3], taps[2]])
     y = tf.nn.conv2d(x, w, step, "SAME", dilations=[1, gap, gap, 1])
