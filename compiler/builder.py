@@ -1,6 +1,7 @@
 """The Builder makes primitives: what an op's `lower` function talks to."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -261,6 +262,11 @@ class Builder:
         if x.rank > 2 or y.rank > 2:
             x, y = self.broadcast(x, batch + x.shape[-2:]), self.broadcast(y, batch + y.shape[-2:])
         return self.node(MATMUL, [x, y], [(batch + (m, n), x.dtype)], ta=bool(ta), tb=bool(tb)).out
+
+    def total(self, values: Sequence[Value]) -> Value:
+        """The sum of values of one shape."""
+        found = self._instead("total", values)
+        return functools.reduce(lambda a, b: self.map("add", [a, b]), values) if found is None else found
 
     def convolve(self, x: Value, w: Value, size: Sequence[sizes.Dim], strides: Sequence[int], dilations: Sequence[int],
                  around: Sequence[tuple[sizes.Dim, sizes.Dim]]) -> Value:

@@ -20,6 +20,7 @@ from .ir import Value, broadcast_shapes, same_shape
 from .kernel import CODES
 from .primitives.convolutions import WINOGRAD, WINOGRAD_FILTER, WINOGRAD_WEIGHTS
 from .primitives.memory import CONST
+from .primitives.products import MATMUL
 from .primitives.rearrangements import BROADCAST, RESHAPE, TRANSPOSE
 from .primitives.reductions import PARTIAL, REDUCE, SEARCHES
 from .views import is_one
@@ -122,6 +123,26 @@ def thin_products(b: Builder, x: Value, y: Value, ta: bool, tb: bool) -> Value |
     products = b.map("mul", [matrix, row(vector, k) if along_rows else column(vector, k)])
     total = b.reduce("add", products, [products.rank - (1 if along_rows else 2)])
     return b.reshape(total, (*products.shape[:-2], m, n))
+
+
+def joined_products(b: Builder, values: Sequence[Value]) -> Value | None:
+    """x @ y + x' @ y' + ... -> [x, x', ...] @ [y, y', ...], where few terms make each of them: no product is written by itself.
+
+    So the gradients for a matrix that all steps of an unrolled recurrent network use become one product."""
+    matrices = [v for v in values if v.node.kind is MATMUL and v.rank == 2]
+    flags = [(v.node.attrs["ta"], v.node.attrs["tb"]) for v in matrices]
+    if len(matrices) < 2 or len(set(flags)) > 1:
+        return None
+    (ta, tb), (m, n) = flags[0], matrices[0].shape
+    xs, ys = zip(*(v.node.inputs for v in matrices))
+    if sizes.count((m, n)) < b.tuning.large:
+        return None
+    terms = sum(sizes.hint_of(x.shape[0 if ta else 1]) for x in xs)
+    if terms * sizes.count((m + n,)) >= len(matrices) * sizes.count((m, n)):
+        return None
+    product = b.matmul(b.concat(xs, 0 if ta else 1), b.concat(ys, 1 if tb else 0), ta, tb)
+    rest = [v for v in values if not any(v is one for one in matrices)]
+    return b.total([product, *rest]) if rest else product
 
 
 def accumulator(op: str, dtype: DType) -> DType:
@@ -230,6 +251,7 @@ RULES: list[tuple[str, str, Rule]] = [
     ("late_broadcasts", "map", late_broadcasts),
     ("partial_sums", "reduce", partial_sums),
     ("thin_products", "matmul", thin_products),
+    ("joined_products", "total", joined_products),
     ("few_pixels", "convolve", few_pixels),
     ("winograd", "convolve", winograd_forward),
     ("winograd", "convolve_input", winograd_input),

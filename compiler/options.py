@@ -18,6 +18,7 @@ OPTIMISATIONS = {
     "late_broadcasts": "arithmetic on what is repeated along an axis is done once, and its result repeated",
     "partial_sums": "a long reduction over all axes, or over the first, is shared out in parts that are combined afterwards",
     "thin_products": "a matrix product with one row, one column or one term is a sum, or a product, of its elements",
+    "joined_products": "a sum of matrix products of few terms each is one product",
     **{rule.__name__: " ".join((rule.__doc__ or "").split()) for rule in simplify.RULES},
     "narrow_products": "of a matrix product of which only a slice is used, only that is computed",
     "repeat_cheap": "a cheap value of a large tensor in memory is computed again by every user instead of being written",

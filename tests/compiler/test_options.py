@@ -63,6 +63,7 @@ PROGRAMS = {
     "winograd": lambda tf, x: tf.nn.conv2d(tf.reshape(x, [-1, 20, 20, 16]), tf.ones([3, 3, 16, 16]), 1, "SAME"),
     "few_pixels": lambda tf, x: tf.nn.conv2d(tf.reshape(x[:32], [1, 5, 5, 256]), tf.ones([3, 3, 256, 512]) / 1000, 1, "SAME"),
     "filter_blocks": lambda tf, x: tf.nn.conv2d(tf.reshape(x[:32], [1, 5, 5, 256]), tf.ones([3, 3, 256, 128]) / 1000, 1, "SAME"),
+    "joined_products": lambda tf, x: tf.add_n([tf.matmul(y, y, transpose_a=True) for y in tf.split(x, 80)]),
     "turned_blocks": lambda tf, x: tf.transpose(x) * 2.0,
     "search_blocks": lambda tf, x: [tf.argmax(x, 1), tf.argmin(x, 1)],
 }

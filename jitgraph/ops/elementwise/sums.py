@@ -14,7 +14,7 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.tensor import Tensor
 
 
-def _sum_of(b, inputs):
+def _sum_of(inputs):
     total = inputs[0]
     for one in inputs[1:]:
         total = total + one
@@ -27,19 +27,20 @@ def _list_samples(rng, dtype):
 
 
 @op("AddN(inputs: N*T) -> sum: T", T=NUMBERS + dtypes.variant, samples=_list_samples, shape=shape_rules.merged_inputs,
-    lower=_sum_of, grad=lambda op, grad: [grad] * len(op.inputs), adds=True, reference=lambda inputs: np.sum(np.stack(inputs), 0))
+    lower=lambda b, inputs: b.total(inputs), grad=lambda op, grad: [grad] * len(op.inputs), adds=True,
+    reference=lambda inputs: np.sum(np.stack(inputs), 0))
 def _add_n(inputs):
     """The sum of tensors of one shape and dtype."""
-    return np.array(_sum_of(None, inputs))
+    return np.array(_sum_of(inputs))
 
 
-@op("AccumulateNV2(inputs: N*T; shape: shape) -> sum: T", T=NUMBERS, lower=_sum_of,
+@op("AccumulateNV2(inputs: N*T; shape: shape) -> sum: T", T=NUMBERS, lower=lambda b, inputs: b.total(inputs),
     shape=lambda c: shape_rules.merge(shape_rules.merged_inputs(c), c.attrs["shape"]),
     samples=lambda rng, dtype: [(inputs, {"shape": inputs[0][0].shape}) for inputs in _list_samples(rng, dtype)],
     grad=lambda op, grad: [grad] * len(op.inputs), reference=lambda inputs: np.sum(np.stack(inputs), 0))
 def _accumulate_n(inputs):
     """The sum of tensors of shape `shape`."""
-    return np.array(_sum_of(None, inputs))
+    return np.array(_sum_of(inputs))
 
 
 def _tensors_to_sum(inputs: Any, function: str) -> list:
