@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Cuts = list[tuple[int, int, int]]       # see `tile.cut`
 RESIDENT_BYTES = 1 << 18        # filters up to this size stay in the cache while rows go by
-BAND_BYTES = 1 << 18            # of images and gradients that are added to a filter's gradient before the next: they stay there, too
+BAND_BYTES = 1 << 18            # of images and gradients that are added to a filter's gradient before the next: they stay, too
 ITEMS = 16                      # fewer than this: the gradient of a row of taps is cut
 LONG_BYTES = 512                # rows of a larger filter from which its columns should lie in blocks
 
@@ -34,11 +34,6 @@ class TileText(KernelText):
     def __init__(self, node: Node, name: str, depth: int):
         super().__init__(node, name)
         self.depth, self.rare = depth, False
-
-    def lines_at(self, indent: int, texts: list[str]) -> None:
-        """Lines, or where the first of them opens a loop, the loop and its body."""
-        for k, text in enumerate(texts):
-            self.line(indent + (k > 0 and texts[0].endswith(":")), text)
 
     def items(self, rows: str, blocks: int) -> None:
         """The head of the loop over items: row i of image n, and which of so many blocks of columns."""
@@ -124,8 +119,8 @@ def emit_forward(node: Node) -> Kernel:
 def filter_columns(dtype: DType, pixels: sizes.Dim, shape: Sequence[int]) -> int:
     """How many columns of a filter of `shape` should lie by themselves for rows of so many pixels, all of them if none: where
     the rows of a large filter are long, a tile would read a little of each, and every other from another page."""
-    *taps, channels, out = shape
-    lanes, code = lane_count(CODES[dtype.name]), CODES[dtype.name]
+    out, code = shape[-1], CODES[dtype.name]
+    lanes = lane_count(code)
     if out * dtype.size < LONG_BYTES or _stays(shape, dtype):
         return out
     vectors = cut(code, None if isinstance(pixels, sizes.Size) else pixels, out, even=True)[0][1]

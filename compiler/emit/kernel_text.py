@@ -50,6 +50,11 @@ class KernelText:
     def line(self, indent: int, text: str) -> None:
         self.lines.append("    " * indent + text)
 
+    def lines_at(self, indent: int, texts: list[str]) -> None:
+        """Lines, or where the first of them opens a loop, the loop and its body."""
+        for k, text in enumerate(texts):
+            self.line(indent + (k > 0 and texts[0].endswith(":")), text)
+
     def kernel(self, inputs: list[Value], items: sizes.Dim, cost: tuple[float, sizes.Dim]) -> Kernel:
         """The kernel, which reads `inputs` (x0, x1, ...) and writes the node's value (y0)."""
         kernel = bare_kernel(self.node, self.name, inputs, [self.node.out])

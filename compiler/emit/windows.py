@@ -62,6 +62,18 @@ class _Windows(KernelText):
             found.append((name, f"{name}_in"))
         return found
 
+    def phase(self, indent: int, index: str, phase: int, axis: int, limit: str) -> list[tuple[int, str, str]]:
+        """(tap, window, condition) along one axis for the taps that a pixel of this phase has; `index`: the window that sees
+        it with the first of them."""
+        found = []
+        for k, tap in enumerate(range(phase, self.taps[axis], self.strides[axis])):
+            name = f"{index}{tap}"
+            self.line(indent, f"{name} = {index} - {k}")
+            self.line(indent, f"{name}_in = ({name} >= 0) & ({name} < {limit})")
+            self.line(indent, f"{name} = smaller(larger({name}, 0), {limit} - 1)")
+            found.append((tap, name, f"{name}_in"))
+        return found
+
     def count(self, indent: int, taps: list[tuple[int, str, str]]) -> None:
         """Lines that set `count` to the number of taps inside."""
         conditions = [condition for _, _, condition in taps]
@@ -184,17 +196,44 @@ def emit_depthwise(node: Node) -> Kernel:
 
 
 def emit_depthwise_input(node: Node) -> Kernel:
-    """The gradient of a depthwise convolution for its input; inputs dy, w."""
+    """The gradient of a depthwise convolution for its input; inputs dy, w.
+
+    x[n, p, q, c] = sum of dy[n, i, j, c * m + k] * w[a, b, c, k] over the taps with i * stride + a = p + before, and k.
+    Which those are depends on the phase of p and of q, the remainders by the strides."""
     dy, w = node.inputs
     text = _Windows(node, "depthwise_input", [dy, w], node.out.shape[1:], dy.shape[1:3])
-    multiplier = int(node.attrs["multiplier"])
-    image = f"{text.height} * {text.width} * {text.channels}"
-    at = text.each_image(["n = q"], (image, image))
-    taps = text.each_channel(at, multiplier, "x0")
-    for number, address, condition in taps:
-        product = f"g * x1[({number} * {text.channels} + c) * {multiplier} + k]"
-        text.line(at + 2, f"y0[{address} + c] += {text.guarded(product, condition)}")
-    return text.kernel(text.inputs, node.out.shape[0], (0.3, _work(node, sizes.product(dy.shape[1:]))))
+    multiplier, (down, across) = int(node.attrs["multiplier"]), text.strides
+    text.line(1, "for q in range(begin, end):")
+    text.lines_at(2, [f"n = quotient(q, {text.height})", f"p = q - n * {text.height}",
+                      f"rest = p + {text.slot('before0', text.before[0])}", f"i = quotient(rest, {down})", f"rest -= i * {down}"])
+    left = text.slot("before1", text.before[1])
+    for phase in range(down):
+        at = 2
+        if down > 1:
+            text.line(2, f"if rest == {phase}:")
+            at = 3
+        vertical = text.phase(at, "i", phase, 0, text.rows)
+        for other in range(across):
+            text.line(at, f"for q1 in range(({other} - {left}) % {across}, {text.width}, {across}):")
+            text.line(at + 1, f"j = quotient(q1 + {left}, {across})")
+            horizontal = text.phase(at + 1, "j", other, 1, text.pixels)
+            terms = []
+            for a, row, row_inside in vertical:
+                for b, column, column_inside in horizontal:
+                    number = a * text.taps[1] + b
+                    text.line(at + 1, f"at{number} = ((n * {text.rows} + {row}) * {text.pixels} + {column}) * "
+                                      f"{text.channels} * {multiplier}")
+                    text.line(at + 1, f"in{number} = {row_inside} & {column_inside}")
+                    terms += [text.guarded(f"x0[at{number} + c * {multiplier} + {k}]", f"in{number}")
+                              + f" * x1[({number} * {text.channels} + c) * {multiplier} + {k}]" for k in range(multiplier)]
+            text.line(at + 1, f"out = (q * {text.width} + q1) * {text.channels}")
+            text.line(at + 1, f"for c in range({text.channels}):")
+            for k, term in enumerate(terms or [f"{text.code}(0)"]):
+                text.line(at + 2, f"v = v + {term}" if k else f"v = {term}")
+            text.line(at + 2, "y0[out + c] = v")
+    n, height, width, channels = node.out.shape
+    work = _work(node, width * channels) * multiplier // (down * across) + width * channels
+    return text.kernel(text.inputs, n * height, (0.15, work))
 
 
 def emit_depthwise_filter(node: Node) -> Kernel:

@@ -28,7 +28,8 @@ def test_pools_and_their_gradients(tf, agree, case, kind, layout, dtype):
 
 @pytest.mark.parametrize("size, multiplier, taps, step, padding, layout", [
     ((2, 8, 8, 3), 1, 3, 1, "SAME", "NHWC"), ((2, 8, 8, 16), 1, 3, 2, "SAME", "NHWC"), ((3, 9, 7, 4), 2, 3, 1, "VALID", "NHWC"),
-    ((20, 9, 7, 4), 2, 3, 2, "SAME", "NCHW"),
+    ((20, 9, 7, 4), 2, 3, 2, "SAME", "NCHW"), ((2, 11, 13, 5), 1, 2, 3, "VALID", "NHWC"),
+    ((2, 11, 13, 17), 3, 5, 2, "SAME", "NHWC"),
 ])
 def test_depthwise_and_its_gradients(tf, agree, size, multiplier, taps, step, padding, layout):
     x = RNG.standard_normal(size).astype(np.float32)
