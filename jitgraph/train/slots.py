@@ -52,9 +52,9 @@ def create_slot(primary: Any, val: Any, name: str, colocate_with_primary: bool =
 
 def create_slot_with_initializer(primary: Any, initializer: Any, shape: Any, dtype: Any, name: str,
                                  colocate_with_primary: bool = True) -> Any:
-    """A variable ``primary/name`` of `shape` and `dtype`, started by an initializer."""
-    return _make(primary, name, colocate_with_primary, initializer=initializer, shape=shape, dtype=dtype,
-                 validate_shape=shape.is_fully_defined())
+    """A variable ``primary/name`` of `shape` and `dtype`, started by an initializer, or by a tensor of that shape."""
+    return _make(primary, name, colocate_with_primary, initializer=initializer, shape=shape if callable(initializer) else None,
+                 dtype=dtype, validate_shape=shape.is_fully_defined())
 
 
 def create_zeros_slot(primary: Any, name: str, dtype: Any = None, colocate_with_primary: bool = True) -> Any:

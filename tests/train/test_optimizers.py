@@ -181,3 +181,19 @@ def test_ftrl_takes_square_roots(tf, jit):
         root, before = np.sqrt(np.float64([np.float32(0.1) + np.square(np.float64(slope)), np.float32(0.1)]))
         linear = slope + (root - before) / 0.125 * 2.5
         np.testing.assert_allclose(session.run(w), [-linear / (root / 0.125)], rtol=3e-5)
+
+
+@pytest.mark.parametrize("resource", [False, True])
+@pytest.mark.parametrize("centered, expected", [(False, [0.387154, 1.131669]), (True, [0.36832294, 1.0784608])])
+def test_a_variable_of_unknown_shape_has_a_mean_of_squares(tf, resource, centered, expected):
+    """The values are those of TensorFlow 1.15.5."""
+    start = tf.placeholder_with_default(np.float32([1.0, 2.0]), None)
+    v = tf.Variable(start, validate_shape=False, use_resource=resource)
+    step = tf.train.RMSPropOptimizer(0.1, momentum=0.5, centered=centered).minimize(tf.reduce_sum(v * v))
+    assert all(slot.shape.ndims is None for slot in tf.global_variables())
+    with tf.Session() as session:
+        session.run(v.initializer)
+        session.run(tf.variables_initializer(tf.global_variables()[1:]))
+        for _ in range(3):
+            session.run(step)
+        np.testing.assert_allclose(session.run(v), expected, rtol=1e-6)
