@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from jitgraph.formats import node_def
-from jitgraph.formats.flows import flows_are_values
 from jitgraph.formats.functions import FunctionLibrary
 from jitgraph.formats.node_def import Endpoint, Node
 from jitgraph.graph import build, shapes
@@ -19,6 +18,8 @@ from jitgraph.graph.devices import canonical
 from jitgraph.graph.dtypes import DType, resource
 from jitgraph.graph.errors import NotFoundError, OpError
 from jitgraph.graph.operation import Operation
+from jitgraph.graph.protos.flows import as_programs_have_them, flows_are_values
+from jitgraph.graph.protos.node_proto import REPLAYS
 from jitgraph.graph.protos.tensor_proto import other_form
 from jitgraph.graph.registry import lookup
 from jitgraph.graph.scopes import name_scope
@@ -46,7 +47,7 @@ def import_graph_def(graph_def: Any, input_map: Any = None, return_elements: Any
     Raises TypeError for arguments of other kinds, ValueError for a file that is not a graph (unknown inputs, cycles,
     wrong attributes, dtypes or shapes), NotFoundError for op types that are not known.  The graph is then unchanged.
     """
-    graph_def = _checked_graph_def(graph_def)
+    graph_def = as_programs_have_them(_checked_graph_def(graph_def))
     mapped = _checked_input_map(input_map)
     wanted = _checked_return_elements(return_elements)
     graph = get_default_graph()
@@ -58,7 +59,7 @@ def import_graph_def(graph_def: Any, input_map: Any = None, return_elements: Any
             _check_versions(graph_def.versions)
             producer_ops = {} if producer_op_list is None else {op.name: op for op in producer_op_list.op}
             find = lookup if flows_are_values(graph_def) else _of_files
-            library = FunctionLibrary(graph, graph_def.library, partial(_fill, producer_ops=producer_ops, find=find))
+            library = function_library(graph, graph_def.library, producer_ops, find)
             importer = _Importer(graph, graph_def.node, tensors, scope, producer_ops, library, find)
             importer.run()
             importer.check_input_map()
@@ -66,6 +67,17 @@ def import_graph_def(graph_def: Any, input_map: Any = None, return_elements: Any
         except BaseException:
             _take_back(graph, *before)
             raise
+
+
+def function_library(graph: Any, library: Any, producer_ops: dict[str, Any] | None = None,
+                     find: Callable | None = None) -> FunctionLibrary:
+    """The functions of a FunctionDefLibrary, which join a graph; `find` gives the declaration of an op.
+
+    Raises ValueError if the graph has another function of the same name.
+    """
+    if find is None:
+        find = lookup if flows_are_values(messages.GraphDef(library=library)) else _of_files
+    return FunctionLibrary(graph, library, partial(_fill, producer_ops=producer_ops or {}, find=find))
 
 
 def _checked_graph_def(graph_def: Any) -> Any:
@@ -276,6 +288,7 @@ class _Importer:
              inputs: list[Tensor]) -> Operation:
         graph = self._graph
         hints = annotations.pop("_output_shapes", None)
+        replays = bool(annotations.pop(REPLAYS, False))
         groups = self._colocation(node, annotations)
         name = self._unique(self._scope + node.name)
         output_dtypes = build.output_types(opdef, attrs)
@@ -285,6 +298,7 @@ class _Importer:
         with _DeviceOf(graph, node, bool(groups)):
             op = graph.add_op(opdef, node.type, name, inputs, attrs, output_dtypes, output_shapes, list(controls))
         op.annotations = {**annotations, **(op.annotations or {})} or None
+        op.replays = replays
         _keep_forms(op, node)
         for group in groups:
             owner = self._made.get(group)

@@ -8,14 +8,12 @@ from jitgraph.graph.attributes import check_attr
 from jitgraph.graph.dtypes import DType
 from jitgraph.graph.names import check_op_name
 from jitgraph.graph.protos import attr_value
+from jitgraph.graph.protos.node_proto import Endpoint, endpoint
 from jitgraph.graph.signature import REQUIRED, Arg
 
 _FIELDS = {"string": "s", "int": "i", "float": "f", "bool": "b", "type": "type", "shape": "shape", "tensor": "tensor",
            "func": "func"}
 _KINDS = {field: kind for kind, field in _FIELDS.items()} | {"list": "list", "placeholder": "placeholder"}
-
-Endpoint = tuple[str, int]      # a node's name and the number of one of its outputs
-
 
 @dataclass(slots=True)
 class Node:
@@ -45,14 +43,6 @@ def parse(definition: Any) -> Node:
         else:
             inputs.append(endpoint(text))
     return Node(definition, name, definition.op, inputs, list(controls))
-
-
-def endpoint(text: str) -> Endpoint:
-    """What ``"name"`` or ``"name:2"`` means; other text is taken as a name, which will not be found."""
-    name, colon, index = text.rpartition(":")
-    if colon and name and index.isdecimal() and len(index) < 10:
-        return name, int(index)
-    return text, 0
 
 
 def attributes(node: Node, opdef: Any, producer_op: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:

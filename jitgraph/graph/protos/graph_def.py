@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph.facade.version import GRAPH_DEF_VERSION
+from jitgraph.graph.protos.flows import state_as_numbers
 from jitgraph.graph.protos.function_def import add_functions
 from jitgraph.graph.protos.node_proto import node_to_proto
 from jitgraph.protobuf import messages
@@ -27,4 +28,5 @@ def graph_to_proto(graph: Any, from_version: int | None = None, add_shapes: bool
             if gradient:
                 proto.library.gradient.add(function_name=definition.signature.name, gradient_func=gradient)
     add_functions(proto.library, operations)
+    state_as_numbers(proto)
     return proto

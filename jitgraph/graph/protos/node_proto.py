@@ -6,6 +6,17 @@ from typing import Any
 from jitgraph.graph.protos import attr_value, tensor_proto
 from jitgraph.protobuf import messages
 
+REPLAYS = "_replays"            # an attribute of nodes that repeat for a gradient what others do, which may read once only
+Endpoint = tuple[str, int]      # a node's name and the number of one of its outputs
+
+
+def endpoint(text: str) -> Endpoint:
+    """What ``"name"`` or ``"name:2"`` means; other text is taken as a name, which will not be found."""
+    name, colon, index = text.rpartition(":")
+    if colon and name and index.isdecimal() and len(index) < 10:
+        return name, int(index)
+    return text, 0
+
 
 def input_name(tensor: Any) -> str:
     """How a NodeDef names an input: ``op`` for output 0, else ``op:index``."""
@@ -31,6 +42,8 @@ def node_to_proto(op: Any, add_shapes: bool = False) -> Any:
             node.attr[name].CopyFrom(attr_value.to_proto(value, kind))
     for name, value in (op.annotations or {}).items():
         node.attr[name].CopyFrom(attr_value.to_proto(value))
+    if op.replays:
+        node.attr[REPLAYS].b = True
     if add_shapes and op.outputs:
         node.attr["_output_shapes"].list.shape.extend([tensor_proto.shape_to_proto(t._shape) for t in op.outputs])
     return node

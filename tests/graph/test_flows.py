@@ -48,3 +48,25 @@ def test_an_array_of_a_file_of_tensorflow_keeps_its_handle(tf):
     y = next(t for op in tf.get_default_graph().get_operations() if op.type == "TensorArrayGatherV3" for t in op.outputs)
     with tf.Session() as session:
         assert session.run(y).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("made", [_mapped, _recurrent, _nested])
+def test_a_file_says_that_flows_are_numbers_as_tensorflow_has_them(tf, made):
+    made(tf, tf.placeholder(tf.float32, [None, 2]))
+    definition = tf.get_default_graph().as_graph_def()
+    nodes = [*definition.node, *(node for function in definition.library.function for node in function.node_def)]
+    assert any(node.op.endswith("While") for node in nodes) and any(node.op == "TensorArrayWriteV3" for node in nodes)
+    assert not [node.name for node in nodes for kind in node.attr["T"].list.type if kind == tf.variant.as_datatype_enum]
+    assert not [argument.name for function in definition.library.function
+                for argument in (*function.signature.input_arg, *function.signature.output_arg)
+                if argument.type == tf.variant.as_datatype_enum]
+
+
+def test_a_gradient_of_a_loop_keeps_values(tf):
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    tf.identity(tf.gradients(_mapped(tf, x) ** 2, x)[0], name="dx")
+    definition = tf.get_default_graph().as_graph_def()
+    tf.reset_default_graph()
+    tf.import_graph_def(definition, name="")
+    with tf.Session() as session:
+        assert session.run("dx:0").tolist() == [[12.0, 20.0], [28.0, 36.0]]
