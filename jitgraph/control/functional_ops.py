@@ -146,9 +146,14 @@ def make_call(function: FunctionGraph, name: str | None, arguments: list[Tensor]
     """A PartitionedCall of a function whose ``outputs`` are set, and whose first inputs are for `arguments`."""
     arguments = arguments or []
     inputs = [*arguments, *align([function], len(arguments))]
-    kind = "StatefulPartitionedCall" if is_stateful(function) else "PartitionedCall"
     with _after([function]):
-        made = lookup(kind).builder(inputs, Tout=[t.dtype.base_dtype for t in function.outputs], f=function, name=name)
+        return make_stored_call(function, inputs, is_stateful(function), name)
+
+
+def make_stored_call(function: FunctionGraph, inputs: list[Tensor], stateful: bool, name: str | None = None) -> Operation:
+    """A PartitionedCall of a function that is complete, whose inputs are for `inputs`."""
+    kind = "StatefulPartitionedCall" if stateful else "PartitionedCall"
+    made = lookup(kind).builder(inputs, Tout=[t.dtype.base_dtype for t in function.outputs], f=function, name=name)
     node = made if isinstance(made, Operation) else made[0].op
     for tensor, inside in zip(node.outputs, function.outputs):
         tensor._shape = inside._shape

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph import raw_ops as raw
+from jitgraph.control.frames.structure import FRAME_OPS
 from jitgraph.graph import dtypes
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.function_graph import (
@@ -47,7 +48,9 @@ class Replay:
         found = self.known.get(tensor)
         if found is None:
             count = self.target._ids.last           # TensorFlow's gradients take the values themselves
-            for op in _ancestors(tensor.op, self.known, self.copies):
+            order = _ancestors(tensor.op, self.known, self.copies)
+            _refuse_frames(order)
+            for op in order:
                 self.copies[op] = self._copy(op)
                 for mine, theirs in zip(self.copies[op].outputs, op.outputs):
                     self.known.setdefault(theirs, mine)
@@ -122,6 +125,15 @@ class Replay:
         return attrs, inputs
 
 
+def _refuse_frames(operations: list[Operation]) -> None:
+    """Raises LookupError if there are nodes of the control flow of graph files."""
+    for op in operations:
+        if op.type in FRAME_OPS:
+            raise LookupError(f"No gradient is defined for '{op.name}' ({op.type}), which stands in a function: control flow of "
+                              "graph files takes gradients where it is part of the graph itself, as after "
+                              "tf.saved_model.load(session, tags, folder) or tf.import_graph_def.")
+
+
 def _ancestors(goal: Operation, known: dict, copies: dict) -> list[Operation]:
     """`goal` and the operations behind it that have no copy yet, each after those that it depends on."""
     order: list[Operation] = []
@@ -179,7 +191,7 @@ def record_of(function: FunctionGraph) -> Tensor | None:
         return function.record
     written = _written(function)
     values: list[Tensor] = []
-    for op in _needed(function):
+    for op in needed_operations(function):
         if is_variable(op) or op.type in PASSING or not op.outputs or op.opdef is None:
             continue
         if op.opdef.element == "pop":
@@ -207,7 +219,7 @@ def _condition_varies(op: Operation) -> bool:
 
 
 def _varies(function: FunctionGraph, written: set) -> bool:
-    for op in _needed(function):
+    for op in needed_operations(function):
         if any(_varies(inner, written) for inner in bodies(op)):
             return True
         if any(t.dtype._is_ref_dtype and _name(_source(t)) in written for t in op.inputs):
@@ -258,7 +270,7 @@ def _add_output(op: Operation) -> Tensor:
     return output
 
 
-def _needed(function: FunctionGraph) -> list[Operation]:
+def needed_operations(function: FunctionGraph) -> list[Operation]:
     """The operations that the results of a function depend on, in the order of creation."""
     needed: set[Operation] = set()
     stack = [t.op for t in function.outputs] + list(function.control_outputs)

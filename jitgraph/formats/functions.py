@@ -7,6 +7,7 @@ from typing import Any
 
 from jitgraph.formats.node_def import Node
 from jitgraph.formats.op_declarations import declaration
+from jitgraph.graph import shapes
 from jitgraph.graph.dtypes import as_dtype, bool_
 from jitgraph.graph.function_graph import BRANCHING, FunctionGraph, is_state
 from jitgraph.graph.protos.function_def import Body
@@ -61,6 +62,12 @@ class FunctionLibrary:
         if found is None:
             found = self._opdefs[op_type] = declaration(self._graph._functions[op_type].definition.signature)
         return found
+
+    def instance(self, name: str, inputs: list[Tensor], graph: Any) -> FunctionGraph:
+        """A graph of the function `name`, for a node of `graph` that calls it with `inputs`.  Raises ValueError if they do not
+        fit."""
+        made: FunctionGraph = self._instance(messages.NameAttrList(name=name), inputs, {}, graph)
+        return made
 
     # -- functions in attributes
 
@@ -160,10 +167,11 @@ def _check_results(function: Any, attrs: dict[str, Any], name: str) -> None:
 
 
 def _shape_of_argument(body: Body, number: int, outer: Tensor, attrs: dict[str, Any]) -> Any:
-    """The static shape: as noted with the function, as a loop states it, or as it is outside."""
+    """The static shape: as noted with the function, as a loop states it, as it is outside, or as the function declares it."""
     if body.shapes[number] is not None:
         return body.shapes[number][0]
     stated = attrs.get("output_shapes")
     if "body" in attrs:
         return stated[number] if stated and number < len(stated) else None
-    return outer._shape
+    declared = body.declared[number]
+    return shapes.merge(outer._shape, declared) if shapes.compatible(outer._shape, declared) else outer._shape

@@ -8,29 +8,34 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.app import logs
 from jitgraph.app.configuration import functions_run_eagerly
 from jitgraph.control.functional_ops import make_call
+from jitgraph.functions.concrete_function import ConcreteFunction
 from jitgraph.functions.tracing import Traced
 from jitgraph.graph import structures as nest
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.default_graph import get_default_graph
+from jitgraph.graph.dtypes import DType
 from jitgraph.graph.tensor import Tensor
-from jitgraph.graph.type_specs import TensorSpec, type_spec_from_value
+from jitgraph.graph.type_specs import TensorSpec, TypeSpec, type_spec_from_value
+
+_STORED = (int, float, bool, type(None), DType, TypeSpec)       # the arguments that files can state
 
 
-class ConcreteFunction:
-    """A function of tensors of known dtypes, ``graph`` its graph; calling it makes a node.
-
-    ``inputs`` and ``outputs`` are tensors of its graph; ``structured_outputs`` is what the Python function returned.
-    """
+class TracedFunction(ConcreteFunction):
+    """A Python function for arguments of known dtypes; the Python function is called anew for each node."""
 
     def __init__(self, owner: Function, structure: tuple, leaves: list):
         self._owner, self._structure, self._leaves = owner, structure, leaves
         self._specs = [leaf for leaf in leaves if isinstance(leaf, TensorSpec)]
-        self._traced = self._trace()
+        self._keywords = _all_different([spec.name or "args" for spec in self._specs])
+        self._positional = len(self._specs)
+        self._traced = self.traced()
         self._unused: Traced | None = self._traced
 
-    def _trace(self) -> Traced:
+    def traced(self) -> Traced:
+        """The function in a graph of its own."""
         arguments = [(spec.dtype, None if spec.shape.ndims is None else tuple(spec.shape.as_list()), spec.name or "args")
                      for spec in self._specs]
 
@@ -42,69 +47,33 @@ class ConcreteFunction:
 
         return Traced(f"__inference_{self._owner.__name__}", arguments, call, ordered=True)
 
+    def exported_graph(self) -> Any:
+        """A graph of the function that no gradient has added to."""
+        return self.traced().graph
+
     @property
     def graph(self) -> Any:
         """The graph of the function."""
         return self._traced.graph
 
     @property
-    def name(self) -> bytes:
-        """The name of the function."""
-        return self.graph.name.encode()
-
-    @property
-    def inputs(self) -> list[Tensor]:
-        """What stands for the arguments, and for what the function takes from around it."""
-        return self.graph.inputs
-
-    @property
-    def outputs(self) -> list[Tensor]:
-        """The results, one list."""
-        return self.graph.outputs
-
-    @property
-    def captured_inputs(self) -> list[Tensor]:
-        """What the function takes from around it."""
-        return list(self.graph.captures)
-
-    @property
     def structured_outputs(self) -> Any:
         """The results, as the Python function returned them."""
-        return self._traced.packed(self._traced.results, None)
+        return self._traced.structure
 
     @property
     def structured_input_signature(self) -> tuple[tuple, dict]:
-        """The arguments, TensorSpecs in the place of tensors."""
-        return nest.map_structure(lambda leaf: type_spec_from_value(leaf) if nest.is_composite(leaf) else _spec_of(leaf, None),
-                                  self._structure)
-
-    @property
-    def output_dtypes(self) -> Any:
-        """The dtypes of the results."""
-        return nest.map_structure(lambda tensor: tensor.dtype, self.structured_outputs)
-
-    @property
-    def output_shapes(self) -> Any:
-        """The shapes of the results."""
-        return nest.map_structure(lambda tensor: tensor.shape, self.structured_outputs)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The results for these tensors, given by position or by the names of the arguments."""
-        given = list(args)
-        for spec in self._specs[len(args):]:
-            if spec.name not in kwargs:
-                raise TypeError(f"Expected argument names {[one.name for one in self._specs]} but got values for "
-                                f"{list(kwargs)}. Missing: {[spec.name]}.")
-            given.append(kwargs.pop(spec.name))
-        if len(given) > len(self._specs) or kwargs:
-            raise TypeError(f"Expected at most {len(self._specs)} positional arguments (and keywords "
-                            f"{[one.name for one in self._specs]}), got {len(args)} and {list(kwargs)}.")
-        return self._call([convert_to_tensor(value, spec.dtype) for value, spec in zip(given, self._specs)])
+        """The arguments, TensorSpecs in the place of tensors, of the names of the arguments and their parts."""
+        args, kwargs = self._structure
+        names = self._owner.parameters(args)
+        paths = [(names[path[0]], *path[1:]) for path in nest.paths(args)] + nest.paths(kwargs)
+        specs = [_named_spec(leaf, path) for leaf, path in zip(nest.flatten(self._structure), paths)]
+        return nest.pack_sequence_as(self._structure, specs)
 
     def _call(self, tensors: list[Tensor]) -> Any:
         """A node; each has a graph of its own, since gradients add to the function that they are taken of."""
         traced, self._unused = self._unused, None
-        traced = self._trace() if traced is None else traced
+        traced = self.traced() if traced is None else traced
         node = make_call(traced.graph, None, tensors)
         return traced.packed(list(node.outputs), node)
 
@@ -117,7 +86,7 @@ class Function:
         self._autograph = autograph
         self.__name__ = name
         self._input_signature = input_signature
-        self._concrete: dict[Any, ConcreteFunction] = {}
+        self._concrete: dict[Any, TracedFunction] = {}
         functools.update_wrapper(self, python_function, updated=())
 
     @property
@@ -168,8 +137,37 @@ class Function:
         key = (get_default_graph(), kinds, tuple(map(_key, leaves)))
         found = self._concrete.get(key)
         if found is None:
-            found = self._concrete[key] = ConcreteFunction(self, (args, kwargs), leaves)
+            found = self._concrete[key] = TracedFunction(self, (args, kwargs), leaves)
         return found
+
+    def concrete_functions(self) -> list[ConcreteFunction]:
+        """The functions for all arguments that there were so far, each as a function of the default graph; those with arguments
+        that are neither tensors nor numbers are left out."""
+        if self._input_signature is not None:
+            self.get_concrete_function()
+        found: list[tuple[Any, TracedFunction]] = []
+        for concrete in list(self._concrete.values()):
+            signature = concrete.structured_input_signature
+            if not all(isinstance(leaf, _STORED) for leaf in nest.flatten(signature)):
+                logs.info("Unsupported signature for serialization: %s.", signature)
+            elif all(signature != other for other, _ in found):
+                found.append((signature, concrete))
+        graph = get_default_graph()
+        return [concrete if concrete.graph.outer_graph is graph else self.get_concrete_function(*args, **kwargs)
+                for (args, kwargs), concrete in found]
+
+    @property
+    def full_argument_spec(self) -> tuple:
+        """What `inspect.getfullargspec` gives, less annotations, and less the instance of a method."""
+        parameters = inspect.signature(self._python_function).parameters.values()
+        plain = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+        only = [one for one in parameters if one.kind is one.KEYWORD_ONLY]
+        rest, others = (next((one.name for one in parameters if one.kind is kind), None)
+                        for kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD))
+        defaults = tuple(one.default for one in plain if one.default is not one.empty)
+        of_keywords = {one.name: one.default for one in only if one.default is not one.empty}
+        return inspect.FullArgSpec([one.name for one in plain], rest, others, defaults or None, [one.name for one in only],
+                                   of_keywords or None, {})
 
     def _canonical(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         """The arguments by position, as far as they have one, with defaults; tensors where a signature wants them."""
@@ -192,17 +190,21 @@ class Function:
             values = [value if isinstance(value, (Tensor, TensorSpec)) else convert_to_tensor(value, spec.dtype)
                       for value, spec in zip(nest.flatten_up_to(signature, list(args)), specs)]
         if len(args) != len(signature) or not all(map(TensorSpec.is_compatible_with, specs, values)):
-            raise ValueError(f"Python inputs incompatible with input_signature:\n  inputs: {args}\n  input_signature: "
-                             f"{self._input_signature}")
+            lines = [",\n    ".join(map(str, given)) for given in (args, signature)]
+            raise ValueError(f"Python inputs incompatible with input_signature:\n  inputs: (\n    {lines[0]})\n"
+                             f"  input_signature: (\n    {lines[1]})")
         return tuple(nest.pack_sequence_as(signature, values))
 
-    def _argument_names(self, args: tuple, kwargs: dict) -> list[str]:
+    def parameters(self, args: tuple) -> list[str]:
+        """The name of each argument that is given by position."""
         try:
             known = list(inspect.signature(self._python_function).parameters)
         except ValueError:
             known = []
-        parts = [(known[k] if k < len(known) else f"arg{k}", value) for k, value in enumerate(args)]
-        parts += sorted(kwargs.items())
+        return [known[k] if k < len(known) else f"arg{k}" for k in range(len(args))]
+
+    def _argument_names(self, args: tuple, kwargs: dict) -> list[str]:
+        parts = [*zip(self.parameters(args), args), *sorted(kwargs.items())]
         return [name for name, value in parts for _ in nest.flatten(value, expand_composites=True)]
 
 
@@ -212,6 +214,29 @@ def _spec_of(leaf: Any, name: str | None) -> Any:
     if isinstance(leaf, Tensor):
         return TensorSpec(leaf.shape, leaf.dtype.base_dtype, name)
     return TensorSpec(leaf.shape, leaf.dtype, name) if isinstance(leaf, np.ndarray) else leaf
+
+
+def _named_spec(leaf: Any, path: tuple) -> Any:
+    """The spec of an argument, or of a part of one; a name of the user's own is kept."""
+    if nest.is_composite(leaf):
+        return type_spec_from_value(leaf)
+    spec = _spec_of(leaf, path[0])
+    if not isinstance(spec, TensorSpec) or spec.name != path[0]:
+        return spec
+    return TensorSpec(spec.shape, spec.dtype, "/".join(map(str, path)))
+
+
+def _all_different(names: list[str]) -> list[str]:
+    """The names, numbered where one is there several times."""
+    found: list[str] = []
+    counts: dict[str, int] = {}
+    for name in names:
+        candidate = name
+        while candidate in found:
+            counts[name] = counts.get(name, 0) + 1
+            candidate = f"{name}_{counts[name]}"
+        found.append(candidate)
+    return found
 
 
 def _key(leaf: Any) -> Any:

@@ -45,6 +45,12 @@ class Traced:
                             "Tensor.") from error
         return lookup("Identity").builder(self.graph.capture(tensor))
 
+    @property
+    def structure(self) -> Any:
+        """What the Python function returned, of tensors of the graph."""
+        with self.graph.as_default():
+            return self.packed(self.results, None)
+
     def packed(self, outputs: list[Tensor], node: Operation | None) -> Any:
         """The result of a call, in the structure of what the Python function returned; the node if that was None."""
         if self.result is None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jitgraph.graph.calls import bodies
+from jitgraph.graph.collections import Collections
 from jitgraph.graph.control import BRANCHING
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.graph import Graph
@@ -98,6 +99,12 @@ class FunctionGraph(Graph):
         self._gradient_override_map = outer._gradient_override_map
         self._container = outer._container
 
+    def keep_apart(self) -> None:
+        """Lets the function have collections and variable scopes of its own."""
+        self._collections = {}
+        self._members = Collections(self._collections)
+        self._scoped_state = {}
+
     def count_inline(self, sibling: FunctionGraph | None = None) -> FunctionGraph:
         """Lets nodes made here count as nodes of the graph around, where TensorFlow 1.15 makes those of a conditional or a
         loop; returns this graph.  What `sibling`, another function of the same loop, captures counts once for both."""
@@ -114,6 +121,12 @@ class FunctionGraph(Graph):
     def parameters(self) -> list[Tensor]:
         """The inputs that the caller passes by value, in order."""
         return [t for t in self.inputs if not is_state(t)]
+
+    @property
+    def variables(self) -> list[Any]:
+        """The variables that the function takes from around it, as far as collections have them."""
+        known = [one for key in ("variables", "local_variables") for one in self._root.get_collection(key)]
+        return [one for one in dict.fromkeys(known) if getattr(one, "handle", None) in self.captures]
 
     def add_input(self, dtype: Any, shape: Any, name: str = "arg") -> Tensor:
         """A new input: a placeholder.  `shape`: a tuple with None for unknown sizes, or None."""

@@ -6,10 +6,12 @@ numbers of the inputs whose gradients are wanted, with `takes_gradients` it is g
 """
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 _registered: dict[str, Callable | None] = {}
+_OF_CALLS = re.compile(r"PartitionedCall-\d+$")     # what TensorFlow called the gradient of a call in the program that wrote a file
 
 
 def NOT_DIFFERENTIABLE(op: Any, *grads: Any) -> None:
@@ -59,6 +61,8 @@ def gradient_function(op: Any) -> Callable | None:
     override = (op.annotations or {}).get("_gradient_op_type")
     if isinstance(override, bytes):
         override = override.decode()
+    if override is not None and _OF_CALLS.match(override) and override not in _registered:
+        override = None
     if override is not None:
         if override in _registered:
             return _registered[override]

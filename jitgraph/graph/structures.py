@@ -56,6 +56,14 @@ def flatten(structure: Any, expand_composites: bool = False) -> list:
     return found
 
 
+def paths(structure: Any, path: tuple = ()) -> list[tuple]:
+    """Where the leaves of a structure stand in it, each as keys, names of fields and numbers from the outside in."""
+    if not is_nested(structure):
+        return [path]
+    names = _sorted_keys(structure) if isinstance(structure, Mapping) else getattr(structure, "_fields", range(len(structure)))
+    return [found for name, part in zip(names, _parts(structure)) for found in paths(part, (*path, name))]
+
+
 def _rebuilt(structure: Any, parts: list) -> Any:
     """A structure like `structure` with other members."""
     if isinstance(structure, Mapping):

@@ -1,6 +1,7 @@
 """What a value is like, before there is one: ``tf.TensorSpec`` and its kin."""
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,10 @@ class TypeSpec:
 
     def _serialize(self) -> tuple:
         return tuple(getattr(self, field) for field in self._FIELDS)
+
+    def _from_parts(self, parts: Iterator[Tensor]) -> Any:
+        """A value of this spec, made of the next tensors.  Raises NotImplementedError if it is not made of tensors."""
+        raise NotImplementedError(f"{self} is not the spec of something that is made of tensors")
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         """Whether a value, or all values of another spec, are of this spec."""
@@ -99,6 +104,9 @@ class TensorSpec(TypeSpec):
         """The name, None if there is none."""
         return self._name
 
+    def _from_parts(self, parts: Iterator[Tensor]) -> Tensor:
+        return next(parts)
+
     def is_compatible_with(self, spec_or_tensor: Any) -> bool:
         """Whether dtype and shape of a tensor, or of another spec, fit."""
         return (isinstance(spec_or_tensor, (TensorSpec, Tensor)) and self._dtype.is_compatible_with(spec_or_tensor.dtype)
@@ -162,6 +170,9 @@ class SparseTensorSpec(TypeSpec):
         """What a SparseTensor is like."""
         return cls(value.shape, value.dtype)
 
+    def _from_parts(self, parts: Iterator[Tensor]) -> SparseTensor:
+        return SparseTensor(next(parts), next(parts), next(parts))
+
     @property
     def dtype(self) -> Any:
         """The DType of the values."""
@@ -185,6 +196,9 @@ class IndexedSlicesSpec(TypeSpec):
         self._indices_dtype = dtypes.as_dtype(indices_dtype)
         self._dense_shape_dtype = None if dense_shape_dtype is None else dtypes.as_dtype(dense_shape_dtype)
         self._indices_shape = TensorShape(indices_shape).with_rank(1)
+
+    def _from_parts(self, parts: Iterator[Tensor]) -> IndexedSlices:
+        return IndexedSlices(next(parts), next(parts), None if self._dense_shape_dtype is None else next(parts))
 
 
 def type_spec_from_value(value: Any) -> TypeSpec:

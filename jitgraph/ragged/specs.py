@@ -1,6 +1,7 @@
 """``tf.RaggedTensorSpec``: what ragged tensors are like."""
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from jitgraph.graph import dtypes
@@ -39,6 +40,12 @@ class RaggedTensorSpec(TypeSpec):
         """Whether a ragged tensor, or those of another spec, are of this."""
         ragged = hasattr(spec_or_value, "nested_row_splits")
         return super().is_compatible_with(RaggedTensorSpec.from_value(spec_or_value) if ragged else spec_or_value)
+
+    def _from_parts(self, parts: Iterator[Tensor]) -> Any:
+        value: Any = next(parts)
+        for splits in reversed([next(parts) for _ in range(self._ragged_rank)]):        # those of the outermost rows come first
+            value = RaggedTensor(value, splits, internal=True)
+        return value
 
     @classmethod
     def from_value(cls, value: Any) -> RaggedTensorSpec:

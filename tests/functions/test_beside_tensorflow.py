@@ -38,7 +38,7 @@ def test_variables_that_a_function_makes_are_those_of_the_program(tf):
 
 def test_a_concrete_function_says_what_it_takes(tf):
     concrete = tf.function(lambda x, y: x + y).get_concrete_function(tf.TensorSpec([2]), tf.TensorSpec([2], name="other"))
-    assert concrete.structured_input_signature == ((tf.TensorSpec([2]), tf.TensorSpec([2], name="other")), {})
+    assert concrete.structured_input_signature == ((tf.TensorSpec([2], name="x"), tf.TensorSpec([2], name="other")), {})
     assert concrete.name == b"__inference_<lambda>" and concrete.captured_inputs == []
     with pytest.raises(TypeError, match="Missing"):
         concrete(tf.ones([2]))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from jitgraph.graph.tensor import Tensor
 
 _SHAPES = "_output_shapes"
+_DECLARED = "_input_shapes"         # of all arguments, as functions that Python made state them
 
 
 # -- writing -------------------------------------------------------------------------------------------------------
@@ -89,11 +90,11 @@ def _node(op: Operation, places: dict[Tensor, str], names: set[str]) -> Any:
     node = node_to_proto(op)
     node.input[:] = [places[tensor] if tensor in places else _output_name(tensor) for tensor in op.inputs]
     node.input.extend(sorted("^" + other.name for other in op.control_inputs if other.name in names))
-    _keep_colocation(node, names)
+    keep_colocation(node, names)
     return node
 
 
-def _keep_colocation(node: Any, names: set[str]) -> None:
+def keep_colocation(node: Any, names: set[str]) -> None:
     """Takes away the bonds to nodes that are not in the function."""
     if "_class" in node.attr:
         kept = [group for group in node.attr["_class"].list.s if group.removeprefix(b"loc:@").decode() in names]
@@ -125,7 +126,7 @@ class Body:
     """A FunctionDef as a GraphDef's nodes: inputs by output number, attributes filled in.
 
     ``nodes``; ``arguments``: their names; ``results``: the input text that gives each output; ``shapes``: of the
-    arguments as far as they are noted, raw.
+    arguments as far as they are noted for one caller, raw; ``declared``: their shapes for all callers.
     """
 
     def __init__(self, definition: Any, attrs: Any, opdef_of: Any):
@@ -144,7 +145,7 @@ class Body:
         self._by_name = {node.name: node for node in self.nodes}
         for node in self.nodes:
             node.input[:] = [text if text.startswith("^") else self._flat(text) for text in node.input]
-            _keep_colocation(node, set(self._by_name))
+            keep_colocation(node, set(self._by_name))
         self.results = [self._flat(definition.ret[arg.name]) for arg in signature.output_arg]
         self.controls = [definition.control_ret[name] for name in signature.control_output]
         self.shapes: list[Any] = [None] * len(self.arguments)
@@ -152,6 +153,9 @@ class Body:
             shapes = noted.attr[_SHAPES].list.shape if _SHAPES in noted.attr else ()
             if number < len(self.shapes) and len(shapes) == 1:
                 self.shapes[number] = (shape_from_proto(shapes[0]),)
+        declared = definition.attr[_DECLARED].list.shape if _DECLARED in definition.attr else ()
+        self.declared: list[Any] = [shape_from_proto(shape) for shape in declared]
+        self.declared += [None] * (len(self.arguments) - len(self.declared))
 
     def _flat(self, text: str) -> str:
         """``node:output:1`` as ``node:3``; arguments as they are."""
