@@ -53,6 +53,7 @@ PROGRAMS: dict[str, str] = {
         sysconfig.CXX11_ABI_FLAG sysconfig.MONOLITHIC_BUILD sysconfig.get_include sysconfig.get_lib
         sysconfig.get_compile_flags sysconfig.get_link_flags""",
     "functions.graph_function": "function",
+    "functions.wrapped_function": "wrap_function",
     "autodiff.tape": "GradientTape vectorized_map",
     "autograph.api": """
         autograph.to_graph autograph.to_code autograph.experimental.do_not_convert
