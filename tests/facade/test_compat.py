@@ -208,9 +208,9 @@ def test_unknown_modules_say_what_to_do(hook, name):
     ("import tensorflow.keras.layers", "tf.keras is not part of jitgraph: use tf.nn"),
     ("from tensorflow import keras", "tf.keras is not part of jitgraph: use tf.nn"),
     ("from tensorflow.contrib import foo", r"tf.contrib.foo is not in jitgraph yet\."),
-    ("from tensorflow.train import do_quantize_training_on_graphdef", "is not part of jitgraph: insert"),
+    ("from tensorflow import enable_v2_behavior", "is not part of jitgraph: jitgraph is TensorFlow 1's"),
     ("from tensorflow.train import AdamOptimiser", r"tf.train.AdamOptimiser is not there: did you mean tf.train.AdamOptimizer\?"),
-    ("from tensorflow.compat.v1.train import do_quantize_training_on_graphdef", "is not part of jitgraph: insert"),
+    ("from tensorflow.compat.v1 import enable_v2_behavior", "is not part of jitgraph: jitgraph is TensorFlow 1's"),
     ("import tensorflow.compat.v2 as tf", "TensorFlow 1"),
 ])
 def test_imports_of_what_is_absent_say_what_the_attribute_says(hook, statement, sentence):
