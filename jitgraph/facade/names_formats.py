@@ -24,6 +24,7 @@ FILES: dict[str, str] = {
     "formats.graph_parts": """
         graph_util.extract_sub_graph graph_util.remove_training_nodes graph_util.must_run_on_cpu
         graph_util.tensor_shape_from_node_def_name""",
+    "formats.quantized_training": "train.do_quantize_training_on_graphdef",
     "tools.freeze": "graph_util.convert_variables_to_constants",
     "graph.scope_names": "contrib.framework.prepend_name_scope contrib.framework.strip_name_scope",
     "saved_model.constants": """
@@ -60,6 +61,8 @@ FILES: dict[str, str] = {
     "saved_model.loader": """
         saved_model.loader.load saved_model.load saved_model.loader.maybe_saved_model_directory
         saved_model.maybe_saved_model_directory saved_model.contains_saved_model=maybe_saved_model_directory""",
+    "saved_model.object_saver": "saved_model.save",
+    "saved_model.object_loader": "saved_model.load_v2",
     "saved_model.main_op": """
         saved_model.main_op.main_op saved_model.main_op.main_op_with_restore saved_model.main_op_with_restore""",
     "summary.summaries": """

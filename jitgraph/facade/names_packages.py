@@ -82,6 +82,7 @@ PACKAGES: dict[str, str] = {
         contrib.eager.metrics.Metric contrib.eager.metrics.Mean contrib.eager.metrics.Accuracy
         contrib.eager.metrics.BinaryAccuracy contrib.eager.metrics.CategoricalAccuracy contrib.eager.metrics.SparseAccuracy""",
     "functions.graph_function": "contrib.eager.defun contrib.eager.function",
+    "train.trackables": "contrib.eager.Checkpointable=AutoTrackable",
     "variables.resource_variables": "contrib.eager.Variable=ResourceVariable",
     "train.object_checkpoint": "contrib.eager.Checkpoint",
     "contrib.optimizer_v2.optimizers": """

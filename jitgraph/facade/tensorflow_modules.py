@@ -39,7 +39,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
                   "lang.directives": ":jitgraph.autograph.api", "utils.ag_logging": ":jitgraph.autograph.messages"},
     "compat": {"compat": "compat"},
     "eager": {"context": ":jitgraph.facade.eager_context", "backprop": "", "function": ":jitgraph.functions.graph_function",
-              "def_function": ":jitgraph.functions.graph_function"},
+              "def_function": ":jitgraph.functions.graph_function", "wrap_function": ":jitgraph.functions.wrapped_function"},
     "estimator": {
         "estimator": "estimator :jitgraph.estimator.estimator :jitgraph.estimator.warm_start",
         "estimator_lib": "estimator estimator.inputs estimator.export",
@@ -301,7 +301,9 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
             builder builder_impl constants loader loader_impl main_op main_op_impl signature_constants
             signature_def_utils signature_def_utils_impl tag_constants utils utils_impl
         """.split()
-    } | {"simple_save": "saved_model"},
+    } | {"simple_save": "saved_model", "save": ":jitgraph.saved_model.object_saver",
+         "load": ":jitgraph.inner.saved_model",
+         "nested_structure_coder": ":jitgraph.saved_model.structured_values"},
     "summary": {
         "summary": "summary",
         "summary_iterator": ":jitgraph.summary.event_reader",
@@ -345,6 +347,8 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "training_util": "train :jitgraph.variables.global_steps",
         "saveable_object": ":jitgraph.variables.saveables train",
         "saver": "train :jitgraph.train.saver",
+        "tracking.tracking": ":jitgraph.train.trackables :jitgraph.resources.assets",
+        "tracking.util": "train",
     },
     "user_ops": {"user_ops": ""},
     "util": {

@@ -16,7 +16,7 @@ from jitgraph.protobuf.schema import ENUMS, SCHEMA
 _PACKAGE = "tensorflow"
 _Field = descriptor_pb2.FieldDescriptorProto
 _SCALARS = {name: getattr(_Field, "TYPE_" + name.upper()) for name in
-            ("double", "float", "int64", "uint64", "int32", "fixed64", "fixed32", "bool", "string", "bytes", "uint32")}
+            ("double", "float", "int64", "uint64", "int32", "sint64", "fixed64", "fixed32", "bool", "string", "bytes", "uint32")}
 _FIELD = re.compile(r"(\w+)=(\d+) (repeated )?(.+)$")
 _MAP = re.compile(r"map<(\w+),([\w.]+)>$")
 

@@ -58,7 +58,8 @@ MultiGraphNodeProto: name=1 string; exec_micros=2 int64; accelerator_exec_micros
     MultiGraphNodeProto
 OpDeprecation: version=1 int32; explanation=2 string
 MetaGraphDef: meta_info_def=1 MetaGraphDef.MetaInfoDef; graph_def=2 GraphDef; saver_def=3 SaverDef; collection_def=4
-    map<string,CollectionDef>; signature_def=5 map<string,SignatureDef>; asset_file_def=6 repeated AssetFileDef
+    map<string,CollectionDef>; signature_def=5 map<string,SignatureDef>; asset_file_def=6 repeated AssetFileDef;
+    object_graph_def=7 SavedObjectGraph
 MetaGraphDef.MetaInfoDef: meta_graph_version=1 string; stripped_op_list=2 OpList; any_info=3 protobuf.Any; tags=4
     repeated string; tensorflow_version=5 string; tensorflow_git_version=6 string; stripped_default_attrs=7 bool;
     function_aliases=8 map<string,string>
@@ -76,7 +77,7 @@ SignatureDef: inputs=1 map<string,TensorInfo>; outputs=2 map<string,TensorInfo>;
 TensorInfo: dtype=2 DataType; tensor_shape=3 TensorShapeProto | encoding: name=1 string; coo_sparse=4
     TensorInfo.CooSparse; composite_tensor=5 TensorInfo.CompositeTensor
 TensorInfo.CooSparse: values_tensor_name=1 string; indices_tensor_name=2 string; dense_shape_tensor_name=3 string
-TensorInfo.CompositeTensor: components=2 repeated TensorInfo
+TensorInfo.CompositeTensor: type_spec=1 TypeSpecProto; components=2 repeated TensorInfo
 AssetFileDef: tensor_info=1 TensorInfo; filename=2 string
 VariableDef: variable_name=1 string; initializer_name=2 string; snapshot_name=3 string; save_slice_info_def=4
     SaveSliceInfoDef; is_resource=5 bool; initial_value_name=6 string; trainable=7 bool; synchronization=8
@@ -115,6 +116,38 @@ TrackableObjectGraph.TrackableObject.SerializedTensor: name=1 string; full_name=
     optional_restore=4 bool
 TrackableObjectGraph.TrackableObject.SlotVariableReference: original_variable_node_id=1 int32; slot_name=2 string;
     slot_variable_node_id=3 int32
+SavedObjectGraph: nodes=1 repeated SavedObject; concrete_functions=2 map<string,SavedConcreteFunction>
+SavedObject: children=1 repeated TrackableObjectGraph.TrackableObject.ObjectReference; slot_variables=3 repeated
+    TrackableObjectGraph.TrackableObject.SlotVariableReference | kind: user_object=4 SavedUserObject; asset=5 SavedAsset;
+    function=6 SavedFunction; variable=7 SavedVariable; bare_concrete_function=8 SavedBareConcreteFunction; constant=9
+    SavedConstant; resource=10 SavedResource; captured_tensor=12 CapturedTensor
+CapturedTensor: name=1 string; concrete_function=2 string
+SavedUserObject: identifier=1 string; version=2 VersionDef; metadata=3 string
+SavedAsset: asset_file_def_index=1 int32
+SavedFunction: concrete_functions=1 repeated string; function_spec=2 FunctionSpec
+SavedConcreteFunction: bound_inputs=2 repeated int32; canonicalized_input_signature=3 StructuredValue; output_signature=4
+    StructuredValue
+SavedBareConcreteFunction: concrete_function_name=1 string; argument_keywords=2 repeated string;
+    allowed_positional_arguments=3 int64
+SavedConstant: operation=1 string
+SavedVariable: dtype=1 DataType; shape=2 TensorShapeProto; trainable=3 bool; synchronization=4 VariableSynchronization;
+    aggregation=5 VariableAggregation; name=6 string
+FunctionSpec: fullargspec=1 StructuredValue; is_method=2 bool; input_signature=5 StructuredValue
+SavedResource: device=1 string
+StructuredValue: | kind: none_value=1 NoneValue; float64_value=11 double; int64_value=12 sint64; string_value=13 string;
+    bool_value=14 bool; tensor_shape_value=31 TensorShapeProto; tensor_dtype_value=32 DataType; tensor_spec_value=33
+    TensorSpecProto; type_spec_value=34 TypeSpecProto; bounded_tensor_spec_value=35 BoundedTensorSpecProto; list_value=51
+    ListValue; tuple_value=52 TupleValue; dict_value=53 DictValue; named_tuple_value=54 NamedTupleValue
+NoneValue:
+ListValue: values=1 repeated StructuredValue
+TupleValue: values=1 repeated StructuredValue
+DictValue: fields=1 map<string,StructuredValue>
+PairValue: key=1 string; value=2 StructuredValue
+NamedTupleValue: name=1 string; values=2 repeated PairValue
+TensorSpecProto: name=1 string; shape=2 TensorShapeProto; dtype=3 DataType
+BoundedTensorSpecProto: name=1 string; shape=2 TensorShapeProto; dtype=3 DataType; minimum=4 TensorProto; maximum=5
+    TensorProto
+TypeSpecProto: type_spec_class=1 TypeSpecProto.TypeSpecClass; type_state=2 StructuredValue; type_spec_class_name=3 string
 Example: features=1 Features
 Features: feature=1 map<string,Feature>
 Feature: | kind: bytes_list=1 BytesList; float_list=2 FloatList; int64_list=3 Int64List
@@ -294,6 +327,8 @@ Code: OK=0 CANCELLED=1 UNKNOWN=2 INVALID_ARGUMENT=3 DEADLINE_EXCEEDED=4 NOT_FOUN
     PERMISSION_DENIED=7 RESOURCE_EXHAUSTED=8 FAILED_PRECONDITION=9 ABORTED=10 OUT_OF_RANGE=11 UNIMPLEMENTED=12
     INTERNAL=13 UNAVAILABLE=14 DATA_LOSS=15 UNAUTHENTICATED=16
 DataClass: DATA_CLASS_UNKNOWN=0 DATA_CLASS_SCALAR=1 DATA_CLASS_TENSOR=2 DATA_CLASS_BLOB_SEQUENCE=3
+TypeSpecProto.TypeSpecClass: UNKNOWN=0 SPARSE_TENSOR_SPEC=1 INDEXED_SLICES_SPEC=2 RAGGED_TENSOR_SPEC=3 TENSOR_ARRAY_SPEC=4
+    DATA_DATASET_SPEC=5 DATA_ITERATOR_SPEC=6 OPTIONAL_SPEC=7 PER_REPLICA_SPEC=8
 SaverDef.CheckpointFormatVersion: LEGACY=0 V1=1 V2=2
 BundleHeaderProto.Endianness: LITTLE=0 BIG=1
 SessionLog.SessionStatus: STATUS_UNSPECIFIED=0 START=1 STOP=2 CHECKPOINT=3

@@ -21,6 +21,7 @@ from jitgraph.graph.scopes import colocate_with, name_scope
 from jitgraph.graph.shapes import raw_shape
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.elementwise.cast import cast
+from jitgraph.resources.assets import TrackableAsset
 from jitgraph.variables.saveables import SaveableObject, SaveSpec
 
 
@@ -56,6 +57,7 @@ class LookupInterface(_KeysAndValues):
     """A table from keys of `key_dtype` to values of `value_dtype`; `resource_handle` is the handle of its node."""
 
     resource_handle: Tensor
+    _checkpoint_dependencies: list[tuple[str, Any]] = []
 
     @property
     def name(self) -> str:
@@ -80,9 +82,17 @@ class LookupInterface(_KeysAndValues):
 
 
 class _Table(LookupInterface):
-    """A table with a node of its own."""
+    """A table with a node of its own; saved models make it by ``_create_resource`` and fill it by ``_initialize``."""
 
     _default_value: Tensor
+
+    def _create_resource(self) -> Tensor:
+        """A node for the table, in the default graph."""
+        raise NotImplementedError
+
+    def _initialize(self) -> Any:
+        """What fills the table of the handle, None if nothing does."""
+        return None
 
     @property
     def name(self) -> str:
@@ -104,6 +114,8 @@ class _Table(LookupInterface):
 
 class TableInitializerBase(_KeysAndValues):
     """Fills a table whose keys and values have these dtypes."""
+
+    _checkpoint_dependencies: list[tuple[str, Any]] = []
 
     @property
     def shared_name(self) -> str:
@@ -171,7 +183,8 @@ class TextFileInitializer(TableInitializerBase):
         super().__init__(key_dtype, value_dtype)
         self._file, self._key_index, self._value_index = filename, key_index, value_index
         self._vocab_size, self._delimiter, self._name = vocab_size, delimiter, name
-        self._filename = convert_to_tensor(filename, dtypes.string, name="asset_path")
+        asset = TrackableAsset(filename)
+        self._filename, self._checkpoint_dependencies = asset.asset_path, [("_filename", asset)]
         if self._filename.op.type == "Const":
             get_default_graph().add_to_collection(GraphKeys.ASSET_FILEPATHS, self._filename)
 
@@ -219,12 +232,12 @@ class InitializableLookupTableBase(_Table):
         self._default_value = convert_to_tensor(default_value, self._value_dtype)
         if self._default_value.shape.ndims not in (None, 0):
             raise ValueError(f"the default value of a table is a scalar, not of shape {self._default_value.shape}")
-        self._initializer = initializer
-        self.resource_handle = self._make()
-        self._init_op = initializer.initialize(self)
+        self._initializer, self._checkpoint_dependencies = initializer, [("_initializer", initializer)]
+        self.resource_handle = self._create_resource()
+        self._init_op = self._initialize()
 
-    def _make(self) -> Tensor:
-        raise NotImplementedError
+    def _initialize(self) -> Operation:
+        return self._initializer.initialize(self)
 
     @property
     def initializer(self) -> Operation:
@@ -260,7 +273,7 @@ class _HashTable(InitializableLookupTableBase):
     _node_name: str
     _shared_name: str
 
-    def _make(self) -> Tensor:
+    def _create_resource(self) -> Tensor:
         return raw.HashTableV2(container=get_default_graph()._container, shared_name=self._shared_name,
                                key_dtype=self._key_dtype, value_dtype=self._value_dtype, name=self._node_name)
 
@@ -347,6 +360,7 @@ class IdTableWithHashBuckets(LookupInterface):
             raise TypeError(f"hasher_spec must be of type HasherSpec, got {hasher_spec}")
         super().__init__(key_dtype, dtypes.int64)
         self._table, self._num_oov_buckets, self._hasher_spec = table, num_oov_buckets, hasher_spec
+        self._checkpoint_dependencies = [] if table is None else [("_table", table)]
         self._name = name or "hash_bucket"
 
     @property
@@ -459,13 +473,18 @@ class MutableHashTable(_MutableTable):
         super().__init__(key_dtype, value_dtype)
         self._default_value = convert_to_tensor(default_value, self._value_dtype)
         shape = raw_shape(self._default_value.shape)
-        attrs = {"container": get_default_graph()._container, "shared_name": shared_name or "",
-                 "use_node_name_sharing": checkpoint and shared_name is None, "key_dtype": self._key_dtype,
-                 "value_dtype": self._value_dtype, "name": name}
-        self.resource_handle = raw.MutableHashTableOfTensorsV2(value_shape=shape, **attrs) if shape else \
-            raw.MutableHashTableV2(**attrs)
+        self._attrs = {"container": get_default_graph()._container, "shared_name": shared_name or "",
+                       "use_node_name_sharing": checkpoint and shared_name is None, "key_dtype": self._key_dtype,
+                       "value_dtype": self._value_dtype, "name": name}
+        if shape:
+            self._attrs["value_shape"] = shape
+        self.resource_handle = self._create_resource()
         if checkpoint:
             self._add_to_savers(name)
+
+    def _create_resource(self) -> Tensor:
+        make = raw.MutableHashTableOfTensorsV2 if "value_shape" in self._attrs else raw.MutableHashTableV2
+        return make(**self._attrs)
 
 
 class MutableDenseHashTable(_MutableTable):
@@ -479,12 +498,16 @@ class MutableDenseHashTable(_MutableTable):
         empty = convert_to_tensor(empty_key, self._key_dtype, name="empty_key")
         deleted = convert_to_tensor(deleted_key, self._key_dtype, name="deleted_key")
         buckets = {} if initial_num_buckets is None else {"initial_num_buckets": initial_num_buckets}
-        self.resource_handle = raw.MutableDenseHashTableV2(
-            empty, deleted, container=get_default_graph()._container, shared_name=shared_name or "",
-            use_node_name_sharing=checkpoint and shared_name is None, value_dtype=self._value_dtype,
-            value_shape=raw_shape(self._default_value.shape), name=name, **buckets)
+        self._reserved = empty, deleted
+        self._attrs = {"container": get_default_graph()._container, "shared_name": shared_name or "",
+                       "use_node_name_sharing": checkpoint and shared_name is None, "value_dtype": self._value_dtype,
+                       "value_shape": raw_shape(self._default_value.shape), "name": name, **buckets}
+        self.resource_handle = self._create_resource()
         if checkpoint:
             self._add_to_savers(name)
+
+    def _create_resource(self) -> Tensor:
+        return raw.MutableDenseHashTableV2(*self._reserved, **self._attrs)
 
     def erase(self, keys: Any, name: str | None = None) -> Operation:
         """The older name of ``remove``."""

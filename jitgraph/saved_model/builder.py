@@ -100,7 +100,7 @@ class SavedModelBuilder:
         for tensor in assets_collection or ():
             path = _asset_path(tensor)
             if path not in names:
-                names[path] = _unused_name(os.path.basename(path), set(names.values()))
+                names[path] = unused_name(os.path.basename(path), set(names.values()))
             info = messages.AssetFileDef(filename=names[path])
             info.tensor_info.name = tensor.name
             get_default_graph().add_to_collection(constants.ASSETS_KEY, any_message()(
@@ -186,7 +186,7 @@ def _asset_path(tensor: Any) -> str:
     return path
 
 
-def _unused_name(name: str, taken: set[str]) -> str:
+def unused_name(name: str, taken: set[str]) -> str:
     """`name`, or ``name_1`` and so on if another file has it."""
     candidate, number = name, 1
     while candidate in taken:

@@ -12,7 +12,6 @@ from jitgraph.formats.checkpoint import path_string
 from jitgraph.graph.scope_names import prepend_name_scope
 from jitgraph.protobuf import messages
 from jitgraph.saved_model import constants
-from jitgraph.saved_model.signatures import get_tensor_from_tensor_info
 from jitgraph.train.saver import import_meta_graph_with_return_elements
 
 
@@ -97,11 +96,16 @@ def main_op_of(graph: Any, meta: Any, import_scope: str | None) -> Any:
     return None
 
 
-def _asset_feeds(graph: Any, meta: Any, folder: str, import_scope: str | None) -> dict[Any, str]:
-    """{asset tensor: path of the file here}; the graph itself has the path on the machine that wrote it."""
+def assets_of(meta: Any, folder: str) -> dict[str, str]:
+    """{name of an asset tensor: path of the file here}; the graph itself has the path on the machine that wrote it."""
     assets = list(meta.asset_file_def)
     if not assets and constants.ASSETS_KEY in meta.collection_def:
         for value in meta.collection_def[constants.ASSETS_KEY].any_list.value:
             assets.append(messages.AssetFileDef.FromString(value.value))
-    return {get_tensor_from_tensor_info(asset.tensor_info, graph, import_scope):
-            os.path.join(folder, constants.ASSETS_DIRECTORY, asset.filename) for asset in assets}
+    return {asset.tensor_info.name: os.path.join(folder, constants.ASSETS_DIRECTORY, asset.filename) for asset in assets}
+
+
+def _asset_feeds(graph: Any, meta: Any, folder: str, import_scope: str | None) -> dict[Any, str]:
+    """{asset tensor: path of the file here}"""
+    return {graph.get_tensor_by_name(prepend_name_scope(name, import_scope)): path
+            for name, path in assets_of(meta, folder).items()}

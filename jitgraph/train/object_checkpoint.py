@@ -21,14 +21,15 @@ from jitgraph.variables.saveables import SaveableObject, SaveSpec
 from jitgraph.variables.variable import Variable
 
 
-def _session(session: Any) -> Any:
+def session_to_save(session: Any = None) -> Any:
+    """The session, or the default one.  Raises ValueError if there is none."""
     session = session or get_default_session()
     if session is None:
         raise ValueError("a checkpoint of a graph is saved and restored in a session: give it, or call inside of one")
     return session
 
 
-class _Text(SaveableObject):
+class SavedText(SaveableObject):
     """A string that is saved, and not restored."""
 
     def __init__(self, value: bytes, name: str):
@@ -86,7 +87,7 @@ class Checkpoint:
 
     def write(self, file_prefix: Any, session: Any = None) -> str:
         """Writes a checkpoint of that name; gives it.  Raises ValueError without a session."""
-        session = _session(session)
+        session = session_to_save(session)
         held = ObjectGraph(self)
         every = held.variables()
         states = {key: one for key, one in every.items() if isinstance(one, PythonState)}
@@ -94,8 +95,8 @@ class Checkpoint:
         saver = None if states else self._savers.get(key)
         if saver is None:
             with get_default_graph().name_scope("save"):
-                items: list[Any] = [_Text(held.to_proto().SerializeToString(), OBJECT_GRAPH)]
-                items += [_Text(_bytes(one.serialize()), name) for name, one in states.items()]
+                items: list[Any] = [SavedText(held.to_proto().SerializeToString(), OBJECT_GRAPH)]
+                items += [SavedText(text_bytes(one.serialize()), name) for name, one in states.items()]
             variables = {name: one for name, one in every.items() if name not in states}
             saver = Saver({**variables, **{item.name: item for item in items}}, max_to_keep=None)
             self._savers[key] = saver
@@ -108,7 +109,7 @@ class Checkpoint:
 
         The file "checkpoint" in the folder names it as the newest.
         """
-        session = _session(session)
+        session = session_to_save(session)
         self._counter(session)
         number = session.run(self._counting)
         path = self.write(f"{os.fspath(file_prefix)}-{number}", session)
@@ -128,11 +129,12 @@ class Checkpoint:
         if OBJECT_GRAPH not in reader:
             return NameBasedSaverStatus(self, reader)
         proto = messages.TrackableObjectGraph()
-        proto.ParseFromString(_bytes(reader.read(OBJECT_GRAPH).item()))
+        proto.ParseFromString(text_bytes(reader.read(OBJECT_GRAPH).item()))
         return CheckpointLoadStatus(self, reader, proto)
 
 
-def _bytes(value: Any) -> bytes:
+def text_bytes(value: Any) -> bytes:
+    """A string as bytes."""
     return value.encode() if isinstance(value, str) else value
 
 
@@ -188,7 +190,7 @@ class CheckpointLoadStatus:
 
     def run_restore_ops(self, session: Any = None) -> None:
         """Reads the values of the variables that the checkpoint has."""
-        session = _session(session)
+        session = session_to_save(session)
         for key, value in self._match().values():
             found = self._reader.read(key)
             if isinstance(value, PythonState):
@@ -198,7 +200,7 @@ class CheckpointLoadStatus:
 
     def initialize_or_restore(self, session: Any = None) -> None:
         """Reads the values of the variables that the checkpoint has, and initializes the others."""
-        session = _session(session)
+        session = session_to_save(session)
         _initialize(self._match().unused(), session)
         self.run_restore_ops(session)
 
@@ -227,7 +229,7 @@ class InitializationOnlyStatus:
 
     def initialize_or_restore(self, session: Any = None) -> None:
         """Initializes the variables of the objects."""
-        _initialize(_every(self._root), _session(session))
+        _initialize(_every(self._root), session_to_save(session))
 
 
 class NameBasedSaverStatus:
@@ -267,14 +269,14 @@ class NameBasedSaverStatus:
 
     def run_restore_ops(self, session: Any = None) -> None:
         """Reads the values of all variables that the checkpoint has."""
-        session = _session(session)
+        session = session_to_save(session)
         for one in _every(self._root):
             if isinstance(one, Variable) and one.op.name in self._reader:
                 one.load(_fitting(self._reader.read(one.op.name), one), session)
 
     def initialize_or_restore(self, session: Any = None) -> None:
         """Reads the values; the counter of the checkpoint begins at 0."""
-        session = _session(session)
+        session = session_to_save(session)
         _initialize([self._root.save_counter], session)
         self.run_restore_ops(session)
 

@@ -66,9 +66,11 @@ def children(value: Any) -> list[tuple[str, Any]]:
 
 class ObjectGraph:
     """The objects below `root`, breadth first: ``nodes``; ``slots``, {(node of an optimizer, node of a variable, name): variable}.
+
+    `attached`: what the root has besides its attributes, or in the place of some.
     """
 
-    def __init__(self, root: Any):
+    def __init__(self, root: Any, attached: Mapping[str, Any] | None = None):
         self.nodes: list[Any] = []
         self.names: list[str] = []
         self.edges: list[list[tuple[str, int]]] = []
@@ -83,6 +85,8 @@ class ObjectGraph:
             self.nodes.append(value)
             self.names.append(path)
             below = children(value)
+            if value is root and attached:
+                below = list({**dict(below), **attached}.items())
             found.append(below)
             waiting.extend((one, f"{path}/{escaped(name)}" if path else escaped(name)) for name, one in below)
         self.edges = [[(name, self._places[id(one)]) for name, one in below] for below in found]

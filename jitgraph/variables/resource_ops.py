@@ -227,3 +227,9 @@ def resource_strided_slice_assign(ref, begin, end, strides, value, begin_mask, e
     stateful=True, host=True, tested_in="tests/variables: the session that holds its value")
 def destroy_resource_op(resource):
     """Forgets the variable's value."""
+
+
+@op("DisableCopyOnRead(resource: resource)", shape=shape_rules.no_outputs, stateful=True, host=True, origin="TensorFlow 2",
+    tested_in="tests/variables: the session that holds its value")
+def disable_copy_on_read(resource):
+    """Nothing: what is read here is never a copy that is to be kept."""
