@@ -17,6 +17,7 @@ from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.devices import canonical
 from jitgraph.graph.dtypes import DType, resource
 from jitgraph.graph.errors import NotFoundError, OpError
+from jitgraph.graph.function_graph import CALLS, FunctionGraph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.protos.flows import as_programs_have_them, flows_are_values
 from jitgraph.graph.protos.node_proto import REPLAYS
@@ -293,6 +294,8 @@ class _Importer:
         name = self._unique(self._scope + node.name)
         output_dtypes = build.output_types(opdef, attrs)
         output_shapes = build.infer_shapes(opdef, name, inputs, attrs, len(output_dtypes))
+        if node.type in CALLS and isinstance(attrs["f"], FunctionGraph):
+            output_shapes = [tensor._shape for tensor in attrs["f"].outputs]
         output_shapes = _with_hints(name, output_shapes, _without_handles(hints, opdef, output_dtypes))
         controls = dict.fromkeys([*self._controls(node), *graph._control.inputs_for(inputs)])
         with _DeviceOf(graph, node, bool(groups)):
