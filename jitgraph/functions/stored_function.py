@@ -4,6 +4,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from jitgraph.control.frames.raising import raised_function
 from jitgraph.control.functional_ops import make_stored_call
 from jitgraph.control.replay import needed_operations
 from jitgraph.formats.functions import FunctionLibrary
@@ -93,6 +94,7 @@ def stored(function: FunctionGraph) -> tuple[StoredFunctions, str]:
     call it."""
     library = messages.FunctionDefLibrary()
     name = exported_name(function)
+    function = raised_function(function, needed_operations(function))
     library.function.append(definition_of(function, name))
     declare_shapes(library.function[0], function)
     operations = needed_operations(function)

@@ -7,7 +7,7 @@ from jitgraph.control.frame_ops import absent
 from jitgraph.control.frames.blocks import Block, sinks
 from jitgraph.control.frames.scope import Original, Present, Scope, no_value
 from jitgraph.control.frames.structure import FRAME_OPS, MERGES, sources_of, stands_for
-from jitgraph.graph.function_graph import note_change
+from jitgraph.graph.function_graph import FunctionGraph, note_change
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.registry import lookup
@@ -24,12 +24,17 @@ class Raised(Original):
 
     def __init__(self, ops: Iterable[Operation], feeds: Sequence[Tensor], fetches: Sequence[Tensor]):
         super().__init__(ops, feeds, fetches, False)
-        self.graph = Graph()
-        scope = Scope(self, self.graph, None)
-        self.feeds = [scope.add_feed(tensor) for tensor in feeds]
+        scope = self._target(feeds)
         Block(self, scope, self.guards.units[self.frames.root], self.fetched).build()
         self.fetches = self._results(scope, fetches)
         self.targets = sinks(self.graph, self.fetches)
+
+    def _target(self, feeds: Sequence[Tensor]) -> Scope:
+        """The graph in which the functional form is built."""
+        self.graph = Graph()
+        scope = Scope(self, self.graph, None)
+        self.feeds = [scope.add_feed(tensor) for tensor in feeds]
+        return scope
 
     def _results(self, scope: Scope, fetches: Sequence[Tensor]) -> list[Tensor]:
         """What is fetched, each a tensor of its own."""
@@ -46,6 +51,40 @@ class Raised(Original):
             taken.add(result)
             found.append(result)
         return found
+
+
+def raised_function(function: FunctionGraph, operations: Sequence[Operation]) -> FunctionGraph:
+    """A function in functional form, `operations` being those that it needs; itself if it has that already.
+
+    What it captured is captured anew.  Raises as ``Raised``.
+    """
+    given = {tensor.op for tensor in function.inputs}
+    ops = [op for op in operations if op not in given]
+    if not any(op.type in FRAME_OPS for op in ops):
+        return function
+    return _RaisedFunction(ops, function).graph
+
+
+class _RaisedFunction(Raised):
+    """A function in functional form, which is another one."""
+
+    graph: FunctionGraph    # type: ignore[assignment]
+
+    def __init__(self, ops: Sequence[Operation], function: FunctionGraph):
+        self._function = function
+        super().__init__(ops, function.inputs, function.outputs)
+        self.graph.outputs, self.graph.control_outputs = self.fetches, self.targets
+
+    def _target(self, feeds: Sequence[Tensor]) -> Scope:
+        self.graph = FunctionGraph(self._function.name, self._function.outer_graph)
+        self.graph.keep_apart()
+        self.graph._names.scope = ""
+        scope = Scope(self, self.graph, None)
+        captured = {inner: outer for outer, inner in self._function.captures.items()}
+        self.feeds = [self.graph.capture(captured[tensor]) if tensor in captured
+                      else self.graph.add_input(tensor.dtype, tensor._shape, tensor.op.name) for tensor in feeds]
+        scope.values.update(zip(feeds, self.feeds))
+        return scope
 
 
 def raise_for_gradient(ys: Sequence[Tensor]) -> None:
