@@ -2,6 +2,7 @@
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 DATA = Path(__file__).parent / "data"
@@ -78,3 +79,15 @@ def test_what_was_loaded_can_be_saved(tf, folder, tmp_path):
     loaded = tf.saved_model.load_v2(again)
     y, ids = values(tf, [loaded.signatures["serving_default"](tf.constant([[1.0, 1.0]]))["y"], loaded.ids(tf.constant(["a", "b"]))])
     assert y == 9.0 and ids.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("kind", ["ref", "resource"])
+def test_signatures_of_a_flat_model(tf, kind):
+    folder = Path(__file__).parent.parent / "fixtures" / "savedmodel" / kind
+    expected = np.load(folder / "expected.npz")
+    loaded = tf.saved_model.load_v2(folder)
+    assert [v.name for v in loaded.variables] == ([] if kind == "ref" else ["W:0", "b:0"])
+    results = {**loaded.signatures["serving_default"](x=tf.constant(expected["x"])),
+               **loaded.signatures["lookup"](words=tf.constant(expected["words"].astype(object)))}
+    for name, value in values(tf, results).items():
+        np.testing.assert_allclose(value, expected[name], 1e-5)
