@@ -176,8 +176,11 @@ class Function:
         except ValueError:
             return args, kwargs
         if self._input_signature is None:
-            bound.apply_defaults()
-            return bound.args, bound.kwargs
+            parameters = bound.signature.parameters
+            named = {name: value for name, value in bound.kwargs.items()
+                     if name not in parameters or parameters[name].kind is inspect.Parameter.KEYWORD_ONLY}
+            bound.apply_defaults()      # of arguments by position; those by name stay the Python function's own matter
+            return bound.args, named
         if bound.kwargs:
             raise ValueError("Cannot define a TensorFlow function from a Python function with keyword arguments when "
                              "input_signature is provided.")
@@ -198,10 +201,12 @@ class Function:
     def parameters(self, args: tuple) -> list[str]:
         """The name of each argument that is given by position."""
         try:
-            known = list(inspect.signature(self._python_function).parameters)
+            parameters = list(inspect.signature(self._python_function).parameters.values())
         except ValueError:
-            known = []
-        return [known[k] if k < len(known) else f"arg{k}" for k in range(len(args))]
+            parameters = []
+        plain = [one.name for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+        rest = next((f"{one.name}_" for one in parameters if one.kind is one.VAR_POSITIONAL), "arg")
+        return plain[:len(args)] + [f"{rest}{k}" for k in range(len(args) - len(plain))]
 
     def _argument_names(self, args: tuple, kwargs: dict) -> list[str]:
         parts = [*zip(self.parameters(args), args), *sorted(kwargs.items())]

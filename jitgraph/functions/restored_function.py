@@ -32,6 +32,7 @@ class RestoredFunction(Function):
         vars(restored)["__signature__"] = _signature(arguments)
         super().__init__(restored, name, input_signature)
         self._stored = stored
+        self._defaults = dict(arguments.kwonlydefaults or {})
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """The function itself: it has been bound already."""
@@ -39,8 +40,7 @@ class RestoredFunction(Function):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The results, of a node that calls a stored function.  Raises ValueError if none takes these arguments."""
-        given = self._canonical(args, kwargs)
-        function = self._fitting(given)
+        function, given = self._fitting(self._canonical(args, kwargs))
         leaves = nest.flatten_up_to(function.structured_input_signature, given)
         specs = nest.flatten(function.structured_input_signature)
         tensors: list[Tensor] = []
@@ -56,17 +56,20 @@ class RestoredFunction(Function):
         """The stored function for arguments like these: values, or TensorSpecs; by default those stated."""
         if not args and not kwargs and self._input_signature is not None:
             args = tuple(self._input_signature)
-        return self._fitting(self._canonical(args, kwargs))
+        return self._fitting(self._canonical(args, kwargs))[0]
 
     def concrete_functions(self) -> list[ConcreteFunction]:
         """The stored functions."""
         return list(self._stored)
 
-    def _fitting(self, given: tuple[tuple, dict]) -> StoredFunction:
+    def _fitting(self, given: tuple[tuple, dict]) -> tuple[StoredFunction, tuple[tuple, dict]]:
+        """The function that takes the arguments, and they: TensorFlow 2 stores defaults of arguments by name with functions."""
+        complete = given[0], {**self._defaults, **given[1]}
         for converts in (False, True):
             for function in self._stored:
-                if _takes(function.structured_input_signature, given, converts):
-                    return function
+                for arguments in (given, complete):
+                    if _takes(function.structured_input_signature, arguments, converts):
+                        return function, arguments
         options = [f"Option {number}:\n  {_shown(positional)}\n  Keyword arguments: {keyword}" for number, (positional, keyword)
                    in enumerate([function.structured_input_signature for function in self._stored], 1)]
         raise ValueError("Could not find matching function to call loaded from the SavedModel. Got:\n  "

@@ -249,3 +249,22 @@ def test_what_an_optimizer_keeps_is_saved_with_it(tf, tmp_path):
     loaded = tf.saved_model.load_v2(saved(tf, tf.train.Checkpoint(v=v, optimizer=optimizer), tmp_path / "model", before=[step]))
     found = dict(zip((one.name for one in tf.global_variables()), values(tf, tf.global_variables())))
     assert found == pytest.approx({"v:0": 0.8, "v/Momentum:0": 2.0}) and loaded.v.name == "v:0"
+
+
+def test_arguments_by_name_and_further_ones(tf, tmp_path):
+    made = tf.Module()
+
+    @tf.function
+    def f(x, factor=2.0, *more, scale=1.0, **others):
+        return factor * scale * tf.add_n([x, *more, *(others[name] for name in sorted(others))])
+
+    made.f = f
+    one = tf.constant(1.0)
+    made.f(one)
+    made.f(one, 3.0, one, one, scale=2.0, z=one)
+    assert [concrete._keywords for concrete in f.concrete_functions()] == [["x"], ["x", "more_0", "more_1", "z"]]
+    loaded = tf.saved_model.load_v2(saved(tf, made, tmp_path / "model"))
+    one = tf.constant(1.0)
+    assert values(tf, [loaded.f(one), loaded.f(x=one), loaded.f(one, 3.0, one, one, z=one, scale=2.0)]) == [2.0, 2.0, 24.0]
+    with pytest.raises(TypeError):
+        loaded.f()
