@@ -812,6 +812,9 @@ def Dilation2DBackpropInput(input: _Any, filter: _Any, out_backprop: _Any, strid
 # jitgraph.data.dataset_ops
 def DirectedInterleaveDataset(selector_input_dataset: _Any, data_input_datasets: _Any, output_types: _Any, output_shapes: _Any, name: _Any = ..., *, N: _Any = ...) -> Tensor: ...
 
+# jitgraph.variables.resource_ops
+def DisableCopyOnRead(resource: _Any, name: _Any = ...) -> Operation: ...
+
 # jitgraph.ops.elementwise.arithmetic
 def Div(x: _Any, y: _Any, name: _Any = ..., *, T: _Any = ...) -> Tensor: ...
 

@@ -202,7 +202,7 @@ class ExportedGraph:
                     raise KeyError(f"Failed to add concrete function {concrete.name!r} to object based saved model as it captures "
                                    f"tensor {outer} which is unsupported or not reachable from root. One reason could be that a "
                                    "stateful object or a variable that the function depends on is not assigned to an attribute of "
-                                   "the serialized trackable object (see SaveTest.test_captures_unreachable_variable).")
+                                   "the serialized trackable object.")
                 found.bound_inputs.append(self._places[outer])
             found.canonicalized_input_signature.CopyFrom(encoded(concrete.structured_input_signature))
             found.output_signature.CopyFrom(encoded(specs_of(concrete.structured_outputs)))

@@ -173,7 +173,8 @@ class _Loader:
 _MAKERS: dict[str, Callable] = {
     "user_object": _Loader._user_object, "asset": _Loader._asset, "function": _Loader._function, "variable": _Loader._variable,
     "bare_concrete_function": _Loader._bare_function, "constant": _Loader._constant, "resource": _Loader._resource}
-_HOLDERS: dict[str, Callable] = {"trackable_list_wrapper": list, "trackable_dict_wrapper": dict, "signature_map": SignatureMap}
+_HOLDERS: dict[str, Callable] = {"trackable_list_wrapper": list, "trackable_tuple_wrapper": list, "trackable_dict_wrapper": dict,
+                                 "signature_map": SignatureMap}
 
 
 def _set(holder: Any, name: str, value: Any) -> None:
