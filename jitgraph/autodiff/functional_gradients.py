@@ -12,7 +12,7 @@ from typing import Any
 from jitgraph import raw_ops as raw
 from jitgraph.autodiff.gradients import _zeros_for, gradients
 from jitgraph.control.functional_ops import DIFFERENTIABLE, make_branching, make_call, make_while
-from jitgraph.control.replay import Replay, accumulate, counter, expose, record_of, replayed
+from jitgraph.control.replay import Replay, accumulate, counter, expose, record_of, recorded_reads, replayed
 from jitgraph.graph import dtypes
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.composite import IndexedSlices
@@ -154,11 +154,26 @@ def _branch_gradient(function: FunctionGraph, op: Operation, inputs: list, recor
     with graph.as_default():
         replay = Replay(function, graph, known)
         ys = [replay(function.outputs[k]) for k in given]
-        xs = [known[function.inputs[k]] for k in wanted]
         arrived = [graph.capture(grad) for grad in given.values()]
         graph._ids.last = -len(arrived)         # not counting the Identity of each
-        results = gradients(ys, xs, arrived, stop_gradients=xs)
-        return graph, results
+        return graph, _of_inputs(replay, ys, [function.inputs[k] for k in wanted], arrived)
+
+
+def _of_inputs(replay: Replay, ys: list, inputs: list[Tensor], arrived: list) -> list:
+    """The gradients of `ys`, of the graph of the gradient, for inputs of the function that is replayed there.
+
+    What arrives at a value that was read of a variable, and recorded since the function also writes it, belongs to the variable.
+    """
+    xs = [replay.known[tensor] for tensor in inputs]
+    reads = [(inputs.index(handle), replay.known[value]) for value, handle in recorded_reads(replay.source).items()
+             if value in replay.known and handle in inputs]
+    ends = [*xs, *(value for _, value in reads)]
+    found = gradients(ys, ends, arrived, stop_gradients=ends)
+    results = found[:len(xs)]
+    for (place, _), grad in zip(reads, found[len(xs):]):
+        if grad is not None:
+            results[place] = grad if results[place] is None else raw.AddN([_dense(results[place]), _dense(grad)])
+    return results
 
 
 # -- loops -------------------------------------------------------------------------------------------------------------
@@ -243,9 +258,10 @@ class _LoopGradient:
         with graph.as_default():
             replay = Replay(body, graph, known)
             ys = [replay(body.outputs[k]) for k in self.variables]
-            xs = [known[body.inputs[k]] for k in [*self.variables, *self.captures]]
+            inputs = [body.inputs[k] for k in [*self.variables, *self.captures]]
+            xs = [known[tensor] for tensor in inputs]
             graph._ids.last, before = -len(self.arriving), graph.version       # not counting the Identity of each
-            found = [_dense(grad) for grad in gradients(ys, xs, self.arriving, stop_gradients=xs)]
+            found = [_dense(grad) for grad in _of_inputs(replay, ys, inputs, self.arriving)]
             self._count(replay, graph.get_operations()[before:])
             # zeros for the next iteration, which enter the loop where their shape is computed
             self.nodes += sum({1: 1, 3: 4}[_zeros_nodes(x)] for x, grad in zip(xs, found[:len(self.variables)]) if grad is None)

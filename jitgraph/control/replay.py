@@ -172,6 +172,7 @@ def cloned(function: FunctionGraph, outer: Graph, inputs: list[Tensor], replays:
                 with copy.as_default():
                     rest, given = popped(given, given)
             known.update(replayed(function, copy, given))
+            copy.reads = {known[value]: known[handle] for value, handle in recorded_reads(function).items() if handle in known}
     replay = Replay(function, copy, known, strict)
     copy.outputs = [replay(t) for t in function.outputs]
     copy.control_outputs = [replay(op.outputs[0]).op for op in function.control_outputs if op.outputs]
@@ -210,6 +211,12 @@ def record_of(function: FunctionGraph) -> Tensor | None:
             plain = [raw.Identity(t) if t.dtype._is_ref_dtype else t for t in values]
             function.record = raw.Record(plain)
     return function.record
+
+
+def recorded_reads(function: FunctionGraph) -> dict[Tensor, Tensor]:
+    """{recorded value of a resource variable: its handle}: a gradient that arrives at the one is a gradient of the other."""
+    reads = {tensor: tensor.op.inputs[0] for tensor in function.recorded or () if tensor.op.type == "ReadVariableOp"}
+    return {**function.reads, **reads}
 
 
 def _condition_varies(op: Operation) -> bool:

@@ -77,3 +77,42 @@ def test_defined_functions_say_what_is_in_them(tf):
     assert v.op.name in {tensor.op.name for tensor in f.captured_inputs}
     with pytest.raises(ValueError, match="has a gradient"):
         f.set_grad_func(grad)
+
+
+def test_a_gradient_comes_to_a_variable_that_the_function_writes(tf):
+    """The values are those of TensorFlow 1.15.5."""
+    v, u = (tf.Variable(value, use_resource=True) for value in (2.0, 3.0))
+
+    @tf.function
+    def f(x):
+        a = v * x
+        v.assign_add(1.0)
+        return a * a + x * v * u
+
+    branching = tf.function(lambda x: tf.cond(x > 0.0, lambda: v.assign_add(1.0) * x, lambda: x * v))
+    nested = tf.function(lambda x: f(x) * v)
+    x = tf.constant(4.0)
+    for function, expected in ((f, [41.0, 76.0, 12.0]), (nested, [123.0, 328.0, 36.0]), (branching, [3.0, 4.0, None])):
+        found = tf.gradients(function(x), [x, v, u])
+        assert [one is None for one in found] == [one is None for one in expected]
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            assert session.run([one for one in found if one is not None]) == [one for one in expected if one is not None]
+
+
+def test_a_gradient_comes_to_a_variable_that_a_loop_writes(tf):
+    """The values are those of TensorFlow 1.15.5."""
+    v, x = tf.Variable(2.0, use_resource=True), tf.constant(4.0)
+
+    def body(k, y):
+        with tf.control_dependencies([y]):
+            value = v.read_value()
+        with tf.control_dependencies([value]):
+            more = v.assign_add(1.0)
+        with tf.control_dependencies([more]):
+            return k + 1, y * value
+
+    y = tf.while_loop(lambda k, y: k < 3, body, (0, x))[1]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run([y, *tf.gradients(y, [x, v])]) == [96.0, 24.0, 104.0]
