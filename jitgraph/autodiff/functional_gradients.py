@@ -165,14 +165,16 @@ def _of_inputs(replay: Replay, ys: list, inputs: list[Tensor], arrived: list) ->
     What arrives at a value that was read of a variable, and recorded since the function also writes it, belongs to the variable.
     """
     xs = [replay.known[tensor] for tensor in inputs]
-    reads = [(inputs.index(handle), replay.known[value]) for value, handle in recorded_reads(replay.source).items()
-             if value in replay.known and handle in inputs]
-    ends = [*xs, *(value for _, value in reads)]
+    reads = {value: read for value, read in recorded_reads(replay.source).items() if value in replay.known
+             and read.inputs[0] in inputs}
+    ends = [*xs, *(replay.known[value] for value in reads)]
     found = gradients(ys, ends, arrived, stop_gradients=ends)
     results = found[:len(xs)]
-    for (place, _), grad in zip(reads, found[len(xs):]):
+    for read, grad in zip(reads.values(), found[len(xs):]):
         if grad is not None:
-            results[place] = grad if results[place] is None else raw.AddN([_dense(results[place]), _dense(grad)])
+            place, more = inputs.index(read.inputs[0]), read.opdef.grad(read.replayed(replay), grad)
+            more = more[0] if isinstance(more, list) else more
+            results[place] = more if results[place] is None else raw.AddN([_dense(results[place]), _dense(more)])
     return results
 
 

@@ -5,7 +5,7 @@ as one more result of the function, and the copy takes it from there.
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from jitgraph import raw_ops as raw
 from jitgraph.control.frames.structure import FRAME_OPS
@@ -21,6 +21,7 @@ from jitgraph.graph.function_graph import (
     note_change,
     notes,
 )
+from jitgraph.graph.gradient_registry import NOT_DIFFERENTIABLE
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
@@ -172,8 +173,9 @@ def cloned(function: FunctionGraph, outer: Graph, inputs: list[Tensor], replays:
                 with copy.as_default():
                     rest, given = popped(given, given)
             known.update(replayed(function, copy, given))
-            copy.reads = {known[value]: known[handle] for value, handle in recorded_reads(function).items() if handle in known}
     replay = Replay(function, copy, known, strict)
+    if replays:
+        copy.reads = {known[value]: read.replayed(replay) for value, read in recorded_reads(function).items()}
     copy.outputs = [replay(t) for t in function.outputs]
     copy.control_outputs = [replay(op.outputs[0]).op for op in function.control_outputs if op.outputs]
     if rest is not None:
@@ -213,10 +215,24 @@ def record_of(function: FunctionGraph) -> Tensor | None:
     return function.record
 
 
-def recorded_reads(function: FunctionGraph) -> dict[Tensor, Tensor]:
-    """{recorded value of a resource variable: its handle}: a gradient that arrives at the one is a gradient of the other."""
-    reads = {tensor: tensor.op.inputs[0] for tensor in function.recorded or () if tensor.op.type == "ReadVariableOp"}
-    return {**function.reads, **reads}
+class Read(NamedTuple):
+    """A read of a resource variable: what its gradient function asks of an operation."""
+
+    opdef: Any
+    attrs: dict[str, Any]
+    inputs: list[Tensor]            # the handle, and where it reads
+
+    def replayed(self, replay: Replay) -> Read:
+        """The same in another graph."""
+        return self._replace(inputs=[replay(tensor) for tensor in self.inputs])
+
+
+def recorded_reads(function: FunctionGraph) -> dict[Tensor, Read]:
+    """{recorded value of a resource variable: how it was read}: what arrives at the one is a gradient of the other."""
+    ops = {tensor: tensor.op for tensor in function.recorded or ()}
+    return {**function.reads, **{
+        tensor: Read(op.opdef, op.attrs, list(op.inputs)) for tensor, op in ops.items() if op.opdef is not None
+        and op.opdef.state == "read" and op.opdef.grad not in (None, NOT_DIFFERENTIABLE) and op.inputs[0].dtype is dtypes.resource}}
 
 
 def _condition_varies(op: Operation) -> bool:

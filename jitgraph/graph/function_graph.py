@@ -83,7 +83,7 @@ class FunctionGraph(Graph):
         self.replay: Any = None                         # where nodes here come from, see jitgraph.control.replay
         self.recorded: list[Tensor] | None = None       # see jitgraph.control.replay: None until somebody asks
         self.record: Tensor | None = None
-        self.reads: dict[Tensor, Tensor] = {}           # {what a record gives here: the variable, an input, that it was read of}
+        self.reads: dict[Tensor, Any] = {}              # {what a record gives here: how it was read}, see there
         self.exported_name: str | None = None           # see jitgraph.graph.protos.function_names
         self._aliases: dict[Tensor, Tensor] = {}
         self._ids = Ids(outer._ids.shapes)

@@ -116,3 +116,19 @@ def test_a_gradient_comes_to_a_variable_that_a_loop_writes(tf):
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         assert session.run([y, *tf.gradients(y, [x, v])]) == [96.0, 24.0, 104.0]
+
+
+def test_a_gradient_comes_to_the_rows_of_a_variable_that_the_function_writes(tf):
+    """The values are those of TensorFlow 1.15.5."""
+    v = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], use_resource=True)
+
+    @tf.function
+    def f(rows):
+        before = tf.gather(v, rows)
+        v.assign_add(tf.ones([3, 2]))
+        return tf.reduce_sum(before * before) + tf.reduce_sum(tf.nn.embedding_lookup(v, rows))
+
+    gradient = tf.gradients(tf.function(lambda rows: f(rows))(tf.constant([0, 2, 0])), v)[0]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(tf.convert_to_tensor(gradient)).tolist() == [[6.0, 10.0], [0.0, 0.0], [11.0, 13.0]]
