@@ -268,3 +268,21 @@ def test_arguments_by_name_and_further_ones(tf, tmp_path):
     assert values(tf, [loaded.f(one), loaded.f(x=one), loaded.f(one, 3.0, one, one, z=one, scale=2.0)]) == [2.0, 2.0, 24.0]
     with pytest.raises(TypeError):
         loaded.f()
+
+
+def test_loaded_functions_inside_of_others(tf, folder):
+    loaded = tf.saved_model.load_v2(folder)
+
+    def step(k, a):
+        return k + 1, loaded(tf.concat([a, a], 1))["y"]
+
+    y = tf.while_loop(lambda k, a: k < 2, step, (0, tf.ones([1, 1])))[1]
+    doubled = tf.function(lambda x: 2.0 * loaded.scale(x))(tf.constant(3.0))
+    mapped = tf.map_fn(loaded.scale, tf.constant([1.0, 2.0]))
+    rows = tf.data.Dataset.from_tensor_slices([[1.0, 2.0]]).map(lambda row: loaded(row[None])["y"]).make_initializable_iterator()
+    row = rows.get_next()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(rows.initializer)
+        assert session.run([y, doubled, row, tf.gradients(y, loaded.w)[0][0]]) == [91.0, 60.0, 15.0, 19.0]
+        assert session.run(mapped).tolist() == [10.0, 20.0]
