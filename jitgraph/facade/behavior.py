@@ -18,10 +18,6 @@ def disable_v2_behavior() -> None:
     """Nothing to do: this is the interface of TensorFlow 1."""
 
 
-def disable_v2_tensorshape() -> None:
-    """Nothing to do: ``x.shape[0]`` is a Dimension."""
-
-
 def output_all_intermediates(state: bool | None) -> None:
     """Nothing to do: gradients of conditionals and loops have what they need, whatever the nodes give."""
 

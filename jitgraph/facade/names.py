@@ -21,7 +21,7 @@ TABLE: dict[str, str] = {
         dtypes.uint16 dtypes.uint32 dtypes.uint64 dtypes.complex64 dtypes.complex128 dtypes.bool=bool_
         dtypes.string dtypes.resource dtypes.variant dtypes.qint8 dtypes.quint8 dtypes.qint16 dtypes.quint16
         dtypes.qint32 dtypes.QUANTIZED_DTYPES""",
-    "graph.shapes": "TensorShape Dimension dimension_value dimension_at_index",
+    "graph.shapes": "TensorShape Dimension dimension_value dimension_at_index enable_v2_tensorshape disable_v2_tensorshape",
     "graph.errors": """
         OpError errors.OpError errors.CancelledError errors.UnknownError errors.InvalidArgumentError
         errors.DeadlineExceededError errors.NotFoundError errors.AlreadyExistsError errors.PermissionDeniedError
@@ -110,7 +110,7 @@ TABLE: dict[str, str] = {
         VERSION GIT_VERSION COMPILER_VERSION version.VERSION version.GIT_VERSION
         version.COMPILER_VERSION GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER GRAPH_DEF_VERSION_MIN_PRODUCER
         version.GRAPH_DEF_VERSION version.GRAPH_DEF_VERSION_MIN_CONSUMER version.GRAPH_DEF_VERSION_MIN_PRODUCER""",
-    "facade.behavior": "executing_eagerly disable_eager_execution disable_v2_behavior disable_v2_tensorshape",
+    "facade.behavior": "executing_eagerly disable_eager_execution disable_v2_behavior",
     "variables.default_kind": "enable_resource_variables disable_resource_variables resource_variables_enabled",
     "ops.elementwise.sums": "add_n accumulate_n math.add_n math.accumulate_n",
     "ops.elementwise.arithmetic": """
@@ -177,6 +177,7 @@ TABLE: dict[str, str] = {
         random.normal=random_normal random.uniform=random_uniform random.truncated_normal
         random.shuffle=random_shuffle random.multinomial random.categorical image.random_crop""",
     "layers.base": "layers.Layer",
+    "layers.keras_style": "layers.experimental.keras_style_scope layers.experimental.set_keras_style",
     "layers.input_spec": "layers.InputSpec",
     "layers.core": "layers.Dense layers.Dropout layers.Flatten layers.dense layers.dropout layers.flatten",
     "layers.convolutional": "layers.Conv1D layers.Conv2D layers.Conv3D layers.conv1d layers.conv2d layers.conv3d",

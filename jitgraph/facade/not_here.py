@@ -18,7 +18,6 @@ _NO_TPU = "run on a CPU or an NVIDIA GPU: jitgraph has no TPU target"
 INSTEAD: dict[str, str] = {
     "enable_eager_execution": "jitgraph runs graphs: build one and run it with tf.Session()",
     "enable_v2_behavior": _GRAPHS,
-    "enable_v2_tensorshape": "write x.shape[0].value for the number behind a Dimension",
     "keras.*": "use tf.nn with tf.get_variable",
     "lite.*": "save a graph with tf.train.write_graph or tf.saved_model and convert it with TensorFlow",
     "tpu.*": _NO_TPU,
@@ -39,7 +38,6 @@ INSTEAD: dict[str, str] = {
     "distribute.*": _ONE_PROCESS,
     "contrib.cluster_resolver.TPUClusterResolver": "there is no TPU target; write tf.train.ClusterSpec({...}) with the addresses",
     "experimental.*": _GRAPHS,
-    "layers.experimental.*": "layers make their variables in tf.variable_scope",
     "compat.v2.*": "jitgraph is TensorFlow 1; write `import tensorflow.compat.v1 as tf`",
     "contrib.lite.*": "mobile conversion needs TensorFlow itself; export the graph with tf.train.write_graph",
     "contrib.tpu.*": "there is no TPU target; what a TPUEstimator with use_tpu=False needs is here",

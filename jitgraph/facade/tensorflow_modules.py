@@ -65,7 +65,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "model_fn": "estimator estimator.experimental",
         "run_config": "estimator :jitgraph.estimator.cluster_place",
         "training": "estimator :jitgraph.estimator.training_executor",
-        "util": ":jitgraph.estimator.arguments",
+        "util": ":jitgraph.estimator.arguments :jitgraph.inner.decorators",
         "canned": "estimator",
         "canned.baseline": "estimator",
         "canned.boosted_trees": "estimator",

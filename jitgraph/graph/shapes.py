@@ -5,8 +5,26 @@ Inside jitgraph a static shape is a plain tuple of ints and None (None: unknown 
 """
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
+
+_behavior = {"plain_sizes": False}
+
+
+def enable_v2_tensorshape() -> None:
+    """From now on sizes are ints or None, as in TensorFlow 2: ``x.shape[0]`` is 3, not ``Dimension(3)``."""
+    _behavior["plain_sizes"] = True
+
+
+def disable_v2_tensorshape() -> None:
+    """Takes ``enable_v2_tensorshape`` back: ``x.shape[0]`` is ``Dimension(3)``."""
+    _behavior["plain_sizes"] = False
+
+
+def _plain_for(frame: Any) -> bool:
+    """Whether the code of a frame is to get ints for sizes: the program is, jitgraph itself goes on with Dimensions."""
+    return _behavior["plain_sizes"] and not frame.f_globals.get("__name__", "").startswith("jitgraph.")
 
 
 def as_dimension(value: Any) -> Dimension:
@@ -286,15 +304,15 @@ class TensorShape:
     def __iter__(self) -> Iterator[Dimension]:
         if self._raw is None:
             raise ValueError("Cannot iterate over a shape with unknown rank.")
-        return iter([Dimension(d) for d in self._raw])
+        return iter(self._raw if _plain_for(sys._getframe(1)) else [Dimension(d) for d in self._raw])
 
     def __getitem__(self, key: Any) -> Any:
         if self._raw is not None:
             if isinstance(key, slice):
                 return TensorShape._of(self._raw[key])
-            return Dimension(self._raw[key])
+            return self._raw[key] if _plain_for(sys._getframe(1)) else Dimension(self._raw[key])
         if not isinstance(key, slice):
-            return Dimension(None)
+            return None if _plain_for(sys._getframe(1)) else Dimension(None)
         start = key.start if key.start is not None else 0
         if key.step is not None:
             raise ValueError("Steps are not yet handled")
@@ -334,6 +352,8 @@ class TensorShape:
         return display(self._raw)
 
     def __repr__(self) -> str:
+        if _behavior["plain_sizes"]:
+            return f"TensorShape({None if self._raw is None else list(self._raw)})"
         return f"TensorShape({self.dims})"
 
     def __reduce__(self):
@@ -341,10 +361,11 @@ class TensorShape:
 
 
 def display(raw: Any) -> str:
-    """A raw shape as TensorFlow 1 prints it: ``(?, 3)``, ``(3,)``, ``()`` or ``<unknown>``."""
+    """A raw shape as TensorFlow prints it: ``(?, 3)`` (``(None, 3)`` with plain sizes), ``(3,)``, ``()`` or ``<unknown>``."""
     if raw is None:
         return "<unknown>"
-    words = ["?" if d is None else str(d) for d in raw]
+    unknown = "None" if _behavior["plain_sizes"] else "?"
+    words = [unknown if d is None else str(d) for d in raw]
     return f"({words[0]},)" if len(words) == 1 else f"({', '.join(words)})"
 
 

@@ -91,6 +91,13 @@ def _get_graph_from_inputs(op_input_list: Any, graph: Any = None) -> Any:
     return graph_of(op_input_list, graph)
 
 
+def set_shapes_for_outputs(op: Any) -> None:
+    """Nothing to do, for programs of earlier releases: the shapes of outputs follow from the declarations of ops."""
+
+
+set_shape_and_handle_data_for_outputs = set_shapes_for_outputs
+
+
 class NullContextmanager(contextlib.nullcontext):
     """A block that does nothing; takes any arguments."""
 

@@ -20,6 +20,7 @@ from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import get_collection_ref, init_scope, name_scope
 from jitgraph.graph.stack import get_default_session
 from jitgraph.graph.tensor import Tensor
+from jitgraph.layers import keras_style
 from jitgraph.layers.input_spec import InputSpec, check_inputs
 from jitgraph.layers.reachability import depends
 from jitgraph.ops.arrays.shape import shape as shape_of
@@ -56,6 +57,7 @@ class Layer:
     _use_resource = False               # whether its variables are resource variables, whatever the scope says
     _current_scope: VariableScope
     _activity_regularizer: Any = None
+    _keras_style = False                # whether it uses no variable scopes, see ``keras_style``
 
     def __init__(self, trainable: bool = True, name: Any = None, dtype: Any = None, **kwargs: Any):
         scope = kwargs.pop("_scope", None)
@@ -78,6 +80,10 @@ class Layer:
         self._initial_weights = kwargs.pop("weights", None)
         self._dtype: str | None = None if dtype is None else as_dtype(dtype).name
         self._take_name(name)
+        if keras_style.keras_style():
+            keras_style.refuse("scope", scope)
+            keras_style.refuse("reuse", self._reuse)
+            self._keras_style = True
         if scope:
             with variable_scope(scope) as entered:
                 self._scope = entered
@@ -168,11 +174,19 @@ class Layer:
                                  "synchronization=VariableSynchronization.ON_READ.")
             trainable = False
         trainable = bool(trainable is None or trainable) and self.trainable
+        dtype = as_dtype(dtype or self.dtype or dtypes.float32)
+        self._dtype = self._dtype or dtype.base_dtype.name
+        if self._keras_style:
+            variable = keras_style.own_variable(
+                name, () if shape is None else shape, dtype, _float_or_zeros(initializer, name, dtype, self.name),
+                trainable=trainable, constraint=constraint, use_resource=use_resource)
+            if regularizer:
+                self.add_loss(functools.partial(_regularized, variable.op.name, variable, regularizer))
+            (self._trainable_weights if trainable else self._non_trainable_weights).append(variable)
+            return variable
         with init_scope():
             graph = get_default_graph()
         known = set(map(id, graph.get_collection(GraphKeys.GLOBAL_VARIABLES)))
-        dtype = as_dtype(dtype or self.dtype or dtypes.float32)
-        self._dtype = self._dtype or dtype.base_dtype.name
         self._set_scope()
         with variable_scope(self._scope, reuse=self.built or self._reuse, auxiliary_name_scope=False) as scope:
             self._current_scope = scope
@@ -319,7 +333,7 @@ class Layer:
                 self._scope = entered
 
     def _name_scope(self) -> str | None:
-        return self._current_scope.original_name_scope
+        return self.name if self._keras_style else self._current_scope.original_name_scope
 
     def apply(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """The same as a call of the layer."""
@@ -332,7 +346,11 @@ class Layer:
         variable scope of a first call.  Updates join the collection UPDATE_OPS.  Raises ValueError if the inputs are not what
         ``input_spec`` demands, or if ``call`` returns None.
         """
-        self._set_scope(kwargs.pop("scope", None))
+        scope_argument = kwargs.pop("scope", None)
+        if self._keras_style:
+            keras_style.refuse("scope", scope_argument)
+            return self._called(inputs, args, kwargs)
+        self._set_scope(scope_argument)
         if self.built:
             if self._reusing_scope is None:
                 self._reusing_scope = variable_scope(self._scope, reuse=True, auxiliary_name_scope=False)

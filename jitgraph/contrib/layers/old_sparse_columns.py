@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from jitgraph import raw_ops as raw
 from jitgraph.app import logs
 from jitgraph.contrib.layers.encoders import dense_to_sparse_tensor
+from jitgraph.contrib.layers.cross_ops import sparse_feature_cross
 from jitgraph.contrib.layers.old_columns import DeepLookup, OldColumn, WideLookup, _BucketizedColumn, of_rank, transformed_by
 from jitgraph.contrib.layers.rearranging import inner_flatten
 from jitgraph.graph import dtypes
@@ -18,7 +19,6 @@ from jitgraph.ops.arrays.shape import shape as shape_of
 from jitgraph.ops.elementwise.cast import cast
 from jitgraph.ops.files.parsing import VarLenFeature
 from jitgraph.ops.reduce.reductions import reduce_sum
-from jitgraph.ops.sparse.sparse_cross import sparse_cross_hashed
 from jitgraph.ops.sparse.sparse_functions import sparse_concat, sparse_merge, sparse_slice, sparse_tensor_to_dense
 from jitgraph.ops.strings.string_hash import string_to_hash_bucket_fast, string_to_hash_bucket_strong
 from jitgraph.ops.strings.strings import as_string
@@ -377,8 +377,8 @@ class _CrossedColumn(OldColumn, _CrossedFields):
                 crossed.append(leaf.to_sparse_tensor(transformed_by(columns_to_tensors, leaf)))
             else:
                 crossed.append(transformed_by(columns_to_tensors, leaf.name))
-        columns_to_tensors[self] = sparse_cross_hashed(crossed, num_buckets=self.hash_bucket_size, hash_key=self.hash_key,
-                                                       name="cross")
+        columns_to_tensors[self] = sparse_feature_cross(crossed, hashed_output=True, num_buckets=self.hash_bucket_size,
+                                                        hash_key=self.hash_key, name="cross")
 
     def _to_dnn_input_layer(self, input_tensor: Any, weight_collections: Any = None, trainable: bool = True,
                             output_rank: int = 2) -> Any:
@@ -393,10 +393,7 @@ class _CrossedColumn(OldColumn, _CrossedFields):
 
 def crossed_column(columns: Any, hash_bucket_size: int, combiner: str = "sum", ckpt_to_load_from: Any = None,
                    tensor_name_in_ckpt: Any = None, hash_key: int | None = None) -> Any:
-    """Hashes of the combinations of categories of several columns.  Raises TypeError or ValueError for other columns.
-
-    Without `hash_key`, ids are those of ``tf.feature_column.crossed_column``, not those of TensorFlow 1.15's older hash.
-    """
+    """Hashes of the combinations of categories of several columns.  Raises TypeError or ValueError for other columns."""
     for column in columns:
         if not isinstance(column, (SparseColumn, _CrossedColumn, _BucketizedColumn)):
             raise TypeError("columns must be a set of _SparseColumn, _CrossedColumn, or _BucketizedColumn instances. (column "

@@ -1,6 +1,7 @@
 """Crossed features: every combination of the features of several columns, as strings or as hashes."""
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ _KINDS = TypeSet(dtypes.int64, dtypes.string)
 _ALL = 0xFFFFFFFFFFFFFFFF
 _FACTOR = 0xC6A4A7935BD1E995
 _HASH_KEY = 0xDECAFCAFFE
+_GOLDEN = 0x9E3779B97F4A7800
 _JOINT = b"_X_"
 
 
@@ -57,10 +59,15 @@ def _combinations(counts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, lis
     return row, number, chosen[::-1]
 
 
-def _hashed(columns: list[np.ndarray], hash_key: int, num_buckets: int) -> np.ndarray:
-    total = np.full(len(columns[0]), hash_key & _ALL, np.uint64)
+def _older_hashes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """One hash of two, as ``tf.contrib.layers`` combines them without a key."""
+    return first ^ (second + _GOLDEN + (first << 10) + (first >> 4))
+
+
+def _hashed(columns: list[np.ndarray], hash_key: int | None, num_buckets: int) -> np.ndarray:
+    total = np.full(len(columns[0]), 0 if hash_key is None else hash_key & _ALL, np.uint64)
     for features in columns:
-        total = fingerprints_of_pairs(total, features)
+        total = _older_hashes(total, features) if hash_key is None else fingerprints_of_pairs(total, features)
     return (total % np.uint64(num_buckets if num_buckets > 0 else 2 ** 63 - 1)).astype(np.int64)
 
 
@@ -83,6 +90,12 @@ def _cross_samples(rng, dtype):
     internal_type=_KINDS, shape=lambda c: [(None, 2), (None,), (2,)], host=True, dynamic=True, samples=_cross_samples)
 def _sparse_cross(indices, values, shapes, dense_inputs, hashed_output, num_buckets, hash_key, out_type):
     """For each row all combinations of one feature of each column, the last column changing fastest."""
+    return crossed(indices, values, shapes, dense_inputs, hashed_output, num_buckets, hash_key, out_type)
+
+
+def crossed(indices: list, values: list, shapes: list, dense_inputs: list, hashed_output: bool, num_buckets: int,
+            hash_key: int | None, out_type: Any) -> tuple:
+    """(places, features, shape) of all combinations in each row; without `hash_key`, hashes are those of the older kind."""
     sizes = [int(shape[0]) for shape in shapes] + [array.shape[0] for array in dense_inputs]
     if any(size != sizes[0] for size in sizes):
         raise invalid(f"Expected batch size {sizes[0]}, got {next(size for size in sizes if size != sizes[0])}")
@@ -104,7 +117,8 @@ def _sparse_cross(indices, values, shapes, dense_inputs, hashed_output, num_buck
     return np.stack([row, number], axis=1).astype(np.int64, copy=False), found.astype(out_type.as_numpy_dtype, copy=False), shape
 
 
-def _cross(inputs: Any, hashed: bool, num_buckets: int, hash_key: int | None, name: str | None) -> SparseTensor:
+def cross(inputs: Any, hashed: bool, num_buckets: int, make: Any, name: str | None) -> SparseTensor:
+    """The crossed features of `inputs` by the node that `make` makes; see ``sparse_cross``."""
     if not isinstance(inputs, list):
         raise TypeError("Inputs must be a list")
     if not all(isinstance(one, (SparseTensor, Tensor)) for one in inputs):
@@ -117,10 +131,9 @@ def _cross(inputs: Any, hashed: bool, num_buckets: int, hash_key: int | None, na
     values = [feature(one.values) for one in sparse]
     dense = [feature(one) for one in inputs if not isinstance(one, SparseTensor)]
     strings = all(x.dtype.base_dtype is dtypes.string for x in [*values, *dense])
-    found = raw.SparseCross([one.indices for one in sparse], values, [one.dense_shape for one in sparse], dense,
-                            hashed_output=hashed, num_buckets=num_buckets, hash_key=hash_key or _HASH_KEY,
-                            out_type=dtypes.int64 if hashed else dtypes.string,
-                            internal_type=dtypes.string if strings else dtypes.int64, name=name)
+    found = make([one.indices for one in sparse], values, [one.dense_shape for one in sparse], dense,
+                 hashed_output=hashed, num_buckets=num_buckets, out_type=dtypes.int64 if hashed else dtypes.string,
+                 internal_type=dtypes.string if strings else dtypes.int64, name=name)
     return SparseTensor(*found)
 
 
@@ -129,10 +142,10 @@ def sparse_cross(inputs: Any, name: str | None = None) -> SparseTensor:
 
     Raises TypeError if `inputs` is not a list of sparse tensors and tensors.
     """
-    return _cross(inputs, False, 0, None, name)
+    return cross(inputs, False, 0, functools.partial(raw.SparseCross, hash_key=_HASH_KEY), name)
 
 
 def sparse_cross_hashed(inputs: Any, num_buckets: int = 0, hash_key: int | None = None,
                         name: str | None = None) -> SparseTensor:
     """As ``sparse_cross``, as hashes from 0 to `num_buckets` - 1 (without bound if that is 0): int64."""
-    return _cross(inputs, True, num_buckets, hash_key, name)
+    return cross(inputs, True, num_buckets, functools.partial(raw.SparseCross, hash_key=hash_key or _HASH_KEY), name)
