@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from jitgraph.app.logs import warning
 from jitgraph.autodiff.gradients import gradients
 from jitgraph.contrib.layers.dense import fully_connected
 from jitgraph.contrib.layers.old_column_layers import (
@@ -15,10 +16,12 @@ from jitgraph.contrib.layers.old_column_layers import (
 from jitgraph.contrib.layers.old_columns import OldColumn
 from jitgraph.contrib.layers.optimizing import OPTIMIZER_CLS_NAMES, optimize_loss
 from jitgraph.contrib.layers.rearranging import dropout as drop
+from jitgraph.contrib.learn.dual_models import dual_model, dual_params
 from jitgraph.contrib.learn.fitted import Estimator
 from jitgraph.contrib.learn.heads import multi_class_head, regression_head
 from jitgraph.contrib.learn.measured import MetricSpec
 from jitgraph.contrib.learn.model_ops import ModeKeys, PredictionKey
+from jitgraph.contrib.linear_optimizer.column_optimizer import SDCAOptimizer
 from jitgraph.control.order_ops import group
 from jitgraph.facade.names import resolve
 from jitgraph.feature_column.dense_rows import input_layer
@@ -276,8 +279,16 @@ class LinearClassifier(Classifier):
     def __init__(self, feature_columns: Any, model_dir: Any = None, n_classes: int = 2, weight_column_name: Any = None,
                  optimizer: Any = None, gradient_clip_norm: float | None = None, enable_centered_bias: bool = False,
                  _joint_weight: bool = False, config: Any = None, feature_engineering_fn: Any = None, label_keys: Any = None):
+        if isinstance(optimizer, SDCAOptimizer) and enable_centered_bias:
+            raise ValueError("enable_centered_bias is not supported with SDCA")
         head = multi_class_head(n_classes, weight_column_name=weight_column_name, enable_centered_bias=enable_centered_bias,
                                 label_keys=label_keys)
+        if isinstance(optimizer, SDCAOptimizer):
+            assert not _joint_weight, "_joint_weight is incompatible with the SDCAOptimizer"
+            assert n_classes == 2, "SDCA only applies to binary classification."
+            super().__init__(dual_model, model_dir, config, dual_params(head, feature_columns, optimizer, weight_column_name),
+                             feature_engineering_fn)
+            return
         params = wide_params(feature_columns, optimizer, gradient_clip_norm, _joint_weight)
         super().__init__(_linear_model, model_dir, config, {"head": head, **params}, feature_engineering_fn)
 
@@ -288,8 +299,17 @@ class LinearRegressor(Regressor):
     def __init__(self, feature_columns: Any, model_dir: Any = None, weight_column_name: Any = None, optimizer: Any = None,
                  gradient_clip_norm: float | None = None, enable_centered_bias: bool = False, label_dimension: int = 1,
                  _joint_weights: bool = False, config: Any = None, feature_engineering_fn: Any = None):
+        if isinstance(optimizer, SDCAOptimizer) and enable_centered_bias:
+            enable_centered_bias = False
+            warning("centered_bias is not supported with SDCA, please disable it explicitly.")
         head = regression_head(label_dimension=label_dimension, weight_column_name=weight_column_name,
                                enable_centered_bias=enable_centered_bias)
+        if isinstance(optimizer, SDCAOptimizer):
+            assert label_dimension == 1, "SDCA only applies for label_dimension=1."
+            assert not _joint_weights, "_joint_weights is incompatible with SDCAOptimizer."
+            super().__init__(dual_model, model_dir, config, dual_params(head, feature_columns, optimizer, weight_column_name),
+                             feature_engineering_fn)
+            return
         params = wide_params(feature_columns, optimizer, gradient_clip_norm, _joint_weights)
         super().__init__(_linear_model, model_dir, config, {"head": head, **params}, feature_engineering_fn)
 
