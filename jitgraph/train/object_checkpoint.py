@@ -152,6 +152,15 @@ class CheckpointLoadStatus:
 
     def __init__(self, root: Any, reader: BundleReader, proto: Any):
         self._root, self._reader, self._proto = root, reader, proto
+        self._restored: dict[int, PythonState] = {}
+        self._restore_states(self._match())
+
+    def _restore_states(self, match: Match) -> None:
+        """Reads what is kept in Python, which waits for no session, once."""
+        for key, value in match.values():
+            if isinstance(value, PythonState) and id(value) not in self._restored:
+                self._restored[id(value)] = value
+                value.deserialize(self._reader.read(key).item())
 
     def _match(self) -> Match:
         return Match(self._proto, self._root)
@@ -190,13 +199,11 @@ class CheckpointLoadStatus:
 
     def run_restore_ops(self, session: Any = None) -> None:
         """Reads the values of the variables that the checkpoint has."""
-        session = session_to_save(session)
-        for key, value in self._match().values():
-            found = self._reader.read(key)
-            if isinstance(value, PythonState):
-                value.deserialize(found.item())
-            else:
-                value.load(_fitting(found, value), session)
+        session, match = session_to_save(session), self._match()
+        self._restore_states(match)
+        for key, value in match.values():
+            if isinstance(value, Variable):
+                value.load(_fitting(self._reader.read(key), value), session)
 
     def initialize_or_restore(self, session: Any = None) -> None:
         """Reads the values of the variables that the checkpoint has, and initializes the others."""

@@ -145,9 +145,11 @@ class Match:
             number, value = waiting.popleft()
             held = dict(children(value))
             for child in proto.nodes[number].children:
-                if child.local_name in held and child.node_id not in self.objects:
-                    self.objects[child.node_id] = held[child.local_name]
-                    waiting.append((child.node_id, held[child.local_name]))
+                # some make what a checkpoint has and they have not
+                found = value._lookup_dependency(child.local_name) if hasattr(value, "_lookup_dependency") else held.get(child.local_name)
+                if found is not None and child.node_id not in self.objects:
+                    self.objects[child.node_id] = found
+                    waiting.append((child.node_id, found))
         for number, value in list(self.objects.items()):
             for slot in proto.nodes[number].slot_variables:
                 variable = self.objects.get(slot.original_variable_node_id)

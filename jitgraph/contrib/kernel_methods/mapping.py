@@ -1,6 +1,7 @@
 """Features whose products are those of a kernel."""
 from __future__ import annotations
 
+import abc
 import math
 from typing import Any
 
@@ -13,7 +14,18 @@ from jitgraph.ops.elementwise.elementary import cos
 from jitgraph.ops.linalg.matmul import matmul
 
 
-class RandomFourierFeatureMapper:
+class DenseKernelMapper(abc.ABC):
+    """Maps tensors of rows to others; subclasses override ``map`` and have a ``name`` and an ``output_dim``."""
+
+    name: str
+    output_dim: int
+
+    @abc.abstractmethod
+    def map(self, input_tensor: Any) -> Any:
+        """[batch, output_dim] of a tensor [batch, ...]."""
+
+
+class RandomFourierFeatureMapper(DenseKernelMapper):
     """Maps rows of `input_dim` numbers to `output_dim` whose products are near exp(-distance ** 2 / (2 `stddev` ** 2)).
 
     Mappers of one `seed` are one map (Rahimi and Recht, 2007).

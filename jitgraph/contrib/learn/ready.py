@@ -116,7 +116,8 @@ def _step(loss: Any, collection: str, optimizer: Any, clip_norm: Any, global_ste
     return optimizer.apply_gradients(zip(found, variables), global_step=global_step)
 
 
-def _linear_model(features: Any, labels: Any, mode: str, params: dict, config: Any = None) -> Any:
+def linear_model_of(features: Any, labels: Any, mode: str, params: dict, config: Any = None) -> Any:
+    """The model function of linear models; `params`: head, feature_columns, optimizer, gradient_clip_norm, joint_weights."""
     features = _by_name(features)
 
     def train(loss: Any) -> Any:
@@ -290,7 +291,7 @@ class LinearClassifier(Classifier):
                              feature_engineering_fn)
             return
         params = wide_params(feature_columns, optimizer, gradient_clip_norm, _joint_weight)
-        super().__init__(_linear_model, model_dir, config, {"head": head, **params}, feature_engineering_fn)
+        super().__init__(linear_model_of, model_dir, config, {"head": head, **params}, feature_engineering_fn)
 
 
 class LinearRegressor(Regressor):
@@ -311,7 +312,7 @@ class LinearRegressor(Regressor):
                              feature_engineering_fn)
             return
         params = wide_params(feature_columns, optimizer, gradient_clip_norm, _joint_weights)
-        super().__init__(_linear_model, model_dir, config, {"head": head, **params}, feature_engineering_fn)
+        super().__init__(linear_model_of, model_dir, config, {"head": head, **params}, feature_engineering_fn)
 
 
 class LinearEstimator(Estimator):
@@ -321,4 +322,4 @@ class LinearEstimator(Estimator):
                  optimizer: Any = None, gradient_clip_norm: float | None = None, _joint_weights: bool = False,
                  config: Any = None, feature_engineering_fn: Any = None):
         params = wide_params(feature_columns, optimizer, gradient_clip_norm, _joint_weights)
-        super().__init__(_linear_model, model_dir, config, {"head": head, **params}, feature_engineering_fn)
+        super().__init__(linear_model_of, model_dir, config, {"head": head, **params}, feature_engineering_fn)
