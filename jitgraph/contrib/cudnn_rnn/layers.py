@@ -3,9 +3,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitgraph.contrib.cudnn_rnn import saveables
 from jitgraph.contrib.cudnn_rnn.equations import GATES, Layout, check_direction, check_input_mode, forward
 from jitgraph.graph import dtypes
+from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.scopes import add_to_collection
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.layers.base import Layer
 from jitgraph.layers.input_spec import InputSpec
@@ -15,6 +18,7 @@ from jitgraph.ops.arrays.layout import transpose
 from jitgraph.ops.arrays.shape import reshape
 from jitgraph.ops.arrays.shape import shape as shape_of
 from jitgraph.variables.variable_initializers import constant_initializer, glorot_uniform_initializer
+from jitgraph.variables.variable_scopes import get_variable_scope
 
 
 class _CudnnRNN(Layer):
@@ -25,6 +29,8 @@ class _CudnnRNN(Layer):
     """
 
     _rnn_mode: str
+    _saveable_cls: type[saveables.CudnnOpaqueParamsSaveable]
+    _saveable: saveables.CudnnOpaqueParamsSaveable | None = None
 
     def __init__(self, num_layers: int, num_units: int, input_mode: str = "linear_input", direction: str = "unidirectional",
                  dropout: float = 0.0, seed: int | None = None, dtype: Any = dtypes.float32, kernel_initializer: Any = None,
@@ -47,7 +53,7 @@ class _CudnnRNN(Layer):
     rnn_mode = property(lambda self: self._rnn_mode, doc="lstm, gru, rnn_tanh or rnn_relu.")
     direction = property(lambda self: self._direction, doc="unidirectional or bidirectional.")
     num_dirs = property(lambda self: 1 if self._direction == "unidirectional" else 2, doc="How many directions.")
-    saveable = property(lambda self: None, doc="None: the variable is saved as it is.")
+    saveable = property(lambda self: self._saveable, doc="What has savers write the parameters as those of cells.")
 
     @property
     def input_size(self) -> int:
@@ -81,6 +87,12 @@ class _CudnnRNN(Layer):
         self._layout = Layout(self._rnn_mode, self._num_layers, self._num_units, depth, self._input_mode, self._direction)
         self.input_spec = InputSpec(ndim=3, axes={-1: depth})
         self.kernel = self.add_variable("opaque_kernel", [self._layout.size()], initializer=self._initial)
+        scope = get_variable_scope()
+        if scope.reuse is not True:
+            self._saveable = self._saveable_cls(
+                self.kernel, self._num_layers, self._num_units, depth, self._input_mode, self._direction, scope,
+                f"{self.kernel.op.name}_saveable")
+            add_to_collection(GraphKeys.SAVEABLE_OBJECTS, self._saveable)
         self.built = True
 
     def _initial(self, shape: Any, dtype: Any = None, **_: Any) -> Any:
@@ -130,22 +142,22 @@ def _turned(values: Any) -> Any:
 class CudnnLSTM(_CudnnRNN):
     """A stack of LSTMs."""
 
-    _rnn_mode = "lstm"
+    _rnn_mode, _saveable_cls = "lstm", saveables.CudnnLSTMSaveable
 
 
 class CudnnGRU(_CudnnRNN):
     """A stack of GRUs."""
 
-    _rnn_mode = "gru"
+    _rnn_mode, _saveable_cls = "gru", saveables.CudnnGRUSaveable
 
 
 class CudnnRNNTanh(_CudnnRNN):
     """A stack of plain recurrent layers with tanh."""
 
-    _rnn_mode = "rnn_tanh"
+    _rnn_mode, _saveable_cls = "rnn_tanh", saveables.CudnnRNNTanhSaveable
 
 
 class CudnnRNNRelu(_CudnnRNN):
     """A stack of plain recurrent layers with relu."""
 
-    _rnn_mode = "rnn_relu"
+    _rnn_mode, _saveable_cls = "rnn_relu", saveables.CudnnRNNReluSaveable
