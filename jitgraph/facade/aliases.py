@@ -14,6 +14,8 @@ ALIASES: dict[str, str] = {
         SlurmClusterResolver=distribute.cluster_resolver.SlurmClusterResolver
         TFConfigClusterResolver=distribute.cluster_resolver.TFConfigClusterResolver
         UnionClusterResolver=distribute.cluster_resolver.UnionResolver""",
+    "contrib.checkpoint": """
+        CheckpointManager=train.CheckpointManager PythonStateWrapper=train.experimental.PythonState""",
     "contrib.receptive_field.receptive_field_api": """
         compute_receptive_field_from_graph_def=contrib.receptive_field.compute_receptive_field_from_graph_def
         get_compute_order=contrib.receptive_field.get_compute_order""",

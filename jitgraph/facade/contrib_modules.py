@@ -44,8 +44,15 @@ CONTRIB_MODULES = {
         python.ops:arg_scope,audio_ops,checkpoint_ops,gen_variable_ops,ops,prettyprint_ops,script_ops,sort_ops,variables""",
     "graph_editor": "edit,reroute,select,subgraph,transform,util",
     "grid_rnn": "python.ops:grid_rnn_cell",
-    "linear_optimizer": "python.ops:sdca_ops,sharded_mutable_dense_hashtable,sparse_feature_column",
-    "kernel_methods": "python.mappers:random_fourier_features",
+    "linear_optimizer": """
+        python:sdca_optimizer,sdca_estimator python.ops:sdca_ops,sharded_mutable_dense_hashtable,sparse_feature_column""",
+    "kernel_methods": "python:kernel_estimators,losses python.mappers:random_fourier_features,dense_kernel_mapper",
+    "constrained_optimization": """
+        python:candidates,constrained_minimization_problem,constrained_optimizer,external_regret_optimizer
+        python:swap_regret_optimizer""",
+    "checkpoint": "python:containers,python_state,visualize",
+    "reduce_slice_ops": "python.ops:reduce_slice_ops",
+    "testing": "python.framework:fake_summary_writer,util_test",
     "image": "python.ops:dense_image_warp,distort_image_ops,image_ops,interpolate_spline,sparse_image_warp",
     "layers": """
         python.layers:embedding_ops,encoders,feature_column,feature_column_ops,initializers,layers,normalization,optimizers,regularizers
@@ -56,7 +63,7 @@ CONTRIB_MODULES = {
         python.learn:evaluable,experiment,export_strategy,graph_actions,learn_runner,metric_spec,models,monitors,trainable
         python.learn.utils:gc,input_fn_utils,saved_model_export_utils
         python.learn.estimators:constants,dnn,dnn_linear_combined,dynamic_rnn_estimator,estimator,head,kmeans,linear
-        python.learn.estimators:logistic_regressor,metric_key,model_fn,prediction_key,rnn_common,run_config
+        python.learn.estimators:logistic_regressor,metric_key,model_fn,prediction_key,rnn_common,run_config,svm
         python.learn.learn_io:generator_io,graph_io,numpy_io,pandas_io
         python.learn.ops:embeddings_ops,losses_ops,seq2seq_ops python.learn.preprocessing:categorical_vocabulary,text""",
     "legacy_seq2seq": "python.ops:seq2seq",
@@ -101,7 +108,7 @@ CONTRIB_MODULES = {
         python.timeseries.state_space_models:structural_ensemble,varma""",
     "tpu": "python.tpu:bfloat16,tpu_config,tpu_estimator,tpu_optimizer",
     "text": "python.ops:gen_skip_gram_ops,skip_gram_ops",
-    "training": "python.training:bucket_ops,device_setter,evaluation,hparam,resample,sampling_ops,training",
+    "training": "python.training:bucket_ops,device_setter,evaluation,feeding_queue_runner,hparam,sequence_queueing_state_saver,resample,sampling_ops,training",
     "util": "loader",
 }
 """`tensorflow.contrib.PACKAGE`: its inner modules, `PACKAGES:MODULES`."""
@@ -156,6 +163,13 @@ CONTRIB_PLACES = {
     "contrib.seq2seq.python.ops.decoder": "contrib.seq2seq :jitgraph.contrib.seq2seq.decoders :jitgraph.rnn.dynamic",
     "contrib.seq2seq.python.ops.helper": """
         contrib.seq2seq :jitgraph.contrib.seq2seq.helpers :jitgraph.contrib.seq2seq.sampling""",
+    "contrib.linear_optimizer.python.sdca_estimator": ":jitgraph.contrib.learn.dual_models",
+    "contrib.kernel_methods.python.mappers.dense_kernel_mapper": ":jitgraph.contrib.kernel_methods.mapping",
+    "contrib.cudnn_rnn.python.ops.cudnn_rnn_ops": ":jitgraph.contrib.cudnn_rnn.opaque contrib.cudnn_rnn",
+    "contrib.layers.python.ops.bucketization_op": ":jitgraph.contrib.layers.cross_ops",
+    "contrib.layers.python.ops.sparse_feature_cross_op": """
+        :jitgraph.contrib.layers.cross_ops :jitgraph.contrib.layers.scattered_embeddings""",
+    "contrib.layers.python.layers.feature_column": "contrib.layers :jitgraph.feature_column.dense_rows",
     "contrib.linear_optimizer.python.ops.sharded_mutable_dense_hashtable": ":jitgraph.contrib.linear_optimizer.models",
     "contrib.factorization.python.ops.clustering_ops": "contrib.factorization :jitgraph.estimator.clustering.center_ops",
     "contrib.factorization.python.ops": ":jitgraph.contrib.factorization.wals_ops",     # there gmm is a module, not the function

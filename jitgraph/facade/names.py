@@ -62,7 +62,8 @@ TABLE: dict[str, str] = {
         train.SequenceExample=SequenceExample train.BytesList=BytesList train.FloatList=FloatList
         train.Int64List=Int64List train.SaverDef=SaverDef train.ClusterDef=ClusterDef train.JobDef=JobDef
         train.ServerDef=ServerDef train.QueueRunnerDef=QueueRunnerDef summary.Summary summary.SummaryDescription
-        summary.Event summary.SessionLog summary.TaggedRunMetadata""",
+        summary.Event summary.SessionLog summary.TaggedRunMetadata
+        contrib.checkpoint.CheckpointableObjectGraph=TrackableObjectGraph""",
     "resources.session_handles": "get_session_handle get_session_tensor delete_session_tensor",
     "runtime.session": "Session InteractiveSession",
     "runtime.stats": "session_stats",

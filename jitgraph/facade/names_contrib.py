@@ -272,6 +272,10 @@ CONTRIB: dict[str, str] = {
         contrib.training.weighted_resample""",
     "contrib.training.placement": """
         contrib.training.RandomStrategy contrib.training.GreedyLoadBalancingStrategy contrib.training.byte_size_load_fn""",
+    "contrib.training.state_saver": """
+        contrib.training.NextQueuedSequenceBatch contrib.training.SequenceQueueingStateSaver""",
+    "contrib.training.sequence_batches": "contrib.training.batch_sequences_with_states",
+    "contrib.training.feeding": "contrib.training.FeedingQueueRunner",
     "contrib.training.loop": "contrib.training.train contrib.training.SummaryAtEndHook",
     "contrib.nn.functions": """
         contrib.nn.alpha_dropout contrib.nn.deprecated_flipped_softmax_cross_entropy_with_logits
@@ -280,12 +284,43 @@ CONTRIB: dict[str, str] = {
         contrib.nn.sampled_sparse_softmax_loss contrib.nn.rank_sampled_softmax_loss""",
     "contrib.sparsemax.projection": "contrib.sparsemax.sparsemax contrib.sparsemax.sparsemax_loss",
     "contrib.cudnn_rnn.cells": "contrib.cudnn_rnn.CudnnCompatibleLSTMCell contrib.cudnn_rnn.CudnnCompatibleGRUCell",
+    "contrib.cudnn_rnn.converters": """
+        contrib.cudnn_rnn.CudnnParamsFormatConverterLSTM contrib.cudnn_rnn.CudnnParamsFormatConverterGRU
+        contrib.cudnn_rnn.CudnnParamsFormatConverterTanh contrib.cudnn_rnn.CudnnParamsFormatConverterRelu""",
+    "contrib.cudnn_rnn.saveables": """
+        contrib.cudnn_rnn.CudnnLSTMSaveable contrib.cudnn_rnn.CudnnGRUSaveable contrib.cudnn_rnn.CudnnRNNTanhSaveable
+        contrib.cudnn_rnn.CudnnRNNReluSaveable""",
     "contrib.cudnn_rnn.layers": """
         contrib.cudnn_rnn.CudnnLSTM contrib.cudnn_rnn.CudnnGRU contrib.cudnn_rnn.CudnnRNNTanh
         contrib.cudnn_rnn.CudnnRNNRelu""",
     "formats.meta_graph": "contrib.util.ops_used_by_graph_def contrib.util.stripped_op_list_for_graph",
     "contrib.linear_optimizer.models": "contrib.linear_optimizer.SdcaModel contrib.linear_optimizer.SparseFeatureColumn",
+    "contrib.linear_optimizer.column_optimizer": "contrib.linear_optimizer.SDCAOptimizer",
     "contrib.kernel_methods.mapping": "contrib.kernel_methods.RandomFourierFeatureMapper",
+    "contrib.kernel_methods.estimators": "contrib.kernel_methods.KernelLinearClassifier",
+    "contrib.kernel_methods.losses": "contrib.kernel_methods.sparse_multiclass_hinge_loss",
+    "contrib.constrained_optimization.problems": """
+        contrib.constrained_optimization.ConstrainedMinimizationProblem contrib.constrained_optimization.ConstrainedOptimizer""",
+    "contrib.constrained_optimization.games": """
+        contrib.constrained_optimization.AdditiveExternalRegretOptimizer
+        contrib.constrained_optimization.AdditiveSwapRegretOptimizer
+        contrib.constrained_optimization.MultiplicativeSwapRegretOptimizer""",
+    "contrib.constrained_optimization.candidates": """
+        contrib.constrained_optimization.find_best_candidate_distribution
+        contrib.constrained_optimization.find_best_candidate_index""",
+    "contrib.checkpoint.containers": """
+        contrib.checkpoint.Checkpointable contrib.checkpoint.CheckpointableBase contrib.checkpoint.List
+        contrib.checkpoint.Mapping contrib.checkpoint.NoDependency contrib.checkpoint.UniqueNameTracker""",
+    "contrib.checkpoint.numpy_state": "contrib.checkpoint.NumpyState",
+    "contrib.checkpoint.inspection": """
+        contrib.checkpoint.dot_graph_from_checkpoint contrib.checkpoint.list_objects contrib.checkpoint.object_metadata""",
+    "contrib.reduce_slice_ops.slice_ops": """
+        contrib.reduce_slice_ops.reduce_slice_sum contrib.reduce_slice_ops.reduce_slice_prod
+        contrib.reduce_slice_ops.reduce_slice_max contrib.reduce_slice_ops.reduce_slice_min""",
+    "contrib.testing.summaries": """
+        contrib.testing.assert_summary contrib.testing.latest_event_file contrib.testing.latest_events
+        contrib.testing.latest_summaries contrib.testing.simple_values_from_events contrib.testing.to_summary_proto""",
+    "contrib.testing.fake_writer": "contrib.testing.FakeSummaryWriter",
     "contrib.staging.area": "contrib.staging.StagingArea",
     "resources.batches": "contrib.batching.batch_function",
     "contrib.grid_rnn.cells": """

@@ -15,7 +15,7 @@ ESTIMATORS: dict[str, str] = {
         feature_column.sequence_categorical_column_with_vocabulary_list""",
     "feature_column.embedding": """
         feature_column.embedding_column feature_column.shared_embedding_columns feature_column.indicator_column""",
-    "feature_column.dense_rows": "feature_column.input_layer",
+    "feature_column.dense_rows": "feature_column.input_layer contrib.slim.InputLayer",
     "feature_column.weighted_sums": "feature_column.linear_model",
     "feature_column.column": "feature_column.make_parse_example_spec",
     "estimator.estimator": "estimator.Estimator",
@@ -180,6 +180,7 @@ ESTIMATORS: dict[str, str] = {
         contrib.learn.binary_svm_head contrib.learn.multi_label_head contrib.learn.multi_head
         contrib.learn.head.binary_svm_head contrib.learn.head.multi_label_head contrib.learn.head.multi_head
         contrib.learn.head.loss_only_head""",
+    "contrib.learn.dual_models": "contrib.learn.SVM",
     "contrib.learn.logistic": "contrib.learn.LogisticRegressor",
     "contrib.learn.graph_actions": """
         contrib.learn.evaluate contrib.learn.infer contrib.learn.run_feeds contrib.learn.run_n contrib.learn.train

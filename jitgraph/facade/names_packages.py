@@ -67,6 +67,7 @@ PACKAGES: dict[str, str] = {
         contrib.layers.scattered_embedding_column contrib.layers.SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
         contrib.slim.scattered_embedding_column contrib.slim.SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
         contrib.slim.scattered_embedding_lookup contrib.slim.scattered_embedding_lookup_sparse""",
+    "contrib.layers.cross_ops": "contrib.slim.sparse_feature_cross contrib.slim.bucketize",
     "contrib.layers.old_sequences": """
         contrib.layers.parse_feature_columns_from_sequence_examples
         contrib.slim.parse_feature_columns_from_sequence_examples""",
