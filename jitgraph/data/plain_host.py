@@ -7,8 +7,9 @@ import numpy as np
 
 from jitgraph.data.order_host import Seeds, Shuffled, words
 from jitgraph.data.simple_host import Cached, Listed, Same, Unary, Windowed
-from jitgraph.data.source_host import Element, Run, Source, Take, stacked
+from jitgraph.data.source_host import Element, Function, Run, Source, Take, stacked
 from jitgraph.graph import errors
+from jitgraph.resources import handle
 
 
 class Sampled(Unary):
@@ -33,6 +34,19 @@ class Sampled(Unary):
 def _unit(word: int) -> np.float32:
     """A float32 in [0, 1) of the lower 23 bits of a word."""
     return np.float32((word & 0x7fffff) / 0x800000)
+
+
+class Branched(Unary):
+    """The elements of the dataset that a function makes of another one."""
+
+    def __init__(self, source: Source, function: Function):
+        super().__init__(source)
+        self.function = function
+
+    def iterate(self, run: Run) -> Take:
+        made = self.function.start(run)((handle(self.source),))[0][()]
+        take: Take = made.iterate(run.at("branch").inside(0))
+        return take
 
 
 class Slept(Same):

@@ -9,6 +9,7 @@ from jitgraph.data import plain_host
 from jitgraph.data.declaring import TESTS, dataset_op
 from jitgraph.data.file_host import FileCached
 from jitgraph.data.simple_host import Slices
+from jitgraph.data.source_host import Function
 from jitgraph.declare.op import op
 from jitgraph.graph import shape_rules
 from jitgraph.graph.registry import lookup
@@ -50,6 +51,14 @@ def matching_files_dataset(patterns):
 def choose_fastest_dataset(input_datasets):
     """The elements of one of several datasets of equal elements: here of the first."""
     return input_datasets[0]
+
+
+@dataset_op("ChooseFastestBranchDataset(input_dataset: variant, ratio_numerator: int64, ratio_denominator: int64, "
+            "other_arguments: [Targuments]; num_elements_per_branch: int >= 1, branches: list(func) >= 1, "
+            "other_arguments_lengths: list(int) >= 1, ...)")
+def choose_fastest_branch_dataset(input_dataset, ratio_numerator, ratio_denominator, branches, other_arguments_lengths):
+    """What one of several functions that give equal elements makes of the dataset: here the first."""
+    return plain_host.Branched(input_dataset, Function(branches.graph[0], branches.captured[:other_arguments_lengths[0]]))
 
 
 @dataset_op("NonSerializableDataset(input_dataset: variant; ...)")

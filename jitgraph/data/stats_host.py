@@ -18,6 +18,7 @@ class Aggregator:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._histograms: dict[str, RunningHistogram] = {}
+        self.writer: Any = None             # of summaries, which takes each histogram as it grows
 
     def check_same(self, other: Aggregator) -> None:
         """All aggregators are alike."""
@@ -25,7 +26,10 @@ class Aggregator:
     def add(self, name: str, value: float) -> None:
         """Takes a number into the histogram `name`."""
         with self._lock:
-            self._histograms.setdefault(name, RunningHistogram()).add(value)
+            histogram = self._histograms.setdefault(name, RunningHistogram())
+            histogram.add(value)
+            if self.writer is not None:
+                self.writer.write(_event(name, histogram))
 
     def summary(self) -> bytes:
         """The Summary of all histograms."""
@@ -36,6 +40,12 @@ class Aggregator:
             for name in sorted(self._histograms):
                 found.value.add(tag=name, histo=self._histograms[name].proto())
         return found.SerializeToString()
+
+
+def _event(name: str, histogram: RunningHistogram) -> Any:
+    from jitgraph.protobuf.messages import Event, Summary
+
+    return Event(wall_time=time.time(), step=histogram.number, summary=Summary(value=[{"tag": name, "histo": histogram.proto()}]))
 
 
 class _Named:

@@ -21,6 +21,20 @@ def stats_aggregator_handle(state, op):
     return shared(state, op, "stats_aggregator", stats_host.Aggregator)
 
 
+@op('StatsAggregatorHandleV2(; container: string = "", shared_name: string = "") -> handle: resource', shape=shape_rules.scalar,
+    stateful=True, host=True, context=("state", "op"), tested_in=TESTS)
+def stats_aggregator_handle_v2(state, op):
+    """What takes statistics, and writes them by a writer of summaries."""
+    return shared(state, op, "stats_aggregator", stats_host.Aggregator)
+
+
+@op("StatsAggregatorSetSummaryWriter(stats_aggregator: resource, summary: resource)", shape=shape_rules.no_outputs, stateful=True,
+    host=True, tested_in=TESTS)
+def stats_aggregator_set_summary_writer(stats_aggregator, summary):
+    """From now on statistics are written too."""
+    stats_aggregator[()].writer = summary[()]
+
+
 @op("StatsAggregatorSummary(iterator: resource) -> summary: string", shape=shape_rules.scalar, stateful=True, host=True,
     tested_in=TESTS)
 def stats_aggregator_summary(iterator):

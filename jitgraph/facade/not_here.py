@@ -27,14 +27,11 @@ INSTEAD: dict[str, str] = {
         "WorkerHeartbeat")},
     "raw_ops.RandomCrop": "TensorFlow 1.15 refuses its nodes; use tf.random_crop",
     "raw_ops.RefSelect": "choose by tf.case, whose branches may assign to variables",
-    "raw_ops.GetSessionHandleV2": "no op takes the handle that it gives; use tf.get_session_handle",
-    "raw_ops.StatefulRandomBinomial": "TensorFlow's draws the same numbers in each run; count uniform numbers below probabilities",
     "raw_ops.CreateSummaryDbWriter": "use tf.contrib.summary.create_file_writer: there is no database of events",
-    "raw_ops.StatsAggregator*": "write what StatsAggregatorSummary gives with a tf.summary.FileWriter",
     "raw_ops.AssertNextDataset": _NO_OPTIMISER, "raw_ops.ExperimentalAssertNextDataset": _NO_OPTIMISER,
-    "raw_ops.ChooseFastestBranchDataset": "use the faster of the pipelines: they give the same elements",
     "raw_ops.SnapshotDataset": "keep elements in a file with Dataset.cache",
     "raw_ops.DatasetToGraph": _DATASET_GRAPH, "raw_ops.DatasetFromGraph": _DATASET_GRAPH,
+    "estimator.tpu.experimental.*": "leave embedding_config_spec out: embedding columns are trained as they are",
     "distribute.*": _ONE_PROCESS,
     "contrib.cluster_resolver.TPUClusterResolver": "there is no TPU target; write tf.train.ClusterSpec({...}) with the addresses",
     "experimental.*": _GRAPHS,
@@ -93,7 +90,6 @@ INSTEAD: dict[str, str] = {
 
 # Names that are to be here, and what to write until then.
 NOT_YET: dict[str, str] = {
-    "contrib.optimizer_v2.RMSPropOptimizer": "use tf.train.RMSPropOptimizer, whose mean of squares starts at 1",
     "contrib.bayesflow.*": "write the sampler with tf.while_loop over tf.contrib.distributions",
     "contrib.decision_trees.*": "use tf.estimator.BoostedTreesClassifier or BoostedTreesRegressor",
     "contrib.hooks.ProfilerHook": "use tf.train.ProfilerHook",

@@ -9,6 +9,7 @@ import numpy as np
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import shape_rules
 from jitgraph.graph.errors import InvalidArgumentError
+from jitgraph.resources import handle as as_handle
 
 DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
@@ -41,11 +42,22 @@ def forget(state: Any, handles: list[str]) -> None:
     context=("state", "op"), grad=NOT_DIFFERENTIABLE, tested_in="tests/runtime/test_state.py: a handle of the session")
 def get_session_handle(value, state, op):
     """Keeps the value with the session; the handle under which it is found again."""
+    return np.array(_keep(value, state, op).encode(), object)
+
+
+def _keep(value: Any, state: Any, op: Any) -> str:
     number = next(state.resource(("session tensor count", "", ""), itertools.count))
     handle = f"{op.name};{number};{DEVICE}"
     kept = np.array(value)
     state.resource(_key(handle), lambda: kept)
-    return np.array(handle.encode(), object)
+    return handle
+
+
+@op("GetSessionHandleV2(value: T) -> handle: resource", shape=shape_rules.scalar, stateful=True, host=True,
+    context=("state", "op"), grad=NOT_DIFFERENTIABLE, tested_in="tests/runtime/test_state.py: a handle of the session")
+def get_session_handle_v2(value, state, op):
+    """As GetSessionHandle; what stands for the handle is a thing of the session, which no op takes."""
+    return as_handle(_keep(value, state, op))
 
 
 @op("GetSessionTensor(handle: string; dtype: type) -> value: dtype", shape=None, stateful=True, host=True,

@@ -48,6 +48,18 @@ def tensor_array_grad_v3(handle, flow_in, op):
     return boxed(shared.gradient()), boxed(Elements.missing(size))
 
 
+@op("TensorArrayGradWithShape(handle: resource, flow_in: variant, shape_to_prepend: int32; source: string) -> "
+    "grad_handle: resource, flow_out: variant", shape=lambda c: [(), ()], grad=NOT_DIFFERENTIABLE, **_HOST)
+def tensor_array_grad_with_shape(handle, flow_in, shape_to_prepend, op):
+    """TensorArrayGradV3 for several gradients at once: its elements have further dimensions before their own."""
+    shared = unboxed(handle)
+    if shared.is_gradient:
+        return handle, flow_in
+    elements = elements_of(flow_in)
+    size = 0 if isinstance(elements, Zero) else elements.size
+    return boxed(shared.gradient(tuple(shape_to_prepend.tolist()))), boxed(Elements.missing(size))
+
+
 @op("TensorArraySizeV3(handle: resource, flow_in: variant) -> size: int32", grad=NOT_DIFFERENTIABLE, **_FLOW)
 def tensor_array_size_v3(handle, flow_in, op):
     """The number of elements."""

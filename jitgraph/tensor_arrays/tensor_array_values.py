@@ -29,10 +29,14 @@ class Handle:
         self.cleared: set[int] = set()
         self.is_gradient = is_gradient
 
-    def gradient(self) -> Handle:
-        """The handle of a TensorArray for the gradients of this one's elements: writes to one element add up."""
+    def gradient(self, outer: tuple = ()) -> Handle:
+        """The handle of a TensorArray for the gradients of this one's elements: writes to one element add up.
+
+        Each has the dimensions `outer` before those of the element.
+        """
+        shape = None if self.element_shape is None else (*outer, *self.element_shape)
         attrs = {"tensor_array_name": self.name + "@gradients", "dtype": self.dtype, "identical_element_shapes": False,
-                 "element_shape": self.element_shape, "dynamic_size": self.dynamic, "clear_after_read": False}
+                 "element_shape": shape, "dynamic_size": self.dynamic, "clear_after_read": False}
         return Handle("", attrs, True)
 
     def error(self, text: str) -> InvalidArgumentError:

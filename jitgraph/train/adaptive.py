@@ -116,11 +116,14 @@ class RMSPropOptimizer(OneOpOptimizer):
         self._step = "CenteredRMSProp" if centered else "RMSProp"
         self._slot_inputs = {"ms": "rms", "mom": "momentum", **({"mg": "mg"} if centered else {})}
 
+    def _first_square(self, var: Any) -> Any:
+        """What the mean of squares begins with."""
+        return Ones(dtype=var.dtype.base_dtype) if var.shape.is_fully_defined() else ones_like(var)
+
     def _create_slots(self, var_list: list) -> None:
         for v in var_list:
             dtype = v.dtype.base_dtype
-            start = Ones(dtype=dtype) if v.shape.is_fully_defined() else ones_like(v)
-            self._get_or_make_slot_with_initializer(v, start, v.shape, dtype, "rms", self._name)
+            self._get_or_make_slot_with_initializer(v, self._first_square(v), v.shape, dtype, "rms", self._name)
             if "mg" in self._slot_inputs:
                 self._zeros_slot(v, "mg", self._name)
             self._zeros_slot(v, "momentum", self._name)

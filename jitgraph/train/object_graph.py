@@ -146,7 +146,8 @@ class Match:
             held = dict(children(value))
             for child in proto.nodes[number].children:
                 # some make what a checkpoint has and they have not
-                found = value._lookup_dependency(child.local_name) if hasattr(value, "_lookup_dependency") else held.get(child.local_name)
+                look_up = getattr(value, "_lookup_dependency", held.get)
+                found = look_up(child.local_name)
                 if found is not None and child.node_id not in self.objects:
                     self.objects[child.node_id] = found
                     waiting.append((child.node_id, found))

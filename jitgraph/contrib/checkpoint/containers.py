@@ -64,8 +64,8 @@ class _Container(CheckpointableBase):
         if isinstance(value, NoDependency):
             return value.value
         if not is_trackable(value):
-            raise ValueError(f"Only trackable objects (such as Layers or Optimizers) may be stored in a {type(self).__name__} object. "
-                             f"Got {value}, which does not inherit from Trackable.")
+            raise ValueError("Only trackable objects (such as Layers or Optimizers) may be stored in a "
+                             f"{type(self).__name__} object. Got {value}, which does not inherit from Trackable.")
         return self._track_trackable(value, name)
 
 
@@ -134,8 +134,8 @@ class Mapping(_Container, AnyMapping):
             raise TypeError(f"Mapping accepts only string keys, but got a key {key!r}.")
         taken = self._take(value, key)
         if self._storage.setdefault(key, taken) is not taken:
-            raise ValueError(f"Mappings are an append-only data structure. Tried to overwrite the key '{key}' with value {value}, but it "
-                             f"already contains {self._storage[key]}")
+            raise ValueError(f"Mappings are an append-only data structure. Tried to overwrite the key '{key}' with value "
+                             f"{value}, but it already contains {self._storage[key]}")
 
     def update(self, *args: Any, **kwargs: Any) -> None:
         """Adds objects."""

@@ -52,7 +52,7 @@ class NumpyState:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not isinstance(value, (np.ndarray, np.generic)):
-            raise NotImplementedError(f"Assigned {value} to the {name} property of {self}, which is not a NumPy array. Currently mixing "
-                                      "NumPy arrays and other trackable objects is not supported. File a feature request if this "
-                                      "limitation bothers you.")
+            raise NotImplementedError(f"Assigned {value} to the {name} property of {self}, which is not a NumPy array. Currently "
+                                      "mixing NumPy arrays and other trackable objects is not supported. File a feature request if "
+                                      "this limitation bothers you.")
         self._lookup_dependency(name).array = value         # type: ignore[attr-defined]

@@ -9,8 +9,8 @@ import numpy as np
 def _check(objectives: Any, constraints: Any) -> tuple[int, int]:
     rows, count = np.shape(constraints)
     if np.shape(objectives) != (count,):
-        raise ValueError("objective_vector must have shape (n,), and constraints_matrix (m, n), where n is the number of candidates, "
-                         "and m is the number of constraints")
+        raise ValueError("objective_vector must have shape (n,), and constraints_matrix (m, n), where n is the number of "
+                         "candidates, and m is the number of constraints")
     return rows, count
 
 

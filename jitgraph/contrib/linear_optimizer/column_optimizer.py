@@ -34,7 +34,8 @@ class SDCAOptimizer:
                  partitioner: Any = None):
         self.example_id_column, self.partitioner = example_id_column, partitioner
         self.num_loss_partitions, self.num_table_shards, self.adaptive = num_loss_partitions, num_table_shards, adaptive
-        self.symmetric_l1_regularization, self.symmetric_l2_regularization = symmetric_l1_regularization, symmetric_l2_regularization
+        self.symmetric_l1_regularization = symmetric_l1_regularization
+        self.symmetric_l2_regularization = symmetric_l2_regularization
 
     def get_name(self) -> str:
         """"SDCAOptimizer"."""

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitgraph.ops.arrays.fill import ones_like
+from jitgraph.ops.elementwise.cast import cast
 from jitgraph.train import adam, adaptive, gradient_descent
 from jitgraph.train.optimizer import Optimizer
 
@@ -42,6 +44,18 @@ class AdagradOptimizer(_Scaled, adaptive.AdagradOptimizer):
 
 class AdadeltaOptimizer(_Scaled, adaptive.AdadeltaOptimizer):
     """``tf.train.AdadeltaOptimizer``."""
+
+
+class RMSPropOptimizer(_Scaled, adaptive.RMSPropOptimizer):
+    """``tf.train.RMSPropOptimizer`` whose slot "rms" starts at `epsilon`, which is added to no denominator."""
+
+    def __init__(self, learning_rate: Any, decay: Any = 0.9, momentum: Any = 0.0, epsilon: Any = 1e-10,
+                 use_locking: bool = False, centered: bool = False, name: str = "RMSProp"):
+        super().__init__(learning_rate, decay, momentum, 0, use_locking, centered, name)
+        self._first = epsilon
+
+    def _first_square(self, var: Any) -> Any:
+        return cast(self._first, var.dtype.base_dtype) * ones_like(var)
 
 
 class AdamOptimizer(_Scaled, adam.AdamOptimizer):

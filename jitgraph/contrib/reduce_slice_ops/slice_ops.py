@@ -56,7 +56,7 @@ def _end(dtype: Any, name: str) -> Any:
 
 @_declared("Sum", NUMBERS)
 def reduce_slice_sum(data, indices, axis):
-    """The sums of slices along `axis`: `indices` [n, 2] has where they begin and end, or [n + 1] the ends of one after the other."""
+    """The sums of slices along `axis`: `indices` [n, 2] has where they begin and end, or [n + 1] the ends of neighbours."""
     return _reduced(data, indices, axis, lambda part: part.sum(0, dtype=data.dtype), 0)
 
 

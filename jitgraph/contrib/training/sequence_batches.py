@@ -56,8 +56,8 @@ def batch_sequences_with_states(input_key: Any, input_sequences: dict, input_con
             number = random_uniform((), minval=0, maxval=100000000, dtype=dtypes.int32, seed=make_keys_unique_seed)
             input_key = string_join([input_key, as_string(number)])
         saver = SequenceQueueingStateSaver(
-            batch_size, num_unroll, input_length=input_length, input_key=input_key, input_sequences=sequences, input_context=context,
-            initial_states=initial_states, capacity=capacity, allow_small_batch=allow_small_batch)
+            batch_size, num_unroll, input_length=input_length, input_key=input_key, input_sequences=sequences,
+            input_context=context, initial_states=initial_states, capacity=capacity, allow_small_batch=allow_small_batch)
         scalar(f"queue/{saver.barrier.name}/ready_segment_batches_", cast(saver.barrier.ready_size(), dtypes.float32))
         add_queue_runner(QueueRunner(saver, [saver.prefetch_op] * num_threads,
                                      queue_closed_exception_types=(errors.OutOfRangeError, errors.CancelledError)))
@@ -116,8 +116,8 @@ def _checked(key: str, value: Any, num_unroll: int) -> Any:
             raise TypeError(f"Unsupported input_sequences expected Tensor or SparseTensor values, got: {type(value)} for key "
                             f"{key}") from None
     length = value.dense_shape[0] if sparse else shape_of(value)[0]
-    said = string_join([f"{'Sparse' if sparse else ''}Tensor {key} first dimension should be a multiple of: ", as_string(num_unroll),
-                        ", but saw value: ", as_string(length), ". Consider setting pad=True."])
+    said = string_join([f"{'Sparse' if sparse else ''}Tensor {key} first dimension should be a multiple of: ",
+                        as_string(num_unroll), ", but saw value: ", as_string(length), ". Consider setting pad=True."])
     with control_dependencies([Assert(logical_and(equal(length % num_unroll, 0), not_equal(length, 0)), [said])]):
         if sparse:
             return SparseTensor(*(identity(part, name="multiple_of_checked")
@@ -129,11 +129,11 @@ def _checked(key: str, value: Any, num_unroll: int) -> Any:
 
 def _sparse_as_sequences(context: dict, sequences: dict, num_unroll: int) -> tuple[dict, dict]:
     """(the context without its sparse tensors, the sequences with them, once for each segment)."""
-    context, sequences, found = dict(context), dict(sequences), [key for key in sorted(context) if isinstance(context[key], _SPARSE)]
+    context, sequences = dict(context), dict(sequences)
     first = next(iter(sequences.values()), None)
     length = constant(1) if first is None else shape_of(first)[0] if isinstance(first, Tensor) else first.dense_shape[0]
     length = cast(length, dtypes.int64)
-    for key in found:
+    for key in sorted(key for key in context if isinstance(context[key], _SPARSE)):
         sequences[_OF_CONTEXT + key] = _once_a_segment(context.pop(key), length, num_unroll)
     return context, sequences
 
@@ -163,7 +163,8 @@ def _restored(handles: Any, store: tuple, batch_size: Any, num_unroll: int) -> S
     """The sparse tensor [batch, num_unroll, ...] of handles [batch, num_unroll]."""
     name, dtype = store
     indices, values, shape = raw.TakeManySparseFromTensorsMap(reshape(handles, [-1]), dtype=dtype, shared_name=name)
-    places = concat([expand_dims(indices[:, 0] // num_unroll, 1), expand_dims(indices[:, 0] % num_unroll, 1), indices[:, 1:]], axis=1)
+    rows = indices[:, 0]
+    places = concat([expand_dims(rows // num_unroll, 1), expand_dims(rows % num_unroll, 1), indices[:, 1:]], axis=1)
     sizes = [[cast(batch_size, dtypes.int64)], [cast(num_unroll, dtypes.int64)], shape[1:]]
     return SparseTensor(places, values, concat(sizes, axis=0))
 

@@ -107,8 +107,8 @@ class SequenceQueueingStateSaver:
             if not isinstance(initial_states, dict):
                 raise TypeError("initial_states must be a dictionary")
             if not initial_states:
-                raise ValueError("initial_states may not be empty: at least one state variable is required to properly enqueue split "
-                                 "sequences to run in separate iterations")
+                raise ValueError("initial_states may not be empty: at least one state variable is required to properly enqueue "
+                                 "split sequences to run in separate iterations")
             check_names(initial_states, "state name")
             given = [input_length, input_key, *input_sequences.values(), *input_context.values()]
             with name_scope(name, "InputQueueingStateSaver", given) as scope:
@@ -207,8 +207,9 @@ class SequenceQueueingStateSaver:
         sequences = {name: self._cut(name, value, count) for name, value in self._sequences.items()}
         context = {name: _repeated(name, value, count) for name, value in self._context.items()}
         inserts = [self._insert((field,), keys, value, f"BarrierInsert{label}") for field, value, label in (
-            ("sequence", sequence, "Sequence"), ("sequence_count", count * every, "SequenceCount"), ("next_key", next_keys, "NextKey"),
-            ("length", length, "Length"), ("total_length", self._length * every, "TotalLength"))]
+            ("sequence", sequence, "Sequence"), ("sequence_count", count * every, "SequenceCount"),
+            ("next_key", next_keys, "NextKey"), ("length", length, "Length"),
+            ("total_length", self._length * every, "TotalLength"))]
         inserts += [self._insert(("context", name), keys, value, f"BarrierInsertContext_{name}") for name, value in context.items()]
         inserts += [self._insert(("sequence", name), keys, value, f"BarrierInsertSequences_{name}")
                     for name, value in sequences.items()]
