@@ -100,3 +100,12 @@ def boosted_trees_bucketize(float_values, bucket_boundaries):
     """The bucket of each number: the first boundary that is not below it, or the last one; 0 without boundaries."""
     return [np.minimum(np.searchsorted(boundaries, values), max(len(boundaries) - 1, 0)).astype(np.int32)
             for values, boundaries in zip(float_values, bucket_boundaries)]
+
+
+@op(f"BoostedTreesFlushQuantileSummaries({_HANDLE}; num_features: int >= 0) -> summaries: num_features*float32",
+    shape=lambda c: [(None, 4)] * c.attrs["num_features"], dynamic=True, **_STATE)
+def boosted_trees_flush_quantile_summaries(quantile_stream_resource_handle, num_features):
+    """The summaries of the streams, which begin anew."""
+    found = _of(quantile_stream_resource_handle)
+    with found.lock:
+        return found.take_summaries()[:num_features]

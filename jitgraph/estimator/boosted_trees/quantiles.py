@@ -185,7 +185,12 @@ class QuantileStreams:
         for stream, summary in zip(self._streams, summaries):
             stream.add(summary)
 
+    def take_summaries(self) -> list[np.ndarray]:
+        """The summary of each stream, which begins anew."""
+        found = [stream.finish() for stream in self._streams]
+        self._reset(len(self._streams))
+        return found
+
     def flush(self, count: int, evenly: bool) -> None:
         """Makes about `count` boundaries of each stream, and begins anew."""
-        self.boundaries = [boundaries_of(stream.finish(), count, evenly) for stream in self._streams]
-        self._reset(len(self._streams))
+        self.boundaries = [boundaries_of(summary, count, evenly) for summary in self.take_summaries()]
