@@ -78,3 +78,19 @@ def test_indexing():
     assert TensorShape(None)[3].value is None and TensorShape(None)[1:].ndims is None
     assert not TensorShape(None) and TensorShape([])
     assert as_shape(shape) is shape and pickle.loads(pickle.dumps(shape)).as_list() == [2, None, 4]
+
+
+def test_sizes_are_plain_numbers_where_a_program_wants_them(tf):
+    shape = TensorShape([2, None])
+    tf.enable_v2_tensorshape()
+    try:
+        assert type(shape[0]) is int and shape[1] is None and list(shape) == [2, None] and TensorShape(None)[0] is None
+        assert isinstance(shape[:1], TensorShape) and shape.dims[0] == Dimension(2) and shape.dims[0].value == 2
+        assert repr(shape) == "TensorShape([2, None])" and str(shape) == "(2, None)" and str(TensorShape([None])) == "(None,)"
+        assert tf.dimension_value(shape[0]) == 2
+        # what TensorFlow builds with goes on as before
+        x = tf.placeholder(tf.float32, [None, 3])
+        assert tf.layers.dense(x, 4).shape[1] == 4 and tf.contrib.layers.fully_connected(x, 2).shape[0] is None
+    finally:
+        tf.disable_v2_tensorshape()
+    assert shape[0] == Dimension(2) and isinstance(shape[0], Dimension) and str(shape) == "(2, ?)"
