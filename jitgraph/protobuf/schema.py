@@ -274,10 +274,12 @@ TreeEnsemble: trees=1 repeated TreeEnsemble.Tree; tree_weights=2 repeated float;
     TreeEnsemble.TreeMetadata; growing_metadata=4 TreeEnsemble.GrowingMetadata
 TreeEnsemble.Tree: nodes=1 repeated TreeEnsemble.Node
 TreeEnsemble.Node: metadata=777 TreeEnsemble.NodeMetadata | node: leaf=1 TreeEnsemble.Leaf; bucketized_split=2
-    TreeEnsemble.BucketizedSplit
+    TreeEnsemble.BucketizedSplit; categorical_split=3 TreeEnsemble.CategoricalSplit
 TreeEnsemble.NodeMetadata: gain=1 float; original_leaf=2 TreeEnsemble.Leaf
 TreeEnsemble.Leaf: scalar=3 float
-TreeEnsemble.BucketizedSplit: feature_id=1 int32; threshold=2 int32; left_id=3 int32; right_id=4 int32; dimension_id=5 int32
+TreeEnsemble.BucketizedSplit: feature_id=1 int32; threshold=2 int32; left_id=3 int32; right_id=4 int32; dimension_id=5 int32;
+    default_direction=6 int32
+TreeEnsemble.CategoricalSplit: feature_id=1 int32; value=2 int32; left_id=3 int32; right_id=4 int32; dimension_id=5 int32
 TreeEnsemble.TreeMetadata: num_layers_grown=2 int32; is_finalized=3 bool; post_pruned_nodes_meta=4 repeated
     TreeEnsemble.PostPruneNodeUpdate
 TreeEnsemble.PostPruneNodeUpdate: new_node_id=1 int32; logit_change=2 repeated float

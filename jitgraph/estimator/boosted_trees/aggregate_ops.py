@@ -41,7 +41,7 @@ def _sparse_shapes(c: Any) -> list:
     "stats_summary_values: float32, stats_summary_shape: int32", shape=_sparse_shapes, host=True, dynamic=True,
     tested_in="tests/estimator/test_aggregate_stats.py: rows and columns that a sparse tensor has")
 def sparse_aggregate_stats(node_ids, gradients, hessians, feature_indices, feature_values, feature_shape, max_splits, num_buckets):
-    """The sums of BoostedTreesAggregateStats that are not 0, for buckets [examples, features] that are given where they are known."""
+    """The sums of BoostedTreesAggregateStats of nodes and buckets that examples are in; a sparse tensor has the known buckets."""
     rows = np.concatenate([gradients, hessians], 1)
     shape = np.array([max_splits, feature_shape[1], num_buckets + 1, rows.shape[1]], np.int32)
     found: dict[tuple, np.ndarray] = {}

@@ -22,17 +22,22 @@ class _Arrays(NamedTuple):
 
     feature: np.ndarray
     threshold: np.ndarray
+    equal: np.ndarray           # whether only examples in the bucket `threshold` go left, not those below it too
     left: np.ndarray
     right: np.ndarray
     value: np.ndarray           # of leaves, and what split nodes were before
 
 
 def _value_of(node: Any) -> float:
-    return node.metadata.original_leaf.scalar if node.WhichOneof("node") == "bucketized_split" else node.leaf.scalar
+    return node.leaf.scalar if _is_leaf(node) else node.metadata.original_leaf.scalar
 
 
 def _is_leaf(node: Any) -> bool:
-    return node.WhichOneof("node") != "bucketized_split"
+    return not (node.HasField("bucketized_split") or node.HasField("categorical_split"))
+
+
+def _split_of(node: Any) -> Any:
+    return node.categorical_split if node.HasField("categorical_split") else node.bucketized_split
 
 
 class Ensemble:
@@ -133,7 +138,7 @@ class Ensemble:
         left = [nodes[old] for old in kept]
         for node in left:
             if not _is_leaf(node):
-                split = node.bucketized_split
+                split = _split_of(node)
                 split.left_id, split.right_id = kept[split.left_id], kept[split.right_id]
         copies = [type(node).FromString(node.SerializeToString()) for node in left]
         del nodes[:]
@@ -144,7 +149,7 @@ class Ensemble:
         node = nodes[place]
         if _is_leaf(node):
             return
-        left, right = node.bucketized_split.left_id, node.bucketized_split.right_id
+        left, right = _split_of(node).left_id, _split_of(node).right_id
         self._mark(nodes, left, parents)
         self._mark(nodes, right, parents)
         if _is_leaf(nodes[left]) and _is_leaf(nodes[right]) and node.metadata.gain < 0:
@@ -161,10 +166,12 @@ class Ensemble:
         found = self._arrays.get(tree)
         if found is None:
             nodes = self.trees.trees[tree].nodes
-            splits = [None if _is_leaf(node) else node.bucketized_split for node in nodes]
+            splits = [None if _is_leaf(node) else _split_of(node) for node in nodes]
+            equal = np.array([node.HasField("categorical_split") for node in nodes])
+            buckets = [0 if split is None else split.value if other else split.threshold for split, other in zip(splits, equal)]
             column = lambda name, leaf: np.array([leaf if split is None else getattr(split, name) for split in splits], np.int32)
             found = self._arrays[tree] = _Arrays(
-                column("feature_id", 0), column("threshold", 0), column("left_id", -1), column("right_id", -1),
+                column("feature_id", 0), np.array(buckets, np.int32), equal, column("left_id", -1), column("right_id", -1),
                 np.array([_value_of(node) for node in nodes], np.float32))
         return found
 
@@ -176,7 +183,8 @@ class Ensemble:
             if not inner.size:
                 return nodes
             at = nodes[inner]
-            goes_left = features[arrays.feature[at], examples[inner]] <= arrays.threshold[at]
+            buckets, thresholds = features[arrays.feature[at], examples[inner]], arrays.threshold[at]
+            goes_left = np.where(arrays.equal[at], buckets == thresholds, buckets <= thresholds)
             nodes[inner] = np.where(goes_left, arrays.left[at], arrays.right[at])
 
     def predict(self, features: np.ndarray) -> np.ndarray:
@@ -228,7 +236,8 @@ class Ensemble:
                 while arrays.left[node] >= 0:
                     feature = int(arrays.feature[node])
                     output.feature_ids.append(feature)
-                    goes_left = features[feature, example] <= arrays.threshold[node]
+                    bucket, threshold = features[feature, example], arrays.threshold[node]
+                    goes_left = bucket == threshold if arrays.equal[node] else bucket <= threshold
                     node = int(arrays.left[node] if goes_left else arrays.right[node])
                     logit = np.float32(weight) * arrays.value[node]
                     output.logits_path.append(logit + past)
@@ -247,7 +256,8 @@ def _split(nodes: Any, place: int, split: Split, learning_rate: float) -> None:
         before = np.float32(node.leaf.scalar)
         node.metadata.original_leaf.scalar = before
     node.metadata.gain = split.gain
-    made = node.bucketized_split
-    made.feature_id, made.threshold, made.left_id, made.right_id = split.feature, split.threshold, left, left + 1
+    made = node.categorical_split if split.equal else node.bucketized_split
+    setattr(made, "value" if split.equal else "threshold", split.threshold)
+    made.feature_id, made.dimension_id, made.left_id, made.right_id = split.feature, split.dimension, left, left + 1
     for contribution in (split.left, split.right):
         nodes.add().leaf.scalar = before + np.float32(learning_rate) * np.float32(contribution)

@@ -33,7 +33,7 @@ def leaf(g: np.ndarray, h: np.ndarray, l1: Any, l2: Any) -> tuple[np.ndarray, np
 
 
 def _candidates(stats: np.ndarray, split_type: str) -> Any:
-    """(what goes left, bucket, kind) of all ways to split one dimension; `stats` [buckets + 1, sums], the last those of no value."""
+    """(what goes left, bucket, kind) of the ways to split one dimension; `stats` [buckets + 1, sums], the last of no value."""
     if split_type == "equality":
         for bucket, sums in enumerate(stats[:-1]):
             yield sums, bucket, _EQUAL
@@ -78,13 +78,13 @@ def _splits(node_id_range: np.ndarray, stats: np.ndarray, l1: Any, l2: Any, comp
     tested_in=_TESTED)
 def calculate_best_feature_split(node_id_range, stats_summary, l1, l2, tree_complexity, min_node_weight, logits_dimension,
                                  split_type):
-    """The best split of each node in a range; `stats_summary` [nodes, dimensions, buckets + 1, sums], the last bucket of no value."""
+    """The best split of each node in a range; `stats_summary` [nodes, dimensions, buckets + 1, sums], last those of no value."""
     return _splits(node_id_range, stats_summary, l1[()], l2[()], tree_complexity[()], min_node_weight[()], logits_dimension,
                    split_type)
 
 
-@op("BoostedTreesSparseCalculateBestFeatureSplit(node_id_range: int32, stats_summary_indices: int32, stats_summary_values: float32, "
-    f'stats_summary_shape: int32, {_LIMITS}; logits_dimension: int >= 1, split_type: string {{"inequality"}} = "inequality") -> '
+@op("BoostedTreesSparseCalculateBestFeatureSplit(node_id_range: int32, stats_summary_indices: int32, "
+    f'stats_summary_values: float32, stats_summary_shape: int32, {_LIMITS}; logits_dimension: int >= 1, split_type: string {{"inequality"}} = "inequality") -> '
     f"{_OUTPUTS}", shape=_shapes, host=True, dynamic=True, tested_in=_TESTED)
 def sparse_calculate_best_feature_split(node_id_range, stats_summary_indices, stats_summary_values, stats_summary_shape, l1, l2,
                                         tree_complexity, min_node_weight, logits_dimension, split_type):

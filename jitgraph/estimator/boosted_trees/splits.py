@@ -16,6 +16,8 @@ class Split(NamedTuple):
     gain: float
     left: float
     right: float
+    dimension: int = 0
+    equal: bool = False             # whether only examples in the bucket itself go left
 
 
 def weights_and_gains(g: np.ndarray, h: np.ndarray, l1: np.float32, l2: np.float32) -> tuple[np.ndarray, np.ndarray]:
@@ -50,14 +52,17 @@ def best_gains(node_range: tuple[int, int], stats: np.ndarray, l1: np.float32, l
             left[rows, buckets][:, None], right[rows, buckets][:, None])
 
 
-def best_of(feature_ids: np.ndarray, node_ids: list, gains: list, thresholds: list, lefts: list,
-            rights: list) -> dict[int, Split]:
-    """{node: its split with the largest gain} of the candidates of all features; of equal gains, that of the first feature."""
+def best_of(feature_ids: np.ndarray, node_ids: list, gains: list, thresholds: list, lefts: list, rights: list,
+            *more: list) -> dict[int, Split]:
+    """{node: its split with the largest gain} of the candidates of all features; of equal gains, that of the first feature.
+
+    `more`: the dimensions of splits, and whether they are of equality.
+    """
     found: dict[int, Split] = {}
-    for feature, nodes, *columns in zip(feature_ids.tolist(), node_ids, gains, thresholds, lefts, rights):
-        for node, gain, threshold, left, right in zip(nodes.tolist(), *(np.ravel(column).tolist() for column in columns)):
+    for feature, nodes, *columns in zip(feature_ids.tolist(), node_ids, gains, thresholds, lefts, rights, *more):
+        for node, gain, threshold, left, right, *kind in zip(nodes.tolist(), *(np.ravel(column).tolist() for column in columns)):
             best = found.get(node)
             equal = best is not None and abs(gain - best.gain) < _EPSILON
             if best is None or (feature < best.feature if equal else gain - best.gain >= _EPSILON):
-                found[node] = Split(feature, threshold, gain, left, right)
+                found[node] = Split(feature, threshold, gain, left, right, *kind)
     return found

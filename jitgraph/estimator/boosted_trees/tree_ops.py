@@ -146,6 +146,20 @@ def boosted_trees_update_ensemble(tree_ensemble_handle, feature_ids, node_ids, g
         ensemble.grow(best, float(learning_rate), int(max_depth), pruning_mode)
 
 
+@op("BoostedTreesUpdateEnsembleV2(tree_ensemble_handle: resource, feature_ids: int32, dimension_ids: num_features*int32, node_ids: "
+    "num_features*int32, gains: num_features*float32, thresholds: num_features*int32, left_node_contribs: num_features*float32, "
+    "right_node_contribs: num_features*float32, split_types: num_features*string, max_depth: int32, learning_rate: float32, "
+    "pruning_mode: int32; num_features: int >= 0)", shape=shape_rules.no_outputs, **_STATE)
+def boosted_trees_update_ensemble_v2(tree_ensemble_handle, feature_ids, dimension_ids, node_ids, gains, thresholds,
+                                     left_node_contribs, right_node_contribs, split_types, max_depth, learning_rate, pruning_mode):
+    """BoostedTreesUpdateEnsemble for splits of one dimension of a feature, also such of one bucket from all others."""
+    ensemble = _of(tree_ensemble_handle)
+    equal = [np.array([kind.startswith(b"equality") for kind in kinds.tolist()], bool) for kinds in split_types]
+    best = splits.best_of(feature_ids, node_ids, gains, thresholds, left_node_contribs, right_node_contribs, dimension_ids, equal)
+    with ensemble.lock:
+        ensemble.grow(best, float(learning_rate), int(max_depth), int(pruning_mode))
+
+
 @op("BoostedTreesCenterBias(tree_ensemble_handle: resource, mean_gradients: float32, mean_hessians: float32, l1: float32, l2: "
     "float32) -> continue_centering: bool", shape=shape_rules.scalar, **_STATE)
 def boosted_trees_center_bias(tree_ensemble_handle, mean_gradients, mean_hessians, l1, l2):
