@@ -51,6 +51,9 @@ CONTRIB_MODULES = {
         python:candidates,constrained_minimization_problem,constrained_optimizer,external_regret_optimizer
         python:swap_regret_optimizer""",
     "checkpoint": "python:containers,python_state,visualize",
+    "libsvm": "python.ops:libsvm_ops",
+    "nearest_neighbor": "python.ops:nearest_neighbor_ops",
+    "hooks": "python.training:profiler_hook",
     "reduce_slice_ops": "python.ops:reduce_slice_ops",
     "testing": "python.framework:fake_summary_writer,util_test",
     "image": "python.ops:dense_image_warp,distort_image_ops,image_ops,interpolate_spline,sparse_image_warp",

@@ -320,6 +320,9 @@ CONTRIB: dict[str, str] = {
     "contrib.testing.summaries": """
         contrib.testing.assert_summary contrib.testing.latest_event_file contrib.testing.latest_events
         contrib.testing.latest_summaries contrib.testing.simple_values_from_events contrib.testing.to_summary_proto""",
+    "contrib.libsvm.libsvm_ops": "contrib.libsvm.decode_libsvm",
+    "contrib.nearest_neighbor.probe_ops": "contrib.nearest_neighbor.hyperplane_lsh_probes",
+    "train.hooks.profiling": "contrib.hooks.ProfilerHook",
     "contrib.testing.fake_writer": "contrib.testing.FakeSummaryWriter",
     "contrib.staging.area": "contrib.staging.StagingArea",
     "resources.batches": "contrib.batching.batch_function",

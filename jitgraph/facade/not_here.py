@@ -92,10 +92,7 @@ INSTEAD: dict[str, str] = {
 NOT_YET: dict[str, str] = {
     "contrib.bayesflow.*": "write the sampler with tf.while_loop over tf.contrib.distributions",
     "contrib.decision_trees.*": "use tf.estimator.BoostedTreesClassifier or BoostedTreesRegressor",
-    "contrib.hooks.ProfilerHook": "use tf.train.ProfilerHook",
-    "contrib.libsvm.*": "parse the lines in Python, or with tf.string_split and tf.string_to_number",
     "contrib.meta_graph_transform.*": "use tf.graph_util.convert_variables_to_constants and tf.contrib.graph_editor",
-    "contrib.nearest_neighbor.*": "find neighbours with tf.matmul and tf.nn.top_k",
     "contrib.session_bundle.*": "write and read SavedModels by tf.saved_model",
     "contrib.learn.io.extract_dask_*": "give the values of the table, as from its compute()",
     "contrib.learn.extract_dask_*": "give the values of the table, as from its compute()",

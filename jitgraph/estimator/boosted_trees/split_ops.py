@@ -84,7 +84,8 @@ def calculate_best_feature_split(node_id_range, stats_summary, l1, l2, tree_comp
 
 
 @op("BoostedTreesSparseCalculateBestFeatureSplit(node_id_range: int32, stats_summary_indices: int32, "
-    f'stats_summary_values: float32, stats_summary_shape: int32, {_LIMITS}; logits_dimension: int >= 1, split_type: string {{"inequality"}} = "inequality") -> '
+    f"stats_summary_values: float32, stats_summary_shape: int32, {_LIMITS}; "
+    f'logits_dimension: int >= 1, split_type: string {{"inequality"}} = "inequality") -> '
     f"{_OUTPUTS}", shape=_shapes, host=True, dynamic=True, tested_in=_TESTED)
 def sparse_calculate_best_feature_split(node_id_range, stats_summary_indices, stats_summary_values, stats_summary_shape, l1, l2,
                                         tree_complexity, min_node_weight, logits_dimension, split_type):
