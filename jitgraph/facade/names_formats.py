@@ -72,7 +72,7 @@ FILES: dict[str, str] = {
     "summary.event_reader": "train.summary_iterator",
     "summary.recording": """
         summary.initialize summary.all_v2_summary_ops=all_summary_ops contrib.summary.SummaryWriter
-        contrib.summary.create_file_writer contrib.summary.create_summary_file_writer
+        contrib.summary.create_file_writer contrib.summary.create_db_writer contrib.summary.create_summary_file_writer
         contrib.summary.always_record_summaries contrib.summary.never_record_summaries
         contrib.summary.record_summaries_every_n_global_steps contrib.summary.should_record_summaries
         contrib.summary.scalar contrib.summary.histogram contrib.summary.generic contrib.summary.image

@@ -27,7 +27,6 @@ INSTEAD: dict[str, str] = {
         "WorkerHeartbeat")},
     "raw_ops.RandomCrop": "TensorFlow 1.15 refuses its nodes; use tf.random_crop",
     "raw_ops.RefSelect": "choose by tf.case, whose branches may assign to variables",
-    "raw_ops.CreateSummaryDbWriter": "use tf.contrib.summary.create_file_writer: there is no database of events",
     "raw_ops.AssertNextDataset": _NO_OPTIMISER, "raw_ops.ExperimentalAssertNextDataset": _NO_OPTIMISER,
     "raw_ops.SnapshotDataset": "keep elements in a file with Dataset.cache",
     "raw_ops.DatasetToGraph": _DATASET_GRAPH, "raw_ops.DatasetFromGraph": _DATASET_GRAPH,
@@ -84,7 +83,6 @@ INSTEAD: dict[str, str] = {
     "contrib.specs.*": "write the layers with tf.layers or tf.contrib.slim",
     "contrib.stat_summarizer.*": "see session.explain(...) for the times of a run",
     "contrib.tfprof.*": "use tf.profiler, and session.explain(...) for the times of a run",
-    "contrib.summary.create_db_writer": "use tf.contrib.summary.create_file_writer: there is no database of events",
 }
 
 

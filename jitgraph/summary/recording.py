@@ -4,8 +4,11 @@ A summary made within ``writer.as_default()`` is a node that writes; ``always_re
 """
 from __future__ import annotations
 
+import getpass
 import os
+import re
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +18,7 @@ from jitgraph.control.conditionals import smart_cond, smart_constant_value
 from jitgraph.control.order_ops import no_op
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
+from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.scopes import control_dependencies, device, name_scope
 from jitgraph.graph.stack import get_default_session
@@ -28,6 +32,8 @@ from jitgraph.variables.global_steps import get_or_create_global_step
 
 _WRITERS = "_SUMMARY_WRITER_V2"
 _SUFFIX = ".v2"
+_EXPERIMENT, _RUN = r"^[^\x00-\x1F<>]{0,256}$", r"^[^\x00-\x1F<>]{0,512}$"
+_USER = r"^[a-z]([-a-z0-9]{0,29}[a-z0-9])?$"
 
 
 class _Current(threading.local):
@@ -87,15 +93,15 @@ class _NoWriter(SummaryWriter):
 
 
 class FileSummaryWriter(SummaryWriter):
-    """A node that stands for a writer, and those that open, flush and close it."""
+    """A node that stands for a writer, and those that open (`create`), flush and close it."""
 
-    def __init__(self, shared_name: str, *arguments: Any):
-        self._arguments = arguments
+    def __init__(self, create: Callable, shared_name: str | None, *arguments: Any):
+        self._create, self._arguments = create, arguments
         self._resource = writer_ops.summary_writer(shared_name=shared_name)
         get_default_graph().add_to_collection(_WRITERS, self.init())
 
     def init(self) -> Any:
-        return writer_ops.create_summary_file_writer(self._resource, *self._arguments)
+        return self._create(self._resource, *self._arguments)
 
     def flush(self) -> Any:
         with device("cpu:0"):
@@ -119,7 +125,29 @@ def create_file_writer(logdir: str | None, max_queue: Any = None, flush_millis: 
     with device("cpu:0"):
         given = (max_queue, 10), (flush_millis, 2 * 60 * 1000), (filename_suffix, _SUFFIX)
         settings = [constant(default) if value is None else value for value, default in given]
-        return FileSummaryWriter(f"logdir:{logdir}" if name is None else name, logdir, *settings)
+        shared_name = f"logdir:{logdir}" if name is None else name
+        return FileSummaryWriter(writer_ops.create_summary_file_writer, shared_name, logdir, *settings)
+
+
+def create_db_writer(db_uri: str, experiment_name: Any = None, run_name: Any = None, user_name: Any = None,
+                     name: str | None = None) -> SummaryWriter:
+    """A writer of a run in a database of SQLite, `db_uri` its path or "file:PATH", whose tables are made if they are not there.
+
+    By default the experiment has the name of the day, the run that of the time, the user that of the system; "" leaves them out.
+    Raises ValueError for names with control characters or angle brackets, and for users that are no names of hosts.
+    """
+    now = time.localtime()
+    with device("cpu:0"):
+        names = [_fitting(what, pattern, default() if given is None else given) for what, pattern, given, default in (
+            ("experiment_name", _EXPERIMENT, experiment_name, lambda: time.strftime("%Y-%m-%d", now)),
+            ("run_name", _RUN, run_name, lambda: time.strftime("%H:%M:%S", now)), ("user_name", _USER, user_name, getpass.getuser))]
+        return FileSummaryWriter(writer_ops.create_summary_db_writer, name or "", db_uri, *names)
+
+
+def _fitting(what: str, pattern: str, value: Any) -> Tensor:
+    if isinstance(value, str) and re.search(pattern, value, re.IGNORECASE) is None:
+        raise ValueError(f"{what} ({value}) must match {pattern}")
+    return convert_to_tensor(value, dtypes.string)
 
 
 def create_summary_file_writer(*args: Any, **kwargs: Any) -> SummaryWriter:

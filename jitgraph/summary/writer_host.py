@@ -8,10 +8,11 @@ import weakref
 from typing import Any
 
 from jitgraph.graph import errors
+from jitgraph.summary.database import SummaryDatabase
 from jitgraph.summary.event_file import EventFile, make_folder, prefix_in
 
 
-def _leave(file: EventFile, process: int) -> None:
+def _leave(file: EventFile | SummaryDatabase, process: int) -> None:
     """Closes the file of a writer that nobody has any more; a fork leaves it to the process that opened it."""
     if process == os.getpid():
         file.close()
@@ -23,7 +24,7 @@ class Writer:
     def __init__(self, name: str):
         self.name = name
         self._lock = threading.Lock()
-        self._file: EventFile | None = None
+        self._file: EventFile | SummaryDatabase | None = None
         self._waiting, self._flushed = 0, 0.0
         self._end: Any = None
 
@@ -39,10 +40,19 @@ class Writer:
             if self._file is None:
                 file = EventFile(prefix_in(make_folder(logdir)), suffix)
                 file.open()
-                self._file, self._most, self._seconds, self._flushed = file, most, milliseconds / 1000, time.monotonic()
-                self._end = weakref.finalize(self, _leave, file, os.getpid())
+                self._take(file, most, milliseconds / 1000)
 
-    def _opened(self) -> EventFile:
+    def create_database(self, uri: str, experiment: str, run: str, user: str) -> None:
+        """Opens a database in the place of a file, unless there is one."""
+        with self._lock:
+            if self._file is None:
+                self._take(SummaryDatabase(uri, experiment, run, user), 0, 0.0)
+
+    def _take(self, file: EventFile | SummaryDatabase, most: int, seconds: float) -> None:
+        self._file, self._most, self._seconds, self._flushed = file, most, seconds, time.monotonic()
+        self._end = weakref.finalize(self, _leave, file, os.getpid())
+
+    def _opened(self) -> EventFile | SummaryDatabase:
         if self._file is None:
             raise errors.NotFoundError(None, None, f"Resource {self.name} does not exist: no summary writer was made. Run "
                                                    "tf.contrib.summary.initialize(), or writer.init(), first.")
@@ -57,7 +67,7 @@ class Writer:
             if self._waiting > self._most or time.monotonic() - self._flushed > self._seconds:
                 self._flush(file)
 
-    def _flush(self, file: EventFile) -> None:
+    def _flush(self, file: EventFile | SummaryDatabase) -> None:
         file.flush()
         self._waiting, self._flushed = 0, time.monotonic()
 

@@ -53,6 +53,12 @@ def create_summary_file_writer(writer, logdir, max_queue, flush_millis, filename
     writer[()].create(text(logdir[()]), int(max_queue), int(flush_millis), text(filename_suffix[()]))
 
 
+@_declared("CreateSummaryDbWriter(writer: resource, db_uri: string, experiment_name: string, run_name: string, user_name: string)")
+def create_summary_db_writer(writer, db_uri, experiment_name, run_name, user_name):
+    """Opens the database of a writer."""
+    writer[()].create_database(*(text(one[()]) for one in (db_uri, experiment_name, run_name, user_name)))
+
+
 @_declared("FlushSummaryWriter(writer: resource)")
 def flush_summary_writer(writer):
     """Brings out what a writer holds."""
