@@ -181,6 +181,7 @@ ESTIMATORS: dict[str, str] = {
         contrib.learn.head.binary_svm_head contrib.learn.head.multi_label_head contrib.learn.head.multi_head
         contrib.learn.head.loss_only_head""",
     "contrib.learn.dual_models": "contrib.learn.SVM",
+    "contrib.learn.distribution_heads": "contrib.distributions.estimator_head_distribution_regression",
     "contrib.learn.logistic": "contrib.learn.LogisticRegressor",
     "contrib.learn.graph_actions": """
         contrib.learn.evaluate contrib.learn.infer contrib.learn.run_feeds contrib.learn.run_n contrib.learn.train

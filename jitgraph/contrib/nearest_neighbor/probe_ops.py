@@ -58,8 +58,8 @@ def _hyperplane_lsh_probes(point_hyperplane_product, num_tables, num_hyperplanes
     if count < 1:
         raise invalid(f"num_probes must be at least 1 but the actual value is {count}.")
     if point_hyperplane_product.shape[1] != tables * planes:
-        raise invalid(f"The number of hyperplanes must be equal to num_tables * num_hyperplanes_per_table, {tables * planes}, but the "
-                      f"input has {point_hyperplane_product.shape[1]} columns.")
+        raise invalid("The number of hyperplanes must be equal to num_tables * num_hyperplanes_per_table, "
+                      f"{tables * planes}, but the input has {point_hyperplane_product.shape[1]} columns.")
     found = [_probes(row.reshape(tables, planes), count) for row in point_hyperplane_product]
     both = np.array(found, np.int32).reshape(len(found), count, 2)
     return np.ascontiguousarray(both[..., 0]), np.ascontiguousarray(both[..., 1])
