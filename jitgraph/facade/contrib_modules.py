@@ -50,7 +50,7 @@ CONTRIB_MODULES = {
     "constrained_optimization": """
         python:candidates,constrained_minimization_problem,constrained_optimizer,external_regret_optimizer
         python:swap_regret_optimizer""",
-    "checkpoint": "python:containers,python_state,visualize",
+    "checkpoint": "python:containers,python_state,split_dependency,visualize",
     "libsvm": "python.ops:libsvm_ops",
     "nearest_neighbor": "python.ops:nearest_neighbor_ops",
     "hooks": "python.training:profiler_hook",

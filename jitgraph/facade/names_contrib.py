@@ -311,6 +311,7 @@ CONTRIB: dict[str, str] = {
     "contrib.checkpoint.containers": """
         contrib.checkpoint.Checkpointable contrib.checkpoint.CheckpointableBase contrib.checkpoint.List
         contrib.checkpoint.Mapping contrib.checkpoint.NoDependency contrib.checkpoint.UniqueNameTracker""",
+    "contrib.checkpoint.split": "contrib.checkpoint.split_dependency",
     "contrib.checkpoint.numpy_state": "contrib.checkpoint.NumpyState",
     "contrib.checkpoint.inspection": """
         contrib.checkpoint.dot_graph_from_checkpoint contrib.checkpoint.list_objects contrib.checkpoint.object_metadata""",

@@ -54,7 +54,6 @@ INSTEAD: dict[str, str] = {
     "contrib.autograph.stack": "collect values in a tf.TensorArray: lists stay Python's; tf.stack joins tensors",
     "contrib.bigtable.*": _READ, "contrib.hadoop.*": _READ, "contrib.kafka.*": _READ, "contrib.kinesis.*": _READ,
     "contrib.ignite.*": _READ, "contrib.cloud.*": _READ,
-    "contrib.checkpoint.split_dependency": "write a tf.contrib SaveableObject that saves several tensors",
     "contrib.checkpoint.capture_dependencies": "hold the variables by attributes of a tf.contrib.checkpoint.Checkpointable",
     "contrib.coder.*": "code the values in Python, in tf.py_func",
     "contrib.distribute.*": _ONE_PROCESS,

@@ -97,6 +97,7 @@ class Checkpoint:
             with get_default_graph().name_scope("save"):
                 items: list[Any] = [SavedText(held.to_proto().SerializeToString(), OBJECT_GRAPH)]
                 items += [SavedText(text_bytes(one.serialize()), name) for name, one in states.items()]
+                items += held.saveables().values()
             variables = {name: one for name, one in every.items() if name not in states}
             saver = Saver({**variables, **{item.name: item for item in items}}, max_to_keep=None)
             self._savers[key] = saver
@@ -153,6 +154,7 @@ class CheckpointLoadStatus:
     def __init__(self, root: Any, reader: BundleReader, proto: Any):
         self._root, self._reader, self._proto = root, reader, proto
         self._restored: dict[int, PythonState] = {}
+        self._restoring: list[Any] | None = None        # the operations of what restores itself
         self._restore_states(self._match())
 
     def _restore_states(self, match: Match) -> None:
@@ -204,6 +206,10 @@ class CheckpointLoadStatus:
         for key, value in match.values():
             if isinstance(value, Variable):
                 value.load(_fitting(self._reader.read(key), value), session)
+        if self._restoring is None:
+            read = [saveable.restore([constant(self._reader.read(key))], None) for key, saveable in match.saveables().items()]
+            self._restoring = [operation for operation in read if operation is not None]
+        session.run(self._restoring)
 
     def initialize_or_restore(self, session: Any = None) -> None:
         """Reads the values of the variables that the checkpoint has, and initializes the others."""

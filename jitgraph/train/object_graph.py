@@ -43,7 +43,12 @@ def is_trackable(value: Any) -> bool:
     from jitgraph.layers.base import Layer
 
     return isinstance(value, (Variable, Optimizer, Module, PythonState, Layer, list, dict)) or hasattr(
-        value, "_checkpoint_dependencies")
+        value, "_checkpoint_dependencies") or saves_itself(value)
+
+
+def saves_itself(value: Any) -> bool:
+    """Whether an object gives {attribute: what saves it} itself."""
+    return hasattr(value, "_gather_saveables_for_checkpoint")
 
 
 def children(value: Any) -> list[tuple[str, Any]]:
@@ -52,6 +57,8 @@ def children(value: Any) -> list[tuple[str, Any]]:
         return []
     if hasattr(value, "_checkpoint_dependencies"):
         return value._checkpoint_dependencies
+    if saves_itself(value):
+        return []
     if isinstance(value, Optimizer):
         graph = get_default_graph()
         return sorted((name, one) for (name, _), one in value._non_slots.items() if one.op.graph is graph)
@@ -106,6 +113,16 @@ class ObjectGraph:
             found[self.slot_key(owner, place, slot)] = variable
         return found
 
+    def saveables(self) -> dict[str, Any]:
+        """{key in the checkpoint: SaveableObject} of the objects that save themselves."""
+        found = {}
+        for place, value in enumerate(self.nodes):
+            if saves_itself(value):
+                for attribute, make in value._gather_saveables_for_checkpoint().items():
+                    key = f"{self.names[place]}/{ATTRIBUTE}{attribute}"
+                    found[key] = make(name=key) if callable(make) else make
+        return found
+
     def key(self, place: int) -> str:
         """The key of a variable."""
         kind = STATE if isinstance(self.nodes[place], PythonState) else VALUE
@@ -126,6 +143,9 @@ class ObjectGraph:
                 node.attributes.add(name=VALUE, full_name=value.op.name, checkpoint_key=self.key(place))
             elif isinstance(value, PythonState):
                 node.attributes.add(name=STATE, full_name="", checkpoint_key=self.key(place))
+            elif saves_itself(value):
+                for name in value._gather_saveables_for_checkpoint():
+                    node.attributes.add(name=name, full_name="", checkpoint_key=f"{self.names[place]}/{ATTRIBUTE}{name}")
         for (owner, place, slot), variable in self.slots.items():
             number = len(made.nodes)
             made.nodes.add().attributes.add(name=VALUE, full_name=variable.op.name,
@@ -162,6 +182,17 @@ class Match:
         """(key, variable or PythonState) of what can be read."""
         return [(attribute.checkpoint_key, value) for number, value in self.objects.items()
                 for attribute in self.proto.nodes[number].attributes if isinstance(value, (Variable, PythonState))]
+
+    def saveables(self) -> dict[str, Any]:
+        """{key: SaveableObject} of what the checkpoint has of objects that save themselves."""
+        found = {}
+        for number, value in self.objects.items():
+            made = value._gather_saveables_for_checkpoint() if saves_itself(value) else {}
+            for attribute in self.proto.nodes[number].attributes:
+                if attribute.name in made:
+                    make, key = made[attribute.name], attribute.checkpoint_key
+                    found[key] = make(name=key) if callable(make) else make
+        return found
 
     def unused(self) -> list[Any]:
         """The objects that the checkpoint does not have."""

@@ -82,3 +82,21 @@ def test_arrays_are_restored_at_once_and_made_where_they_are_not(tf, tmp_path):
         other.y
     with pytest.raises(NotImplementedError, match="is not a NumPy array"):
         other.y = [1.0]
+
+
+def test_parts_of_one_value_are_saved_apart_and_restored_together(tf, tmp_path):
+    v = tf.Variable([1.0, 2.0], name="v")
+    parts = tf.contrib.checkpoint.split_dependency(
+        ["first", "second"], [tf.float32] * 2, lambda held: held.update(first=v[0], second=v[1]),
+        lambda held: tf.assign(v, tf.stack([held["first"], held["second"]])), v.device)
+    checkpoint = tf.train.Checkpoint(a=parts["first"], b=parts["second"])
+    with tf.Session() as session:
+        session.run([v.initializer, checkpoint.save_counter.initializer])
+        path = checkpoint.save(str(tmp_path / "model"))
+        assert tf.train.load_variable(path, "b/.ATTRIBUTES/VARIABLE_VALUE") == 2.0
+        session.run(v.assign([5.0, 6.0]))
+        checkpoint.restore(path).run_restore_ops()
+        assert session.run(v).tolist() == [1.0, 2.0]
+        with pytest.raises(AssertionError, match="must be restored together"):
+            parts["first"].restore(v[0])
+            parts["first"].restore(v[0])
