@@ -122,12 +122,10 @@ class SummaryDatabase:
         run = self._run_id(now, started)
         if tag not in self._tags:
             self._tags[tag] = found = self._new_id()
-            if metadata.summary_description:
-                self._insert("Descriptions", id=found, description=metadata.summary_description)
+            self._insert("Descriptions", id=found, description=metadata.summary_description)
             plugin = metadata.plugin_data
             self._insert("Tags", run_id=run, tag_id=found, tag_name=tag, inserted_time=now,
-                         display_name=metadata.display_name or None, plugin_name=plugin.plugin_name or None,
-                         plugin_data=plugin.content or None)
+                         display_name=metadata.display_name, plugin_name=plugin.plugin_name, plugin_data=plugin.content)
         return self._tags[tag]
 
     # -- what a writer does -------------------------------------------------------------------------------------------
@@ -164,12 +162,14 @@ class SummaryDatabase:
         graph: Any = GraphDef.FromString(data)
         places = {node.name: number for number, node in enumerate(graph.node)}
         for number, node in enumerate(graph.node):
+            name_op_device = {"node_name": node.name, "op": node.op, "device": node.device}
             for idx, given in enumerate(node.input):
                 name, _, output = given.removeprefix("^").partition(":")
                 self._insert("NodeInputs", graph_id=graph_id, node_id=number, idx=idx, input_node_id=places[name],
                              input_node_idx=int(output or 0), is_control=int(given.startswith("^")))
-            self._insert("Nodes", graph_id=graph_id, node_id=number, node_name=node.name, op=node.op, device=node.device,
-                         node_def=node.SerializeToString())
+            for field in ("name", "op", "device", "input"):
+                node.ClearField(field)
+            self._insert("Nodes", graph_id=graph_id, node_id=number, **name_op_device, node_def=node.SerializeToString())
         del graph.node[:]
         self._db.execute("DELETE FROM Graphs WHERE run_id IS ?", (run,))
         self._insert("Graphs", run_id=run, graph_id=graph_id, inserted_time=now, graph_def=graph.SerializeToString())
@@ -206,7 +206,7 @@ def _described(value: Any) -> tuple[np.ndarray, Any]:
 
 def _histogram(value: Any) -> tuple[np.ndarray, str]:
     limits, ends = list(value.histo.bucket_limit), np.finfo(np.float64)
-    edges = [float(ends.tiny), *limits[:-1]], [*limits[1:], float(ends.max)]
+    edges = [float(ends.tiny), *limits[:-1]], [*limits[:-1], float(ends.max)]
     return np.stack([*edges, list(value.histo.bucket)], axis=1).astype(np.float64), "histograms"
 
 

@@ -178,9 +178,11 @@ class Generator:
                                               name=scope)
 
     def binomial(self, shape: Any, counts: Any, probs: Any, dtype: Any = dtypes.int32, name: str | None = None) -> Any:
-        """Raises NotImplementedError: TensorFlow's op draws the same numbers in each run."""
-        raise NotImplementedError("Generator.binomial is not in jitgraph: count the uniform numbers below the probabilities, "
-                                  "tf.reduce_sum(tf.cast(generator.uniform([trials, *shape]) < probs, tf.int32), 0)")
+        """How many of `counts` trials succeed, each with the probability `probs`; both are numbers, or have one for each row."""
+        with name_scope(name, "binomial", [shape, counts, probs]) as scope:
+            counts, probs = convert_to_tensor(counts, name="counts"), convert_to_tensor(probs, name="probs")
+            return raw.StatefulRandomBinomial(self._state.handle, self.algorithm, _shape_tensor(shape), counts, probs,
+                                              dtype=as_dtype(dtype), name=scope)
 
     def make_seeds(self, count: int = 1) -> Any:
         """int64 [2, count]: in each column the seed of a stateless random op."""

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping as AnyMapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping as AnyMapping
 from typing import Any
 
 from jitgraph.train.object_graph import is_trackable

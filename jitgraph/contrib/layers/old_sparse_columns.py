@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from jitgraph import raw_ops as raw
 from jitgraph.app import logs
-from jitgraph.contrib.layers.encoders import dense_to_sparse_tensor
 from jitgraph.contrib.layers.cross_ops import sparse_feature_cross
+from jitgraph.contrib.layers.encoders import dense_to_sparse_tensor
 from jitgraph.contrib.layers.old_columns import DeepLookup, OldColumn, WideLookup, _BucketizedColumn, of_rank, transformed_by
 from jitgraph.contrib.layers.rearranging import inner_flatten
 from jitgraph.graph import dtypes

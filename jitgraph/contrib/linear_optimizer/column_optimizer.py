@@ -9,8 +9,8 @@ from jitgraph.contrib.linear_optimizer.models import SdcaModel, SparseFeatureCol
 from jitgraph.estimator.canned.linear_sdca import distinct_pairs
 from jitgraph.graph import dtypes
 from jitgraph.graph.scopes import control_dependencies
-from jitgraph.ops.arrays.fill import ones
 from jitgraph.ops.arrays.batch_gather import gather_nd
+from jitgraph.ops.arrays.fill import ones
 from jitgraph.ops.arrays.join import split
 from jitgraph.ops.arrays.searching import boolean_mask, where
 from jitgraph.ops.arrays.shape import rank, reshape

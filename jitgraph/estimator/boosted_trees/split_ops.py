@@ -9,7 +9,7 @@ from jitgraph.declare.op import op
 from jitgraph.estimator.boosted_trees.splits import weights_and_gains
 
 _TESTED = "tests/estimator/test_best_splits.py: statistics of nodes"
-_LEFT, _RIGHT, _EQUAL = b"inequality_default_left", b"inequality_default_right", b"equality_default_right"
+_LEFT, _RIGHT, _EQUAL = b"INEQUALITY_DEFAULT_LEFT", b"INEQUALITY_DEFAULT_RIGHT", b"EQUALITY_DEFAULT_RIGHT"
 _OUTPUTS = ("node_ids: int32, gains: float32, feature_dimensions: int32, thresholds: int32, left_node_contribs: float32, "
             "right_node_contribs: float32, split_with_default_directions: string")
 _LIMITS = "l1: float32, l2: float32, tree_complexity: float32, min_node_weight: float32"
@@ -51,7 +51,7 @@ def _best(stats: np.ndarray, l1: Any, l2: Any, smallest: Any, logits: int, split
     own = leaf(total[:logits], total[logits:], l1, l2)[1]
     best: Any = None
     for dimension, of_dimension in enumerate(stats):
-        whole = of_dimension.sum(axis=0, dtype=np.float32)
+        whole = total if split_type == "equality" else of_dimension.sum(axis=0, dtype=np.float32)
         for left, bucket, kind in _candidates(of_dimension, split_type):
             right = whole - left
             left_values, left_gain = leaf(left[:logits], left[logits:], l1, l2)

@@ -154,7 +154,7 @@ def boosted_trees_update_ensemble_v2(tree_ensemble_handle, feature_ids, dimensio
                                      left_node_contribs, right_node_contribs, split_types, max_depth, learning_rate, pruning_mode):
     """BoostedTreesUpdateEnsemble for splits of one dimension of a feature, also such of one bucket from all others."""
     ensemble = _of(tree_ensemble_handle)
-    equal = [np.array([kind.startswith(b"equality") for kind in kinds.tolist()], bool) for kinds in split_types]
+    equal = [np.array([kind.upper().startswith(b"EQUALITY") for kind in kinds.tolist()], bool) for kinds in split_types]
     best = splits.best_of(feature_ids, node_ids, gains, thresholds, left_node_contribs, right_node_contribs, dimension_ids, equal)
     with ensemble.lock:
         ensemble.grow(best, float(learning_rate), int(max_depth), int(pruning_mode))

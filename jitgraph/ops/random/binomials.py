@@ -4,6 +4,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from jitgraph.ops.random.philox import Bits, unit_float64
+
 _TAILS = (0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.0207906721037650, 0.0166446911898211, 0.0138761288230707,
           0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287)
 _FEW = 10           # expected successes, below which waiting for each of them is faster than rejection
@@ -55,6 +57,26 @@ def _by_rejection(count: float, probability: float, unit: Callable[[], float]) -
                  + _tail(mode) + _tail(count - mode) - _tail(k) - _tail(count - k))
         if math.log(v * alpha / (a / (edge * edge) + b)) <= limit:
             return k
+
+
+class UnitBlocks:
+    """Uniform numbers of [0, 1), two from each block of bits; what asks for some begins with a new block."""
+
+    def __init__(self, bits: Bits):
+        self._bits, self._block = bits, 0
+
+    def units(self) -> Callable[[], float]:
+        """A function that gives the next number at each call."""
+        left: list[float] = []
+
+        def unit() -> float:
+            nonlocal left
+            if not left:
+                left = unit_float64(self._bits.blocks([self._block]).reshape(-1)).tolist()
+                self._block += 1
+            return left.pop()
+
+        return unit
 
 
 def binomial(count: float, probability: float, unit: Callable[[], float]) -> float:

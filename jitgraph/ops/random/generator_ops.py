@@ -16,6 +16,7 @@ from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDICES, TypeSet
 from jitgraph.ops.arrays.shape import stated_sizes
 from jitgraph.ops.random import philox
+from jitgraph.ops.random.binomials import UnitBlocks, binomial
 from jitgraph.ops.random.philox import Bits
 
 PHILOX, THREEFRY = 1, 2
@@ -23,6 +24,8 @@ _TESTS = "tests/variables/test_generator.py: a variable"
 _WORD = (1 << 64) - 1
 _FLOAT = FLOATS.with_default(dtypes.float32)
 _COUNTS = INDICES.with_default(dtypes.int64)
+_NUMBERS = TypeSet(dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
+_ROW = 100          # numbers of one count and probability that TensorFlow draws at a time
 _WORDS = TypeSet(dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64).with_default(dtypes.uint64)
 
 
@@ -109,6 +112,25 @@ def stateful_uniform_int(resource, algorithm, shape, minval, maxval):
         raise invalid(f"Need minval < maxval, got {minval} >= {maxval}")
     _checked(resource, algorithm)
     return _drawn(resource, shape, lambda bits, count: philox.integers(bits, count, int(minval), int(maxval), minval.dtype))
+
+
+@op("StatefulRandomBinomial(resource: resource, algorithm: int64, shape: S, counts: T, probs: T; dtype: type = int64) -> "
+    "output: dtype", S=INDICES, T=_NUMBERS.with_default(dtypes.float64), dtype=_NUMBERS.with_default(dtypes.int64),
+    shape=_stated_shape, stateful=True, state="write", answers=True, host=True, tested_in=_TESTS)
+def stateful_random_binomial(resource, algorithm, shape, counts, probs, dtype):
+    """How many of `counts` trials succeed, each with the probability `probs`; both are numbers, or have one for each row."""
+    _checked(resource, algorithm)
+    sizes = stated_sizes(shape)
+    total = int(np.prod(sizes, dtype=np.int64))
+    rows = max(counts.size, probs.size)
+    if rows > 1 and sizes[0] != rows:
+        raise invalid(f"Shape passed in must end with broadcasted shape: shape[0] is {sizes[0]}, but there are {rows} counts or probs")
+    each = total // max(rows, 1) if rows > 1 else _ROW
+    source = UnitBlocks(_bits(resource))
+    found = [binomial(float(counts.flat[row % counts.size]), float(probs.flat[row % probs.size]), source.units())
+             for row in range(rows) for _ in range(each if rows > 1 else total)]
+    blocks = (rows if rows > 1 else -(-total // _ROW)) * 2 * 100 * (each + 3) // 4
+    return _moved(resource, philox.RESERVED * blocks), np.array(found, dtype.as_numpy_dtype).reshape(sizes)
 
 
 @op("RngSkip(resource: resource, algorithm: int64, delta: int64)", shape=shape_rules.no_outputs, stateful=True, state="write",
