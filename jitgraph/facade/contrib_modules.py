@@ -111,7 +111,9 @@ CONTRIB_MODULES = {
         python.timeseries.state_space_models:structural_ensemble,varma""",
     "tpu": "python.tpu:bfloat16,tpu_config,tpu_estimator,tpu_optimizer",
     "text": "python.ops:gen_skip_gram_ops,skip_gram_ops",
-    "training": "python.training:bucket_ops,device_setter,evaluation,feeding_queue_runner,hparam,sequence_queueing_state_saver,resample,sampling_ops,training",
+    "training": """
+        python.training:feeding_queue_runner,sequence_queueing_state_saver
+        python.training:bucket_ops,device_setter,evaluation,hparam,resample,sampling_ops,training""",
     "util": "loader",
 }
 """`tensorflow.contrib.PACKAGE`: its inner modules, `PACKAGES:MODULES`."""

@@ -88,7 +88,8 @@ PACKAGES: dict[str, str] = {
     "train.object_checkpoint": "contrib.eager.Checkpoint",
     "contrib.optimizer_v2.optimizers": """
         contrib.optimizer_v2.GradientDescentOptimizer contrib.optimizer_v2.MomentumOptimizer
-        contrib.optimizer_v2.AdagradOptimizer contrib.optimizer_v2.AdadeltaOptimizer contrib.optimizer_v2.AdamOptimizer""",
+        contrib.optimizer_v2.AdagradOptimizer contrib.optimizer_v2.AdadeltaOptimizer contrib.optimizer_v2.AdamOptimizer
+        contrib.optimizer_v2.RMSPropOptimizer""",
     "contrib.tfprof.model_analyzer": """
         contrib.tfprof.model_analyzer.print_model_analysis contrib.tfprof.model_analyzer.TRAINABLE_VARS_PARAMS_STAT_OPTIONS
         contrib.tfprof.model_analyzer.FLOAT_OPS_OPTIONS contrib.tfprof.model_analyzer.PRINT_ALL_TIMING_MEMORY""",

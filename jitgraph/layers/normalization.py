@@ -146,9 +146,9 @@ class BatchNormalization(Layer):
         def stddev(*args: Any, **kwargs: Any) -> Any:
             return sqrt(self.moving_variance_initializer(*args, **kwargs))
 
-        assert self._scope is not None
-        partitioner = self._scope.partitioner
-        self._scope.set_partitioner(None)           # averages are not partitioned
+        partitioner = None if self._scope is None else self._scope.partitioner
+        if self._scope is not None:
+            self._scope.set_partitioner(None)       # averages are not partitioned
         try:
             self.moving_mean = self._average("moving_mean", shape, self.moving_mean_initializer)
             self.moving_variance = self._average("moving_variance", shape, self.moving_variance_initializer)
@@ -157,7 +157,8 @@ class BatchNormalization(Layer):
                 self.renorm_mean = self._average("renorm_mean", shape, self.moving_mean_initializer)
                 self.renorm_stddev = self._average("renorm_stddev", shape, stddev)
         finally:
-            self._scope.set_partitioner(partitioner)
+            if self._scope is not None:
+                self._scope.set_partitioner(partitioner)
 
     # -- calls --------------------------------------------------------------------------------------------------------
 

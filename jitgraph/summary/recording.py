@@ -133,8 +133,8 @@ def create_db_writer(db_uri: str, experiment_name: Any = None, run_name: Any = N
                      name: str | None = None) -> SummaryWriter:
     """A writer of a run in a database of SQLite, `db_uri` its path or "file:PATH", whose tables are made if they are not there.
 
-    By default the experiment has the name of the day, the run that of the time, the user that of the system; "" leaves them out.
-    Raises ValueError for names with control characters or angle brackets, and for users that are no names of hosts.
+    By default the experiment has the name of the day, the run that of the time, the user that of the system; "" leaves the first
+    two out.  Raises ValueError for names with control characters or angle brackets, and for users that are no names of hosts.
     """
     now = time.localtime()
     with device("cpu:0"):

@@ -56,7 +56,7 @@ def test_several_logits(tf):
 def test_sums_that_stand_where_they_are_not_zero(tf):
     stats = _stats()[0]
     places = np.argwhere(stats != 0).astype("i")
-    found = tf.raw_ops.BoostedTreesSparseCalculateBestFeatureSplit([0, 3], places, stats[tuple(places.T)], list(stats.shape), **LIMITS,
-                                                                   logits_dimension=1)
+    found = tf.raw_ops.BoostedTreesSparseCalculateBestFeatureSplit(
+        [0, 3], places, stats[tuple(places.T)], list(stats.shape), **LIMITS, logits_dimension=1)
     with tf.Session() as session:
         _check(session.run(list(found)), WANTED["inequality"])

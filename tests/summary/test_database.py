@@ -28,7 +28,7 @@ def _written(tf, path):
 def test_runs_tags_and_tensors(tf, tmp_path):
     rows = _written(tf, tmp_path / "events.sqlite")
     assert rows("SELECT user_name, experiment_name, run_name FROM Users JOIN Experiments USING (user_id) JOIN Runs USING "
-                "(experiment_id) WHERE finished_time >= started_time") == [("someone", "tests", "first")]
+                "(experiment_id) WHERE finished_time >= Runs.started_time") == [("someone", "tests", "first")]
     assert rows("SELECT tag_name, plugin_name FROM Tags ORDER BY tag_name") == [
         ("au/audio/0", "audio"), ("g", ""), ("h", "histograms"), ("im/image/0", "images"), ("loss", "scalars")]
     tensors = rows("SELECT tag_name, step, dtype, shape, data FROM Tensors JOIN Tags ON series = tag_id ORDER BY tag_name, step")
@@ -36,7 +36,7 @@ def test_runs_tags_and_tensors(tf, tmp_path):
         ("au/audio/0", 0, 7, "1,2"), ("g", 0, 3, "1,2"), ("h", 0, 2, "7,3"), ("im/image/0", 0, 7, "3"), ("loss", 0, 1, "")]
     assert [row[1] for row in tensors[1::2]] == [1] * 5 and tensors[8][4] == np.float32(2.5).tobytes()
     edges = np.frombuffer(tensors[4][4]).reshape(7, 3)
-    np.testing.assert_allclose(edges[:3], [[2.2250738585e-308, 0.917324, 0], [0.917324, 1.009057, 1], [1.009057, 1.966355, 0]],
+    np.testing.assert_allclose(edges[:3], [[2.2250738585e-308, 0.917246, 0], [0.917246, 1.008971, 1], [1.008971, 1.966199, 0]],
                                rtol=1e-5)
     texts = rows("SELECT idx, t.data FROM TensorStrings t JOIN Tensors ON tensor_rowid = Tensors.rowid WHERE step = 0 "
                  "ORDER BY series, idx")
@@ -46,21 +46,20 @@ def test_runs_tags_and_tensors(tf, tmp_path):
     assert rows("SELECT count(*) FROM NodeInputs JOIN Nodes USING (graph_id, node_id) WHERE op = 'WriteScalarSummary'") == [(4,)]
 
 
-def test_runs_of_one_experiment_stand_beside_each_other(tf, tmp_path):
+def test_runs_without_an_experiment(tf, tmp_path):
     path = tmp_path / "events.sqlite"
     for run in ("first", "second"):
         with tf.Graph().as_default(), tf.Session() as session:
-            writer = tf.contrib.summary.create_db_writer(f"file:{path}", "tests", run, "")
+            writer = tf.contrib.summary.create_db_writer(f"file:{path}", "", run, "me")
             with writer.as_default(), tf.contrib.summary.always_record_summaries():
                 node = tf.contrib.summary.scalar("loss", 1.0, step=7)
             session.run(writer.init())
             session.run(node)
             session.run(writer.close())
     with sqlite3.connect(path) as database:
-        assert database.execute("SELECT experiment_name, run_name, step FROM Experiments JOIN Runs USING (experiment_id) JOIN Tags "
-                                "USING (run_id) JOIN Tensors ON series = tag_id").fetchall() == [
-            ("tests", "first", 7), ("tests", "second", 7)]
-        assert database.execute("SELECT user_id FROM Experiments").fetchall() == [(None,)]
+        assert database.execute("SELECT run_name, step FROM Runs JOIN Tags USING (run_id) JOIN Tensors ON series = tag_id").fetchall(
+            ) == [("first", 7), ("second", 7)]
+        assert database.execute("SELECT experiment_id FROM Runs").fetchall() == [(None,)] * 2
 
 
 def test_names_and_files_that_are_refused(tf, tmp_path):

@@ -71,7 +71,7 @@ class _Game(ConstrainedOptimizer):
         count = minimization_problem.num_constraints
         constraints, proxies = reshape(constraints, shape=(count,)), reshape(proxies, shape=(count,))
         # given as a function, the initial value does not wait for what a training step waits for
-        state: Any = Variable(lambda: self._initial_state(count), trainable=False, name=self._state_name)
+        state: Any = Variable(lambda: self._initial_state(count), trainable=False, name=self._state_name, use_resource=True)
         loss, growth = self._played(state, objective, constraints, proxies)
         pairs = self.optimizer.compute_gradients(
             loss, var_list=var_list, gate_gradients=gate_gradients, aggregation_method=aggregation_method,

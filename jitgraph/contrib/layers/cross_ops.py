@@ -53,8 +53,8 @@ def sparse_feature_cross(inputs: Any, hashed_output: bool = False, num_buckets: 
     return cross(inputs, hashed_output, num_buckets, make, name)
 
 
-def bucketize(input_tensor: Any, boundaries: list[float], name: str | None = None) -> Any:
-    """For each element how many of the sorted `boundaries` are not larger than it: int32.  Raises TypeError without a list."""
-    if not isinstance(boundaries, list):
+def bucketize(input_tensor: Any, boundaries: Any, name: str | None = None) -> Any:
+    """For each element how many of the sorted `boundaries`, a list or tuple, are not larger than it: int32."""
+    if not isinstance(boundaries, (list, tuple)):
         raise TypeError("Expected list for 'boundaries' argument to 'bucketize' Op.")
-    return raw.Bucketize(input=input_tensor, boundaries=boundaries, name=name)
+    return raw.Bucketize(input=input_tensor, boundaries=list(boundaries), name=name)

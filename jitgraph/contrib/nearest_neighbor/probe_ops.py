@@ -10,13 +10,13 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.declare.samples import draw, ints
-from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph import dtypes
 from jitgraph.graph.dtypes import TypeSet
 
 
 def _shapes(c: Any) -> list:
-    rows = shape_rules.with_rank(c.shapes[0], 2, "point_hyperplane_product")[0]
-    probes = c.value(3)
+    rows = (c.shapes[0] or (None,))[0]
+    probes = c.constant(3)
     return [(rows, None if probes is None else int(probes))] * 2
 
 
@@ -57,6 +57,8 @@ def _hyperplane_lsh_probes(point_hyperplane_product, num_tables, num_hyperplanes
         raise invalid(f"num_hyperplanes_per_table must be at least 1 and at most 30 but the actual value is {planes}.")
     if count < 1:
         raise invalid(f"num_probes must be at least 1 but the actual value is {count}.")
+    if point_hyperplane_product.ndim != 2:
+        raise invalid("Need a two-dimensional input tensor.")
     if point_hyperplane_product.shape[1] != tables * planes:
         raise invalid("The number of hyperplanes must be equal to num_tables * num_hyperplanes_per_table, "
                       f"{tables * planes}, but the input has {point_hyperplane_product.shape[1]} columns.")

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph.ops.arrays.fill import ones_like
+from jitgraph.ops.arrays.fill import ones
 from jitgraph.ops.elementwise.cast import cast
 from jitgraph.train import adam, adaptive, gradient_descent
 from jitgraph.train.optimizer import Optimizer
@@ -55,7 +55,10 @@ class RMSPropOptimizer(_Scaled, adaptive.RMSPropOptimizer):
         self._first = epsilon
 
     def _first_square(self, var: Any) -> Any:
-        return cast(self._first, var.dtype.base_dtype) * ones_like(var)
+        def first(shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+            return cast(self._first, dtype) * ones(shape, dtype)
+
+        return first
 
 
 class AdamOptimizer(_Scaled, adam.AdamOptimizer):

@@ -7,17 +7,19 @@ from typing import Any
 import numpy as np
 
 from jitgraph.declare.invalid import invalid
-from jitgraph.declare.op import NOT_DIFFERENTIABLE, NUMBERS, op
+from jitgraph.declare.op import NUMBERS, op
 from jitgraph.declare.samples import draw
 from jitgraph.graph.dtypes import INDICES, REALS, TypeSet
 
 
 def _shape(c: Any) -> Any:
-    data, indices, axis = c.shapes[0], c.shapes[1], c.value(2)
+    data, indices, axis = c.shapes[0], c.shapes[1], c.constant(2)
     if data is None or indices is None or axis is None:
         return None if data is None else (None,) * len(data)
     count = indices[0] if len(indices) == 2 else None if indices[0] is None else max(indices[0] - 1, 0)
     place = int(axis)
+    if not 0 <= place < len(data):
+        raise ValueError(f"Out of range dim_index {place} for shape with {len(data)} dimensions")
     return (*data[:place], count, *data[place + 1:])
 
 
@@ -46,7 +48,7 @@ def _samples(rng: np.random.Generator, dtype: Any) -> list:
 
 def _declared(kind: str, types: TypeSet) -> Any:
     return op(f"ReduceSlice{kind}(data: T, indices: Tindices, axis: int64) -> output: T", T=types, Tindices=INDICES, shape=_shape,
-              host=True, dynamic=True, grad=NOT_DIFFERENTIABLE, samples=_samples)
+              host=True, dynamic=True, samples=_samples)
 
 
 def _end(dtype: Any, name: str) -> Any:

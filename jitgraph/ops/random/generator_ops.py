@@ -124,7 +124,7 @@ def stateful_random_binomial(resource, algorithm, shape, counts, probs, dtype):
     total = int(np.prod(sizes, dtype=np.int64))
     rows = max(counts.size, probs.size)
     if rows > 1 and sizes[0] != rows:
-        raise invalid(f"Shape passed in must end with broadcasted shape: shape[0] is {sizes[0]}, but there are {rows} counts or probs")
+        raise invalid(f"Shape passed in must end with broadcasted shape: its first size is {sizes[0]}, there are {rows} counts")
     each = total // max(rows, 1) if rows > 1 else _ROW
     source = UnitBlocks(_bits(resource))
     found = [binomial(float(counts.flat[row % counts.size]), float(probs.flat[row % probs.size]), source.units())

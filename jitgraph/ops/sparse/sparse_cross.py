@@ -13,6 +13,7 @@ from jitgraph.declare.samples import texts
 from jitgraph.graph import dtypes
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.elementwise.cast import cast
 from jitgraph.ops.strings.string_hash import fingerprints
 
 _KINDS = TypeSet(dtypes.int64, dtypes.string)
@@ -125,7 +126,7 @@ def cross(inputs: Any, hashed: bool, num_buckets: int, make: Any, name: str | No
         raise TypeError("All inputs must be SparseTensors")
 
     def feature(x: Tensor) -> Tensor:
-        return x if x.dtype.base_dtype is dtypes.string else raw.Cast(x, DstT=dtypes.int64)
+        return x if x.dtype.base_dtype is dtypes.string else cast(x, dtypes.int64)
 
     sparse = [one for one in inputs if isinstance(one, SparseTensor)]
     values = [feature(one.values) for one in sparse]

@@ -1,4 +1,4 @@
-"""tf.contrib.constrained_optimization leaves behind what it does in TensorFlow: names, collections, node counts, results, errors."""
+"""Training under constraints leaves behind what it does in TensorFlow: names, collections, node counts, results, errors."""
 from pathlib import Path
 
 import pytest
