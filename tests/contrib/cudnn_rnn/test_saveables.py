@@ -61,7 +61,7 @@ def test_parameters_come_back_from_cells(tf, kind, direction):
 
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNNTanh", "RNNRelu"])
 def test_stacks_with_a_vector_of_their_own_give_what_the_layers_give(tf, kind):
-    from tensorflow.contrib.cudnn_rnn.python.ops import cudnn_rnn_ops
+    from jitgraph.contrib.cudnn_rnn import opaque as cudnn_rnn_ops
 
     x = tf.constant(np.random.RandomState(0).randn(5, 2, 4), tf.float32)
     layer = getattr(tf.contrib.cudnn_rnn, f"Cudnn{kind}")(2, 3, direction="bidirectional")
