@@ -57,8 +57,8 @@ def test_runs_without_an_experiment(tf, tmp_path):
             session.run(node)
             session.run(writer.close())
     with sqlite3.connect(path) as database:
-        assert database.execute("SELECT run_name, step FROM Runs JOIN Tags USING (run_id) JOIN Tensors ON series = tag_id").fetchall(
-            ) == [("first", 7), ("second", 7)]
+        rows = database.execute("SELECT run_name, step FROM Runs JOIN Tags USING (run_id) JOIN Tensors ON series = tag_id")
+        assert rows.fetchall() == [("first", 7), ("second", 7)]
         assert database.execute("SELECT experiment_id FROM Runs").fetchall() == [(None,)] * 2
 
 
