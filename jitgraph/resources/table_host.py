@@ -111,8 +111,8 @@ class StaticTable(Table):
         for key, value in zip(self.keys_of(keys), values.tolist()):
             if entries.setdefault(key, value) != value:
                 raise errors.FailedPreconditionError(None, None, (
-                    f"HashTable has different value for same key. Key {_text(key)} has {_text(entries[key])} and trying "
-                    f"to add value {_text(value)}"))
+                    f"HashTable has different value for same key. Key {text_of(key)} has {text_of(entries[key])} and trying "
+                    f"to add value {text_of(value)}"))
         with self.lock:
             if not self.initialized:
                 self.entries, self.initialized = entries, True
@@ -146,7 +146,7 @@ class StaticTable(Table):
             column = max(index, 0)
             if column >= len(parts):
                 raise errors.InvalidArgumentError(None, None, (
-                    f"Invalid number of columns in {os.fsdecode(path)} line {number} ({_text(line)}) : expected "
+                    f"Invalid number of columns in {os.fsdecode(path)} line {number} ({text_of(line)}) : expected "
                     f"{column + 1} got {len(parts)}"))
             found[number] = parts[column]
         if dtype.name == "string":
@@ -158,27 +158,6 @@ class StaticTable(Table):
                                                           f"{dtype.name}.") from None
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """A key or a value in a message."""
     return value.decode("latin-1") if isinstance(value, bytes) else str(value)
-
-
-class DenseTable(Table):
-    """A table in which two keys are reserved: one marks empty, one deleted places."""
-
-    kind = "MutableDenseHashTable"
-
-    def __init__(self, name: str, key_dtype: DType, value_dtype: DType, value_shape: tuple, empty: np.ndarray,
-                 deleted: np.ndarray):
-        super().__init__(name, key_dtype, value_dtype, value_shape, empty.shape)
-        (self._empty,), (self._deleted,) = self.keys_of(empty), self.keys_of(deleted)
-        if self._empty == self._deleted:
-            raise errors.InvalidArgumentError(None, None, f"Empty and deleted keys must have different values, got: "
-                                                          f"{_text(self._empty)}")
-
-    def keys_of(self, keys: np.ndarray) -> list:
-        found = super().keys_of(keys)
-        for name, reserved in (("empty_key", getattr(self, "_empty", None)), ("deleted_key",
-                                                                               getattr(self, "_deleted", None))):
-            if reserved is not None and reserved in found:
-                raise errors.InvalidArgumentError(None, None, f"Using the {name} as a table key is not allowed")
-        return found

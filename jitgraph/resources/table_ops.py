@@ -4,6 +4,7 @@ As with queues, each op is there on a resource handle (``V2``) and, for older gr
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import shape_rules
-from jitgraph.resources import shared, table_host
+from jitgraph.resources import dense_tables, shared, table_host
 
 _TESTS = "tests/resources/test_lookup.py: a table"
 _SHARING = ('container: string = "", shared_name: string = "", use_node_name_sharing: bool = false, key_dtype: type, '
@@ -61,7 +62,9 @@ def mutable_hash_table_of_tensors(state, op):
 def mutable_dense_hash_table(empty_key, deleted_key, state, op):
     """A table with two reserved keys that can be changed."""
     empty, deleted = np.array(empty_key), np.array(deleted_key)
-    return _table(op, state, lambda *common: table_host.DenseTable(*common, op.attrs["value_shape"], empty, deleted))
+    attrs = op.attrs
+    return _table(op, state, lambda *common: dense_tables.DenseTable(
+        *common, attrs["value_shape"], empty, deleted, attrs["initial_num_buckets"], attrs["max_load_factor"]))
 
 
 # -- filling -------------------------------------------------------------------------------------------------------
@@ -131,13 +134,14 @@ def lookup_table_size(table_handle):
 
 def _exported(c: Any) -> list:
     table = c.inputs[0].op
-    stated = table.attrs.get("value_shape", ())
-    key = table.inputs[0].shape if table.inputs else None           # a reserved key, of a table whose keys may be vectors
-    return [(None, *key.as_list()) if key is not None and key.ndims else (None,), (None, *(stated or ()))]
+    stated = table.attrs.get("value_shape", ()) or ()
+    if table.inputs:                                                # the places of a table of reserved keys
+        return [(None, table.inputs[0].shape.num_elements()), (None, math.prod(stated))]
+    return [(None,), (None, *stated)]
 
 
 @_both("LookupTableExportV?(table_handle: H?; Tkeys: type, Tvalues: type) -> keys: Tkeys, values: Tvalues", _exported,
        dynamic=True)
 def lookup_table_export(table_handle):
-    """All keys and values."""
+    """All keys and values; of a table of reserved keys each place, empty ones too."""
     return table_handle[()].export()
