@@ -61,12 +61,12 @@ def _combinations(counts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, lis
 
 
 def _older_hashes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """One hash of two, as ``tf.contrib.layers`` combines them without a key."""
-    return first ^ (second + _GOLDEN + (first << 10) + (first >> 4))
+    """One hash of two, as ``tf.contrib.layers`` combines them without a key; the first is shifted as a signed number."""
+    return first ^ (second + _GOLDEN + (first << 10) + (first.view(np.int64) >> 4).view(np.uint64))
 
 
 def _hashed(columns: list[np.ndarray], hash_key: int | None, num_buckets: int) -> np.ndarray:
-    total = np.full(len(columns[0]), 0 if hash_key is None else hash_key & _ALL, np.uint64)
+    total = np.full(len(columns[0]), _HASH_KEY if hash_key is None else hash_key & _ALL, np.uint64)
     for features in columns:
         total = _older_hashes(total, features) if hash_key is None else fingerprints_of_pairs(total, features)
     return (total % np.uint64(num_buckets if num_buckets > 0 else 2 ** 63 - 1)).astype(np.int64)
