@@ -15,6 +15,7 @@ import collections.abc
 import importlib
 import importlib.util
 import inspect
+import math
 import sys
 import threading
 import time
@@ -84,6 +85,7 @@ _NUMPY: dict[str, Any] = {
     "row_stack": np.vstack, "mat": np.asmatrix, "trapz": getattr(np, "trapezoid", None),
     "in1d": lambda ar1, ar2, assume_unique=False, invert=False: np.isin(np.ravel(ar1), ar2, assume_unique, invert),
     "asscalar": lambda a: a.item(),
+    "math": math,
     "msort": lambda a: np.sort(a, axis=0),
     "asfarray": lambda a, dtype=np.float64: np.asarray(a, dtype if np.issubdtype(dtype, np.inexact) else np.float64),
 }

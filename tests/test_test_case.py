@@ -194,3 +194,15 @@ def test_what_is_meant_for_a_gpu_runs_elsewhere_in_the_sessions_of_a_test(tf, ca
     for given in ({"config": tf.ConfigProto()}, {"force_gpu": True}):
         with case.session(**given) as one, pytest.raises(tf.errors.InvalidArgumentError):
             one.run(x)
+
+
+def test_lists_of_tensors_are_compared_one_by_one(tf):
+    class Case(tf.test.TestCase):
+        def test(self):
+            with self.session():
+                self.assertAllClose([tf.constant([1.0, 2.0]), tf.constant(3.0)], [[1.0, 2.0], tf.constant(3.0)])
+                self.assertAllEqual(self._GetNdArray(tf.constant([1, 2])), [1, 2])
+                with self.assertRaises(AssertionError):
+                    self.assertAllClose([tf.constant([1.0, 2.0])], [[1.0, 3.0]])
+
+    assert Case("test").run().wasSuccessful()

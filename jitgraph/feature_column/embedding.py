@@ -20,7 +20,7 @@ from jitgraph.train.checkpoint_values import init_from_checkpoint
 from jitgraph.variables.variable_initializers import truncated_normal_initializer
 
 
-class _OfIds(DenseColumn, SequenceDenseColumn):
+class OfIds(DenseColumn, SequenceDenseColumn):
     """What a categorical column's ids become, densely or step by step."""
 
     categorical_column: Any
@@ -53,7 +53,7 @@ class _Embedding(NamedTuple):
     trainable: bool
 
 
-class EmbeddingColumn(_OfIds, _Embedding):
+class EmbeddingColumn(OfIds, _Embedding):
     """A vector for each example, joined of those of its ids; see ``embedding_column``."""
 
     kind = "embedding_column"
@@ -103,7 +103,7 @@ class _Shared(NamedTuple):
     trainable: bool
 
 
-class SharedEmbeddingColumn(_OfIds, _Shared):
+class SharedEmbeddingColumn(OfIds, _Shared):
     """An embedding whose variable is the one in a collection; see ``shared_embedding_columns``."""
 
     kind = "embedding_column"
@@ -156,7 +156,7 @@ class _Indicator(NamedTuple):
     categorical_column: Any
 
 
-class IndicatorColumn(_OfIds, _Indicator):
+class IndicatorColumn(OfIds, _Indicator):
     """How often each id stands in an example; see ``indicator_column``."""
 
     kind = "indicator_column"
@@ -225,7 +225,19 @@ def shared_embedding_columns(categorical_columns: Any, dimension: int, combiner:
     It is held by the collection `shared_embedding_collection_name`, by default the names joined with "_shared_embedding".
     Raises ValueError for columns that differ.
     """
-    initializer = _checked(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, "")
+    initializer, name, _ = checked_shared(categorical_columns, dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt,
+                                          shared_embedding_collection_name)
+    return [SharedEmbeddingColumn(column, dimension, combiner, initializer, name, ckpt_to_load_from, tensor_name_in_ckpt,
+                                  max_norm, trainable) for column in categorical_columns]
+
+
+def checked_shared(categorical_columns: Any, dimension: Any, initializer: Any, checkpoint: Any, tensor: Any,
+                   name: str | None) -> tuple[Any, str, int]:
+    """(initializer, name of the variable, number of buckets) of columns that share an embedding.
+
+    Raises ValueError for columns that differ.
+    """
+    initializer = _checked(dimension, initializer, checkpoint, tensor, "")
     ordered = sorted(categorical_columns, key=lambda column: column.name)
     first = ordered[0]
     if not isinstance(first, CategoricalColumn):
@@ -241,11 +253,7 @@ def shared_embedding_columns(categorical_columns: Any, dimension: int, combiner:
             raise ValueError("To use shared_embedding_column, all categorical_columns must have the same number of buckets. "
                              f"Given column: {first} with buckets: {buckets} does  not match column: {column} with buckets: "
                              f"{column.num_buckets}")
-    if not shared_embedding_collection_name:
-        shared_embedding_collection_name = "_".join(column.name for column in ordered) + "_shared_embedding"
-    return [SharedEmbeddingColumn(column, dimension, combiner, initializer, shared_embedding_collection_name,
-                                  ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable)
-            for column in categorical_columns]
+    return initializer, name or "_".join(column.name for column in ordered) + "_shared_embedding", buckets
 
 
 def indicator_column(categorical_column: Any) -> IndicatorColumn:

@@ -116,7 +116,8 @@ def _class(descriptor: Any) -> Any:
     made = message_factory.GetMessageClass(descriptor)
     made.__str__ = made.__repr__ = _text        # the library's own order of maps changes from release to release
     for inner in descriptor.nested_types:
-        _class(inner)
+        if not inner.GetOptions().map_entry:
+            setattr(made, inner.name, _class(inner))    # the library in pure Python does not do it itself
     return made
 
 

@@ -8,7 +8,8 @@ from jitgraph.graph import dtypes
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import name_scope
-from jitgraph.ragged.ragged_tensor import RaggedTensor
+from jitgraph.ops.arrays.join import stack
+from jitgraph.ragged.ragged_tensor import RaggedTensor, as_ragged
 
 
 def string_split(source: Any, sep: Any = None, skip_empty: bool = True, delimiter: Any = None,
@@ -29,17 +30,42 @@ def string_split(source: Any, sep: Any = None, skip_empty: bool = True, delimite
 
 def split(input: Any = None, sep: Any = None, maxsplit: int = -1, result_type: str = "SparseTensor", source: Any = None,
           name: str | None = None) -> Any:
-    """The parts of each string of the vector `input` between `sep`, row by row in a sparse or ragged matrix.
+    """The parts of each string of `input` between `sep`, along a new last dimension, sparse or ragged.
 
     Without `sep`, white space of any length separates.  `maxsplit`: at most so many splits, -1 for all.  `source` is
-    another name of `input`.  Raises ValueError if it is no vector.
+    another name of `input`.  The parts of a scalar are a vector, and a ValueError if a sparse tensor is asked for.
     """
     _check_result_type(result_type)
     strings = input if source is None else source
     with name_scope(name, "StringSplit", [strings]):
-        strings = convert_to_tensor(strings, dtypes.string, "input")
-        separator = convert_to_tensor("" if sep is None else sep, dtypes.string)
-        return _of_type(SparseTensor(*raw.StringSplitV2(strings, separator, maxsplit=maxsplit)), result_type)
+        strings = as_ragged(strings, dtypes.string, name="input")
+        if strings.shape.rank == 1 and not isinstance(strings, RaggedTensor):
+            return _of_type(_parts(strings, sep, maxsplit), result_type)
+        parts = split_v2(strings, sep, maxsplit)
+        if result_type == "RaggedTensor":
+            return parts
+        if not isinstance(parts, RaggedTensor):
+            raise ValueError("the parts of a scalar are no SparseTensor: give a tensor of rank 1 or more, or "
+                             'result_type="RaggedTensor"')
+        return parts.to_sparse()
+
+
+def split_v2(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = None) -> Any:
+    """As ``split``, ragged; the parts of a single string are a vector."""
+    with name_scope(name, "StringSplit", [input]):
+        strings = as_ragged(input, dtypes.string, name="input")
+        if isinstance(strings, RaggedTensor):
+            return strings.with_flat_values(split_v2(strings.flat_values, sep, maxsplit))
+        if strings.shape.rank == 0:
+            return split_v2(stack([strings]), sep, maxsplit)[0]
+        if strings.shape.rank in (None, 1):
+            return _of_type(_parts(strings, sep, maxsplit), "RaggedTensor")
+        return split_v2(RaggedTensor.from_tensor(strings), sep, maxsplit)
+
+
+def _parts(strings: Any, sep: Any, maxsplit: int) -> SparseTensor:
+    separator = convert_to_tensor("" if sep is None else sep, dtypes.string)
+    return SparseTensor(*raw.StringSplitV2(strings, separator, maxsplit=maxsplit))
 
 
 def _check_result_type(result_type: str) -> None:

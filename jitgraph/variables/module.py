@@ -63,6 +63,10 @@ class Module:
         accepts = predicate or (lambda value: True)
         return _held(self, recursive, accepts, attribute_traversal_key, with_path, (), {id(self)})
 
+    def _no_dependency(self, value: Any) -> Any:
+        """`value`, which is not to be searched for variables: what derives from it says so, and searches by ``_flatten``."""
+        return value
+
     @classmethod
     def with_name_scope(cls, method: Callable) -> Callable:
         """Decorator: the nodes that a method makes stand in the name scope of the module."""

@@ -16,8 +16,8 @@ class Template:
 
     def __init__(self, name: str, function: Callable, create_scope_now: bool, unique_name: str | None,
                  custom_getter: Any):
-        if not name:
-            raise ValueError("name cannot be empty.")
+        if name is None:
+            raise ValueError("name cannot be None.")
         self._name = name
         self._function = function
         self._unique_name = unique_name

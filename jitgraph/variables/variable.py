@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from jitgraph.facade import names
 from jitgraph.graph import shapes
 from jitgraph.graph.collections import GraphKeys
@@ -299,9 +301,17 @@ class Variable(metaclass=Created):
     def __iter__(self) -> Any:
         raise TypeError("'Variable' object is not iterable.")
 
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError(f"Cannot convert the variable {self.name} to a numpy array. NumPy functions do not "
-                                  "join the graph: use the tf function, or evaluate the variable with sess.run first.")
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        """An array of one object, as of what is no number: libraries ask ``np.array(x).dtype`` what `x` is.
+
+        Raises NotImplementedError if numbers are asked for.
+        """
+        if dtype is not None and np.dtype(dtype) != object:
+            raise NotImplementedError(f"Cannot convert the variable {self.name} to a numpy array. NumPy functions do not "
+                                      "join the graph: use the tf function, or evaluate the variable with sess.run first.")
+        held = np.empty((), object)
+        held[()] = self
+        return held
 
     # -- writing
 

@@ -17,7 +17,7 @@ from jitgraph.graph.dtypes import DType, as_dtype
 from jitgraph.graph.shapes import raw_shape
 
 # A normal distribution cut at two standard deviations has this one; dividing by it makes the variance what is asked.
-_TRUNCATED_STDDEV = 0.87962566103423978
+TRUNCATED_STDDEV = 0.87962566103423978
 
 
 def _call(function: str, *args: Any, **kwargs: Any) -> Any:
@@ -192,7 +192,7 @@ class VarianceScaling(Initializer):
             return _call("random_uniform", shape, -limit, limit, wanted, seed=self.seed)
         if self.distribution == "untruncated_normal":
             return _call("random_normal", shape, 0.0, math.sqrt(variance), wanted, seed=self.seed)
-        return _call("truncated_normal", shape, 0.0, math.sqrt(variance) / _TRUNCATED_STDDEV, wanted, seed=self.seed)
+        return _call("truncated_normal", shape, 0.0, math.sqrt(variance) / TRUNCATED_STDDEV, wanted, seed=self.seed)
 
 
 class _NamedScaling(VarianceScaling):
@@ -258,7 +258,7 @@ def contrib_variance_scaling(factor: float = 2.0, mode: str = "FAN_IN", uniform:
     if uniform:
         return VarianceScaling(factor, mode.lower(), "uniform", seed, dtype)
     # 1.3 makes up for the tails that are cut off, as TensorFlow's contrib rounds it
-    return VarianceScaling(factor * 1.3 * _TRUNCATED_STDDEV ** 2, mode.lower(), "truncated_normal", seed, dtype)
+    return VarianceScaling(factor * 1.3 * TRUNCATED_STDDEV ** 2, mode.lower(), "truncated_normal", seed, dtype)
 
 
 class Orthogonal(Initializer):

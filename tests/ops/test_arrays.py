@@ -299,3 +299,12 @@ def test_diagonals_that_do_not_fit_are_refused_as_by_tensorflow(tf, shape, diago
         for _ in range(2):
             with pytest.raises(tf.errors.InvalidArgumentError, match=message):
                 session.run(changed, {fed["x"]: np.ones(shape), fed["diagonal"]: np.ones(diagonal), fed["k"]: k})
+
+
+@pytest.mark.parametrize("repeats, rows", [([1, 0, 2], [0, 2, 2]), (2, [0, 0, 1, 1, 2, 2])])
+def test_repeats_of_unknown_rank_are_one_number_or_one_for_each(tf, repeats, rows):
+    values = np.arange(6.0).reshape(3, 2)
+    given = tf.placeholder(tf.int32)
+    repeated = tf.repeat(values, given, axis=0)
+    with tf.Session() as session:
+        np.testing.assert_array_equal(session.run(repeated, {given: repeats}), values[rows])

@@ -103,6 +103,8 @@ def test_newer_split(tf, run, text, options, parts):
     assert run(tf.strings.split([text], **options)).values.tolist() == parts
     with pytest.raises(ValueError, match="rank 1"):
         tf.strings.split(text, **options)
+    assert run(tf.strings.split(text, result_type="RaggedTensor", **options)).tolist() == parts
+    assert run(tf.strings.split([[text]], **options)).values.tolist() == parts
 
 
 def test_joins(tf, run):

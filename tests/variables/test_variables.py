@@ -38,7 +38,7 @@ def test_variables_look_alike(tf, use_resource):
     (lambda tf: tf.variable_scope("s", reuse="yes").__enter__(), ValueError,
      "The reuse parameter must be True or False"),
     (lambda tf: iter(tf.Variable(1.0)), TypeError, "'Variable' object is not iterable."),
-    (lambda tf: np.reshape(tf.Variable(1.0), [1]), NotImplementedError, "NumPy functions do not join the graph"),
+    (lambda tf: np.asarray(tf.Variable(1.0), np.float32), NotImplementedError, "NumPy functions do not join the graph"),
 ])
 def test_errors(tf, call, error, text):
     with pytest.raises(error) as caught:
@@ -284,3 +284,13 @@ def test_errors_of_templates_say_where_these_were_made(tf):
             made(5)
         assert raised.value.args[0].startswith("no 5\n\noriginally defined at:\n")
         assert 'made = tf.make_template("made", builds)' in raised.value.args[0] and raised.value.args[1:] == (3,)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_numpy_takes_a_variable_for_an_object(tf, use_resource):
+    """As TensorFlow's: libraries ask for the dtype of the array to tell numbers from variables."""
+    variable = tf.Variable(2.0, use_resource=use_resource)
+    assert np.array(variable).dtype == object and np.array(variable).item() is variable
+    assert (np.float32([1, 2]) * variable).shape == (2,)
+    with pytest.raises(NotImplementedError, match="Cannot convert the variable Variable:0 to a numpy array"):
+        np.asarray(variable, np.float32)

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.constant_value import constant_value
@@ -35,7 +37,7 @@ def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: An
     ``indices.shape[:-1] + params.shape[batch_dims + indices.shape[-1]:]``.  An index out of range raises
     InvalidArgumentError in a run.
     """
-    if isinstance(batch_dims, Tensor):
+    if isinstance(batch_dims, (Tensor, np.integer)):
         batch_dims = int(constant_value(batch_dims))
     if batch_dims != 0:
         return batch_gather_nd(params, indices, batch_dims, name)

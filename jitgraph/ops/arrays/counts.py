@@ -77,7 +77,13 @@ def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: An
 
     The length is the largest number plus 1, at least `minlength`, at most `maxlength`.
     """
-    with name_scope("bincount"):
+    return bincount_v2(arr, weights, minlength, maxlength, dtype)
+
+
+def bincount_v2(arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = dtypes.int32,
+                name: str | None = None) -> Tensor:
+    """As ``bincount``, in a scope that can be named."""
+    with name_scope("bincount" if name is None else name):
         arr = convert_to_tensor(arr, dtypes.int32, "arr")
         nonempty = raw.Prod(raw.Shape(arr), _all_of(1)) > 0
         size = cast(nonempty, dtypes.int32) * (reduce_max(arr) + 1)

@@ -157,11 +157,11 @@ def guarantee_const(input):
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether `x` is a tensor, variable, SparseTensor or IndexedSlices."""
+    """Whether `x` is a tensor, variable, SparseTensor or IndexedSlices, or says so itself by ``is_tensor_like``."""
     from jitgraph.graph.composite import IndexedSlices, SparseTensor
     from jitgraph.graph.convert import is_tensor_like
 
-    return is_tensor_like(x) or isinstance(x, (IndexedSlices, SparseTensor))
+    return is_tensor_like(x) or isinstance(x, (IndexedSlices, SparseTensor)) or bool(getattr(x, "is_tensor_like", False))
 
 
 def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:

@@ -245,12 +245,14 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None =
         if not counts.dtype.is_integer:
             raise TypeError(f"repeats must be an integer tensor; dtype={counts.dtype!r}")
         counts = cast(counts, dtypes.int32)
-        if not counts._shape or counts._shape == (1,):
+        if counts._shape in ((), (1,)):
             counts = reshape(counts, [])
             full = shape(data)
             wide = expand_dims(data, axis + 1)
             wide = broadcast_to(wide, concat([full[:axis + 1], [counts], full[axis + 1:]], 0))
             return reshape(wide, concat([full[:axis], [full[axis] * counts], full[axis + 1:]], 0))
+        if counts._shape is None:               # one number, or one for each
+            counts = broadcast_to(counts, shape(data)[axis:axis + 1])
         ends = raw.Cumsum(counts, 0)
         total = raw.Sum(counts, [0])
         positions = raw.UpperBound(expand_dims(ends, 0), expand_dims(raw.Range(0, total, 1), 0))

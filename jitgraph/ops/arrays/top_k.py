@@ -169,4 +169,4 @@ def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) ->
     Classes that tie with the k-th highest count as in.
     """
     with name_scope(name, "in_top_k"):
-        return _in_top_k_v2(predictions, targets, k)
+        return _in_top_k_v2(predictions, targets, k, name=name)

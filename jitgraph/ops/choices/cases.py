@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -26,7 +27,13 @@ def case(pred_fn_pairs: Any, default: Callable | None = None, exclusive: bool = 
     `pred_fn_pairs`: a list of pairs, or a dict.  Without `default`, a run in which no predicate holds raises
     InvalidArgumentError; with `exclusive`, so does one in which several hold.  Raises TypeError for other arguments.
     """
-    pairs = _checked_pairs(pred_fn_pairs)
+    return case_by(cond, pred_fn_pairs, default, exclusive, name, strict=strict)
+
+
+def case_by(cond_fn: Callable, pred_fn_pairs: Any, default: Callable | None, exclusive: bool, name: str | None,
+            allow_python_preds: bool = False, **options: Any) -> Any:
+    """As ``case``, made of ``cond_fn(pred, true_fn, false_fn, **options)``; with `allow_python_preds`, of bools too."""
+    pairs = _checked_pairs(pred_fn_pairs, allow_python_preds)
     with name_scope(name, "case", [pred for pred, _ in pairs]):
         checks: list[Operation] = []
         if exclusive:
@@ -38,12 +45,12 @@ def case(pred_fn_pairs: Any, default: Callable | None = None, exclusive: bool = 
             raise TypeError("false_fn must be callable." if pairs else "default must be callable.")
         chosen: Callable = default
         for pred, function in reversed(pairs):
-            chosen = _chain(pred, function, chosen, strict)
+            chosen = functools.partial(cond_fn, pred, true_fn=function, false_fn=chosen, **options)
         with control_dependencies(checks):
             return chosen()
 
 
-def _checked_pairs(pairs: Any) -> list:
+def _checked_pairs(pairs: Any, allow_bools: bool) -> list:
     if isinstance(pairs, (dict, collections.OrderedDict)):
         pairs = list(pairs.items()) if isinstance(pairs, collections.OrderedDict) else sorted(
             pairs.items(), key=lambda item: item[0].name)
@@ -55,19 +62,15 @@ def _checked_pairs(pairs: Any) -> list:
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
         pred, function = pair
-        if not (isinstance(pred, Tensor) or hasattr(pred, "_as_graph_element")):
+        if not (isinstance(pred, Tensor) or hasattr(pred, "_as_graph_element") or allow_bools and isinstance(pred, bool)):
             raise TypeError(f"pred must be a Tensor, got: {pred}")
         if not callable(function):
             raise TypeError(f"fn for pred {pred.name} must be callable.")
     return [tuple(pair) for pair in pairs]
 
 
-def _chain(pred: Any, function: Callable, otherwise: Callable, strict: bool) -> Callable:
-    return lambda: cond(pred, function, otherwise, strict=strict)
-
-
 def _text_of(predicates: list) -> str:
-    return "(" + ", ".join(pred.name for pred in predicates) + ")"
+    return "(" + ", ".join(getattr(pred, "name", str(pred)) for pred in predicates) + ")"
 
 
 def _assert_at_most_one(predicates: list) -> Operation:

@@ -1,6 +1,7 @@
 """Images resized by a method that is given by name or number, and standardized."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,13 @@ def resize_images(images: Any, size: Any, method: Any = ResizeMethod.BILINEAR, a
     ``align_corners=True`` makes the centers of the corner pixels coincide.  Raises ValueError for images without shape,
     a size that is not two integers, or another method.
     """
+    return resized(images, size, lambda batch, size: _resized(batch, size, method, align_corners), preserve_aspect_ratio, name,
+                   keep_if_same=True)
+
+
+def resized(images: Any, size: Any, resize: Callable, preserve_aspect_ratio: bool, name: str | None,
+            keep_if_same: bool = False) -> Tensor:
+    """An image, or a batch of them, of another size: ``resize(batch, size)``, called if the size differs or in any case."""
     with name_scope(name, "resize", [images, size]):
         images = convert_to_tensor(images, name="images")
         if images._shape is None:
@@ -64,9 +72,9 @@ def resize_images(images: Any, size: Any, method: Any = ResizeMethod.BILINEAR, a
             size = _kept_aspect(images, [size[0], size[1]])
         known = constant_value(size)
         new = [None, None] if known is None else [int(n) for n in known]
-        if None not in new and list(images._shape[1:3]) == new:
+        if keep_if_same and None not in new and list(images._shape[1:3]) == new:
             return unbatched(images, batch)
-        found = _resized(images, size, method, align_corners)
+        found = resize(images, size)
         found.set_shape([None, *new, None])
         return unbatched(found, batch)
 
@@ -86,6 +94,12 @@ def _floored(x: Any) -> Any:
 def resize_image_with_pad(image: Any, target_height: Any, target_width: Any, method: Any = ResizeMethod.BILINEAR,
                           align_corners: bool = False) -> Tensor:
     """An image, or a batch of them, resized in its own proportions to fit a size, with zeros beside it."""
+    return resized_with_pad(image, target_height, target_width,
+                            lambda batch, size: _resized(batch, size, method, align_corners))
+
+
+def resized_with_pad(image: Any, target_height: Any, target_width: Any, resize: Callable) -> Tensor:
+    """As ``resize_image_with_pad``, resized by ``resize(batch, size)``."""
     with name_scope(None, "resize_image_with_pad", [image]):
         image, batch = as_batch(convert_to_tensor(image, name="image"))
         checks = at_least_3d(image)
@@ -102,8 +116,7 @@ def resize_image_with_pad(image: Any, target_height: Any, target_width: Any, met
         real = [sizes[0] / ratio, sizes[1] / ratio]
         new = [_floored(size) for size in real]
         top, left = (_at_least_0(_floored((target - size) / 2)) for target, size in zip(sizes[2:], real))
-        resized = _resized(image, new, method, align_corners)
-        return unbatched(pad_to_bounding_box(resized, top, left, target_height, target_width), batch)
+        return unbatched(pad_to_bounding_box(resize(image, new), top, left, target_height, target_width), batch)
 
 
 def _at_least_0(x: Any) -> Any:

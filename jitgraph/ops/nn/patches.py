@@ -206,4 +206,4 @@ def erosion2d(value: Any, kernel: Any, strides: Any, rates: Any, padding: str, n
     """Grayscale erosion: the minimum of `value` minus `kernel` in each window."""
     with name_scope(name, "erosion2d", [value, kernel]) as scope:
         flipped = raw.ReverseV2(kernel, [0, 1])
-        return raw.Neg(_dilation2d(raw.Neg(value), flipped, strides=strides, rates=rates, padding=padding), name=scope)
+        return raw.Neg(_dilation2d(raw.Neg(value), flipped, strides=strides, rates=rates, padding=padding, name=scope))

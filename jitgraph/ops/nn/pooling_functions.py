@@ -60,7 +60,7 @@ def avg_pool3d(input: Any, ksize: Any, strides: Any, padding: str, data_format: 
 
 def _pool1d(op_type: str, input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None,
             name: str | None) -> Any:
-    with name_scope(name, op_type + "1d", [input]) as scope:
+    with name_scope(name, {"AvgPool": "AvgPool1D", "MaxPool": "MaxPool1d"}[op_type], [input]) as scope:
         layout, axis, sizes = _as_2d(data_format, ksize, "ksize")
         steps = _as_2d(data_format, strides, "strides")[2]
         result = getattr(raw, op_type)(expand_dims(input, axis), ksize=sizes, strides=steps, padding=padding,

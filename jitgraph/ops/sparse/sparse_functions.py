@@ -382,15 +382,19 @@ def sparse_minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTenso
 
 
 def _reduce(kind: str, sp_input: Any, axis: Any, keepdims: Any, reduction_axes: Any, keep_dims: Any) -> Any:
-    sp_input = as_sparse(sp_input)
     keep = renamed("keepdims", keepdims, "keep_dims", keep_dims)
-    axis = renamed("axis", axis, "reduction_axes", reduction_axes)
+    return reduced(kind, sp_input, renamed("axis", axis, "reduction_axes", reduction_axes), keep)
+
+
+def reduced(kind: str, sp_input: Any, axis: Any, keepdims: bool | None, name: str | None = None) -> Any:
+    """What the op `kind` (SparseReduceSum and its kin) makes of a sparse tensor."""
+    sp_input = as_sparse(sp_input)
     if axis is None:
         rank = sp_input.dense_shape._shape
         axis = np.arange(rank[0]) if rank is not None and rank[0] is not None else \
             raw.Range(0, raw.Size(sp_input.dense_shape), 1)
     axes = axis if isinstance(axis, Tensor) else np.atleast_1d(np.asarray(axis, np.int32))
-    return getattr(raw, kind)(*_parts(sp_input), axes, keep_dims=bool(keep))
+    return getattr(raw, kind)(*_parts(sp_input), axes, keep_dims=bool(keepdims), name=name)
 
 
 def sparse_reduce_sum(sp_input: Any, axis: Any = None, keepdims: Any = None, reduction_axes: Any = None,

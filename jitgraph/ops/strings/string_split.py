@@ -151,12 +151,12 @@ def reduce_join(inputs: Any, axis: Any = None, keep_dims: bool | None = None, se
     """
     axis = reduction_indices if axis is None else axis
     keep = bool(keep_dims if keepdims is None else keepdims)
-    with name_scope(name, "ReduceJoin", [inputs, axis]):
+    with name_scope(None, "ReduceJoin", [inputs, axis]):
         strings = convert_to_tensor(inputs, dtypes.string)
         if axis is None:
             rank = strings.shape.ndims
             axis = raw.Range(raw.Rank(strings) - 1, -1, -1) if rank is None else np.arange(rank, dtype=np.int32)[::-1]
-        return _reduce_join(strings, axis, keep_dims=keep, separator=separator)
+        return _reduce_join(strings, axis, keep_dims=keep, separator=separator, name=name)
 
 
 def _segments_shape(c: Any) -> Any:
