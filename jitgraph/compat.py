@@ -5,6 +5,7 @@
     import tensorflow as tf                              # is jitgraph
     from tensorflow.python.framework import ops          # a view of jitgraph's public names
     import tensorflow.compat.v1 as tf                    # is jitgraph too
+    import tensorflow.compat.v2 as tf                    # has TensorFlow 2's names for programs that build graphs
 
 `jitgraph run` does this for a script. Nothing is hidden before `install()` is called: an installed TensorFlow stays
 what `import tensorflow` gives, and `uninstall()` brings it back.
@@ -26,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.facade import names, not_here, tensorflow_modules
+from jitgraph.facade import names, names_v2, not_here, tensorflow_modules
 from jitgraph.facade.namespaces import kept
 
 __path__: list[
@@ -36,6 +37,7 @@ __path__: list[
 _NAME = "tensorflow"
 _ESTIMATOR = "tensorflow_estimator"     # a package of its own, whose modules are also those of tensorflow.python.estimator
 _FACADE = __name__.rpartition(".")[0]
+_V2 = "compat.v2."
 # Packages of this project that are no part of TensorFlow's API, though they can be reached as attributes.
 _INTERNAL = {
     "bench",
@@ -49,6 +51,7 @@ _INTERNAL = {
     "prim",
     "runtime",
     "tensorflow_modules",
+    "v2",
 }
 
 
@@ -117,7 +120,7 @@ def __getattr__(name: str) -> Any:
     if name == "v1":
         return importlib.import_module(_FACADE)
     if name == "v2":
-        raise not_here.missing("compat.v2")
+        return names_v2.namespace()
     raise AttributeError(f"module 'tensorflow.compat' has no attribute {name!r}")
 
 
@@ -197,6 +200,8 @@ def _module(dotted: str) -> ModuleType | None:
     dotted = dotted.removeprefix("compat.v1.")
     if dotted == "compat":
         return sys.modules[__name__]
+    if f"{dotted}.".startswith(_V2):
+        return _v2_module(dotted.removeprefix(_V2.rstrip(".")).lstrip("."))
     places = tensorflow_modules.places(dotted)
     if places is not None:
         return View(f"{_NAME}.{dotted}", places)
@@ -211,6 +216,19 @@ def _module(dotted: str) -> ModuleType | None:
             found.__name__ = f"{_NAME}.{dotted}"
         return found
     return View(f"{_NAME}.{dotted}", dotted) if isinstance(found, SimpleNamespace) else None
+
+
+def _v2_module(dotted: str) -> ModuleType | None:
+    """Return what `tensorflow.compat.v2.DOTTED` means, or None."""
+    if dotted.partition(".")[0] == "compat":
+        return _module(dotted)
+    if dotted not in names_v2.namespaces():
+        return None
+    found = names_v2.resolve(dotted) if dotted else names_v2.namespace()
+    if not hasattr(found, "__path__"):
+        found.__path__ = []
+        found.__name__ = f"{_NAME}.{_V2}{dotted}".rstrip(".")
+    return found
 
 
 def _estimator_module(dotted: str) -> ModuleType | None:
@@ -267,6 +285,8 @@ class _Absent(importlib.abc.MetaPathFinder):
 
 def _not_there(dotted: str) -> str:
     """The sentence for a module that is not there: what ``tf.DOTTED`` says, but for TensorFlow's inner modules."""
+    if dotted.startswith(_V2):
+        return names_v2.sentence(dotted.removeprefix(_V2))
     if not_here.instead_of(dotted) or not dotted.startswith(("python.", "core.")):
         return not_here.sentence(tensorflow_modules.public(dotted.removeprefix("compat.v1.")))
     return f"jitgraph has no 'tensorflow.{dotted}': see what `tensorflow.{dotted.rpartition('.')[0]}` offers with dir()."

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+from collections.abc import Iterable
 from typing import Any
 
 TABLE: dict[str, str] = {
@@ -454,8 +455,13 @@ def table() -> dict[str, str]:
 @functools.cache
 def namespaces() -> dict[str, frozenset[str]]:
     """For each namespace ("" is the top, "nn", "contrib.util" ...) the names directly in it, namespaces included."""
+    return grouped(table())
+
+
+def grouped(names: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Dotted names by their namespaces."""
     members: dict[str, set[str]] = {"": set()}
-    for name in table():
+    for name in names:
         while name:
             outer, _, last = name.rpartition(".")
             inside = members.setdefault(outer, set())
@@ -476,6 +482,8 @@ def resolve(name: str) -> Any:
             from jitgraph.facade.namespaces import namespace
 
             return namespace(SAME_NAMESPACES.get(name, name))
+        if name == "keras":         # libraries derive classes from it that most programs do not use
+            return importlib.import_module("jitgraph.inner.later").later(name)
         from jitgraph.facade.not_here import missing
 
         raise missing(name)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from jitgraph.facade.names import namespaces, resolve
+from jitgraph.facade import names
 
 _held: Any = vars(ModuleType)["__dict__"]
 
@@ -29,6 +29,7 @@ class Namespace(ModuleType):
     """
 
     _prefix: str
+    _names: Any = names     # the module of the table: its `namespaces()` says what is there, its `resolve(name)` gives it
 
     def __init__(self, prefix: str):
         super().__init__(f"jitgraph.{prefix}", f"The names tf.{prefix}.*.")
@@ -36,37 +37,43 @@ class Namespace(ModuleType):
 
     @property
     def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
-        return opened(self, self._prefix)
+        return opened(self, self._prefix, self._names)
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
-            return members(self._prefix)
+            return members(self._prefix, self._names)
         if name.startswith("__"):
             raise AttributeError(name)
-        value = resolve(f"{self._prefix}.{name}")
+        value = self._names.resolve(joined(self._prefix, name))
         return kept(self).setdefault(name, value)       # of a package: the module of that name, if resolving imported it
 
     def __dir__(self) -> list[str]:
-        return sorted(namespaces()[self._prefix] | {name for name in kept(self) if name.startswith("__")})
+        inside = self._names.namespaces()[self._prefix]
+        return sorted(inside | {name for name in kept(self) if name.startswith("__")})
 
 
-def members(prefix: str) -> list[str]:
+def joined(prefix: str, name: str) -> str:
+    """The dotted name of a name in a namespace."""
+    return f"{prefix}.{name}" if prefix else name
+
+
+def members(prefix: str, table: Any = names) -> list[str]:
     """The names directly in a namespace that can be resolved, in order: its ``__all__``."""
     found = []
-    for name in sorted(namespaces()[prefix]):
+    for name in sorted(table.namespaces()[prefix]):
         try:
-            resolve(f"{prefix}.{name}" if prefix else name)
+            table.resolve(joined(prefix, name))
         except AttributeError:
             continue
         found.append(name)
     return found
 
 
-def opened(module: ModuleType, prefix: str) -> dict[str, Any]:
+def opened(module: ModuleType, prefix: str, table: Any = names) -> dict[str, Any]:
     """The ``__dict__`` of a module after all names of its namespace have been put into it."""
     found = kept(module)
-    for name in members(prefix):
-        found.setdefault(name, resolve(f"{prefix}.{name}" if prefix else name))
+    for name in members(prefix, table):
+        found.setdefault(name, table.resolve(joined(prefix, name)))
     return found
 
 

@@ -34,7 +34,6 @@ INSTEAD: dict[str, str] = {
     "distribute.*": _ONE_PROCESS,
     "contrib.cluster_resolver.TPUClusterResolver": "there is no TPU target; write tf.train.ClusterSpec({...}) with the addresses",
     "experimental.*": _GRAPHS,
-    "compat.v2.*": "jitgraph is TensorFlow 1; write `import tensorflow.compat.v1 as tf`",
     "contrib.lite.*": "mobile conversion needs TensorFlow itself; export the graph with tf.train.write_graph",
     "contrib.tpu.*": "there is no TPU target; what a TPUEstimator with use_tpu=False needs is here",
     "contrib.tensorrt.*": "there is no TensorRT target; run the graph as it is",

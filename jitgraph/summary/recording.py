@@ -43,7 +43,7 @@ class _Current(threading.local):
     condition: Any = None
 
 
-_current = _Current()
+current = _Current()
 
 
 class SummaryWriter:
@@ -64,19 +64,19 @@ class SummaryWriter:
     @contextmanager
     def as_default(self) -> Iterator[SummaryWriter]:
         """``with writer.as_default():`` summaries go to it within the block."""
-        before, _current.writer = _current.writer, self
+        before, current.writer = current.writer, self
         try:
             yield self
             self.flush()
         finally:
-            _current.writer = before
+            current.writer = before
 
     def set_as_default(self) -> None:
         """Summaries go to it from now on."""
-        _current.writer = self
+        current.writer = self
 
 
-class _NoWriter(SummaryWriter):
+class NoWriter(SummaryWriter):
     """What ``create_file_writer(None)`` gives: summaries go nowhere."""
 
     def init(self) -> Any:
@@ -120,7 +120,7 @@ def create_file_writer(logdir: str | None, max_queue: Any = None, flush_millis: 
     the end of the file's name; `name`: writers of one name share a file.  Its ``init()`` opens it, as ``initialize`` does.
     """
     if logdir is None:
-        return _NoWriter()
+        return NoWriter()
     logdir = os.fspath(logdir)
     with device("cpu:0"):
         given = (max_queue, 10), (flush_millis, 2 * 60 * 1000), (filename_suffix, _SUFFIX)
@@ -159,25 +159,25 @@ def create_summary_file_writer(*args: Any, **kwargs: Any) -> SummaryWriter:
 # -- when summaries are recorded ---------------------------------------------------------------------------------------
 
 @contextmanager
-def _recorded_if(condition: Any) -> Iterator[None]:
-    before, _current.condition = _current.condition, condition
+def recorded_if(condition: Any) -> Iterator[None]:
+    before, current.condition = current.condition, condition
     try:
         yield
     finally:
-        _current.condition = before
+        current.condition = before
 
 
 @contextmanager
 def always_record_summaries() -> Iterator[None]:
     """Within this block, summaries are written whenever they are run."""
-    with _recorded_if(True):
+    with recorded_if(True):
         yield
 
 
 @contextmanager
 def never_record_summaries() -> Iterator[None]:
     """Within this block, summaries are not written."""
-    with _recorded_if(False):
+    with recorded_if(False):
         yield
 
 
@@ -187,13 +187,13 @@ def record_summaries_every_n_global_steps(n: int, global_step: Any = None) -> It
     step = get_or_create_global_step() if global_step is None else global_step
     with device("cpu:0"):
         condition = equal(step % n, 0)
-    with _recorded_if(condition):
+    with recorded_if(condition):
         yield
 
 
 def should_record_summaries() -> Tensor:
     """A bool scalar: whether summaries that are made here are written; outside of all blocks they are not."""
-    return logical_and(True, False if _current.condition is None else _current.condition)
+    return logical_and(True, False if current.condition is None else current.condition)
 
 
 # -- summaries ---------------------------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def _chosen(step: Any) -> Any:
 
 def _recorded(name: str, tensor: Any, family: str | None, write: Callable[[Any, str, str], Any]) -> Any:
     """A bool scalar that writes when it is run: what `write` makes of the writer's node, the tag and the name."""
-    if _current.writer is None:
+    if current.writer is None:
         return no_op()
     with device("cpu:0"):
         condition = should_record_summaries()
@@ -219,7 +219,7 @@ def _recorded(name: str, tensor: Any, family: str | None, write: Callable[[Any, 
 
             def record() -> Tensor:
                 with name_scope(scope):
-                    with control_dependencies([write(_current.writer._resource, tag, scope)]):
+                    with control_dependencies([write(current.writer._resource, tag, scope)]):
                         return constant(True)
 
             made = smart_cond(condition, record, lambda: constant(False), name="")
@@ -276,10 +276,10 @@ def _graph(param: Any, step: Any = None, name: str | None = None) -> Any:
     """The operation that writes `param`, a string scalar with a serialized GraphDef.  Raises TypeError for another kind."""
     if not isinstance(param, Tensor):
         raise TypeError(f"graph() needs a tf.Tensor (e.g. tf.placeholder) in graph mode, but was: {type(param)}")
-    if _current.writer is None:
+    if current.writer is None:
         return no_op()
     with device("cpu:0"):
-        return writer_ops.write_graph_summary(writer=_current.writer._resource, tensor=identity(param), step=_chosen(step),
+        return writer_ops.write_graph_summary(writer=current.writer._resource, tensor=identity(param), step=_chosen(step),
                                               name=name)
 
 
@@ -288,12 +288,12 @@ graph = _graph          # the argument of `initialize` has its name
 
 def import_event(tensor: Any, name: str | None = None) -> Any:
     """The operation that writes `tensor`, a string scalar with a serialized Event."""
-    return writer_ops.import_event(_current.writer._resource, tensor, name=name)
+    return writer_ops.import_event(current.writer._resource, tensor, name=name)
 
 
 def flush(writer: Any = None, name: str | None = None) -> Any:
     """The operation that flushes `writer`, or that of the block around."""
-    writer = _current.writer if writer is None else writer
+    writer = current.writer if writer is None else writer
     if writer is None:
         return no_op()
     with device("cpu:0"):
@@ -317,7 +317,7 @@ def initialize(graph: Any = None, session: Any = None) -> None:
 
     Raises RuntimeError if there is none, ValueError without a session.
     """
-    if _current.writer is None:
+    if current.writer is None:
         raise RuntimeError("No default tf.contrib.summary.SummaryWriter found: call it within `with writer.as_default():`")
     session = get_default_session() if session is None else session
     if session is None:
