@@ -109,7 +109,7 @@ CONTRIB_MODULES = {
         python.timeseries:state_management
         python.timeseries.state_space_models:filtering_postprocessor,kalman_filter,level_trend,periodic,state_space_model
         python.timeseries.state_space_models:structural_ensemble,varma""",
-    "tpu": "python.tpu:bfloat16,tpu_config,tpu_estimator,tpu_optimizer",
+    "tpu": "python.tpu:bfloat16,device_assignment,tpu_config,tpu_estimator,tpu_function,tpu_optimizer",
     "text": "python.ops:gen_skip_gram_ops,skip_gram_ops",
     "training": """
         python.training:feeding_queue_runner,sequence_queueing_state_saver
@@ -120,6 +120,8 @@ CONTRIB_MODULES = {
 
 CONTRIB_PLACES = {
     "contrib.tfprof.model_analyzer": "contrib.tfprof.model_analyzer",
+    "contrib.tpu.python.tpu.device_assignment": ":jitgraph.inner.later",
+    "contrib.tpu.python.tpu.tpu_function": ":jitgraph.inner.tpu_function",
     "contrib.framework.python.ops.audio_ops": "audio :jitgraph.ops.signal.audio :jitgraph.ops.signal.mfcc",
 } | {
     f"contrib.learn.python.learn.datasets{module}": f"contrib.learn.datasets{module}"

@@ -1,4 +1,4 @@
-"""``tensorflow.python.eager.context``, which libraries ask whether they build a graph: they do."""
+"""``tensorflow.python.eager.context`` and ``tensorflow.python.tf2``, which libraries ask whether they build a graph: they do."""
 from __future__ import annotations
 
 import contextlib
@@ -29,6 +29,11 @@ def in_graph_mode() -> bool:
 
 def in_eager_mode() -> bool:
     """False: everything is a graph."""
+    return False
+
+
+def enabled() -> bool:
+    """False, as ``tf2.enabled()``: names mean what they mean in TensorFlow 1."""
     return False
 
 

@@ -36,7 +36,11 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
     "module": {"module": ""},
     "autograph": {"autograph": "autograph", "core.converter": ":jitgraph.autograph.features",
                   "impl.api": "autograph autograph.experimental :jitgraph.autograph.api",
-                  "lang.directives": ":jitgraph.autograph.api", "utils.ag_logging": ":jitgraph.autograph.messages"},
+                  "lang.directives": ":jitgraph.autograph.api", "utils.ag_logging": ":jitgraph.autograph.messages",
+                  **dict.fromkeys("""
+                      converters.break_statements converters.continue_statements converters.return_statements core.naming
+                      pyct.anno pyct.common_transformers.anf pyct.compiler pyct.inspect_utils pyct.parser pyct.qual_names
+                      pyct.templates pyct.transformer""".split(), ":jitgraph.inner.later")},
     "compat": {"compat": "compat"},
     "eager": {"context": ":jitgraph.facade.eager_context", "backprop": "", "function": ":jitgraph.functions.graph_function",
               "def_function": ":jitgraph.functions.graph_function", "wrap_function": ":jitgraph.functions.wrapped_function"},
@@ -87,6 +91,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
     ),
     "framework": {
         "common_shapes": ":jitgraph.graph.shapes :jitgraph.inner.shapes",
+        "composite_tensor": ":jitgraph.graph.composite",
         "constant_op": "",
         "device": ":jitgraph.graph.devices",
         "device_spec": ":jitgraph.graph.devices",
@@ -107,13 +112,14 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "sparse_tensor": "sparse :jitgraph.graph.composite",
         "tensor_shape": ":jitgraph.graph.shapes :jitgraph.inner.shapes",
         "tensor_spec": "",
+        "type_spec": ":jitgraph.graph.type_specs :jitgraph.inner.type_spec",
         "tensor_util": "contrib.util :jitgraph.graph.constant_value :jitgraph.graph.literals",
         "test_util": "test :jitgraph.inner.test_util",
         "versions": "version",
         "smart_cond": ":jitgraph.inner.control_flow_ops",
         "indexed_slices": "",
     },
-    "keras": {},
+    "keras": {"utils.generic_utils": ":jitgraph.inner.later", "utils.tf_utils": ":jitgraph.inner.keras_utils"},
     "layers": {
         "base": "layers :jitgraph.layers.base",
         "convolutional": "layers",
@@ -176,6 +182,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "gen_state_ops": "raw_ops",
         "gen_string_ops": "raw_ops",
         "gradient_checker": "test :jitgraph.test.gradient_checker",
+        "gradient_checker_v2": ":jitgraph.v2.testing",
         "gradients": ":jitgraph.autodiff.gradients",
         "gradients_impl": ":jitgraph.autodiff.gradients",
         "gradients_util": ":jitgraph.autodiff.gradients",
@@ -183,7 +190,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "image_ops": "image",
         "image_ops_impl": "image",
         "init_ops": "initializers :jitgraph.variables.variable_initializers :jitgraph.inner.variables",
-        "init_ops_v2": "initializers",
+        "init_ops_v2": ":jitgraph.v2.initializers",
         "inplace_ops": "raw_ops",
         "io_ops": "io raw_ops",
         **{
@@ -196,6 +203,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         },
         "linalg.linear_operator_addition": ":jitgraph.linear_operators.addition",
         "linalg.linear_operator_algebra": ":jitgraph.linear_operators.algebra",
+        "linalg.linear_operator_util": ":jitgraph.inner.linear_operator_util",
         "linalg_ops": "linalg",
         "linalg_ops_impl": "linalg",
         "list_ops": "raw_ops",
@@ -215,7 +223,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "numerics": "",
         "parsing_ops": "io",
         "partitioned_variables": ":jitgraph.variables.partitioners",
-        "random_ops": "random raw_ops",
+        "random_ops": "random :jitgraph.inner.random_ops raw_ops",
         "resource_variable_ops": "raw_ops :jitgraph.variables.resource_variables :jitgraph.inner.variables",
         "resources": ":jitgraph.resources.registered",
         "rnn": "nn :jitgraph.rnn.dynamic :jitgraph.rnn.static :jitgraph.inner.rnn",
@@ -237,6 +245,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "template": "",
         "tensor_array_grad": "",
         "tensor_array_ops": "",
+        "unconnected_gradients": "",
         "variable_scope": """
             :jitgraph.variables.variable_scopes :jitgraph.variables.variable_store :jitgraph.inner.variables
             :jitgraph.variables.synchronization""",
@@ -350,10 +359,14 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "tracking.tracking": ":jitgraph.train.trackables :jitgraph.resources.assets",
         "tracking.util": "train",
     },
+    "tpu": dict.fromkeys(("tpu_config", "tpu_estimator", "tpu_optimizer"), "contrib.tpu")
+    | dict.fromkeys(("device_assignment", "ops.tpu_ops", "topology", "tpu", "tpu_feed"), ":jitgraph.inner.later")
+    | {"tpu_function": ":jitgraph.inner.tpu_function"},
     "user_ops": {"user_ops": ""},
     "util": {
         "all_util": ":jitgraph.inner.decorators",
         "compat": "compat",
+        "dispatch": ":jitgraph.inner.dispatch",
         "deprecation": ":jitgraph.contrib.framework.deprecation",
         "nest": "nest contrib.framework.nest :jitgraph.inner.nest",
         "tf_contextlib": ":jitgraph.inner.decorators",
@@ -368,12 +381,14 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
     },
     "pywrap_tensorflow": {},
     "pywrap_tensorflow_internal": {},
+    "tf2": {},
     "python": {},
 }
 """`tensorflow.python.GROUP.MODULE`: {group: {module: places}}; a group is a package of its own too."""
 
 PYTHON_PLACES = {"autograph": "autograph :jitgraph.autograph.api", "keras": "keras", "debug": "debug",
-                 "pywrap_tensorflow": "train errors :jitgraph.inner.graph_equality"}
+                 "tf2": ":jitgraph.facade.eager_context",
+                 "pywrap_tensorflow": "train errors :jitgraph.inner.graph_equality :jitgraph.inner.constant_folding"}
 """Places of the packages `tensorflow.python.GROUP` themselves, where they hold names."""
 
 SHARED_GROUPS = ("framework", "ops", "eager", "platform", "training", "util", "client", "lib")

@@ -294,6 +294,12 @@ class Graph:
         """Makes the graph read-only: making a node then raises RuntimeError."""
         self._finalized = True
 
+    # what functions of TensorFlow's inside take for a graph; see Tensor._as_tf_output
+    _c_graph = property(lambda self: self)
+
+    def _get_control_flow_context(self) -> None:
+        """None: conditionals and loops are functions here, and their operations stand in graphs of their own."""
+
     def _unsafe_unfinalize(self) -> None:
         self._finalized = False
 

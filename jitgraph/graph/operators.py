@@ -236,8 +236,7 @@ def install(cls: type) -> None:
     if cls is Tensor:
         setattr(cls, "__getitem__", getitem)  # noqa: B010
         both = [f"__{reflected}{operator}__" for operator in BINARY for reflected in ("", "r")]
-        cls.OVERLOADABLE_OPERATORS = frozenset([*both, *(f"__{operator}__" for operator in DIRECT), "__getitem__", "__eq__",
-                                                "__ne__"])
+        cls.OVERLOADABLE_OPERATORS = {*both, *(f"__{operator}__" for operator in DIRECT), "__getitem__", "__eq__", "__ne__"}
 
 
 def _on_value(method: Callable) -> Callable:

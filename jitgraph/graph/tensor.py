@@ -66,7 +66,7 @@ class Tensor(TensorLike):
 
     __slots__ = ("op", "value_index", "dtype", "_shape", "_consumers", "_handle_data", "__dict__", "__weakref__")
     __array_priority__ = 100
-    OVERLOADABLE_OPERATORS: frozenset[str]      # the methods that jitgraph.graph.operators installs
+    OVERLOADABLE_OPERATORS: set[str]            # the methods that jitgraph.graph.operators installs
 
     def __init__(self, op: Operation, value_index: int, dtype: DType, shape: Any = None):
         self.op = op
@@ -115,6 +115,10 @@ class Tensor(TensorLike):
         if merged != self._shape:
             self._shape = merged
             self.op.graph.mutations += 1
+
+    def _as_tf_output(self) -> Tensor:
+        """What functions of TensorFlow's inside take for a tensor."""
+        return self
 
     def consumers(self) -> list[Operation]:
         """The operations that take this tensor as an input, in the order of creation, each once."""

@@ -11,8 +11,10 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.function_graph import FunctionGraph
 from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.choices.cases import case_by
 
 ENABLE_CONTROL_FLOW_V2 = False
+_case_helper = case_by
 
 
 def switch(data: Any, pred: Any, dtype: Any = None, name: str | None = None) -> tuple[Tensor, Tensor]:

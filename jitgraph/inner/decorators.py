@@ -13,13 +13,18 @@ from typing import Any
 
 from jitgraph.app import logs
 
-getfullargspec, getmro, isclass, isfunction = inspect.getfullargspec, inspect.getmro, inspect.isclass, inspect.isfunction
+getmro, isclass, isfunction = inspect.getmro, inspect.isclass, inspect.isfunction
 isgenerator, ismethod, ismodule, getmembers = inspect.isgenerator, inspect.ismethod, inspect.ismodule, inspect.getmembers
 getsource, getfile, getdoc, getmodule, stack = inspect.getsource, inspect.getfile, inspect.getdoc, inspect.getmodule, inspect.stack
 signature, currentframe, isroutine, isbuiltin = inspect.signature, inspect.currentframe, inspect.isroutine, inspect.isbuiltin
 getcallargs = inspect.getcallargs
 
 ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
+
+
+def getfullargspec(obj: Any) -> inspect.FullArgSpec:
+    """As ``inspect.getfullargspec``, of what is decorated; annotations, which TensorFlow 1 has none of, do not count."""
+    return inspect.getfullargspec(inspect.unwrap(unwrap(obj)[1]))._replace(annotations={})
 
 
 def getargspec(obj: Any) -> ArgSpec:

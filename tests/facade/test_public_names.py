@@ -41,7 +41,7 @@ def test_importing_takes_no_numpy():
 
 
 @pytest.mark.parametrize("name, text", [
-    ("reduce_sums", "did you mean tf.reduce_sum?"), ("keras", "use tf.nn"), ("zzz", "see dir(tf)")])
+    ("reduce_sums", "did you mean tf.reduce_sum?"), ("lite", "convert it with TensorFlow"), ("zzz", "see dir(tf)")])
 def test_unknown_names_are_answered_in_one_sentence(tf, name, text):
     with pytest.raises(AttributeError) as caught:
         getattr(tf, name)
