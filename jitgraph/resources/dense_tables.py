@@ -117,8 +117,8 @@ class DenseTable(Table):
     def export(self) -> tuple[np.ndarray, np.ndarray]:
         """The keys [places, elements of a key] and values [places, elements of a value]."""
         with self.lock:
-            keys = np.empty((self._buckets, int(np.prod(self.key_shape))), self.key_dtype.as_numpy_dtype)
-            values = np.zeros((self._buckets, int(np.prod(self.value_shape))), self.value_dtype.as_numpy_dtype)
+            keys: np.ndarray = np.empty((self._buckets, int(np.prod(self.key_shape))), self.key_dtype.as_numpy_dtype)
+            values: np.ndarray = np.zeros((self._buckets, int(np.prod(self.value_shape))), self.value_dtype.as_numpy_dtype)
             if values.dtype == object:
                 values[...] = b""
             keys[...] = self._empty

@@ -186,3 +186,13 @@ def test_reads_that_nobody_uses_clear_too(tf, jit):
         assert [value.tolist() for value in session.run(kept)] == [2.0, [1.0, 2.0, 3.0]]
         with pytest.raises(tf.errors.InvalidArgumentError, match="index 1 because it has already been read"):
             session.run(write)
+
+
+def test_the_gradient_array_has_a_shape_before_that_of_the_elements(tf):
+    array = tf.TensorArray(tf.float32, 2, element_shape=[2], clear_after_read=False)
+    array = array.write(0, tf.ones([2])).write(1, tf.ones([2]))
+    handle, flow = tf.raw_ops.TensorArrayGradWithShape(handle=array.handle, flow_in=array.flow, shape_to_prepend=[4], source="g")
+    written = tf.raw_ops.TensorArrayWriteV3(handle=handle, index=1, value=tf.ones([4, 2]), flow_in=flow)
+    read = [tf.raw_ops.TensorArrayReadV3(handle=handle, index=k, flow_in=written, dtype=tf.float32) for k in (0, 1)]
+    with tf.Session() as session:
+        assert [one.tolist() for one in session.run(read)] == [[[0.0] * 2] * 4, [[1.0] * 2] * 4]

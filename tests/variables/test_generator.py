@@ -77,3 +77,14 @@ def test_a_copy_begins_where_the_other_is(tf):
         session.run(drawn)
         session.run(second.state.initializer)
         assert session.run(second.uniform([2])).tolist() == session.run(first.uniform([2])).tolist()
+
+
+def test_binomial_numbers_are_those_of_tensorflow(tf):
+    variable = tf.Variable(tf.constant([1, 2, 3], tf.int64), use_resource=True, dtype=tf.int64)
+    draw = tf.raw_ops.StatefulRandomBinomial(resource=variable.handle, algorithm=1, shape=[6], counts=20.0, probs=0.2,
+                                            dtype=tf.int64)
+    with tf.Session() as session:
+        session.run(variable.initializer)
+        assert session.run(draw).tolist() == [6, 3, 1, 2, 3, 3]
+        assert session.run(variable).tolist() == [1318401, 2, 3]
+        assert session.run(draw).tolist() == [3, 6, 3, 7, 4, 7]
