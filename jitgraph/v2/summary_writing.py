@@ -52,7 +52,8 @@ def create_file_writer(logdir: Any, max_queue: Any = None, flush_millis: Any = N
         own = constant(f".{os.getpid()}.{next(_numbers)}")          # two writers of a second have two files
         given = (max_queue, 10), (flush_millis, 2 * 60 * 1000), (filename_suffix, ".v2")
         queue, millis, suffix = (constant(default) if value is None else value for value, default in given)
-        return recording.FileSummaryWriter(scope[:-1], folder, queue, millis, own + suffix)
+        create = writer_ops.create_summary_file_writer
+        return recording.FileSummaryWriter(create, scope[:-1], folder, queue, millis, own + suffix)
 
 
 def create_noop_writer() -> recording.SummaryWriter:
