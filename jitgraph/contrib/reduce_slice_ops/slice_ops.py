@@ -9,7 +9,7 @@ import numpy as np
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NUMBERS, op
 from jitgraph.declare.samples import draw
-from jitgraph.graph.dtypes import INDICES, REALS, TypeSet
+from jitgraph.graph.dtypes import INDICES, REALS, TypeSet, as_dtype
 
 
 def _shape(c: Any) -> Any:
@@ -51,11 +51,6 @@ def _declared(kind: str, types: TypeSet) -> Any:
               host=True, dynamic=True, samples=_samples)
 
 
-def _end(dtype: Any, name: str) -> Any:
-    limits: Any = np.iinfo(dtype) if np.dtype(dtype).kind in "iu" else np.finfo(dtype)
-    return getattr(limits, name)
-
-
 @_declared("Sum", NUMBERS)
 def reduce_slice_sum(data, indices, axis):
     """The sums of slices along `axis`: `indices` [n, 2] has where they begin and end, or [n + 1] the ends of neighbours."""
@@ -71,10 +66,10 @@ def reduce_slice_prod(data, indices, axis):
 @_declared("Max", TypeSet(*REALS))
 def reduce_slice_max(data, indices, axis):
     """The largest elements of slices along `axis`, the smallest number for empty ones; see ``reduce_slice_sum``."""
-    return _reduced(data, indices, axis, lambda part: part.max(0), _end(data.dtype, "min"))
+    return _reduced(data, indices, axis, lambda part: part.max(0), as_dtype(data.dtype).min)
 
 
 @_declared("Min", TypeSet(*REALS))
 def reduce_slice_min(data, indices, axis):
     """The smallest elements of slices along `axis`, the largest number for empty ones; see ``reduce_slice_sum``."""
-    return _reduced(data, indices, axis, lambda part: part.min(0), _end(data.dtype, "max"))
+    return _reduced(data, indices, axis, lambda part: part.min(0), as_dtype(data.dtype).max)
