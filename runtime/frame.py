@@ -174,12 +174,11 @@ class Frame:
         (stretch, (words, address)), = self.steps
         before = self.slots[slots]
         words[[ROUNDS, CHANGES, CHANGED, ADDRESSES]] = *addresses.shape, address_of(slots), address_of(addresses)
-        shares = self.shares
-        self.shares = len(addresses) * self.binding.cost > CPU.tuning.shared     # workers stay awake from round to round
+        long = len(addresses) * self.binding.cost > CPU.tuning.shared           # workers stay awake from round to round
+        words[POOL] = pools.pool(pools.thread_count()).address if long else 0
         try:
             self._native(stretch[0], (words, address), pools.native().released)
         finally:
-            self.shares = shares
             words[[ROUNDS, CHANGES]] = 1, 0
             self.slots[slots] = before
 
