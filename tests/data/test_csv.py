@@ -3,19 +3,12 @@ import gzip
 
 import pytest
 
+from .draining import drained
+
 
 def rows(tf, path, **arguments):
     iterator = tf.data.experimental.CsvDataset(path, **arguments).make_initializable_iterator()
-    row, found = iterator.get_next(), []
-    with tf.Session() as session:
-        session.run(iterator.initializer)
-        while True:
-            try:
-                found.append(session.run(row))
-            except tf.errors.OutOfRangeError:
-                return found
-            except tf.errors.InvalidArgumentError as error:
-                found.append(error.message.partition("\n")[0])
+    return drained(tf, iterator, iterator.initializer, tf.errors.InvalidArgumentError)
 
 
 FEW, MORE, MISSING = "Expect 2 fields but have 1 in record", "Expect 2 fields but have more in record", \

@@ -6,16 +6,7 @@ import time
 import numpy as np
 import pytest
 
-
-def drained(tf, dataset, **options):
-    element = tf.data.make_one_shot_iterator(dataset).get_next()
-    found = []
-    with tf.Session(**options) as session:
-        while True:
-            try:
-                found.append(session.run(element))
-            except tf.errors.OutOfRangeError:
-                return found
+from .draining import drained
 
 
 def threads(name):
@@ -134,7 +125,7 @@ def test_a_new_iteration_ends_the_threads_of_the_one_before(tf):
 
 def test_a_prefetch_inside_of_a_function_ends_when_its_dataset_is_over(tf):
     dataset = tf.data.Dataset.range(20).flat_map(lambda x: tf.data.Dataset.range(x).prefetch(2).take(1))
-    assert drained(tf, dataset) == [0] * 19
+    assert drained(tf, tf.data.make_one_shot_iterator(dataset)) == [0] * 19
     assert wait_until(lambda: not threads("jitgraph-prefetch"))
 
 
@@ -161,7 +152,7 @@ def test_parallel_calls_wait_side_by_side_and_keep_the_order(tf):
         return value * 10
 
     dataset = tf.data.Dataset.range(12).map(lambda x: tf.py_func(work, [x], tf.int64), num_parallel_calls=4)
-    assert drained(tf, dataset) == [10 * k for k in range(12)]
+    assert drained(tf, tf.data.make_one_shot_iterator(dataset)) == [10 * k for k in range(12)]
     assert 2 <= most[0] <= 4 and wait_until(lambda: not threads("jitgraph-map"))
 
 

@@ -2,17 +2,12 @@
 import numpy as np
 import pytest
 
+from .draining import drained
+
 
 def elements(tf, variant, spec):
     iterator = tf.data.experimental.from_variant(variant, spec).make_initializable_iterator()
-    element, found = iterator.get_next(), []
-    with tf.Session() as session:
-        session.run(iterator.initializer)
-        while True:
-            try:
-                found.append(session.run(element))
-            except tf.errors.OutOfRangeError:
-                return found
+    return drained(tf, iterator, iterator.initializer)
 
 
 def of(spec):
