@@ -61,6 +61,8 @@ class Checkpointable(CheckpointableBase):
 class _Container(CheckpointableBase):
     """Objects by names; those that are no NoDependency must be such that can be saved."""
 
+    _storage: Any           # a list or a dict
+
     def _take(self, value: Any, name: str) -> Any:
         if isinstance(value, NoDependency):
             return value.value
@@ -68,6 +70,17 @@ class _Container(CheckpointableBase):
             raise ValueError("Only trackable objects (such as Layers or Optimizers) may be stored in a "
                              f"{type(self).__name__} object. Got {value}, which does not inherit from Trackable.")
         return self._track_trackable(value, name)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._storage[key]
+
+    def __len__(self) -> int:
+        return len(self._storage)
+
+    def __eq__(self, other: Any) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
 
 
 class List(_Container, Sequence):
@@ -105,17 +118,6 @@ class List(_Container, Sequence):
 
     __rmul__ = __mul__
 
-    def __getitem__(self, key: Any) -> Any:
-        return self._storage[key]
-
-    def __len__(self) -> int:
-        return len(self._storage)
-
-    def __eq__(self, other: Any) -> bool:
-        return self is other
-
-    __hash__ = object.__hash__
-
     def __repr__(self) -> str:
         return f"List({self._storage!r})"
 
@@ -146,19 +148,8 @@ class Mapping(_Container, AnyMapping):
     def __copy__(self) -> Mapping:
         return type(self)(copy.copy(self._storage))
 
-    def __getitem__(self, key: str) -> Any:
-        return self._storage[key]
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._storage)
-
-    def __len__(self) -> int:
-        return len(self._storage)
-
-    def __eq__(self, other: Any) -> bool:
-        return self is other
-
-    __hash__ = object.__hash__
 
     def __repr__(self) -> str:
         return f"Mapping({self._storage!r})"
