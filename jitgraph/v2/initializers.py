@@ -19,7 +19,7 @@ from jitgraph.ops.elementwise.composite_values import sign
 from jitgraph.ops.linalg.matrix_ops import qr
 from jitgraph.ops.random import draws, random_stateless
 from jitgraph.v2.values import constant
-from jitgraph.variables.variable_initializers import TRUNCATED_STDDEV, fans
+from jitgraph.variables.variable_initializers import Scaling, floating
 
 
 class Initializer:
@@ -39,13 +39,6 @@ class Initializer:
         """An initializer from the arguments that ``get_config`` gave; "dtype" among them is left out."""
         config.pop("dtype", None)
         return cls(**config)
-
-
-def _floating(dtype: Any) -> DType:
-    found = as_dtype(dtype)
-    if not found.is_floating:
-        raise ValueError(f"Expected floating point type, got {found}.")
-    return found
 
 
 _DRAWS = {"normal": (draws.random_normal, random_stateless.stateless_random_normal),
@@ -116,7 +109,7 @@ class RandomNormal(Initializer):
         self.mean, self.stddev, self.seed = mean, stddev, seed
 
     def __call__(self, shape: Any, dtype: Any = dtypes.float32) -> Any:
-        return _drawn(self._kind, shape, self.mean, self.stddev, _floating(dtype), self.seed)
+        return _drawn(self._kind, shape, self.mean, self.stddev, floating(dtype), self.seed)
 
 
 class TruncatedNormal(RandomNormal):
@@ -125,7 +118,7 @@ class TruncatedNormal(RandomNormal):
     _kind = "truncated_normal"
 
 
-class VarianceScaling(Initializer):
+class VarianceScaling(Scaling, Initializer):
     """Variance ``scale / n``, n = fan_in, fan_out or their mean (`mode`).
 
     `distribution`: "uniform" (limit sqrt(3 scale / n)), "truncated_normal" or "normal" (cut at two standard deviations,
@@ -147,16 +140,9 @@ class VarianceScaling(Initializer):
         self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution, seed
 
     def __call__(self, shape: Any, dtype: Any = dtypes.float32) -> Any:
-        dtype = _floating(dtype)
-        fan_in, fan_out = fans(shape)
-        n = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}[self.mode]
-        variance = self.scale / max(1.0, n)
-        if self.distribution == "uniform":
-            limit = math.sqrt(3.0 * variance)
-            return _drawn("uniform", shape, -limit, limit, dtype, self.seed)
-        if self.distribution == "untruncated_normal":
-            return _drawn("normal", shape, 0.0, math.sqrt(variance), dtype, self.seed)
-        return _drawn("truncated_normal", shape, 0.0, math.sqrt(variance) / TRUNCATED_STDDEV, dtype, self.seed)
+        dtype = floating(dtype)
+        kind, first, second = self.distribution_of(shape)
+        return _drawn(kind, shape, first, second, dtype, self.seed)
 
 
 class _Glorot(VarianceScaling):
@@ -187,7 +173,7 @@ class Orthogonal(Initializer):
         self.gain, self.seed = gain, seed
 
     def __call__(self, shape: Any, dtype: Any = dtypes.float32) -> Any:
-        dtype = _floating(dtype)
+        dtype = floating(dtype)
         sizes = [int(size) for size in raw_shape(shape)]
         if len(sizes) < 2:
             raise ValueError("The tensor to initialize must be at least two-dimensional")
@@ -207,7 +193,7 @@ class Identity(Initializer):
         self.gain = gain
 
     def __call__(self, shape: Any, dtype: Any = dtypes.float32) -> Any:
-        dtype = _floating(dtype)
+        dtype = floating(dtype)
         sizes = raw_shape(shape)
         if len(sizes) != 2:
             raise ValueError("Identity matrix initializer can only be used for 2D matrices.")

@@ -24,7 +24,7 @@ def _call(function: str, *args: Any, **kwargs: Any) -> Any:
     return names.resolve(function)(*args, **kwargs)
 
 
-def _floating(dtype: Any) -> DType:
+def floating(dtype: Any) -> DType:
     """`dtype`, checked to be a float type.  Raises ValueError otherwise."""
     found = as_dtype(dtype)
     if not found.is_floating:
@@ -116,7 +116,7 @@ class _Normal(Initializer):
     _function = "random_normal"
 
     def __init__(self, mean: Any = 0.0, stddev: Any = 1.0, seed: int | None = None, dtype: Any = dtypes.float32):
-        self.mean, self.stddev, self.seed, self.dtype = mean, stddev, seed, _floating(dtype)
+        self.mean, self.stddev, self.seed, self.dtype = mean, stddev, seed, floating(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
         return _call(self._function, shape, self.mean, self.stddev, self.dtype if dtype is None else dtype,
@@ -139,7 +139,7 @@ class UniformUnitScaling(Initializer):
     _fields = ("factor", "seed", "dtype")
 
     def __init__(self, factor: float = 1.0, seed: int | None = None, dtype: Any = dtypes.float32):
-        self.factor, self.seed, self.dtype = factor, seed, _floating(dtype)
+        self.factor, self.seed, self.dtype = factor, seed, floating(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
         full = partition_info.full_shape if partition_info is not None else raw_shape(shape)
@@ -161,7 +161,27 @@ def fans(shape: Any) -> tuple[int, int]:
     return shape[-2] * receptive, shape[-1] * receptive
 
 
-class VarianceScaling(Initializer):
+class Scaling:
+    """The formula of variance scaling; `scale`, `mode` and `distribution` are those of ``VarianceScaling``."""
+
+    scale: float
+    mode: str
+    distribution: str
+
+    def distribution_of(self, shape: Any) -> tuple[str, float, float]:
+        """("uniform", least, most) or ("normal" or "truncated_normal", mean, standard deviation) for a shape."""
+        fan_in, fan_out = fans(shape)
+        n = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}[self.mode]
+        variance = self.scale / max(1.0, n)
+        if self.distribution == "uniform":
+            limit = math.sqrt(3.0 * variance)
+            return "uniform", -limit, limit
+        if self.distribution == "untruncated_normal":
+            return "normal", 0.0, math.sqrt(variance)
+        return "truncated_normal", 0.0, math.sqrt(variance) / TRUNCATED_STDDEV
+
+
+class VarianceScaling(Scaling, Initializer):
     """Variance ``scale / n``, n = fan_in, fan_out or their mean (`mode`).
 
     `distribution`: "uniform" (limit sqrt(3 scale / n)), "truncated_normal" or "normal" (cut at two standard deviations,
@@ -180,19 +200,12 @@ class VarianceScaling(Initializer):
         if distribution not in ("normal", "uniform", "truncated_normal", "untruncated_normal"):
             raise ValueError(f"Invalid `distribution` argument: {distribution}")
         self.scale, self.mode, self.distribution = scale, mode, distribution
-        self.seed, self.dtype = seed, _floating(dtype)
+        self.seed, self.dtype = seed, floating(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
-        wanted = self.dtype if dtype is None else dtype
-        fan_in, fan_out = fans(partition_info.full_shape if partition_info is not None else shape)
-        n = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}[self.mode]
-        variance = self.scale / max(1.0, n)
-        if self.distribution == "uniform":
-            limit = math.sqrt(3.0 * variance)
-            return _call("random_uniform", shape, -limit, limit, wanted, seed=self.seed)
-        if self.distribution == "untruncated_normal":
-            return _call("random_normal", shape, 0.0, math.sqrt(variance), wanted, seed=self.seed)
-        return _call("truncated_normal", shape, 0.0, math.sqrt(variance) / TRUNCATED_STDDEV, wanted, seed=self.seed)
+        kind, first, second = self.distribution_of(partition_info.full_shape if partition_info is not None else shape)
+        function = {"uniform": "random_uniform", "normal": "random_normal"}.get(kind, kind)
+        return _call(function, shape, first, second, self.dtype if dtype is None else dtype, seed=self.seed)
 
 
 class _NamedScaling(VarianceScaling):
@@ -267,7 +280,7 @@ class Orthogonal(Initializer):
     _fields = ("gain", "seed", "dtype")
 
     def __init__(self, gain: float = 1.0, seed: int | None = None, dtype: Any = dtypes.float32):
-        self.gain, self.seed, self.dtype = gain, seed, _floating(dtype)
+        self.gain, self.seed, self.dtype = gain, seed, floating(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
         shape = [int(d) for d in raw_shape(shape)]
@@ -289,7 +302,7 @@ class Identity(Initializer):
     _fields = ("gain", "dtype")
 
     def __init__(self, gain: float = 1.0, dtype: Any = dtypes.float32):
-        self.gain, self.dtype = gain, _floating(dtype)
+        self.gain, self.dtype = gain, floating(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
         full = raw_shape(partition_info.full_shape if partition_info is not None else shape)

@@ -11,7 +11,7 @@ from typing import Any
 from jitgraph.facade import names
 from jitgraph.graph import dtypes
 from jitgraph.graph.shapes import raw_shape
-from jitgraph.variables.variable_initializers import Initializer, _floating
+from jitgraph.variables.variable_initializers import Initializer, floating
 
 Blocks = dict[tuple[int, ...], Any]
 """A kernel: the matrix [n, n] at each place."""
@@ -27,7 +27,7 @@ class _Kernel(Initializer):
     _fields = ("gain", "seed", "dtype")
 
     def __init__(self, gain: float = 1.0, seed: int | None = None, dtype: Any = dtypes.float32):
-        self.gain, self.seed, self.dtype = gain, seed, _floating(dtype)
+        self.gain, self.seed, self.dtype = gain, seed, floating(dtype)
 
     def _scaled(self, value: Any, dtype: Any) -> Any:
         return value * _call("cast", self.gain, dtype)
