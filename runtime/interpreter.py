@@ -9,7 +9,8 @@ at the time, if that block has a deadline; a Ctrl-C or a deadline ends the run b
 variable is not left halfway: the variable would be half the old one.
 
 Where other programs use the cores, a worker may lose its own in the middle of a chunk, for longer than a short kernel
-takes: that was seen once, then the next short kernels are not divided.
+takes.  Where that was seen, the next short kernels are not divided: a few after a stall that comes alone, the more the longer it
+was, twice as many after each further one, and the fewer the more divided kernels have gone well since.
 
 The pool's memory is an array of int64 words.  A claim word packs a generation and the number of chunks left, so that a
 worker that was descheduled can never claim a chunk of a later job by mistake.
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 
 # words of the pool's memory, 64 bytes apart where threads write them
 CLAIM, DONE, JOB, SLEEPERS, BUSY, STOP, SEMAPHORE, WORDS = 0, 8, 16, 24, 32, 40, 48, 64
-KERNEL, BUFFERS, SIZES, ITEMS, GRAIN, CHUNKS, FAILURE, ALONE = range(JOB, JOB + 8)      # of the present job; the last stays
+KERNEL, BUFFERS, SIZES, ITEMS, GRAIN, CHUNKS, FAILURE = range(JOB, JOB + 7)      # of the present job
+ALONE, DISTRUST = BUSY + 1, BUSY + 2        # short kernels still not to be divided, and how many that was after the last stall
 ROW = 7                 # words per row of the table
 # words of the block that says what to run
 TABLE, COUNT, SLOTS, INDEX, ARGUMENTS, ARGS, KERNEL_SIZES, POOL, POLL, ROUNDS, CHANGES, CHANGED, ADDRESSES = range(13)
@@ -45,7 +47,8 @@ MONOTONIC = getattr(time, "CLOCK_MONOTONIC", 1)         # Windows has none, and 
 POLL_NANOSECONDS = 20_000_000
 SPINS = 20000          # pauses of an idle worker before it sleeps: about the time between two kernels of one run
 STALLED = 4000         # pauses in which a worker is late with a chunk of a short kernel: another program has its core
-ALONE_FOR = 1000       # short kernels that are not divided then
+ALONE_FOR = 1000       # short kernels that are not divided then, at most ...
+ALONE_FIRST = 16       # ... and after the first stall, for each such time that it lasted
 LEFT = 0xFFFFFFFF       # the part of a claim word that counts chunks
 
 
@@ -219,8 +222,12 @@ def share_out(w: Writer, pool: Word, row: Word, buffers: Word, sizes: Word, poll
                 w.yield_thread()
             with short:
                 w.pause()
-    with b.if_then(b.and_(spins.get().is_above(STALLED), is_short(w, row))):
-        w.put(pool, ALONE, ALONE_FOR)
+    with b.if_then(is_short(w, row)), b.if_else(spins.get().is_above(STALLED)) as (stalled, well):
+        with stalled:
+            w.put(pool, DISTRUST, smaller(w.get(pool, DISTRUST) * 2 + spins.get() // STALLED * ALONE_FIRST, ALONE_FOR))
+            w.put(pool, ALONE, w.get(pool, DISTRUST))
+        with well, b.if_then(w.get(pool, DISTRUST).is_above(0)):
+            w.put(pool, DISTRUST, w.get(pool, DISTRUST) - 1)
     code = w.get(pool, FAILURE)
     w.atomic_put(pool, BUSY, 0)
     return code

@@ -53,9 +53,22 @@ def late(in_worker):
 def test_short_kernels_are_not_divided_after_a_worker_was_late(workers):
     short, long = tuning.CPU.shared - 1, tuning.CPU.shared
     assert any(in_worker for *_, in_worker in run(workers, late, short))
-    assert workers.words[interpreter.ALONE] == interpreter.ALONE_FOR
+    alone = workers.words[interpreter.ALONE]
+    assert interpreter.ALONE_FIRST <= alone <= interpreter.ALONE_FOR
     assert run(workers, lambda _: None, short) == [(0, CHUNKS, False)]
     assert len(run(workers, late, long)) == CHUNKS
-    assert workers.words[interpreter.ALONE] == interpreter.ALONE_FOR - 1
+    assert workers.words[interpreter.ALONE] == alone - 1
     workers.words[interpreter.ALONE] = 0
     assert len(run(workers, lambda _: None, short)) == CHUNKS
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="there are workers on Linux only")
+def test_each_further_stall_costs_more_undivided_kernels_until_divided_ones_go_well(workers):
+    short, before = tuning.CPU.shared - 1, 0
+    for _ in range(3):
+        assert any(in_worker for *_, in_worker in run(workers, late, short))
+        assert workers.words[interpreter.ALONE] >= min(2 * before, interpreter.ALONE_FOR)
+        before = workers.words[interpreter.DISTRUST]
+        workers.words[interpreter.ALONE] = 0
+    run(workers, lambda _: None, short)
+    assert workers.words[interpreter.DISTRUST] == before - 1
