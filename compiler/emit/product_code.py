@@ -31,15 +31,16 @@ SPREAD = DEPTH + 16     # between the copied rows of L: not a power of two, whic
 
 
 class Product(NamedTuple):
-    """C[rows, columns] = L @ R in tiles of `tall` rows and two vectors of `lanes` elements."""
+    """C[rows, columns] = L @ R in tiles of `tall` rows and `vectors` (one or two) of `lanes` elements."""
 
     code: str
     lanes: int
     tall: int
+    vectors: int = 2
 
     @property
     def name(self) -> str:
-        return f"product_{self.code}x{self.lanes}_{self.tall}"
+        return f"product_{self.code}x{self.lanes}_{self.tall}x{self.vectors}"
 
     def instruction(self) -> Instruction:
         """product(L, R, C, sizes, item)"""
@@ -65,7 +66,7 @@ class _Writer:
         self.item = Word(builder, item)
         self.size = {name: Word(builder, builder.load(builder.gep(sizes, [item.type(k)])))
                      for k, name in enumerate(SIZES)}
-        self.width = 2 * form.lanes
+        self.width = form.vectors * form.lanes
 
     def write(self) -> None:
         form, b, size = self.form, self.b, self.size
@@ -109,8 +110,10 @@ class _Writer:
         b, leading = self.b, self.size["right_leading"]
         with b.if_else(self.size["right_along"].is_equal(1)) as (across, straight):
             with straight, loop(b, 0, terms, STRETCH) as t, loop(b, 0, wide, BLOCK) as c:
-                self._block("copy", self.right, at + (k0 + t) * leading + left + c, leading, panel, c * DEPTH + t * BLOCK,
-                            BLOCK, smaller(terms - t, STRETCH), smaller(wide - c, BLOCK))
+                here, columns = at + (k0 + t) * leading + left + c, smaller(wide - c, BLOCK)
+                self._block("fetch", self.right, here + leading * STRETCH, leading, STRETCH, columns)
+                self._block("copy", self.right, here, leading, panel, c * DEPTH + t * BLOCK, BLOCK, smaller(terms - t, STRETCH),
+                            columns)
             with across, loop(b, 0, wide, BLOCK) as c:
                 into, columns = c * DEPTH, smaller(wide - c, BLOCK)
                 start = at + (left + c) * leading + k0
@@ -140,7 +143,7 @@ class _Writer:
               place: Number, step: Number) -> None:
         form, (rows, start, row_step, term_step) = self.form, dense
         panel_at = c // BLOCK * (BLOCK * DEPTH - BLOCK) + c
-        tile.call(self.b, tile.Tile(form.code, form.lanes, form.tall, 2, 1, add=True),
+        tile.call(self.b, tile.Tile(form.code, form.lanes, form.tall, form.vectors, 1, add=True),
                   [rows, start, row_step, panel, panel_at, target, place, step, terms, term_step, BLOCK])
 
     def _block(self, what: str, *args: Any) -> None:

@@ -27,6 +27,7 @@ BLOCKS, ROWS = 32, 128  # rows are cut into about so many blocks, of at least so
 TILE_ROWS = 8           # of a tile, and that blocks are a multiple of
 TALLER = (10, 14)       # rows of a tile where there are registers for them, and less of the last tile is wasted so
 STEP = 0.7              # what a tile costs beside its rows, in rows
+COPIED = 16             # rows whose tiles take as long as what is copied to the panels
 ITEMS = 8               # fewer than this: strips are made narrower
 
 
@@ -53,10 +54,14 @@ def emit(node: Node) -> Kernel:
     strips, blocks = (columns + strip - 1) // strip, (rows + block - 1) // block
     text.sizes = [*left[1:], *right[1:], int(turned), terms, rows, columns, strips, blocks, block, strip]
     assert len(text.sizes) == len(SIZES)
-    form = Product(text.code, lane_count(text.code), TILE_ROWS if turned and tall > TILE_ROWS else tall)
+    lanes = lane_count(text.code)
+    vectors = 1 if turned and not isinstance(columns, sizes.Size) and columns <= lanes else 2
+    form = Product(text.code, lanes, TILE_ROWS if turned and tall > TILE_ROWS else tall, vectors)
     text.line(1, "for item in range(begin, end):")
     text.line(2, f"{text.named(form)}(x0, x1, y0, sizes, item)")
-    work = terms * min(block, rows, key=sizes.hint_of) * min(strip, columns, key=sizes.hint_of)
+    width = vectors * lanes
+    wide = min(strip, (columns + width - 1) // width * width, key=sizes.hint_of)
+    work = terms * (min(block, rows, key=sizes.hint_of) + COPIED) * wide
     return text.kernel([left[0], right[0]], batch * blocks * strips, (0.01, work))
 
 

@@ -63,6 +63,12 @@ class Vectors:
         else:
             self._masked("store", self.ir.VoidType(), [value, place, self.ir.IntType(32)(self.align), mask])
 
+    def fetch(self, place: ir.Value) -> None:
+        """Asks memory for the line of a place, which may lie anywhere."""
+        i32, byte = self.ir.IntType(32), self.ir.IntType(8).as_pointer()
+        passed = [self.b.bitcast(place, byte), i32(0), i32(3), i32(1)]      # to read, to keep, data
+        self.b.call(declared(self.b.module, "llvm.prefetch.p0", self.ir.VoidType(), [p.type for p in passed]), passed)
+
     def _masked(self, what: str, result: ir.Type, arguments: list[ir.Value]) -> ir.Value:
         name = f"llvm.masked.{what}.v{self.lanes}{self.code}.p0"
         return self.b.call(declared(self.b.module, name, result, [a.type for a in arguments]), arguments)
