@@ -12,8 +12,9 @@ Where other programs use the cores, a worker may lose its own in the middle of a
 takes.  Where that was seen, the next short kernels are not divided: a few after a stall that comes alone, the more the longer it
 was, twice as many after each further one, and the fewer the more divided kernels have gone well since.
 
-The pool's memory is an array of int64 words.  A claim word packs a generation and the number of chunks left, so that a
-worker that was descheduled can never claim a chunk of a later job by mistake.
+The pool's memory is an array of int64 words.  A claim word packs a generation and the range of chunks that are left, so that
+a worker that was descheduled can never claim a chunk of a later job by mistake.  The caller takes the first of these, workers
+the last: from kernel to kernel and from run to run, a core mostly meets the part of a buffer that it has in its cache.
 """
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from jitgraph.compiler import tuning
 from jitgraph.compiler.emit import native
 from jitgraph.compiler.emit.outline import call_outlined, declared
-from jitgraph.compiler.emit.words import Number, Variable, Word, forever, loop, smaller
+from jitgraph.compiler.emit.words import Number, Variable, Word, forever, loop, select, smaller
 
 if TYPE_CHECKING:
     from llvmlite import ir
@@ -49,7 +50,8 @@ SPINS = 20000          # pauses of an idle worker before it sleeps: about the ti
 STALLED = 4000         # pauses in which a worker is late with a chunk of a short kernel: another program has its core
 ALONE_FOR = 1000       # short kernels that are not divided then, at most ...
 ALONE_FIRST = 16       # ... and after the first stall, for each such time that it lasted
-LEFT = 0xFFFFFFFF       # the part of a claim word that counts chunks
+FIELD = 16             # bits of a claim word for the number of a chunk: `tuning.most_chunks` is far less
+FIELD_MASK = (1 << FIELD) - 1
 
 
 class Writer:
@@ -143,18 +145,24 @@ def check_signals(w: Writer, poll: Word) -> Word:
     return code.get()
 
 
-def claim_chunks(w: Writer, pool: Word, share: Word, poll: Word) -> Word:
+def left(word: Word) -> tuple[Word, Word]:
+    """(begin, end) of the chunks that a claim word says are left."""
+    return word & FIELD_MASK, (word >> FIELD) & FIELD_MASK
+
+
+def claim_chunks(w: Writer, pool: Word, is_caller: Word, share: Word, poll: Word) -> Word:
     """Works on chunks of the present job until none is left; how many it did.  `share`: nanoseconds that one takes, for
     the thread that looks at signals; 0 for others."""
     b = w.b
     done, worked, code = Variable(b, 0), Variable(b, 0), Variable(b, 0)
+    from_start = is_caller.is_equal(1)
     with forever(b) as leave:
         word = w.atomic_get(pool, CLAIM)
-        left = word & LEFT
-        with b.if_then(left.is_equal(0)):
+        first, last = left(word)
+        with b.if_then(first.is_equal(last)):
             leave()
-        with b.if_then(w.exchange(pool, CLAIM, word, word - 1)):
-            begin = (w.get(pool, CHUNKS) - left) * w.get(pool, GRAIN)
+        with b.if_then(w.exchange(pool, CLAIM, word, word + select(b, from_start, 1, -(1 << FIELD)))):
+            begin = select(b, from_start, first, last - 1) * w.get(pool, GRAIN)
             end = smaller(begin + w.get(pool, GRAIN), w.get(pool, ITEMS))
             code.set(0)
             with b.if_then(w.get(pool, FAILURE).is_equal(0)):
@@ -177,7 +185,7 @@ def work(w: Writer, pool: Word, poll: Word) -> Word:
     with forever(b) as leave:
         with b.if_then(b.not_(w.atomic_get(pool, STOP).is_equal(0))):
             leave()
-        with b.if_else(w.call(claim_chunks, pool, pool * 0, poll).is_above(0)) as (busy, idle):
+        with b.if_else(w.call(claim_chunks, pool, pool * 0, pool * 0, poll).is_above(0)) as (busy, idle):
             with busy:
                 spins.set(0)
             with idle, b.if_else(spins.get().is_below(SPINS)) as (waits, sleeps):
@@ -186,7 +194,8 @@ def work(w: Writer, pool: Word, poll: Word) -> Word:
                     w.pause()
                 with sleeps:
                     w.atomic_add(pool, SLEEPERS, 1)
-                    nothing = (w.atomic_get(pool, CLAIM) & LEFT).is_equal(0)
+                    first, last = left(w.atomic_get(pool, CLAIM))
+                    nothing = first.is_equal(last)
                     with b.if_then(b.and_(nothing, w.atomic_get(pool, STOP).is_equal(0))):
                         w.semaphore("sem_wait", pool)
                     w.atomic_add(pool, SLEEPERS, -1)
@@ -208,10 +217,10 @@ def share_out(w: Writer, pool: Word, row: Word, buffers: Word, sizes: Word, poll
                      (CHUNKS, chunks), (FAILURE, 0)):
         w.put(pool, k, value)
     w.atomic_put(pool, DONE, 0)
-    w.atomic_put(pool, CLAIM, (((w.atomic_get(pool, CLAIM) >> 32) + 1) << 32) + chunks)
+    w.atomic_put(pool, CLAIM, (((w.atomic_get(pool, CLAIM) >> 2 * FIELD) + 1) << 2 * FIELD) + (chunks << FIELD))
     with loop(b, 0, smaller(w.atomic_get(pool, SLEEPERS), chunks - 1)):
         w.semaphore("sem_post", pool)
-    w.call(claim_chunks, pool, (w.get(row, 5) // chunks + 1) * w.get(row, 6), poll)
+    w.call(claim_chunks, pool, pool * 0 + 1, (w.get(row, 5) // chunks + 1) * w.get(row, 6), poll)
     spins = Variable(b, 0)
     with forever(b) as leave:
         with b.if_then(b.not_(w.atomic_get(pool, DONE).is_below(chunks))):
