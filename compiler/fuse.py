@@ -33,6 +33,7 @@ class Group:
         self.partial = False
         self.members: list[Node] = []
         self.dims: dict[Node, tuple[int, ...]] = {}
+        self._reads: tuple[int, set[Value]] = 0, set()      # how many members there were, and what they read
 
     def weight(self) -> int:
         return sum(n.kind.weight(n) for n in self.members)
@@ -68,8 +69,11 @@ class Group:
 
     def reads(self) -> set[Value]:
         """What its members load whole: values with a buffer that were made elsewhere."""
-        found = {resolve(v)[0] for n in self.members for v in n.inputs if trace(v)[0].node not in self.dims}
-        return {v for v in found if v.rank >= len(self.domain) and not (v.node.kind.is_known or v.node.kind.is_index)}
+        if self._reads[0] != len(self.members):         # who is a member stays one
+            found = {resolve(v)[0] for n in self.members for v in n.inputs if trace(v)[0].node not in self.dims}
+            whole = {v for v in found if v.rank >= len(self.domain) and not (v.node.kind.is_known or v.node.kind.is_index)}
+            self._reads = len(self.members), whole
+        return self._reads[1]
 
     def out_dims(self, node: Node) -> tuple[int, ...]:
         """The domain dimensions of what a node gives; of a partial reduction, of one of its parts."""
