@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.data.source_host import Function, kept
+from jitgraph.data.simple_host import Same
+from jitgraph.data.source_host import Function, Recipe, kept
 from jitgraph.declare.op import op
 from jitgraph.graph import shape_rules
 from jitgraph.resources import handle
 
 TESTS = "tests/data: elements, one after the other"
 SHAPED = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1"
+_CAPTURED = ("arguments", "_args")          # how the inputs are named that functions have captured
 
 
 def dataset_op(signature: str, stateful: bool = False, output: str = "handle",
@@ -32,10 +34,16 @@ def dataset_op(signature: str, stateful: bool = False, output: str = "handle",
         parameters = list(inspect.signature(body).parameters)
 
         def value(*inputs, op, **attrs):
-            functions = _functions(op, inputs)
-            given = [_plain(part) for part, arg in zip(inputs, op.opdef.inputs) if not arg.name.endswith(("arguments", "_args"))]
+            values = {arg.name: [held(array) for array in part] if arg.name.endswith(_CAPTURED) else _plain(part)
+                      for part, arg in zip(inputs, op.opdef.inputs)}
+            functions = _functions(op, values)
+            given = [part for name, part in values.items() if not name.endswith(_CAPTURED)]
             named = {name: op.attrs[name] for name in parameters if name in op.opdef.attrs}
-            return handle(body(*given, **{**named, **{name: functions[name] for name in functions if name in parameters}}))
+            source = body(*given, **{**named, **{name: functions[name] for name in functions if name in parameters}})
+            if source.recipe is not None:
+                source = Same(source)       # a step that changes no elements is one all the same
+            source.recipe = Recipe(op, values)
+            return handle(source)
 
         functools.update_wrapper(value, body)
         vars(value)["__signature__"] = inspect.Signature()      # attributes come by the node
@@ -45,14 +53,14 @@ def dataset_op(signature: str, stateful: bool = False, output: str = "handle",
     return declare
 
 
-def _functions(node: Any, inputs: tuple) -> dict[str, Function]:
+def _functions(node: Any, values: dict[str, Any]) -> dict[str, Function]:
     """{attribute: function} with what each has captured: the input that is named after it, or the only one."""
-    lists = {arg.name: part for arg, part in zip(node.opdef.inputs, inputs) if arg.name.endswith(("arguments", "_args"))}
+    lists = {name: part for name, part in values.items() if name.endswith(_CAPTURED)}
     found = {}
     for name in node.opdef.functions:
         of_its_own = [part for key, part in lists.items() if key.startswith(name)]
         captured = of_its_own[0] if of_its_own else next(iter(lists.values())) if len(lists) == 1 else []
-        found[name] = Function(node.attrs[name], [held(array) for array in captured])
+        found[name] = Function(node.attrs[name], captured)
     return found
 
 

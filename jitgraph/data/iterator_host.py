@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.data.recipes import begun
 from jitgraph.data.source_host import Element, Run, Session, Source, Take, passed, stateful_op
 from jitgraph.formats.variants import Encoded
 from jitgraph.graph import errors
@@ -35,7 +36,7 @@ class Iterator:
     def begin(self, source: Source, state: Any) -> None:
         """Starts a new iteration over a source."""
         session = Session(state)
-        self._go_on(source, session, source.iterate(Run(session)), 0)
+        self._go_on(source, session, begun(source, session), 0)
 
     def _go_on(self, source: Source, session: Session, take: Take, taken: int, failed: bool = False) -> None:
         before = self.session

@@ -171,11 +171,12 @@ def iterator_get_next_as_optional(iterator, state):
     stateful=True, context=("state",), tested_in=TESTS)
 def dataset_to_single_element(dataset, state):
     """The only element of a dataset."""
-    from jitgraph.data.source_host import Run, Session
+    from jitgraph.data.recipes import begun
+    from jitgraph.data.source_host import Session
 
     session = Session(state)
     try:
-        take = dataset[()].iterate(Run(session))
+        take = begun(dataset[()], session)
         try:
             element = take()
         except StopIteration:

@@ -5,7 +5,8 @@ from jitgraph.declare.older import older_name
 from jitgraph.graph.registry import lookup
 
 for _name in """
-        AutoShardDataset BytesProducedStatsDataset ChooseFastestDataset CSVDataset DatasetCardinality DatasetToTFRecord
+        AssertNextDataset AutoShardDataset BytesProducedStatsDataset ChooseFastestDataset CSVDataset DatasetCardinality
+        DatasetToTFRecord
         DenseToSparseBatchDataset DirectedInterleaveDataset GroupByWindowDataset IgnoreErrorsDataset IteratorGetDevice
         LatencyStatsDataset LMDBDataset MapAndBatchDataset MapDataset MatchingFilesDataset MaxIntraOpParallelismDataset
         NonSerializableDataset ParallelInterleaveDataset ParseExampleDataset PrivateThreadPoolDataset RandomDataset

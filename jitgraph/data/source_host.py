@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -101,10 +102,19 @@ class Run:
         return Run(self.session, (*self.path, number), False, self.stats)
 
 
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """The node that made a dataset, and {name of an input: what it was given}: sources, scalars, arrays, lists of them."""
+
+    op: Any
+    values: dict[str, Any]
+
+
 class Source:
-    """A dataset.  ``inputs``: those it is made of."""
+    """A dataset.  ``inputs``: those it is made of; ``recipe``: how a node made it, None inside of others."""
 
     inputs: tuple[Source, ...] = ()
+    recipe: Recipe | None = None
 
     def iterate(self, run: Run) -> Take:
         """The function that gives the elements of a new iteration."""

@@ -10,8 +10,6 @@ from jitgraph.facade.names import namespaces, table
 _GRAPHS = "jitgraph is TensorFlow 1's graph language: write tf.Session() and feed_dict"
 _ONE_PROCESS = "a session of jitgraph runs in one process; use tf.Session(), and start several programs for several machines"
 _READ = "read the data with its own client in tf.data.Dataset.from_generator, or tf.gfile through fsspec"
-_NO_OPTIMISER = "it tests TensorFlow's optimiser of datasets, which is not here; leave it out"
-_DATASET_GRAPH = "save the graph that has the dataset, with tf.train.export_meta_graph"
 _NO_TPU = "run on a CPU or an NVIDIA GPU: jitgraph has no TPU target"
 
 # a name that ends in * stands for all that begin so, one that ends in .* for a namespace and what is in it
@@ -25,11 +23,7 @@ INSTEAD: dict[str, str] = {
         "TPU", "ConfigureDistributedTPU", "ConfigureTPUEmbedding", "EnqueueTPUEmbedding", "Infeed", "LoadTPUEmbedding", "Outfeed",
         "Prelinearize", "RecvTPUEmbedding", "RetrieveTPUEmbedding", "SendTPUEmbedding", "ShutdownDistributedTPU",
         "WorkerHeartbeat")},
-    "raw_ops.RandomCrop": "TensorFlow 1.15 refuses its nodes; use tf.random_crop",
     "raw_ops.RefSelect": "choose by tf.case, whose branches may assign to variables",
-    "raw_ops.AssertNextDataset": _NO_OPTIMISER, "raw_ops.ExperimentalAssertNextDataset": _NO_OPTIMISER,
-    "raw_ops.SnapshotDataset": "keep elements in a file with Dataset.cache",
-    "raw_ops.DatasetToGraph": _DATASET_GRAPH, "raw_ops.DatasetFromGraph": _DATASET_GRAPH,
     "estimator.tpu.experimental.*": "leave embedding_config_spec out: embedding columns are trained as they are",
     "distribute.*": _ONE_PROCESS,
     "contrib.cluster_resolver.TPUClusterResolver": "there is no TPU target; write tf.train.ClusterSpec({...}) with the addresses",

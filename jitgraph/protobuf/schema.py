@@ -96,6 +96,8 @@ ControlFlowContextDef: | ctxt: cond_ctxt=1 CondContextDef; while_ctxt=2 WhileCon
 ValuesDef: values=1 repeated string; external_values=2 map<string,string>
 SavedModel: saved_model_schema_version=1 int64; meta_graphs=2 repeated MetaGraphDef
 BundleHeaderProto: num_shards=1 int32; endianness=2 BundleHeaderProto.Endianness; version=3 VersionDef
+SnapshotRecord: tensor=1 repeated TensorProto
+SnapshotMetadataRecord: graph_hash=1 string; run_id=2 string; creation_timestamp=3 int64; finalized=1000 bool
 VariantTensorDataProto: type_name=1 string; metadata=2 bytes; tensors=3 repeated TensorProto
 BundleEntryProto: dtype=1 DataType; shape=2 TensorShapeProto; shard_id=3 int32; offset=4 int64; size=5 int64;
     crc32c=6 fixed32; slices=7 repeated TensorSliceProto

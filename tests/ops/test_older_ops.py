@@ -68,3 +68,25 @@ def test_numbers_from_the_system_differ_from_run_to_run(tf):
     drawn = tf.raw_ops.NonDeterministicInts(shape=[4], dtype=tf.int64)
     with tf.Session() as session:
         assert session.run(drawn).tolist() != session.run(drawn).tolist()
+
+
+@pytest.mark.parametrize("size, corners", [
+    ([10, 5], [(31, 16), (25, 22), (25, 17), (23, 13)]),
+    ([50, 5], [(0, 16), (0, 22), (0, 17), (0, 13)]),
+    ([10, 40], [(37, 0), (12, 0), (9, 0), (23, 0)]),
+    ([50, 40], [(0, 0)] * 4)])
+def test_windows_of_images_stand_where_tensorflow_cuts_them(tf, size, corners):
+    image = np.arange(2000).reshape(50, 40, 1)
+    crop = tf.raw_ops.RandomCrop(image=image, size=size, seed=3, seed2=7)
+    assert crop.shape.as_list() == [None, None, None]
+    with tf.Session() as session:
+        found = [session.run(crop) for _ in range(4)]
+    assert [crop.shape for crop in found] == [(*size, 1)] * 4
+    assert [divmod(int(crop[0, 0, 0]), 40) for crop in found] == corners        # TensorFlow 1.15.5 gives these
+
+
+def test_windows_fit_in_images(tf, run):
+    with pytest.raises(tf.errors.FailedPreconditionError, match="height must be >= target_height: height = 4, target_height = 5"):
+        run(tf.raw_ops.RandomCrop(image=np.zeros([4, 4, 1]), size=[5, 1]))
+    with pytest.raises(ValueError, match="rank"):
+        tf.raw_ops.RandomCrop(image=np.zeros([4, 4]), size=[2, 1])

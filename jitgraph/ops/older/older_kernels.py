@@ -9,11 +9,13 @@ from jitgraph.declare import prim
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, elementwise, op
 from jitgraph.declare.samples import draw, ints, texts
-from jitgraph.graph import dtypes, shape_rules
+from jitgraph.graph import dtypes, errors, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDEX, TypeSet
 from jitgraph.graph.registry import lookup
 from jitgraph.ops.arrays.shape import plain_sizes
 from jitgraph.ops.nn.window_geometry import window
+from jitgraph.ops.random.philox import Bits
+from jitgraph.ops.random.simple_philox import SimplePhilox
 from jitgraph.ops.reduce.precise_sum import precise_sum
 
 
@@ -180,3 +182,31 @@ def fused_resize_and_pad_conv2d(input, size, paddings, filter, resize_align_corn
     """The convolution of an image that is resized (bilinearly) and mirrored at its borders beforehand."""
     resized = lookup("ResizeBilinear").value(input, size, align_corners=resize_align_corners, half_pixel_centers=False)
     return _convolved(resized.astype(input.dtype), paddings, filter, mode, strides, padding)
+
+
+def _cropped_shape(c: Any) -> Any:
+    shape_rules.with_rank(c.shapes[0], 3, "image")
+    return (None, None, None)
+
+
+@op("RandomCrop(image: T, size: int64; seed: int = 0, seed2: int = 0) -> output: T", shape=_cropped_shape, host=True, dynamic=True,
+    T=TypeSet(dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64),
+    stateful=True, stream=True, samples=lambda rng, dtype: [[draw(rng, (5, 4, 3), dtype), np.array([2, 3])]], grad=NOT_DIFFERENTIABLE)
+def random_crop(image, size, seed, seed2, stream):
+    """A window of an image [height, width, channels], anywhere in it.
+
+    The node of graphs older than version 8, for which ``tf.random_crop`` builds nodes of other types.
+    """
+    if image.ndim != 3:
+        raise invalid(f"image must be 3-dimensional{list(image.shape)}")
+    (height, width), (rows, columns) = image.shape[:2], size.tolist()
+    for name, length, target in (("height", height, rows), ("width", width, columns)):
+        if not 0 <= target <= length:
+            raise errors.FailedPreconditionError(
+                None, None, f"{name} must be >= target_{name}: {name} = {length}, target_{name} = {target}")
+    if (height, width) == (rows, columns):
+        return image
+    random = SimplePhilox(Bits.reserve(stream, seed, seed2, 1))
+    left = random.word() % (width - columns + 1) if columns < width else 0
+    top = random.word() % (height - rows + 1) if rows < height else 0
+    return image[top:top + rows, left:left + columns]
