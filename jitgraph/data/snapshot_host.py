@@ -107,7 +107,7 @@ class _Shards:
         if not self.files or self.written > self.size:
             self.close()
             file = self.system.open(os.path.join(self.folder, f"{self.number:08d}.snapshot"), "wb")
-            self.files = [gzip.open(file, "wb"), file] if self.compression else [file]
+            self.files = [gzip.GzipFile(fileobj=file, mode="wb"), file] if self.compression else [file]
             self.number, self.written = self.number + 1, 0
         self.files[0].write(_LENGTH.pack(len(record)) + record)
         self.written += len(record)

@@ -191,7 +191,8 @@ def _cropped_shape(c: Any) -> Any:
 
 @op("RandomCrop(image: T, size: int64; seed: int = 0, seed2: int = 0) -> output: T", shape=_cropped_shape, host=True, dynamic=True,
     T=TypeSet(dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64),
-    stateful=True, stream=True, samples=lambda rng, dtype: [[draw(rng, (5, 4, 3), dtype), np.array([2, 3])]], grad=NOT_DIFFERENTIABLE)
+    stateful=True, stream=True, grad=NOT_DIFFERENTIABLE,
+    samples=lambda rng, dtype: [[draw(rng, (5, 4, 3), dtype), np.array([2, 3])]])
 def random_crop(image, size, seed, seed2, stream):
     """A window of an image [height, width, channels], anywhere in it.
 
