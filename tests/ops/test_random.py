@@ -158,3 +158,19 @@ def test_a_shuffle_of_nothing_draws_nothing(tf):
     with tf.Session() as session:
         assert session.run(shuffled, {x: np.zeros((5, 0))}).shape == (5, 0)
         np.testing.assert_array_equal(session.run(shuffled, {x: rows}), first)
+
+
+def test_many_gamma_numbers_are_those_of_few(tf, run):
+    """Each sample draws from a stretch of its own, however many are drawn side by side."""
+    alpha = [0.3, 1.0, 2.5]
+    many = run(tf.random_gamma([30_000], alpha, seed=5, dtype=tf.float64))
+    assert many.shape == (30_000, 3)
+    np.testing.assert_array_equal(run(tf.raw_ops.RandomGamma(shape=[30_000], alpha=[0.3], seed=5, seed2=9))[:4],
+                                  run(tf.raw_ops.RandomGamma(shape=[4], alpha=[0.3], seed=5, seed2=9)))
+    np.testing.assert_allclose(many.mean(axis=0), alpha, rtol=0.02)
+    np.testing.assert_allclose(many.var(axis=0), alpha, rtol=0.05)
+
+
+def test_gamma_numbers_where_there_are_none(tf, run):
+    found = run(tf.raw_ops.RandomGamma(shape=[2], alpha=[0.0, float("nan"), 2.0], seed=5, seed2=9))
+    assert found[:, 0].tolist() == [0, 0] and np.isnan(found[:, 1]).all() and (found[:, 2] > 0).all()

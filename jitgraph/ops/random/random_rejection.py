@@ -23,14 +23,13 @@ _RATES = TypeSet(dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int32, d
 
 
 class _Pairs:
-    """The numbers of one sample: uniform and normal ones come in pairs from a block each, the second one first."""
+    """The uniform numbers of one sample: they come in pairs from a block each, the second one first."""
 
-    __slots__ = ("_bits", "_block", "_units", "_normals")
+    __slots__ = ("_bits", "_block", "_units")
 
     def __init__(self, bits: Bits, block: int):
         self._bits, self._block = bits, block
         self._units: list[float] = []
-        self._normals: list[float] = []
 
     def _next(self) -> np.ndarray:
         words = self._bits.blocks([self._block]).reshape(-1)
@@ -42,27 +41,56 @@ class _Pairs:
             self._units = unit_float64(self._next()).tolist()
         return self._units.pop()
 
-    def normal(self) -> float:
-        if not self._normals:
-            self._normals = pairs_float64(self._next()).tolist()
-        return self._normals.pop()
+
+class _AllPairs:
+    """The uniform and normal numbers of many samples, as ``_Pairs``; sample `k` begins at block ``RESERVED * k``."""
+
+    def __init__(self, bits: Bits, count: int):
+        self._bits = bits
+        self._block = np.arange(count) * RESERVED
+        self._left = {unit_float64: np.full(count, np.nan), pairs_float64: np.full(count, np.nan)}     # NaN: nothing is
+
+    def units(self, samples: np.ndarray) -> np.ndarray:
+        """A uniform number for each of some samples."""
+        return self._next(samples, unit_float64)
+
+    def normals(self, samples: np.ndarray) -> np.ndarray:
+        """A normal number for each of some samples."""
+        return self._next(samples, pairs_float64)
+
+    def _next(self, samples: np.ndarray, made_of: Any) -> np.ndarray:
+        left = self._left[made_of]
+        found = left[samples]
+        without = np.isnan(found)
+        fresh = samples[without]
+        left[samples] = np.nan
+        if len(fresh):
+            pairs = made_of(self._bits.blocks(self._block[fresh]).reshape(-1)).reshape(-1, 2)
+            self._block[fresh] += 1
+            left[fresh], found[without] = pairs[:, 0], pairs[:, 1]
+        return found
 
 
-def _gamma(alpha: float, draw: _Pairs) -> float:
-    """One number of the gamma distribution with shape `alpha` (Marsaglia and Tsang, 2000)."""
-    if alpha == 1.0:
-        return -math.log(1.0 - draw.unit())
-    d = alpha + (2.0 / 3 if alpha < 1.0 else -1.0 / 3)
-    c = 1.0 / 3 / math.sqrt(d)
-    while True:
-        x = draw.normal()
-        v = 1 + c * x
-        if v <= 0:
-            continue
-        v = v * v * v
-        u = draw.unit()
-        if u < 1 - 0.0331 * (x * x) * (x * x) or math.log(u) < 0.5 * x * x + d * (1 - v + math.log(v)):
-            return d * v * (draw.unit() ** (1 / alpha) if alpha < 1.0 else 1.0)
+def _gammas(alphas: np.ndarray, draw: _AllPairs) -> np.ndarray:
+    """Numbers of the gamma distributions with shapes `alphas`, one of each (Marsaglia and Tsang, 2000)."""
+    out = np.full(len(alphas), np.nan)
+    exponential = np.flatnonzero(alphas == 1.0)
+    out[exponential] = [-math.log(1.0 - u) for u in draw.units(exponential).tolist()]
+    all_d = alphas + np.where(alphas < 1.0, 2.0 / 3, -1.0 / 3)
+    left = np.flatnonzero((alphas != 1.0) & (all_d > 0))
+    while len(left):
+        v = 1 + 1.0 / 3 / np.sqrt(all_d[left]) * (x := draw.normals(left))
+        fits = v > 0
+        again, left, x, v = left[~fits], left[fits], x[fits], v[fits]
+        d, v, u = all_d[left], v * v * v, draw.units(left)
+        taken = u < 1 - 0.0331 * (x * x) * (x * x)
+        for k in np.flatnonzero(~taken).tolist():       # few; NumPy's logarithm may differ from the library's in the last bit
+            taken[k] = math.log(u[k]) < 0.5 * x[k] * x[k] + d[k] * (1 - v[k] + math.log(v[k]))
+        out[left[taken]] = d[taken] * v[taken]
+        left = np.union1d(again, left[~taken])
+    small = np.flatnonzero(alphas < 1.0)
+    out[small] *= [u ** (1 / alpha) if alpha else 0.0 for u, alpha in zip(draw.units(small).tolist(), alphas[small].tolist())]
+    return out
 
 
 def _poisson(rate: float, draw: _Pairs, largest: float) -> float:
@@ -106,7 +134,13 @@ def _sampled(shape: Any, parameters: np.ndarray, seed: int, seed2: int, stream: 
     for i, parameter in enumerate(parameters.reshape(-1).tolist()):
         for j in range(count):
             out[i, j] = sample(float(parameter), _Pairs(bits, RESERVED * (i * count + j)))
-    return out.T.reshape([*(int(d) for d in shape), *parameters.shape]).astype(dtype)
+    return _as_stated(out, shape, parameters, dtype)
+
+
+def _as_stated(drawn: np.ndarray, shape: Any, parameters: np.ndarray, dtype: Any = None) -> np.ndarray:
+    """Numbers that come parameter by parameter as an array of shape ``shape + parameters.shape``."""
+    rows = drawn.reshape(parameters.size, -1)
+    return rows.T.reshape([*(int(d) for d in shape), *parameters.shape]).astype(parameters.dtype if dtype is None else dtype)
 
 
 def _appended(c: Any) -> Any:
@@ -119,7 +153,10 @@ def _appended(c: Any) -> Any:
     samples=lambda rng, dtype: [([ints(2), draw(rng, (3,), dtype, 0.5, 3)], {"seed": 7, "seed2": 9})])
 def _random_gamma(shape, alpha, seed, seed2, stream):
     """Numbers of the gamma distributions with shape parameters `alpha` and rate 1: `shape` of them for each."""
-    return _sampled(shape, alpha, seed, seed2, stream, _gamma, alpha.dtype)
+    count = int(np.prod(stated_sizes(shape), dtype=np.int64))
+    bits = Bits.reserve(stream, seed, seed2, RESERVED * count * alpha.size)
+    drawn = _gammas(np.repeat(alpha.reshape(-1).astype(np.float64), count), _AllPairs(bits, count * alpha.size))
+    return _as_stated(drawn, shape, alpha)
 
 
 @_random_gamma.gradient
