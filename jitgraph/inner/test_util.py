@@ -16,7 +16,7 @@ def _unchanged(function: Any) -> Any:
 
 
 run_v1_only_class = run_deprecated_v1 = deprecated_graph_mode_only = run_all_in_deprecated_graph_mode_only = _unchanged
-run_all_in_graph_and_eager_modes = disable_control_flow_v2_class = _unchanged
+disable_control_flow_v2_class = _unchanged
 
 
 def run_in_graph_and_eager_modes(func: Any = None, config: Any = None, use_gpu: bool = True, reset_test: bool = True,
@@ -36,6 +36,15 @@ def run_in_graph_and_eager_modes(func: Any = None, config: Any = None, use_gpu: 
         return decorated
 
     return decorate if func is None else decorate(func)
+
+
+def run_all_in_graph_and_eager_modes(cls: type) -> type:
+    """Decorator of a class of tests: each runs as ``run_in_graph_and_eager_modes`` says, but those that skip eager execution."""
+    for name in dir(cls):
+        left_out = name.startswith(("testSkipEager", "test_skip_eager")) or name == "test_session"
+        if name.startswith("test") and not left_out and callable(getattr(cls, name)):
+            setattr(cls, name, run_in_graph_and_eager_modes(getattr(cls, name)))
+    return cls
 
 
 def run_v1_only(reason: str, func: Any = None) -> Any:

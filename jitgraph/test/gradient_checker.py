@@ -15,6 +15,14 @@ from jitgraph.graph.stack import get_default_session
 _ALLOWED = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128)
 
 
+def default_session() -> Any:
+    """The default session.  Raises ValueError if there is none."""
+    session = get_default_session()
+    if session is None:
+        raise ValueError("compute_gradient needs a default session: call it inside `with tf.Session():`.")
+    return session
+
+
 def _reals(array: np.ndarray) -> np.ndarray:
     """The elements as a flat real array that shares memory: complex ones as real and imaginary part."""
     flat = array.reshape(-1)
@@ -60,9 +68,7 @@ def _dense(grad: Any, shape: tuple) -> np.ndarray:
 
 
 def _checked(x: Any, x_shape: Any, y: Any, y_shape: Any, value: Any, delta: float, feeds: dict) -> tuple:
-    session = get_default_session()
-    if session is None:
-        raise ValueError("compute_gradient needs a default session: call it inside `with tf.Session():`.")
+    session = default_session()
     target = convert_to_tensor(x)
     y = convert_to_tensor(y)
     for tensor, what in ((target, "x"), (y, "y")):
@@ -97,9 +103,9 @@ def compute_gradient(x: Any, x_shape: Any, y: Any, y_shape: Any, x_init_value: A
     """
     feeds = dict(extra_feed_dict or {})
     if init_targets is not None:
-        session = get_default_session()
+        session = default_session()
         for target in init_targets if isinstance(init_targets, (list, tuple)) else [init_targets]:
-            session.run(target)                 # type: ignore[union-attr]
+            session.run(target)
     if not isinstance(x, (list, tuple)):
         return _checked(x, x_shape, y, y_shape, x_init_value, delta, feeds)
     values = [None] * len(x) if x_init_value is None else x_init_value

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.stack import get_default_session
 from jitgraph.ops.arrays.identity import placeholder
 from jitgraph.test import gradient_checker
 from jitgraph.v2.calls import from_v1
@@ -32,9 +31,7 @@ def compute_gradient(f: Callable, x: Any, delta: float = 1e-3) -> Iterator[tuple
     """
     if not isinstance(x, list):
         raise ValueError(f"`x` must be a list of Tensors (arguments to `f`), not a {type(x)}")
-    session = get_default_session()
-    if session is None:
-        raise ValueError("compute_gradient needs a default session: call it inside `with tf.Session():`.")
+    session = gradient_checker.default_session()
     values = session.run([convert_to_tensor(one) for one in x])
     places = [placeholder(value.dtype, value.shape) for value in values]
     result = convert_to_tensor(f(*places))
