@@ -215,8 +215,14 @@ class _Notes:
         return [known[handle] for handle in handles if handle in known]
 
     def _here(self, tensor: Tensor) -> Tensor:
-        """What stands for a tensor in the graph, if that is of a function."""
-        return getattr(self.graph, "captures", {}).get(tensor, tensor)
+        """What stands for a tensor in the graph, if that is of a function, be it one within others."""
+        around, graph = [], self.graph
+        while graph is not tensor.graph and hasattr(graph, "captures"):
+            around.append(graph)
+            graph = graph.outer_graph
+        for inner in reversed(around):
+            tensor = inner.captures.get(tensor, tensor)
+        return tensor
 
     def gradients(self, targets: list[Tensor], sources: list, given: list, unconnected: Any, of: Tensor | None = None) -> list:
         """The gradients through the noted operations alone; the targets are made of the tensor `of`, if it is given."""
