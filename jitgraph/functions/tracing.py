@@ -8,6 +8,7 @@ from jitgraph.control.program_order import acts, put_in_order
 from jitgraph.graph import structures as nest
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.function_graph import FunctionGraph
+from jitgraph.graph.names import is_op_name
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.registry import lookup
 from jitgraph.graph.tensor import Tensor
@@ -26,7 +27,8 @@ class Traced:
         graph._names.scope = ""
         graph.ordered = ordered
         with graph.as_default(), default_kind.resource_variables(ordered):
-            given = [graph.add_input(dtype, shape, argument) for dtype, shape, argument in arguments]
+            given = [graph.add_input(dtype, shape, argument if is_op_name(argument) else "placeholder")
+                     for dtype, shape, argument in arguments]
             self.result = call(given)
             self.leaves = nest.flatten(self.result, expand_composites=True)
             outputs = [self._tensor(leaf) for leaf in self.leaves if leaf is not None and not isinstance(leaf, Operation)]

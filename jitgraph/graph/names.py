@@ -9,9 +9,14 @@ _VALID_FIRST_SCOPE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$").match
 _VALID_SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\\/>-]*$").match
 
 
+def is_op_name(name: str) -> bool:
+    """Whether a node may be called `name`."""
+    return _VALID_OP_NAME(name) is not None
+
+
 def check_op_name(name: str) -> None:
     """Raises ValueError if a node may not be called `name`."""
-    if not _VALID_OP_NAME(name):
+    if not is_op_name(name):
         raise ValueError(f"'{name}' is not a valid node name")
 
 

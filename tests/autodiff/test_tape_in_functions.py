@@ -6,7 +6,7 @@ def test_a_tape_in_a_function_of_a_loop_watches_variables(tf):
     x = tf.get_variable("x", initializer=[0.0, 4.0], use_resource=True)
 
     @tf.function(autograph=False)
-    def slope(_, step):
+    def slope(before, step):
         with tf.GradientTape() as tape:
             loss = tf.reduce_sum((x - 3.0) ** 2)
         watched = tape.watched_variables()

@@ -153,3 +153,12 @@ def test_a_graph_file_as_a_function(tf):
     again = function_from_graph_def(definition, "x:0", {"y": "y:0"})(tf.constant([4.0]))
     with tf.Session() as session:
         assert session.run([y, again]) == [[6.0], {"y": [8.0]}]
+
+
+def test_arguments_whose_names_no_node_may_have(tf):
+    @tf.function(autograph=False)
+    def function(_, _left, right_, x):
+        return right_ + x
+
+    made = function.get_concrete_function(*[tf.TensorSpec([])] * 4)
+    assert [tensor.name for tensor in made.inputs] == ["placeholder:0", "placeholder_1:0", "right_:0", "x:0"]   # as TensorFlow 1.15.5
