@@ -1,4 +1,4 @@
-"""Names that Python and NumPy have given up since TensorFlow 1's time, put back for programs of that time.
+"""Names that Python, NumPy and SciPy have given up since TensorFlow 1's time, put back for programs of that time.
 
     from jitgraph import old_names
     old_names.put_back()
@@ -19,6 +19,7 @@ import math
 import sys
 import threading
 import time
+import urllib
 import xml.etree
 import xml.etree.ElementTree
 from types import ModuleType
@@ -35,6 +36,8 @@ def put_back() -> None:
         _add(where, names)
     _add(np, _NUMPY)
     sys.modules.setdefault("xml.etree.cElementTree", xml.etree.ElementTree)
+    sys.modules.setdefault(_ARPACK, _elsewhere(_ARPACK, "scipy.sparse.linalg"))
+    _add(urllib, {"__getattr__": _submodule_of_urllib})
     if importlib.util.find_spec("imp") is None:
         sys.modules["imp"] = _imp()
 
@@ -43,6 +46,21 @@ def _add(where: Any, names: dict[str, Any]) -> None:
     for name, value in names.items():
         if name not in vars(where):     # hasattr() would make NumPy warn
             setattr(where, name, value)
+
+
+def _elsewhere(name: str, place: str) -> ModuleType:
+    """Return a module whose names stand in another one, which is imported when the first is asked for."""
+    module = ModuleType(name, f"The names of {place}.")
+    _add(module, {"__getattr__": lambda attribute: getattr(importlib.import_module(place), attribute)})
+    return module
+
+
+def _submodule_of_urllib(name: str) -> ModuleType:
+    """Import `urllib.request` and its kin for programs that write `import urllib` alone: TensorFlow imported them."""
+    try:
+        return importlib.import_module(f"urllib.{name}")
+    except ModuleNotFoundError:
+        raise AttributeError(f"module 'urllib' has no attribute '{name}'") from None
 
 
 def _getargspec(func: Any) -> ArgSpec:
@@ -65,6 +83,8 @@ def _imp() -> ModuleType:
     _add(module, {"reload": importlib.reload, "load_source": load_source, "new_module": ModuleType})
     return module
 
+
+_ARPACK = "scipy.sparse.linalg.eigen.arpack"
 
 _PYTHON: list[tuple[Any, dict[str, Any]]] = [
     (collections, {name: getattr(collections.abc, name) for name in collections.abc.__all__}),

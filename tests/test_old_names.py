@@ -44,3 +44,12 @@ def test_what_is_there_keeps_its_meaning():
                "from jitgraph import old_names; old_names.put_back()\n"
                "assert collections.Iterable == 5 and (np.bool, np.long, np.round) == before")
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+
+
+def test_modules_that_moved_are_found_when_they_are_asked_for():
+    program = ("import sys, urllib; from jitgraph import old_names; old_names.put_back()\n"
+               "assert 'scipy' not in sys.modules and 'urllib.request' not in sys.modules\n"
+               "from scipy.sparse.linalg.eigen.arpack import eigsh\n"
+               "import scipy.sparse.linalg\n"
+               "assert eigsh is scipy.sparse.linalg.eigsh and callable(urllib.request.urlopen) and not hasattr(urllib, 'nothing')")
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
