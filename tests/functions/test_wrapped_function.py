@@ -161,4 +161,4 @@ def test_arguments_whose_names_no_node_may_have(tf):
         return right_ + x
 
     made = function.get_concrete_function(*[tf.TensorSpec([])] * 4)
-    assert [tensor.name for tensor in made.inputs] == ["placeholder:0", "placeholder_1:0", "right_:0", "x:0"]   # as TensorFlow 1.15.5
+    assert [tensor.name for tensor in made.inputs] == ["placeholder:0", "placeholder_1:0", "right_:0", "x:0"]   # as in TensorFlow
