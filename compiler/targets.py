@@ -81,6 +81,9 @@ class _CUDA(Target):
 
         return cuda.launch(kernel)
 
+    def parts(self, kernel: Kernel, compiler: str) -> dict[str, str]:
+        return {**super().parts(kernel, compiler), "compiler": compiler}
+
 
 CPU, CUDA = _CPU(), _CUDA()
 TARGETS = {target.name: target for target in (CPU, CUDA)}
