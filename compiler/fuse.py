@@ -146,6 +146,7 @@ class _Fuser:
         self.nodes, self.outputs = program.nodes, program.outputs
         self.place_of = {node: k for k, node in enumerate(self.nodes)}
         self.ahead = program.target.tuning.ahead
+        self.place = program.target.place if program.target.has_memory else None    # where devices may differ
         self.max_weight = program.options.max_weight if program.options.uses("fusion") else 0
         self.unit_of: dict[Node, int] = {}
         self.units: dict[int, Group | Node] = {}
@@ -263,7 +264,7 @@ class _Fuser:
         return sorted(groups, key=lambda g: (-len(g.domain), g.reduced is None, -len(g.members)))
 
     def _join(self, group: Group, node: Node) -> bool:
-        if group.weight() + node.kind.weight(node) > self.max_weight:
+        if group.weight() + node.kind.weight(node) > self.max_weight or self._are_apart(group, node):
             return False
         dims = self._fit(group, node)
         if dims is None or not self._reduction_fits(group, node, dims):
@@ -276,6 +277,10 @@ class _Fuser:
             group.reduced, group.partial = before
             return False
         return True
+
+    def _are_apart(self, group: Group, node: Node) -> bool:
+        """Whether a node is to be computed in another memory than a group."""
+        return self.place is not None and self.place(group.members[-1]) != self.place(node)
 
     def _fit(self, group: Group, node: Node) -> tuple[int, ...] | None:
         """The domain dimensions of `node` if it joined the group, None if it cannot."""
@@ -331,7 +336,8 @@ class _Fuser:
                 self._merge(group, other, into)
 
     def _merge(self, group: Group, other: Group, into: dict[int, int]) -> bool:
-        if group.weight() + other.weight() > self.max_weight or group.partial != other.partial:
+        if group.weight() + other.weight() > self.max_weight or group.partial != other.partial or self._are_apart(
+                group, other.members[-1]):
             return False
         free = [d for d in range(len(group.domain)) if d not in into.values()]
         for d in range(len(other.domain)):

@@ -18,6 +18,7 @@ from .primitives.host import HOST
 from .primitives.memory import CONST, INPUT, SIZE
 from .program import Program
 from .targets import CPU, Target
+from .targets import HOST as HOST_MEMORY
 from .views import resolve
 
 if TYPE_CHECKING:
@@ -53,19 +54,21 @@ class HostStep:
 
 @dataclass(eq=False)
 class DeviceStep:
-    """A kernel of a target that has a memory of its own, in which its buffers lie."""
+    """A kernel of a target that has memories of its own: its buffers lie in that of a `device`."""
 
     kernel: Kernel
     slots: list[int]            # slot per param
     target: Target
+    device: int = 0
 
 
 @dataclass(eq=False)
 class CopyStep:
-    """A copy of a slot from the host's memory to the target's, or back."""
+    """A copy of a slot from one memory to another, each HOST or that of a device."""
 
     slot: int
-    to_device: bool
+    source: int
+    to: int
 
 
 @dataclass
@@ -110,8 +113,9 @@ class _Placer:
         for s in slots:
             self._touch(s, number)
         target = self.program.target
-        if target is not CPU and not kernel.source and target.admits(kernel):
-            self.layout.steps.append(DeviceStep(kernel, slots, target))
+        device = target.place(kernel.nodes[-1]) if target is not CPU and kernel.nodes else HOST_MEMORY
+        if device != HOST_MEMORY and not kernel.source and target.admits(kernel):
+            self.layout.steps.append(DeviceStep(kernel, slots, target, device))
         else:
             self.layout.steps.append((kernel, slots))
 

@@ -18,6 +18,7 @@ from .ir import Value
 from .kernel import CODES, WIDTH, Kernel
 from .place import CopyStep, DeviceStep
 from .program import Program
+from .targets import HOST
 
 WORDS = ("graph", "plan", "kernels", "times", "cache")
 
@@ -75,7 +76,8 @@ def describe(program: Program, fact: Callable[[Kernel], Fact]) -> Description:
         elif isinstance(step, CopyStep):
             slot = program.layout.slots[step.slot]
             steps.append({"step": len(steps), "kind": "copy", "name": f"slot {step.slot} to the " +
-                          (program.target.name if step.to_device else "host"), "bytes": _bytes(slot.value), "because": ""})
+                          ("host" if step.to == HOST else f"{program.target.name}:{step.to}"), "bytes": _bytes(slot.value),
+                          "because": ""})
         else:
             op = step.node.op
             whole = step.node.attrs.get("call") in ("op", "stream")

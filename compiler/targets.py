@@ -2,18 +2,27 @@
 
 A program has one target.  Kernels that it has no form for run on the host, the CPU, between its own; where a target has a
 memory of its own, the pass `transfer` copies values between that and the host's.  How a target's kernels are launched is the
-runtime's matter (`runtime.interpreter` for the CPU, `runtime.devices`).
+runtime's matter (`runtime.interpreter` for the CPU, `runtime.cuda`).
 """
 from __future__ import annotations
 
-from typing import Any
+import functools
+from typing import TYPE_CHECKING, Any
 
 from jitgraph import environment
+from jitgraph.graph.devices import DeviceSpec
 
 from . import tuning
 from .emit import cpu, native
 from .kernel import Kernel
 from .options import Options
+
+if TYPE_CHECKING:
+    from jitgraph.graph.operation import Operation
+
+    from .ir import Node
+
+HOST = -1               # the number of the host's memory; those of devices are 0, 1 ...
 
 
 class Target:
@@ -22,6 +31,7 @@ class Target:
     name: str
     tuning: tuning.Tuning
     has_memory = False
+    ordinals: tuple[int, ...] = ()      # what the driver calls the devices that programs see as 0, 1 ...
 
     def __repr__(self) -> str:
         return self.name
@@ -29,6 +39,14 @@ class Target:
     def admits(self, kernel: Kernel) -> bool:
         """Whether it has a form of a kernel that `schedule` made."""
         raise NotImplementedError
+
+    def place(self, node: Node) -> int:
+        """The memory in which a primitive is to be computed: that of a device, or HOST."""
+        return HOST
+
+    def seeing(self, ordinals: tuple[int, ...]) -> Target:
+        """The same with these devices."""
+        return self
 
     def emit(self, kernel: Kernel, options: Options) -> None:
         """Fills in name, source and size arguments of a kernel that is only a loop nest so far."""
@@ -60,11 +78,26 @@ class _CPU(Target):
 class _CUDA(Target):
     """The four kinds of loop nests.  Kernels written by hand, and groups that make no loop nest, are left to the host.
 
-    Its room is imported by programs that have this target: few do, and all would wait for it.
+    Its room is imported by programs that have this target: few do, and all would wait for it.  `simulated`: how many devices
+    the simulator has, 0 for the machine's own.
     """
 
     name, tuning = "cuda", tuning.CUDA
     has_memory = True
+
+    def __init__(self, simulated: int = 0, ordinals: tuple[int, ...] = (0,)) -> None:
+        self.simulated, self.ordinals = simulated, ordinals
+
+    def seeing(self, ordinals: tuple[int, ...]) -> Target:
+        return cuda(self.simulated, ordinals)
+
+    def place(self, node: Node) -> int:
+        changed = node.attrs.get("variable")        # where that is, it is changed
+        return self.place_of(changed if changed is not None and not (node.op and node.op._device) else node.op)
+
+    def place_of(self, op: Operation | None) -> int:
+        """The memory in which an operation is to be computed, by its device; what names none of them is for the first."""
+        return _place(op._device if op is not None else "", len(self.ordinals))
 
     def admits(self, kernel: Kernel) -> bool:
         from .emit import cuda
@@ -85,13 +118,27 @@ class _CUDA(Target):
         return {**super().parts(kernel, compiler), "compiler": compiler}
 
 
-CPU, CUDA = _CPU(), _CUDA()
+@functools.lru_cache(maxsize=256)
+def _place(device: str, count: int) -> int:
+    spec = DeviceSpec.from_string(device) if device else DeviceSpec()
+    if not count or spec.device_type == "CPU":
+        return HOST
+    asked = spec.device_index or 0
+    return asked if spec.device_type == "GPU" and asked < count else 0
+
+
+cuda = functools.cache(_CUDA)
+CPU, CUDA = _CPU(), cuda()
 TARGETS = {target.name: target for target in (CPU, CUDA)}
 SIMULATED = "cuda-simulator"
-CHOICES = {CPU.name: CPU, SIMULATED: CUDA}
-"""{what JITGRAPH_TARGET may say: the target of all sessions}"""
+CHOICES = (CPU.name, CUDA.name, SIMULATED)
+"""What JITGRAPH_TARGET may say: the target of all sessions.  `cuda-simulator:4` simulates four devices."""
 
 
 def present() -> Target:
     """The target that JITGRAPH_TARGET names.  Raises ValueError for another word."""
-    return CHOICES[environment.choice("JITGRAPH_TARGET", tuple(CHOICES), CPU.name)]
+    given = environment.text("JITGRAPH_TARGET")
+    name, _, count = given.partition(":")
+    if name == SIMULATED and (given == name or count.isascii() and count.isdigit() and 0 < int(count) <= 64):
+        return cuda(int(count or 1), tuple(range(int(count or 1))))
+    return TARGETS[environment.choice("JITGRAPH_TARGET", CHOICES, CPU.name)]

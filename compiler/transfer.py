@@ -1,8 +1,10 @@
-"""transfer: where a target has a memory of its own, values are copied to where a step needs them.
+"""transfer: where a target has memories of its own, values are copied to where a step needs them.
 
-A value is copied when its memory is asked for and has not the present one.  Results are in the host's memory in the end, and
-variables whenever the host does a step of its own: that may look at them, and so may other runs meanwhile.  A kernel that
-writes a part of a buffer needs the rest of it beside it, so that is copied, too.
+A value is copied when a memory is asked for it that has not the present one.  Results are in the host's memory in the end.
+A kernel that writes a part of a buffer needs the rest of it beside it, so that is copied, too.
+
+The value of a variable outlives the run, and the runtime knows where it is: it brings it along before a stretch of steps on
+devices or on the host begins.  Here it is copied only within such a stretch, from the device that has written it to another.
 """
 from __future__ import annotations
 
@@ -11,8 +13,7 @@ from typing import Any
 
 from .place import CopyStep, DeviceStep, HostStep, Layout
 from .program import Program
-
-HOST, DEVICE = "host", "device"
+from .targets import HOST
 
 
 def transfer(program: Program) -> None:
@@ -25,34 +26,42 @@ class _Transfer:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self.steps: list[Any] = []
-        self.valid = {k: {HOST} if slot.kind in ("feed", "const", "size", "variable") else set()
-                      for k, slot in enumerate(layout.slots)}
+        # slot -> the memories that have its value; none for what has no value yet, and for a variable that is brought along
+        self.valid: list[set[int]] = [{HOST} if slot.kind in ("feed", "const", "size") else set() for slot in layout.slots]
         self.variables = [k for k, slot in enumerate(layout.slots) if slot.kind == "variable"]
         self.moved: dict[int, int] = {}         # number of a step before -> after
 
     def run(self) -> None:
         for number, step in enumerate(self.layout.steps):
-            if isinstance(step, HostStep):
-                self._needs([*self.variables, *(slot for slot, *_ in step.inputs)], HOST)
-                for slot in [*self.variables, *step.outputs]:
-                    self.valid[slot] = {HOST}
+            if isinstance(step, DeviceStep):
+                self._kernel(step.kernel.params, step.slots, step.device)
             else:
-                kernel, slots = (step.kernel, step.slots) if isinstance(step, DeviceStep) else step
-                memory = DEVICE if isinstance(step, DeviceStep) else HOST
-                self._needs([slot for param, slot in zip(kernel.params, slots) if param.use != "out" or self.valid[slot]], memory)
-                for param, slot in zip(kernel.params, slots):
-                    if param.use != "in":
-                        self.valid[slot] = {memory}
+                for slot in self.variables:
+                    self.valid[slot] = set()
+                if isinstance(step, HostStep):
+                    self._needs((slot for slot, *_ in step.inputs), HOST)
+                    for slot in step.outputs:
+                        self.valid[slot] = {HOST}
+                else:
+                    self._kernel(step[0].params, step[1], HOST)
+                for slot in self.variables:
+                    self.valid[slot] = set()
             self.moved[number] = len(self.steps)
             self.steps.append(step)
-        self._needs(self.variables + [slot for slot, _ in self.layout.results.values()], HOST)
+        self._needs((slot for slot, _ in self.layout.results.values() if slot not in self.variables), HOST)
         for each in self.layout.slots:
             each.first, each.last = self.moved.get(each.first, 0), self.moved.get(each.last, 0)
         self.layout.steps = self.steps
 
-    def _needs(self, slots: Iterable[int], memory: str) -> None:
-        """Copies those of the slots that have a value, and not in this memory."""
+    def _kernel(self, params: Iterable[Any], slots: list[int], memory: int) -> None:
+        self._needs((slot for param, slot in zip(params, slots) if param.use != "out" or self.valid[slot]), memory)
+        for param, slot in zip(params, slots):
+            if param.use != "in":
+                self.valid[slot] = {memory}
+
+    def _needs(self, slots: Iterable[int], memory: int) -> None:
+        """Copies those of the slots that have a value, and not in this memory: from a device that has it, if one does."""
         for slot in dict.fromkeys(slots):
             if self.valid[slot] and memory not in self.valid[slot]:
-                self.steps.append(CopyStep(slot, memory == DEVICE))
+                self.steps.append(CopyStep(slot, max(self.valid[slot]), memory))
                 self.valid[slot].add(memory)

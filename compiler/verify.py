@@ -15,6 +15,7 @@ from .loops.steps import TakeLast
 from .place import CopyStep, DeviceStep, HostStep
 from .primitives.reductions import PARTIAL
 from .program import Program
+from .targets import HOST
 from .views import resolve
 
 
@@ -153,28 +154,30 @@ def _place(program: Program) -> str | None:
 
 
 def _transfer(program: Program) -> str | None:
-    present: dict[int, set[bool]] = {}            # slot -> the memories that have its present value, for what the device touches
-    variables = [k for k, slot in enumerate(program.layout.slots) if slot.kind == "variable"]
+    slots = program.layout.slots
+    present: dict[int, set[int]] = {}       # slot -> the memories that have its present value, for what devices touch
+    variables = {k for k, slot in enumerate(slots) if slot.kind == "variable"}
     for step in program.layout.steps:
         if isinstance(step, CopyStep):
-            if step.to_device is (True in present.get(step.slot, {False})):
-                return f"slot {step.slot} is copied to where its value is"
-            present.setdefault(step.slot, {False}).add(step.to_device)
+            has = present.setdefault(step.slot, {HOST})
+            if step.source not in has or step.to in has:
+                return f"slot {step.slot} is copied from where its value is not, or to where it is"
+            has.add(step.to)
         elif not isinstance(step, HostStep):
-            device = isinstance(step, DeviceStep)
-            kernel, slots = (step.kernel, step.slots) if isinstance(step, DeviceStep) else step
-            for param, slot in zip(kernel.params, slots):
-                if param.use != "out" and device not in present.get(slot, {False}):
+            memory = step.device if isinstance(step, DeviceStep) else HOST
+            kernel, used = (step.kernel, step.slots) if isinstance(step, DeviceStep) else step
+            for param, slot in zip(kernel.params, used):
+                brought = slot in variables and slot not in present
+                if param.use != "out" and not brought and memory not in present.get(slot, {HOST}):
                     return f"{kernel.nodes} reads slot {slot}, whose value is in another memory"
                 if param.use != "in":
-                    present[slot] = {device}
+                    present[slot] = {memory}
         else:
-            away = [slot for slot in variables if False not in present.get(slot, {False})]
-            if away:
-                return f"the variable in slot {away[0]} is not in the host's memory when {step.node} looks at it"
-            present.update((slot, {False}) for slot in [*variables, *step.outputs])
-    wanted = [*variables, *(slot for slot, _ in program.layout.results.values())]
-    away = [slot for slot in wanted if False not in present.get(slot, {False})]
+            present.update((slot, {HOST}) for slot in step.outputs)
+        if not isinstance(step, (CopyStep, DeviceStep)):
+            for slot in variables & present.keys():         # brought along again, to where they are needed
+                del present[slot]
+    away = [slot for slot, _ in program.layout.results.values() if slot not in variables and HOST not in present.get(slot, {HOST})]
     return f"slot {away[0]} is not in the host's memory in the end" if away else None
 
 

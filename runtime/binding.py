@@ -17,6 +17,7 @@ from .memory import address_of
 
 if TYPE_CHECKING:
     from .compiled import Compiled
+    from .cuda.stretches import Schedule
 
 LARGEST = (1 << 63) - 1             # of the numbers of a table
 
@@ -32,11 +33,12 @@ class Binding:
         self.shapes = [tuple([numbers[d] for d in shape]) for shape in compiled.slot_shapes]
         self.consts = {**compiled.consts, **{k: self._size(k, found) for k, found in compiled.size_values.items()}}
         self._table()
-        spans = [(numbers[compiled.slot_bytes[k]], s.first, s.last)
-                 for k, s in enumerate(self.layout.slots) if s.kind == "temp"]
+        slots = self.layout.slots
+        spans = [(numbers[compiled.slot_bytes[k]], slots[k].first, slots[k].last) for k in compiled.temps]
         self.offsets, self.arena_bytes = assign_offsets(spans)
         self.launches = {step: launch.bound(numbers) for step, launch in compiled.launches.items()}
         self.frames: list[Frame] = []
+        self.schedule: Schedule | None = None       # of what devices do
         self.checked = False
         self.plain = False              # whether its results are those of a plan's one segment, in order; see `Segment`
 
@@ -75,13 +77,20 @@ class Binding:
         try:
             frame = self.frames.pop()
         except IndexError:
-            frame = Frame(self)
+            frame = self._frame()
         try:
             return work(frame, given)
         finally:
             if frame.holds:
                 frame.drop()
             self.frames.append(frame)
+
+    def _frame(self) -> Frame:
+        if self.state.machine is None:
+            return Frame(self)
+        from .cuda.frame import DeviceFrame
+
+        return DeviceFrame(self)
 
     def _check_variables(self) -> None:
         for variable, (declaration, op) in self.compiled.reads.items():

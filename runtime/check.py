@@ -141,8 +141,9 @@ def copied(state: State, jit: str = "off") -> State:
     other = State(jit, state.make_plan, state.compiler, state.make_function)
     for key, variable in state.variables.items():
         if variable.array is not None:
-            twin = other.variables.setdefault(key, type(variable)(variable.name))
-            other.allocate(twin, variable.array.shape, variable.array.dtype)[...] = variable.array
+            twin = other.variables.setdefault(key, other.new_variable(variable.name))
+            other.allocate(twin, variable.array.shape, variable.array.dtype)[...] = variable.value()
+            twin.written()
             twin.initialized = variable.initialized
     other.streams = {op: stream.copy() for op, stream in state.streams.items()}
     other.resources = state.resources

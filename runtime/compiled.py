@@ -15,7 +15,6 @@ from jitgraph.compiler.program import Program
 
 from .arguments import SizeArguments
 from .binding import Binding
-from .devices import Launch
 from .hostcall import HostCall
 from .library import LIBRARY, Tell
 from .memory import Arenas
@@ -23,7 +22,9 @@ from .memory import Arenas
 if TYPE_CHECKING:
     from jitgraph.graph.operation import Operation
 
-    from .state import State, Variable
+    from .cuda.launch import Launch
+    from .state import State
+    from .variable import Variable
 
 Stretch = tuple[Any, ...]       # (first row, number of rows), (host step, views, variables, call) or (device step,)
 
@@ -71,7 +72,11 @@ class Compiled:
                            for step in self.program.layout.steps if isinstance(step, HostStep)]
         self.seen = {slot for views in self.host_views for slot, *_ in views}     # by host steps, and copies
         self.seen |= {step.slot for step in self.program.layout.steps if isinstance(step, CopyStep)}
-        self.launches = {step: Launch(step, self.numbers) for step in self.program.layout.steps if isinstance(step, DeviceStep)}
+        self.launches: dict[DeviceStep, Launch] = {}
+        if self.state.machine is not None:
+            from .cuda.launch import launches
+
+            self.launches = launches(self.program, self.numbers, self.state.machine)
 
     def _find_variables(self) -> None:
         """`variables`: (slot, variable); `reads`: {variable that must be initialised before the run: (its declaration, the
@@ -96,7 +101,8 @@ class Compiled:
         """`temps`: the slots of temporaries; `feeds`: (number, slot, dtype, whether kernels can read it) of feeds that have one;
         `outputs`: (slot, dtype) of what kernels write for the caller; `results`: (slot, number of the feed that it is or None)."""
         slots, feeds = self.program.layout.slots, {t: n for n, t in enumerate(self.program.feeds)}
-        self.temps = [k for k, s in enumerate(slots) if s.kind == "temp"]
+        host = self.seen.union(*(step[1] for step in self.program.layout.steps if isinstance(step, tuple)))
+        self.temps = [k for k, s in enumerate(slots) if s.kind == "temp" and k in host]     # others are on devices alone
         self.outputs: list[tuple[int, np.dtype]] = [
             (k, np.dtype(s.dtype.as_numpy_dtype)) for k, s in enumerate(slots) if s.kind == "output"]
         slot_of = {s.key: k for k, s in enumerate(slots) if s.kind == "feed"}

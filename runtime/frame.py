@@ -1,8 +1,6 @@
 """The memory of one run of a bound program, and the run itself."""
 from __future__ import annotations
 
-import contextlib
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jitgraph.compiler.kernel import Kernel
-from jitgraph.compiler.place import CopyStep, DeviceStep, HostStep
+from jitgraph.compiler.place import HostStep
 from jitgraph.compiler.targets import CPU
 
 from . import functions, hostcall, watch
 from . import pool as pools
-from .devices import SimulatedDevice
 from .interpreter import ADDRESSES, CHANGED, CHANGES, INTERRUPTED, LATE, POLL, POOL, ROUNDS, ROW
 from .memory import ALIGNMENT, KEPT, ResultPool, address_of, aligned_empty
 
@@ -23,7 +20,7 @@ if TYPE_CHECKING:
     from .binding import Binding
     from .compiled import Stretch
     from .profile import Trace
-    from .state import Variable
+    from .variable import Variable
 
 Block = tuple[np.ndarray, int]      # what the interpreter gets to run a stretch of rows, and where that lies
 View = tuple[int, tuple[int, ...], tuple[list[int], int] | None]      # see `Frame._view`
@@ -58,8 +55,6 @@ class Frame:
         self.call = native.held if binding.cost < CPU.tuning.held else native.released
         self.shares = binding.cost > CPU.tuning.shared
         self.steps = [self._with_numbers(stretch) for stretch in binding.stretches]
-        self.device = SimulatedDevice() if binding.launches else None
-        self.on_device: dict[int, np.ndarray] = {}      # slot -> its memory there
         self.generation = -1
         self.readers = [self._reader(slot, feed) for slot, feed in binding.compiled.results]
         self.holds = bool(self.big_feeds or self.big_outputs)      # whether runs leave anything of the caller's here
@@ -194,9 +189,9 @@ class Frame:
             self.arrays[k], self.slots[k] = results.take()
         watched = watch.present()
         if watched is not None:
-            self._watched(watched)
-        elif self.device is not None:
-            self._each(self._step)
+            do = self._watching(watched)
+            for stretch, block in self.steps:
+                do(stretch, block)
         else:
             for stretch, block in self.steps:       # what nearly every run does, without a call more
                 if block is None:
@@ -208,24 +203,14 @@ class Frame:
                 variable.initialized = True
         return [self._read(kind, where, feeds) for kind, where in self.readers]
 
-    def _each(self, do: Callable[[Stretch, Block | None], None]) -> None:
-        """do(stretch, block) for every step, with no other run between those that have variables in the memory of a device."""
-        lock = contextlib.nullcontext() if self.device is None else self.binding.state.lock
-        for on_host, steps in itertools.groupby(self.steps, lambda step: isinstance(step[0][0], HostStep)):
-            with contextlib.nullcontext() if on_host else lock:
-                for stretch, block in steps:
-                    do(stretch, block)
-
     def _step(self, stretch: Stretch, block: Block | None) -> None:
-        if len(stretch) == 1:
-            self._on_device(stretch[0])
-        elif block is None:
+        if block is None:
             self._host(*stretch)
         else:
             self._native(stretch[0], block)
 
-    def _watched(self, watched: watch.Watch) -> None:
-        """The same steps under a time limit; for a trace, kernel by kernel."""
+    def _watching(self, watched: watch.Watch) -> Callable[[Stretch, Block | None], None]:
+        """What does a step under a time limit; for a trace, kernel by kernel."""
         poll = None if watched.deadline == math.inf else pools.native().limited(watched.deadline)
 
         def do(stretch: Stretch, block: Block | None) -> None:
@@ -235,10 +220,10 @@ class Frame:
                 return
             begin = watched.trace.now() if watched.trace is not None else 0
             self._step(stretch, block)
-            if watched.trace is not None and isinstance(stretch[0], HostStep):
+            if watched.trace is not None:
                 watched.trace.step(stretch[0].node, begin, [self.arrays[k] for k in stretch[0].outputs])
 
-        self._each(do)
+        return do
 
     def _traced(self, stretch: Stretch, trace: Trace, poll: np.ndarray | None) -> None:
         for row in range(stretch[0], stretch[0] + stretch[1]):
@@ -293,26 +278,6 @@ class Frame:
             self.slots[k] = variable.address
             self.arrays[k] = variable.array
         self.generation = self.binding.state.generation
-
-    def _on_device(self, step: DeviceStep | CopyStep) -> None:
-        """A step that takes place in the memory of the device, or between that and the host's."""
-        assert self.device is not None
-        if self.variables and self.generation != self.binding.state.generation:
-            self._find_variables()
-        if isinstance(step, CopyStep):
-            array = self.arrays[step.slot]
-            if step.to_device:
-                self.on_device[step.slot] = self.device.take(array, self.on_device.get(step.slot))
-            else:
-                self.device.give(self.on_device[step.slot], array)
-            return
-        for slot in step.slots:
-            if slot not in self.on_device:
-                s = self.binding.layout.slots[slot]
-                self.on_device[slot] = self.device.empty(self.binding.shapes[slot], s.dtype.as_numpy_dtype)
-        code = self.device.launch(step.kernel, [self.on_device[slot] for slot in step.slots], *self.binding.launches[step])
-        if code:
-            raise KernelFailure(step.kernel, code)
 
     def _host(self, step: HostStep, views: list[View], written: tuple[Variable, ...],
               call: hostcall.HostCall | None, outputs: list[Output]) -> None:

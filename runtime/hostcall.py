@@ -185,7 +185,7 @@ def _check_assigned(op: Operation, variable: Operation, shape: tuple[int, ...], 
 
 def _present(state: State, variable: Operation) -> np.ndarray | None:
     found = state.variable(variable)
-    return found.array if found.initialized else None
+    return found.value() if found.initialized else None
 
 
 def _numpy_dtype(tensor: Tensor) -> np.dtype | None:

@@ -10,7 +10,8 @@ from jitgraph.graph.devices import DeviceSpec
 from jitgraph.graph.operation import Operation
 from jitgraph.train.cluster.server import SERVERS, Server
 
-from .state import State, Variable
+from .state import State
+from .variable import Variable
 
 
 class Kept:
@@ -50,7 +51,7 @@ class ServedState(State):
         """The variable behind a variable operation, on the task of its device."""
         variables, key = self.owner(op).variables, variable_key(op)
         with self.lock:
-            return variables.setdefault(key, Variable(op.name))
+            return variables.setdefault(key, self.new_variable(op.name))
 
     def owner(self, op: Operation) -> Kept:
         """What keeps the thing behind a node."""

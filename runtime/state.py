@@ -16,10 +16,12 @@ from jitgraph.graph.operation import Operation
 
 from . import postponed, watch
 from .memory import address_of, aligned_empty
+from .variable import Variable
 
 if TYPE_CHECKING:
     from jitgraph.graph.function_graph import FunctionGraph
 
+    from .cuda.machine import Machine
     from .functions import ChoiceCaller, Delegate, LoopCaller
     from .plan import Plan
 
@@ -27,25 +29,13 @@ SHORTEST_WAIT = 1e-4       # seconds
 LONGEST_WAIT = 1.0          # seconds between two looks of a waiting operation at its session and the clock
 
 
-class Variable:
-    """One variable's buffer.  `array` is None until its shape is known; `initialized` becomes true at the first write."""
-
-    __slots__ = ("name", "array", "address", "initialized")
-
-    def __init__(self, name: str):
-        self.name = name
-        self.array: np.ndarray | None = None
-        self.address = 0
-        self.initialized = False
-
-
 class State:
     """Variables by (container, shared name); shared by the plans of one session.
 
     `jit` is the session's mode; `make_plan` makes a plan (the class Plan), `make_function` what the host calls for the graph of
     a function (the class Delegate); `compiler` is the one that programs are compiled by, that of JITGRAPH_COMPILER if None;
-    `target`: the machine that they are for; `functions` holds the plans of the functions that operations call; `generation`
-    counts changes of buffer addresses, so that plans know when to look again.
+    `target`: what they are for, and `machine` the devices of that, None where it is the host; `functions` holds the plans of the
+    functions that operations call; `generation` counts changes of buffer addresses, so that plans know when to look again.
     """
 
     generation = 0
@@ -53,7 +43,13 @@ class State:
     def __init__(self, jit: str, make_plan: Callable[..., Plan], compiler: str | None = None,
                  make_function: Callable[[FunctionGraph, State], Delegate] | None = None) -> None:
         self.jit, self.make_plan, self.compiler, self.make_function = jit, make_plan, compiler, make_function
-        self.target = targets.present()
+        self.target: Any = targets.present()
+        self.machine: Machine | None = None
+        if self.target.has_memory:
+            from .cuda.machine import machine_of
+
+            self.machine = machine_of(self.target)
+            self.target = self.target.seeing(tuple(range(len(self.machine.devices))))
         self.functions: dict[tuple[Operation, frozenset[int] | None], ChoiceCaller | LoopCaller] = {}
         self.variables: dict[tuple[str, str], Variable] = {}
         self.streams: dict[Operation, Stream] = {}
@@ -73,8 +69,16 @@ class State:
         found = self.variables.get(key)
         if found is None:
             with self.lock:
-                found = self.variables.setdefault(key, Variable(op.name))
+                found = self.variables.setdefault(key, self.new_variable(op.name))
         return found
+
+    def new_variable(self, name: str) -> Variable:
+        """A variable without a buffer."""
+        if self.machine is None:
+            return Variable(name)
+        from .cuda.variable import DeviceVariable
+
+        return DeviceVariable(name, self.machine)
 
     def allocate(self, variable: Variable, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """A buffer of this shape for the variable: the present one if it fits, else a new one of zeros."""
@@ -89,6 +93,7 @@ class State:
                 array[...] = 0
             with self.lock:
                 variable.array, variable.address = array, 0 if dtype == object else address_of(array)
+                variable.written()
                 self.generation += 1
         return array
 
@@ -97,8 +102,9 @@ class State:
         variable = self.variable(op)
         if not variable.initialized:
             raise uninitialized(op)
-        assert variable.array is not None
-        return variable.array
+        found = variable.value()
+        assert found is not None
+        return found
 
     def assign(self, op: Operation, value: Any) -> np.ndarray:
         """Sets a variable; returns its buffer."""
@@ -106,6 +112,7 @@ class State:
         value = np.asarray(value)
         array = self.allocate(variable, value.shape, value.dtype)
         array[...] = value
+        variable.written()
         variable.initialized = True
         return array
 

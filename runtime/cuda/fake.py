@@ -12,6 +12,7 @@ It does what a GPU does as late as a GPU may, and refuses what a GPU would punis
 """
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 from collections import deque
@@ -77,7 +78,7 @@ class FakeDriver:
         self._captures: dict[int, _Capture] = {}        # by thread
         self._made, self._clock, self._seed = 0, 0.0, seed
         self._lock = threading.RLock()
-        self.launched: deque[str] = deque(maxlen=10_000)     # names of kernels that have run, and "graph" for each graph before its own
+        self.launched: deque[str] = deque(maxlen=10_000)    # names of kernels that ran, and "graph" for a graph before its own
 
     # devices and memory ----------------------------------------------------------------------------------------
     def devices(self) -> Sequence[Properties]:
@@ -353,7 +354,7 @@ class FakeDriver:
                 raise DriverError(f"kernel {function.name} takes {len(loaded['params']) + 2} pointers, got {len(pointers)}")
             if not 0 < threads <= 1024 or blocks < 1:
                 raise DriverError(f"kernel {function.name} cannot run on {blocks} blocks of {threads} threads")
-            given = list(zip(pointers, nbytes or [None] * len(pointers)))
+            given = list(itertools.zip_longest(pointers, nbytes))
             self._views(function, given)
             self._ask(stream, lambda: self._run(function, loaded, given, blocks, threads))
 

@@ -56,8 +56,8 @@ class Space:
         if nbytes is None:
             return block[at:]
         if at + nbytes > len(block):
-            raise DriverError(f"{what}: bytes {at} to {at + nbytes} of an allocation of {len(block)} bytes on device {self.device}, "
-                              "out of bounds")
+            raise DriverError(f"{what}: out of bounds, bytes {at} to {at + nbytes} of {len(block)} that were allocated on device "
+                              f"{self.device}")
         return block[at:at + nbytes]
 
     def _where(self, address: int) -> str:

@@ -129,7 +129,7 @@ class RealDriver:
         address, = self._call(f"allocation of {nbytes} bytes of pinned memory",
                               self._on(0).cuMemHostAlloc(max(nbytes, 1), portable), max(nbytes, 1))
         block = (ctypes.c_uint8 * max(nbytes, 1)).from_address(int(address))
-        array: np.ndarray = np.frombuffer(block, np.uint8)[:nbytes]
+        array = np.ctypeslib.as_array(block)[:nbytes]
         self._pinned[address_of(array)] = address
         return array
 

@@ -7,6 +7,7 @@ import pytest
 
 from jitgraph.compiler import TARGETS, compile
 from jitgraph.compiler.place import CopyStep, DeviceStep, HostStep
+from jitgraph.compiler.targets import HOST
 
 RNG = np.random.RandomState(0)
 
@@ -97,7 +98,7 @@ def test_the_plan_shows_what_runs_where(tf):
     steps = steps_of(tf, [tf.matmul(tf.tanh(x), x) * 2.0], {x: np.ones((8, 8), np.float32)})
     said = ["copy" if isinstance(s, CopyStep) else "device" if isinstance(s, DeviceStep) else "host" for s in steps]
     assert said == ["copy", "device", "copy", "host", "copy", "device", "copy"]
-    assert [s.to_device for s in steps if isinstance(s, CopyStep)] == [True, False, True, False]
+    assert [(s.source, s.to) for s in steps if isinstance(s, CopyStep)] == [(HOST, 0), (0, HOST), (HOST, 0), (0, HOST)]
 
 
 def test_a_value_that_stays_on_the_device_is_not_copied(tf):
@@ -105,7 +106,7 @@ def test_a_value_that_stays_on_the_device_is_not_copied(tf):
     scaled = tf.tanh(x) / tf.reduce_sum(tf.exp(x))
     steps = steps_of(tf, [scaled], {x: np.ones((8, 8), np.float32)})
     copies = [s for s in steps if isinstance(s, CopyStep)]
-    assert [s.to_device for s in copies] == [True, False] and len(steps) > 3
+    assert [(s.source, s.to) for s in copies] == [(HOST, 0), (0, HOST)] and len(steps) > 3
 
 
 def test_a_program_with_nothing_for_the_device_copies_nothing(tf):
@@ -116,5 +117,5 @@ def test_a_program_with_nothing_for_the_device_copies_nothing(tf):
 
 def test_a_target_that_there_is_not(tf, monkeypatch):
     monkeypatch.setenv("JITGRAPH_TARGET", "abacus")
-    with pytest.raises(ValueError, match="JITGRAPH_TARGET is one of cpu, cuda-simulator, not 'abacus'"):
+    with pytest.raises(ValueError, match="JITGRAPH_TARGET is one of cpu, cuda, cuda-simulator, not 'abacus'"):
         tf.Session()

@@ -6,6 +6,7 @@ import jitgraph.compiler as compiler
 from jitgraph.compiler import PASSES, VerifyError
 from jitgraph.compiler.builder import Builder
 from jitgraph.compiler.place import CopyStep
+from jitgraph.compiler.targets import HOST
 from jitgraph.compiler.primitives import KINDS
 from jitgraph.compiler.primitives.kind import Kind
 from jitgraph.compiler.primitives.memory import INPUT
@@ -105,7 +106,7 @@ def _leave_a_frame(program):
 
 
 def _lose_a_copy(program):
-    program.layout.steps = [step for step in program.layout.steps if not isinstance(step, CopyStep) or step.to_device]
+    program.layout.steps = [step for step in program.layout.steps if not isinstance(step, CopyStep) or step.to != HOST]
 
 
 def _add_a_loop(program):

@@ -13,7 +13,7 @@ WRONG = {
     "JITGRAPH_CACHE": (__file__, "is a file"),
     "JITGRAPH_COMPILE_PROCESS": ("no", "0 or 1"),
     "JITGRAPH_COMPILER": ("gcc", "direct, numba"),
-    "JITGRAPH_TARGET": ("abacus", "cpu, cuda-simulator"),
+    "JITGRAPH_TARGET": ("abacus", "cpu, cuda, cuda-simulator"),
     "JITGRAPH_WITHOUT": ("fusion,fussion", "late_broadcasts"),
     "JITGRAPH_CHECK": ("yes", "0 or 1"),
     "JITGRAPH_TRACEBACK": ("full", "0 or 1"),

@@ -1,0 +1,129 @@
+"""One device: its stream, its pooled memory, and the kernels that are loaded on it."""
+from __future__ import annotations
+
+import functools
+import math
+from collections import deque
+
+import numpy as np
+
+from jitgraph.compiler.kernel import Kernel
+from jitgraph.graph.errors import ResourceExhaustedError
+
+from .driver import Driver, Event, Function, OutOfMemory, Properties, Stream
+
+SMALLEST = 512          # bytes of a block
+
+
+class Device:
+    """A device of a driver.  All work for it goes to one stream, in order, so that memory may serve another run as soon as
+    the one before has asked for all its work.
+
+    `limit` is the most memory that may be taken, in bytes; nothing is taken before it is needed.
+    """
+
+    def __init__(self, driver: Driver, ordinal: int, properties: Properties) -> None:
+        self.driver, self.ordinal, self.properties = driver, ordinal, properties
+        self.limit = math.inf
+        self.used = 0                                   # bytes that were asked of the driver
+        self._idle: dict[int, list[int]] = {}           # addresses by bytes
+        self._returned: deque[tuple[int, int]] = deque()
+        self._functions: dict[tuple[str, bytes], Function] = {}
+
+    def __repr__(self) -> str:
+        return f"GPU:{self.ordinal}"
+
+    @functools.cached_property
+    def stream(self) -> Stream:
+        return self.driver.stream(self.ordinal)
+
+    @functools.cached_property
+    def event(self) -> Event:
+        """An event for whoever orders streams at the moment."""
+        return self.driver.event(self.ordinal)
+
+    def synchronize(self) -> None:
+        """Waits until all its work is done.  Raises what that met with."""
+        self.driver.synchronize(self.stream)
+
+    # memory ------------------------------------------------------------------------------------------------------
+    def take(self, nbytes: int) -> Block:
+        """A block of at least so many bytes.  Raises ResourceExhaustedError."""
+        size = _rounded(nbytes)
+        self._collect()
+        idle = self._idle.get(size)
+        if idle:
+            return Block(self, idle.pop(), size)
+        try:
+            return self._new(size)
+        except OutOfMemory:
+            self.trim()         # blocks of other sizes that nobody uses
+        try:
+            return self._new(size)
+        except OutOfMemory as error:
+            free, total = self.driver.memory(self.ordinal)
+            raise ResourceExhaustedError(None, None, (
+                f"OOM when allocating {nbytes} bytes on /device:GPU:{self.ordinal} ({self.properties.name}): {free} of {total} "
+                f"bytes are free, this process has {self.used}; {error}")) from None
+
+    def _new(self, size: int) -> Block:
+        if self.used + size > self.limit:
+            raise OutOfMemory(f"per_process_gpu_memory_fraction leaves it {int(self.limit)}", size)
+        address = self.driver.alloc(self.ordinal, size)
+        self.used += size
+        return Block(self, address, size)
+
+    def _collect(self) -> None:
+        while self._returned:
+            address, size = self._returned.popleft()
+            self._idle.setdefault(size, []).append(address)
+
+    def trim(self) -> None:
+        """Gives the driver back what nobody uses."""
+        self._collect()
+        if any(self._idle.values()):
+            self.synchronize()
+        for size, addresses in self._idle.items():
+            for address in addresses:
+                self.driver.free(self.ordinal, address)
+                self.used -= size
+        self._idle.clear()
+
+    # kernels -------------------------------------------------------------------------------------------------------
+    def object_code(self, kernel: Kernel) -> bytes:
+        """A kernel for this device."""
+        return self.driver.object_code(kernel, self.properties.capability)
+
+    def load(self, name: str, code: bytes) -> Function:
+        """A kernel on this device."""
+        found = self._functions.get((name, code))
+        if found is None:
+            found = self._functions[name, code] = self.driver.load(self.ordinal, code, name)
+        return found
+
+    # copies ------------------------------------------------------------------------------------------------------
+    def upload(self, address: int, array: np.ndarray) -> None:
+        """Copies to it, some time after this."""
+        self.driver.to_device(address, array, self.stream)
+
+    def download(self, array: np.ndarray, address: int) -> None:
+        """Copies from it, some time after this."""
+        self.driver.to_host(array, address, self.stream)
+
+
+class Block:
+    """Memory of a device, which is used again when nobody has this any more."""
+
+    __slots__ = ("device", "address", "nbytes")
+
+    def __init__(self, device: Device, address: int, nbytes: int) -> None:
+        self.device, self.address, self.nbytes = device, address, nbytes
+
+    def __del__(self) -> None:
+        self.device._returned.append((self.address, self.nbytes))      # no call of the driver: this may run during a capture
+
+
+def _rounded(nbytes: int) -> int:
+    """A size of blocks: an eighth of a power of two apart, so that somewhat different ones serve each other."""
+    step = max(SMALLEST, 1 << max(nbytes.bit_length() - 4, 0))
+    return -(-max(nbytes, 1) // step) * step

@@ -1,0 +1,310 @@
+"""One run of a program whose kernels are a device's: the memory of the run there, and the run itself.
+
+The first run asks for every launch by itself; the second makes a graph of each part of it (`stretches.Part`), which all further
+ones launch.  Addresses stay what they are for as long as the frame lives; only a variable's buffer may move, for which the
+graphs are made again.
+"""
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jitgraph.compiler.place import DeviceStep, HostStep
+from jitgraph.runtime import watch
+from jitgraph.runtime.frame import SMALL, Block, Frame, KernelFailure, Output, View
+from jitgraph.runtime.memory import ResultPool, address_of
+
+from .stretches import WORD, Part, Schedule, Stretch
+
+if TYPE_CHECKING:
+    from jitgraph.runtime.binding import Binding
+    from jitgraph.runtime.hostcall import HostCall
+    from jitgraph.runtime.variable import Variable
+
+    from .device import Device
+    from .driver import Function
+    from .machine import Machine, OwnedGraph
+    from .variable import DeviceVariable
+
+
+class Ready:
+    """A part with the addresses of a frame; `graph` from the second run on, for variables that lie at `addresses`."""
+
+    def __init__(self, part: Part) -> None:
+        self.part, self.runs = part, 0
+        self.graph: OwnedGraph | None = None
+        self.addresses: tuple[int, ...] = ()
+
+
+class DeviceFrame(Frame):
+    """The memory of one run at a time: on the host as `Frame` has it, and on each device an arena and a letter box."""
+
+    machine: Machine
+
+    def __init__(self, binding: Binding) -> None:
+        assert binding.state.machine is not None
+        self.machine = binding.state.machine
+        ordinals = binding.compiled.program.target.ordinals
+        self.devices: list[Device] = [self.machine.devices[k] for k in ordinals]
+        if binding.schedule is None:
+            binding.schedule = Schedule(binding)
+        self.schedule: Schedule = binding.schedule
+        self.pending = False            # whether something may be under way that a run has not waited for
+        with self.machine.lock:
+            super().__init__(binding)
+            self._take_memory()
+        self.readers = [("variable" if binding.layout.slots[where].kind == "variable" else kind, where)
+                        for kind, where in self.readers]
+        self.of_slot: dict[int, DeviceVariable] = dict(self.variables)          # type: ignore[arg-type]
+        self.native = {row: self._native_variables(row, count) for row, count in
+                       (stretch[:2] for stretch, block in self.steps if block is not None)}
+        self.order = self._ordered()
+
+    # memory ----------------------------------------------------------------------------------------------------------
+    def _feeds_and_outputs(self) -> None:
+        compiled, schedule = self.binding.compiled, self.schedule
+        dtypes = {k: dtype for _, k, dtype, _ in compiled.feeds} | dict(compiled.outputs)
+        small = {k for k in dtypes if schedule.nbytes[k] <= SMALL}
+        feeds = [(number, k) for number, k, _, native in compiled.feeds if native and k in small]
+        outputs = [k for k, _ in compiled.outputs if k in small]
+        if not hasattr(schedule, "at"):
+            schedule.letters([k for _, k in feeds], outputs)
+        self.pinned = self.machine.pinned(schedule.size)
+        box = self.box = self.pinned.array
+        first = address_of(box)
+        for k, at in schedule.at.items():
+            self.arrays[k] = np.ndarray(self.binding.shapes[k], dtypes[k], box, at)
+            self.slots[k] = first + at
+        self.small_feeds = [(number, self.arrays[k]) for number, k in feeds]
+        self.big_feeds = [(number, k, native) for number, k, _, native in compiled.feeds if k not in schedule.at]
+        self.big_outputs = [(k, ResultPool(self.binding.shapes[k], dtype, self.kept)) for k, dtype in compiled.outputs
+                            if k not in schedule.at]
+
+    def _take_memory(self) -> None:
+        """An arena, a letter box and the words of all kernels on each device; what never changes is copied there."""
+        schedule, launches = self.schedule, self.binding.launches
+        self.blocks_of: dict[int, list[Any]] = {}
+        self.place_of: dict[tuple[int, int], int] = {}          # (slot, device) -> address, but for variables
+        self.box_of: dict[int, int] = {}
+        self.launches: dict[DeviceStep, tuple[Function, int, int]] = {}
+        for d in schedule.devices:
+            device = self.devices[d]
+            steps = [step for step in schedule.launched if step.device == d]
+            words = np.array([word for step in steps for word in launches[step].words] or [0], np.int64)
+            blocks = [device.take(n) for n in (schedule.arena[d], schedule.size, words.nbytes)]
+            self.blocks_of[d] = blocks
+            arena, self.box_of[d], at = (block.address for block in blocks)
+            for (slot, where), offset in schedule.offsets.items():
+                if where == d:
+                    self.place_of[slot, d] = arena + offset
+            self.place_of.update(((slot, d), self.box_of[d] + offset) for slot, offset in schedule.at.items()
+                                 if schedule.in_box(slot, d))
+            device.upload(at, words)
+            for step in steps:
+                bound = launches[step]
+                self.launches[step] = (device.load(step.kernel.name, self.binding.compiled.launches[step].code), at,
+                                       WORD * len(bound.words))
+                at += WORD * len(bound.words)
+        for slot, d in schedule.constants:
+            self.devices[d].upload(self.place_of[slot, d], np.ascontiguousarray(self.arrays[slot]))
+
+    def _ordered(self) -> list[Any]:
+        """The steps in order: (stretch, block) of the host, as `Frame` has them, and (Stretch, [Ready])."""
+        found: list[Any] = []
+        stretches = iter(self.schedule.stretches)
+        for stretch, block in self.steps:
+            if block is not None or isinstance(stretch[0], HostStep):
+                found.append((stretch, block))
+            elif not found or not isinstance(found[-1][0], Stretch):
+                there = next(stretches)
+                found.append((there, [Ready(part) for part in there.parts]))
+        return found
+
+    # running ---------------------------------------------------------------------------------------------------------
+    def _run(self, feeds: Sequence[np.ndarray]) -> list[Any]:
+        self._settle()
+        for number, buffer in self.small_feeds:
+            buffer[...] = feeds[number]
+        for number, k, native in self.big_feeds:
+            self.arrays[k] = feeds[number]
+            if native:
+                self.slots[k] = address_of(feeds[number])
+        for k, results in self.big_outputs:
+            self.arrays[k], self.slots[k] = results.take()
+        if self.variables and self.generation != self.binding.state.generation:
+            self._find_variables()
+        watched = watch.present()
+        do = self._watching(watched) if watched is not None else self._step
+        for stretch, rest in self.order:
+            if isinstance(stretch, Stretch):
+                if watched is not None:
+                    watched.check()
+                self._on_devices(stretch, rest, None if watched is None else watched.trace)
+            else:
+                do(stretch, rest)
+        if not self.binding.checked:
+            for variable in self.binding.compiled.writes:
+                variable.initialized = True
+        return [self._read(kind, where, feeds) for kind, where in self.readers]
+
+    def _settle(self) -> None:
+        """Waits for what an earlier run has left under way, before its feeds and answers are overwritten."""
+        if self.pending:
+            with self.machine.lock:
+                self.pending = False
+                for d in self.schedule.devices:
+                    self.devices[d].synchronize()
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """With no other run on the devices, and none that changes variables."""
+        with self.binding.state.lock if self.variables else contextlib.nullcontext(), self.machine.lock:
+            yield
+
+    def _on_devices(self, stretch: Stretch, parts: list[Ready], trace: Any = None) -> None:
+        with self._alone():
+            if self.variables and self.generation != self.binding.state.generation:
+                self._find_variables()
+            addresses = {(slot, d): self.of_slot[slot].on(self.devices[d]) for slot, d in stretch.variables}
+            for slot, d in stretch.uploads:
+                self.devices[d].upload(self.place_of[slot, d], np.ascontiguousarray(self.arrays[slot]))
+            self.pending = True
+            for ready in parts:
+                self._part(stretch, ready, addresses, trace)
+            for slot, d in stretch.downloads:
+                self.devices[d].download(self.arrays[slot], self.place_of[slot, d])
+            if stretch.answers:
+                self._settle()
+
+    def _part(self, stretch: Stretch, ready: Ready, addresses: dict[tuple[int, int], int], trace: Any) -> None:
+        part, driver = ready.part, self.machine.driver
+        here = tuple(addresses.values())
+        if ready.graph is not None and ready.addresses != here:
+            ready.graph = None          # a variable has moved
+        first, others = self.devices[part.devices[0]], [self.devices[d] for d in part.devices[1:]]
+        for other in others:
+            self.machine.order(other, first)
+        if trace is not None or ready.runs == 0:
+            self._enqueue(stretch, part, addresses, trace)
+        else:
+            if ready.graph is None:
+                driver.begin_capture(first.stream)
+                try:
+                    self._enqueue(stretch, part, addresses)
+                finally:
+                    captured = driver.end_capture(first.stream)
+                ready.graph, ready.addresses = self.machine.graph(driver.instantiate(captured)), here
+            driver.launch_graph(ready.graph.made, first.stream)
+        for other in others:
+            self.machine.order(first, other)
+        ready.runs += 1
+        for slot, devices in part.changes.items():
+            self.of_slot[slot].changed(self.devices[d].ordinal for d in devices)
+        if part.may_fail:
+            self._check(part)
+
+    def _enqueue(self, stretch: Stretch, part: Part, addresses: dict[tuple[int, int], int], trace: Any = None) -> None:
+        """Asks for the work of a part, in the present run or for a graph: what other devices do is ordered by events, from and
+        to the first one."""
+        driver, schedule, machine = self.machine.driver, self.schedule, self.machine
+        first = self.devices[part.devices[0]]
+        for d in part.devices:
+            device, box = self.devices[d], self.box_of[d]
+            if device is not first:
+                machine.order(first, device)
+            if part.first and d in stretch.mail and schedule.fed:
+                device.upload(box, self.box[:schedule.fed])
+            begin, end = self._words(d)
+            driver.fill(box + begin, 0, end - begin, device.stream)
+        for step in part.steps:
+            if isinstance(step, DeviceStep):
+                start = 0 if trace is None else trace.now()
+                self._launch(step, addresses)
+                if trace is not None:
+                    self.devices[step.device].synchronize()
+                    trace.kernel(step.kernel, start, self.binding)
+            else:
+                self._between(step.slot, step.source, step.to, addresses)
+        for d in part.devices:
+            device, (begin, end) = self.devices[d], schedule.answered[d]
+            device.download(self.box[begin:end], self.box_of[d] + begin)
+            if device is not first:
+                machine.order(device, first)
+
+    def _words(self, d: int) -> tuple[int, int]:
+        """Where the error words of a device's kernels lie in the letter box."""
+        words = [at for step, at in self.schedule.words.items() if step.device == d]
+        return (min(words), max(words) + WORD) if words else (0, 0)
+
+    def _launch(self, step: DeviceStep, addresses: dict[tuple[int, int], int]) -> None:
+        d, schedule, bound = step.device, self.schedule, self.binding.launches[step]
+        function, words, length = self.launches[step]
+        pointers = [addresses.get((slot, d)) or self.place_of[slot, d] for slot in step.slots]
+        nbytes = [schedule.nbytes[slot] for slot in step.slots]
+        self.machine.driver.launch(function, bound.blocks, bound.threads,
+                                   [*pointers, words, self.box_of[d] + schedule.words[step]], [*nbytes, length, WORD],
+                                   self.devices[d].stream)
+
+    def _between(self, slot: int, source: int, to: int, addresses: dict[tuple[int, int], int]) -> None:
+        """A copy from one device to another, by the one that has the value; where it goes, nobody reads the old one any more."""
+        giver, taker = self.devices[source], self.devices[to]
+        if slot in self.of_slot:
+            self.machine.order(taker, giver)
+        start, end = (addresses.get((slot, d)) or self.place_of[slot, d] for d in (source, to))
+        self.machine.driver.between((taker.ordinal, end), (giver.ordinal, start), self.schedule.nbytes[slot], giver.stream)
+        self.machine.order(giver, taker)
+
+    def _check(self, part: Part) -> None:
+        """Waits for a part, and raises KernelFailure for the first kernel of it whose check failed."""
+        self._settle()
+        self.pending = True
+        for step in part.steps:
+            if isinstance(step, DeviceStep):
+                at = self.schedule.words[step]
+                code = int(self.box[at:at + WORD].view(np.int64)[0])
+                if code:
+                    raise KernelFailure(step.kernel, code)
+
+    # steps of the host -----------------------------------------------------------------------------------------------
+    def _native_variables(self, row: int, count: int) -> tuple[list[DeviceVariable], list[DeviceVariable]]:
+        """The variables that rows of the host's kernels touch, and those that they write."""
+        touched: dict[int, bool] = {}
+        host = [step for step in self.binding.layout.steps if isinstance(step, tuple)]
+        for kernel, slots in host[row:row + count]:
+            for param, slot in zip(kernel.params, slots):
+                if self.binding.layout.slots[slot].kind == "variable":
+                    touched[slot] = touched.get(slot, False) or param.use != "in"
+        return [self.of_slot[k] for k in touched], [self.of_slot[k] for k, written in touched.items() if written]
+
+    def _native(self, start: int, block: Block, call: Callable[[int], int] | None = None, poll: np.ndarray | None = None) -> None:
+        touched, written = self.native.get(start) or self._native_variables(start, 1)
+        if not touched:
+            return super()._native(start, block, call, poll)
+        with self._alone():
+            for variable in touched:
+                variable.value()
+            try:
+                super()._native(start, block, call, poll)
+            finally:
+                for variable in written:
+                    variable.written()
+
+    def _find_variables(self) -> None:
+        super()._find_variables()
+        self.of_slot = dict(self.variables)         # type: ignore[arg-type]
+
+    def _host(self, step: HostStep, views: list[View], written: tuple[Variable, ...], call: HostCall | None,
+              outputs: list[Output]) -> None:
+        for slot, *_ in views:
+            if slot in self.of_slot:
+                self.of_slot[slot].value()
+        super()._host(step, views, written, call, outputs)
+
+    def _read(self, kind: str, where: int, feeds: Sequence[np.ndarray]) -> Any:
+        if kind == "variable":
+            self.of_slot[where].value()
+            return self.arrays[where]
+        return super()._read(kind, where, feeds)

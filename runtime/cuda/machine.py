@@ -1,0 +1,90 @@
+"""The devices that a target has here: those of the machine's driver, or simulated ones."""
+from __future__ import annotations
+
+import threading
+from collections import deque
+
+import numpy as np
+
+from .device import Device
+from .driver import Driver, Graph
+
+
+class Machine:
+    """A driver and its devices.  What is asked of them in a row, by several calls, is asked under `lock`: all runs share the
+    streams of the devices."""
+
+    def __init__(self, driver: Driver) -> None:
+        self.driver, self.lock = driver, threading.RLock()
+        self.devices = [Device(driver, ordinal, properties) for ordinal, properties in enumerate(driver.devices())]
+        self._idle: dict[int, list[np.ndarray]] = {}            # pinned memory by bytes
+        self._returned: deque[np.ndarray] = deque()
+        self._dead: deque[Graph] = deque()
+
+    def order(self, before: Device, after: Device) -> None:
+        """Lets further work of one device wait for the present work of another."""
+        self.driver.record(before.event, before.stream)
+        self.driver.wait(after.stream, before.event)
+
+    def pinned(self, nbytes: int) -> Pinned:
+        """Pinned memory of the host, at least so much."""
+        size = 1 << max(nbytes - 1, 4095).bit_length()
+        with self.lock:
+            while self._returned:
+                array = self._returned.popleft()
+                self._idle.setdefault(len(array), []).append(array)
+            if self._idle.get(size):
+                for device in self.devices:         # copies of the one who had it may be under way
+                    device.synchronize()
+                return Pinned(self, self._idle[size].pop())
+            return Pinned(self, self.driver.pinned(size))
+
+    def graph(self, made: Graph) -> OwnedGraph:
+        """A graph that is freed when nobody has it any more."""
+        while self._dead:
+            self.driver.free_graph(self._dead.popleft())
+        return OwnedGraph(self, made)
+
+
+class Pinned:
+    """Pinned memory, which is used again when nobody has this any more."""
+
+    def __init__(self, machine: Machine, array: np.ndarray) -> None:
+        self._machine, self.array = machine, array
+
+    def __del__(self) -> None:
+        self._machine._returned.append(self.array)          # no call of the driver: this may run during a capture
+
+
+class OwnedGraph:
+    def __init__(self, machine: Machine, made: Graph) -> None:
+        self._machine, self.made = machine, made
+
+    def __del__(self) -> None:
+        self._machine._dead.append(self.made)
+
+
+_MACHINES: dict[int, Machine] = {}
+_LOCK = threading.Lock()
+
+
+def machine_of(target: object) -> Machine:
+    """The machine behind a target, one for the process.  Raises NoDriver where there is none."""
+    simulated: int = target.simulated       # type: ignore[attr-defined]
+    with _LOCK:
+        found = _MACHINES.get(simulated)
+        if found is None:
+            found = _MACHINES[simulated] = Machine(_driver(simulated))
+        return found
+
+
+def _driver(simulated: int) -> Driver:
+    if simulated:
+        from .fake import FakeDriver
+
+        return FakeDriver(simulated)
+    from .real import RealDriver
+
+    return RealDriver()
+
+
