@@ -44,6 +44,10 @@ class Target:
         """The memory in which a primitive is to be computed: that of a device, or HOST."""
         return HOST
 
+    def place_of(self, op: Operation | None) -> int:
+        """The memory in which an operation is to be computed, by its device."""
+        return HOST
+
     def seeing(self, ordinals: tuple[int, ...]) -> Target:
         """The same with these devices."""
         return self
@@ -96,7 +100,6 @@ class _CUDA(Target):
         return self.place_of(changed if changed is not None and not (node.op and node.op._device) else node.op)
 
     def place_of(self, op: Operation | None) -> int:
-        """The memory in which an operation is to be computed, by its device; what names none of them is for the first."""
         return _place(op._device if op is not None else "", len(self.ordinals))
 
     def admits(self, kernel: Kernel) -> bool:

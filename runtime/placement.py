@@ -1,6 +1,8 @@
 """Where operations run: what ``tf.device`` asked for, held against the devices that there are.
 
-There is one machine with CPUs; ``ConfigProto.allow_soft_placement`` lets what asks for another device of this task run on it.
+There is one machine with CPUs, and with the GPUs that the session's target has.  What asks for no device is for the first GPU, if
+there is one; ``ConfigProto.allow_soft_placement`` lets what asks for a device that is not there run on one that is.  What has no
+kernel for a GPU runs on the CPU, wherever it was to run.
 """
 from __future__ import annotations
 
@@ -8,14 +10,17 @@ import functools
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from jitgraph.compiler import targets
 from jitgraph.graph.calls import bodies
-from jitgraph.graph.devices import DeviceSpec
+from jitgraph.graph.devices import Accelerators, DeviceSpec
 from jitgraph.graph.errors import InvalidArgumentError, NotFoundError
 
 if TYPE_CHECKING:
     from jitgraph.graph.graph import Graph
     from jitgraph.graph.operation import Operation
     from jitgraph.train.cluster.server import Server
+
+    from .state import State
 
 TASK = "/job:localhost/replica:0/task:0"
 _CPUS = (None, "CPU", "XLA_CPU")        # compiled as the latter says; there is no other
@@ -39,7 +44,8 @@ def server_of(target: str) -> Server | None:
 class Placement:
     """The placement of the operations of a graph in a session; each is looked at once."""
 
-    def __init__(self, graph: Graph, config: Any, server: Server | None = None) -> None:
+    def __init__(self, graph: Graph, config: Any, state: State, server: Server | None = None) -> None:
+        self._state = state
         self._graph, self._seen, self._server = graph, 0, server
         self.task = TASK if server is None else f"/job:{server.job_name}/replica:0/task:{server.task_index}"
         self._cpus = 1 if config is None else config.device_count.get("CPU", 1)
@@ -51,18 +57,43 @@ class Placement:
         operations = self._graph._nodes_by_id
         if self._seen < len(operations):
             if self._log and not self._seen:
-                print("Device mapping:", flush=True)
+                print("\n".join(["Device mapping:", *self._mapping()]), flush=True)
             self._place(operations[self._seen:])
             self._seen = len(operations)
 
     def _place(self, operations: Iterable[Operation]) -> None:
         for op in operations:
-            if op._device and not _fits(self._within_task(op), self._cpus, self._soft):
+            if op._device and not _fits(self._within_task(op), self._cpus, self._gpus, self._soft):
                 raise InvalidArgumentError(None, op, self._refusal(op))
             if self._log:
-                print(f"{op.name}: ({op.type}): {self.task}/device:CPU:{_index(op._device, self._cpus)}", flush=True)
+                print(f"{op.name}: ({op.type}): {self.task}{self._device_of(op)}", flush=True)
             for function in bodies(op):
                 self._place(function._nodes_by_id)
+
+    @property
+    def _gpus(self) -> int:
+        return len(self._state.target.ordinals)
+
+    def devices(self) -> list[tuple[str, str]]:
+        """(name, type) of each device."""
+        return [(f"{self.task}/device:{kind}:{k}", kind) for kind, count in (("CPU", self._cpus), ("GPU", self._gpus))
+                for k in range(count)]
+
+    def _mapping(self) -> list[str]:
+        """A line for each GPU, as TensorFlow has it."""
+        if self._state.machine is None:
+            return []
+        from .cuda.visible import description
+
+        return [f"{self.task}/device:GPU:{k} -> {description(k, ordinal, self._state.machine)}"
+                for k, ordinal in enumerate(self._state.target.ordinals)]
+
+    def _device_of(self, op: Operation) -> str:
+        """Where an operation runs: on a GPU only what is lowered, for all else runs on the host."""
+        gpu = self._state.target.place_of(op)
+        if gpu == targets.HOST or op.opdef is None or op.opdef.lower is None:
+            return f"/device:CPU:{_index(op._device, self._cpus)}"
+        return f"/device:GPU:{gpu}"
 
     def _within_task(self, op: Operation) -> str:
         """The device without its task, if that is one of the server's cluster in this process."""
@@ -76,21 +107,22 @@ class Placement:
         return DeviceSpec(device_type=spec.device_type, device_index=spec.device_index).to_string()
 
     def _refusal(self, op: Operation) -> str:
-        there = ", ".join(f"{self.task}/device:CPU:{k}" for k in range(self._cpus))
-        gpu = DeviceSpec.from_string(op._device).device_type == "GPU"
+        there = ", ".join(name for name, _ in self.devices())
+        gpu = DeviceSpec.from_string(op._device).device_type == "GPU" and not self._gpus
         hint = " The requested device appears to be a GPU, but jitgraph runs on the CPU." if gpu else ""
-        local = _fits(self._within_task(op), self._cpus, True)
+        local = _fits(self._within_task(op), self._cpus, self._gpus, True)
         advice = " tf.ConfigProto(allow_soft_placement=True) runs it on a device that there is." if local else ""
         return (f"Cannot assign a device for operation {op.name}: node {op.name} was explicitly assigned to {op._device} but "
                 f"available devices are [ {there} ]. Make sure the device specification refers to a valid device.{hint}{advice}")
 
 
 @functools.lru_cache(maxsize=1024)
-def _fits(device: str, cpus: int, soft: bool) -> bool:
+def _fits(device: str, cpus: int, gpus: int, soft: bool) -> bool:
     spec = DeviceSpec.from_string(device)
     if spec.job not in (None, "localhost") or spec.replica not in (None, 0) or spec.task not in (None, 0):
         return False
-    return soft or spec.device_type in _CPUS and (spec.device_index is None or spec.device_index < cpus)
+    count = cpus if spec.device_type in _CPUS else gpus if spec.device_type == "GPU" else 0
+    return soft or count > 0 and (spec.device_index is None or spec.device_index < count)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -98,3 +130,14 @@ def _index(device: str, cpus: int) -> int:
     spec = DeviceSpec.from_string(device) if device else DeviceSpec()
     index = spec.device_index or 0
     return index if spec.device_type == "CPU" and index < cpus else 0
+
+
+def _accelerators(config: Any) -> list[tuple[str, str, int, str, tuple[int, int]]]:
+    if not targets.present().has_memory:
+        return []
+    from .cuda.visible import local
+
+    return local(config)
+
+
+Accelerators.found = staticmethod(_accelerators)        # the graph language knows no devices of its own

@@ -75,11 +75,12 @@ class BaseSession:
         if server is not None and config is None:
             config = server.server_def.default_session_config
         self._target, self._config = target or "", config
-        self._placement = Placement(self._graph, config, server)
         self._jit = jit_mode(config, jit)
         self._timeout = 0 if config is None else config.operation_timeout_in_ms
         self._watched = bool(self._timeout) or recording.active()      # whether runs take the longer way
         self._state = _state(server, self._jit, Plan, compiler, Delegate)
+        self._state.configure(config)
+        self._placement = Placement(self._graph, config, self._state, server)
         self._plans: dict[tuple[Any, ...], Any] = {}     # a Plan, or with it what builds and converts
         self._mutations = self._graph.mutations
         self._closed = False
@@ -261,10 +262,10 @@ class BaseSession:
     def list_devices(self) -> list[DeviceAttributes]:
         """The devices that a graph may run on: objects with ``name`` and ``device_type``.
 
-        There are as many CPU devices as ``ConfigProto.device_count["CPU"]`` says, one by default; they are one machine.
+        There are as many CPU devices as ``ConfigProto.device_count["CPU"]`` says, one by default; they are one machine.  After them
+        come the GPUs that the session sees.
         """
-        count = 1 if self._config is None else self._config.device_count.get("CPU", 1)
-        return [DeviceAttributes(f"{self._placement.task}/device:CPU:{k}", "CPU") for k in range(count)]
+        return [DeviceAttributes(name, kind) for name, kind in self._placement.devices()]
 
     # life ------------------------------------------------------------------------------------------------------
     def as_default(self) -> DefaultSession:

@@ -58,6 +58,14 @@ class State:
         self.closed = False
         self.lock = threading.RLock()
 
+    def configure(self, config: Any) -> None:
+        """Takes over what a `tf.ConfigProto`, or None, says of the devices of `machine`.  Raises InvalidArgumentError."""
+        if self.machine is not None:
+            from .cuda.visible import limit_memory, visible
+
+            self.target = self.target.seeing(visible(config, self.machine))
+            limit_memory(config, self.machine)
+
     @property
     def options(self) -> options.Options:
         """What programs of this session are compiled with."""

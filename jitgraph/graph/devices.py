@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 
@@ -213,11 +213,23 @@ class DeviceStack:
             probe._set_device(DeviceSpec.from_string(named))
 
 
+class Accelerators:
+    """The devices beside the CPU that sessions of this process run on; the runtime says what they are.
+
+    `found(config)` gives for each its name in graphs, type, bytes of memory, a description, and its compute capability.
+    """
+
+    found: Callable[[Any], list[tuple[str, str, int, str, tuple[int, int]]]] = staticmethod(lambda config: [])
+
+
 def list_local_devices(session_config: Any = None) -> list:
-    """The DeviceAttributes of the devices that graphs can run on here: the CPU, with the machine's memory in bytes."""
+    """The DeviceAttributes of the devices that graphs can run on here: the CPU, with the machine's memory in bytes, and the GPUs
+    that sessions with this configuration see."""
     import os
 
     from jitgraph.protobuf.messages import DeviceAttributes
 
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return [DeviceAttributes(name="/device:CPU:0", device_type="CPU", memory_limit=memory)]
+    return [DeviceAttributes(name="/device:CPU:0", device_type="CPU", memory_limit=memory),
+            *(DeviceAttributes(name=name, device_type=kind, memory_limit=limit, physical_device_desc=description)
+              for name, kind, limit, description, _ in Accelerators.found(session_config))]

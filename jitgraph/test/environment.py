@@ -7,6 +7,8 @@ import tempfile
 import unittest
 from typing import Any
 
+from jitgraph.graph.devices import Accelerators
+
 
 def get_temp_dir() -> str:
     """A directory for temporary files of this process's tests."""
@@ -43,13 +45,14 @@ def is_built_with_gpu_support() -> bool:
 
 
 def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
-    """Whether sessions of this process run on a GPU."""
-    return bool(gpu_device_name())
+    """Whether sessions of this process run on a GPU: of this (major, minor) compute capability or a higher one, if it is given."""
+    least = tuple(min_cuda_compute_capability or (0, 0))
+    return any(kind == "GPU" and capability >= least for _, kind, _, _, capability in Accelerators.found(None))
 
 
 def gpu_device_name() -> str:
-    """The name of the first GPU that sessions run on: "", since they run on the CPU."""
-    return ""
+    """The name of the first GPU that sessions run on, "" where they run on the CPU."""
+    return next((name for name, kind, *_ in Accelerators.found(None) if kind == "GPU"), "")
 
 
 def assert_equal_graph_def(actual: Any, expected: Any, checkpoint_v2: bool = False, hash_table_shared_name: bool = False) -> None:

@@ -6,10 +6,10 @@ import jitgraph.compiler as compiler
 from jitgraph.compiler import PASSES, VerifyError
 from jitgraph.compiler.builder import Builder
 from jitgraph.compiler.place import CopyStep
-from jitgraph.compiler.targets import HOST
 from jitgraph.compiler.primitives import KINDS
 from jitgraph.compiler.primitives.kind import Kind
 from jitgraph.compiler.primitives.memory import INPUT
+from jitgraph.compiler.targets import HOST
 from jitgraph.compiler.verify import CHECKS, verify
 from jitgraph.graph import dtypes
 
