@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from jitgraph.compiler import targets
+from jitgraph.compiler.prune import must_be_fed
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.devices import Accelerators, DeviceSpec
 from jitgraph.graph.errors import InvalidArgumentError, NotFoundError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from .state import State
 
+OBJECTS = ("string", "resource", "variant")     # which no GPU has
 TASK = "/job:localhost/replica:0/task:0"
 _CPUS = (None, "CPU", "XLA_CPU")        # compiled as the latter says; there is no other
 
@@ -89,9 +91,11 @@ class Placement:
                 for k, ordinal in enumerate(self._state.target.ordinals)]
 
     def _device_of(self, op: Operation) -> str:
-        """Where an operation runs: on a GPU only what is lowered, for all else runs on the host."""
-        gpu = self._state.target.place_of(op)
-        if gpu == targets.HOST or op.opdef is None or op.opdef.lower is None:
+        """Where an operation runs, as far as it says: what is for the host alone runs there."""
+        gpu, opdef = self._state.target.place_of(op), op.opdef
+        lowered = opdef is not None and (must_be_fed(op) or not opdef.host and any((opdef.lower, opdef.scalar, opdef.state,
+                                                                                    opdef.variable)))
+        if gpu == targets.HOST or not lowered or any(t.dtype.base_dtype.name in OBJECTS for t in (*op.inputs, *op.outputs)):
             return f"/device:CPU:{_index(op._device, self._cpus)}"
         return f"/device:GPU:{gpu}"
 

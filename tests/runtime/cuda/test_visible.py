@@ -1,0 +1,99 @@
+"""What a session sees of the devices, and what it says of them."""
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def four(monkeypatch):
+    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator:4")
+
+
+def devices_of(tf, fetch, **config):
+    """The ordinals of the devices on which the kernels of a run lie."""
+    with tf.Session(jit="always", config=tf.ConfigProto(**config)) as session:
+        session.run(fetch)
+        ordinals = session._state.target.ordinals
+        return {ordinals[step.device] for plan in session.plans for c in plan.compiled for step in c.launches}
+
+
+def computed(tf):
+    return tf.exp(tf.Variable(tf.ones([3]), collections=[]).initial_value + tf.random_uniform([3]))
+
+
+@pytest.mark.parametrize("device, ordinals", [
+    (None, {0}), ("/gpu:0", {0}), ("/device:GPU:2", {2}), ("/gpu:*", {0}), ("/cpu:0", set()),
+    ("/job:localhost/replica:0/task:0/device:GPU:3", {3}), (lambda op: "/gpu:1", {1})])
+def test_devices_of_graphs(tf, device, ordinals):
+    with tf.device(device):
+        y = computed(tf)
+    assert devices_of(tf, y) == ordinals
+
+
+def test_the_config_says_which_are_seen(tf):
+    with tf.device("/gpu:1"):
+        y = computed(tf)
+    assert devices_of(tf, y, gpu_options=tf.GPUOptions(visible_device_list="3,2")) == {2}
+    assert devices_of(tf, y, device_count={"GPU": 0}, allow_soft_placement=True) == set()
+    assert devices_of(tf, y, device_count={"GPU": 1}, allow_soft_placement=True) == {0}
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"available devices are \[ .*device:CPU:0, .*device:GPU:0 \]"):
+        devices_of(tf, y, device_count={"GPU": 1})
+
+
+@pytest.mark.parametrize("listed, words", [
+    ("0,9", "'visible_device_list' listed an invalid GPU id '9' but visible device count is 4"),
+    ("x", "Could not parse entry in 'visible_device_list': 'x'. visible_device_list = x"),
+    ("1,1", "visible_device_list contained a duplicate entry: 1,1")])
+def test_lists_that_mean_nothing(tf, listed, words):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=words.replace("(", r"\(")):
+        tf.Session(config=tf.ConfigProto(gpu_options=tf.GPUOptions(visible_device_list=listed)))
+
+
+def test_a_share_of_the_memory(tf):
+    from jitgraph.runtime.cuda.machine import machine_of
+
+    y = tf.exp(tf.random_uniform([1000, 1000]))
+    with tf.Session(config=tf.ConfigProto(gpu_options=tf.GPUOptions(per_process_gpu_memory_fraction=1e-6))) as session:
+        try:
+            with pytest.raises(tf.errors.ResourceExhaustedError, match="per_process_gpu_memory_fraction"):
+                [session.run(y) for _ in range(2)]
+        finally:
+            for device in machine_of(session._state.target).devices:
+                device.limit = float("inf")
+
+
+def test_the_log_of_placement(tf, capsys):
+    with tf.device("/gpu:2"):
+        y = tf.exp(tf.placeholder_with_default([1.0], [1], name="x"), name="y")
+    s = tf.string_join(["a", "b"], name="s")
+    with tf.device("/cpu:0"):
+        z = tf.exp(y, name="z")
+    with tf.Session(config=tf.ConfigProto(log_device_placement=True)) as session:
+        session.run([z, s])
+    lines = capsys.readouterr().out.splitlines()
+    task = "/job:localhost/replica:0/task:0/device:"
+    assert lines[:2] == ["Device mapping:", task + "GPU:0 -> device: 0, name: Simulated GPU 0, pci bus id: 0000:00:00.0, "
+                                            "compute capability: 9.0"]
+    assert {f"y: (Exp): {task}GPU:2", f"s: (StringJoin): {task}CPU:0", f"z: (Exp): {task}CPU:0"} <= set(lines)
+
+
+def test_lists_of_devices(tf):
+    from jitgraph.graph.devices import list_local_devices
+
+    with tf.Session() as session:
+        assert [d.name.split("/")[-1] for d in session.list_devices()] == ["device:CPU:0", *(f"device:GPU:{k}" for k in range(4))]
+    found = list_local_devices(tf.ConfigProto(gpu_options=tf.GPUOptions(visible_device_list="2")))
+    assert [(d.name, d.device_type) for d in found] == [("/device:CPU:0", "CPU"), ("/device:GPU:0", "GPU")]
+    assert found[1].physical_device_desc.startswith("device: 0, name: Simulated GPU 2") and found[1].memory_limit == 1 << 34
+    assert tf.test.is_gpu_available() and tf.test.gpu_device_name() == "/device:GPU:0"
+    assert tf.test.is_gpu_available(min_cuda_compute_capability=(9, 0))
+    assert not tf.test.is_gpu_available(min_cuda_compute_capability=(9, 1))
+
+
+def test_without_gpus_there_is_none(tf, monkeypatch):
+    monkeypatch.setenv("JITGRAPH_TARGET", "cpu")
+    assert not tf.test.is_gpu_available() and tf.test.gpu_device_name() == ""
+
+
+def test_a_number_of_devices_that_means_nothing(tf, monkeypatch):
+    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator:0")
+    with pytest.raises(ValueError, match="JITGRAPH_TARGET is one of"):
+        tf.Session()
