@@ -139,6 +139,7 @@ def _summary(have: np.ndarray, want: np.ndarray) -> str:
 def copied(state: State, jit: str = "off") -> State:
     """A state of its own with the same variables and random streams."""
     other = State(jit, state.make_plan, state.compiler, state.make_function)
+    other.target = state.target
     for key, variable in state.variables.items():
         if variable.array is not None:
             twin = other.variables.setdefault(key, other.new_variable(variable.name))

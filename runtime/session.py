@@ -132,6 +132,18 @@ class BaseSession:
             tracebacks.shorten(error)
             raise
 
+    def run_on_devices(self, fetches: Any, feed_dict: Any = None) -> Any:
+        """As `run`, but values that kernels of a GPU have computed stay there, as objects that other libraries take without a copy:
+        they have ``__cuda_array_interface__`` and ``__dlpack__``; ``numpy.asarray`` copies them.  What the host has computed,
+        as all with the CPU as target, comes as ever.
+        """
+        if self._state.machine is None:
+            return self.run(fetches, feed_dict)
+        from .cuda.array import results_stay
+
+        with results_stay():
+            return self.run(fetches, feed_dict)
+
     def _run_slowly(self, fetches: Any, feed_dict: Any, key: Any, options: Any, run_metadata: Any) -> Any:
         if feed_dict is not None and not hasattr(feed_dict, "items"):
             raise TypeError(f"feed_dict must be a dictionary, not {type(feed_dict).__name__}")

@@ -225,45 +225,48 @@ def _store() -> list[Row]:
 
 
 def _cuda() -> list[Row]:
-    """Examine driver, devices and compiler packages. Nothing here needs a GPU, and only a driver is asked about one."""
+    """Examine compiler packages, driver and devices. Nothing here needs a GPU, and only a driver is asked about one."""
     from jitgraph.compiler.emit.cuda_compile import missing
 
     reason = missing()
     rows: list[Row] = [("compiling", "no", MISSING, reason)] if reason else [("compiling", "yes")]
-    driver = _driver()
-    if driver is None:
-        rows.append(
-            ("driver", "libcuda.so.1 not found", MISSING, "to run on a GPU, install NVIDIA's driver (580 or newer)")
-        )
-        return rows
-    rows.append(("driver", driver[0]))
-    rows.append(("devices", driver[1]) if driver[1] else ("devices", "none", MISSING, "the driver sees no GPU"))
+    return [*rows, *_driver(), *_target()]
+
+
+def _driver() -> list[Row]:
+    """Examine what NVIDIA's driver says of itself and of its devices."""
+    from jitgraph.runtime.cuda.driver import DriverError, NoDriver
+    from jitgraph.runtime.cuda.real import RealDriver
+
+    try:
+        driver = RealDriver()
+    except NoDriver as error:
+        return [("driver", "none that serves", MISSING, str(error))]
+    rows: list[Row] = [("driver", driver.version())]
+    for k, device in enumerate(driver.devices()):
+        told = f"{device.name}, compute capability {device.capability[0]}.{device.capability[1]}, "
+        told += f"{device.multiprocessors} multiprocessors, {device.memory >> 20} MB"
+        try:
+            free = f", {driver.memory(k)[0] >> 20} MB free"
+        except DriverError as error:
+            rows.append((f"gpu:{k}", told, MISSING, str(error)))
+        else:
+            rows.append((f"gpu:{k}", told + free))
     return rows
 
 
-def _driver() -> tuple[str, str] | None:
-    """Return (CUDA version of the driver, names of its devices), or None without a driver."""
-    import ctypes
+def _target() -> list[Row]:
+    """Say what sessions run on, which JITGRAPH_TARGET chooses."""
+    from jitgraph.compiler import targets
 
     try:
-        cuda = ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return None
-    number = ctypes.c_int()
-    status = cuda.cuInit(0)
-    cuda.cuDriverGetVersion(ctypes.byref(number))
-    version = f"CUDA {number.value // 1000}.{number.value % 1000 // 10}"
-    if status != 0:
-        return f"{version} (cuInit gave error {status})", ""
-    count = ctypes.c_int()
-    cuda.cuDeviceGetCount(ctypes.byref(count))
-    names = []
-    for ordinal in range(count.value):
-        device, name = ctypes.c_int(), ctypes.create_string_buffer(128)
-        cuda.cuDeviceGet(ctypes.byref(device), ordinal)
-        cuda.cuDeviceGetName(name, len(name), device)
-        names.append(f"gpu:{ordinal} {name.value.decode()}")
-    return version, ", ".join(names)
+        target = targets.present()
+    except ValueError:  # told among the settings
+        return []
+    chosen = environment.text("JITGRAPH_TARGET")
+    if not target.has_memory:
+        return [("sessions", f"run on the CPU; JITGRAPH_TARGET={targets.CUDA.name} lets them run on GPUs")]
+    return [("sessions", f"run on {chosen}, by JITGRAPH_TARGET")]
 
 
 PARTS: dict[str, Callable[[], list[Any]]] = {

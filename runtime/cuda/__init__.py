@@ -5,8 +5,13 @@
     fake_memory     its address spaces
     real        the driver of NVIDIA, through cuda-bindings
     machine     which driver there is, and its devices
+    visible     which devices a session sees, by its configuration
     device      one device: its stream, its pooled memory, the kernels loaded on it
     variable    variables whose newest value may lie on a device
+    array       results that stay on a device, for other libraries to use there
+    code        object code of kernels, by the store or the compiler
+    launch      the kernels of a program, compiled
+    stretches   what a program does on devices between steps of the host, and where values lie
     frame       one run of a program whose kernels are a device's
 
 Nothing here is imported by a session whose target is the CPU, and importing it touches no driver.

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jitgraph.compiler.place import DeviceStep, HostStep
+from jitgraph.compiler.targets import HOST
 from jitgraph.runtime import watch
 from jitgraph.runtime.frame import SMALL, Block, Frame, KernelFailure, Output, View
 from jitgraph.runtime.memory import ResultPool, address_of
 
+from .array import DeviceArray, staying
 from .stretches import WORD, Part, Schedule, Stretch
 
 if TYPE_CHECKING:
@@ -148,7 +150,21 @@ class DeviceFrame(Frame):
         if not self.binding.checked:
             for variable in self.binding.compiled.writes:
                 variable.initialized = True
+        if staying():
+            return [self._kept_there(kind, where, feeds) for kind, where in self.readers]
         return [self._read(kind, where, feeds) for kind, where in self.readers]
+
+    def _kept_there(self, kind: str, where: int, feeds: Sequence[np.ndarray]) -> Any:
+        """A result in memory of its own on the device that has made it, else as the host has it."""
+        d = self.schedule.writer.get(where, HOST)
+        if d == HOST or kind not in ("copy", "scalar", "given") or (where, d) not in self.place_of:
+            return self._read(kind, where, feeds)
+        device = self.devices[d]
+        with self.machine.lock:
+            block = device.take(self.schedule.nbytes[where])
+            self.machine.driver.on_device(block.address, self.place_of[where, d], self.schedule.nbytes[where], device.stream)
+            device.synchronize()        # for whatever stream it is used on
+        return DeviceArray(block, self.binding.shapes[where], self.binding.layout.slots[where].dtype.as_numpy_dtype)
 
     def _settle(self) -> None:
         """Waits for what an earlier run has left under way, before its feeds and answers are overwritten."""

@@ -6,8 +6,10 @@ from collections import deque
 
 import numpy as np
 
+from jitgraph.graph.errors import ResourceExhaustedError
+
 from .device import Device
-from .driver import Driver, Graph
+from .driver import Driver, Graph, OutOfMemory
 
 
 class Machine:
@@ -37,7 +39,10 @@ class Machine:
                 for device in self.devices:         # copies of the one who had it may be under way
                     device.synchronize()
                 return Pinned(self, self._idle[size].pop())
-            return Pinned(self, self.driver.pinned(size))
+            try:
+                return Pinned(self, self.driver.pinned(size))
+            except OutOfMemory as error:
+                raise ResourceExhaustedError(None, None, f"OOM when allocating {nbytes} bytes of pinned memory: {error}") from None
 
     def graph(self, made: Graph) -> OwnedGraph:
         """A graph that is freed when nobody has it any more."""

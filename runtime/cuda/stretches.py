@@ -149,6 +149,8 @@ class Schedule:
                 self._touch(step.slot, step.to, first, number)
             elif step.to == HOST:
                 stretch.answers = True
+                if self.slots[step.slot].kind == "output":      # stays, for who wants it there
+                    self._touch(step.slot, step.source, number, len(self.steps))
                 if not self.in_box(step.slot, step.source):
                     stretch.downloads.append((step.slot, step.source))
                     self._touch(step.slot, step.source, number, len(self.steps))

@@ -64,3 +64,25 @@ def test_every_dependency_and_every_extra_is_listed(monkeypatch):
     assert broken["rich"] == (doctor.BROKEN, f"{sys.executable} -m pip install rich")
     image, = (row for row in doctor._extras() if row[0] == "image")
     assert image[1:] == ("pillow not found", doctor.MISSING, f"{sys.executable} -m pip install 'jitgraph[image]'")
+
+
+def test_what_was_found_of_a_gpu(monkeypatch):
+    from jitgraph.runtime.cuda import fake, real
+
+    monkeypatch.setattr(real, "RealDriver", lambda: fake.FakeDriver(2))
+    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator:2")
+    found = {row[0]: row[1] for row in doctor._cuda()}
+    assert found["driver"] == "the simulator of a grid"
+    assert found["gpu:1"] == "Simulated GPU 1, compute capability 9.0, 1 multiprocessors, 16384 MB, 16384 MB free"
+    assert found["sessions"] == "run on cuda-simulator:2, by JITGRAPH_TARGET"
+
+
+def test_a_driver_that_does_not_serve_is_told_with_what_to_do(monkeypatch):
+    from jitgraph.runtime.cuda import driver, real
+
+    def refuse():
+        raise driver.NoDriver("the driver is of CUDA 12.4: install NVIDIA's driver 580 or newer")
+
+    monkeypatch.setattr(real, "RealDriver", refuse)
+    (row,) = [row for row in doctor._cuda() if row[0] == "driver"]
+    assert row[1:] == ("none that serves", doctor.MISSING, "the driver is of CUDA 12.4: install NVIDIA's driver 580 or newer")

@@ -1,0 +1,61 @@
+"""Results that stay on a device."""
+import ctypes
+import gc
+
+import numpy as np
+import pytest
+
+from jitgraph.runtime.cuda import array as arrays
+
+
+@pytest.fixture
+def stayed(tf, monkeypatch):
+    """(result on a device, result of the host, driver) of one run."""
+    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator")
+    x = tf.placeholder(tf.float32, [2, 3])
+    with tf.Session(jit="always") as session:
+        y, n = session.run_on_devices([tf.exp(x), tf.string_join(["a", "b"])], {x: np.zeros((2, 3))})
+        assert isinstance(session.run(tf.exp(x), {x: np.zeros((2, 3))}), np.ndarray)
+        driver = session._state.machine.driver
+    return y, n, driver
+
+
+def test_it_lies_on_the_device_and_can_be_copied(stayed):
+    y, n, driver = stayed
+    assert n == b"ab" and y.shape == (2, 3) and y.dtype == np.float32
+    assert np.asarray(y).tolist() == [[1] * 3] * 2
+    with pytest.raises(ValueError, match="only by a copy"):
+        np.asarray(y, copy=False)
+    told = y.__cuda_array_interface__
+    assert told["shape"] == (2, 3) and told["typestr"] == "<f4" and told["version"] == 3
+    assert driver._space(0).view(told["data"][0], 24, "look").view(np.float32).tolist() == [1] * 6
+
+
+def test_dlpack(stayed):
+    """The tensor behind the capsule, as the one who takes it reads it, who says when it may go."""
+    y, _, _ = stayed
+    capsule = y.__dlpack__(stream=None)
+    managed = arrays.Managed.from_address(arrays._pointer(id(capsule), b"dltensor"))
+    tensor = managed.tensor
+    assert tensor.data == y.__cuda_array_interface__["data"][0] and tensor.shape[:2] == [2, 3] and not tensor.strides
+    assert (tensor.device_type, tensor.device) == y.__dlpack_device__() == (2, 0)
+    assert (tensor.ndim, tensor.code, tensor.bits, tensor.lanes) == (2, 2, 32, 1)
+    assert ctypes.addressof(managed) in arrays._GIVEN
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(managed.deleter)(ctypes.addressof(managed))
+    assert ctypes.addressof(managed) not in arrays._GIVEN
+    with pytest.raises(BufferError):
+        y.__dlpack__(dl_device=(1, 0))
+
+
+def test_a_capsule_that_nobody_takes_holds_nothing(stayed):
+    before = len(arrays._GIVEN)
+    capsule = stayed[0].__dlpack__()
+    assert len(arrays._GIVEN) == before + 1
+    del capsule
+    gc.collect()
+    assert len(arrays._GIVEN) == before
+
+
+def test_on_the_cpu_results_are_arrays(tf):
+    with tf.Session() as session:
+        assert isinstance(session.run_on_devices(tf.constant([1.0]) + 1.0), np.ndarray)
