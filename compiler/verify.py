@@ -158,6 +158,9 @@ def _transfer(program: Program) -> str | None:
     present: dict[int, set[int]] = {}       # slot -> the memories that have its present value, for what devices touch
     variables = {k for k, slot in enumerate(slots) if slot.kind == "variable"}
     for step in program.layout.steps:
+        on_host = not isinstance(step, (CopyStep, DeviceStep))
+        if on_host:             # variables are brought along, before it and after it
+            present = {slot: has for slot, has in present.items() if slot not in variables}
         if isinstance(step, CopyStep):
             has = present.setdefault(step.slot, {HOST})
             if step.source not in has or step.to in has:
@@ -174,9 +177,8 @@ def _transfer(program: Program) -> str | None:
                     present[slot] = {memory}
         else:
             present.update((slot, {HOST}) for slot in step.outputs)
-        if not isinstance(step, (CopyStep, DeviceStep)):
-            for slot in variables & present.keys():         # brought along again, to where they are needed
-                del present[slot]
+        if on_host:
+            present = {slot: has for slot, has in present.items() if slot not in variables}
     away = [slot for slot, _ in program.layout.results.values() if slot not in variables and HOST not in present.get(slot, {HOST})]
     return f"slot {away[0]} is not in the host's memory in the end" if away else None
 

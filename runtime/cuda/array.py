@@ -52,8 +52,8 @@ class DeviceArray:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        data = self._block.address if math.prod(self.shape) else 0
-        return {"version": 3, "shape": self.shape, "typestr": self.dtype.str, "data": (data, False), "strides": None, "stream": None}
+        data = (self._block.address if math.prod(self.shape) else 0, False)
+        return {"version": 3, "shape": self.shape, "typestr": self.dtype.str, "data": data, "strides": None, "stream": None}
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return KDLCUDA, self._block.device.ordinal

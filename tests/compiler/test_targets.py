@@ -7,7 +7,8 @@ import pytest
 
 from jitgraph.compiler import TARGETS, compile
 from jitgraph.compiler.place import CopyStep, DeviceStep, HostStep
-from jitgraph.compiler.targets import HOST
+from jitgraph.compiler.targets import HOST, cuda
+from jitgraph.compiler.verify import verify
 
 RNG = np.random.RandomState(0)
 
@@ -119,3 +120,28 @@ def test_a_target_that_there_is_not(tf, monkeypatch):
     monkeypatch.setenv("JITGRAPH_TARGET", "abacus")
     with pytest.raises(ValueError, match="JITGRAPH_TARGET is one of cpu, cuda, cuda-simulator, not 'abacus'"):
         tf.Session()
+
+
+def test_the_host_may_read_a_variable_that_a_device_has_changed(tf):
+    """The runtime brings it along, so no copy stands in the plan, and the plan is right without one."""
+    x = tf.placeholder(tf.float32, [4, 4])
+    v = tf.Variable(tf.ones([4, 4]))
+    y = tf.py_func(lambda a: a, [tf.assign_add(v, tf.exp(x))], tf.float32)
+    program = compile(tf.get_default_graph(), [y], feeds={x: (4, 4)}, target=TARGETS["cuda"], until="transfer")
+    verify(program, "transfer")
+    slots = program.layout.slots
+    assert not [s for s in program.layout.steps if isinstance(s, CopyStep) and slots[s.slot].kind == "variable"]
+
+
+def test_devices_of_operations_keep_their_kernels_apart(tf):
+    """Two elementwise operations that would be one kernel are two on two devices, with a copy between."""
+    x = tf.placeholder(tf.float32, [64])
+    with tf.device("/gpu:0"):
+        y = tf.exp(x)
+    with tf.device("/gpu:1"):
+        z = tf.sqrt(y)
+    program = compile(tf.get_default_graph(), [z], feeds={x: (64,)}, target=cuda(ordinals=(0, 1)))
+    assert [s.device for s in program.layout.steps if isinstance(s, DeviceStep)] == [0, 1]
+    assert (0, 1) in [(s.source, s.to) for s in program.layout.steps if isinstance(s, CopyStep)]
+    program = compile(tf.get_default_graph(), [z], feeds={x: (64,)}, target=cuda(ordinals=(0,)))
+    assert [s.device for s in program.layout.steps if isinstance(s, DeviceStep)] == [0]
