@@ -58,7 +58,8 @@ class DeviceFrame(Frame):
         with self.machine.lock:
             super().__init__(binding)
             self._take_memory()
-        self.readers = [("variable" if binding.layout.slots[where].kind == "variable" else kind, where)
+        slots = binding.layout.slots            # of a result that is fed, `where` is the number of the feed
+        self.readers = [("variable" if kind != "feed" and slots[where].kind == "variable" else kind, where)
                         for kind, where in self.readers]
         self.of_slot: dict[int, DeviceVariable] = dict(self.variables)          # type: ignore[arg-type]
         self.native = {row: self._native_variables(row, count) for row, count in

@@ -222,3 +222,13 @@ def test_a_value_goes_from_device_to_device(tf, monkeypatch):
         session.run(v.initializer)
         for k in range(1, 5):
             np.testing.assert_allclose(session.run(y, {x: np.zeros(5)}), np.sqrt(np.full(5, k + 1.0)), rtol=1e-6)
+
+
+def test_a_feed_that_is_fetched_is_no_variable(tf, driver):
+    x, v = tf.placeholder(tf.float32, []), tf.Variable(1.0)
+    more = tf.assign_add(v, 1.0).op
+    with tf.Session(jit="always") as session:
+        session.run(v.initializer)
+        with tf.control_dependencies([more]):
+            y = tf.identity(x)
+        assert [session.run(y, {x: 3.0}) for _ in range(3)] == [3.0] * 3 and session.run(v) == 4.0
