@@ -86,7 +86,8 @@ class Kernel:
     forms: list[Form] = field(default_factory=list)             # of the instructions that its text names and that have many
     origins: list[Node | None] = field(default_factory=list)    # the node behind each line of a text made from a loop nest
     sizes: list[Any] = field(default_factory=list)  # Dim or ("scalar", value) for each slot of the sizes argument
-    items: Dim = 1
+    items: Dim = 1                                  # what threads share out; of a kernel written by hand for CUDA: blocks ...
+    threads: int = 0                                # ... of so many threads
     cost: tuple[float, Dim] = (1.0, 1)              # rough nanoseconds of one step, and steps per item
 
     @property

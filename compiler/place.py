@@ -95,7 +95,7 @@ class _Placer:
             if isinstance(step, Kernel):
                 self._kernel(step, outputs)
             elif step.kind.kernels:
-                self._kernel(step.kind.kernel(step, CPU.name, program.options), outputs)
+                self._kernel(self._by_hand(step), outputs)
             elif step.kind is HOST:
                 self._host(step)
         for tensor, value in program.results.items():
@@ -107,6 +107,12 @@ class _Placer:
                 slot.first, slot.last = 0, len(self.layout.steps)
         return self.layout
 
+    def _by_hand(self, node: Node) -> Kernel:
+        """The program's target's kernel for a node that is no part of a loop nest, else the host's."""
+        targets = (CPU,) if self.program.target.place(node) == HOST_MEMORY else (self.program.target, CPU)
+        found = (node.kind.kernel(node, target.name, self.program.options) for target in targets)
+        return next(kernel for kernel in found if kernel is not None)
+
     def _kernel(self, kernel: Kernel, outputs: Container[Value]) -> None:
         number = len(self.layout.steps)
         slots = [self._slot(base, outputs) for base in kernel.buffers]
@@ -114,7 +120,7 @@ class _Placer:
             self._touch(s, number)
         target = self.program.target
         device = target.place(kernel.nodes[-1]) if target is not CPU and kernel.nodes else HOST_MEMORY
-        if device != HOST_MEMORY and not kernel.source and target.admits(kernel):
+        if device != HOST_MEMORY and target.admits(kernel):
             self.layout.steps.append(DeviceStep(kernel, slots, target, device))
         else:
             self.layout.steps.append((kernel, slots))

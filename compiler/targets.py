@@ -37,7 +37,7 @@ class Target:
         return self.name
 
     def admits(self, kernel: Kernel) -> bool:
-        """Whether it has a form of a kernel that `schedule` made."""
+        """Whether it runs a kernel: one that was written for it, or a loop nest that it has a form of."""
         raise NotImplementedError
 
     def place(self, node: Node) -> int:
@@ -80,7 +80,7 @@ class _CPU(Target):
 
 
 class _CUDA(Target):
-    """The four kinds of loop nests.  Kernels written by hand, and groups that make no loop nest, are left to the host.
+    """The four kinds of loop nests, and the kernels written by hand for it.  All else is left to the host.
 
     Its room is imported by programs that have this target: few do, and all would wait for it.  `simulated`: how many devices
     the simulator has, 0 for the machine's own.

@@ -23,5 +23,5 @@ def emit(program: Program) -> None:
             kernel = step[0]
             if isinstance(kernel, Kernel) and not kernel.source:
                 cpu.emit(kernel, program.options)
-        elif getattr(step, "target", None) is not None:
+        elif getattr(step, "target", None) is not None and not step.kernel.source:
             step.target.emit(step.kernel, program.options)

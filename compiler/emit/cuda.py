@@ -41,8 +41,8 @@ KINDS = ("map", "rows", "partial", "cols")
 
 
 def admits(kernel: Kernel) -> bool:
-    """Whether there is a form of a kernel here: of every loop nest, and of no kernel that is written by hand."""
-    return kernel.kind in KINDS
+    """Whether a kernel is one for CUDA: every loop nest is, and what was written by hand for blocks of threads."""
+    return kernel.threads > 0 or kernel.kind in KINDS and not kernel.source
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,8 @@ class Launch:
 
 def launch(kernel: Kernel) -> Launch:
     """How much work a kernel has, as numbers that may depend on sizes; `geometry` makes a grid of them."""
+    if kernel.threads:
+        return Launch(kernel.items, kernel.threads * PER_THREAD)
     outer, reduced = (sizes.product(loop.size for loop in kernel.loops if loop.role == role)
                       for role in ("outer", "reduce"))
     if kernel.kind == "map":
@@ -65,6 +67,11 @@ def launch(kernel: Kernel) -> Launch:
         rows = (reduced + kernel.parts - 1) // kernel.parts if kernel.parts else reduced
         return Launch(outer * ((kernel.loops[-1].size + WARP - 1) // WARP), rows * WARP)
     return Launch(outer, reduced)
+
+
+def most_threads(kernel: Kernel) -> int:
+    """The most threads that a block of a kernel has."""
+    return kernel.threads or (MAP_THREADS if kernel.kind == "map" else MAX_THREADS)
 
 
 def geometry(blocks: int, width: int) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from jitgraph.installing import advice
 
 from ..kernel import Kernel
 from .compile_error import CompileError
-from .cuda import MAP_THREADS, MAX_THREADS
+from .cuda import MAX_THREADS, most_threads
 from .instruction import numba_type
 from .native import memory_codes
 
@@ -49,7 +49,7 @@ def compile_kernel(kernel: Kernel, capability: tuple[int, int] = HOPPER) -> Comp
 
     Raises ExtraMissing where jitgraph[cuda] is not installed, CompileError where the kernel does not compile.
     """
-    threads = MAP_THREADS if kernel.kind == "map" else MAX_THREADS
+    threads = most_threads(kernel)
     ptx = to_ptx(kernel, threads, capability)
     cubin, log = to_cubin(ptx, kernel.source, capability)
     return CompiledKernel(kernel.name, ptx, cubin, threads, **_resources(log))
@@ -75,7 +75,7 @@ def to_ptx(kernel: Kernel, threads: int, capability: tuple[int, int] = HOPPER) -
         function = library.get_function(symbol)
         library._entry_name = symbol
         cuda.compiler.kernel_fixup(function, False)
-        cuda.nvvm.set_launch_bounds(function, threads)
+        cuda.nvvm.set_launch_bounds(function, (threads, MAX_THREADS // threads))     # 128 registers each
         for argument in function.args:
             argument.add_attribute("noalias")
         (ptx,) = library.get_asm_strs(cc=capability)

@@ -7,9 +7,19 @@ have.  Kernels for CUDA call nothing else: no device functions, no arrays, nothi
     block_index() block_count()         of the grid
     barrier()                           waits for all threads of the block; orders their reads and writes
     shared_CODE(n)                      n elements, one array for the whole block, not initialised
+    local_CODE(n)                       n elements of the thread's own, in registers, all 0
+    taken(x, at, condition)             x[at] where the condition holds, else 0: nothing is read then
+    take4(to, i, x, at, condition)      to[i], ... to[i + 3] = x[at], ... x[at + 3], likewise
+    copy4(to, i, x, at)                 the same without a condition
+    copy_some(to, i, x, at, n)          the first n of the four, one by one; none if n is negative
+    add_products(sums, a, n, b, m)      sums[i * m + j] += a[i] * b[j] for the n elements of a and m of b, each rounded once
+    quotient32(a, b)                    a // b of numbers in [0, 2**31): a 64-bit division takes four times as long
     fold_PRIM(x)                        `x` of the 32 lanes of a warp, combined; every lane gets the same result
     fold_argmax(x, at)                  (largest x, its place), of equal ones the smallest place; fold_argmin likewise
     report(error, bits)                 ORs bits into the flags that the host looks at
+
+What moves four elements does so by instructions of 16 bytes: both places are multiples of four elements.  All places in
+arrays of the thread's own are literals, so that these stay in registers.
 
 A fold combines lane i with lane i ^ 16, then i ^ 8, ... i ^ 1: a fixed order, so that sums are the same at every run.
 """
@@ -20,7 +30,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..kernel import CODES
-from .instruction import Codegen, Instruction, Write, is_float, numba_intrinsic, type_names
+from .instruction import Codegen, Instruction, Write, fixed, is_float, numba_intrinsic, type_names
 
 if TYPE_CHECKING:
     from llvmlite import ir
@@ -46,6 +56,8 @@ def namespace() -> dict[str, Any]:
     names.update(_positions())
     names.update(_folds())
     names.update(_shared())
+    names.update(_local())
+    names.update({name: numba_intrinsic(meaning) for name, meaning in _moves().items()})
     return names
 
 
@@ -167,6 +179,108 @@ def _shared() -> dict[str, Any]:
         return allocate
 
     return {f"shared_{code}": shared(getattr(types, name), code) for name, code in CODES.items() if code != "b1"}
+
+
+# a thread's own elements, and what it moves -----------------------------------------------------------------------------
+def _local() -> dict[str, Any]:
+    """local_CODE(n), and add_products, whose arrays they are."""
+    from llvmlite import ir
+    from numba.core import types
+    from numba.core.extending import intrinsic
+
+    def local(ty: Any) -> Any:
+        @intrinsic(prefer_literal=True)
+        def allocate(typingctx: Any, count: Any) -> tuple[Any, Codegen]:
+            def write(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
+                kind, number = context.get_data_type(ty), count.literal_value
+                with builder.goto_entry_block():
+                    place = builder.alloca(ir.ArrayType(kind, number))
+                    place.align = 16
+                start = builder.bitcast(place, kind.as_pointer())
+                for k in range(number):
+                    builder.store(kind(0), _element(builder, start, k))
+                return start
+            return types.CPointer(ty)(count), write
+        return allocate
+
+    @intrinsic(prefer_literal=True)
+    def add_products(typingctx: Any, sums: Any, a: Any, n: Any, b: Any, m: Any) -> tuple[Any, Codegen]:
+        def write(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
+            total, left, _, right, _ = args
+            rows, columns = n.literal_value, m.literal_value
+            factors = [builder.load(_element(builder, right, j)) for j in range(columns)]
+            for i in range(rows):
+                factor = builder.load(_element(builder, left, i))
+                for j in range(columns):
+                    place = _element(builder, total, i * columns + j)
+                    terms = [factor, factors[j], builder.load(place)]
+                    builder.store(_call(builder, f"llvm.fma.{factor.type.intrinsic_name}", factor.type, terms), place)
+            return context.get_dummy_value()
+        return types.none(sums, a, n, b, m), write
+
+    found = {f"local_{code}": local(getattr(types, name)) for name, code in CODES.items() if code != "b1"}
+    return {**found, "add_products": add_products}
+
+
+def _element(builder: ir.IRBuilder, start: ir.Value, k: int) -> ir.Value:
+    from llvmlite import ir
+
+    return builder.gep(start, [ir.IntType(64)(k)], inbounds=True)
+
+
+def _moves() -> dict[str, Instruction]:
+    """taken, take4, copy4, copy_some, and quotient32 by which their places are found."""
+    from llvmlite import ir
+
+    def taken(pointer: str, *rest: str) -> tuple[str, Write] | None:
+        def write(builder: ir.IRBuilder, x: ir.Value, at: ir.Value, condition: ir.Value) -> ir.Value:
+            before = builder.block
+            with builder.if_then(condition):
+                value, inside = builder.load(builder.gep(x, [at])), builder.block
+            found = builder.phi(x.type.pointee)
+            found.add_incoming(x.type.pointee(0), before)
+            found.add_incoming(value, inside)
+            return found
+
+        return (pointer[:-1], write) if pointer.endswith("*") and rest == ("i64", "b1") else None
+
+    def move(builder: ir.IRBuilder, to: ir.Value, i: ir.Value, x: ir.Value, at: ir.Value) -> None:
+        kind = x.type.pointee
+        each = 16 // (8 if kind.intrinsic_name in ("f64", "i64") else 4)
+        vector = ir.VectorType(kind, each).as_pointer()
+        for k in range(0, 4, each):
+            source, target = (builder.bitcast(builder.gep(start, [builder.add(place, place.type(k))]), vector)
+                              for start, place in ((x, at), (to, i)))
+            builder.store(builder.load(source, align=16), target, align=16)
+
+    def zeros(builder: ir.IRBuilder, to: ir.Value, i: ir.Value) -> None:
+        for k in range(4):
+            builder.store(to.type.pointee(0), builder.gep(to, [builder.add(i, i.type(k))]))
+
+    def taken4(builder: ir.IRBuilder, to: ir.Value, i: ir.Value, x: ir.Value, at: ir.Value, condition: ir.Value) -> None:
+        zeros(builder, to, i)
+        with builder.if_then(condition):
+            move(builder, to, i, x, at)
+
+    def some(builder: ir.IRBuilder, to: ir.Value, i: ir.Value, x: ir.Value, at: ir.Value, count: ir.Value) -> None:
+        for k in range(4):
+            with builder.if_then(builder.icmp_signed(">", count, count.type(k))):
+                source, target = (builder.gep(start, [builder.add(place, place.type(k))]) for start, place in ((x, at), (to, i)))
+                builder.store(builder.load(source), target)
+
+    def moving(write: Write, *conditions: str) -> Any:
+        def typed(*codes: str) -> tuple[str, Write] | None:
+            to, i, x, at, *rest = codes
+            fits = to == x and to[:-1] in ("f32", "f64", "i32", "i64", "u32", "u64")
+            return ("", write) if fits and i == at == "i64" and tuple(rest) == conditions else None
+        return Instruction(4 + len(conditions), typed)
+
+    def divided(builder: ir.IRBuilder, a: ir.Value, b: ir.Value) -> ir.Value:
+        short = ir.IntType(32)
+        return builder.zext(builder.udiv(builder.trunc(a, short), builder.trunc(b, short)), a.type)
+
+    return {"taken": Instruction(3, taken), "take4": moving(taken4, "b1"), "copy4": moving(move), "copy_some": moving(some, "i64"),
+            "quotient32": fixed("i64", "i64", "i64")(divided)}
 
 
 def _shuffled(builder: ir.IRBuilder, value: ir.Value, distance: int) -> ir.Value:

@@ -11,6 +11,7 @@ lanes; what a GPU gets wrong only now and then is therefore found for certain:
 - a race: two threads touch one element with no barrier between them, at least one writes, and not both the same value
 - threads of one block that wait at different barriers, or end while others wait; a fold that lanes of a warp miss
 - shared memory used before it is written: it begins as NaN (integers: as a conspicuous pattern)
+- four elements moved at once from or to a place that is no multiple of 16 bytes
 
 Elementary functions are the compiler's own, computed by NumPyMachine with the roundings of the GPU, for all lanes of a
 warp at once.  All other operations are NumPy's on scalars of the kernel's types.  Not simulated: the memory order of
@@ -22,7 +23,7 @@ import ast
 import functools
 from collections.abc import Callable, Generator, Iterable, Sequence
 from types import CodeType, SimpleNamespace
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 
@@ -171,6 +172,51 @@ class Pointer:
                               f"block {other[0]} {did} with no barrier between")
 
 
+class Registers:
+    """Elements of a thread's own, 0 at first."""
+
+    def __init__(self, dtype: np.dtype, count: int) -> None:
+        self.array = np.zeros(count, dtype)
+
+    def __getitem__(self, index: int) -> np.generic:
+        return self.array[self._place(index)]
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        self.array[self._place(index)] = value
+
+    def _place(self, index: int) -> int:
+        if not 0 <= index < self.array.size:
+            raise SimulationError(f"element {index} of {self.array.size} in registers")
+        return int(index)
+
+
+Memory = Union[Pointer, Registers]
+
+
+def _taken(x: Pointer, at: int, condition: bool) -> np.generic:
+    return x[at] if condition else x.array.dtype.type(0)
+
+
+def _move4(to: Memory, i: int, x: Memory, at: int, condition: bool = True) -> None:
+    """Four elements, by instructions that move 16 bytes; zeros where the condition does not hold."""
+    for memory, place in ((to, i), (x, at)):
+        if condition and place % (4 if memory.array.itemsize == 4 else 2):
+            raise SimulationError(f"place {place} is no multiple of 16 bytes")
+    for k in range(4):
+        to[i + k] = x[at + k] if condition else 0
+
+
+def _copy_some(to: Memory, i: int, x: Memory, at: int, count: int) -> None:
+    for k in range(min(count, 4)):
+        to[i + k] = x[at + k]
+
+
+def _add_products(sums: Registers, a: Registers, n: int, b: Registers, m: int) -> None:
+    """Products of float32 are exact in float64, so that each sum is rounded to float32 once, but for a rare rounding in between."""
+    products = np.multiply.outer(a.array[:n], b.array[:m], dtype=np.float64)
+    sums.array[:n * m] = products.ravel() + sums.array[:n * m]
+
+
 def _unordered(a: tuple[int, int, int], b: tuple[int, int, int]) -> bool:
     """Whether nothing orders the accesses of two (block, thread, epoch)."""
     return a[0] != b[0] or (a[2] == b[2] and a[1] != b[1])
@@ -193,8 +239,10 @@ class Grid:
         found: dict[str, Callable[..., Any]] = {
             "thread_index": lambda: at.thread, "thread_count": lambda: self.threads,
             "block_index": lambda: at.block, "block_count": lambda: self.blocks, "report": _report}
-        shared = {f"shared_{code}": functools.partial(self._allocate, t) for code, t in TYPES.items() if code != "b1"}
-        return {**found, **shared}
+        types = {code: t for code, t in TYPES.items() if code != "b1"}
+        shared = {f"shared_{code}": functools.partial(self._allocate, t) for code, t in types.items()}
+        local = {f"local_{code}": functools.partial(Registers, t) for code, t in types.items()}
+        return {**found, **shared, **local}
 
     def _allocate(self, dtype: np.dtype, count: int) -> Pointer:
         """The next array of the block's shared memory: the first thread to ask makes it."""
@@ -343,6 +391,12 @@ def _divided(a: np.integer, b: np.integer, what: str) -> np.generic:
     return _cast(a.dtype)(quotient if what.endswith("div") else rest)
 
 
+def _quotient32(a: int, b: int) -> int:
+    if not (0 <= a < 1 << 31 and 0 < b < 1 << 31):
+        raise SimulationError(f"quotient32 of {a} and {b}: they are not in [0, 2**31)")
+    return a // b
+
+
 def _modulo(a: Any, b: Any, what: str) -> np.generic:
     if a.dtype.kind != "f":
         return _divided(a, b, what)
@@ -368,7 +422,8 @@ def _scalar_names() -> dict[str, Callable[..., Any]]:
         "select": lambda c, a, b: a if c else b, "not_": np.logical_not, "inf": lambda x: x.dtype.type(np.inf),
         "outside": lambda index, limit: int(not 0 <= index < limit),
         "inside": lambda index, limit: index if 0 <= index < limit else 0,
-        "quotient": lambda a, b: a // b, "smaller": min, "iabs": np.abs, "isign": np.sign, "ipow": _power,
+        "quotient": lambda a, b: a // b, "quotient32": _quotient32, "smaller": min, "larger": max,
+        "taken": _taken, "take4": _move4, "copy4": _move4, "copy_some": _copy_some, "add_products": _add_products, "iabs": np.abs, "isign": np.sign, "ipow": _power,
         "maximum": np.maximum, "minimum": np.minimum, "max_step": np.fmax, "min_step": np.fmin,
         "sum_step": np.add, "product_step": np.multiply,
         "fmod": functools.partial(_modulo, what="fmod"), "floor_mod": functools.partial(_modulo, what="floor_mod")}

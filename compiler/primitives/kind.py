@@ -74,9 +74,9 @@ class Kind:
         """How many elements of a buffer a kernel of its own touches, where that is not all of them; else None."""
         return None
 
-    def kernel(self, node: Node, target: str, options: Options) -> Kernel:
-        """The kernel of its own that a target has for a node."""
-        return self.kernels[target](node)
+    def kernel(self, node: Node, target: str, options: Options) -> Kernel | None:
+        """The kernel of its own that a target has for a node, None where it has none."""
+        return self.kernels[target](node) if target in self.kernels else None
 
     def _no_meaning(self, node: Node, *arrays: np.ndarray) -> Any:
         raise NotImplementedError(f"{self} has no value of its own")

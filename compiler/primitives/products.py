@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import sizes
-from ..emit import contract, products
+from ..emit import contract, cuda_products, products
 from ..ir import Node
 from ..kernel import Kernel
 from ..sizes import Dim
@@ -23,10 +23,10 @@ class Matmul(Kind):
     name = "matmul"
     attributes = {"ta": "whether the first factor is transposed", "tb": "and the second"}
     is_stored = True
-    kernels = {"cpu": contract.emit}
+    kernels = {"cpu": contract.emit, "cuda": cuda_products.emit}
 
-    def kernel(self, node: Node, target: str, options: Options) -> Kernel:
-        if options.uses("product_tiles") and products.suits(node):
+    def kernel(self, node: Node, target: str, options: Options) -> Kernel | None:
+        if target == "cpu" and options.uses("product_tiles") and products.suits(node):
             return products.emit(node)
         return super().kernel(node, target, options)
 

@@ -1,0 +1,202 @@
+"""Matrix products, and whatever is one, for CUDA: a block of threads makes a square tile of the result.
+
+    y[row, column] = sum over terms of a[row, term] * b[term, column]
+
+Some terms after the other, the block brings a strip of both factors into shared memory, terms by rows, and each thread adds
+products of `each` rows and as many columns to sums that stay in its registers.  While it does, the next strip is already
+under way from memory to registers.  The terms of a sum are added up in order, whatever the grid.
+
+An element of a factor lies at `place of its row + place of its term`: so convolutions are products, too (`cuda_convolve`).
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .. import sizes
+from ..ir import Node, Value
+from ..kernel import Kernel
+from ..views import matrix_view
+from .cuda_text import THREADS, GridText, divides, is_short
+
+SIDE = 16               # threads along each side of a tile
+STRIP = 1024            # elements of a factor in shared memory: four for each thread
+PAD = 4                 # elements after each row of a strip, so that the threads of a warp write to different banks
+LARGE, SMALL = 128, 64  # rows and columns of a tile
+MANY = 128              # large tiles that are enough for all multiprocessors
+
+Place = Callable[[str, str], list[str]]     # place(index, name): lines that give `name` the place of a row, or of a term
+
+
+@dataclass(frozen=True)
+class Factor:
+    """How a factor lies in memory.  `along`: "rows" or "terms", of which neighbours lie next to each other; `by_four`: whether
+    four of these, from a multiple of four on, all exist or none does, and lie at a multiple of four elements."""
+
+    buffer: str
+    row: Place
+    term: Place
+    along: str
+    by_four: bool
+
+
+class ProductText(GridText):
+    """The text of a kernel whose `rows` and `columns` are names or numbers, as its factors' places are.
+
+    `batch` is the number of results of so many rows and columns, one after the other; the lines find the present one as
+    `batch`.
+    """
+
+    def __init__(self, node: Node, name: str, batch: sizes.Dim, rows: sizes.Dim, columns: sizes.Dim):
+        large = sizes.count((batch, (rows + LARGE - 1) // LARGE, (columns + LARGE - 1) // LARGE)) >= MANY
+        self.tile = LARGE if large and node.out.dtype.size == 4 else SMALL
+        super().__init__(node, f"{name}_{self.tile}")
+        self.each, self.strip = self.tile // SIDE, STRIP // self.tile
+        self.pitch = self.tile + PAD
+        down, across = ((d + self.tile - 1) // self.tile for d in (rows, columns))
+        self.blocks = batch * down * across
+        self.fours = divides(4, columns)
+        self.rows, self.columns = self.given("rows", rows), self.given("columns", columns)
+        self.down, self.across = self.given("down", down), self.given("across", across)
+
+    def write(self, a: Factor, b: Factor, terms: list[str], result: Place) -> None:
+        """The whole kernel.  `terms`: lines that find the `first` and the `last` term (that behind it) of a block; `result`: the
+        place of a row of the result."""
+        sides = (("a", a, self.rows, "first_row"), ("b", b, self.columns, "first_column"))
+        self.lines_in(1, ["thread = thread_index()", f"row = (thread >> {SIDE.bit_length() - 1}) * 4",
+                          f"column = (thread & {SIDE - 1}) * 4"])
+        for letter, factor, _, _ in sides:
+            self.line(1, f"{letter}_strip = shared_{self.code}({self.strip * self.pitch})")
+            self.lines_in(1, self._share(letter, factor))
+        with self.each_item(self.blocks):
+            self.lines_in(2, [f"part = quotient32(q, {self.across})", f"batch = quotient32(part, {self.down})",
+                              f"first_row = (part - batch * {self.down}) * {self.tile}",
+                              f"first_column = (q - part * {self.across}) * {self.tile}", *terms])
+            for name, count in (("sums", self.each ** 2), ("a", self.each), ("b", self.each), ("a_next", 4), ("b_next", 4)):
+                self.line(2, f"{name} = local_{self.code}({count})")
+            for letter, factor, limit, start in sides:
+                self.lines_in(2, self._rows(letter, factor, limit, start))
+            self.line(2, "at = first")
+            for letter, factor, _, _ in sides:
+                self.lines_in(2, self._fetch(letter, factor))
+            self.line(2, "while at < last:")
+            self._strip(a, b)
+            self._store(result)
+
+    def _strip(self, a: Factor, b: Factor) -> None:
+        """What is done for each strip of terms."""
+        self.line(3, "barrier()")
+        for letter, factor in (("a", a), ("b", b)):
+            self.lines_in(3, self._put(letter, factor))
+        self.lines_in(3, ["barrier()", f"at += {self.strip}"])
+        for letter, factor in (("a", a), ("b", b)):
+            self.lines_in(3, self._fetch(letter, factor))
+        self.lines_in(3, ["step = 0", f"while step < {self.strip}:"])
+        for k in range(0, self.each, 4):
+            far = _plus(k * SIDE)
+            self.line(4, f"copy4(a, {k}, a_strip, step * {self.pitch} + row{far})")
+            self.line(4, f"copy4(b, {k}, b_strip, step * {self.pitch} + column{far})")
+        self.lines_in(4, [f"add_products(sums, a, {self.each}, b, {self.each})", "step += 1"])
+
+    def _share(self, letter: str, factor: Factor) -> list[str]:
+        """Which elements of a strip a thread brings: the first of four neighbours, or of four that are `apart`."""
+        row, term = f"{letter}_row", f"{letter}_term"
+        if factor.along == "terms":
+            width = self.strip // (4 if factor.by_four else 1)
+            fast, slow, by = term, row, 4 if factor.by_four else 1
+        else:
+            width = self.tile // (4 if factor.by_four else 1)
+            fast, slow, by = row, term, 4 if factor.by_four else 1
+        across = f"thread & {width - 1}"
+        return [f"{fast} = ({across}) * 4" if by == 4 else f"{fast} = {across}", f"{slow} = thread >> {width.bit_length() - 1}"]
+
+    def _apart(self, factor: Factor) -> int:
+        """How many rows (or terms) lie between the four elements that a thread brings one by one."""
+        return THREADS // (self.strip if factor.along == "terms" else self.tile)
+
+    def _rows(self, letter: str, factor: Factor, limit: str, start: str) -> list[str]:
+        """Lines that find the places of the rows of which a thread brings elements."""
+        lines = []
+        count = 4 if factor.along == "terms" and not factor.by_four else 1
+        for k in range(count):
+            more = _plus(k * self._apart(factor))
+            lines.append(f"{letter}_here = {start} + {letter}_row{more}")
+            lines.append(f"{letter}_in{k} = {letter}_here < {limit}")
+            lines += factor.row(f"{letter}_here", f"{letter}_at{k}")
+        return lines
+
+    def _fetch(self, letter: str, factor: Factor) -> list[str]:
+        """Lines that bring a thread's elements of the strip from term `at` on into registers."""
+        lines = []
+        for k in range(4 if factor.along == "rows" and not factor.by_four else 1):
+            more = _plus(k * self._apart(factor))
+            lines.append(f"term = at + {letter}_term{more}")
+            lines += factor.term("term", "there")
+            if factor.by_four:
+                lines.append(f"take4({letter}_next, 0, {factor.buffer}, {letter}_at0 + there, {letter}_in0 & (term < last))")
+            elif factor.along == "rows":
+                lines.append(f"{letter}_next[{k}] = taken({factor.buffer}, {letter}_at0 + there, {letter}_in0 & (term < last))")
+            else:
+                lines += [f"{letter}_next[{i}] = taken({factor.buffer}, {letter}_at{i} + there, {letter}_in{i} & (term < last))"
+                          for i in range(4)]
+        return lines
+
+    def _put(self, letter: str, factor: Factor) -> list[str]:
+        """Lines that write them to shared memory."""
+        if factor.by_four and factor.along == "rows":
+            return [f"copy4({letter}_strip, {letter}_term * {self.pitch} + {letter}_row, {letter}_next, 0)"]
+        if factor.by_four:
+            down, beside = 1, 0
+        else:
+            down, beside = (0, self._apart(factor)) if factor.along == "terms" else (self._apart(factor), 0)
+        terms = [f"({letter}_term + {k * down})" if k * down else f"{letter}_term" for k in range(4)]
+        return [f"{letter}_strip[{term} * {self.pitch} + {letter}_row{_plus(k * beside)}] = {letter}_next[{k}]"
+                for k, term in enumerate(terms)]
+
+    def _store(self, result: Place) -> None:
+        for r in range(self.each):
+            self.line(2, f"here = first_row + row{_plus(r // 4 * SIDE * 4 + r % 4)}")
+            self.line(2, f"if here < {self.rows}:")
+            self.lines_in(3, result("here", "there"))
+            for c in range(0, self.each, 4):
+                self.line(3, f"c = first_column + column{_plus(c * SIDE)}")
+                if self.fours:
+                    self.line(3, f"if c < {self.columns}:")
+                    self.line(4, f"copy4(y0, there + c, sums, {r * self.each + c})")
+                else:
+                    self.line(3, f"copy_some(y0, there + c, sums, {r * self.each + c}, {self.columns} - c)")
+
+
+def _plus(number: int) -> str:
+    return f" + {number}" if number else ""
+
+
+def emit(node: Node) -> Kernel | None:
+    """The kernel of a matmul node; None for more than 2 ** 31 rows, columns, terms or blocks."""
+    rows, columns = node.out.shape[-2:]
+    terms, batch = node.inputs[0].shape[-2 if node.attrs["ta"] else -1], sizes.product(node.out.shape[:-2])
+    text = ProductText(node, "product", batch, rows, columns)
+    if not is_short(rows, columns, terms, text.blocks):
+        return None
+    text.given("terms", terms)
+    a = _matrix(text, "a", "x0", node.inputs[0], node.attrs["ta"], "terms", (rows, terms))
+    b = _matrix(text, "b", "x1", node.inputs[1], node.attrs["tb"], "rows", (columns, terms))
+    text.write(a, b, ["first = 0", "last = terms"], lambda row, name: [f"{name} = (batch * rows + {row}) * columns"])
+    text.name += "".join("_t" if f.along == natural else "_n" for f, natural in ((a, "rows"), (b, "terms"))) \
+        + "".join("4" if flag else "1" for flag in (a.by_four, b.by_four, text.fours))
+    return text.grid([matrix_view(v)[0] for v in node.inputs], text.blocks)
+
+
+def _matrix(text: ProductText, letter: str, buffer: str, value: Value, flag: bool, along: str,
+            counts: tuple[sizes.Dim, sizes.Dim]) -> Factor:
+    """A factor that is a matrix; `along`: what lies next to each other where it is not transposed; `counts`: rows and terms."""
+    _, offset, step, leading, transposed = matrix_view(value)
+    if flag != transposed:
+        along = "rows" if along == "terms" else "terms"
+    start, apart, lead = (text.given(f"{letter}_{name}", d) for name, d in (("start", offset), ("step", step), ("lead", leading)))
+    near = lambda index, name, first="": [f"{name} = {first}{index}"]
+    far = lambda index, name, first="": [f"{name} = {first}{index} * {lead}"]
+    row, term = (near, far) if along == "rows" else (far, near)
+    begin = f"{start} + batch * {apart} + "
+    by_four = all(divides(4, d) for d in (offset, step, leading, counts[along == "terms"]))
+    return Factor(buffer, lambda index, name: row(index, name, begin), lambda index, name: term(index, name), along, by_four)
