@@ -232,7 +232,7 @@ def _framed(b: Builder, x: Value, before: Sequence[sizes.Dim], covered: Sequence
 
 def filter_blocks(b: Builder, w: Value, pixels: sizes.Dim) -> Value | None:
     """The columns of a large filter -> blocks of them that lie by themselves, see `convolve.filter_columns`"""
-    columns = convolve.filter_columns(w.dtype, pixels, w.shape)
+    columns = convolve.filter_columns(w.dtype, pixels, w.shape) if b.tuning.filter_columns else w.shape[-1]
     if columns == w.shape[-1]:
         return None
     source, perm = (w.node.inputs[0], w.node.attrs["perm"]) if w.node.kind is TRANSPOSE else (w, range(w.rank))

@@ -27,6 +27,7 @@ class Tuning:
     thin: int = 1 << 12             # terms from which one product with one row or column is a sum; smaller ones compile once
     chunks: int = 16                # parts of a batch with a filter gradient of their own, at most ...
     chunk_bytes: int = 1 << 22      # ... of which none is larger
+    filter_columns: bool = True         # whether the columns of a large filter that a tile reads are copied to lie together
     few_pixels: int = 128               # up to so many, what they see is gathered for a product ...
     large_filter: int = 1 << 20         # ... with a filter of at least so many numbers
     winograd_weights: int = 1 << 22     # numbers that a filter transformed by Winograd may have: it is read for every few tiles
@@ -43,4 +44,4 @@ class Tuning:
 
 
 CPU = Tuning()
-CUDA = CPU                          # until a GPU has measured it
+CUDA = Tuning(filter_columns=False, few_pixels=0, winograd_worth=0.0)   # its convolutions are products; until a GPU has measured

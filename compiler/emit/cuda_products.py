@@ -31,13 +31,15 @@ Place = Callable[[str, str], list[str]]     # place(index, name): lines that giv
 @dataclass(frozen=True)
 class Factor:
     """How a factor lies in memory.  `along`: "rows" or "terms", of which neighbours lie next to each other; `by_four`: whether
-    four of these, from a multiple of four on, all exist or none does, and lie at a multiple of four elements."""
+    four of these, from a multiple of four on, all exist or none does, and lie at a multiple of four elements.  There is a row only
+    `within` this condition."""
 
     buffer: str
     row: Place
     term: Place
     along: str
     by_four: bool
+    within: str = ""
 
 
 class ProductText(GridText):
@@ -81,7 +83,7 @@ class ProductText(GridText):
                 self.lines_in(2, self._fetch(letter, factor))
             self.line(2, "while at < last:")
             self._strip(a, b)
-            self._store(result)
+            self._store(result, a.within)
 
     def _strip(self, a: Factor, b: Factor) -> None:
         """What is done for each strip of terms."""
@@ -121,8 +123,9 @@ class ProductText(GridText):
         for k in range(count):
             more = _plus(k * self._apart(factor))
             lines.append(f"{letter}_here = {start} + {letter}_row{more}")
-            lines.append(f"{letter}_in{k} = {letter}_here < {limit}")
             lines += factor.row(f"{letter}_here", f"{letter}_at{k}")
+            within = f" & {factor.within}" if factor.within else ""
+            lines.append(f"{letter}_in{k} = ({letter}_here < {limit}){within}")
         return lines
 
     def _fetch(self, letter: str, factor: Factor) -> list[str]:
@@ -153,18 +156,22 @@ class ProductText(GridText):
         return [f"{letter}_strip[{term} * {self.pitch} + {letter}_row{_plus(k * beside)}] = {letter}_next[{k}]"
                 for k, term in enumerate(terms)]
 
-    def _store(self, result: Place) -> None:
+    def _store(self, result: Place, within: str) -> None:
         for r in range(self.each):
             self.line(2, f"here = first_row + row{_plus(r // 4 * SIDE * 4 + r % 4)}")
             self.line(2, f"if here < {self.rows}:")
             self.lines_in(3, result("here", "there"))
+            at = 3
+            if within:
+                self.line(3, f"if {within}:")
+                at = 4
             for c in range(0, self.each, 4):
-                self.line(3, f"c = first_column + column{_plus(c * SIDE)}")
+                self.line(at, f"c = first_column + column{_plus(c * SIDE)}")
                 if self.fours:
-                    self.line(3, f"if c < {self.columns}:")
-                    self.line(4, f"copy4(y0, there + c, sums, {r * self.each + c})")
+                    self.line(at, f"if c < {self.columns}:")
+                    self.line(at + 1, f"copy4(y0, there + c, sums, {r * self.each + c})")
                 else:
-                    self.line(3, f"copy_some(y0, there + c, sums, {r * self.each + c}, {self.columns} - c)")
+                    self.line(at, f"copy_some(y0, there + c, sums, {r * self.each + c}, {self.columns} - c)")
 
 
 def _plus(number: int) -> str:

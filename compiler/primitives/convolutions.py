@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import sizes, winograd, winograd_matrices
-from ..emit import convolve
+from ..emit import convolve, cuda_convolve
 from ..emit import winograd as winograd_kernels
 from ..ir import Node, alike
 from ..sizes import Dim
@@ -60,7 +60,7 @@ class Conv(Kind):
     name = "conv"
     attributes = STEPS
     is_stored = True
-    kernels = {"cpu": convolve.emit_forward}
+    kernels = {"cpu": convolve.emit_forward, "cuda": cuda_convolve.emit_forward}
 
     def operations(self, node: Node) -> Dim:
         _, kh, kw, inner, _ = node.inputs[1].shape
@@ -80,7 +80,7 @@ class ConvInput(Kind):
     name = "conv_input"
     attributes = {**STEPS, "before": "rows and columns that the input was padded with", "margin": "and the gradient"}
     is_stored = True
-    kernels = {"cpu": convolve.emit_input_gradient}
+    kernels = {"cpu": convolve.emit_input_gradient, "cuda": cuda_convolve.emit_input_gradient}
 
     def operations(self, node: Node) -> Dim:
         _, kh, kw, inner, _ = node.inputs[1].shape
@@ -108,7 +108,7 @@ class ConvFilter(Kind):
 
     name = "conv_filter"
     attributes = STEPS
-    kernels = {"cpu": convolve.emit_filter_gradient}
+    kernels = {"cpu": convolve.emit_filter_gradient, "cuda": cuda_convolve.emit_filter_gradient}
 
     def operations(self, node: Node) -> Dim:
         _, kh, kw, channels, _ = node.out.shape

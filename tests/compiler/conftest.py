@@ -35,7 +35,8 @@ class Scheduled:
         program = SimpleNamespace(nodes=builder.nodes, outputs=self.outputs, options=Options(), target=CUDA)
         fuse.fuse(program)
         schedule.schedule(program)
-        self.kernels = [cuda.emit(k) for k in program.steps if isinstance(k, Kernel)]
+        self.kernels = [cuda.emit(k) if isinstance(k, Kernel) else k.kind.kernel(k, CUDA.name, program.options)
+                        for k in program.steps if isinstance(k, Kernel) or k.kind.kernels]
         self.memory = dict(zip(self.inputs, arrays))
 
     def buffer(self, value, writable: bool):
@@ -240,6 +241,32 @@ def agree(tf):
             scale = np.abs(a).max() if a.size else 1
             np.testing.assert_allclose(a, b, rtol=0, atol=(2e-5 if dtype == np.float32 else 1e-12) * scale)
         return names
+
+    return compare
+
+
+@pytest.fixture
+def on_the_grid(tf, monkeypatch):
+    """on_the_grid(fetches, feeds, dtype): the reference and the simulated grid give the same but for rounding, with no kernel on
+    the host; returns the kernels that were launched."""
+    def compare(fetches, feeds, dtype=np.float32, host=()):
+        fetches = fetches if isinstance(fetches, list) else [fetches]
+        with tf.Session(jit="off") as reference:
+            reference.run(tf.global_variables_initializer())
+            wanted = reference.run(fetches, feeds)
+        monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator")
+        with tf.Session(jit="always") as session:
+            session.run(tf.global_variables_initializer())
+            found = session.run(fetches, feeds)
+            made = session.plans[-1].compiled
+            assert {kernel.name for compiled in made for kernel, _ in compiled.kernels} <= set(host)
+            launched = [step.kernel for compiled in made for step in compiled.launches]
+        for a, b in zip(wanted, found, strict=True):
+            assert a.shape == b.shape and a.dtype == b.dtype
+            scale = np.abs(a).max() if a.size and a.dtype.kind == "f" else 1
+            exact = a.dtype.kind != "f"
+            np.testing.assert_allclose(b, a, rtol=0, atol=0 if exact else (2e-5 if dtype == np.float32 else 1e-12) * scale)
+        return launched
 
     return compare
 

@@ -1,0 +1,114 @@
+"""Matrix products for CUDA: every shape and layout beside NumPy's, in any order of threads, and what their object code needs."""
+
+import numpy as np
+import pytest
+
+from jitgraph.compiler import Options
+from jitgraph.compiler.emit import cuda_compile
+from jitgraph.compiler.emit.cuda_compile import compile_kernel
+from jitgraph.compiler.emit.simt import SimulationError
+
+RNG = np.random.RandomState(0)
+compiles = pytest.mark.skipif(cuda_compile.missing() is not None, reason=cuda_compile.missing() or "")
+LAYOUTS = [(False, False), (False, True), (True, False), (True, True)]
+
+
+def multiplied(scheduled, m, k, n, ta=False, tb=False, dtype=np.float32, batch=()):
+    """(the scheduled product, what NumPy gives)."""
+    x, y = RNG.standard_normal((*batch, m, k)).astype(dtype), RNG.standard_normal((*batch, k, n)).astype(dtype)
+    given = [np.ascontiguousarray(np.swapaxes(a, -1, -2)) if flag else a for a, flag in ((x, ta), (y, tb))]
+    return scheduled(lambda b, x, y: b.matmul(x, y, ta, tb), *given), x.astype(np.float64) @ y.astype(np.float64)
+
+
+def check(run, want, **order):
+    assert [kernel.kind for kernel in run.kernels] == ["matmul"]
+    assert run.simulate(**order) == 0
+    (found,) = run.results()
+    np.testing.assert_allclose(found, want, rtol=0, atol=2e-4 if found.dtype == np.float32 else 1e-12)
+
+
+@pytest.mark.parametrize("ta, tb", LAYOUTS)
+@pytest.mark.parametrize("m, k, n", [(3, 5, 7), (4, 8, 12), (31, 33, 2), (33, 16, 65), (68, 36, 64), (2, 1023, 3), (64, 40, 66)])
+def test_every_layout(scheduled, m, k, n, ta, tb):
+    check(*multiplied(scheduled, m, k, n, ta, tb))
+
+
+@pytest.mark.parametrize("ta, tb", LAYOUTS)
+def test_float64(scheduled, ta, tb):
+    check(*multiplied(scheduled, 66, 17, 68, ta, tb, np.float64))
+    check(*multiplied(scheduled, 8, 20, 12, ta, tb, np.float64))
+
+
+@pytest.mark.parametrize("m, k, n", [(0, 5, 7), (3, 0, 7), (3, 5, 0)])
+def test_nothing(scheduled, m, k, n):
+    """No terms make zeros; no rows or columns make nothing."""
+    check(*multiplied(scheduled, m, k, n))
+
+
+def test_batches_and_views(scheduled):
+    check(*multiplied(scheduled, 5, 8, 9, batch=(2, 3)))
+    check(*multiplied(scheduled, 4, 8, 12, False, True, batch=(3,)))
+    x, y = RNG.standard_normal((6, 3, 8)).astype(np.float32), RNG.standard_normal((8, 10)).astype(np.float32)
+    run = scheduled(lambda b, x, y: b.matmul(b.transpose(b.slice(x, (1, 0, 0), (5, 3, 8)), [1, 0, 2]),
+                                             b.broadcast(y, (3, 8, 10))), x, y)
+    check(run, x[1:].transpose(1, 0, 2).astype(np.float64) @ y)
+
+
+@pytest.mark.parametrize("m, n", [(130, 132), (129, 131)])
+def test_large_tiles(scheduled, monkeypatch, m, n):
+    """From so many on that all multiprocessors have one: 128 rows and columns, 64 sums in each thread."""
+    monkeypatch.setattr("jitgraph.compiler.emit.cuda_products.MANY", 2)
+    run, want = multiplied(scheduled, m, 12, n)
+    assert run.kernels[0].name.startswith("product_128_f32")
+    check(run, want, seed=1)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_order_of_threads_changes_no_bit(scheduled, seed):
+    x, y = RNG.standard_normal((40, 30)).astype(np.float32), RNG.standard_normal((30, 70)).astype(np.float32)
+    runs = [scheduled(lambda b, x, y: b.matmul(x, y), x, y) for _ in range(3)]
+    runs[0].simulate()
+    runs[1].simulate(seed=seed)
+    runs[2].simulate(grid=(1, 256))
+    assert runs[0].results()[0].tobytes() == runs[1].results()[0].tobytes() == runs[2].results()[0].tobytes()
+
+
+def test_both_barriers_are_needed(scheduled):
+    run, _ = multiplied(scheduled, 20, 40, 20)
+    (kernel,) = run.kernels
+    lines = kernel.source.splitlines()
+    barriers = [k for k, line in enumerate(lines) if line.strip() == "barrier()"]
+    assert len(barriers) == 2
+    for k in barriers:
+        kernel.source = "\n".join(lines[:k] + lines[k + 1:]) + "\n"
+        with pytest.raises(SimulationError, match="race"):
+            run.simulate()
+
+
+def test_products_of_one_layout_share_a_text(scheduled):
+    sources = [multiplied(scheduled, m, 8, n)[0].kernels[0].source for m, n in ((3, 4), (50, 80))]
+    assert sources[0] == sources[1]
+
+
+def test_more_rows_than_divisions_take_are_the_hosts(scheduled):
+    from jitgraph.compiler.emit import cuda_products
+
+    run, _ = multiplied(scheduled, 8, 8, 8)
+    (node,) = run.kernels[0].nodes
+    assert node.kind.kernel(node, "cuda", Options()) is not None
+    node.outputs[0].shape = (1 << 31, 8)
+    assert cuda_products.emit(node) is None
+
+
+@compiles
+@pytest.mark.parametrize("capability", [(8, 0), (9, 0)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("many", [2, 10**9])
+def test_object_code(scheduled, monkeypatch, many, dtype, capability):
+    """Sums stay in registers, both blocks of a multiprocessor fit, memory is read and written 16 bytes at a time."""
+    monkeypatch.setattr("jitgraph.compiler.emit.cuda_products.MANY", many)
+    made = compile_kernel(multiplied(scheduled, 256, 64, 256, dtype=dtype)[0].kernels[0], capability)
+    assert made.registers <= 128 and made.spilled == made.stack == 0 and made.shared <= 48 << 10
+    assert "ld.global.nc.v" in made.ptx and "st.global.v" in made.ptx and "ld.shared.v" in made.ptx
+    assert made.ptx.count("fma.rn.f") >= (64 if "128" in made.name else 16)
+    assert "div.u64" not in made.ptx and (dtype == np.float64 or ".f64" not in made.ptx)
