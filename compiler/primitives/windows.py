@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import sizes
-from ..emit import windows
+from ..emit import cuda_windows, windows
 from ..ir import Node
 from ..sizes import Dim
 from .kind import Kind
@@ -52,7 +52,7 @@ class Pool(Window):
 
     name = "pool"
     attributes = {**Window.attributes, "op": "max or mean"}
-    kernels = {"cpu": windows.emit_pool}
+    kernels = {"cpu": windows.emit_pool, "cuda": cuda_windows.emit_pool}
 
     def meaning(self, node: Node, x: np.ndarray) -> Any:
         size = node.out.shape[1:3]
@@ -67,7 +67,7 @@ class PoolGrad(Window):
 
     name = "pool_grad"
     attributes = {**Window.attributes, "op": "max, all_max or mean"}
-    kernels = {"cpu": windows.emit_pool_gradient}
+    kernels = {"cpu": windows.emit_pool_gradient, "cuda": cuda_windows.emit_pool_gradient}
 
     def meaning(self, node: Node, *arrays: np.ndarray) -> Any:
         op, dy = node.attrs["op"], arrays[-1]
@@ -85,7 +85,7 @@ class Depthwise(Window):
 
     name = "depthwise"
     attributes = {**Window.attributes, "multiplier": "results of each channel"}
-    kernels = {"cpu": windows.emit_depthwise}
+    kernels = {"cpu": windows.emit_depthwise, "cuda": cuda_windows.emit_depthwise}
 
     def meaning(self, node: Node, x: np.ndarray, w: np.ndarray) -> Any:
         seen = self.tap_images(node, x, node.out.shape[1:3], 0)
@@ -97,7 +97,7 @@ class DepthwiseInput(Window):
 
     name = "depthwise_input"
     attributes = Depthwise.attributes
-    kernels = {"cpu": windows.emit_depthwise_input}
+    kernels = {"cpu": windows.emit_depthwise_input, "cuda": cuda_windows.emit_depthwise_input}
 
     def meaning(self, node: Node, dy: np.ndarray, w: np.ndarray) -> Any:
         dy = dy.reshape(*dy.shape[:3], *w.shape[2:])
@@ -109,7 +109,7 @@ class DepthwiseFilter(Window):
 
     name = "depthwise_filter"
     attributes = Depthwise.attributes
-    kernels = {"cpu": windows.emit_depthwise_filter}
+    kernels = {"cpu": windows.emit_depthwise_filter, "cuda": cuda_windows.emit_depthwise_filter}
 
     def meaning(self, node: Node, x: np.ndarray, dy: np.ndarray) -> Any:
         chunks, *shape = node.out.shape

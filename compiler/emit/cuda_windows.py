@@ -1,0 +1,209 @@
+"""What goes over windows of images [batch, height, width, channels], for CUDA: pooling, depthwise convolution, gradients.
+
+A thread makes an element of the result, its neighbours those of the next channels; it goes through the taps of its window.
+A gradient is not sent back, which threads would have to wait for one another to do: each pixel looks at the windows that
+see it, in the order in which the CPU goes through them, so that sums are the same bits.
+"""
+from __future__ import annotations
+
+from .. import sizes
+from ..ir import Node
+from ..kernel import Kernel
+from .cuda_text import THREADS, GridText, is_short
+
+LANES = 32              # channels of a block that adds up the gradient of a depthwise filter
+
+
+class WindowText(GridText):
+    """The text of a kernel over windows.  `image`, `outputs`: rows and columns of images and of windows."""
+
+    def __init__(self, node: Node, name: str, image: sizes.Shape, outputs: sizes.Shape):
+        super().__init__(node, name)
+        self.taps, self.strides, self.before = (node.attrs[key] for key in ("taps", "strides", "before"))
+        names = ("height", "width", "rows", "columns", "above", "beside")
+        self.height, self.width, self.rows, self.columns, self.above, self.beside = (
+            self.slot(n, d) for n, d in zip(names, (*image, *outputs, *self.before)))
+
+    def element(self, indent: int, channels: int, rows: str, columns: str, names: str = "n i j c") -> None:
+        """Lines that find image, row, column and channel of element q."""
+        n, i, j, c = names.split()
+        self.lines_in(indent, [
+            f"{j} = quotient32(q, {channels})", f"{c} = q - {j} * {channels}", f"{i} = quotient32({j}, {columns})",
+            f"{j} -= {i} * {columns}", f"{n} = quotient32({i}, {rows})", f"{i} -= {n} * {rows}"])
+
+    def each_tap(self, indent: int) -> int:
+        """Loops over the taps (a, b) of window (i, j), and the pixel (p, r) that each sees; where that is `seen`, returns the
+        indent inside."""
+        self.loop(indent, "a", self.taps[0])
+        self.loop(indent + 1, "b", self.taps[1])
+        self.lines_in(indent + 2, [
+            f"p = i * {self.strides[0]} - {self.above} + a", f"r = j * {self.strides[1]} - {self.beside} + b",
+            f"seen = (p >= 0) & (p < {self.height}) & (r >= 0) & (r < {self.width})"])
+        return indent + 2
+
+    def loop(self, indent: int, index: str, count: int) -> None:
+        """A loop that LLVM unrolls where its count is small; its body stands one indent further."""
+        self.line(indent, f"for {index} in range({count}):")
+
+    def each_window(self, indent: int, falling: bool = False) -> int:
+        """Loops over the windows (i, j) that see pixel (p, r), and the tap (a, b) by which they do: rising, or `falling`."""
+        for window, tap, pixel, k, count, limit in (("i", "a", "p", 0, self.rows, self.above), ("j", "b", "r", 1, self.columns,
+                                                                                               self.beside)):
+            taps, stride = self.taps[k], self.strides[k]
+            # pixel + before = window * stride + tap: the last window has the least tap
+            most = -(-taps // stride)
+            self.line(indent, f"{window}_last = quotient32({pixel} + {limit}, {stride})")
+            step = "step" + window
+            self.loop(indent, step, most)
+            self.lines_in(indent + 1, [
+                f"{window} = {window}_last - " + (step if falling else f"{most - 1} + {step}"),
+                f"{tap} = {pixel} + {limit} - {window} * {stride}",
+                f"if (0 <= {window}) & ({window} < {count}) & ({tap} < {taps}):"])
+            indent += 2
+        return indent
+
+    def pixel(self, channels: int, row: str = "p", column: str = "r") -> str:
+        return f"((n * {self.height} + {row}) * {self.width} + {column}) * {channels}"
+
+    def window(self, channels: int) -> str:
+        return f"((n * {self.rows} + i) * {self.columns} + j) * {channels}"
+
+    def count(self, indent: int) -> None:
+        """A line that finds how many pixels window (i, j) sees."""
+        found = []
+        for index, k, before, limit in (("i", 0, self.above, self.height), ("j", 1, self.beside, self.width)):
+            start = f"{index} * {self.strides[k]} - {before}"
+            found.append(f"(smaller({start} + {self.taps[k]}, {limit}) - larger({start}, 0))")
+        self.line(indent, f"count = {self.code}({' * '.join(found)})")
+
+
+def emit_pool(node: Node) -> Kernel | None:
+    """The maximum or mean of each window."""
+    (x,), op, channels = node.inputs, node.attrs["op"], node.out.shape[3]
+    total = sizes.product(node.out.shape)
+    if not is_short(total):
+        return None
+    text = WindowText(node, f"{op}_pool", x.shape[1:3], node.out.shape[1:3])
+    with text.each_element(total) as blocks:
+        text.element(2, channels, text.rows, text.columns)
+        text.line(2, f"v = lowest_{text.code}()" if op == "max" else f"v = {text.code}(0)")
+        at = text.each_tap(2)
+        text.line(at, "if seen:")
+        value = f"x0[{text.pixel(channels)} + c]"
+        text.line(at + 1, f"v = max_step(v, {value})" if op == "max" else f"v = v + {value}")
+        if op == "mean":
+            text.count(2)
+        text.line(2, "y0[q] = v" if op == "max" else "y0[q] = v / count")
+    return text.grid([x], blocks)
+
+
+def emit_pool_gradient(node: Node) -> Kernel | None:
+    """max: inputs x, y, dy; each gradient goes to the first element of its window that is the maximum; all_max: to all.
+    mean: input dy; each gradient is shared among the elements of its window."""
+    op, dy, channels = node.attrs["op"], node.inputs[-1], node.out.shape[3]
+    total = sizes.product(node.out.shape)
+    if not is_short(total):
+        return None
+    text = WindowText(node, f"{op}_pool_gradient", node.out.shape[1:3], dy.shape[1:3])
+    with text.each_element(total) as blocks:
+        text.element(2, channels, text.height, text.width, "n p r c")
+        text.line(2, f"v = {text.code}(0)")
+        at = text.each_window(2)
+        text.line(at, f"there = {text.window(channels)} + c")
+        if op == "mean":
+            text.count(at)
+            text.line(at, "v = v + x0[there] / count")
+        else:
+            text.lines_in(at, ["top = x1[there]", "left = x0[q] == top"])
+            if op == "max":
+                _look_before(text, at, channels)
+            text.line(at, f"v = v + select(left, x2[there], {text.code}(0))")
+        text.line(2, "y0[q] = v")
+    return text.grid(list(node.inputs), blocks)
+
+
+def _look_before(text: WindowText, indent: int, channels: int) -> None:
+    """Lines after which pixel (p, r) is `left` only if no pixel before it in the window is the maximum, too."""
+    start = f"i * {text.strides[0]} - {text.above}", f"j * {text.strides[1]} - {text.beside}"
+    text.line(indent, "if left:")
+    text.line(indent + 1, f"for tap in range(a * {text.taps[1]} + b):")
+    text.lines_in(indent + 2, [
+        f"down = quotient32(tap, {text.taps[1]})", f"across = {start[1]} + tap - down * {text.taps[1]}",
+        f"down = {start[0]} + down",
+        f"if (down >= 0) & (across >= 0) & (across < {text.width}):"])
+    text.line(indent + 3, f"left = left & (x0[{text.pixel(channels, 'down', 'across')} + c] != top)")
+
+
+def emit_depthwise(node: Node) -> Kernel | None:
+    """y[n, i, j, c * m + k] = sum over taps of x[..., c] * w[tap, c, k]; inputs x, w."""
+    x, w = node.inputs
+    channels, results, multiplier = x.shape[3], node.out.shape[3], int(node.attrs["multiplier"])
+    total = sizes.product(node.out.shape)
+    if not is_short(total):
+        return None
+    text = WindowText(node, "depthwise", x.shape[1:3], node.out.shape[1:3])
+    with text.each_element(total) as blocks:
+        text.element(2, results, text.rows, text.columns)
+        source = "c" if multiplier == 1 else f"quotient32(c, {multiplier})"
+        text.lines_in(2, [f"v = {text.code}(0)", f"from_c = {source}"])
+        at = text.each_tap(2)
+        text.line(at, "if seen:")
+        text.line(at + 1, f"v = v + x0[{text.pixel(channels)} + from_c] * x1[(a * {text.taps[1]} + b) * {results} + c]")
+        text.line(2, "y0[q] = v")
+    return text.grid([x, w], blocks)
+
+
+def emit_depthwise_input(node: Node) -> Kernel | None:
+    """The gradient of a depthwise convolution for its input; inputs dy, w."""
+    dy, w = node.inputs
+    channels, results, multiplier = node.out.shape[3], dy.shape[3], int(node.attrs["multiplier"])
+    total = sizes.product(node.out.shape)
+    if not is_short(total):
+        return None
+    text = WindowText(node, "depthwise_input", node.out.shape[1:3], dy.shape[1:3])
+    with text.each_element(total) as blocks:
+        text.element(2, channels, text.height, text.width, "n p r c")
+        text.line(2, f"v = {text.code}(0)")
+        at = text.each_window(2, falling=True)
+        text.lines_in(at, [f"there = {text.window(results)} + c * {multiplier}",
+                           f"weight = (a * {text.taps[1]} + b) * {results} + c * {multiplier}"])
+        text.loop(at, "k", multiplier)
+        text.line(at + 1, "v = v + x0[there + k] * x1[weight + k]")
+        text.line(2, "y0[q] = v")
+    return text.grid([dy, w], blocks)
+
+
+def emit_depthwise_filter(node: Node) -> Kernel | None:
+    """Partial gradients, for parts of the batch, of a depthwise convolution for its filter; inputs x, dy.
+
+    A block has one part, a tap and 32 results of channels: a lane each; its warps share out the windows."""
+    x, dy = node.inputs
+    channels, results, multiplier = x.shape[3], dy.shape[3], int(node.attrs["multiplier"])
+    chunks, taps = node.out.shape[0], node.attrs["taps"][0] * node.attrs["taps"][1]
+    text = WindowText(node, "depthwise_filter", x.shape[1:3], dy.shape[1:3])
+    groups, warps = -(-results // LANES), THREADS // LANES
+    if not is_short(sizes.product(dy.shape), chunks * x.shape[0], chunks * taps * groups):
+        return None
+    images = text.slot("images", x.shape[0])
+    text.lines_in(1, ["thread = thread_index()", f"lane = thread & {LANES - 1}", f"warp = thread >> {LANES.bit_length() - 1}",
+                      f"parts = shared_{text.code}({THREADS})"])
+    with text.each_item(chunks * taps * groups):
+        text.lines_in(2, [
+            f"part = quotient32(q, {groups})", f"c = (q - part * {groups}) * {LANES} + lane", f"chunk = quotient32(part, {taps})",
+            f"tap = part - chunk * {taps}", f"a = quotient32(tap, {text.taps[1]})", f"b = tap - a * {text.taps[1]}",
+            f"from_c = quotient32(c, {multiplier})", f"v = {text.code}(0)",
+            f"w = quotient32(chunk * {images}, {chunks}) * {text.rows} * {text.columns} + warp",
+            f"last = quotient32((chunk + 1) * {images}, {chunks}) * {text.rows} * {text.columns}",
+            f"while (w < last) & (c < {results}):"])
+        text.lines_in(3, [
+            f"n = quotient32(w, {text.rows} * {text.columns})", f"i = quotient32(w, {text.columns}) - n * {text.rows}",
+            f"j = w - (n * {text.rows} + i) * {text.columns}", f"p = i * {text.strides[0]} - {text.above} + a",
+            f"r = j * {text.strides[1]} - {text.beside} + b",
+            f"if (p >= 0) & (p < {text.height}) & (r >= 0) & (r < {text.width}):"])
+        text.line(4, f"v = v + x0[{text.pixel(channels)} + from_c] * x1[w * {results} + c]")
+        text.line(3, f"w += {warps}")
+        text.lines_in(2, ["barrier()", "parts[thread] = v", "barrier()", f"if (warp == 0) & (c < {results}):"])
+        text.line(3, f"for other in range(1, {warps}):")
+        text.line(4, f"v = v + parts[other * {LANES} + lane]")
+        text.line(3, f"y0[part * {results} + c] = v")
+    return text.grid([x, dy], chunks * taps * groups)

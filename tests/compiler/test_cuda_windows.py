@@ -1,0 +1,53 @@
+"""Poolings and depthwise convolutions for CUDA, and their gradients, run by the simulator beside the reference."""
+
+import numpy as np
+import pytest
+
+RNG = np.random.RandomState(0)
+POOLS = {
+    "halves": ((2, 4, 6, 3), 2, 2, "VALID"), "odd": ((2, 5, 7, 5), 2, 2, "SAME"), "overlap": ((1, 7, 6, 5), 3, 2, "SAME"),
+    "every pixel": ((1, 5, 4, 33), 3, 1, "SAME"), "gaps": ((2, 6, 5, 3), 1, 2, "SAME"),
+    "large": ((1, 8, 9, 2), 4, 3, "SAME"),
+}
+
+
+@pytest.mark.parametrize("kind", ["max_pool", "avg_pool"])
+@pytest.mark.parametrize("case", list(POOLS))
+def test_pools_and_their_gradients(tf, on_the_grid, case, kind):
+    size, taps, step, padding = POOLS[case]
+    fed = tf.placeholder(tf.float32, [None, *size[1:]])
+    y = getattr(tf.nn, kind)(fed, [1, taps, taps, 1], [1, step, step, 1], padding)
+    weights = tf.constant(RNG.standard_normal([size[0], *y.shape.as_list()[1:]]).astype(np.float32))
+    x = np.round(RNG.standard_normal(size) * 2).astype(np.float32)      # with ties, which go to the first
+    names = {kernel.name for kernel in on_the_grid([y, *tf.gradients(y * weights, [fed])], {fed: x})}
+    op = {"max_pool": "max", "avg_pool": "mean"}[kind]
+    assert {f"{op}_pool_f32", f"{op}_pool_gradient_f32"} <= names
+
+
+def test_the_maxima_of_volumes(tf, on_the_grid):
+    """Whose gradient goes to all elements that are the maximum."""
+    x = tf.placeholder(tf.float32, [None, 4, 5, 4, 2])
+    y = tf.nn.max_pool3d(x, [1, 2, 2, 2, 1], [1, 2, 2, 2, 1], "SAME")
+    value = np.round(RNG.standard_normal((2, 4, 5, 4, 2))).astype(np.float32)
+    on_the_grid([y, *tf.gradients(tf.square(y), [x])], {x: value})
+
+
+@pytest.mark.parametrize("size, multiplier, taps, step, padding", [
+    ((2, 5, 6, 3), 1, 3, 1, "SAME"), ((2, 6, 5, 33), 1, 3, 2, "SAME"), ((3, 6, 4, 4), 2, 3, 1, "VALID"),
+    ((18, 3, 4, 2), 2, 3, 2, "SAME"), ((1, 8, 7, 5), 1, 2, 3, "VALID"), ((1, 5, 6, 5), 3, 5, 2, "SAME")])
+def test_depthwise_and_its_gradients(tf, on_the_grid, size, multiplier, taps, step, padding):
+    x, w = tf.placeholder(tf.float32, [None, *size[1:]]), tf.placeholder(tf.float32, [taps, taps, size[3], multiplier])
+    y = tf.nn.depthwise_conv2d(x, w, [1, step, step, 1], padding)
+    feeds = {x: RNG.standard_normal(size).astype(np.float32), w: RNG.standard_normal(w.shape.as_list()).astype(np.float32)}
+    names = {kernel.name for kernel in on_the_grid([y, *tf.gradients(tf.square(y), [x, w])], feeds)}
+    assert {"depthwise_f32", "depthwise_input_f32", "depthwise_filter_f32"} <= names
+
+
+def test_nan_does_not_count_in_the_maximum_of_a_window(tf, monkeypatch):
+    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator")
+    nan = np.nan
+    image = np.array([[nan, 1, 2, nan], [3, nan, nan, nan], [-1, nan, nan, -5], [nan, nan, nan, 4]], np.float32)
+    x = tf.placeholder(tf.float32, [1, 4, 4, 1])
+    with tf.Session(jit="always") as session:
+        found = session.run(tf.nn.max_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "VALID"), {x: image[None, :, :, None]})
+    np.testing.assert_array_equal(found[0, ..., 0], [[3, 2], [-1, 4]])
