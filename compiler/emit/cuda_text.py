@@ -36,10 +36,10 @@ def is_short(*counts: sizes.Dim) -> bool:
 
 
 class GridText(KernelText):
-    """Lines of a kernel whose blocks have `threads` threads."""
+    """Lines of a kernel whose blocks have `threads` threads; `code`: of its elements, if not those of the node's value."""
 
-    def __init__(self, node: Node, name: str, threads: int = THREADS):
-        super().__init__(node, name)
+    def __init__(self, node: Node, name: str, threads: int = THREADS, code: str = ""):
+        super().__init__(node, name, code)
         self.threads = threads
 
     def lines_in(self, indent: int, texts: Sequence[str]) -> None:

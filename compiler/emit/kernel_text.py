@@ -22,10 +22,11 @@ def bare_kernel(node: Node, name: str, inputs: list[Value], outputs: list[Value]
 
 
 class KernelText:
-    """Lines of a kernel whose buffers have the element type of its result, and the sizes that it is given."""
+    """Lines of a kernel whose buffers have the element type of its result, unless `code` is another, and the sizes that it is
+    given."""
 
-    def __init__(self, node: Node, name: str):
-        self.node, self.code = node, CODES[node.out.dtype.name]
+    def __init__(self, node: Node, name: str, code: str = ""):
+        self.node, self.code = node, code or CODES[node.out.dtype.name]
         self.name = f"{name}_{self.code}"
         self.lines: list[str] = []
         self.slots: list[str] = []

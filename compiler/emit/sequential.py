@@ -82,9 +82,9 @@ def emit_scatter(node: Node) -> Kernel:
     return kernel
 
 
-def emit_update(node: Node) -> Kernel:
-    """Rows indices[k] of variables become a function of themselves and of row k of further values, for one k after the
-    other; the indices have been checked."""
+def updated_rows(node: Node) -> tuple[Kernel, list[str], list[str]]:
+    """A kernel without text that changes rows of variables, and the lines of its step: those that stand once before all loops, and
+    those for column c, which lies at `row + c` in the variables and at `at + c` in the values."""
     step = node.attrs["step"]
     count = len(step.results)
     variables, indices, values = node.inputs[:count], node.inputs[count], node.inputs[count + 1:]
@@ -94,11 +94,10 @@ def emit_update(node: Node) -> Kernel:
     codes = [CODES[v.dtype.name] for v in (indices, *variables)]
     name = "_".join([node.attrs["name"], "in_place", *dict.fromkeys(codes)])
     kernel = bare_kernel(node, name, [indices, *buffers], variables)
-    width = sizes.product(variables[0].shape[1:])
-    kernel.sizes = [sizes.product(indices.shape), width]
+    kernel.sizes = [sizes.product(indices.shape), sizes.product(variables[0].shape[1:])]
     names = {v: f"v{k}" for k, v in enumerate(step.inputs)}
-    once: list[str] = []        # lines before the loops
-    each: list[str] = []        # and in the innermost one
+    once: list[str] = []
+    each: list[str] = []
     for k, (inner, value) in enumerate(zip(step.inputs, (*variables, *values))):
         if value in by_value:
             once.append(_by_value(kernel, names[inner], value))
@@ -107,11 +106,21 @@ def emit_update(node: Node) -> Kernel:
         (each if k < count or value.rank else once).append(f"{names[inner]} = {scalars.loaded(buffer, CODES[inner.dtype.name])}")
     each += _statements(step, names, kernel, once)
     each += [f"y{k}[row + c] = {scalars.stored(names[v], CODES[v.dtype.name])}" for k, v in enumerate(step.results)]
+    return kernel, once, each
+
+
+def emit_update(node: Node) -> Kernel:
+    """Rows indices[k] of variables become a function of themselves and of row k of further values, for one k after the
+    other; the indices have been checked."""
+    step = node.attrs["step"]
+    variables, indices = node.inputs[:len(step.results)], node.inputs[len(step.results)]
+    kernel, once, each = updated_rows(node)
     work = sum(6 if n.attrs.get("prim") in ELEMENTARY else 1 for n in step.nodes)
+    width = sizes.product(variables[0].shape[1:])
     kernel.items, kernel.cost = (width + BLOCK - 1) // BLOCK, (0.2 + 0.1 * work, sizes.product(indices.shape) * BLOCK)
     lines = lambda depth, texts: "".join(f"{' ' * depth}{text}\n" for text in texts)
     params = ", ".join(p.name for p in kernel.params)
-    kernel.source = f"""def {name}({params}, sizes, begin, end):
+    kernel.source = f"""def {kernel.name}({params}, sizes, begin, end):
     count, width = sizes[0], sizes[1]
 {lines(4, once)}    for q in range(begin, end):
         lo = q * {BLOCK}

@@ -423,6 +423,7 @@ def _scalar_names() -> dict[str, Callable[..., Any]]:
         "outside": lambda index, limit: int(not 0 <= index < limit),
         "inside": lambda index, limit: index if 0 <= index < limit else 0,
         "quotient": lambda a, b: a // b, "quotient32": _quotient32, "smaller": min, "larger": max,
+        "float_bits": lambda x: x.view(f"i{x.itemsize}"), "bits_float": lambda x: x.view(np.float32),
         "taken": _taken, "take4": _move4, "copy4": _move4, "copy_some": _copy_some, "add_products": _add_products, "iabs": np.abs, "isign": np.sign, "ipow": _power,
         "maximum": np.maximum, "minimum": np.minimum, "max_step": np.fmax, "min_step": np.fmin,
         "sum_step": np.add, "product_step": np.multiply,

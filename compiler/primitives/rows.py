@@ -8,7 +8,7 @@ import numpy as np
 from jitgraph.graph import errors
 
 from .. import sizes
-from ..emit import sequential
+from ..emit import cuda_sequences, sequential
 from ..ir import Node, Value, alike
 from ..kernel import Access, Param
 from ..sizes import Dim
@@ -76,7 +76,7 @@ class Scatter(Kind):
 
     name = "scatter"
     attributes = {"op": "add, mul, max or min", "drops": "whether negative indices are left out"}
-    kernels = {"cpu": sequential.emit_scatter}
+    kernels = {"cpu": sequential.emit_scatter, "cuda": cuda_sequences.emit_scatter}
 
     def may_fail(self, node: Node) -> bool:
         return True
@@ -103,7 +103,7 @@ class Update(Kind):
     name = "update"
     attributes = {"name": "of what is done", "step": "an `emit.row_step.RowStep`"}
     is_unique = True
-    kernels = {"cpu": sequential.emit_update}
+    kernels = {"cpu": sequential.emit_update, "cuda": cuda_sequences.emit_update}
 
     def has_effect(self, node: Node) -> bool:
         return True
@@ -122,7 +122,7 @@ class Bounds(Kind):
     name = "bounds"
     attributes = {"limit": "the number of rows"}
     is_unique = True
-    kernels = {"cpu": sequential.emit_bounds}
+    kernels = {"cpu": sequential.emit_bounds, "cuda": cuda_sequences.emit_bounds}
 
     def has_effect(self, node: Node) -> bool:
         return True

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..emit import sequential
+from ..emit import cuda_sequences, sequential
 from ..ir import Node, alike
 from .kind import Kind
 
@@ -16,7 +16,7 @@ class Scan(Kind):
     name = "scan"
     attributes = {"op": "add or mul", "axis": "along which", "exclusive": "whether each is without its own element",
                   "reverse": "whether from the last element on"}
-    kernels = {"cpu": sequential.emit_scan}
+    kernels = {"cpu": sequential.emit_scan, "cuda": cuda_sequences.emit_scan}
 
     def violation(self, node: Node) -> str | None:
         return None if alike(node.inputs[0].shape, node.out.shape) else "it has another shape than its input"
@@ -35,7 +35,7 @@ class TopK(Kind):
 
     name = "top_k"
     attributes = {"k": "how many"}
-    kernels = {"cpu": sequential.emit_top_k}
+    kernels = {"cpu": sequential.emit_top_k, "cuda": cuda_sequences.emit_top_k}
 
     def violation(self, node: Node) -> str | None:
         values, places = node.outputs

@@ -1,0 +1,130 @@
+"""What depends on the order of rows, for CUDA: rows added into a table, running sums, the largest elements.
+
+Nothing is added by atomic operations: each element of a result has one thread, which goes through what belongs to it in
+order, so that results are the same bits at every run, and the CPU's.
+"""
+from __future__ import annotations
+
+from .. import sizes
+from ..ir import Node
+from ..kernel import CHECK_INDEX, CODES, Kernel
+from .cuda_text import THREADS, GridText, is_short
+from .sequential import SCATTERED, updated_rows
+
+WIDTH = 128             # columns of a table that a block has, a thread each
+PARTS, MORE = 32, 256   # parts of the rows, each with blocks of its own; of a narrow table more
+LONG = 1 << 15          # elements of a row from which comparing each with all others takes longer than to copy it to the host
+
+
+def _table(text: GridText, rows: sizes.Dim, width: sizes.Dim) -> sizes.Dim:
+    """Gives the text the sizes of a table; returns the number of blocks that share it out."""
+    parts = PARTS if sizes.hint_of(width) >= WIDTH else MORE
+    groups = (width + WIDTH - 1) // WIDTH
+    for name, value in (("rows", rows), ("width", width), ("each", (rows + parts - 1) // parts), ("groups", groups)):
+        text.given(name, value)
+    text.line(1, "thread = thread_index()")
+    return groups * parts
+
+
+PLACE = ["part = quotient32(q, groups)", f"c = (q - part * groups) * {WIDTH} + thread", "low = smaller(part * each, rows)",
+         "high = smaller(low + each, rows)"]
+
+
+def emit_scatter(node: Node) -> Kernel | None:
+    """out = what `op` begins with; out[indices[k]] combined with updates[k], for one k after the other.  Each thread has a column
+    of a part of the rows, and takes the updates that are for these."""
+    indices, updates = node.inputs
+    rows, width, count = node.out.shape[0], sizes.product(node.out.shape[1:]), sizes.product(indices.shape)
+    start, combined = SCATTERED[node.attrs["op"]]
+    text = GridText(node, f"scatter_{node.attrs['op']}_{CODES[indices.dtype.name]}{'_kept' * node.attrs['drops']}", WIDTH)
+    blocks = _table(text, rows, width)
+    if not is_short(blocks):
+        return None
+    text.given("count", count)
+    with text.each_item(blocks):
+        text.lines_in(2, [*PLACE, "if c < width:"])
+        text.line(3, "for r in range(low, high):")
+        text.line(4, f"y0[r * width + c] = {start(text.code)}")
+        text.line(2, "for k in range(count):")
+        wrong = "select(row < 0, 0, outside(row, rows))" if node.attrs["drops"] else "outside(row, rows)"
+        text.lines_in(3, ["row = i64(x0[k])", f"err |= {wrong} * {CHECK_INDEX}",
+                          "if (row >= low) & (row < high) & (c < width):"])
+        value = combined.format(y="y0[row * width + c]", u="x1[k * width + c]")
+        text.line(4, f"y0[row * width + c] = {text.code}({value})")
+    return text.grid([indices, updates], blocks, fails=True)
+
+
+def emit_update(node: Node) -> Kernel | None:
+    """Rows indices[k] of variables become a function of themselves and of row k of further values, for one k after the other.
+    Each thread has a column of a part of the rows; an index outside the table has been reported, and is no thread's."""
+    kernel, once, each = updated_rows(node)
+    variables = node.inputs[:len(node.attrs["step"].results)]
+    text = GridText(node, kernel.name, WIDTH, kernel.params[-1].dtype)
+    text.sizes = kernel.sizes
+    text.slots += ["    count = sizes[0]"]
+    blocks = _table(text, variables[0].shape[0], kernel.sizes[1])
+    if not is_short(blocks):
+        return None
+    text.lines_in(1, once)
+    with text.each_item(blocks):
+        text.lines_in(2, [*PLACE, "for k in range(count):"])
+        text.lines_in(3, ["row = i64(x0[k])", "if (row >= low) & (row < high) & (c < width):"])
+        text.lines_in(4, ["row = row * width", "at = k * width", *each])
+    params = ", ".join(p.name for p in kernel.params)
+    kernel.source = "\n".join([f"def {kernel.name}({params}, sizes, error):", *text.slots, *text.lines]) + "\n"
+    kernel.sizes, kernel.items, kernel.threads = text.sizes, blocks, WIDTH
+    return kernel
+
+
+def emit_bounds(node: Node) -> Kernel:
+    """Fails if an index is outside [0, limit)."""
+    (indices,) = node.inputs
+    text = GridText(node, "bounds", code=CODES[indices.dtype.name])
+    text.given("limit", node.attrs["limit"])
+    with text.each_element(sizes.product(indices.shape)) as blocks:
+        text.line(2, f"err |= outside(i64(x0[q]), limit) * {CHECK_INDEX}")
+    return text.grid([indices], blocks, [], fails=True)
+
+
+def emit_scan(node: Node) -> Kernel | None:
+    """Running sum or product along one axis, a line by each thread: neighbours have neighbouring lines."""
+    (x,), axis = node.inputs, node.attrs["axis"]
+    symbol, start = ("+", 0) if node.attrs["op"] == "add" else ("*", 1)
+    reverse, exclusive = node.attrs["reverse"], node.attrs["exclusive"]
+    text = GridText(node, f"scan_{node.attrs['op']}{'_reverse' * reverse}{'_exclusive' * exclusive}")
+    inner = sizes.product(x.shape[axis + 1:])
+    lines = sizes.product(x.shape[:axis]) * inner
+    if not is_short(lines):
+        return None
+    text.given("n", x.shape[axis])
+    text.given("inner", inner)
+    step = [f"total = {text.code}(total {symbol} x0[at])", "y0[at] = total"]
+    with text.each_element(lines) as blocks:
+        text.lines_in(2, ["outer = quotient32(q, inner)", "base = outer * n * inner + (q - outer * inner)",
+                          f"total = {text.code}({start})", "for k in range(n):"])
+        text.lines_in(3, [f"at = base + {'(n - 1 - k)' if reverse else 'k'} * inner", *(reversed(step) if exclusive else step)])
+    return text.grid([x], blocks)
+
+
+def emit_top_k(node: Node) -> Kernel | None:
+    """The k largest of each row, falling, and their places.  Each thread counts by how many others its element is beaten: that is
+    the element's place in the result.  NaN counts as less than all numbers; of equal ones the first comes first."""
+    (x,) = node.inputs
+    n = x.shape[-1]
+    total = sizes.product(x.shape)
+    if not is_short(total) or sizes.hint_of(n) > LONG:
+        return None
+    text = GridText(node, "top_k", code=CODES[x.dtype.name])
+    text.given("n", n)
+    text.given("k", node.attrs["k"])
+    with text.each_element(total) as blocks:
+        text.lines_in(2, ["line = quotient32(q, n)", "at = q - line * n", "v = x0[q]", "rank = 0", "for i in range(n):"])
+        text.line(3, "w = x0[line * n + i]")
+        if text.code[0] == "f":
+            text.lines_in(3, ["beats = (w > v) | ((v != v) & (w == w))", "same = (w == v) | ((v != v) & (w != w))"])
+        else:
+            text.lines_in(3, ["beats = w > v", "same = w == v"])
+        text.line(3, "rank += select(beats | (same & (i < at)), 1, 0)")
+        text.line(2, "if rank < k:")
+        text.lines_in(3, ["y0[line * k + rank] = v", "y1[line * k + rank] = i32(at)"])
+    return text.grid([x], blocks, list(node.outputs))

@@ -1,0 +1,93 @@
+"""Tables whose rows change, running sums, the largest elements, random numbers for CUDA: the same bits as on the CPU."""
+
+import numpy as np
+import pytest
+
+RNG = np.random.RandomState(0)
+
+
+@pytest.fixture
+def equal(tf, monkeypatch):
+    """equal(fetches, feeds, kernel): the CPU and the simulated grid give the same bits, this by a kernel of that name."""
+    def compare(fetches, feeds, kernel, runs=1):
+        found = []
+        for target in ("cpu", "cuda-simulator"):
+            monkeypatch.setenv("JITGRAPH_TARGET", target)
+            with tf.Session(jit="always") as session:
+                session.run(tf.global_variables_initializer())
+                found.append([session.run(fetches, feeds) for _ in range(runs)][-1])
+                launched = {step.kernel.name for plan in session.plans for c in plan.compiled for step in c.launches}
+            assert (kernel in launched) == (target != "cpu"), launched
+        np.testing.assert_array_equal(*found)
+        return found[1]
+
+    return compare
+
+
+@pytest.mark.parametrize("axis, exclusive, reverse", [(0, False, False), (1, True, False), (1, False, True), (-1, True, True)])
+@pytest.mark.parametrize("op", ["cumsum", "cumprod"])
+def test_running_sums(tf, equal, op, axis, exclusive, reverse):
+    x = tf.placeholder(tf.float32, [None, 5, None])
+    name = f"scan_{'add' if op == 'cumsum' else 'mul'}{'_reverse' * reverse}{'_exclusive' * exclusive}_f32"
+    for size in ((3, 5, 33), (0, 5, 1)):
+        equal(getattr(tf, op)(x, axis, exclusive, reverse), {x: RNG.standard_normal(size)}, name)
+
+
+@pytest.mark.parametrize("n, k", [(7, 7), (33, 5), (130, 1)])
+def test_the_largest_elements(tf, equal, n, k):
+    """NaN is less than all numbers; of equal ones the first comes first."""
+    x = tf.placeholder(tf.float32, [None, n])
+    value = np.round(RNG.standard_normal((3, n)) * 3).astype(np.float32)
+    value[0, ::3] = np.nan
+    values, places = tf.nn.top_k(x, k)
+    equal(values, {x: value}, "top_k_f32")
+    equal(places, {x: value}, "top_k_f32")
+    whole = tf.placeholder(tf.int32, [None, n])
+    equal(tf.nn.top_k(whole, k)[1], {whole: RNG.randint(0, 9, (2, n))}, "top_k_i32")
+
+
+@pytest.mark.parametrize("width", [1, 3, 130])
+def test_gradients_of_an_embedding(tf, equal, width):
+    """Rows that occur several times are added up in the order in which they do."""
+    table, rows = tf.placeholder(tf.float32, [40, width]), tf.placeholder(tf.int32, [None])
+    gradient = tf.convert_to_tensor(tf.gradients(tf.sin(tf.gather(table, rows)), table)[0])
+    feeds = {table: RNG.standard_normal((40, width)), rows: RNG.randint(0, 40, 70)}
+    equal(gradient, feeds, "scatter_add_i32_kept_f32")
+
+
+@pytest.mark.parametrize("name, kernel", [("sum", "add"), ("prod", "mul"), ("max", "max"), ("min", "min")])
+def test_segments(tf, equal, name, kernel):
+    x, rows = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.int32, [None])
+    found = getattr(tf, f"unsorted_segment_{name}")(x, rows, 6)
+    equal(found, {x: RNG.standard_normal((9, 3)), rows: [0, 5, 5, -1, 2, 0, 0, 3, 5]}, f"scatter_{kernel}_i32_kept_f32")
+
+
+def test_an_index_out_of_range(tf, monkeypatch):
+    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator")
+    x, rows = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.int32, [None])
+    with tf.Session(jit="always") as session, pytest.raises(tf.errors.InvalidArgumentError):
+        session.run(tf.unsorted_segment_sum(x, rows, 6), {x: np.ones((2, 3)), rows: [1, 6]})
+
+
+def test_rows_of_variables(tf, equal):
+    """As sparse optimisers change them, one index after the other."""
+    v = tf.get_variable("v", [9, 5], initializer=tf.ones_initializer())
+    rows, x = tf.placeholder(tf.int32, [None]), tf.placeholder(tf.float32, [None, 5])
+    with tf.control_dependencies([tf.scatter_mul(v, rows, x), tf.scatter_sub(v, rows, x * 2.0)]):
+        found = tf.identity(v)
+    equal(found, {rows: [8, 0, 3, 3, 8], x: RNG.standard_normal((5, 5))}, "scatter_sub_in_place_i32_f32", runs=2)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        equal(found, {rows: [9], x: np.ones((1, 5))}, "bounds_i32")
+
+
+@pytest.mark.parametrize("make, kernel", [
+    (lambda tf, n: tf.random.uniform([n], seed=5), "uniform_f32"),
+    (lambda tf, n: tf.random.uniform([n], dtype=tf.float64, seed=5), "uniform_f64"),
+    (lambda tf, n: tf.random.truncated_normal([n], seed=5), "truncated_normal_f32"),
+    (lambda tf, n: tf.random.uniform([n], 0, 1000, tf.int32, seed=5), "words_u32"),
+    (lambda tf, n: tf.random.uniform([n], 0, 1000, tf.int64, seed=5), "words_u64"),
+    (lambda tf, n: tf.random.normal([n], seed=5), "normal_f32")])
+@pytest.mark.parametrize("n", [1, 33, 1025])
+def test_random_numbers_are_the_cpus(tf, equal, make, kernel, n):
+    tf.set_random_seed(1)
+    equal(make(tf, n), {}, kernel, runs=2)
