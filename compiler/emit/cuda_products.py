@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from .. import sizes
 from ..ir import Node, Value
 from ..kernel import Kernel
-from ..views import matrix_view
-from .cuda_text import THREADS, GridText, divides, is_short
+from ..views import matrix_view, resolve
+from .cuda_text import THREADS, GridText, divides, is_short, plus
 
 SIDE = 16               # threads along each side of a tile
 STRIP = 1024            # elements of a factor in shared memory: four for each thread
@@ -95,7 +95,7 @@ class ProductText(GridText):
             self.lines_in(3, self._fetch(letter, factor))
         self.lines_in(3, ["step = 0", f"while step < {self.strip}:"])
         for k in range(0, self.each, 4):
-            far = _plus(k * SIDE)
+            far = plus(k * SIDE)
             self.line(4, f"copy4(a, {k}, a_strip, step * {self.pitch} + row{far})")
             self.line(4, f"copy4(b, {k}, b_strip, step * {self.pitch} + column{far})")
         self.lines_in(4, [f"add_products(sums, a, {self.each}, b, {self.each})", "step += 1"])
@@ -121,7 +121,7 @@ class ProductText(GridText):
         lines = []
         count = 4 if factor.along == "terms" and not factor.by_four else 1
         for k in range(count):
-            more = _plus(k * self._apart(factor))
+            more = plus(k * self._apart(factor))
             lines.append(f"{letter}_here = {start} + {letter}_row{more}")
             lines += factor.row(f"{letter}_here", f"{letter}_at{k}")
             within = f" & {factor.within}" if factor.within else ""
@@ -132,7 +132,7 @@ class ProductText(GridText):
         """Lines that bring a thread's elements of the strip from term `at` on into registers."""
         lines = []
         for k in range(4 if factor.along == "rows" and not factor.by_four else 1):
-            more = _plus(k * self._apart(factor))
+            more = plus(k * self._apart(factor))
             lines.append(f"term = at + {letter}_term{more}")
             lines += factor.term("term", "there")
             if factor.by_four:
@@ -153,12 +153,12 @@ class ProductText(GridText):
         else:
             down, beside = (0, self._apart(factor)) if factor.along == "terms" else (self._apart(factor), 0)
         terms = [f"({letter}_term + {k * down})" if k * down else f"{letter}_term" for k in range(4)]
-        return [f"{letter}_strip[{term} * {self.pitch} + {letter}_row{_plus(k * beside)}] = {letter}_next[{k}]"
+        return [f"{letter}_strip[{term} * {self.pitch} + {letter}_row{plus(k * beside)}] = {letter}_next[{k}]"
                 for k, term in enumerate(terms)]
 
     def _store(self, result: Place, within: str) -> None:
         for r in range(self.each):
-            self.line(2, f"here = first_row + row{_plus(r // 4 * SIDE * 4 + r % 4)}")
+            self.line(2, f"here = first_row + row{plus(r // 4 * SIDE * 4 + r % 4)}")
             self.line(2, f"if here < {self.rows}:")
             self.lines_in(3, result("here", "there"))
             at = 3
@@ -166,16 +166,12 @@ class ProductText(GridText):
                 self.line(3, f"if {within}:")
                 at = 4
             for c in range(0, self.each, 4):
-                self.line(at, f"c = first_column + column{_plus(c * SIDE)}")
+                self.line(at, f"c = first_column + column{plus(c * SIDE)}")
                 if self.fours:
                     self.line(at, f"if c < {self.columns}:")
                     self.line(at + 1, f"copy4(y0, there + c, sums, {r * self.each + c})")
                 else:
                     self.line(at, f"copy_some(y0, there + c, sums, {r * self.each + c}, {self.columns} - c)")
-
-
-def _plus(number: int) -> str:
-    return f" + {number}" if number else ""
 
 
 def emit(node: Node) -> Kernel | None:
@@ -191,13 +187,15 @@ def emit(node: Node) -> Kernel | None:
     text.write(a, b, ["first = 0", "last = terms"], lambda row, name: [f"{name} = (batch * rows + {row}) * columns"])
     text.name += "".join("_t" if f.along == natural else "_n" for f, natural in ((a, "rows"), (b, "terms"))) \
         + "".join("4" if flag else "1" for flag in (a.by_four, b.by_four, text.fours))
-    return text.grid([matrix_view(v)[0] for v in node.inputs], text.blocks)
+    return text.grid([resolve(v)[0] for v in node.inputs], text.blocks)
 
 
 def _matrix(text: ProductText, letter: str, buffer: str, value: Value, flag: bool, along: str,
             counts: tuple[sizes.Dim, sizes.Dim]) -> Factor:
     """A factor that is a matrix; `along`: what lies next to each other where it is not transposed; `counts`: rows and terms."""
-    _, offset, step, leading, transposed = matrix_view(value)
+    found = matrix_view(value)
+    assert found is not None        # else the input would have been copied
+    _, offset, step, leading, transposed = found
     if flag != transposed:
         along = "rows" if along == "terms" else "terms"
     start, apart, lead = (text.given(f"{letter}_{name}", d) for name, d in (("start", offset), ("step", step), ("lead", leading)))

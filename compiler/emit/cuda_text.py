@@ -30,6 +30,11 @@ def divides(number: int, d: sizes.Dim) -> bool:
     return d % number == 0
 
 
+def plus(number: int | str, sign: str = "+") -> str:
+    """The text that adds (or subtracts) a number, or what bears a name; nothing for 0."""
+    return f" {sign} {number}" if str(number) != "0" else ""
+
+
 def is_short(*counts: sizes.Dim) -> bool:
     """Whether `quotient32` may divide these numbers: those that only a run tells, as far as they are known."""
     return all(sizes.hint_of(count) < LIMIT for count in counts)
@@ -59,7 +64,7 @@ class GridText(KernelText):
     def each_element(self, count: sizes.Dim) -> Iterator[sizes.Dim]:
         """The loop of threads that have an element `q` each, one after the other; its body stands at indent 2.  Gives the
         number of blocks."""
-        number = self.slot("count", count)
+        number = self.given("elements", count)
         self.line(1, f"q = block_index() * {self.threads} + thread_index()")
         self.line(1, f"while q < {number}:")
         yield (count + self.threads - 1) // self.threads

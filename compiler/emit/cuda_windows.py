@@ -9,7 +9,7 @@ from __future__ import annotations
 from .. import sizes
 from ..ir import Node
 from ..kernel import Kernel
-from .cuda_text import THREADS, GridText, is_short
+from .cuda_text import THREADS, GridText, is_short, plus
 
 LANES = 32              # channels of a block that adds up the gradient of a depthwise filter
 
@@ -37,9 +37,13 @@ class WindowText(GridText):
         self.loop(indent, "a", self.taps[0])
         self.loop(indent + 1, "b", self.taps[1])
         self.lines_in(indent + 2, [
-            f"p = i * {self.strides[0]} - {self.above} + a", f"r = j * {self.strides[1]} - {self.beside} + b",
+            f"p = {self.start(0)} + a", f"r = {self.start(1)} + b",
             f"seen = (p >= 0) & (p < {self.height}) & (r >= 0) & (r < {self.width})"])
         return indent + 2
+
+    def start(self, axis: int) -> str:
+        """The row (column) of the first pixel of window (i, j), which may lie before the images."""
+        return f"{'ij'[axis]} * {self.strides[axis]}" + plus((self.above, self.beside)[axis], "-")
 
     def loop(self, indent: int, index: str, count: int) -> None:
         """A loop that LLVM unrolls where its count is small; its body stands one indent further."""
@@ -52,12 +56,12 @@ class WindowText(GridText):
             taps, stride = self.taps[k], self.strides[k]
             # pixel + before = window * stride + tap: the last window has the least tap
             most = -(-taps // stride)
-            self.line(indent, f"{window}_last = quotient32({pixel} + {limit}, {stride})")
-            step = "step" + window
+            self.line(indent, f"{window}_last = quotient32({pixel}{plus(limit)}, {stride})")
+            step = window + "_step"
             self.loop(indent, step, most)
             self.lines_in(indent + 1, [
-                f"{window} = {window}_last - " + (step if falling else f"{most - 1} + {step}"),
-                f"{tap} = {pixel} + {limit} - {window} * {stride}",
+                f"{window} = {window}_last" + (f" - {step}" if falling else f"{plus(most - 1, '-')} + {step}"),
+                f"{tap} = {pixel}{plus(limit)} - {window} * {stride}",
                 f"if (0 <= {window}) & ({window} < {count}) & ({tap} < {taps}):"])
             indent += 2
         return indent
@@ -71,9 +75,8 @@ class WindowText(GridText):
     def count(self, indent: int) -> None:
         """A line that finds how many pixels window (i, j) sees."""
         found = []
-        for index, k, before, limit in (("i", 0, self.above, self.height), ("j", 1, self.beside, self.width)):
-            start = f"{index} * {self.strides[k]} - {before}"
-            found.append(f"(smaller({start} + {self.taps[k]}, {limit}) - larger({start}, 0))")
+        for k, limit in enumerate((self.height, self.width)):
+            found.append(f"(smaller({self.start(k)} + {self.taps[k]}, {limit}) - larger({self.start(k)}, 0))")
         self.line(indent, f"count = {self.code}({' * '.join(found)})")
 
 
@@ -124,12 +127,11 @@ def emit_pool_gradient(node: Node) -> Kernel | None:
 
 def _look_before(text: WindowText, indent: int, channels: int) -> None:
     """Lines after which pixel (p, r) is `left` only if no pixel before it in the window is the maximum, too."""
-    start = f"i * {text.strides[0]} - {text.above}", f"j * {text.strides[1]} - {text.beside}"
     text.line(indent, "if left:")
     text.line(indent + 1, f"for tap in range(a * {text.taps[1]} + b):")
     text.lines_in(indent + 2, [
-        f"down = quotient32(tap, {text.taps[1]})", f"across = {start[1]} + tap - down * {text.taps[1]}",
-        f"down = {start[0]} + down",
+        f"down = quotient32(tap, {text.taps[1]})", f"across = {text.start(1)} + tap - down * {text.taps[1]}",
+        f"down = {text.start(0)} + down",
         f"if (down >= 0) & (across >= 0) & (across < {text.width}):"])
     text.line(indent + 3, f"left = left & (x0[{text.pixel(channels, 'down', 'across')} + c] != top)")
 
@@ -197,8 +199,7 @@ def emit_depthwise_filter(node: Node) -> Kernel | None:
             f"while (w < last) & (c < {results}):"])
         text.lines_in(3, [
             f"n = quotient32(w, {text.rows} * {text.columns})", f"i = quotient32(w, {text.columns}) - n * {text.rows}",
-            f"j = w - (n * {text.rows} + i) * {text.columns}", f"p = i * {text.strides[0]} - {text.above} + a",
-            f"r = j * {text.strides[1]} - {text.beside} + b",
+            f"j = w - (n * {text.rows} + i) * {text.columns}", f"p = {text.start(0)} + a", f"r = {text.start(1)} + b",
             f"if (p >= 0) & (p < {text.height}) & (r >= 0) & (r < {text.width}):"])
         text.line(4, f"v = v + x0[{text.pixel(channels)} + from_c] * x1[w * {results} + c]")
         text.line(3, f"w += {warps}")

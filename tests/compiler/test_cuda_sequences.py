@@ -3,12 +3,16 @@
 import numpy as np
 import pytest
 
+from jitgraph.compiler.emit import cuda
+
 RNG = np.random.RandomState(0)
 
 
 @pytest.fixture
 def equal(tf, monkeypatch):
     """equal(fetches, feeds, kernel): the CPU and the simulated grid give the same bits, this by a kernel of that name."""
+    monkeypatch.setattr(cuda, "MAX_BLOCKS", 2)      # which have one item after the other
+
     def compare(fetches, feeds, kernel, runs=1):
         found = []
         for target in ("cpu", "cuda-simulator"):

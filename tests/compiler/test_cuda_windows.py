@@ -7,6 +7,7 @@ RNG = np.random.RandomState(0)
 POOLS = {
     "halves": ((2, 4, 6, 3), 2, 2, "VALID"), "odd": ((2, 5, 7, 5), 2, 2, "SAME"), "overlap": ((1, 7, 6, 5), 3, 2, "SAME"),
     "every pixel": ((1, 5, 4, 33), 3, 1, "SAME"), "gaps": ((2, 6, 5, 3), 1, 2, "SAME"),
+    "more elements than the grid has threads": ((3, 14, 8, 5), 2, 2, "SAME"),
     "large": ((1, 8, 9, 2), 4, 3, "SAME"),
 }
 

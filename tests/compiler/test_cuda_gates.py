@@ -1,0 +1,98 @@
+"""What the object code of kernels for CUDA must hold, looked at where no GPU is: registers, spills, widths, divisions.
+
+Every kernel written by hand is compiled here for two generations of devices, from the graphs that use it.
+"""
+
+import pytest
+
+from jitgraph.compiler import TARGETS, compile
+from jitgraph.compiler.emit import cuda_compile
+from jitgraph.compiler.emit.cuda_compile import compile_kernel
+from jitgraph.compiler.place import DeviceStep
+
+pytestmark = pytest.mark.skipif(cuda_compile.missing() is not None, reason=cuda_compile.missing() or "")
+DOUBLE = ("normal", "truncated_normal")     # whose numbers TensorFlow makes in float64
+
+
+def convolution(tf):
+    x, w = tf.placeholder(tf.float32, [None, 9, 9, 8]), tf.placeholder(tf.float32, [3, 3, 8, 12])
+    found = [tf.nn.conv2d(x, w, [1, step, step, 1], "SAME") for step in (1, 2)]
+    return found + tf.gradients(found, [x, w])
+
+
+def uneven_convolution(tf):
+    """Channels of which no four are neighbours."""
+    x, w = tf.placeholder(tf.float32, [None, 9, 9, 3]), tf.placeholder(tf.float32, [3, 3, 3, 5])
+    return tf.gradients([tf.nn.conv2d(x, w, [1, step, step, 1], "SAME") for step in (1, 2)], [x, w])
+
+
+def windows(tf):
+    x, w = tf.placeholder(tf.float32, [None, 9, 9, 8]), tf.placeholder(tf.float32, [3, 3, 8, 2])
+    found = [tf.nn.max_pool(x, [1, 3, 3, 1], [1, 2, 2, 1], "SAME"), tf.nn.avg_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "SAME"),
+             tf.nn.depthwise_conv2d(x, w, [1, 2, 2, 1], "SAME"), tf.nn.max_pool3d(x[None], [1, 2, 2, 2, 1], [1] * 5, "SAME")[0]]
+    return found + tf.gradients(found, [x, w])
+
+
+def products(tf):
+    x, y = tf.placeholder(tf.float32, [None, 64]), tf.placeholder(tf.float32, [64, 48])
+    z, w = tf.placeholder(tf.float32, [None, 33]), tf.placeholder(tf.float32, [33, 47])
+    return tf.gradients(tf.square(tf.matmul(x, y)), [x, y]) + tf.gradients(tf.square(tf.matmul(z, w)), [z, w])
+
+
+def sequences(tf):
+    table, rows = tf.placeholder(tf.float32, [1000, 64]), tf.placeholder(tf.int32, [None])
+    v = tf.get_variable("v", [100, 5])
+    return [tf.convert_to_tensor(tf.gradients(tf.sin(tf.gather(table, rows)), table)[0]), tf.cumsum(table, 0),
+            *tf.nn.top_k(table, 5), tf.scatter_sub(v, rows, tf.ones([2, 5]))]
+
+
+def random(tf):
+    return [tf.random.normal([100]), tf.random.truncated_normal([100]), tf.random.uniform([100]),
+            tf.random.uniform([100], 0, 9, tf.int64)]
+
+
+GRAPHS = [convolution, uneven_convolution, windows, products, sequences, random]
+
+
+def by_hand(tf, build):
+    """{text: kernel} of those written by hand that a graph needs."""
+    fetches = build(tf)
+    feeds = {op.outputs[0]: tuple(2 if d is None else d for d in op.outputs[0].shape.as_list())
+             for op in tf.get_default_graph().get_operations() if op.type == "Placeholder"}
+    steps = compile(tf.get_default_graph(), fetches, feeds=feeds, target=TARGETS["cuda"]).layout.steps
+    return {step.kernel.source: step.kernel for step in steps if isinstance(step, DeviceStep) and step.kernel.threads}
+
+
+@pytest.mark.parametrize("capability", [(8, 0), (9, 0)], ids=["sm_80", "sm_90"])
+@pytest.mark.parametrize("build", GRAPHS)
+def test_object_code(tf, build, capability):
+    kernels = by_hand(tf, build).values()
+    assert kernels
+    for kernel in kernels:
+        made = compile_kernel(kernel, capability)
+        assert made.spilled == made.stack == 0, kernel.name
+        assert made.registers <= 128 and made.shared <= 48 << 10, kernel.name
+        assert ".f64" not in made.ptx or kernel.name.startswith(DOUBLE), kernel.name
+        assert "div.s64" not in made.ptx and "rem.s64" not in made.ptx, kernel.name
+        assert ".extern" not in made.ptx and "call" not in made.ptx, kernel.name
+
+
+@pytest.mark.parametrize("build", [convolution, products])
+def test_neighbours_move_together(tf, build):
+    """Where four channels or columns always lie together, they come and go by instructions of 16 bytes."""
+    for kernel in by_hand(tf, build).values():
+        ptx = compile_kernel(kernel).ptx
+        even = "convolve" in kernel.name or kernel.name.endswith("444")
+        assert ("ld.global.nc.v4.f32" in ptx) == ("st.global.v4.f32" in ptx) == even, kernel.name
+
+
+def test_every_form_is_one_of_the_tests(tf):
+    """A kernel that is written by hand and in no graph above would not be looked at."""
+    from jitgraph.compiler.primitives.kind import KINDS
+
+    wanted = {name for name, kind in KINDS.items() if "cuda" in kind.kernels}
+    found = set()
+    for each in GRAPHS:
+        tf.reset_default_graph()
+        found |= {kernel.kind for kernel in by_hand(tf, each).values()}
+    assert wanted - found == set()
