@@ -1,0 +1,112 @@
+"""What the networks of `jitgraph bench --models` leave on the host under the CUDA target, and what their kernels need.
+
+    python tests/bench/device_share.py                      # for each network: launches, host kernels, host operations
+    python tests/bench/device_share.py 'resnet50-*' --compile     # also: registers, shared memory, bytes per launch
+
+Nothing is run: the graphs are planned, with tiny sizes unless `--full` is given, which is what times are measured with.
+"""
+from __future__ import annotations
+
+import argparse
+import fnmatch
+from collections import Counter
+
+import numpy as np
+
+import jitgraph as tf
+from jitgraph.bench import runner
+from jitgraph.bench.workload import REGISTRY
+from jitgraph.compiler import TARGETS, compile, sizes
+from jitgraph.compiler.emit import cuda_compile
+from jitgraph.compiler.kernel import WIDTH
+from jitgraph.compiler.place import DeviceStep, HostStep
+
+
+class Asked(Exception):
+    """A session was asked to run something, which stands in `args`: (graph, fetches, feeds)."""
+
+
+class Session:
+    """Stands for tf.Session: initialises nothing, and tells what it is asked for instead of running it."""
+
+    def __init__(self):
+        self.graph = tf.get_default_graph()
+
+    def run(self, fetches, feeds=None):
+        if feeds is not None:
+            raise Asked(self.graph, fetches, feeds)
+
+
+def planned(name, full=False):
+    """The program of a network's workload for CUDA: its first segment, where shapes depend on values."""
+    tf.reset_default_graph()
+    real, tf.Session = tf.Session, Session
+    try:
+        REGISTRY[name].prepare("jitgraph", small=not full)()
+    except Asked as asked:
+        graph, fetches, feeds = asked.args
+    finally:
+        tf.Session = real
+    fetches = fetches if isinstance(fetches, list) else [fetches]
+    tensors = [one for one in fetches if isinstance(one, tf.Tensor)]
+    operations = [one for one in fetches if isinstance(one, tf.Operation)]
+    return compile(graph, tensors, operations, {fed: np.shape(value) for fed, value in feeds.items()}, target=TARGETS["cuda"])
+
+
+def share(program):
+    """(launches, {kernel that runs on the host: count}, {operation that does: count})."""
+    steps = program.layout.steps
+    kernels = Counter(step[0].name for step in steps if isinstance(step, tuple))
+    operations = Counter(step.node.op.type if step.node.op is not None else step.node.attrs["call"]
+                         for step in steps if isinstance(step, HostStep))
+    return sum(isinstance(step, DeviceStep) for step in steps), kernels, operations
+
+
+def moved(kernel):
+    """Bytes of the buffers that a launch reads or writes, each counted once for either."""
+    found = 0
+    for param, value in zip(kernel.params, kernel.buffers):
+        touched = kernel.nodes[0].kind.touched(kernel.nodes[0], param) if kernel.threads else None
+        count = sizes.count(value.shape) if touched is None else sizes.hint_of(touched)
+        found += count * WIDTH[param.dtype] * (2 if param.use == "inout" else 1)
+    return found
+
+
+def print_kernels(program):
+    """A line for each distinct kernel: how often it is launched, what it moves and what its threads need."""
+    launched = Counter()
+    kernels, traffic = {}, Counter()
+    for step in program.layout.steps:
+        if isinstance(step, DeviceStep):
+            source = step.kernel.source
+            kernels[source] = step.kernel
+            launched[source] += 1
+            traffic[source] += moved(step.kernel)
+    print(f"    {'kernel':44} launches  bytes/launch  registers  shared  spilled")
+    for source, kernel in sorted(kernels.items(), key=lambda item: -traffic[item[0]]):
+        made = cuda_compile.compile_kernel(kernel)
+        print(f"    {kernel.name[:44]:44} {launched[source]:8} {traffic[source] // launched[source]:13,} {made.registers:10}"
+              f" {made.shared:7} {made.spilled:8}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pattern", nargs="?", default="*")
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--compile", action="store_true")
+    arguments = parser.parse_args()
+    kernels, operations = Counter(), Counter()
+    for name in fnmatch.filter(runner.choose([], False, True), arguments.pattern):
+        program = planned(name, arguments.full)
+        launches, mine, ops = share(program)
+        left = ", ".join(f"{count} {what}" for what, count in (mine + ops).most_common())
+        later = f"; {len(program.rest)} operations in later segments" if program.rest else ""
+        print(f"{name:32} {launches:5} launches; on the host: {left or 'nothing'}{later}", flush=True)
+        kernels, operations = kernels + mine, operations + ops
+        if arguments.compile:
+            print_kernels(program)
+    print(f"all: kernels on the host {dict(kernels.most_common())}, operations {dict(operations.most_common())}")
+
+
+if __name__ == "__main__":
+    main()
