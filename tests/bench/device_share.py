@@ -40,6 +40,7 @@ class Session:
 def planned(name, full=False):
     """The program of a network's workload for CUDA: its first segment, where shapes depend on values."""
     tf.reset_default_graph()
+    runner.choose([name], False, True)      # which loads them all
     real, tf.Session = tf.Session, Session
     try:
         REGISTRY[name].prepare("jitgraph", small=not full)()

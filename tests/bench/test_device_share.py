@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.bench import device_share
+from . import device_share
 
 
 @pytest.mark.parametrize("name", ["mobilenet-training-8", "espcn-training-8", "cnn-3d-training-8", "dqn-training-32",
