@@ -8,7 +8,7 @@ from __future__ import annotations
 from .. import sizes
 from ..ir import Node
 from ..kernel import CHECK_INDEX, CODES, Kernel
-from .cuda_text import THREADS, GridText, is_short
+from .cuda_text import GridText, is_short
 from .sequential import SCATTERED, updated_rows
 
 WIDTH = 128             # columns of a table that a block has, a thread each

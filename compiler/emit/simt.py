@@ -23,7 +23,7 @@ import ast
 import functools
 from collections.abc import Callable, Generator, Iterable, Sequence
 from types import CodeType, SimpleNamespace
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 
@@ -190,7 +190,7 @@ class Registers:
         return int(index)
 
 
-Memory = Union[Pointer, Registers]
+Memory = Pointer | Registers
 
 
 def _taken(x: Pointer, at: int, condition: bool) -> np.generic:
@@ -424,7 +424,8 @@ def _scalar_names() -> dict[str, Callable[..., Any]]:
         "inside": lambda index, limit: index if 0 <= index < limit else 0,
         "quotient": lambda a, b: a // b, "quotient32": _quotient32, "smaller": min, "larger": max,
         "float_bits": lambda x: x.view(f"i{x.itemsize}"), "bits_float": lambda x: x.view(np.float32),
-        "taken": _taken, "take4": _move4, "copy4": _move4, "copy_some": _copy_some, "add_products": _add_products, "iabs": np.abs, "isign": np.sign, "ipow": _power,
+        "taken": _taken, "take4": _move4, "copy4": _move4, "copy_some": _copy_some, "add_products": _add_products,
+        "iabs": np.abs, "isign": np.sign, "ipow": _power,
         "maximum": np.maximum, "minimum": np.minimum, "max_step": np.fmax, "min_step": np.fmin,
         "sum_step": np.add, "product_step": np.multiply,
         "fmod": functools.partial(_modulo, what="fmod"), "floor_mod": functools.partial(_modulo, what="floor_mod")}

@@ -34,7 +34,7 @@ def program(tf, case, dtype, batch=None):
 def test_convolutions_and_their_gradients(tf, on_the_grid, case):
     fetches, feeds = program(tf, case, np.float32)
     names = [kernel.name for kernel in on_the_grid(fetches, feeds)]
-    assert any(name.startswith("convolve_") or name.startswith("product_") for name in names)
+    assert any(name.startswith(("convolve_", "product_")) for name in names)
     assert "convolve_filter_64_f32" in names
 
 
