@@ -11,7 +11,8 @@ the host clears it before a run and looks at it after).  Any grid of one-dimensi
 long as a block has 32, 64, ... MAX_THREADS threads; `launch` and `geometry` say which is good, from sizes alone, so that
 the order of every sum, and with it every bit, is the same at each run.
 
-    map      a thread per element, numbered along the last loop, so that neighbours touch neighbouring elements
+    map      a thread per element, numbered along the last loop, so that neighbours touch neighbouring elements; a thread per
+             four, which it loads and stores by 16 bytes, where these always lie together (`takes_fours`)
     rows     a block per row: threads stride over the reduce loops, folds and shared memory combine what they have
     partial  a block per chunk of the whole reduction
     cols     a block per 32 columns: lanes lie along the columns, warps stride over the reduce loops
@@ -24,11 +25,14 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from jitgraph.declare.prim import ELEMENTARY
+
 from .. import sizes
 from ..kernel import Kernel, Statement
 from ..sizes import Dim
 from . import scalars
 from .cuda_intrinsics import WARP
+from .cuda_text import divides
 from .loops import Emitter, Spills, Text, kernel_name
 
 MAX_THREADS = 512       # per block: leaves every thread 128 registers
@@ -37,6 +41,8 @@ MAX_BLOCKS = 4096       # more than run at once on any device; a block with more
 PER_THREAD = 4          # elements that a thread should have before a block gets more warps
 
 
+ELEMENTARY_WORK, MOST_WORK = 12, 40     # statements that an elementary function counts for, and that are written four times
+FOURS = ("f32", "i32", "u32", "f64", "i64", "u64")      # elements of which four are one or two times 16 bytes
 KINDS = ("map", "rows", "partial", "cols")
 
 
@@ -60,6 +66,7 @@ def launch(kernel: Kernel) -> Launch:
     outer, reduced = (sizes.product(loop.size for loop in kernel.loops if loop.role == role)
                       for role in ("outer", "reduce"))
     if kernel.kind == "map":
+        outer = outer // 4 if takes_fours(kernel) else outer
         return Launch((outer + MAP_THREADS - 1) // MAP_THREADS, MAP_THREADS * PER_THREAD)
     if kernel.kind == "partial":
         return Launch(kernel.parts, (reduced + kernel.parts - 1) // kernel.parts)
@@ -67,6 +74,26 @@ def launch(kernel: Kernel) -> Launch:
         rows = (reduced + kernel.parts - 1) // kernel.parts if kernel.parts else reduced
         return Launch(outer * ((kernel.loops[-1].size + WARP - 1) // WARP), rows * WARP)
     return Launch(outer, reduced)
+
+
+def takes_fours(kernel: Kernel) -> bool:
+    """Whether four elements of a map, from a multiple of four on along its last loop, all exist or none does, and lie together at a
+    multiple of four wherever they are loaded or stored."""
+    if kernel.kind != "map" or not kernel.loops or not divides(4, kernel.loops[-1].size):
+        return False
+    if sum(ELEMENTARY_WORK if s.prim in ELEMENTARY else 1 for s in kernel.body) > MOST_WORK:
+        return False            # arithmetic takes the time, and a text four times as long more of it to compile
+    return all(_moves_fours(kernel, s) for s in kernel.body if s.access is not None)
+
+
+def _moves_fours(kernel: Kernel, s: Statement) -> bool:
+    """Whether a statement moves four neighbours, or one element that is the same for all four."""
+    assert s.access is not None
+    *strides, last = s.access.strides
+    if s.kind in ("load", "index") and sizes.same(last, 0):
+        return True
+    together = sizes.same(last, 1) and all(divides(4, d) for d in (*strides, s.access.offset))
+    return s.kind in ("load", "store") and together and kernel.params[s.access.param].dtype in FOURS
 
 
 def most_threads(kernel: Kernel) -> int:
@@ -145,8 +172,40 @@ class CUDAEmitter(Emitter):
     def _map(self) -> None:
         self.head.line("thread = block_index() * thread_count() + thread_index()")
         self.head.line("threads = block_count() * thread_count()")
+        if takes_fours(self.kernel):
+            self._fours()
+            return
         with self._points(self._loops("outer"), "thread", "threads"):
             self._all(self._where(lambda n: not self._hoisted(n)), [s for s in self.kernel.body if s.kind == "store"])
+
+    def _fours(self) -> None:
+        """A map whose threads have four neighbouring elements: all are loaded, then computed, then stored."""
+        loops, last = self._loops("outer"), len(self.kernel.loops) - 1
+        inside = self._where(lambda n: not self._hoisted(n))
+        loads = [s for s in inside if s.kind == "load" and s.access is not None and sizes.same(s.access.strides[last], 1)]
+        stores = [s for s in self.kernel.body if s.kind == "store"]
+        index = f"i{loops[0]}" if len(loops) == 1 else "r"
+        quarter = self.slot(sizes.product(self.kernel.loops[k].size for k in loops) // 4, "n")
+        with self._strided("q", "thread", quarter, "threads"):
+            self.text.line(f"{index} = q * 4")
+            if len(loops) > 1:
+                self._item_indices(loops, index)
+            for s in loads:
+                self.text.line(f"{s.name}_four = local_{self.param(s).dtype}(4)")
+                self.text.line(f"copy4({s.name}_four, 0, {self.param(s).name}, {self.index(s.access)})", s.node)
+            for k, s in enumerate(stores):
+                self.text.line(f"{self.param(s).name}_four{k} = local_{self.param(s).dtype}(4)")
+            for element in range(4):        # written out: only then do all fours surely stay in registers
+                for s in inside:
+                    if s in loads:
+                        self.text.line(f"{s.name} = {s.name}_four[{element}]", s.node)
+                    else:
+                        self.statement(s)
+                for k, s in enumerate(stores):
+                    self.text.line(f"{self.param(s).name}_four{k}[{element}] = {s.args[0]}")
+            for k, s in enumerate(stores):
+                self.text.line(f"copy4({self.param(s).name}, {self.index(s.access)}, {self.param(s).name}_four{k}, 0)",
+                               self.kernel.buffers[s.access.param].node)
 
     # rows and partial ------------------------------------------------------------------------------------------
     def _rows(self) -> None:

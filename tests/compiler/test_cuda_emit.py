@@ -129,3 +129,26 @@ def test_an_integer_that_is_wider_than_its_type_is_wrapped(scheduled):
     run = scheduled(lambda b, x: (x + x, x * x, prim.shift_left(x, 1)), x)
     run.simulate()
     assert [r.tolist() for r in run.results()] == [[-56, 56], [16, 16], [-56, 56]]
+
+
+def test_four_neighbours_come_and_go_together(scheduled):
+    """Where their number is a multiple of four at every run, and they lie together in every buffer."""
+    x, row = np.arange(36, dtype=np.float32).reshape(3, 12), np.arange(12, dtype=np.float32)
+    run = scheduled(lambda b, x, row: x * row + 1.0, x, row)
+    (kernel,) = run.kernels
+    assert cuda.takes_fours(kernel)
+    assert kernel.source.count(", x0, ") == kernel.source.count(", x1, ") == 1 and kernel.source.count("copy4(y0, ") == 1
+    assert sizes.hint_of(cuda.launch(kernel).blocks) == 1
+    for order in ({"seed": 1}, {"grid": (1, 32)}):
+        assert run.simulate(**order) == 0
+        np.testing.assert_array_equal(run.results()[0], x * row + 1)
+
+
+@pytest.mark.parametrize("build, shape, dtype", [
+    (lambda b, x: x * 2, (3, 6), np.float32),                                # 18 are no multiple of four
+    (lambda b, x: b.transpose(x, [1, 0]) * 2, (4, 8), np.float32),           # neighbours lie apart
+    (lambda b, x: b.slice(x, (0, 1), (4, 8)) * 2, (4, 12), np.float32),      # the first begins in the middle
+    (lambda b, x: x * 2, (4, 8), np.uint8)])                                 # four are no 16 bytes
+def test_otherwise_each_comes_alone(scheduled, build, shape, dtype):
+    kernels = scheduled(build, np.ones(shape, dtype)).kernels
+    assert not any(cuda.takes_fours(kernel) for kernel in kernels)

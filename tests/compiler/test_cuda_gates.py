@@ -96,3 +96,12 @@ def test_every_form_is_one_of_the_tests(tf):
         tf.reset_default_graph()
         found |= {kernel.kind for kernel in by_hand(tf, each).values()}
     assert wanted - found == set()
+
+
+def test_maps_move_four_neighbours_at_once(tf):
+    x, y = tf.placeholder(tf.float32, [None, 12]), tf.placeholder(tf.float32, [12])
+    program = compile(tf.get_default_graph(), [tf.nn.relu(x * 2.0 + y)], feeds={x: (5, 12), y: (12,)}, target=TARGETS["cuda"])
+    (kernel,) = [step.kernel for step in program.layout.steps if isinstance(step, DeviceStep)]
+    made = compile_kernel(kernel)
+    assert made.ptx.count("ld.global.nc.v4.f32") == 2 and made.ptx.count("st.global.v4.f32") == 1
+    assert ".local" not in made.ptx and made.stack == made.spilled == 0
