@@ -103,5 +103,5 @@ def test_maps_move_four_neighbours_at_once(tf):
     program = compile(tf.get_default_graph(), [tf.nn.relu(x * 2.0 + y)], feeds={x: (5, 12), y: (12,)}, target=TARGETS["cuda"])
     (kernel,) = [step.kernel for step in program.layout.steps if isinstance(step, DeviceStep)]
     made = compile_kernel(kernel)
-    assert made.ptx.count("ld.global.nc.v4.f32") == 2 and made.ptx.count("st.global.v4.f32") == 1
+    assert "ld.global.nc.v4.f32" in made.ptx and "st.global.v4.f32" in made.ptx and "ld.global.nc.f32" not in made.ptx
     assert ".local" not in made.ptx and made.stack == made.spilled == 0
