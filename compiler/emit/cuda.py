@@ -191,6 +191,7 @@ class CUDAEmitter(Emitter):
             if len(loops) > 1:
                 self._item_indices(loops, index)
             for s in loads:
+                assert s.access is not None
                 self.text.line(f"{s.name}_four = local_{self.param(s).dtype}(4)")
                 self.text.line(f"copy4({s.name}_four, 0, {self.param(s).name}, {self.index(s.access)})", s.node)
             for k, s in enumerate(stores):
@@ -204,6 +205,7 @@ class CUDAEmitter(Emitter):
                 for k, s in enumerate(stores):
                     self.text.line(f"{self.param(s).name}_four{k}[{element}] = {s.args[0]}")
             for k, s in enumerate(stores):
+                assert s.access is not None
                 self.text.line(f"copy4({self.param(s).name}, {self.index(s.access)}, {self.param(s).name}_four{k}, 0)",
                                self.kernel.buffers[s.access.param].node)
 

@@ -59,7 +59,7 @@ class ProductText(GridText):
         self.blocks = batch * down * across
         self.fours = divides(4, columns)
         self.rows, self.columns = self.given("rows", rows), self.given("columns", columns)
-        self.down, self.across = self.given("down", down), self.given("across", across)
+        self.down, self.across = self.given("row_tiles", down), self.given("column_tiles", across)
 
     def write(self, a: Factor, b: Factor, terms: list[str], result: Place) -> None:
         """The whole kernel.  `terms`: lines that find the `first` and the `last` term (that behind it) of a block; `result`: the

@@ -3,6 +3,8 @@
 Every kernel written by hand is compiled here for two generations of devices, from the graphs that use it.
 """
 
+import re
+
 import pytest
 
 from jitgraph.compiler import TARGETS, compile
@@ -103,5 +105,14 @@ def test_maps_move_four_neighbours_at_once(tf):
     program = compile(tf.get_default_graph(), [tf.nn.relu(x * 2.0 + y)], feeds={x: (5, 12), y: (12,)}, target=TARGETS["cuda"])
     (kernel,) = [step.kernel for step in program.layout.steps if isinstance(step, DeviceStep)]
     made = compile_kernel(kernel)
-    assert "ld.global.nc.v4.f32" in made.ptx and "st.global.v4.f32" in made.ptx and "ld.global.nc.f32" not in made.ptx
+    assert "ld.global.nc.v4.f32" in made.ptx and "st.global.v4.f32" in made.ptx and "st.global.f32" not in made.ptx
     assert ".local" not in made.ptx and made.stack == made.spilled == 0
+
+
+@pytest.mark.parametrize("build", GRAPHS)
+def test_sizes_keep_their_names(tf, build):
+    """A block that has several items needs them again: nothing else may be called so."""
+    for kernel in by_hand(tf, build).values():
+        given = re.findall(r"^    (\w+) = sizes\[\d+\]$", kernel.source, re.M)
+        for name in given:
+            assert len(re.findall(rf"\b{name}\b(?:, \w+)* [-+]?= ", kernel.source)) == 1, (kernel.name, name)
