@@ -137,7 +137,8 @@ def test_four_neighbours_come_and_go_together(scheduled):
     run = scheduled(lambda b, x, row: x * row + 1.0, x, row)
     (kernel,) = run.kernels
     assert cuda.takes_fours(kernel)
-    assert kernel.source.count("_four, 0, x0, ") == kernel.source.count("_four, 0, x1, ") == 1 and kernel.source.count("copy4(y0, ") == 1
+    assert cuda.takes_fours(kernel)
+    assert [kernel.source.count(text) for text in ("_four, 0, x0, ", "_four, 0, x1, ", "copy4(y0, ")] == [1, 1, 1]
     assert sizes.hint_of(cuda.launch(kernel).blocks) == 1
     for order in ({"seed": 1}, {"grid": (1, 32)}):
         assert run.simulate(**order) == 0
