@@ -153,7 +153,9 @@ def _columns(b, x):
 
 
 class Variable:
-    """Stands for the operation of a variable."""
+    """Stands for the operation of a variable, which is placed nowhere."""
+
+    _device = ""
 
     def __init__(self, name):
         self.name = name

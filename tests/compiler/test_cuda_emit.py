@@ -76,7 +76,7 @@ def test_every_barrier_is_needed(programs, name):
 
 def test_what_a_kernel_overwrites_is_loaded_only_by_who_has_an_item(scheduled):
     class Variable:
-        name = "v"
+        name, _device = "v", ""
 
     def build(b, x):
         old = b.read(Variable, 0, (), x.dtype)

@@ -140,7 +140,7 @@ def test_variables_are_updated_in_place(programs):
 
 
 class Variable:
-    name = "v"
+    name, _device = "v", ""
 
 
 def test_a_row_is_written_in_place_only_when_all_have_read_it(scheduled):
