@@ -13,7 +13,7 @@ PYTHON ?= $(shell for python in python3.12 python3.11 python3.13 python3.10 pyth
     if $$python -c 'import ensurepip, ssl, sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; \
     then command -v $$python; break; fi; done)
 
-.PHONY: help demo test lint types fuzz fuzz-tensorflow conformance without cuda-simulator bench peers clean
+.PHONY: help demo test lint types fuzz fuzz-tensorflow conformance without cuda-simulator gpu bench peers clean
 
 help:
 	@echo 'make demo         install into $(VENV) and train the digits example'
@@ -24,6 +24,7 @@ help:
 	@echo 'make conformance  the TensorFlow 1 conformance suite, by reference and compiled, by both compilers'
 	@echo 'make without      conformance and fuzz once more for every optimisation, with that one switched off'
 	@echo 'make cuda-simulator  conformance and tests of graphs through the kernels for CUDA, on a simulated grid'
+	@echo 'make gpu          where there is an NVIDIA GPU: the driver, and conformance on it'
 	@echo 'make bench        the benchmarks; with "make peers" before it, beside TensorFlow, JAX, torch and PyTensor'
 	@echo 'make clean        remove $(VENV) and everything built'
 
@@ -72,6 +73,12 @@ without: $(VENV)/installed-$(EXTRAS)
 cuda-simulator: $(VENV)/installed-$(EXTRAS)
 	JITGRAPH_TARGET=cuda-simulator $(BIN)/python -m pytest tests/conformance tests/control tests/variables tests/train tests/autodiff \
 	    -m 'slow or not slow' --timeout=600
+
+gpu:
+	$(MAKE) EXTRAS=test,cuda $(VENV)/installed-test,cuda
+	$(BIN)/jitgraph doctor
+	$(BIN)/python -m pytest -m gpu tests/runtime/cuda
+	JITGRAPH_TARGET=cuda $(BIN)/python -m pytest tests/conformance
 
 bench: $(VENV)/installed
 	$(BIN)/jitgraph bench
