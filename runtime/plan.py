@@ -93,8 +93,7 @@ class Plan:
 
     def reference(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         """One run by the reference."""
-        found = reference.run(self.ops, {**dict(zip(self.feeds, feeds)), **self.known}, self.fetches, self.state,
-                              self.calls)
+        found = reference.run(self.ops, self._given(feeds), self.fetches, self.state, self.calls)
         return [found[t] for t in self.fetches]
 
     def _by_reference(self, feeds: Sequence[np.ndarray]) -> bool:
@@ -162,7 +161,7 @@ class Plan:
         """The error of the first of the `failed` operations that fails when its ancestors run by the reference.  None if none
         does, or if one of the ancestors would notice that it runs once more."""
         for op in failed:
-            program = Program(self.graph, [], [op], dict.fromkeys(self.feeds, ()))
+            program = Program(self.graph, [], [op], dict.fromkeys([*self.feeds, *self.known], ()))
             prune(program)
             order = {o: i for i, o in enumerate(self.ops)}
             mine = sorted((o for o in program.ops if o in order), key=lambda o: order[o])
@@ -177,11 +176,15 @@ class Plan:
                 continue
         return None
 
+    def _given(self, feeds: Sequence[np.ndarray]) -> dict[Tensor, Any]:
+        """All values that a run begins with."""
+        return {**dict(zip(self.feeds, feeds)), **self.known}
+
     def _refer(self, ops: list[Operation], failed: Operation, feeds: Sequence[np.ndarray]) -> None:
         """Runs `ops` by the reference and, of a failed operation that writes state, the checks of its arguments."""
         refs = state_inputs(failed) if failed not in ops else {}
         others = [t for k, t in enumerate(failed.inputs) if k not in refs] if refs else []
-        found = reference.run(ops, dict(zip(self.feeds, feeds)), others, self.state, self.calls)
+        found = reference.run(ops, self._given(feeds), others, self.state, self.calls)
         if refs:
             values = [self.state.read(refs[k]) if k in refs else found[t] for k, t in enumerate(failed.inputs)]
             hostcall.check(failed, values)

@@ -231,6 +231,19 @@ def test_constants_that_do_not_suit_a_branch_matter_only_if_it_runs(tf):
             session.run(y, {wrong: True})
 
 
+@pytest.mark.parametrize("jit", ["off", "auto", "always"])
+def test_a_branch_that_uses_a_constant_from_outside_fails_as_its_operation_says(tf, jit):
+    size, index, x = tf.constant([2, 3]), tf.placeholder(tf.int32, []), tf.placeholder(tf.float32, [None])
+    found = tf.cond(tf.placeholder_with_default(True, []), lambda: tf.gather(tf.reshape(x, size), index), lambda: tf.zeros([3]))
+    with tf.Session(jit=jit) as session:
+        for _ in range(3):
+            assert session.run(found, {x: range(6), index: 1}).tolist() == [3.0, 4.0, 5.0]
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices = 2 is not in \[0, 2\)"):
+            session.run(found, {x: range(6), index: 2})
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Input to reshape is a tensor with 5 values"):
+            session.run(found, {x: range(5), index: 0})
+
+
 def test_branches_and_loops_are_the_graph_around_to_what_programs_keep_by_the_graph(tf):
     graph, seen = tf.get_default_graph(), []
     kept = weakref.WeakKeyDictionary({graph: "around"})
