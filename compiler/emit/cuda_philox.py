@@ -74,7 +74,7 @@ def emit_truncated_normal(node: Node) -> Kernel | None:
     text.given("total", count)
     text.lines += _lines(START, 1)
     with text.each_element((count + 3) // 4) as blocks:
-        text.lines_in(2, ["kept, block = 0, 0", "while kept < 4:"])
+        text.lines_at(2, ["kept, block = 0, 0", "while kept < 4:"])
         text.line(3, f"counter = start + u64(q * {APART} + block)")
         text.lines += _lines(BLOCK, 3) + _pairs(3)
         for k in range(4):

@@ -65,22 +65,22 @@ class ProductText(GridText):
         """The whole kernel.  `terms`: lines that find the `first` and the `last` term (that behind it) of a block; `result`: the
         place of a row of the result."""
         sides = (("a", a, self.rows, "first_row"), ("b", b, self.columns, "first_column"))
-        self.lines_in(1, ["thread = thread_index()", f"row = (thread >> {SIDE.bit_length() - 1}) * 4",
+        self.lines_at(1, ["thread = thread_index()", f"row = (thread >> {SIDE.bit_length() - 1}) * 4",
                           f"column = (thread & {SIDE - 1}) * 4"])
         for letter, factor, _, _ in sides:
             self.line(1, f"{letter}_strip = shared_{self.code}({self.strip * self.pitch})")
-            self.lines_in(1, self._share(letter, factor))
+            self.lines_at(1, self._share(letter, factor))
         with self.each_item(self.blocks):
-            self.lines_in(2, [f"part = quotient32(q, {self.across})", f"batch = quotient32(part, {self.down})",
+            self.lines_at(2, [f"part = quotient32(q, {self.across})", f"batch = quotient32(part, {self.down})",
                               f"first_row = (part - batch * {self.down}) * {self.tile}",
                               f"first_column = (q - part * {self.across}) * {self.tile}", *terms])
             for name, count in (("sums", self.each ** 2), ("a", self.each), ("b", self.each), ("a_next", 4), ("b_next", 4)):
                 self.line(2, f"{name} = local_{self.code}({count})")
             for letter, factor, limit, start in sides:
-                self.lines_in(2, self._rows(letter, factor, limit, start))
+                self.lines_at(2, self._rows(letter, factor, limit, start))
             self.line(2, "at = first")
             for letter, factor, _, _ in sides:
-                self.lines_in(2, self._fetch(letter, factor))
+                self.lines_at(2, self._fetch(letter, factor))
             self.line(2, "while at < last:")
             self._strip(a, b)
             self._store(result, a.within)
@@ -89,16 +89,16 @@ class ProductText(GridText):
         """What is done for each strip of terms."""
         self.line(3, "barrier()")
         for letter, factor in (("a", a), ("b", b)):
-            self.lines_in(3, self._put(letter, factor))
-        self.lines_in(3, ["barrier()", f"at += {self.strip}"])
+            self.lines_at(3, self._put(letter, factor))
+        self.lines_at(3, ["barrier()", f"at += {self.strip}"])
         for letter, factor in (("a", a), ("b", b)):
-            self.lines_in(3, self._fetch(letter, factor))
-        self.lines_in(3, ["step = 0", f"while step < {self.strip}:"])
+            self.lines_at(3, self._fetch(letter, factor))
+        self.lines_at(3, ["step = 0", f"while step < {self.strip}:"])
         for k in range(0, self.each, 4):
             far = plus(k * SIDE)
             self.line(4, f"copy4(a, {k}, a_strip, step * {self.pitch} + row{far})")
             self.line(4, f"copy4(b, {k}, b_strip, step * {self.pitch} + column{far})")
-        self.lines_in(4, [f"add_products(sums, a, {self.each}, b, {self.each})", "step += 1"])
+        self.lines_at(4, [f"add_products(sums, a, {self.each}, b, {self.each})", "step += 1"])
 
     def _share(self, letter: str, factor: Factor) -> list[str]:
         """Which elements of a strip a thread brings: the first of four neighbours, or of four that are `apart`."""
@@ -160,7 +160,7 @@ class ProductText(GridText):
         for r in range(self.each):
             self.line(2, f"here = first_row + row{plus(r // 4 * SIDE * 4 + r % 4)}")
             self.line(2, f"if here < {self.rows}:")
-            self.lines_in(3, result("here", "there"))
+            self.lines_at(3, result("here", "there"))
             at = 3
             if within:
                 self.line(3, f"if {within}:")

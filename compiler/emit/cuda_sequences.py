@@ -42,12 +42,12 @@ def emit_scatter(node: Node) -> Kernel | None:
         return None
     text.given("count", count)
     with text.each_item(blocks):
-        text.lines_in(2, [*PLACE, "if c < width:"])
+        text.lines_at(2, [*PLACE, "if c < width:"])
         text.line(3, "for r in range(low, high):")
         text.line(4, f"y0[r * width + c] = {start(text.code)}")
         text.line(2, "for k in range(count):")
         wrong = "select(row < 0, 0, outside(row, rows))" if node.attrs["drops"] else "outside(row, rows)"
-        text.lines_in(3, ["row = i64(x0[k])", f"err |= {wrong} * {CHECK_INDEX}",
+        text.lines_at(3, ["row = i64(x0[k])", f"err |= {wrong} * {CHECK_INDEX}",
                           "if (row >= low) & (row < high) & (c < width):"])
         value = combined.format(y="y0[row * width + c]", u="x1[k * width + c]")
         text.line(4, f"y0[row * width + c] = {text.code}({value})")
@@ -65,11 +65,11 @@ def emit_update(node: Node) -> Kernel | None:
     blocks = _table(text, variables[0].shape[0], kernel.sizes[1])
     if not is_short(blocks):
         return None
-    text.lines_in(1, once)
+    text.lines_at(1, once)
     with text.each_item(blocks):
-        text.lines_in(2, [*PLACE, "for k in range(count):"])
-        text.lines_in(3, ["row = i64(x0[k])", "if (row >= low) & (row < high) & (c < width):"])
-        text.lines_in(4, ["row = row * width", "at = k * width", *each])
+        text.lines_at(2, [*PLACE, "for k in range(count):"])
+        text.lines_at(3, ["row = i64(x0[k])", "if (row >= low) & (row < high) & (c < width):"])
+        text.lines_at(4, ["row = row * width", "at = k * width", *each])
     params = ", ".join(p.name for p in kernel.params)
     kernel.source = "\n".join([f"def {kernel.name}({params}, sizes, error):", *text.slots, *text.lines]) + "\n"
     kernel.sizes, kernel.items, kernel.threads = text.sizes, blocks, WIDTH
@@ -100,9 +100,9 @@ def emit_scan(node: Node) -> Kernel | None:
     text.given("inner", inner)
     step = [f"total = {text.code}(total {symbol} x0[at])", "y0[at] = total"]
     with text.each_element(lines) as blocks:
-        text.lines_in(2, ["outer = quotient32(q, inner)", "base = outer * n * inner + (q - outer * inner)",
+        text.lines_at(2, ["outer = quotient32(q, inner)", "base = outer * n * inner + (q - outer * inner)",
                           f"total = {text.code}({start})", "for k in range(n):"])
-        text.lines_in(3, [f"at = base + {'(n - 1 - k)' if reverse else 'k'} * inner", *(reversed(step) if exclusive else step)])
+        text.lines_at(3, [f"at = base + {'(n - 1 - k)' if reverse else 'k'} * inner", *(reversed(step) if exclusive else step)])
     return text.grid([x], blocks)
 
 
@@ -118,13 +118,13 @@ def emit_top_k(node: Node) -> Kernel | None:
     text.given("n", n)
     text.given("k", node.attrs["k"])
     with text.each_element(total) as blocks:
-        text.lines_in(2, ["line = quotient32(q, n)", "at = q - line * n", "v = x0[q]", "rank = 0", "for i in range(n):"])
+        text.lines_at(2, ["line = quotient32(q, n)", "at = q - line * n", "v = x0[q]", "rank = 0", "for i in range(n):"])
         text.line(3, "w = x0[line * n + i]")
         if text.code[0] == "f":
-            text.lines_in(3, ["beats = (w > v) | ((v != v) & (w == w))", "same = (w == v) | ((v != v) & (w != w))"])
+            text.lines_at(3, ["beats = (w > v) | ((v != v) & (w == w))", "same = (w == v) | ((v != v) & (w != w))"])
         else:
-            text.lines_in(3, ["beats = w > v", "same = w == v"])
+            text.lines_at(3, ["beats = w > v", "same = w == v"])
         text.line(3, "rank += select(beats | (same & (i < at)), 1, 0)")
         text.line(2, "if rank < k:")
-        text.lines_in(3, ["y0[line * k + rank] = v", "y1[line * k + rank] = i32(at)"])
+        text.lines_at(3, ["y0[line * k + rank] = v", "y1[line * k + rank] = i32(at)"])
     return text.grid([x], blocks, list(node.outputs))

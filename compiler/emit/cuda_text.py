@@ -11,7 +11,7 @@ The arguments, and what the grid may be, are those of `cuda.py`; only the number
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from .. import sizes
@@ -46,10 +46,6 @@ class GridText(KernelText):
     def __init__(self, node: Node, name: str, threads: int = THREADS, code: str = ""):
         super().__init__(node, name, code)
         self.threads = threads
-
-    def lines_in(self, indent: int, texts: Sequence[str]) -> None:
-        for text in texts:
-            self.line(indent, text)
 
     @contextmanager
     def each_item(self, items: sizes.Dim) -> Iterator[None]:

@@ -27,7 +27,7 @@ class WindowText(GridText):
     def element(self, indent: int, channels: int, rows: str, columns: str, names: str = "n i j c") -> None:
         """Lines that find image, row, column and channel of element q."""
         n, i, j, c = names.split()
-        self.lines_in(indent, [
+        self.lines_at(indent, [
             f"{j} = quotient32(q, {channels})", f"{c} = q - {j} * {channels}", f"{i} = quotient32({j}, {columns})",
             f"{j} -= {i} * {columns}", f"{n} = quotient32({i}, {rows})", f"{i} -= {n} * {rows}"])
 
@@ -36,7 +36,7 @@ class WindowText(GridText):
         indent inside."""
         self.loop(indent, "a", self.taps[0])
         self.loop(indent + 1, "b", self.taps[1])
-        self.lines_in(indent + 2, [
+        self.lines_at(indent + 2, [
             f"p = {self.start(0)} + a", f"r = {self.start(1)} + b",
             f"seen = (p >= 0) & (p < {self.height}) & (r >= 0) & (r < {self.width})"])
         return indent + 2
@@ -59,7 +59,7 @@ class WindowText(GridText):
             self.line(indent, f"{window}_last = quotient32({pixel}{plus(limit)}, {stride})")
             step = window + "_step"
             self.loop(indent, step, most)
-            self.lines_in(indent + 1, [
+            self.lines_at(indent + 1, [
                 f"{window} = {window}_last" + (f" - {step}" if falling else f"{plus(most - 1, '-')} + {step}"),
                 f"{tap} = {pixel}{plus(limit)} - {window} * {stride}",
                 f"if (0 <= {window}) & ({window} < {count}) & ({tap} < {taps}):"])
@@ -117,7 +117,7 @@ def emit_pool_gradient(node: Node) -> Kernel | None:
             text.count(at)
             text.line(at, "v = v + x0[there] / count")
         else:
-            text.lines_in(at, ["top = x1[there]", "left = x0[q] == top"])
+            text.lines_at(at, ["top = x1[there]", "left = x0[q] == top"])
             if op == "max":
                 _look_before(text, at, channels)
             text.line(at, f"v = v + select(left, x2[there], {text.code}(0))")
@@ -129,7 +129,7 @@ def _look_before(text: WindowText, indent: int, channels: int) -> None:
     """Lines after which pixel (p, r) is `left` only if no pixel before it in the window is the maximum, too."""
     text.line(indent, "if left:")
     text.line(indent + 1, f"for tap in range(a * {text.taps[1]} + b):")
-    text.lines_in(indent + 2, [
+    text.lines_at(indent + 2, [
         f"down = quotient32(tap, {text.taps[1]})", f"across = {text.start(1)} + tap - down * {text.taps[1]}",
         f"down = {text.start(0)} + down",
         f"if (down >= 0) & (across >= 0) & (across < {text.width}):"])
@@ -147,7 +147,7 @@ def emit_depthwise(node: Node) -> Kernel | None:
     with text.each_element(total) as blocks:
         text.element(2, results, text.rows, text.columns)
         source = "c" if multiplier == 1 else f"quotient32(c, {multiplier})"
-        text.lines_in(2, [f"v = {text.code}(0)", f"from_c = {source}"])
+        text.lines_at(2, [f"v = {text.code}(0)", f"from_c = {source}"])
         at = text.each_tap(2)
         text.line(at, "if seen:")
         text.line(at + 1, f"v = v + x0[{text.pixel(channels)} + from_c] * x1[(a * {text.taps[1]} + b) * {results} + c]")
@@ -167,7 +167,7 @@ def emit_depthwise_input(node: Node) -> Kernel | None:
         text.element(2, channels, text.height, text.width, "n p r c")
         text.line(2, f"v = {text.code}(0)")
         at = text.each_window(2, falling=True)
-        text.lines_in(at, [f"there = {text.window(results)} + c * {multiplier}",
+        text.lines_at(at, [f"there = {text.window(results)} + c * {multiplier}",
                            f"weight = (a * {text.taps[1]} + b) * {results} + c * {multiplier}"])
         text.loop(at, "k", multiplier)
         text.line(at + 1, "v = v + x0[there + k] * x1[weight + k]")
@@ -187,23 +187,23 @@ def emit_depthwise_filter(node: Node) -> Kernel | None:
     if not is_short(sizes.product(dy.shape), chunks * x.shape[0], chunks * taps * groups):
         return None
     images = text.slot("images", x.shape[0])
-    text.lines_in(1, ["thread = thread_index()", f"lane = thread & {LANES - 1}", f"warp = thread >> {LANES.bit_length() - 1}",
+    text.lines_at(1, ["thread = thread_index()", f"lane = thread & {LANES - 1}", f"warp = thread >> {LANES.bit_length() - 1}",
                       f"parts = shared_{text.code}({THREADS})"])
     with text.each_item(chunks * taps * groups):
-        text.lines_in(2, [
+        text.lines_at(2, [
             f"part = quotient32(q, {groups})", f"c = (q - part * {groups}) * {LANES} + lane", f"chunk = quotient32(part, {taps})",
             f"tap = part - chunk * {taps}", f"a = quotient32(tap, {text.taps[1]})", f"b = tap - a * {text.taps[1]}",
             f"from_c = quotient32(c, {multiplier})", f"v = {text.code}(0)",
             f"w = quotient32(chunk * {images}, {chunks}) * {text.rows} * {text.columns} + warp",
             f"last = quotient32((chunk + 1) * {images}, {chunks}) * {text.rows} * {text.columns}",
             f"while (w < last) & (c < {results}):"])
-        text.lines_in(3, [
+        text.lines_at(3, [
             f"n = quotient32(w, {text.rows} * {text.columns})", f"i = quotient32(w, {text.columns}) - n * {text.rows}",
             f"j = w - (n * {text.rows} + i) * {text.columns}", f"p = {text.start(0)} + a", f"r = {text.start(1)} + b",
             f"if (p >= 0) & (p < {text.height}) & (r >= 0) & (r < {text.width}):"])
         text.line(4, f"v = v + x0[{text.pixel(channels)} + from_c] * x1[w * {results} + c]")
         text.line(3, f"w += {warps}")
-        text.lines_in(2, ["barrier()", "parts[thread] = v", "barrier()", f"if (warp == 0) & (c < {results}):"])
+        text.lines_at(2, ["barrier()", "parts[thread] = v", "barrier()", f"if (warp == 0) & (c < {results}):"])
         text.line(3, f"for other in range(1, {warps}):")
         text.line(4, f"v = v + parts[other * {LANES} + lane]")
         text.line(3, f"y0[part * {results} + c] = v")
