@@ -21,6 +21,7 @@ import numpy as np
 from jitgraph.data import recipes
 from jitgraph.data.simple_host import Same
 from jitgraph.data.source_host import Element, Run, Source, Take, passed
+from jitgraph.filesystem.file_io import atomic_write_string_to_file
 from jitgraph.filesystem.systems import locate
 from jitgraph.graph import errors
 
@@ -173,9 +174,7 @@ def _metadata(folder: str) -> Any:
 
 
 def _write_metadata(folder: str, known: Any) -> None:
+    record = known.SerializeToString()
     system, place = locate(folder)
     system.make_directories(place)
-    record, path = known.SerializeToString(), os.path.join(place, "snapshot.metadata")
-    with system.open(path + ".tmp", "wb") as file:
-        file.write(_LENGTH.pack(len(record)) + record)
-    system.rename(path + ".tmp", path, True)
+    atomic_write_string_to_file(os.path.join(folder, "snapshot.metadata"), _LENGTH.pack(len(record)) + record)
