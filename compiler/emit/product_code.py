@@ -11,6 +11,7 @@ from . import blocks, tile, turn
 from .instruction import Instruction, fixed
 from .outline import call_outlined
 from .turn import BLOCK
+from .vectors import Vectors
 from .words import Number, Word, loop, scratch, select, smaller
 
 if TYPE_CHECKING:
@@ -22,11 +23,10 @@ if TYPE_CHECKING:
 SIZES = ("left_offset", "left_batch", "left_leading", "left_along", "right_offset", "right_batch", "right_leading",
          "right_along", "turned", "terms", "rows", "columns", "strips", "blocks", "block_rows", "strip")
 DEPTH = 256             # terms of a sum that the scratch arrays hold
-STRETCH = 8             # rows that are copied to all panels before the next: memory is read along them
-PANEL_BYTES = 1 << 18   # of the panels of a strip, which lie on the stack and stay in the second-level cache
+ROW_BYTES = 1 << 18     # of the copied rows of a block, which lie on the stack and stay in the second-level cache
 NARROWEST = 2 * BLOCK   # columns of a strip
 TURNED_ROWS = 112       # rows of a block whose result is turned: enough to pay for its panels
-FAR, APART = 256, 1024  # rows of L, transposed or not, that lie a multiple of this apart fall on one set of the cache: copied
+APART = 1024            # rows of L that lie a multiple of this apart fall on one set of the cache: copied
 SPREAD = DEPTH + 16     # between the copied rows of L: not a power of two, which would fall on one set of the cache
 
 
@@ -52,9 +52,42 @@ class Product(NamedTuple):
         return fixed("", pointer, pointer, pointer, "i64*", "i64", heavy=True)(write)
 
 
-def widest(code: str) -> int:
-    """Columns of a strip, at most."""
-    return PANEL_BYTES // (DEPTH * WIDTH[code])
+def highest(code: str) -> int:
+    """Rows of a block, at most."""
+    return ROW_BYTES // (SPREAD * WIDTH[code]) // 8 * 8
+
+
+class Dense(NamedTuple):
+    """Where tiles find the rows of L: from row `copied` on in the scratch array, where `row_step` and `term_step` lead to the
+    next ones; before it in L, where the block begins `at` and rows are `leading` apart."""
+
+    copied: Word
+    at: Word
+    leading: Word
+    row_step: Word
+    term_step: Word
+
+
+def _pack(vectors: Vectors, tall: int, source: ir.Value, at: ir.Value, step: ir.Value, target: ir.Value, terms: ir.Value,
+          rows: ir.Value) -> None:
+    """target[r // tall, t, r % tall] = source[t, r], where rows of the source are `step` apart.  Stores write all lanes: what
+    they leave behind `tall` elements, the next ones overwrite."""
+    b, high, lanes = vectors.b, Word(vectors.b, rows), vectors.lanes
+    wide = -(-tall // lanes) * lanes
+    safe = select(b, high.is_below(wide), 0, (high - wide + tall) // tall * tall)
+    with loop(b, 0, Word(b, terms)) as t:
+        row, into = Word(b, at) + t * Word(b, step), t * tall
+
+        def copy(r: Word, masked: bool) -> None:
+            for k in range(0, wide, lanes):
+                mask = vectors.first((high - r - k).value) if masked else None
+                value = vectors.load(vectors.place(source, (row + r + k).value), mask)
+                vectors.store(vectors.place(target, (into + r * SPREAD + k).value), value)
+
+        with loop(b, 0, safe, tall) as r:
+            copy(r, False)
+        with loop(b, safe, high, tall) as r:
+            copy(r, True)
 
 
 class _Writer:
@@ -70,8 +103,8 @@ class _Writer:
 
     def write(self) -> None:
         form, b, size = self.form, self.b, self.size
-        panel, part = self._scratch(DEPTH * widest(form.code)), self._scratch(TURNED_ROWS * NARROWEST)
-        tall, corner = self._scratch(form.tall * SPREAD), self._scratch(form.tall * self.width)
+        panel, part = self._scratch(DEPTH * BLOCK), self._scratch(TURNED_ROWS * NARROWEST)
+        tall, corner = self._scratch((highest(form.code) + form.tall) * SPREAD), self._scratch(form.tall * self.width)
         block = self.item // size["strips"]
         left = (self.item - block * size["strips"]) * size["strip"]
         wide = smaller(size["columns"] - left, size["strip"])
@@ -86,65 +119,84 @@ class _Writer:
         rows_at, columns_at = (size[f"{side}_offset"] + batch * size[f"{side}_batch"] for side in ("left", "right"))
         with loop(b, 0, size["terms"], DEPTH) as k0:
             terms = smaller(size["terms"] - k0, DEPTH)
-            self._fill_panels(panel, columns_at, left, wide, k0, terms)
-            with loop(b, 0, high, form.tall) as r:
-                rows = smaller(high - r, form.tall)
-                dense = self._dense_rows(tall, rows_at, top + r, rows, k0, terms)
-                with loop(b, 0, wide, self.width) as c:
-                    fits = b.and_(rows.is_equal(form.tall), b.not_(wide.is_below(c + self.width)))
-                    place = start + r * step + c
-                    with b.if_else(fits) as (whole, partly):
-                        with whole:
-                            self._tile(dense, panel, c, terms, target, place, step)
-                        with partly:
-                            self._block("clear", corner, 0, 0, 1, form.tall * self.width)
-                            self._tile(dense, panel, c, terms, corner, 0, self.width)
-                            self._block("add", corner, 0, self.width, target, place, step, rows,
-                                        smaller(wide - c, self.width))
+            dense = self._dense_rows(tall, rows_at, top, high, k0, terms)
+            with loop(b, 0, wide, BLOCK) as c:
+                columns = smaller(wide - c, BLOCK)
+                source = columns_at + k0 * size["right_leading"] + left + c
+                keeps = b.and_(size["right_along"].is_equal(0), (columns // form.lanes * form.lanes - columns).is_equal(0))
+                with b.if_then(b.not_(keeps)):
+                    self._fill_panel(panel, columns_at, left + c, columns, k0, terms)
+                with loop(b, 0, high, form.tall) as r, loop(b, 0, columns, self.width) as inner:
+                    place, rest = start + r * step + c + inner, columns - inner
+                    narrow = b.not_(rest.is_above(form.lanes))
+                    width = select(b, narrow, form.lanes, self.width)
+                    fits = b.and_(b.not_(high.is_below(r + form.tall)), b.not_(rest.is_below(width)))
+                    with b.if_then(b.not_(fits)):
+                        self._block("clear", corner, 0, 0, 1, form.tall * self.width)
+                    into = b.select(fits, target, corner), select(b, fits, place, 0), select(b, fits, step, self.width)
+                    with b.if_else(b.and_(keeps, r.is_equal(0))) as (first, further):
+                        with first:
+                            self._tiles(narrow, tall, dense, r, self.right, source + inner, size["right_leading"], into, terms,
+                                        panel, inner)
+                        with further:
+                            self._tiles(narrow, tall, dense, r, panel, inner, BLOCK, into, terms)
+                    with b.if_then(b.not_(fits)):
+                        self._block("add", corner, 0, self.width, target, place, step, smaller(high - r, form.tall),
+                                    smaller(rest, width))
         with b.if_then(turned), loop(b, 0, wide) as c, loop(b, 0, high) as r:
             b.store(b.load(self._element(part, r * step + c)),
                     self._element(self.y, (batch * size["columns"] + left + c) * size["rows"] + top + r))
 
-    def _fill_panels(self, panel: ir.Value, at: Word, left: Word, wide: Word, k0: Word, terms: Word) -> None:
-        """panel[c // BLOCK, t, c % BLOCK] = R[k0 + t, left + c]; what lies beyond `wide` is never looked at."""
+    def _fill_panel(self, panel: ir.Value, at: Word, left: Word, columns: Word, k0: Word, terms: Word) -> None:
+        """panel[t, c] = R[k0 + t, left + c] for at most BLOCK columns; what lies beyond them is never looked at."""
         b, leading = self.b, self.size["right_leading"]
         with b.if_else(self.size["right_along"].is_equal(1)) as (across, straight):
-            with straight, loop(b, 0, terms, STRETCH) as t, loop(b, 0, wide, BLOCK) as c:
-                here, columns = at + (k0 + t) * leading + left + c, smaller(wide - c, BLOCK)
-                self._block("fetch", self.right, here + leading * STRETCH, leading, STRETCH, columns)
-                self._block("copy", self.right, here, leading, panel, c * DEPTH + t * BLOCK, BLOCK, smaller(terms - t, STRETCH),
-                            columns)
-            with across, loop(b, 0, wide, BLOCK) as c:
-                into, columns = c * DEPTH, smaller(wide - c, BLOCK)
-                start = at + (left + c) * leading + k0
+            with straight:
+                self._block("copy", self.right, at + k0 * leading + left, leading, panel, 0, BLOCK, terms, columns)
+            with across:
+                start = at + left * leading + k0
                 whole = select(b, columns.is_equal(BLOCK), terms // BLOCK * BLOCK, 0)
                 with loop(b, 0, whole, BLOCK) as t:
-                    turn.call(b, self.form.code, self.right, start + t, leading, self._element(panel, into + t * BLOCK))
+                    turn.call(b, self.form.code, self.right, start + t, leading, self._element(panel, t * BLOCK))
                 with loop(b, 0, columns) as i, loop(b, whole, terms) as t:
-                    b.store(b.load(self._element(self.right, start + i * leading + t)),
-                            self._element(panel, into + t * BLOCK + i))
+                    b.store(b.load(self._element(self.right, start + i * leading + t)), self._element(panel, t * BLOCK + i))
 
-    def _dense_rows(self, tall: ir.Value, at: Word, row: Word, rows: Word, k0: Word,
-                    terms: Word) -> tuple[ir.Value, Word, Word, Word]:
-        """(buffer, start, step between rows, step between terms) of L's rows for a tile: copied, or where they lie."""
+    def _dense_rows(self, tall: ir.Value, at: Word, top: Word, high: Word, k0: Word, terms: Word) -> Dense:
+        """Where tiles find L's rows: where they lie, or in `tall`, to which all are copied that fall on one set of the cache,
+        and those of a tile that has fewer than others."""
         b, leading, form = self.b, self.size["left_leading"], self.form
         along = self.size["left_along"].is_equal(1)
-        here = at + select(b, along, row * leading + k0, k0 * leading + row)
-        far = leading - leading // select(b, along, APART, FAR) * select(b, along, APART, FAR)
-        copied = b.or_(rows.is_below(form.tall), far.is_equal(0))
-        with b.if_then(copied):
-            self._block("copy", self.left, here, leading, tall, 0, select(b, along, SPREAD, form.tall),
-                        select(b, along, rows, terms), select(b, along, terms, rows))
-        return (b.select(copied, tall, self.left), select(b, copied, 0, here),
-                select(b, along, select(b, copied, SPREAD, leading), 1),
-                select(b, along, 1, select(b, copied, form.tall, leading)))
+        here = at + select(b, along, top * leading + k0, k0 * leading + top)
+        far = leading - leading // APART * APART
+        first = select(b, b.and_(along, b.not_(far.is_equal(0))), high // form.tall * form.tall, 0)
+        with b.if_else(along) as (rowwise, termwise):
+            with rowwise:
+                self._block("copy", self.left, here + first * leading, leading, tall, first * SPREAD, SPREAD, high - first, terms)
+            with termwise:
+                call_outlined(b, f"pack_{form.code}_{form.tall}", [self.left, here, leading, tall, terms, high],
+                              lambda inner, given: _pack(Vectors(inner, form.code, form.lanes), form.tall, *given), small=True)
+        return Dense(first, here, leading, select(b, along, SPREAD, 1), select(b, along, 1, form.tall))
 
-    def _tile(self, dense: tuple[ir.Value, Word, Word, Word], panel: ir.Value, c: Word, terms: Word, target: ir.Value,
-              place: Number, step: Number) -> None:
-        form, (rows, start, row_step, term_step) = self.form, dense
-        panel_at = c // BLOCK * (BLOCK * DEPTH - BLOCK) + c
-        tile.call(self.b, tile.Tile(form.code, form.lanes, form.tall, form.vectors, 1, add=True),
-                  [rows, start, row_step, panel, panel_at, target, place, step, terms, term_step, BLOCK])
+    def _tiles(self, narrow: ir.Value, *args: Any) -> None:
+        """One vector or two, as `narrow` says, of the rows that `_tile` multiplies."""
+        if self.form.vectors == 1:
+            self._tile(1, *args)
+            return
+        with self.b.if_else(narrow) as (one, two):
+            with one:
+                self._tile(1, *args)
+            with two:
+                self._tile(2, *args)
+
+    def _tile(self, vectors: int, tall: ir.Value, dense: Dense, r: Word, right: ir.Value, at: Word, leading: Number,
+              into: tuple[ir.Value, Word, Word], terms: Word, *kept: Any) -> None:
+        """Multiplies the rows from `r` on; `kept`: the panel to which the rows of the right factor go, if they do."""
+        b, form = self.b, self.form
+        copied = b.not_(r.is_below(dense.copied))
+        tile.call(b, tile.Tile(form.code, form.lanes, form.tall, vectors, 1, add=True, keeps=BLOCK if kept else 0),
+                  [b.select(copied, tall, self.left), select(b, copied, r * SPREAD, dense.at + r * dense.leading),
+                   select(b, copied, dense.row_step, dense.leading), right, at, *into, terms,
+                   select(b, copied, dense.term_step, 1), leading, *kept])
 
     def _block(self, what: str, *args: Any) -> None:
         blocks.call(self.b, what, self.form.code, *args)

@@ -2,9 +2,10 @@
 
     C[m, n] = L[m, k] @ R[k, n]
 
-C is made in strips of columns: for some terms of the sum at a time, a strip of R is copied to panels in the cache, as wide
-as a tile; a few rows of L after the other are copied, too, and meet all panels in registers.  So whatever lies far apart
-in memory, or transposed, is read once per strip, and the tiles see dense operands.
+C is made in blocks of rows and strips of columns.  For some terms of the sum at a time, a panel of R's columns, as wide as
+a tile, meets one tile of L's rows after the other.  The first tile reads R where it lies and leaves what it has read in
+the panel, densely and in the first-level cache, for the others; what lies transposed is turned into the panel before.
+Rows of L are read where they lie; those that would fall on one set of the cache are copied once per block.
 
 Where L has few rows and R is transposed, the tiles are those of C's transpose: then R goes by as it lies, and the little L
 is what is turned into panels.  Items depend on the sizes alone, so results are the same for any number of threads; the
@@ -18,16 +19,17 @@ from ..kernel import Kernel
 from ..views import matrix_view
 from . import cpu_features
 from .kernel_text import KernelText
-from .product_code import NARROWEST, SIZES, TURNED_ROWS, Product, widest
+from .product_code import NARROWEST, SIZES, TURNED_ROWS, Product, highest
 from .vectors import lane_count
 
 FEW = 64                # rows up to which the other factor is better not turned
 LEAST = 32              # columns and terms of a sum from which tiles are worth while
-BLOCKS, ROWS = 32, 128  # rows are cut into about so many blocks, of at least so many
+BLOCKS, ROWS = 32, 224  # rows are cut into about so many blocks, of at least so many
 TILE_ROWS = 8           # of a tile, and that blocks are a multiple of
 TALLER = (10, 14)       # rows of a tile where there are registers for them, and less of the last tile is wasted so
 STEP = 0.7              # what a tile costs beside its rows, in rows
-COPIED = 16             # rows whose tiles take as long as what is copied to the panels
+COPIED = 4              # rows whose tiles take as long as filling the panels
+WIDEST = 256            # columns of a strip, at most
 ITEMS = 8               # fewer than this: strips are made narrower
 
 
@@ -50,7 +52,7 @@ def emit(node: Node) -> Kernel:
     if turned:
         left, right, rows, columns = right, left, columns, rows
     tall = _tall(rows)
-    strip, block = (NARROWEST, _even(rows)) if turned else _cut(rows, columns, batch, widest(text.code), tall)
+    strip, block = (NARROWEST, _even(rows)) if turned else _cut(rows, columns, batch, text.code, tall)
     strips, blocks = (columns + strip - 1) // strip, (rows + block - 1) // block
     text.sizes = [*left[1:], *right[1:], int(turned), terms, rows, columns, strips, blocks, block, strip]
     assert len(text.sizes) == len(SIZES)
@@ -86,15 +88,16 @@ def _even(rows: sizes.Dim) -> sizes.Dim:
     return ((rows + blocks - 1) // blocks + TILE_ROWS - 1) // TILE_ROWS * TILE_ROWS
 
 
-def _cut(rows: sizes.Dim, columns: sizes.Dim, batch: sizes.Dim, strip: int, tall: int) -> tuple[int, sizes.Dim]:
-    """(columns of a strip, rows of a block): strips as wide as `strip`, so that rows are seldom copied, but enough items."""
+def _cut(rows: sizes.Dim, columns: sizes.Dim, batch: sizes.Dim, code: str, tall: int) -> tuple[int, int]:
+    """(columns of a strip, rows of a block): strips as wide as WIDEST, so that rows are seldom copied or read, but enough items."""
+    strip, most = WIDEST, highest(code)
     while True:
         strips = (columns + strip - 1) // strip * batch
         blocks = max(BLOCKS // max(sizes.hint_of(strips), 1), 1)
         if isinstance(rows, sizes.Size):
-            block = sizes.maximum((rows + blocks - 1) // blocks, ROWS)
+            block = min(ROWS, most)
         else:
-            blocks = max(min(blocks, rows // ROWS), 1)
+            blocks = max(min(blocks, rows // ROWS), -(-rows // most), 1)
             block = (-(-rows // blocks) + tall - 1) // tall * tall
         if strip == NARROWEST or sizes.hint_of(strips * ((rows + block - 1) // block)) >= ITEMS:
             return strip, block

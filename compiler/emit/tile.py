@@ -7,7 +7,8 @@ is such a sum, and so are its two gradients.  LLVM's loop vectoriser does not fi
 accumulator per row and vector that lives in a register for the whole sum, so the instructions are written here.
 
 A tile's name says its form: `tile_f32x16_14x2x3_add_rest5` has 14 rows and 2 vectors of 16 float32, the last with 5 valid
-columns, loops 3 deep, and adds to what y holds.
+columns, loops 3 deep, and adds to what y holds.  One that `keeps` also writes the rows of w, as it reads them, one behind the
+other, for the tiles after it.
 """
 from __future__ import annotations
 
@@ -23,11 +24,13 @@ if TYPE_CHECKING:
     from llvmlite import ir
 
 
+AHEAD = 32              # rows of w that memory is asked for before they are read, where they lie far apart
 LATENCY = 4             # cycles of a fused multiply-add: fewer accumulators than twice that many leave the unit waiting
 
 
 class Tile(NamedTuple):
-    """The form of a tile; `rest` columns of the last vector are valid (0: all), `rare` ones are compiled for size."""
+    """The form of a tile; `rest` columns of the last vector are valid (0: all), `rare` ones are compiled for size.
+    `keeps`: the rows of w go to an array as well, so many elements apart (0: they do not)."""
 
     code: str
     lanes: int
@@ -37,11 +40,13 @@ class Tile(NamedTuple):
     add: bool = False
     rest: int = 0
     rare: bool = False
+    keeps: int = 0
 
     @property
     def name(self) -> str:
         return (f"tile_{self.code}x{self.lanes}_{self.rows}x{self.vectors}x{self.depth}" + "_add" * self.add
-                + (f"_rest{self.rest}" if self.rest else "") + "_rare" * self.rare)
+                + (f"_rest{self.rest}" if self.rest else "") + "_rare" * self.rare
+                + (f"_keeps{self.keeps}" if self.keeps else ""))
 
     @property
     def columns(self) -> int:
@@ -49,7 +54,7 @@ class Tile(NamedTuple):
 
     def instruction(self) -> Instruction:
         """tile(x, x_at, x_step, w, w_at, y, y_at, y_step, count, x step, w step, count, ...); all but x, w, y int64."""
-        codes = [self.code + "*" if name in ("x", "w", "y") else "i64" for name in _argument_names(self)]
+        codes = [self.code + "*" if name in ("x", "w", "y", "kept") else "i64" for name in _argument_names(self)]
         return fixed("", *codes, heavy=True)(lambda builder, *args: call(builder, self, list(args)))
 
 
@@ -82,7 +87,8 @@ def _cycles(rows: int, vectors: int) -> float:
 
 def _argument_names(tile: Tile) -> list[str]:
     loops = [name for k in range(tile.depth) for name in (f"n{k}", f"x{k}", f"w{k}")]
-    return ["x", "x_at", "x_step", "w", "w_at", "y", "y_at", "y_step", *loops]
+    kept = ["kept", "kept_at"] if tile.keeps else []
+    return ["x", "x_at", "x_step", "w", "w_at", "y", "y_at", "y_step", *loops, *kept]
 
 
 def call(builder: ir.IRBuilder, tile: Tile, args: list[Any]) -> None:
@@ -110,7 +116,7 @@ class _Writer:
     def write(self) -> None:
         tile, b = self.tile, self.b
         start = self.i64(0)
-        sums = self._loop(0, start, start, [self.vectors.zero] * (tile.rows * tile.vectors))
+        sums = self._loop(0, start, start, start, [self.vectors.zero] * (tile.rows * tile.vectors))
         y = b.gep(self.args["y"], [self.args["y_at"]])
         for r in range(tile.rows):
             row = b.gep(y, [b.mul(self.i64(r), self.args["y_step"])])
@@ -120,10 +126,10 @@ class _Writer:
                     value = b.fadd(self._load(row, v), value)
                 self._store(row, v, value)
 
-    def _loop(self, level: int, x_at: ir.Value, w_at: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
-        """The loops from `level` inwards; returns the accumulators after them."""
+    def _loop(self, level: int, x_at: ir.Value, w_at: ir.Value, count: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
+        """The loops from `level` inwards, in which `count` is the number of the innermost; returns the accumulators after them."""
         if level == self.tile.depth:
-            return self._step(x_at, w_at, sums)
+            return self._step(x_at, w_at, count, sums)
         b = self.b
         count, x_step, w_step = (self.args[f"{letter}{level}"] for letter in "nxw")
         before, head, after = b.block, b.append_basic_block(), None
@@ -133,7 +139,7 @@ class _Writer:
         phis = [b.phi(value.type) for value in values]
         for phi, value in zip(phis, values):
             phi.add_incoming(value, before)
-        inner = self._loop(level + 1, phis[1], phis[2], phis[3:])
+        inner = self._loop(level + 1, phis[1], phis[2], phis[0], phis[3:])
         following = [b.add(phis[0], self.i64(1)), b.add(phis[1], x_step), b.add(phis[2], w_step), *inner]
         end = b.block
         for phi, value in zip(phis, following):
@@ -143,10 +149,16 @@ class _Writer:
         b.position_at_end(after)
         return inner
 
-    def _step(self, x_at: ir.Value, w_at: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
+    def _step(self, x_at: ir.Value, w_at: ir.Value, count: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
         tile, b = self.tile, self.b
         row = b.gep(self.w, [w_at])
         weights = [self._load(row, v) for v in range(tile.vectors)]
+        if tile.keeps:
+            later = b.gep(row, [b.mul(self.args["w0"], self.i64(AHEAD))])
+            kept = b.gep(self.args["kept"], [b.add(self.args["kept_at"], b.mul(count, self.i64(tile.keeps)))])
+            for v, weight in enumerate(weights):
+                self.vectors.fetch(self._part(later, v)[0])
+                self._store(kept, v, weight)
         made = []
         for r in range(tile.rows):
             at = b.add(x_at, b.mul(self.i64(r), self.args["x_step"]))
