@@ -16,6 +16,7 @@ from jitgraph.graph.tensor import Tensor
 
 from .loops.division import Division
 from .loops.expressions import Condition, ScalarFunction, through
+from .loops.row_products import EarlyTerms
 from .loops.scalar_loop import scalar_loop
 from .options import Options
 from .order import variable_of
@@ -50,15 +51,18 @@ class SubProgram:
 
     `outputs`: the tensors that the caller wants, those of the function if None; `fed`: tensors that it feeds before the
     inputs; `changing`: numbers of the inputs that change from one run to the next; `effects`: the operations that run
-    for what they do, those of the function if None.  Found out are: `fetches`, the outputs that are computed; `direct`, for
+    for what they do, those of the function if None; `early`: products of which some terms are fed.
+    Found out are: `fetches`, the outputs that are computed; `direct`, for
     each output the number of the input that it is, None for one that is computed; `results`, for each output the number of
     its fetch, None for one that is an input; `parameters`, (tensor, number of the input) for the inputs that matter;
     `constants`, those of them that are small constants, and `stated`, those whose value the graph knows, with their values.
     """
 
     def __init__(self, graph: FunctionGraph, op: Operation | None, offset: int, outputs: Iterable[Tensor] | None = None,
-                 fed: Iterable[Tensor] = (), changing: Container[int] = (), effects: Iterable[Operation] | None = None) -> None:
+                 fed: Iterable[Tensor] = (), changing: Container[int] = (), effects: Iterable[Operation] | None = None,
+                 early: Iterable[EarlyTerms] = ()) -> None:
         self.graph, self.fed = graph, list(fed)
+        self.early = {terms.op: terms for terms in early}
         self.outputs = list(graph.outputs if outputs is None else outputs)
         places = {t: k + offset for k, t in enumerate(graph.inputs) if not is_state(t)}
         self.direct: list[Any] = [places.get(through(t)) for t in self.outputs]       # an int, or None
@@ -118,17 +122,17 @@ class LoopCall(Call):
     they come in.
     """
 
-    OPTIMISATIONS = ("product_sums", "native_iterations", "scalar_loops")
+    OPTIMISATIONS = ("product_sums", "row_products", "native_iterations", "scalar_loops")
 
     def __init__(self, op: Operation, outputs: frozenset[int] | None, options: Options, version: Version) -> None:
         super().__init__(op, outputs, version)
         cond, body = bodies(op)
         needed = needed_variables(cond, body, outputs)
         self.invariant = [through(t) is body.inputs[k] or k not in needed for k, t in enumerate(body.outputs)]
-        self.division = division = Division(body, self.invariant, cond, options.uses("product_sums"))
+        self.division = division = Division(body, self.invariant, cond, options.uses("product_sums"), options.uses("row_products"))
         changing = {k for k, invariant in enumerate(self.invariant) if not invariant}
         self.cond = SubProgram(cond, op, 0, changing=changing)
-        self.body = SubProgram(body, op, 0, division.fetches, division.fed, changing, division.effects)
+        self.body = SubProgram(body, op, 0, division.fetches, division.fed, changing, division.effects, division.terms)
         self.condition = Condition(cond, self.invariant)
         self.fixed = SubProgram(cond, op, 0, self.condition.fixed)
         self.programs = [self.cond, self.body, self.fixed]

@@ -144,6 +144,10 @@ class _Lowering:
         if refs:
             self._on_state(op, refs)
             return
+        terms = self.program.early.get(op)
+        if terms is not None and terms.tensor in self.values:
+            self._give(op, [terms.lower(self.b, self.values[terms.tensor], self._value)])
+            return
         inputs = [self._value(t) for t in op.inputs]
         try:
             results = self._primitives(op, inputs)

@@ -39,11 +39,12 @@ OPTIMISATIONS = {
     "scalar_loops": "a while loop over scalars is one kernel",
     "native_iterations": "of a loop that counts, many iterations are one native call",
     "product_sums": "what a loop adds up are long products of many iterations' factors, not a product in every iteration",
+    "row_products": "what a loop multiplies apart from its recurrence, it multiplies for many iterations at once",
     "result_reuse": "the memory of a large result that the program has dropped serves the next run",
 }
 """{name: what it does}, in the order in which they come into play."""
 
-OF_COMPILED_LOOPS = frozenset(["scalar_loops", "native_iterations", "product_sums"])
+OF_COMPILED_LOOPS = frozenset(["scalar_loops", "native_iterations", "product_sums", "row_products"])
 """Those that make of a loop something else than runs of its body, one after the other: a session that compiles nothing does
 without."""
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .fuse import Group
     from .ir import Node, Value
     from .kernel import Kernel
+    from .loops.row_products import EarlyTerms
     from .specialize import Info
 
 
@@ -28,7 +29,8 @@ class Program:
     and that are the same at every run; `sized` maps small integer tensors to the values that an earlier segment gave
     them now, which count as sizes; `variable_shapes` gives the present shape of open variables
     (`open_variables`), None for one without a value; `contrary` are fed tensors whose values are known to differ from what
-    the graph knows of them.  Everything below is filled in by the passes, in this order.
+    the graph knows of them; `early` are products of which some terms are fed.  Everything
+    below is filled in by the passes, in this order.
     """
 
     graph: Graph
@@ -39,6 +41,7 @@ class Program:
     known: dict[Tensor, Any] = field(default_factory=dict)
     sized: dict[Tensor, Any] = field(default_factory=dict)      # tensor -> its present value
     contrary: tuple[Tensor, ...] = ()
+    early: dict[Operation, EarlyTerms] = field(default_factory=dict)
     options: Options = field(default_factory=Options)
     target: Target = CPU
     ops: list[Operation] = field(default_factory=list)          # prune, order: the operations of the run, in order

@@ -64,7 +64,8 @@ def _divide(program: Program) -> str | None:
             return f"{op.name} calls functions and has no sub-programs"
     for op, call in program.calls.items():
         for part in call.programs:
-            foreign = next((t for t in [*part.fetches, *part.fed] if t.op.graph is not part.graph), None)
+            early = {terms.tensor for terms in part.early.values()}
+            foreign = next((t for t in [*part.fetches, *part.fed] if t.op.graph is not part.graph and t not in early), None)
             if foreign is not None:
                 return f"a sub-program of {op.name} computes or is fed {foreign.name}, which is not of its graph"
         if isinstance(call, LoopCall):

@@ -65,7 +65,8 @@ class Function:
         if found is None:
             feeds = [(t, k) for t, k in program.parameters if t not in known]
             plan = self.state.make_plan(program.graph, program.fetches, program.effects, [*program.fed, *(t for t, _ in feeds)],
-                                        self.state, self.state.jit, known=known, contrary=contrary)
+                                        self.state, self.state.jit, known=known, contrary=contrary,
+                                        early=program.early)
             found = self.plans[key] = (plan, [k for _, k in feeds])
         return found
 

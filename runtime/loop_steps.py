@@ -16,6 +16,7 @@ from jitgraph.tensor_arrays.tensor_array_values import OneElement, Zero, element
 
 from .hostcall import located
 from .product_sums import ProductPlan, RunningSum
+from .row_products import EarlyRows, LateElements, RowsPlan
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -34,7 +35,11 @@ class LoopSteps:
     def __init__(self, division: Division, state: State) -> None:
         self.targets, self.lists = division.targets, division.lists
         self.sums = {k: ProductPlan(program, state) for k, program in division.sums.items()}
-        takes: dict[type, Callable[[Any], Taker]] = {**TAKES, steps.TakeGradient: functools.partial(_take_gradient, state)}
+        self.early = [RowsPlan(terms, [terms.matrix], state) for terms in division.terms]
+        self.late = {k: RowsPlan(rows, rows.matrices, state) for k, rows in division.late.items()}
+        self.count = len(division.body.inputs)      # of the loop's variables; behind them stand the early rows
+        takes: dict[type, Callable[[Any], Taker]] = {**TAKES, steps.TakeGradient: functools.partial(_take_gradient, state),
+                                                             steps.TakeTerms: functools.partial(_take_terms, self.count)}
         self.takes = [takes[type(step)](step) for step in division.takes]       # (values, fed so far) -> the next fed value
         self.stores = [(step.variable, STORES[type(step)](step)) for step in division.stores]   # (values, found) -> next value
         self.changes = [CHANGES[type(step)](step) for step in division.changes]                 # (values, found)
@@ -45,13 +50,18 @@ class LoopSteps:
             values[k] = unboxed(values[k])
         for k, product in self.sums.items():
             values[k] = RunningSum(product, values[k])
+        fixed = values[:]
+        for k, plan in self.late.items():
+            values[k] = LateElements(plan, plan.matrices(fixed), values[k])
+        values += [EarlyRows(plan, plan.matrices(fixed)) for plan in self.early]
 
     def end(self, values: list[Any]) -> None:
         """Makes the loop's variables final values after the last iteration."""
         for k in self.lists:
             values[k] = boxed(values[k])
-        for k in self.sums:
+        for k in (*self.sums, *self.late):
             values[k] = values[k].value()
+        del values[self.count:]
 
     def before(self, values: list[Any]) -> list[Any]:
         """The values of the fed tensors for the next iteration."""
@@ -125,6 +135,11 @@ def _take_element_in_place(step: steps.TakeElementInPlace) -> Taker:
             raise located(error, step.op) from None
 
     return take
+
+
+def _take_terms(count: int, step: steps.TakeTerms) -> Taker:
+    place, flow, index, element = count + step.number, step.flow, step.at, step.element
+    return lambda values, fed: values[place].at(unboxed(values[flow]), int(index(values, fed)), fed[element])
 
 
 def _take_gradient(state: State, step: steps.TakeGradient) -> Taker:
@@ -202,6 +217,16 @@ def _add_element(step: steps.AddElement) -> Reader:
     return store
 
 
+def _add_rows(step: steps.AddRows) -> Reader:
+    k, flow, index, leaves = step.variable, step.flow, _operand(step.at), [_operand(leaf) for leaf in step.leaves]
+
+    def store(values: list[Any], found: Sequence[Any]) -> Any:
+        values[k].append(elements_of(values[flow]), int(index(values, found)), [leaf(values, found) for leaf in leaves])
+        return values[k]
+
+    return store
+
+
 def _add_product(step: steps.AddProduct) -> Reader:
     k, x, y = step.variable, _operand(step.x), _operand(step.y)
 
@@ -243,5 +268,5 @@ TAKES: dict[type, Callable[[Any], Taker]] = {
     steps.TakeFromStack: _take_from_stack, steps.TakeFlow: _take_flow}
 STORES: dict[type, Callable[[Any], Reader]] = {
     steps.StoreLast: _store_last, steps.StoreElement: _store_element, steps.AddElement: _add_element,
-    steps.AddProduct: _add_product}
+    steps.AddRows: _add_rows, steps.AddProduct: _add_product}
 CHANGES: dict[type, Callable[[Any], Changer]] = {steps.PushOnStack: _push_on_stack, steps.WriteInPlace: _write_in_place}

@@ -10,7 +10,7 @@ import functools
 import threading
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from .frame import KernelFailure
 from .postponed import postponing
 from .state import State
 
+if TYPE_CHECKING:
+    from jitgraph.compiler.loops.row_products import EarlyTerms
+
 Shapes = tuple[tuple[int, ...], ...]                    # of feeds, or of what a segment has taken
 VariableShapes = tuple[tuple[int, ...] | None, ...]     # of open variables; None for one without a value
 
@@ -43,12 +46,13 @@ MAX_VARIANTS = 64           # programs kept per segment, for feeds of different 
 class Plan:
     """Runs one signature: `run(feed arrays in order)` -> values of the fetched tensors in order, perhaps more after them.
 
-    `known`: {tensor: array} of further tensors whose values are the same in all runs; `contrary`: see `Program`.
+    `known`: {tensor: array} of further tensors whose values are the same in all runs; `contrary`, `early`: see `Program`.
     """
 
     def __init__(self, graph: Graph, fetches: list[Tensor], targets: list[Operation], feeds: list[Tensor], state: State, jit: str,
-                 checked: bool = False, known: dict[Tensor, Any] | None = None, contrary: tuple[Tensor, ...] = ()) -> None:
-        self.state, self.jit, self.runs, self.contrary = state, jit, 0, contrary
+                 checked: bool = False, known: dict[Tensor, Any] | None = None, contrary: tuple[Tensor, ...] = (),
+                 early: dict[Operation, EarlyTerms] | None = None) -> None:
+        self.state, self.jit, self.runs, self.contrary, self.early = state, jit, 0, contrary, early or {}
         self.check = not checked and check.wanted()
         self.options = state.options
         given = [*feeds, *(known or ())]
@@ -337,7 +341,7 @@ class Segment:
         if self.previous is None:
             program = Program(plan.graph, plan.fetches, plan.targets, dict(zip(plan.feeds, shapes)),
                               variable_shapes=open_shapes, known=dict(plan.known), contrary=plan.contrary,
-                              options=plan.options, target=plan.state.target)
+                              early=plan.early, options=plan.options, target=plan.state.target)
             program.ops, program.calls = list(plan.ops), plan.calls
             return self._passed(program)
         before = self.previous

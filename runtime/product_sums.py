@@ -26,11 +26,11 @@ class ProductPlan:
 
     def add(self, total: np.ndarray, pairs: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
         """`total` and the products of `pairs`, in new memory."""
-        factors = [_joined(side, axis) for side, axis in zip(zip(*pairs), self.axes)]
+        factors = [joined(side, axis) for side, axis in zip(zip(*pairs), self.axes)]
         return self.plan.run([np.ascontiguousarray(total), *factors])[0]
 
 
-def _joined(arrays: Sequence[np.ndarray], axis: int) -> np.ndarray:
+def joined(arrays: Sequence[np.ndarray], axis: int) -> np.ndarray:
     """The arrays one behind the other along an axis; where they lie so in memory already, that memory."""
     first = arrays[0]
     places = [address_of(a) for a in arrays]

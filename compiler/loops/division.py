@@ -15,12 +15,15 @@ from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 from jitgraph.tensor_arrays.in_place_ops import is_in_place
 
+from ..order import touched_variables, variable_of
 from ..prune import Reached
 from .expressions import Expressions, through
 from .product_sums import ProductSum, product_in
+from .row_products import EarlyTerms, Fixed, FixedInput, FixedVariable, LateRows, early_terms
 from .steps import (
     AddElement,
     AddProduct,
+    AddRows,
     ArrayPlace,
     Change,
     OfFetch,
@@ -37,6 +40,7 @@ from .steps import (
     TakeFromStack,
     TakeGradient,
     TakeLast,
+    TakeTerms,
     WriteInPlace,
     ZerosLike,
 )
@@ -48,11 +52,12 @@ class Division:
     `fed`: tensors of the body that the loop computes, before the body, by the steps `takes`; `fetches`: tensors that the
     body computes, of which the first are the next values of the variables `targets`; `effects`: operations that the body
     runs for what they do; `stores`: steps that give the next values of other variables; `changes`: steps that change
-    arrays and stacks in place.  `collects`: whether products that are added up are collected.
+    arrays and stacks in place.  `collects`: whether products that are added up are collected; `foresees`: whether products
+    that do not wait for one another are made for many iterations at once.
     """
 
-    def __init__(self, body: FunctionGraph, invariant: list[bool], cond: FunctionGraph, collects: bool) -> None:
-        self.body, self.invariant, self.cond, self.collects = body, invariant, cond, collects
+    def __init__(self, body: FunctionGraph, invariant: list[bool], cond: FunctionGraph, collects: bool, foresees: bool) -> None:
+        self.body, self.invariant, self.cond, self.collects, self.foresees = body, invariant, cond, collects, foresees
         self.fed: list[Tensor] = []
         self.takes: list[Take] = []
         self.targets: list[int] = []
@@ -61,6 +66,8 @@ class Division:
         self.changes: list[Change] = []
         self.lists: set[int] = set()                # lists: without their boxes while the loop runs
         self.sums: dict[int, ProductSum] = {}       # variables to which every iteration adds a product
+        self.terms: list[EarlyTerms] = []           # of products, which are there before the iterations
+        self.late: dict[int, LateRows] = {}         # variables to which come products that are made after them
         self.looked_at: set[int] = set()            # variables that say what is taken
         self.stored_variables: set[int] = set()     # whose values in all iterations are stored ...
         self.stored_fetches: set[int] = set()       # ... and numbers of such fetches
@@ -74,6 +81,9 @@ class Division:
         self.operations = [op for op in body.get_operations() if op in needed.ops]
         kept = [(k, t) for k, t in kept if not self._pop(k, t)]
         self._reads()
+        self.written = {v for op in (*self.operations, *cond.get_operations()) for v, writes in touched_variables(op) if writes}
+        if foresees:
+            self._terms()
         changing = self._changing()
         done = {t.op for t in self.fed} | set(changing)
         self.effects = [op for op in body.control_outputs if op not in done]
@@ -114,6 +124,29 @@ class Division:
             return
         looked_at = {handle, flow, *self.expressions.variables(op.inputs[1])}
         self._feed(op.outputs[0], TakeElement(op, handle, flow, index), looked_at)
+
+    def _terms(self) -> None:
+        """Terms of products that are made of elements which are there before the first iteration."""
+        steps = dict(zip(self.fed, self.takes))
+        early = {t for t, step in steps.items() if isinstance(step, TakeElement) and self.invariant[step.flow]}
+        for op in self.operations:
+            terms = early_terms(op, early.__contains__, self._fixed)
+            if terms is not None:
+                step = steps[terms.element]
+                assert isinstance(step, TakeElement)
+                self._feed(terms.tensor, TakeTerms(len(self.terms), step.flow, step.at, self.fed.index(terms.element)), ())
+                self.terms.append(terms)
+
+    def _fixed(self, tensor: Tensor) -> Fixed | None:
+        """Where a value comes from that all iterations share; None if they do not."""
+        k = self._place(tensor)
+        op = through(tensor).op
+        if op.opdef is not None and op.opdef.state == "read" and op.inputs[0].dtype.name == "resource" and not op.control_inputs:
+            tensor = op.inputs[0]
+        elif k is not None and not is_state(self.body.inputs[k]):
+            return FixedInput(k) if self.invariant[k] else None
+        variable = variable_of(tensor)
+        return FixedVariable(variable) if variable is not None and variable not in self.written else None
 
     def _read_gradient(self, op: Operation) -> None:
         flow, index, zeros = self._place(op.inputs[0]), self.expressions.function(op.inputs[1]), self._zeros_like(op.inputs[2])
@@ -189,7 +222,11 @@ class Division:
             one = op.inputs[1].op
             flow = self._place(one.inputs[0])
             assert flow is not None
-            return AddElement(k, flow, self._operand(one.inputs[1]), self._operand(one.inputs[2]))
+            late = LateRows.of(one.inputs[2], self._fixed) if self.foresees else None
+            if late is None:
+                return AddElement(k, flow, self._operand(one.inputs[1]), self._operand(one.inputs[2]))
+            self.late[k] = late
+            return AddRows(k, flow, self._operand(one.inputs[1]), [self._operand(t) for t in late.leaves])
         product = self._product(k, output)
         assert product is not None
         self.sums[k] = ProductSum(product)

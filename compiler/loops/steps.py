@@ -70,6 +70,15 @@ class ZerosLike(NamedTuple):
     places: list[tuple[bool, int]]
 
 
+class TakeTerms(NamedTuple):
+    """The terms number `number` of the division, for element `at` of the elements `flow`, which is the fed tensor `element`."""
+
+    number: int
+    flow: int
+    at: ScalarFunction
+    element: int
+
+
 class TakeGradient(NamedTuple):
     """The gradient of element `at`, from the gradients in the variable `flow`; `zeros`, an array or a ZerosLike, where none
     arrived."""
@@ -90,7 +99,7 @@ class TakeFlow(NamedTuple):
     """The flow of a write in place, which says nothing."""
 
 
-Take = TakeLast | TakeElement | TakeElementInPlace | TakeGradient | TakeFromStack | TakeFlow
+Take = TakeLast | TakeElement | TakeElementInPlace | TakeTerms | TakeGradient | TakeFromStack | TakeFlow
 
 
 # -- after it: the next value of a variable --------------------------------------------------------------------------------
@@ -121,6 +130,15 @@ class AddElement(NamedTuple):
     value: Operand
 
 
+class AddRows(NamedTuple):
+    """As AddElement, but what is added is made of the rows of `leaves` when the loop has ended."""
+
+    variable: int
+    flow: int
+    at: Operand
+    leaves: list[Operand]
+
+
 class AddProduct(NamedTuple):
     """The sum in `variable` and the product of two factors."""
 
@@ -129,7 +147,7 @@ class AddProduct(NamedTuple):
     y: Operand
 
 
-Store = StoreLast | StoreElement | AddElement | AddProduct
+Store = StoreLast | StoreElement | AddElement | AddRows | AddProduct
 
 
 # -- after it: what changes in place ---------------------------------------------------------------------------------------

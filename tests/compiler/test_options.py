@@ -129,7 +129,7 @@ def pools_of(session):
 
 
 def test_all_optimisations_are_tested():
-    assert set(PROGRAMS) | {"scalar_loops", "native_iterations", "product_sums",
+    assert set(PROGRAMS) | {"scalar_loops", "native_iterations", "product_sums", "row_products",
                              "result_reuse"} == set(OPTIMISATIONS)
 
 
