@@ -308,3 +308,21 @@ def test_repeats_of_unknown_rank_are_one_number_or_one_for_each(tf, repeats, row
     repeated = tf.repeat(values, given, axis=0)
     with tf.Session() as session:
         np.testing.assert_array_equal(session.run(repeated, {given: repeats}), values[rows])
+
+
+@pytest.mark.parametrize("shape, steps, batch", [((5, 7, 3), 1, 0), ((5, 7, 3), 0, 1), ((7, 5), -2, 1), ((2, 3, 4), 2, 0)])
+@pytest.mark.parametrize("known", [True, False])
+def test_sequences_are_reversed_up_to_their_lengths(tf, shape, steps, batch, known):
+    value = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    lengths = np.arange(shape[batch]) % (shape[steps] + 1)
+    x, n = tf.placeholder(tf.float32, shape if known else [None] * len(shape)), tf.placeholder(tf.int32, [None])
+    reversed_ = tf.reverse_sequence(x, n, seq_axis=steps, batch_axis=batch)
+    wanted = value.copy()
+    for row, length in zip(np.moveaxis(wanted, (batch, steps), (0, 1)), lengths):
+        row[:length] = row[:length][::-1].copy()
+    for jit in ("off", "always"):
+        with tf.Session(jit=jit) as session:
+            np.testing.assert_array_equal(session.run(reversed_, {x: value, n: lengths}), wanted)
+            for wrong in (lengths - 1, lengths + shape[steps]):
+                with pytest.raises(tf.errors.InvalidArgumentError, match="must give one length up to"):
+                    session.run(reversed_, {x: value, n: wrong})

@@ -219,8 +219,25 @@ def _sequences_shape(c: Any) -> Any:
     return (*value[:batch], shape_rules.merge_sizes(value[batch], lengths[0]), *value[batch + 1:])
 
 
+def _lower_reverse_sequence(b: Any, input: Any, seq_lengths: Any, seq_dim: int, batch_dim: int) -> Any:
+    """Rows of the input, by their places: `batch_dim` and `seq_dim` are its first two dimensions."""
+    steps, batch = seq_dim % max(input.rank, 1), batch_dim % max(input.rank, 1)
+    if {steps, batch} != {0, 1} or seq_lengths.shape != (input.shape[batch],) or any(d == 0 for d in input.shape):
+        return NotImplemented
+    sizes = input.shape[:2]
+    lengths = b.reshape(b.cast(seq_lengths, dtypes.int64), [1 if axis == steps else d for axis, d in enumerate(sizes)])
+    step, limit = b.iota(sizes, steps, dtypes.int64), b.const(input.shape[steps], dtypes.int64)
+    read = b.map("select", [b.map("lt", [step, lengths]), b.map("sub", [b.map("sub", [lengths, 1]), step]), step])
+    place = [read if axis == steps else b.iota(sizes, batch, dtypes.int64) for axis in (0, 1)]
+    row = b.map("add", [b.map("mul", [place[0], b.const(sizes[1], dtypes.int64)]), place[1]])
+    wrong = b.map("logical_or", [b.map("gt", [lengths, limit]), b.map("lt", [lengths, 0])])
+    row = b.map("select", [wrong, b.const(-1, dtypes.int64), row])              # an index error, which the operation words
+    rows = b.reshape(input, (sizes[0] * sizes[1], *input.shape[2:]))
+    return b.reshape(b.gather(rows, b.reshape(row, (sizes[0] * sizes[1],))), input.shape)
+
+
 @op("ReverseSequence(input: T, seq_lengths: Tlen; seq_dim: int, batch_dim: int = 0) -> output: T",
-    Tlen=_SMALL.with_default(dtypes.int64), shape=_sequences_shape, checks=True,
+    Tlen=_SMALL.with_default(dtypes.int64), shape=_sequences_shape, checks=True, lower=_lower_reverse_sequence,
     samples=lambda rng, dtype: [([draw(rng, (2, 4), dtype), np.array([3, 1])], {"seq_dim": 1, "batch_dim": 0})])
 def _reverse_sequence(input, seq_lengths, seq_dim, batch_dim):
     """For each slice i along `batch_dim`, the first seq_lengths[i] elements along `seq_dim` reversed."""
