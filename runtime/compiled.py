@@ -99,7 +99,8 @@ class Compiled:
 
     def _find_slots(self) -> None:
         """`temps`: the slots of temporaries; `feeds`: (number, slot, dtype, whether kernels can read it) of feeds that have one;
-        `outputs`: (slot, dtype) of what kernels write for the caller; `results`: (slot, number of the feed that it is or None)."""
+        `outputs`: (slot, dtype) of what kernels write for the caller; `results`: (slot, number of the feed that it is or None, whether it is merely
+        handed on to the next segment)."""
         slots, feeds = self.program.layout.slots, {t: n for n, t in enumerate(self.program.feeds)}
         host = self.seen.union(*(step[1] for step in self.program.layout.steps if isinstance(step, tuple)))
         self.temps = [k for k, s in enumerate(slots) if s.kind == "temp" and k in host]     # others are on devices alone
@@ -109,8 +110,10 @@ class Compiled:
         self.feeds: list[tuple[int, int, np.dtype, bool]] = [
             (number, k, np.dtype(slots[k].dtype.as_numpy_dtype), slots[k].dtype.name in CODES)
             for tensor, number in feeds.items() if (k := slot_of.get(tensor)) is not None]
+        handed_on = set(self.program.live)
         self.results = [
-            (slot, (feeds[tensor] if tensor in feeds else feeds[slots[slot].key]) if slots[slot].kind == "feed" else None)
+            (slot, (feeds[tensor] if tensor in feeds else feeds[slots[slot].key]) if slots[slot].kind == "feed" else None,
+             tensor in handed_on)
             for tensor, (slot, _) in self.program.layout.results.items()]
 
     def _stretch(self) -> None:

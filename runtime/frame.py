@@ -56,7 +56,7 @@ class Frame:
         self.shares = binding.cost > CPU.tuning.shared
         self.steps = [self._with_numbers(stretch) for stretch in binding.stretches]
         self.generation = -1
-        self.readers = [self._reader(slot, feed) for slot, feed in binding.compiled.results]
+        self.readers = [self._reader(*result) for result in binding.compiled.results]
         self.holds = bool(self.big_feeds or self.big_outputs)      # whether runs leave anything of the caller's here
 
     def _with_numbers(self, stretch: Stretch) -> tuple[Stretch, Block | None]:
@@ -127,10 +127,10 @@ class Frame:
             if number is not None:
                 self.small_feeds.append((number, array))
 
-    def _reader(self, slot: int, feed: int | None) -> tuple[str, int]:
+    def _reader(self, slot: int, feed: int | None, is_handed_on: bool) -> tuple[str, int]:
         """How a result is read out."""
         if feed is not None:
-            return "feed", feed
+            return "passed" if is_handed_on else "feed", feed
         kind = self.binding.layout.slots[slot].kind
         if kind == "output" and self.arrays[slot] is not None:
             return ("scalar" if self.binding.shapes[slot] == () else "copy"), slot
@@ -239,6 +239,8 @@ class Frame:
             return self.arrays[where].copy()
         if kind == "feed":
             return np.array(feeds[where])
+        if kind == "passed":
+            return feeds[where]
         return self.arrays[where]
 
     def _limited(self, start: int, block: tuple[np.ndarray, int], poll: np.ndarray | None) -> None:

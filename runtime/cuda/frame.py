@@ -59,7 +59,7 @@ class DeviceFrame(Frame):
             super().__init__(binding)
             self._take_memory()
         slots = binding.layout.slots            # of a result that is fed, `where` is the number of the feed
-        self.readers = [("variable" if kind != "feed" and slots[where].kind == "variable" else kind, where)
+        self.readers = [("variable" if kind not in ("feed", "passed") and slots[where].kind == "variable" else kind, where)
                         for kind, where in self.readers]
         self.of_slot: dict[int, DeviceVariable] = dict(self.variables)          # type: ignore[arg-type]
         self.native = {row: self._native_variables(row, count) for row, count in

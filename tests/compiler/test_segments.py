@@ -122,3 +122,30 @@ def test_columns_that_do_not_wait_for_one_another_share_segments(tf):
         assert [row.tolist() for row in rows] == [np.eye(9, 4)[k].tolist() for k in ([3], [1, 2], [5])]
         assert zeros.shape == (2, 4) and not zeros.any()
         assert sum(bool(program.rest) for program in _programs(session)) == 3     # masks; unique; what waits for the write
+
+
+def test_what_is_fed_is_handed_on_without_a_copy(tf, monkeypatch):
+    """And is the caller's own where it is a result: a later change of the fed array changes nothing."""
+    from jitgraph.runtime.frame import Frame
+
+    x = tf.placeholder(tf.float32, [None, 100])
+    rows = tf.where(x[:, 0] > 0)[:, 0]                              # as many as the run will tell
+    again = tf.where(tf.reduce_sum(tf.gather(x, rows), 1) > 150)[:, 0]
+    results = [tf.gather(tf.gather(x, rows), again), tf.gather(x, again), x]
+    read, shared = Frame._read, []
+
+    def recorded(frame, kind, where, feeds):
+        result = read(frame, kind, where, feeds)
+        shared.append(any(result is feed for feed in feeds))
+        return result
+
+    monkeypatch.setattr(Frame, "_read", recorded)
+    value = np.ones((5, 100), np.float32) * np.arange(5, dtype=np.float32)[:, None]
+    with tf.Session(jit="always") as session:
+        first, second, third = session.run(results, {x: value})
+        assert sum(shared) >= 2                 # x, by each segment that leaves it to the next
+        kept = value.copy()
+        value[...] = -1
+    np.testing.assert_array_equal(first, kept[[2, 3, 4]])
+    np.testing.assert_array_equal(second, kept[[1, 2, 3]])
+    np.testing.assert_array_equal(third, kept)
