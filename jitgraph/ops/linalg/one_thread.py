@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-LARGE = 512             # rows from which threads are worth it
+LARGE = 1024            # rows from which threads are worth it: what spins takes a core from the kernels that follow
 
 
 @functools.cache
