@@ -8,6 +8,7 @@ from typing import Any
 from jitgraph import raw_ops as raw
 from jitgraph.app import logs
 from jitgraph.autodiff.gradients import UnconnectedGradients, gradients
+from jitgraph.control.parallel_loops import stacked_turns
 from jitgraph.control.while_loops import while_loop
 from jitgraph.graph import structures as nest
 from jitgraph.graph.convert import convert_to_tensor, is_tensor_like
@@ -252,24 +253,10 @@ class _Notes:
 def vectorized_map(fn: Callable, elems: Any) -> Any:
     """What `fn` gives for each row of `elems`, stacked: tensors of one first dimension, in any structure."""
     leaves = [convert_to_tensor(one) for one in nest.flatten(elems)]
-    count = raw.Shape(leaves[0])[0]
+    rows = leaves[0].shape[0].value if leaves[0].shape.ndims else None
+    count = raw.Shape(leaves[0])[0] if rows is None else rows
 
     def result(index: Any) -> Any:
         return fn(nest.pack_sequence_as(elems, [raw.GatherV2(one, index, 0) for one in leaves]))
 
-    from jitgraph.graph.function_graph import FunctionGraph
-
-    with FunctionGraph("example").as_default():
-        example = result(convert_to_tensor(0))
-        kinds = [convert_to_tensor(one).dtype.base_dtype for one in nest.flatten(example)]
-    arrays = [TensorArray(dtype, count) for dtype in kinds]
-
-    def step(index: Any, held: list) -> tuple:
-        return index + 1, [array.write(index, one) for array, one in zip(held, nest.flatten(result(index)))]
-
-    made = while_loop(lambda index, _: index < count, step, [convert_to_tensor(0), arrays])[1]
-    stacked = [array.stack() for array in made]
-    if leaves[0].shape.ndims and leaves[0].shape[0].value is not None:
-        for one in stacked:
-            one.set_shape([leaves[0].shape[0].value, *[None] * (one.shape.ndims - 1)] if one.shape.ndims else None)
-    return nest.pack_sequence_as(example, stacked)
+    return stacked_turns(result, count)

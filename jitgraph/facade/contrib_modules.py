@@ -4,7 +4,7 @@ from __future__ import annotations
 
 CONTRIB_MODULES = {
     "autograph": "",
-    "optimizer_v2": "adadelta,adagrad,adam,gradient_descent,momentum,optimizer_v2_symbols,rmsprop",
+    "optimizer_v2": "adadelta,adagrad,adam,gradient_descent,momentum,optimizer_v2,optimizer_v2_symbols,rmsprop",
     "quantization": "python:array_ops,math_ops,nn_ops",
     "tfprof": "model_analyzer",
     "all_reduce": "python:all_reduce",
@@ -17,7 +17,7 @@ CONTRIB_MODULES = {
     "cudnn_rnn": "python.layers:cudnn_rnn python.ops:cudnn_rnn_ops",
     "data": """
         python.ops:batching,counter,enumerate_ops,error_ops,get_single_element,grouping,interleave_ops,iterator_ops,random_ops,readers,resampling
-        python.ops:scan_ops,shuffle_ops,sliding,threadpool,unique,writers""",
+        python.ops:parsing_ops,prefetching_ops,scan_ops,shuffle_ops,sliding,threadpool,unique,writers""",
     "distributions": """
         python.ops:binomial,cauchy,chi2,conditional_distribution,conditional_transformed_distribution,deterministic,geometric
         python.ops:half_normal,independent,inverse_gamma,logistic,mixture,mixture_same_family,mvn_diag,mvn_full_covariance
@@ -33,7 +33,8 @@ CONTRIB_MODULES = {
     "batching": "python.ops:batch_ops",
     "bayesflow": "python.ops:monte_carlo",
     "estimator": """
-        python.estimator:boosted_trees,export,exporter,extenders,head,logit_fns,multi_head,replicate_model_fn,rnn""",
+        python.estimator:boosted_trees,early_stopping,export,exporter,extenders,head,hooks,logit_fns,multi_head
+        python.estimator:replicate_model_fn,rnn,saved_model_estimator""",
     "factorization": "python.ops:clustering_ops,factorization_ops,gen_factorization_ops,gmm,gmm_ops,kmeans,wals",
     "deprecated": "",
     "feature_column": "python.feature_column:sequence_feature_column",
@@ -64,6 +65,7 @@ CONTRIB_MODULES = {
     "learn": """
         python.learn.datasets:base,mnist,synthetic
         python.learn:evaluable,experiment,export_strategy,graph_actions,learn_runner,metric_spec,models,monitors,trainable
+        python.learn:basic_session_run_hooks,monitored_session,session_run_hook,summary_writer_cache
         python.learn.utils:gc,input_fn_utils,saved_model_export_utils
         python.learn.estimators:constants,dnn,dnn_linear_combined,dynamic_rnn_estimator,estimator,head,kmeans,linear
         python.learn.estimators:logistic_regressor,metric_key,model_fn,prediction_key,rnn_common,run_config,svm
@@ -72,7 +74,7 @@ CONTRIB_MODULES = {
     "legacy_seq2seq": "python.ops:seq2seq",
     "lookup": "lookup_ops",
     "losses": "python.losses:loss_ops python.metric_learning:metric_loss_ops",
-    "metrics": "python.ops:confusion_matrix_ops,histogram_ops,metric_ops,set_ops",
+    "metrics": "python.metrics:classification python.ops:confusion_matrix_ops,histogram_ops,metric_ops,set_ops",
     "mixed_precision": "python:loss_scale_manager,loss_scale_optimizer",
     "model_pruning": "python:learning,pruning,pruning_utils,strip_pruning_vars_lib python.layers:core_layers,layers,rnn_cells",
     "nn": "python.ops:alpha_dropout,cross_entropy,sampling_ops,scaled_softplus",
@@ -80,7 +82,7 @@ CONTRIB_MODULES = {
         python.training:adamax,addsign,external_optimizer,lars_optimizer,lazy_adam_optimizer,moving_average_optimizer
         python.training:multitask_optimizer_wrapper,nadam_optimizer,powersign,reg_adagrad_optimizer,sign_decay
         python.training:variable_clipping_optimizer,weight_decay_optimizers,agn_optimizer,drop_stale_gradient_optimizer
-        python.training:elastic_average_optimizer,ggt,matrix_functions,model_average_optimizer,shampoo""",
+        python.training:elastic_average_optimizer,adam_gs_optimizer,lazy_adam_gs_optimizer,ggt,matrix_functions,model_average_optimizer,shampoo""",
     "quantize": "python:common,fold_batch_norms,graph_matcher,input_to_ops,quant_ops,quantize,quantize_graph",
     "integrate": "python.ops:odes",
     "recurrent": "python:recurrent_api python.ops:functional_rnn,recurrent",
@@ -262,6 +264,9 @@ CONTRIB_PLACES = {
     "contrib.learn.python.learn.utils.saved_model_export_utils": """
         contrib.learn.utils.saved_model_export_utils :jitgraph.contrib.learn.exported""",
     "contrib.learn.python.learn.metric_spec": "contrib.learn",
+    **dict.fromkeys((f"contrib.learn.python.learn.{module}" for module in (
+        "basic_session_run_hooks", "monitored_session", "session_run_hook")), "train :jitgraph.train.hooks.timers"),
+    "contrib.learn.python.learn.summary_writer_cache": ":jitgraph.inner.summary_writers",
     "contrib.learn.python.learn.experiment": "contrib.learn",
     "contrib.learn.python.learn.learn_runner": "contrib.learn.learn_runner",
     "contrib.learn.python.learn.monitors": "contrib.learn.monitors",

@@ -22,15 +22,19 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "ops.dataset_ops": "data",
         "ops.iterator_ops": "data",
         "ops.multi_device_iterator_ops": ":jitgraph.data.multi_device_iterator",
+        "ops.optional_ops": "data.experimental :jitgraph.data.optional",
         "ops.readers": "data",
         "experimental.ops.iterator_ops": "data.experimental :jitgraph.data.checkpointing",
         "experimental.ops.stats_ops": "data.experimental :jitgraph.data.statistics",
         **{
             f"experimental.ops.{name}": "data.experimental"
             for name in """
-                batching counter enumerate_ops error_ops get_single_element grouping interleave_ops optimization random_ops readers
-                resampling scan_ops shuffle_ops stats_aggregator take_while_ops unique writers""".split()
+                batching cardinality counter distribute_options enumerate_ops error_ops get_single_element grouping
+                interleave_ops optimization optimization_options parsing_ops prefetching_ops random_ops readers
+                resampling scan_ops shuffle_ops stats_aggregator stats_options take_while_ops threading_options
+                unique writers""".split()
         },
+        "util.options": ":jitgraph.data.options",
     },
     "debug": {},
     "module": {"module": ""},
@@ -118,6 +122,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "versions": "version",
         "smart_cond": ":jitgraph.inner.control_flow_ops",
         "indexed_slices": "",
+        "tensor_conversion_registry": "",
     },
     "keras": {"utils.generic_utils": ":jitgraph.inner.later", "utils.tf_utils": ":jitgraph.inner.keras_utils"},
     "layers": {
@@ -148,6 +153,14 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "ctc_ops": "nn",
         "custom_gradient": "",
         "batch_ops": ":jitgraph.resources.batches",
+        "boosted_trees_ops": "raw_ops :jitgraph.estimator.boosted_trees.tree_resources",
+        "clustering_ops": "raw_ops :jitgraph.estimator.clustering.centers",
+        "control_flow_v2_toggles": "compat.v1",
+        "critical_section_ops": "",
+        # what TensorFlow imports that the gradients of ops be registered, which they are
+        **dict.fromkeys("""
+            array_grad control_flow_grad cudnn_rnn_grad data_flow_grad image_grad linalg_grad manip_grad math_grad nn_grad
+            optional_grad random_grad rnn_grad sparse_grad state_grad""".split(), ""),
         "data_flow_ops": "queue :jitgraph.resources.barriers",
         "distributions": "distributions",
         **{
@@ -157,6 +170,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
                 multinomial normal student_t uniform""".split()
         },
         "distributions.bijector": "contrib.distributions.bijectors",
+        "distributions.bijector_impl": "contrib.distributions.bijectors",
         "distributions.identity_bijector": "contrib.distributions.bijectors",
         "distributions.kullback_leibler": "distributions :jitgraph.distributions.divergence",
         "distributions.special_math": ":jitgraph.distributions.normal_functions",
@@ -191,6 +205,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "image_ops_impl": "image",
         "init_ops": "initializers :jitgraph.variables.variable_initializers :jitgraph.inner.variables",
         "init_ops_v2": ":jitgraph.v2.initializers",
+        "initializers_ns": "initializers",
         "inplace_ops": "raw_ops",
         "io_ops": "io raw_ops",
         **{
@@ -216,28 +231,38 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "manip_ops": "manip",
         "math_ops": "math :jitgraph.inner.math_ops raw_ops",
         "metrics": "metrics",
-        "metrics_impl": "metrics :jitgraph.metrics.streaming",
+        "metrics_impl": "metrics :jitgraph.metrics.streaming :jitgraph.inner.metrics",
         "nn": "nn",
         "nn_impl": "nn",
         "nn_ops": "nn raw_ops",
         "numerics": "",
+        "op_selector": "contrib.graph_editor",
+        **dict.fromkeys(("parallel_for", "parallel_for.control_flow_ops", "parallel_for.gradients"), 
+                         ":jitgraph.control.parallel_loops :jitgraph.autodiff.jacobians"),
         "parsing_ops": "io",
         "partitioned_variables": ":jitgraph.variables.partitioners",
         "random_ops": "random :jitgraph.inner.random_ops raw_ops",
+        "proto_ops": "io",
         "resource_variable_ops": "raw_ops :jitgraph.variables.resource_variables :jitgraph.inner.variables",
         "resources": ":jitgraph.resources.registered",
         "rnn": "nn :jitgraph.rnn.dynamic :jitgraph.rnn.static :jitgraph.inner.rnn",
+        "rnn_cell_wrapper_impl": "nn.rnn_cell",
         "rnn_cell": "nn.rnn_cell :jitgraph.rnn.linear :jitgraph.inner.rnn",
         "rnn_cell_impl": "nn.rnn_cell :jitgraph.rnn.cells :jitgraph.rnn.states :jitgraph.rnn.linear :jitgraph.inner.rnn",
         "script_ops": "",
         "session_ops": "",
         "sets": "sets",
+        "sdca_ops": "raw_ops",
         "signal": "signal",
+        **dict.fromkeys(("signal.dct_ops", "signal.fft_ops", "signal.mel_ops", "signal.mfcc_ops", "signal.reconstruction_ops",
+                         "signal.shape_ops", "signal.window_ops"), "signal"),
+        "sort_ops": "",
         "sparse_ops": "sparse",
         "special_math_ops": "math",
         "spectral_ops": "spectral",
         "standard_ops": "",
         "state_ops": "compat.v1 :jitgraph.variables.reference_ops",
+        "stateful_random_ops": "random",
         "string_ops": "strings",
         "summary_op_util": ":jitgraph.summary.summaries",
         "summary_ops": "summary",
@@ -295,6 +320,8 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
     },
     "platform": {
         "app": "app",
+        "benchmark": "test",
+        "build_info": ":jitgraph.inner.build_info",
         "flags": "flags",
         "gfile": "gfile",
         "googletest": "test",
@@ -330,11 +357,11 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
     },
     "training": dict.fromkeys(
         """
-            adadelta adagrad adagrad_da adam basic_loops basic_session_run_hooks checkpoint_management
+            adadelta adagrad adagrad_da adam basic_loops basic_session_run_hooks checkpoint_management checkpoint_ops
             checkpoint_utils coordinator device_setter distribute ema ftrl gradient_descent input
             learning_rate_decay momentum monitored_session moving_averages optimizer proximal_adagrad
             proximal_gradient_descent queue_runner queue_runner_impl rmsprop saveable_object_util saver
-            server_lib session_manager session_run_hook slot_creator summary_io supervisor
+            server_lib session_manager session_run_hook slot_creator supervisor
             sync_replicas_optimizer training training_ops training_util warm_starting_util
         """.split(),
         "train :jitgraph.train",
@@ -355,7 +382,14 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "session_manager": "train :jitgraph.train.sessions.session_manager",
         "training_util": "train :jitgraph.variables.global_steps",
         "saveable_object": ":jitgraph.variables.saveables train",
+        "saving.saveable_object": ":jitgraph.variables.saveables train",
+        "checkpoint_state_pb2": ":jitgraph.protobuf.messages",
+        "distribution_strategy_context": "distribute",
+        "evaluation": "contrib.training",
+        **dict.fromkeys(("experimental.loss_scale", "experimental.loss_scale_optimizer", "experimental.mixed_precision"),
+                        "train.experimental"),
         "saver": "train :jitgraph.train.saver",
+        "summary_io": "train :jitgraph.inner.summary_writers",
         "tracking.tracking": ":jitgraph.train.trackables :jitgraph.resources.assets",
         "tracking.util": "train",
     },
@@ -378,6 +412,8 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "object_identity": ":jitgraph.inner.decorators",
         "function_utils": ":jitgraph.inner.decorators",
         "decorator_utils": ":jitgraph.inner.decorators",
+        "keyword_args": ":jitgraph.inner.decorators",
+        "tf_stack": ":jitgraph.inner.decorators",
     },
     "pywrap_tensorflow": {},
     "pywrap_tensorflow_internal": {},

@@ -8,6 +8,7 @@ import importlib
 import inspect
 import re
 import sys
+import traceback
 import types
 from typing import Any
 
@@ -113,6 +114,10 @@ def kwarg_only(f: Any) -> Any:
         return f(**kwargs)
 
     return wrapper
+
+
+keyword_args_only = kwarg_only
+extract_stack = traceback.extract_stack
 
 
 def contextmanager(target: Any) -> Any:

@@ -168,15 +168,21 @@ def mean_iou(labels: Any, predictions: Any, num_classes: int, weights: Any = Non
     """
     with variable_scope(name, "mean_iou", (predictions, labels, weights)):
         predictions.shape.assert_is_compatible_with(labels.shape)
-        matrix = metric_variable([num_classes, num_classes], dtypes.float64, name="total_confusion_matrix")
-        predictions, labels = cast(predictions, dtypes.int64), cast(labels, dtypes.int64)
-        classes = cast(num_classes, dtypes.int64)
-        predictions, labels = _flat(predictions), _flat(labels)
-        weights = None if weights is None else _flat(weights)
-        found = confusion_matrix(labels, predictions, classes, weights=weights, dtype=dtypes.float64)
-        update = assign_add(matrix, found)
+        matrix, update = streaming_confusion_matrix(labels, predictions, num_classes, weights)
         value = collected(metrics_collections, _mean_iou(matrix))
         return value, collected(updates_collections, update)
+
+
+def streaming_confusion_matrix(labels: Any, predictions: Any, num_classes: int, weights: Any = None) -> tuple:
+    """(the confusion matrix so far, float64 of num_classes rows for labels and columns for predictions, the operation that adds
+    these to it)."""
+    matrix = metric_variable([num_classes, num_classes], dtypes.float64, name="total_confusion_matrix")
+    predictions, labels = cast(predictions, dtypes.int64), cast(labels, dtypes.int64)
+    classes = cast(num_classes, dtypes.int64)
+    predictions, labels = _flat(predictions), _flat(labels)
+    weights = None if weights is None else _flat(weights)
+    found = confusion_matrix(labels, predictions, classes, weights=weights, dtype=dtypes.float64)
+    return matrix, assign_add(matrix, found)
 
 
 def _mean_iou(matrix: Any) -> Tensor:
