@@ -68,8 +68,10 @@ class Optimizer:
         `var_list`: the variables to change, by default all trainable ones.  Raises ValueError if the loss depends on
         none of them.
         """
-        pairs = self.compute_gradients(loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops,
-                                       grad_loss)
+        # by keywords, as TensorFlow asks: classes of users override the method as (self, loss, var_list, **kwargs)
+        pairs = self.compute_gradients(
+            loss, var_list=var_list, gate_gradients=gate_gradients, aggregation_method=aggregation_method,
+            colocate_gradients_with_ops=colocate_gradients_with_ops, grad_loss=grad_loss)
         return self._step_towards(loss, pairs, global_step, name)
 
     def _step_towards(self, loss: Any, pairs: list, global_step: Any, name: str | None) -> Any:

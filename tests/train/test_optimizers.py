@@ -197,3 +197,18 @@ def test_a_variable_of_unknown_shape_has_a_mean_of_squares(tf, resource, centere
         for _ in range(3):
             session.run(step)
         np.testing.assert_allclose(session.run(v), expected, rtol=1e-6)
+
+
+def test_a_class_of_the_user_takes_the_arguments_of_gradients_by_name(tf):
+    """As Spinning Up's and Horovod's optimizers do, whose method has the parameters (loss, var_list, **kwargs)."""
+    class Halved(tf.train.GradientDescentOptimizer):
+        def compute_gradients(self, loss, var_list, **options):
+            assert sorted(options) == ["aggregation_method", "colocate_gradients_with_ops", "gate_gradients", "grad_loss"]
+            return [(grad / 2, var) for grad, var in super().compute_gradients(loss, var_list, **options)]
+
+    weight = tf.Variable(3.0)
+    step = Halved(0.5).minimize(weight * weight, var_list=[weight])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(step)
+        assert session.run(weight) == 1.5

@@ -60,8 +60,9 @@ class ElasticAverageOptimizer(MeetingOptimizer):
         differences = [subtract(var, centre) for var, centre in
                        zip(trainable_variables(), [self._local_map[var] for var in var_list])]
         distance = self._rho * add_n([l2_loss(one) for one in differences])
-        return self._opt.compute_gradients(loss + distance, var_list, gate_gradients, aggregation_method,
-                                           colocate_gradients_with_ops, grad_loss)
+        return self._opt.compute_gradients(
+            loss + distance, var_list=var_list, gate_gradients=gate_gradients, aggregation_method=aggregation_method,
+            colocate_gradients_with_ops=colocate_gradients_with_ops, grad_loss=grad_loss)
 
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
         """The operation of a step; what the optimizer inside keeps becomes local."""

@@ -17,8 +17,9 @@ class _Scaled(Optimizer):
                  name: str | None = None, grad_loss: Any = None, stop_gradients: Any = None,
                  scale_loss_by_num_replicas: bool | None = None) -> Any:
         """The operation that makes one step towards a smaller `loss`, and adds 1 to `global_step` if given."""
-        pairs = self.compute_gradients(loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss,
-                                       stop_gradients)
+        pairs = self.compute_gradients(
+            loss, var_list=var_list, gate_gradients=gate_gradients, aggregation_method=aggregation_method,
+            colocate_gradients_with_ops=colocate_gradients_with_ops, grad_loss=grad_loss, stop_gradients=stop_gradients)
         return self._step_towards(loss, pairs, global_step, name)
 
     def compute_gradients(self, loss: Any, var_list: Any = None,                            # type: ignore[override]

@@ -158,11 +158,17 @@ def block_lstm(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias
 
 def _sequence(seq_len_max: Any, x: np.ndarray, cs_prev: np.ndarray, h_prev: np.ndarray, w: np.ndarray, wci: Any, wcf: Any, wco: Any,
               b: np.ndarray, forget_bias: float, cell_clip: float, use_peephole: bool, parted: Callable) -> tuple:
-    """The steps one after the other; `parted` gives input gate, memory, forget gate and output gate of the products."""
-    units = b.size // 4
-    found = [np.zeros((x.shape[0], x.shape[1], units), x.dtype) for _ in range(7)]
-    for t in range(min(int(seq_len_max), x.shape[0])):
-        parts = parted(np.concatenate([x[t], h_prev], 1) @ w + b)
+    """The steps one after the other; `parted` gives input gate, memory, forget gate and output gate of the products.
+
+    The inputs' half of the products is that of all steps at once.
+    """
+    steps, rows, depth = x.shape
+    found = [np.zeros((steps, rows, b.size // 4), x.dtype) for _ in range(7)]
+    count = min(int(seq_len_max), steps)
+    of_inputs = (x[:count].reshape(-1, depth) @ w[:depth] + b).reshape(count, rows, b.size)
+    of_state = np.ascontiguousarray(w[depth:])
+    for t in range(count):
+        parts = parted(of_inputs[t] + h_prev @ of_state)
         step = _step(parts, cs_prev, wci, wcf, wco, forget_bias, cell_clip, use_peephole)
         for values, value in zip(found, step):
             values[t] = value
@@ -192,22 +198,29 @@ def _block_lstm_grad(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs
 def _sequence_back(seq_len_max: Any, x: np.ndarray, cs_prev: Any, h_prev: Any, w: np.ndarray, wci: Any, wcf: Any, wco: Any,
                    b: np.ndarray, i: Any, cs: Any, f: Any, o: Any, ci: Any, co: Any, h: Any, cs_grad: Any, h_grad: Any,
                    use_peephole: bool, joined: Callable) -> tuple:
-    """From the last step to the first; `joined` puts the four parts in the order that the weights have."""
-    x_grad, w_grad, b_grad = np.zeros_like(x), np.zeros_like(w), np.zeros_like(b)
+    """From the last step to the first; `joined` puts the four parts in the order that the weights have.
+
+    What no step waits for, the gradients of inputs and weights, is one product over all steps.
+    """
+    steps, rows, depth = x.shape
     peeped = [np.zeros_like(wci) for _ in range(3)]
     cs_back, h_back = np.zeros_like(cs_prev), np.zeros_like(h_prev)
-    depth = x.shape[2]
-    for t in reversed(range(min(int(seq_len_max), x.shape[0]))):
-        before, said = (cs[t - 1], h[t - 1]) if t else (cs_prev, h_prev)
+    count = min(int(seq_len_max), steps)
+    gates_grad = np.zeros((count, rows, b.size), x.dtype)
+    for t in reversed(range(count)):
+        before = cs[t - 1] if t else cs_prev
         gates = (i[t], cs[t], f[t], o[t], ci[t], co[t])
         parts, cs_back = _step_back(before, wci, wcf, wco, gates, cs_grad[t] + cs_back, h_grad[t] + h_back, use_peephole)
-        dgates = joined(parts).astype(x.dtype)
-        back = dgates @ w.T
-        x_grad[t], h_back = back[:, :depth], back[:, depth:]
-        w_grad += np.concatenate([x[t], said], 1).T @ dgates
-        b_grad += dgates.sum(0)
+        gates_grad[t] = joined(parts)
+        h_back = gates_grad[t] @ w[depth:].T
         for total, one in zip(peeped, _peeped(parts, before, cs[t], wci, use_peephole)):
             total += one
+    flat = gates_grad.reshape(-1, b.size)
+    x_grad = np.zeros_like(x)
+    x_grad[:count] = (flat @ w[:depth].T).reshape(count, rows, depth)
+    said = np.concatenate([h_prev[None], h[:count - 1]]).reshape(-1, h_prev.shape[1])[:len(flat)]
+    w_grad = np.concatenate([x[:count].reshape(-1, depth).T @ flat, said.T @ flat])
+    b_grad = flat.sum(0)
     return x_grad, np.asarray(cs_back, x.dtype), h_back, w_grad, *peeped, b_grad
 
 
