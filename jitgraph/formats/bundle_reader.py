@@ -14,7 +14,7 @@ from jitgraph.formats.checksum import crc32c, unmask
 from jitgraph.formats.files import op_errors
 from jitgraph.formats.table import Table
 from jitgraph.graph.dtypes import DType, as_dtype, string, variant
-from jitgraph.graph.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
+from jitgraph.graph.errors import DataLossError, InvalidArgumentError, NotFoundError, OutOfRangeError, UnimplementedError
 from jitgraph.graph.protos.tensor_proto import shape_from_proto
 from jitgraph.protobuf import messages
 
@@ -174,14 +174,14 @@ class BundleReader:
                 file = self._files.setdefault(entry.shard_id, open(path, "rb"))     # noqa: SIM115  (open as long as the reader)
             descriptor = file.fileno()
             if entry.offset < 0 or entry.size < 0 or entry.offset + entry.size > os.fstat(descriptor).st_size:
-                raise DataLossError(None, None, f"Tensor {name} should stand at {entry.offset}, {entry.size} bytes "
-                                                f"long, but {path} is shorter")
+                raise OutOfRangeError(None, None, f"Read less bytes than requested: tensor {name} should stand at {entry.offset}, "
+                                                  f"{entry.size} bytes long, but {path} is shorter")
             data = np.empty(entry.size, np.uint8)
             done = 0
             while done < entry.size:
                 count = os.preadv(descriptor, [data[done:done + _READ_AT_ONCE].data], entry.offset + done)
                 if not count:
-                    raise DataLossError(None, None, f"{path} ends within tensor {name}")
+                    raise OutOfRangeError(None, None, f"Read less bytes than requested: {path} ends within tensor {name}")
                 done += count
         return data
 

@@ -361,7 +361,7 @@ def infer_shapes(opdef: Any, op_name: str, inputs: list[Tensor], attrs: dict[str
     try:
         result = rule(context)
     except ValueError as error:
-        if not context.asked or not getattr(inputs[0].op.graph, "building_function", False):
+        if not any(_comes_from_outside(inputs[index]) for index in context.asked):
             raise ValueError(_shape_message(str(error), opdef, op_name, context)) from None
         result = _shapes_without_values(opdef, op_name, inputs, attrs)
     if type(result) is list:
@@ -371,9 +371,26 @@ def infer_shapes(opdef: Any, op_name: str, inputs: list[Tensor], attrs: dict[str
     return [result] if count == 1 else [result] * count
 
 
+def _comes_from_outside(tensor: Tensor) -> bool:
+    """Whether the value of a tensor of a branch, loop or other function is made of what the function is given."""
+    graph = tensor.op.graph
+    if not graph.building_function:
+        return False
+    given = {one.op for one in graph.inputs}
+    pending, seen = [tensor.op], set()
+    while pending:
+        op = pending.pop()
+        if op in given:
+            return True
+        if op not in seen:
+            seen.add(op)
+            pending.extend(one.op for one in op.inputs)
+    return False
+
+
 def _shapes_without_values(opdef: Any, op_name: str, inputs: list[Tensor], attrs: dict[str, Any]) -> Any:
-    """What the rule says in a branch or a loop whose constants do not suit: it may never run, and TensorFlow, which hands them
-    in through Switch or Enter, does not see them."""
+    """What the rule says in a branch or a loop that is given constants which do not suit: it may never run, and TensorFlow, which
+    hands them in through Switch or Enter, does not see them."""
     context = _ContextWithoutValues(opdef.type, inputs, attrs)
     try:
         return opdef.shape(context)

@@ -270,3 +270,20 @@ def test_several_branches_have_names_of_their_own_in_a_graph_file(tf):
         x, y = tf.import_graph_def(graph_def, return_elements=["Placeholder:0", y.name])
         with tf.Session() as session:
             assert [session.run(y, {x: k}) for k in (0, 1, 2)] == [3, 8, 16]
+
+
+@pytest.mark.parametrize("make", [
+    lambda tf: tf.cond(tf.constant(True), lambda: tf.reshape(tf.zeros([3]), [2]), lambda: tf.zeros([2])),
+    lambda tf: tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, tf.reshape(tf.zeros([3]), [2])), [0, tf.zeros([2])]),
+    lambda tf: tf.map_fn(lambda x: tf.reshape(x, [2]), tf.zeros([4, 3])),
+    lambda tf: tf.function(lambda x: tf.reshape(x, [2]))(tf.zeros([3])),
+    lambda tf: tf.data.Dataset.from_tensors(tf.zeros([3])).map(lambda x: tf.reshape(x, [2])),
+])
+def test_a_constant_of_a_branch_or_loop_itself_is_looked_at(tf, make):
+    with pytest.raises(ValueError, match=r"Cannot reshape a tensor with 3 elements to shape \[2\] \(2 elements\)"):
+        make(tf)
+
+
+def test_rows_that_a_condition_of_another_length_would_choose(tf):
+    with pytest.raises(ValueError, match=r"Dimension 0 in both shapes must be equal, but are 3 and 2. Shapes are \[3\] and \[2\]"):
+        tf.where(tf.zeros([3], tf.bool), tf.zeros([2, 3]), tf.zeros([2, 3]))

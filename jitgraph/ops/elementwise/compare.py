@@ -217,13 +217,13 @@ def _select_shape(c: Any) -> Any:
     if condition is None or result is None or len(condition) == 0:
         return result
     if len(condition) == len(result) != 1:
-        return shape_rules.merge(condition, result)
+        return shape_rules.merge(result, condition)
     if len(condition) != 1:
         raise ValueError(f"Shapes must be equal rank, but are {len(condition)} and {len(result)}: the condition is a "
                          "scalar, a vector that chooses rows, or of the shape of the other inputs")
     if not result:
         raise ValueError("Shape must be at least rank 1 but is rank 0: a vector condition chooses rows")
-    rows = shape_rules.merge_sizes(condition[0], result[0])
+    rows, = shape_rules.merge(tuple(condition), tuple(result[:1]))
     return (rows, *result[1:]) if c.running else result     # a graph states no more than t and e do, as TensorFlow's
 
 
