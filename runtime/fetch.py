@@ -96,7 +96,7 @@ class Fetches:
         place = self._places.setdefault(element, len(self.tensors))
         if place == len(self.tensors):
             self.tensors.append(element)
-        if element.op.type == "GetSessionHandle":
+        if element.op.type in ("GetSessionHandle", "GetSessionHandleV2"):
             dtype, session = element.op.inputs[0].dtype.base_dtype, weakref.ref(self.session)   # whose plans keep this
             return lambda values: TensorHandle(values[place], dtype, session())
         if element.dtype is variant:

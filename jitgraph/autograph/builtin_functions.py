@@ -9,6 +9,7 @@ from jitgraph.autograph.values import is_dense
 from jitgraph.control.conditionals import cond
 from jitgraph.graph import dtypes
 from jitgraph.graph.scopes import control_dependencies
+from jitgraph.graph.texts import as_text
 from jitgraph.ops.arrays.sequences import range as tensor_range
 from jitgraph.ops.arrays.shape import rank, shape
 from jitgraph.ops.checks.assertion import Assert
@@ -77,7 +78,7 @@ def print_(*objects: Any, **kwargs: Any) -> Any:
     def prints(*values: Any) -> int:
         shown = list(objects)
         for place, value in zip(places, values):
-            shown[place] = value.decode() if isinstance(value, bytes) else value
+            shown[place] = as_text(value)
         print(*shown, **{"flush": True, "file": sys.stdout, **kwargs})
         return 1
 

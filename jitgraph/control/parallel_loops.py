@@ -37,24 +37,23 @@ def stacked_turns(turn: Callable, count: Any) -> Any:
     """What ``turn(i)`` gives for each `i` below `count`, an int32 number, stacked along a new first dimension."""
     with FunctionGraph("turn").as_default():
         example = turn(convert_to_tensor(0))
-        tensors = [None if one is None or isinstance(one, Operation) else convert_to_tensor(one) for one in nest.flatten(example)]
-        kept = [place for place, one in enumerate(tensors) if one is not None]
-        kinds = [tensors[place].dtype.base_dtype for place in kept]
-        shapes = [tensors[place].shape for place in kept]
-    if not kept:
-        return nest.pack_sequence_as(example, tensors)
+        leaves = nest.flatten(example)
+        tensors = {place: convert_to_tensor(one) for place, one in enumerate(leaves)
+                   if one is not None and not isinstance(one, Operation)}
+    rows: list[Any] = [None] * len(leaves)
+    if not tensors:
+        return nest.pack_sequence_as(example, rows)
     count = convert_to_tensor(count)
-    arrays = [TensorArray(dtype, count) for dtype in kinds]
+    arrays = [TensorArray(one.dtype.base_dtype, count) for one in tensors.values()]
 
     def step(index: Any, held: list) -> tuple:
         found = nest.flatten(turn(index))
-        return index + 1, [array.write(index, convert_to_tensor(found[place])) for array, place in zip(held, kept)]
+        return index + 1, [array.write(index, convert_to_tensor(found[place])) for array, place in zip(held, tensors)]
 
     made = while_loop(lambda index, _: index < count, step, [raw.Cast(convert_to_tensor(0), count.dtype), arrays])[1]
-    rows: list[Any] = [None] * len(tensors)
     number = constant_value(count)
-    for place, array, shape in zip(kept, made, shapes):
+    for (place, one), array in zip(tensors.items(), made):
         rows[place] = array.stack()
-        if shape.ndims is not None:
-            rows[place].set_shape([None if number is None else int(number), *shape.as_list()])
+        if one.shape.ndims is not None:
+            rows[place].set_shape([None if number is None else int(number), *one.shape.as_list()])
     return nest.pack_sequence_as(example, rows)

@@ -10,6 +10,7 @@ from jitgraph.data.file_host import FileCached
 from jitgraph.declare.op import op
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import TypeSet
+from jitgraph.graph.texts import as_text
 
 _FEATURES = TypeSet(dtypes.float32, dtypes.int64, dtypes.string)
 
@@ -107,7 +108,7 @@ def cache_dataset(input_dataset, filename):
     """The elements, computed once and then kept in memory or in a file."""
     if not filename:
         return simple_host.Cached(input_dataset)
-    return FileCached(input_dataset, filename.decode() if isinstance(filename, bytes) else filename)
+    return FileCached(input_dataset, as_text(filename))
 
 
 @dataset_op("PrefetchDataset(input_dataset: variant, buffer_size: int64; slack_period: int = 0, legacy_autotune: bool = true, ...)")
@@ -149,12 +150,8 @@ def parse_example_dataset(input_dataset, num_parallel_calls, dense_defaults, spa
                           dense_shapes):
     """The features of batches of serialized Examples, by the order of their keys."""
     attrs = {"sparse_types": sparse_types, "Tdense": Tdense, "dense_shapes": dense_shapes}
-    return ParsedExamples(input_dataset, list(map(_text, sparse_keys)), list(map(_text, dense_keys)),
+    return ParsedExamples(input_dataset, list(map(as_text, sparse_keys)), list(map(as_text, dense_keys)),
                           [np.asarray(one, dtype.as_numpy_dtype) for one, dtype in zip(dense_defaults, Tdense)], attrs)
-
-
-def _text(key):
-    return key.decode() if isinstance(key, bytes) else key
 
 
 # -- what changes how, not what: these hand the elements on -----------------------------------------------------------

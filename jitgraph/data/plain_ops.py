@@ -13,6 +13,7 @@ from jitgraph.data.source_host import Function
 from jitgraph.declare.op import op
 from jitgraph.graph import shape_rules
 from jitgraph.graph.registry import lookup
+from jitgraph.graph.texts import as_text
 from jitgraph.resources import handle, shared
 
 
@@ -126,7 +127,7 @@ def delete_memory_cache(handle, deleter, op):
 def cache_dataset_v2(input_dataset, filename, cache):
     """The elements, computed once and then kept in a memory or in a file."""
     if filename:
-        return FileCached(input_dataset, filename.decode() if isinstance(filename, bytes) else filename)
+        return FileCached(input_dataset, as_text(filename))
     return plain_host.CachedIn(input_dataset, cache)
 
 

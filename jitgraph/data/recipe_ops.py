@@ -8,6 +8,7 @@ from jitgraph.data.declaring import SHAPED, TESTS, dataset_op
 from jitgraph.data.snapshot_host import Snapshot
 from jitgraph.declare.op import op
 from jitgraph.graph import shape_rules
+from jitgraph.graph.texts import as_text
 from jitgraph.resources import handle
 
 
@@ -15,7 +16,7 @@ from jitgraph.resources import handle
     shape=shape_rules.scalar, host=True, tested_in=TESTS)
 def dataset_to_graph(input_dataset, stateful_whitelist):
     """A dataset as a serialized GraphDef.  An error if its functions have a state, but for types of nodes that are allowed."""
-    allowed = frozenset(_text(name) for name in stateful_whitelist)
+    allowed = frozenset(as_text(name) for name in stateful_whitelist)
     return np.array(recipes.written(recipes.checked(input_dataset[()], allowed)).SerializeToString(), object)
 
 
@@ -39,9 +40,5 @@ def assert_next_dataset(input_dataset, transformations):
 def snapshot_dataset(input_dataset, path, compression, reader_path_prefix, writer_path_prefix, shard_size_bytes,
                      pending_snapshot_expiry_seconds):
     """The elements, kept in files for the next time that somebody asks for them."""
-    prefixes = _text(reader_path_prefix), _text(writer_path_prefix)
-    return Snapshot(input_dataset, _text(path), _text(compression), prefixes, shard_size_bytes, pending_snapshot_expiry_seconds)
-
-
-def _text(value):
-    return value.decode() if isinstance(value, bytes) else value
+    prefixes = as_text(reader_path_prefix), as_text(writer_path_prefix)
+    return Snapshot(input_dataset, as_text(path), as_text(compression), prefixes, shard_size_bytes, pending_snapshot_expiry_seconds)

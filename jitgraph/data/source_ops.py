@@ -12,6 +12,7 @@ from jitgraph.data.simple_host import Counting, One, Slices, SparseSlices
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import TypeSet
 from jitgraph.graph.errors import InvalidArgumentError
+from jitgraph.graph.texts import as_text
 
 _CSV = TypeSet(dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
 
@@ -67,7 +68,7 @@ def random_dataset(seed, seed2):
 
 
 def _text(value):
-    return file_host.check_compression(value.decode() if isinstance(value, bytes) else value)
+    return file_host.check_compression(as_text(value))
 
 
 def _names(filenames):
@@ -111,7 +112,7 @@ def sql_dataset(driver_name, data_source_name, query, output_types):
     """A dataset of the rows of a query."""
     from jitgraph.data.sql_host import Rows  # with it comes SQLite
 
-    driver, path, text = (one.decode() if isinstance(one, bytes) else one for one in (driver_name, data_source_name, query))
+    driver, path, text = (as_text(one) for one in (driver_name, data_source_name, query))
     if driver != "sqlite":
         raise InvalidArgumentError(None, None, f"The database type, {driver}, is not supported by SqlDataset. The set of supported "
                                                "databases is: {'sqlite'}.")

@@ -9,6 +9,7 @@ import numpy as np
 from jitgraph.data.source_host import Element, Run, Source, Take
 from jitgraph.graph import dtypes, errors
 from jitgraph.graph.dtypes import DType
+from jitgraph.graph.texts import as_text
 
 # what SQLite converts a value of a column to, before it is cut to the size of the dtype
 _KINDS = {"text": (dtypes.string,), "real": (dtypes.float64,),
@@ -56,7 +57,7 @@ def _converted(connection: Any, value: Any, kind: str) -> Any:
         return b"" if kind == "text" else 0
     if isinstance(value, bytes if kind == "text" else float if kind == "real" else int):
         return value
-    given = value.decode() if isinstance(value, bytes) else value
+    given = as_text(value)
     return connection.execute(f"select cast(? as {kind})", (given,)).fetchone()[0]
 
 

@@ -7,11 +7,8 @@ from jitgraph.data import stats_host
 from jitgraph.data.declaring import TESTS, dataset_op
 from jitgraph.declare.op import op
 from jitgraph.graph import shape_rules
+from jitgraph.graph.texts import as_text
 from jitgraph.resources import shared
-
-
-def _text(value):
-    return value.decode() if isinstance(value, bytes) else value
 
 
 @op('StatsAggregatorHandle(; container: string = "", shared_name: string = "") -> handle: resource', shape=shape_rules.scalar,
@@ -46,16 +43,16 @@ def stats_aggregator_summary(iterator):
             "...)", stateful=True)
 def set_stats_aggregator_dataset(input_dataset, stats_aggregator, tag, counter_prefix):
     """The elements; their statistics go to an aggregator."""
-    return stats_host.Watched(input_dataset, stats_aggregator, _text(tag))
+    return stats_host.Watched(input_dataset, stats_aggregator, as_text(tag))
 
 
 @dataset_op("LatencyStatsDataset(input_dataset: variant, tag: string; ...)")
 def latency_stats_dataset(input_dataset, tag):
     """The elements; how long each takes is statistics."""
-    return stats_host.Timed(input_dataset, _text(tag))
+    return stats_host.Timed(input_dataset, as_text(tag))
 
 
 @dataset_op("BytesProducedStatsDataset(input_dataset: variant, tag: string; ...)")
 def bytes_produced_stats_dataset(input_dataset, tag):
     """The elements; how many bytes each has is statistics."""
-    return stats_host.Weighed(input_dataset, _text(tag))
+    return stats_host.Weighed(input_dataset, as_text(tag))

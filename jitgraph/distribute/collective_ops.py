@@ -15,6 +15,7 @@ from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import NUMBERS, TypeSet
 from jitgraph.graph.errors import InternalError, UnimplementedError
+from jitgraph.graph.texts import as_text
 
 _SUMS = TypeSet(dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
 _KEYS = "group_size: int, group_key: int, instance_key: int"
@@ -157,7 +158,7 @@ def _only_sums(op: Any, what: str) -> None:
 
 
 def _reduction(attrs: Any) -> Any:
-    return _COMBINE[attrs.decode() if isinstance(attrs, bytes) else attrs]
+    return _COMBINE[as_text(attrs)]
 
 
 def _reduced_samples(rng: Any, dtype: Any) -> list:

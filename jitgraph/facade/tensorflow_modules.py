@@ -237,7 +237,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "nn_ops": "nn raw_ops",
         "numerics": "",
         "op_selector": "contrib.graph_editor",
-        **dict.fromkeys(("parallel_for", "parallel_for.control_flow_ops", "parallel_for.gradients"), 
+        **dict.fromkeys(("parallel_for", "parallel_for.control_flow_ops", "parallel_for.gradients"),
                          ":jitgraph.control.parallel_loops :jitgraph.autodiff.jacobians"),
         "parsing_ops": "io",
         "partitioned_variables": ":jitgraph.variables.partitioners",

@@ -25,6 +25,7 @@ from jitgraph.graph.protos.tensor_proto import other_form
 from jitgraph.graph.registry import lookup
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
+from jitgraph.graph.texts import as_text
 from jitgraph.protobuf import messages
 from jitgraph.tensor_arrays.in_place_ops import lookup_in_place
 
@@ -95,13 +96,13 @@ def _checked_input_map(input_map: Any) -> dict[str, Any]:
         return {}
     if not isinstance(input_map, dict) or not all(isinstance(key, (str, bytes)) for key in input_map):
         raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
-    return {key.decode() if isinstance(key, bytes) else key: value for key, value in input_map.items()}
+    return {as_text(key): value for key, value in input_map.items()}
 
 
 def _checked_return_elements(return_elements: Any) -> list[str] | None:
     if return_elements is None:
         return None
-    texts = [text.decode() if isinstance(text, bytes) else text for text in return_elements]
+    texts = [as_text(text) for text in return_elements]
     if not all(isinstance(text, str) for text in texts):
         raise TypeError("return_elements must be a list of strings.")
     return texts

@@ -373,7 +373,7 @@ def infer_shapes(opdef: Any, op_name: str, inputs: list[Tensor], attrs: dict[str
 
 def _comes_from_outside(tensor: Tensor) -> bool:
     """Whether the value of a tensor of a branch, loop or other function is made of what the function is given."""
-    graph = tensor.op.graph
+    graph: Any = tensor.op.graph
     if not graph.building_function:
         return False
     given = {one.op for one in graph.inputs}

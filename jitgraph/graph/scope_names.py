@@ -3,12 +3,14 @@ from __future__ import annotations
 
 import re
 
+from jitgraph.graph.texts import as_text
+
 _MARKED = re.compile(r"(\^|loc:@|)(.*)", re.DOTALL)     # a control input, a colocation group, or a plain name
 
 
 def prepend_name_scope(name: str | bytes, import_scope: str | None) -> str:
     """`name` (of a node, tensor, control input ``^x`` or group ``loc:@x``) put under `import_scope`."""
-    text = name.decode() if isinstance(name, bytes) else name
+    text = as_text(name)
     if not import_scope:
         return text
     mark, plain = _MARKED.fullmatch(text).groups()      # type: ignore[union-attr]
@@ -17,7 +19,7 @@ def prepend_name_scope(name: str | bytes, import_scope: str | None) -> str:
 
 def strip_name_scope(name: str | bytes, export_scope: str | None) -> str:
     """`name` without `export_scope` at its head; as it is if it lies elsewhere."""
-    text = name.decode() if isinstance(name, bytes) else name
+    text = as_text(name)
     if not export_scope or not is_within(text, export_scope):
         return text
     mark, plain = _MARKED.fullmatch(text).groups()      # type: ignore[union-attr]

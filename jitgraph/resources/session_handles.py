@@ -11,6 +11,7 @@ from jitgraph.graph.operation import Operation
 from jitgraph.graph.registry import lookup
 from jitgraph.graph.scopes import colocate_with, device
 from jitgraph.graph.tensor import Tensor
+from jitgraph.graph.texts import as_text
 from jitgraph.resources import session_handle_ops
 
 
@@ -21,8 +22,8 @@ class TensorHandle:
     forgets the values of handles that nobody holds, some of them at a time; not after ``get_raw_handle``.
     """
 
-    def __init__(self, handle: bytes, dtype: DType, session: Any):
-        self._handle, self._dtype, self._session = handle.decode(), dtype, session
+    def __init__(self, handle: Any, dtype: DType, session: Any):
+        self._handle, self._dtype, self._session = as_text(handle), dtype, session
         self._deleted = self._raw = False
 
     def __del__(self) -> None:

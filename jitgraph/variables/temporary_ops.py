@@ -6,6 +6,7 @@ import numpy as np
 from jitgraph.declare.op import op
 from jitgraph.graph import shape_rules
 from jitgraph.graph.errors import NotFoundError
+from jitgraph.graph.texts import as_text
 
 _TESTED = "tests/variables/test_temporary.py: "
 
@@ -48,9 +49,9 @@ def _source_of(ref: object) -> object:
     context=("op",), host=True, tested_in=f"{_TESTED}a variable")
 def destroy_temporary_variable(ref, var_name, op):
     """The last value of the temporary variable `var_name`.  A run raises NotFoundError if it is of another name."""
-    name = var_name.decode() if isinstance(var_name, bytes) else var_name
+    name = as_text(var_name)
     source = _source_of(op.inputs[0])
     given = source.attrs.get("var_name") or source.name
-    if source.type != "TemporaryVariable" or (given.decode() if isinstance(given, bytes) else given) != name:
+    if source.type != "TemporaryVariable" or (as_text(given)) != name:
         raise NotFoundError(None, None, f"Resource {name} of the type TemporaryVariable does not exist.")
     return np.array(ref)

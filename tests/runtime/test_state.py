@@ -146,3 +146,12 @@ def test_variables_without_a_value_have_no_shape(tf, jit, use_resource):
                 session.run(check)
         session.run(tf.global_variables_initializer())
         assert session.run(check).tolist() == [1, 0]
+
+
+def test_a_handle_that_is_a_resource_is_one_too(tf):
+    with tf.Session() as sess:
+        handle = sess.run(tf.raw_ops.GetSessionHandleV2(value=tf.constant([1.0, 2.0])))
+        assert type(handle).__name__ == "TensorHandle" and handle.eval().tolist() == [1.0, 2.0]
+        handle.delete()
+        with pytest.raises(TypeError, match="may have already been deleted"):
+            handle.eval()

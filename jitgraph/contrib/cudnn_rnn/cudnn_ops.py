@@ -15,6 +15,7 @@ from jitgraph.declare.op import op
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import INDICES, TypeSet
 from jitgraph.graph.errors import UnimplementedError
+from jitgraph.graph.texts import as_text
 from jitgraph.ops.random import philox
 from jitgraph.ops.random.philox import Bits
 
@@ -26,14 +27,10 @@ _STATE = "input: T, input_h: T, input_c: T, params: T"
 _TESTED = "tests/contrib/cudnn_rnn: parameters of one length"
 
 
-def _word(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else value
-
-
 def _layout(rnn_mode: Any, layers: int, units: int, depth: int, input_mode: Any, direction: Any, num_proj: int = 0) -> Layout:
     if num_proj:
         raise UnimplementedError(None, None, "CudnnRNN with num_proj: multiply the outputs with a matrix after each layer")
-    return Layout(_word(rnn_mode), int(layers), int(units), int(depth), _word(input_mode), _word(direction))
+    return Layout(as_text(rnn_mode), int(layers), int(units), int(depth), as_text(input_mode), as_text(direction))
 
 
 # -- parameters ----------------------------------------------------------------------------------------------------
@@ -270,7 +267,7 @@ def _ran(x: np.ndarray, h: np.ndarray, c: np.ndarray, params: np.ndarray, length
     """(the stack, its results), for arrays with time first, computed in single precision at least."""
     if x.ndim != 3 or h.ndim != 3:
         raise invalid("RNN input and state must be 3-D vectors.")
-    dirs = 1 if _word(how["direction"]) == "unidirectional" else 2
+    dirs = 1 if as_text(how["direction"]) == "unidirectional" else 2
     layout = _layout(how["rnn_mode"], len(h) // dirs, h.shape[2], x.shape[2], how["input_mode"], how["direction"],
                      how.get("num_proj", 0))
     if h.shape != (layout.num_layers * dirs, x.shape[1], layout.num_units):
@@ -295,7 +292,7 @@ def _forward(x, h, c, params, lengths, how, stream):
     time_major = how.get("time_major", True)
     if not time_major:
         x, h, c = (np.swapaxes(one, 0, 1) if one.ndim == 3 else one for one in (x, h, c))
-    dirs = 1 if _word(how["direction"]) == "unidirectional" else 2
+    dirs = 1 if as_text(how["direction"]) == "unidirectional" else 2
     factors = np.zeros(0, x.dtype)
     if how["is_training"] and how["dropout"] and len(h) > dirs:
         factors = _factors((len(h) // dirs - 1, *x.shape[:2], dirs * h.shape[2]), how["dropout"], how["seed"], how["seed2"], stream,
@@ -303,7 +300,7 @@ def _forward(x, h, c, params, lengths, how, stream):
     _, (out, last_h, last_c) = _ran(x, h, c, params, lengths, how, factors)
     if not time_major:
         out, last_h, last_c = (np.swapaxes(one, 0, 1) for one in (out, last_h, last_c))
-    last_c = last_c if _word(how["rnn_mode"]) == "lstm" else np.zeros(())
+    last_c = last_c if as_text(how["rnn_mode"]) == "lstm" else np.zeros(())
     return *(np.array(one, x.dtype, order="C") for one in (out, last_h, last_c)), factors.reshape(-1)
 
 
@@ -311,13 +308,13 @@ def _backward(x, h, c, params, lengths, grads, reserve_space, how):
     turned = not how.get("time_major", True)
     if turned:
         x, h, c, *grads = (np.swapaxes(one, 0, 1) if one.ndim == 3 else one for one in (x, h, c, *grads))
-    dirs = 1 if _word(how["direction"]) == "unidirectional" else 2
+    dirs = 1 if as_text(how["direction"]) == "unidirectional" else 2
     factors = reserve_space.reshape(len(h) // dirs - 1, *x.shape[:2], -1) if reserve_space.size else reserve_space
     stack, results = _ran(x, h, c, params, lengths, how, factors)
     kind = results[0].dtype
-    dc = grads[2].astype(kind) if _word(how["rnn_mode"]) == "lstm" else np.zeros_like(results[1])
+    dc = grads[2].astype(kind) if as_text(how["rnn_mode"]) == "lstm" else np.zeros_like(results[1])
     dx, dh, dc, vector = stack.back(grads[0].astype(kind), grads[1].astype(kind), dc, factors.astype(kind))
-    dc = dc if c.shape == dc.shape and _word(how["rnn_mode"]) == "lstm" else np.zeros_like(c)
+    dc = dc if c.shape == dc.shape and as_text(how["rnn_mode"]) == "lstm" else np.zeros_like(c)
     found = [np.swapaxes(one, 0, 1) if turned and one.ndim == 3 else one for one in (dx, dh, dc)]
     return *(np.array(one, x.dtype, order="C") for one in found), vector.astype(x.dtype)
 
@@ -326,9 +323,9 @@ def _forward_shapes(more: int) -> Any:
     def rule(c):
         x, h = shape_rules.with_rank(c.shapes[0], 3, "input"), shape_rules.with_rank(c.shapes[1], 3, "input_h")
         shape_rules.with_rank(c.shapes[3], 1, "params")
-        dirs = 1 if _word(c.attrs["direction"]) == "unidirectional" else 2
+        dirs = 1 if as_text(c.attrs["direction"]) == "unidirectional" else 2
         units = None if h[2] is None else h[2] * dirs
-        return [(x[0], x[1], units), h, h if _word(c.attrs["rnn_mode"]) == "lstm" else (), *[(None,)] * more]
+        return [(x[0], x[1], units), h, h if as_text(c.attrs["rnn_mode"]) == "lstm" else (), *[(None,)] * more]
 
     return rule
 

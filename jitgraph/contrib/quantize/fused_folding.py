@@ -9,6 +9,7 @@ from jitgraph.contrib.quantize.rewiring import RerouteTensor
 from jitgraph.graph import dtypes
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.gradient_registry import RegisterGradient
+from jitgraph.graph.texts import as_text
 from jitgraph.ops.arrays.shape import reshape, size
 from jitgraph.ops.arrays.space import batch_to_space_nd
 from jitgraph.ops.elementwise.arithmetic import add, multiply, subtract
@@ -77,14 +78,14 @@ def _again(norm: BatchNorm, weights: Any) -> Any:
 def convolved(layer: Any, inputs: Any, weights: Any, name: str) -> Any:
     """A convolution as `layer` is one, of other inputs and weights.  Raises ValueError for an operation of another type."""
     strides, padding = layer.get_attr("strides"), layer.get_attr("padding")
-    padding = padding.decode() if isinstance(padding, bytes) else padding
+    padding = as_text(padding)
     if layer.type == "DepthwiseConv2dNative":
         return depthwise_conv2d(inputs, weights, strides=strides, padding=padding, name=name)
     if layer.type != "Conv2D":
         raise ValueError(f"Cannot handle operation of type: {layer.type}")
     layout = layer.get_attr("data_format")
     return conv2d(inputs, weights, strides=strides, padding=padding, use_cudnn_on_gpu=layer.get_attr("use_cudnn_on_gpu"),
-                  data_format=layout.decode() if isinstance(layout, bytes) else layout, name=name)
+                  data_format=as_text(layout), name=name)
 
 
 class _Patterns:

@@ -7,6 +7,7 @@ import numpy as np
 
 from jitgraph.declare.op import op
 from jitgraph.estimator.boosted_trees.splits import weights_and_gains
+from jitgraph.graph.texts import as_text
 
 _TESTED = "tests/estimator/test_best_splits.py: statistics of nodes"
 _LEFT, _RIGHT, _EQUAL = b"INEQUALITY_DEFAULT_LEFT", b"INEQUALITY_DEFAULT_RIGHT", b"EQUALITY_DEFAULT_RIGHT"
@@ -64,7 +65,7 @@ def _best(stats: np.ndarray, l1: Any, l2: Any, smallest: Any, logits: int, split
 
 def _splits(node_id_range: np.ndarray, stats: np.ndarray, l1: Any, l2: Any, complexity: Any, smallest: Any, logits: int,
             split_type: Any) -> tuple:
-    word = split_type.decode() if isinstance(split_type, bytes) else split_type
+    word = as_text(split_type)
     found = [(node, _best(stats[node], l1, l2, smallest, logits, word)) for node in range(*node_id_range.tolist())]
     nodes = [node for node, best in found if best is not None]
     gains, dimensions, buckets, lefts, rights, kinds = zip(*(best for _, best in found if best is not None)) if nodes else [()] * 6

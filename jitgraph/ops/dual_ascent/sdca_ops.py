@@ -11,6 +11,7 @@ from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import shape_rules
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
+from jitgraph.graph.texts import as_text
 from jitgraph.ops.dual_ascent import ascent_loops, example_order
 from jitgraph.ops.dual_ascent.examples import dense_features, sparse_features
 from jitgraph.ops.dual_ascent.losses import LOSSES
@@ -44,7 +45,7 @@ def _optimized(example_of: Any, feature_of: Any, values: Any, dense: Any, weight
                partitions: int, stream: Any) -> Any:
     if not example_of and not dense:
         raise invalid("Requires at least one feature to train.")
-    name = loss_type.decode() if isinstance(loss_type, bytes) else loss_type
+    name = as_text(loss_type)
     weights, count = np.ascontiguousarray(weights.reshape(-1)), weights.size
     sparse = sparse_features(count, example_of, feature_of, values, known, sparse_weights)
     rows = dense_features(count, dense, dense_weights)

@@ -14,6 +14,7 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
+from jitgraph.graph.texts import as_text
 from jitgraph.ops.arrays.constant import constant
 from jitgraph.ops.arrays.fill import zeros_like
 from jitgraph.ops.elementwise.arithmetic import negative, not_equal, square
@@ -270,7 +271,7 @@ def _check_numerics(tensor, message):
 
     found = [word for word, bad in (("Inf", np.isinf(tensor)), ("NaN", np.isnan(tensor))) if np.any(bad)]
     if found:
-        text = message.decode() if isinstance(message, bytes) else message
+        text = as_text(message)
         raise InvalidArgumentError(None, None, f"{text} : Tensor had {' and '.join(found)} values")
     return tensor
 

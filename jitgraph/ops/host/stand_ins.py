@@ -8,6 +8,7 @@ import numpy as np
 from jitgraph.declare.op import op
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.errors import InternalError, NotFoundError, UnimplementedError
+from jitgraph.graph.texts import as_text
 
 
 @op("FakeParam(; dtype: type, shape: shape) -> output: dtype", shape=shape_rules.from_attr("shape"), host=True,
@@ -24,7 +25,7 @@ def immutable_const(dtype, shape, memory_region_name, op):
 
     A run raises NotFoundError for a file that is not there, InternalError for one that is too short.
     """
-    path = memory_region_name.decode() if isinstance(memory_region_name, bytes) else memory_region_name
+    path = as_text(memory_region_name)
     kind = np.dtype(dtype.as_numpy_dtype)
     try:
         data = np.memmap(path, np.uint8, "r")

@@ -18,6 +18,7 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import TypeSet, as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
+from jitgraph.graph.texts import as_text
 from jitgraph.installing import advice
 from jitgraph.ops.image.image_dtype import convert_image_dtype
 
@@ -259,7 +260,7 @@ def _checked_jpeg(image: np.ndarray, wanted: str) -> None:
 def _encode_jpeg(image, format, quality, progressive, optimize_size, chroma_downsampling, density_unit, x_density,
                  y_density):
     """A JPEG file of pixels [height, width, 1 or 3]."""
-    _checked_jpeg(image, format.decode() if isinstance(format, bytes) else format)
+    _checked_jpeg(image, as_text(format))
     if not 0 <= quality <= 100:
         raise invalid(f"quality must be in [0,100], got {quality}")
     per_inch = 2.54 if density_unit in ("cm", b"cm") else 1

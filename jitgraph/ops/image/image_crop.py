@@ -12,6 +12,7 @@ from jitgraph.declare.renamed_arguments import renamed
 from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.errors import OutOfRangeError
+from jitgraph.graph.texts import as_text
 from jitgraph.ops.arrays.shape import plain_sizes
 
 f32 = np.float32
@@ -94,17 +95,13 @@ def _crop_and_resize(image, boxes, box_ind, crop_size, method, extrapolation_val
     top, bottom, down, y_inside = _corners(y, height)
     left, right, along, x_inside = _corners(x, width)
     inside = y_inside[:, :, None] & x_inside[:, None, :]
-    if _text(method) == "nearest":
+    if as_text(method) == "nearest":
         found = image[which, _rounded(y, height)[:, :, None], _rounded(x, width)[:, None, :]].astype(f32)
     else:
         above = _mixed(image, which, top[:, :, None], left[:, None, :], right[:, None, :], along)
         below = _mixed(image, which, bottom[:, :, None], left[:, None, :], right[:, None, :], along)
         found = above + (below - above) * down[:, :, None, None]
     return np.where(inside[..., None], found, f32(extrapolation_value))
-
-
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else value
 
 
 def _mixed(image: np.ndarray, which: Any, rows: Any, left: Any, right: Any, along: np.ndarray) -> np.ndarray:
@@ -139,7 +136,7 @@ def _crop_and_resize_grad_image(grads, boxes, box_ind, image_size, T, method):
     which = np.broadcast_to(box_ind[:, None, None], grads.shape[:3])
     grads = grads * (y_inside[:, :, None] & x_inside[:, None, :])[..., None]
     output = np.zeros((batch, height, width, depth), f32 if T.size <= 4 else np.float64)
-    if _text(method) == "nearest":
+    if as_text(method) == "nearest":
         np.add.at(output, (which, _rounded(y, height)[:, :, None], _rounded(x, width)[:, None, :]), grads)
         return output.astype(T.as_numpy_dtype)
     down, along = down[:, :, None, None], along[:, None, :, None]
@@ -230,7 +227,7 @@ def _extract_glimpse(input, size, offsets, centered, normalized, uniform_noise, 
     rows, columns = (int(n) for n in size)
     rng = np.random.default_rng()
     found = np.zeros((batch, rows, columns, depth), f32)
-    kind = "uniform" if uniform_noise else _text(noise)
+    kind = "uniform" if uniform_noise else as_text(noise)
     if kind == "uniform":
         found[:] = rng.random(found.shape, f32)
     elif kind == "gaussian":

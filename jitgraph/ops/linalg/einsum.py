@@ -16,6 +16,7 @@ from jitgraph.graph import shape_rules
 from jitgraph.graph.convert import convert_to_tensor, is_tensor_like
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
+from jitgraph.graph.texts import as_text
 from jitgraph.ops.arrays.layout import transpose
 from jitgraph.ops.arrays.shape import expand_dims, reshape
 from jitgraph.ops.arrays.shape import shape as sizes_of
@@ -218,7 +219,7 @@ def _samples(rng, dtype):
 @op("Einsum(inputs: N*T; equation: string) -> output: T", T=NUMBERS, shape=_shape, samples=_samples)
 def _einsum(inputs, equation):
     """The sum of products that an equation of indices states."""
-    equation = equation.decode() if isinstance(equation, bytes) else equation
+    equation = as_text(equation)
     kind = inputs[0].dtype
     wide = [x.astype(np.float32) if x.dtype.itemsize == 2 and x.dtype.kind not in "iu" else x for x in inputs]
     return np.asarray(np.einsum(equation, *wide, optimize=len(inputs) > 2), kind)
@@ -228,7 +229,7 @@ def _einsum(inputs, equation):
 def _(op, grad):
     """For each input the Einsum of the gradient and the other inputs, with what was summed or repeated put back."""
     equation = op.get_attr("equation")
-    equation = equation.decode() if isinstance(equation, bytes) else equation
+    equation = as_text(equation)
     if any(x._shape is None for x in op.inputs):
         raise NotImplementedError("The gradient of Einsum needs inputs of known rank.")
     labels, output = parse(equation, [len(x._shape) for x in op.inputs])

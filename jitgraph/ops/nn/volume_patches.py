@@ -12,11 +12,12 @@ from jitgraph.declare.samples import draw
 from jitgraph.graph import shape_rules
 from jitgraph.graph.dtypes import REALS
 from jitgraph.graph.tensor import Tensor
+from jitgraph.graph.texts import as_text
 from jitgraph.ops.nn import window_geometry
 
 
 def _windows(sizes: Any, ksizes: Any, strides: Any, padding: Any) -> list:
-    padding = padding.decode() if isinstance(padding, bytes) else padding
+    padding = as_text(padding)
     return [window_geometry.window(size, taps, step, 1, padding)
             for size, taps, step in zip(sizes, ksizes[1:4], strides[1:4])]
 

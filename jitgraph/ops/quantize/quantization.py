@@ -9,6 +9,7 @@ from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
 from jitgraph.graph import shape_rules
 from jitgraph.graph.dtypes import QUANTIZED, as_dtype
+from jitgraph.graph.texts import as_text
 
 f32 = np.float32
 _MODES = '{"MIN_COMBINED", "MIN_FIRST", "SCALED"} = "MIN_COMBINED"'
@@ -44,10 +45,6 @@ def _checked_range(low: Any, high: Any) -> tuple[np.float32, np.float32]:
     return least, f32(max(f32(0), max(high, least + epsilon)))
 
 
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else value
-
-
 def _min_first(x: np.ndarray, low: np.float32, high: np.float32, lowest: int, highest: int) -> np.ndarray:
     if low == high:
         return np.zeros(x.shape, np.int64)
@@ -66,7 +63,7 @@ def _quantize_v2(input, min_range, max_range, T, mode, round_mode):
     """The input as integers, and the range that they stand for."""
     lowest, highest, kind = _limits(T)
     low, high = _checked_range(min_range, max_range)
-    mode = _text(mode)
+    mode = as_text(mode)
     if mode == "MIN_FIRST":
         found = _min_first(input, low, high, lowest, highest)
     elif mode == "MIN_COMBINED":
@@ -80,7 +77,7 @@ def _quantize_v2(input, min_range, max_range, T, mode, round_mode):
         scale = min(by_low, by_high)
         low, high = f32(lowest) / scale, f32(highest) / scale
         scaled = np.clip(input, low, high) * scale
-        found = np.rint(scaled) if _text(round_mode) == "HALF_TO_EVEN" else _rounded_away(scaled)
+        found = np.rint(scaled) if as_text(round_mode) == "HALF_TO_EVEN" else _rounded_away(scaled)
     return found.astype(kind).view(T.as_numpy_dtype), f32(low), f32(high)
 
 
@@ -91,7 +88,7 @@ def _dequantize(input, min_range, max_range, mode):
     values = plain(input)
     info = np.iinfo(values.dtype)
     low, high = f32(min_range), f32(max_range)
-    mode = _text(mode)
+    mode = as_text(mode)
     floats = values.astype(f32)
     if mode == "MIN_COMBINED":
         half = f32((float(info.max) - float(info.min) + 1) / 2.0 if info.min < 0 else 0)

@@ -12,6 +12,7 @@ from jitgraph.declare.samples import draw, texts
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.composite import IndexedSlices
 from jitgraph.graph.dtypes import INDICES
+from jitgraph.graph.texts import as_text
 
 _SPLITS = INDICES.with_default(dtypes.int64)
 
@@ -92,11 +93,7 @@ _FIRST, _IDS, _ENDS = "FIRST_DIM_SIZE", "VALUE_ROWIDS", "ROW_SPLITS"
 
 def _rank(c: Any) -> int:
     types = c.attrs["row_partition_types"]
-    return len(types) - 1 if _text(types[0]) == _FIRST else len(types)
-
-
-def _text(word: Any) -> str:
-    return word.decode() if isinstance(word, bytes) else word
+    return len(types) - 1 if as_text(types[0]) == _FIRST else len(types)
 
 
 def _dense_shape(c: Any) -> Any:
@@ -104,7 +101,7 @@ def _dense_shape(c: Any) -> Any:
     if values is None:
         return None
     shape_rules.with_rank_at_least(values, 1, "values")
-    if _text(c.attrs["row_partition_types"][0]) == _IDS:
+    if as_text(c.attrs["row_partition_types"][0]) == _IDS:
         raise ValueError("VALUE_ROWIDS cannot be first")
     found = (*[None] * (_rank(c) + 1), *values[1:])
     stated = c.constant(0)
@@ -152,7 +149,7 @@ def ragged_tensor_to_tensor(shape, values, default_value, row_partition_tensors,
 
     Each partition is a FIRST_DIM_SIZE (a number, the first), VALUE_ROWIDS or ROW_SPLITS.
     """
-    kinds = [_text(word) for word in row_partition_types]
+    kinds = [as_text(word) for word in row_partition_types]
     parts = list(row_partition_tensors)
     if kinds[0] == _FIRST:
         rows, kinds, parts = int(parts[0]), kinds[1:], parts[1:]

@@ -14,6 +14,7 @@ from jitgraph.graph.composite import SparseTensor, is_sparse
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import TypeSet
 from jitgraph.graph.tensor import Tensor
+from jitgraph.graph.texts import as_text
 from jitgraph.ops.sparse.structure_ops import check_order
 
 i64 = np.int64
@@ -43,7 +44,7 @@ def _outer(shape: Any) -> tuple:
 
 
 def _combined(rows1: dict, rows2: dict, outer1: tuple, outer2: tuple, operation: Any, dtype: Any) -> tuple:
-    operation = operation.decode() if isinstance(operation, bytes) else operation
+    operation = as_text(operation)
     if operation not in _OPERATIONS:
         raise invalid(f"Invalid set_operation {operation}.")
     if outer1 != outer2:

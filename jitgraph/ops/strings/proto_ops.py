@@ -14,6 +14,7 @@ from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.declare.samples import texts
 from jitgraph.graph.errors import DataLossError
+from jitgraph.graph.texts import as_text
 from jitgraph.protobuf import varint
 
 _VARINT, _EIGHT, _SIZED, _GROUP, _END, _FOUR = 0, 1, 2, 3, 4, 5
@@ -28,10 +29,6 @@ _KINDS: dict[str, tuple[int, tuple]] = {
     "MESSAGE": (_SIZED, ("string",)), "BYTES": (_SIZED, ("string",)), "UINT32": (_VARINT, _UINT32), "ENUM": (_VARINT, ("int32",)),
     "SFIXED32": (_FOUR, _INT32), "SFIXED64": (_EIGHT, _INT64), "SINT32": (_VARINT, _INT32), "SINT64": (_VARINT, _INT64)}
 _FORMATS = {"DOUBLE": "<d", "FLOAT": "<f", "FIXED64": "<Q", "FIXED32": "<I", "SFIXED64": "<q", "SFIXED32": "<i"}
-
-
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else value
 
 
 @functools.lru_cache(16)
@@ -192,15 +189,15 @@ def _message(source: Any, name: Any) -> tuple:
     pools = _pools(source if isinstance(source, bytes) else source.encode())
     for pool in pools:
         try:
-            return pools, pool.FindMessageTypeByName(_text(name))
+            return pools, pool.FindMessageTypeByName(as_text(name))
         except KeyError:
             continue
-    raise invalid(f"No descriptor found for message type {_text(name)}")
+    raise invalid(f"No descriptor found for message type {as_text(name)}")
 
 
 def _fields(source: Any, message_type: Any, names: Any, types: Any) -> tuple:
     pools, message = _message(source, message_type)
-    return message, [_Field(pools, message, _text(name), dtype) for name, dtype in zip(names, types)]
+    return message, [_Field(pools, message, as_text(name), dtype) for name, dtype in zip(names, types)]
 
 
 def _decoded_shapes(c: Any) -> list:
@@ -227,13 +224,13 @@ def decode_proto(bytes, message_type, field_names, output_types, descriptor_sour
     with a FileDescriptorSet, or "bytes://" and its bytes.  A run raises InvalidArgumentError for a type or field that is not
     there, DataLossError for bytes that are no message.
     """
-    if _text(message_format) not in ("binary", "text"):
+    if as_text(message_format) not in ("binary", "text"):
         raise invalid("format must be one of binary or text")
     if len(field_names) != len(output_types):
         raise invalid("field_names and output_types attributes must have the same length")
     message, fields = _fields(descriptor_source, message_type, field_names, output_types)
     numbers = {field.number: k for k, field in enumerate(fields)}          # of a field asked for twice, the last has the values
-    rows = [_row(_binary(data, message, _text(message_format)), fields, numbers) for data in bytes.reshape(-1).tolist()]
+    rows = [_row(_binary(data, message, as_text(message_format)), fields, numbers) for data in bytes.reshape(-1).tolist()]
     sizes = np.array([[len(values) for values in row] for row in rows], np.int32).reshape(*bytes.shape, len(fields))
     out = []
     for k, field in enumerate(fields):

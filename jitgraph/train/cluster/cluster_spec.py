@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitgraph.graph.texts import as_text
 from jitgraph.protobuf.messages import ClusterDef
 
 
@@ -95,9 +96,9 @@ def _definition(jobs: dict[Any, dict[int, Any]]) -> Any:
         if not isinstance(job, (str, bytes)):
             raise TypeError(f"Job name {job!r} must be bytes or unicode")
         entry = definition.job.add()
-        entry.name = job.decode() if isinstance(job, bytes) else job
+        entry.name = as_text(job)
         for number, address in sorted(tasks.items()):
             if not isinstance(address, (str, bytes)):
                 raise TypeError(f"Task address {address!r} must be bytes or unicode")
-            entry.tasks[number] = address.decode() if isinstance(address, bytes) else address
+            entry.tasks[number] = as_text(address)
     return definition
