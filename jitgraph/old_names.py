@@ -3,6 +3,7 @@
     from jitgraph import old_names
     old_names.put_back()
     np.int, time.clock, collections.Iterable, threading.Thread.isAlive     # as they were
+    np.reshape(a, newshape=(2, 3))
 
 `jitgraph run` does this for a script. Only what is missing is added, so that no name changes its meaning.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import base64
 import collections
 import collections.abc
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -35,6 +37,8 @@ def put_back() -> None:
     for where, names in _PYTHON:
         _add(where, names)
     _add(np, _NUMPY)
+    if "newshape" not in inspect.signature(np.reshape).parameters:
+        np.reshape = _with_newshape(np.reshape)         # type: ignore[assignment]
     sys.modules.setdefault("xml.etree.cElementTree", xml.etree.ElementTree)
     sys.modules.setdefault(_ARPACK, _elsewhere(_ARPACK, "scipy.sparse.linalg"))
     _add(urllib, {"__getattr__": _submodule_of_urllib})
@@ -61,6 +65,19 @@ def _submodule_of_urllib(name: str) -> ModuleType:
         return importlib.import_module(f"urllib.{name}")
     except ModuleNotFoundError:
         raise AttributeError(f"module 'urllib' has no attribute '{name}'") from None
+
+
+def _with_newshape(reshape: Any) -> Any:
+    """Return `np.reshape` that also takes its argument `shape` as `newshape`, the name that it had before NumPy 2.4."""
+    @functools.wraps(reshape)
+    def wrapper(a: Any, *args: Any, **kwargs: Any) -> Any:
+        if "newshape" in kwargs:
+            kwargs["shape"] = kwargs.pop("newshape")
+        return reshape(a, *args, **kwargs)
+
+    wrapper.__signature__ = inspect.Signature([         # type: ignore[attr-defined]
+        *inspect.signature(reshape).parameters.values(), inspect.Parameter("newshape", inspect.Parameter.KEYWORD_ONLY, default=None)])
+    return wrapper
 
 
 def _getargspec(func: Any) -> ArgSpec:

@@ -21,6 +21,7 @@ with tf.Session() as session:
     total = session.run(tf.reduce_sum(x), {x: np.arange(4).astype(np.int)})
 assert np.float_ is np.float64 and np.asscalar(total) == 6 and np.isinf(np.Inf) and np.isnan(np.NaN)
 assert np.product([2, 3]) == 6 and np.alltrue([1, 1])
+assert np.reshape([1, 2], newshape=(2, 1)).shape == np.reshape([1, 2], (2, 1)).shape == (2, 1)
 assert np.row_stack([[1], [2]]).shape == (2, 1) and np.mat([[1, 2]]).shape == (1, 2)
 print(np.array(["a"], np.object), np.in1d([1, 2], [2]), np.asfarray([1, 2]))
 """
