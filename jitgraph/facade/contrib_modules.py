@@ -104,7 +104,7 @@ CONTRIB_MODULES = {
     "staging": "",
     "stateless": "",
     "summary": "summary",
-    "tensor_forest": "python:tensor_forest",
+    "tensor_forest": "python:tensor_forest python.ops:data_ops",
     "tensorboard": "",
     "timeseries": """
         python.timeseries:ar_model,estimators,feature_keys,head,input_pipeline,math_utils,model,model_utils,saved_model_utils
@@ -220,6 +220,7 @@ CONTRIB_PLACES = {
     "contrib.feature_column.python.feature_column.sequence_feature_column": """
         contrib.feature_column :jitgraph.contrib.feature_column.sequence_inputs""",
     "contrib.tensor_forest.python.tensor_forest": "contrib.tensor_forest.tensor_forest",
+    "contrib.tensor_forest.python.ops.data_ops": ":jitgraph.inner.forest_data",
     **{f"contrib.timeseries.python.timeseries{module}": " ".join(
         f":jitgraph.contrib.timeseries.{place}" for place in places.split()) for module, places in {
             "": "autoregressive window_networks feature_keys heads readers windows regressors",
