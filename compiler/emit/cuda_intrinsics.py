@@ -102,8 +102,9 @@ def combined(builder: ir.IRBuilder, prim: str, signed: bool, a: ir.Value, b: ir.
 
 
 def extreme_step(builder: ir.IRBuilder, prim: str, total: ir.Value, x: ir.Value) -> ir.Value:
-    """The larger (smaller) of an accumulator and x, which does not count where it is NaN."""
-    return builder.select(_better(builder, prim, True, x, total), x, total)
+    """The larger (smaller) of an accumulator and x, of which one that is NaN does not count."""
+    name = f"llvm.nvvm.f{prim}.{'f' if total.type.intrinsic_name == 'f32' else 'd'}"
+    return _call(builder, name, total.type, [total, x])
 
 
 def _better(builder: ir.IRBuilder, prim: str, signed: bool, a: ir.Value, b: ir.Value, or_nan: bool = False) -> ir.Value:

@@ -89,7 +89,11 @@ def emit_pool(node: Node) -> Kernel | None:
     text = WindowText(node, f"{op}_pool", x.shape[1:3], node.out.shape[1:3])
     with text.each_element(total) as blocks:
         text.element(2, channels, text.rows, text.columns)
-        text.line(2, f"v = lowest_{text.code}()" if op == "max" else f"v = {text.code}(0)")
+        if op == "max":     # begins with a pixel of the window: of nothing but NaN the maximum is NaN
+            text.lines_at(2, [f"p = larger({text.start(0)}, 0)", f"r = larger({text.start(1)}, 0)",
+                              f"v = x0[{text.pixel(channels)} + c]"])
+        else:
+            text.line(2, f"v = {text.code}(0)")
         at = text.each_tap(2)
         text.line(at, "if seen:")
         value = f"x0[{text.pixel(channels)} + c]"

@@ -158,9 +158,9 @@ class Pointer:
         index = self._place(index, "writes")
         if not self.array.flags.writeable:
             raise SimulationError(f"{self._who()} writes element {index} of {self.name}, which is read-only")
-        me, before, writer = self._me(), self.array[index:index + 1].tobytes(), self.written.get(index)
+        me, before, writer = self._me(), self.array[index:index + 1].copy(), self.written.get(index)
         self.array[index] = value
-        if writer is not None and _unordered(writer, me) and self.array[index:index + 1].tobytes() != before:
+        if writer is not None and _unordered(writer, me) and not _same_value(self.array[index:index + 1], before):
             self._race("writes", index, "wrote", writer)
         for reader in self.read.pop(index, ()):
             if _unordered(reader, me):
@@ -215,6 +215,11 @@ def _add_products(sums: Registers, a: Registers, n: int, b: Registers, m: int) -
     """Products of float32 are exact in float64, so that each sum is rounded to float32 once, but for a rare rounding in between."""
     products = np.multiply.outer(a.array[:n], b.array[:m], dtype=np.float64)
     sums.array[:n * m] = products.ravel() + sums.array[:n * m]
+
+
+def _same_value(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two elements have the same bits, or are NaN: a GPU has one NaN for all."""
+    return a.tobytes() == b.tobytes() or bool((a != a).all() and (b != b).all())
 
 
 def _unordered(a: tuple[int, int, int], b: tuple[int, int, int]) -> bool:

@@ -41,6 +41,12 @@ def test_products_and_sums_are_not_joined(scheduled):
 
 
 @compiles
+def test_an_extreme_is_one_instruction_that_minds_nan(scheduled):
+    ptx = compile_kernel(scheduled(lambda b, x: b.reduce("max", x, [0]), np.zeros((40, 50), np.float32)).kernels[0]).ptx
+    assert "max.f32" in ptx and "max.NaN" not in ptx
+
+
+@compiles
 def test_reductions_fold_by_shuffles_and_share_memory(programs):
     made = compile_kernel(programs["softmax"].schedule().kernels[0])
     assert made.ptx.count("shfl.sync.bfly") == 2 * (5 + 10)         # float32 maximum, float64 sum; warps, then block

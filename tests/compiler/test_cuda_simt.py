@@ -282,6 +282,12 @@ def test_a_wrong_kernel_is_refused(message):
         simulated(WRONG[message])
 
 
+def test_all_nan_are_one():
+    """Whatever their bits: a GPU makes but one."""
+    _, y = simulated("y0[0] = select(thread == 0, -x0[0], x0[0])", (np.full(64, np.nan, np.float32), np.zeros(64, np.float32)))
+    assert np.isnan(y[0])
+
+
 def test_blocks_do_not_wait_for_each_other():
     with pytest.raises(SimulationError, match="race: thread 0 of block 1 reads element 0"):
         simulated("if block_index() == 0:\n    y0[thread] = x0[thread]\nbarrier()\nif block_index() == 1:\n"

@@ -44,11 +44,14 @@ def test_depthwise_and_its_gradients(tf, on_the_grid, size, multiplier, taps, st
     assert {"depthwise_f32", "depthwise_input_f32", "depthwise_filter_f32"} <= names
 
 
-def test_nan_does_not_count_in_the_maximum_of_a_window(tf, monkeypatch):
-    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator")
+def test_nan_counts_in_the_maximum_of_a_window_only_where_there_is_nothing_else(tf, monkeypatch):
     nan = np.nan
-    image = np.array([[nan, 1, 2, nan], [3, nan, nan, nan], [-1, nan, nan, -5], [nan, nan, nan, 4]], np.float32)
+    image = np.array([[nan, 1, 2, nan], [3, nan, nan, nan], [-np.inf, nan, nan, nan], [nan, nan, nan, nan]], np.float32)
     x = tf.placeholder(tf.float32, [1, 4, 4, 1])
-    with tf.Session(jit="always") as session:
-        found = session.run(tf.nn.max_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "VALID"), {x: image[None, :, :, None]})
-    np.testing.assert_array_equal(found[0, ..., 0], [[3, 2], [-1, 4]])
+    for target in ("cpu", "cuda-simulator"):
+        monkeypatch.setenv("JITGRAPH_TARGET", target)
+        with tf.Session(jit="always") as session:
+            found = session.run(tf.nn.max_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "VALID"), {x: image[None, :, :, None]})
+            np.testing.assert_array_equal(found[0, ..., 0], [[3, 2], [-np.inf, nan]])
+            found = session.run(tf.nn.max_pool(x, [1, 3, 3, 1], [1, 3, 3, 1], "SAME"), {x: image[None, :, :, None]})
+            np.testing.assert_array_equal(found[0, ..., 0], [[3, 2], [-np.inf, nan]])
