@@ -19,7 +19,8 @@ from jitgraph.installing import advice
 
 from ..kernel import Kernel
 from .compile_error import CompileError
-from .cuda import MAX_THREADS, most_threads
+from .cuda import most_threads
+from .cuda_nests import MAX_THREADS
 from .instruction import numba_type
 from .native import memory_codes
 

@@ -36,6 +36,7 @@ Thread = Generator[Request, Any, None]      # a thread asks for what needs other
 
 TYPES = {code: np.dtype(name) for name, code in CODES.items()}
 LANES = np.arange(WARP)
+SECTOR = 32                                 # bytes that memory gives at least
 
 
 class SimulationError(AssertionError):
@@ -43,7 +44,7 @@ class SimulationError(AssertionError):
 
 
 def simulate(source: str, name: str, buffers: Sequence[np.ndarray], sizes: np.ndarray, blocks: int, threads: int,
-             seed: int | None = None) -> int:
+             seed: int | None = None, traffic: Traffic | None = None) -> int:
     """Runs function `name` of `source` on a grid and returns the error bits.
 
     Args:
@@ -51,6 +52,7 @@ def simulate(source: str, name: str, buffers: Sequence[np.ndarray], sizes: np.nd
       sizes: int64 array, the values of the kernel's size slots.
       blocks, threads: the grid; threads per block are a multiple of 32.
       seed: of a random order of blocks, warps and lanes; None runs them in order.
+      traffic: where it is noted what every thread moves.
     Raises SimulationError.
     """
     if threads % WARP or threads < WARP:
@@ -58,6 +60,8 @@ def simulate(source: str, name: str, buffers: Sequence[np.ndarray], sizes: np.nd
     grid = Grid(source, blocks, threads, np.random.RandomState(seed) if seed is not None else None)
     pointers = [Pointer(b.view(np.uint8) if b.dtype == np.bool_ else b, f"buffer {k}", grid.at)
                 for k, b in enumerate(buffers)]
+    for k, pointer in enumerate(pointers):
+        pointer.traffic, pointer.number = traffic, k
     error = np.zeros(1, np.int64)
     scope = namespace(grid)
     exec(_generator_code(source), scope)
@@ -133,6 +137,8 @@ class Pointer:
         self.array, self.name, self.at = array.reshape(-1), name, at
         self.written: dict[int, Moment] = {}             # element: who wrote it last
         self.read: dict[int, set[Moment]] = {}           # element: who has read it since
+        self.traffic: Traffic | None = None
+        self.number = 0                                  # of the buffer
 
     def _place(self, index: int, verb: str) -> int:
         if not 0 <= index < self.array.size:
@@ -145,7 +151,20 @@ class Pointer:
     def _me(self) -> tuple[int, int, int]:
         return self.at.block, self.at.thread, self.at.epoch
 
+    def moves(self, index: int, count: int, wrote: bool) -> None:
+        """Notes that an instruction moves so many elements, from `index` on."""
+        if self.traffic is not None:
+            self.traffic.note(self, index, count, wrote)
+
     def __getitem__(self, index: int) -> np.generic:
+        self.moves(index, 1, False)
+        return self.get(index)
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        self.moves(index, 1, True)
+        self.put(index, value)
+
+    def get(self, index: int) -> np.generic:
         index = self._place(index, "reads")
         if self.array.flags.writeable:
             me, writer = self._me(), self.written.get(index)
@@ -154,7 +173,7 @@ class Pointer:
             self.read.setdefault(index, set()).add(me)
         return self.array[index]
 
-    def __setitem__(self, index: int, value: Any) -> None:
+    def put(self, index: int, value: Any) -> None:
         index = self._place(index, "writes")
         if not self.array.flags.writeable:
             raise SimulationError(f"{self._who()} writes element {index} of {self.name}, which is read-only")
@@ -172,17 +191,48 @@ class Pointer:
                               f"block {other[0]} {did} with no barrier between")
 
 
+class Traffic:
+    """What the threads of a launch move to and from its buffers."""
+
+    def __init__(self) -> None:
+        self.notes: dict[tuple[int, bool], list[tuple[int, int, int, int]]] = {}
+
+    def note(self, pointer: Pointer, index: int, count: int, wrote: bool) -> None:
+        at, size = pointer.at, pointer.array.itemsize
+        self.notes.setdefault((pointer.number, wrote), []).append((at.block, at.thread, index * size, count * size))
+
+    def nbytes(self, buffer: int, wrote: bool = False) -> int:
+        """How many bytes of a buffer the threads have read, or written."""
+        return sum(count for *_, count in self.notes.get((buffer, wrote), ()))
+
+    def sectors(self, buffer: int, wrote: bool = False) -> int:
+        """How many sectors of 32 bytes that takes, if each instruction of a warp takes a sector once: that all its threads'
+        n-th accesses are of one instruction is assumed."""
+        turns: dict[tuple[int, int], int] = {}
+        found: set[tuple[int, ...]] = set()
+        for block, thread, place, count in self.notes.get((buffer, wrote), ()):
+            turn = turns[block, thread] = turns.get((block, thread), 0) + 1
+            sectors = range(place // SECTOR, (place + count - 1) // SECTOR + 1)
+            found.update((block, thread // WARP, turn, sector) for sector in sectors)
+        return len(found)
+
+
 class Registers:
     """Elements of a thread's own, 0 at first."""
 
     def __init__(self, dtype: np.dtype, count: int) -> None:
         self.array = np.zeros(count, dtype)
 
-    def __getitem__(self, index: int) -> np.generic:
+    def get(self, index: int) -> np.generic:
         return self.array[self._place(index)]
 
-    def __setitem__(self, index: int, value: Any) -> None:
+    def put(self, index: int, value: Any) -> None:
         self.array[self._place(index)] = value
+
+    __getitem__, __setitem__ = get, put
+
+    def moves(self, index: int, count: int, wrote: bool) -> None:
+        """Registers are not memory."""
 
     def _place(self, index: int) -> int:
         if not 0 <= index < self.array.size:
@@ -202,8 +252,11 @@ def _move4(to: Memory, i: int, x: Memory, at: int, condition: bool = True) -> No
     for memory, place in ((to, i), (x, at)):
         if condition and place % (4 if memory.array.itemsize == 4 else 2):
             raise SimulationError(f"place {place} is no multiple of 16 bytes")
+    if condition:
+        x.moves(at, 4, False)
+    to.moves(i, 4, True)
     for k in range(4):
-        to[i + k] = x[at + k] if condition else 0
+        to.put(i + k, x.get(at + k) if condition else 0)
 
 
 def _copy_some(to: Memory, i: int, x: Memory, at: int, count: int) -> None:

@@ -63,14 +63,17 @@ class Scheduled:
             return int.from_bytes(self.buffer(slot[1], False).tobytes().ljust(8, b"\0"), "little", signed=True)
         return np.array([*map(word, kernel.sizes), 0], np.int64)
 
-    def simulate(self, seed=None, grid=None) -> int:
-        """Runs all kernels; returns the error bits."""
+    def simulate(self, seed=None, grid=None, traffic=None) -> int:
+        """Runs all kernels; returns the error bits.  `traffic`: of the last of them."""
         bits = 0
         for kernel in self.kernels:
             work = cuda.launch(kernel)
-            blocks, threads = grid or cuda.geometry(sizes.hint_of(work.blocks), sizes.hint_of(work.width))
+            blocks, threads = cuda.geometry(sizes.hint_of(work.blocks), sizes.hint_of(work.width))
+            if grid:
+                blocks, threads = grid[0], kernel.threads or grid[1]
             buffers = [self.buffer(v, p.use != "in") for v, p in zip(kernel.buffers, kernel.params)]
-            bits |= simt.simulate(kernel.source, kernel.name, buffers, self.words(kernel), blocks, threads, seed)
+            bits |= simt.simulate(kernel.source, kernel.name, buffers, self.words(kernel), blocks, threads, seed,
+                                  traffic if kernel is self.kernels[-1] else None)
         return bits
 
     def results(self) -> list:

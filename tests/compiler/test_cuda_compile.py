@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from jitgraph.compiler.emit import cuda_compile
+from jitgraph.compiler.emit import cuda_compile, cuda_rows
 from jitgraph.compiler.emit.cuda_compile import CompileError, ExtraMissing, compile_kernel, to_ptx
 from jitgraph.compiler.emit.intrinsics import FLOAT_FUNCTIONS
 from jitgraph.declare import prim
@@ -47,7 +47,8 @@ def test_an_extreme_is_one_instruction_that_minds_nan(scheduled):
 
 
 @compiles
-def test_reductions_fold_by_shuffles_and_share_memory(programs):
+def test_reductions_fold_by_shuffles_and_share_memory(programs, monkeypatch):
+    monkeypatch.setattr(cuda_rows, "LONGEST", 0)
     made = compile_kernel(programs["softmax"].schedule().kernels[0])
     assert made.ptx.count("shfl.sync.bfly") == 2 * (5 + 10)         # float32 maximum, float64 sum; warps, then block
     assert made.ptx.count("bar.sync") == 2

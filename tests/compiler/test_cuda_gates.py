@@ -8,9 +8,11 @@ import re
 import pytest
 
 from jitgraph.compiler import TARGETS, compile
-from jitgraph.compiler.emit import cuda_compile
+from jitgraph.compiler.emit import cuda_compile, cuda_rows
 from jitgraph.compiler.emit.cuda_compile import compile_kernel
 from jitgraph.compiler.place import DeviceStep
+
+from .test_cuda_rows import BUILDS, arrays
 
 pytestmark = pytest.mark.skipif(cuda_compile.missing() is not None, reason=cuda_compile.missing() or "")
 DOUBLE = ("normal", "truncated_normal")     # whose numbers TensorFlow makes in float64
@@ -107,6 +109,24 @@ def test_maps_move_four_neighbours_at_once(tf):
     made = compile_kernel(kernel)
     assert "ld.global.nc.v4.f32" in made.ptx and "st.global.v4.f32" in made.ptx and "st.global.f32" not in made.ptx
     assert ".local" not in made.ptx and made.stack == made.spilled == 0
+
+
+LENGTHS = {(9, 0): [32768, 24576, 24000, 4096, 1024, 1000, 1001, 10], (8, 0): [16384, 4096, 1000, 10]}
+
+
+@pytest.mark.parametrize("capability, columns", [(c, n) for c, lengths in LENGTHS.items() for n in lengths])
+@pytest.mark.parametrize("build", ["softmax", "log_softmax", "layer_norm", "moments"])
+def test_rows_stay_in_registers(scheduled, build, capability, columns):
+    (kernel,) = scheduled(BUILDS[build], *arrays(build, 2, columns)).kernels
+    made = compile_kernel(kernel, capability)
+    assert kernel.threads and ".local" not in made.ptx and made.registers <= 128
+    few = columns == 32768      # of the longest rows of all a few words do not fit
+    assert made.spilled <= (32 if few else 0), made.spilled
+    loads = [len(re.findall(rf"ld\.global\.nc{width}\.f32", made.ptx)) for width in (r"\.v4", "")]
+    groups = -(-columns // ((4 if columns % 4 == 0 else 1) * cuda_rows.team(columns)))
+    wanted = groups * (3 if build == "layer_norm" else 1)
+    numbers = made.ptx.count("ld.global.nc.f32") - (0 if columns % 4 == 0 else wanted)     # that are passed by value
+    assert loads[columns % 4 > 0] == wanted + numbers * (columns % 4 > 0) and numbers <= 2
 
 
 @pytest.mark.parametrize("build", GRAPHS)

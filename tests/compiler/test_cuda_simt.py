@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from jitgraph.compiler import elementary, machine
-from jitgraph.compiler.emit import cpu, native, scalars
+from jitgraph.compiler.emit import cpu, cuda_rows, native, scalars
 from jitgraph.compiler.emit.simt import SimulationError, simulate
 from jitgraph.compiler.kernel import CHECK_DIVISION, CHECK_INDEX, CHECK_POWER, CODES
 from jitgraph.declare import prim
@@ -42,7 +42,8 @@ def test_program(program):
 
 
 @pytest.mark.parametrize("grid", GRIDS)
-def test_any_grid_gives_the_right_values(program, grid):
+def test_any_grid_gives_the_right_values(program, grid, monkeypatch):
+    monkeypatch.setattr(cuda_rows, "LONGEST", 0)        # rows whose length only a run tells are all gone through in loops
     check(program.schedule(), program.reference(*program.arrays()), grid=grid)
 
 

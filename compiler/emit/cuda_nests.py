@@ -1,0 +1,255 @@
+"""Loop nests for CUDA, as any grid runs them; see `cuda`."""
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from jitgraph.declare.prim import ELEMENTARY
+
+from .. import sizes
+from ..kernel import Kernel, Statement
+from . import scalars
+from .cuda_intrinsics import WARP
+from .cuda_text import divides
+from .loops import Emitter, Spills, Text
+
+MAX_THREADS = 512       # per block: leaves every thread 128 registers
+ELEMENTARY_WORK, MOST_WORK = 12, 40     # statements that an elementary function counts for, and that are written four times
+FOURS = ("f32", "i32", "u32", "f64", "i64", "u64")      # elements of which four are one or two times 16 bytes
+
+
+def takes_fours(kernel: Kernel) -> bool:
+    """Whether four elements of a map, from a multiple of four on along its last loop, all exist or none does, and lie together at a
+    multiple of four wherever they are loaded or stored."""
+    if kernel.kind != "map" or not kernel.loops or not divides(4, kernel.loops[-1].size):
+        return False
+    if sum(ELEMENTARY_WORK if s.prim in ELEMENTARY else 1 for s in kernel.body) > MOST_WORK:
+        return False            # arithmetic takes the time, and a text four times as long more of it to compile
+    return all(_moves_fours(kernel, s) for s in kernel.body if s.access is not None)
+
+
+def _moves_fours(kernel: Kernel, s: Statement) -> bool:
+    """Whether a statement moves four neighbours, or one element that is the same for all four."""
+    assert s.access is not None
+    *strides, last = s.access.strides
+    if s.kind in ("load", "index") and sizes.same(last, 0):
+        return True
+    together = sizes.same(last, 1) and all(divides(4, d) for d in (*strides, s.access.offset))
+    return s.kind in ("load", "store") and together and kernel.params[s.access.param].dtype in FOURS
+
+
+class CUDAEmitter(Emitter):
+    def __init__(self, kernel: Kernel):
+        super().__init__(kernel)
+        self.head = Text()      # before the loops: where the thread is, shared memory
+        self.late = self._late()
+
+    def _late(self) -> set[str]:
+        """Values that stem from buffers the kernel also writes: not to be loaded by threads that have no item."""
+        late: set[str] = set()
+        for s in self.kernel.body:
+            reads = s.kind in ("load", "gather") and self.param(s).use != "in"
+            if s.name and (reads or any(a in late for a in s.args)):
+                late.add(s.name)
+        return late
+
+    def _hoisted(self, name: str) -> bool:
+        return super()._hoisted(name) and name not in self.late
+
+    def _count(self, loops: list[int]) -> str:
+        """The number of points of these loops."""
+        count = sizes.product(self.kernel.loops[k].size for k in loops)
+        return self.slot(count, "n") if isinstance(count, sizes.Size) or count != 1 else "1"
+
+    @contextlib.contextmanager
+    def _strided(self, index: str, start: str, end: str, step: str) -> Iterator[None]:
+        """A loop that this thread, warp or block runs through in steps."""
+        self.text.line(f"{index} = {start}")
+        with self.text.block(f"while {index} < {end}:"):
+            yield
+            self.text.line(f"{index} += {step}")
+
+    @contextlib.contextmanager
+    def _points(self, loops: list[int], start: str, step: str, end: str = "") -> Iterator[None]:
+        """All points of several loops, as one loop over their number."""
+        index = f"i{loops[0]}" if len(loops) == 1 else "r"
+        with self._strided(index, start, end or self._count(loops), step):
+            if len(loops) > 1:
+                self._item_indices(loops, index)
+            yield
+
+    # map -------------------------------------------------------------------------------------------------------
+    def _map(self) -> None:
+        self.head.line("thread = block_index() * thread_count() + thread_index()")
+        self.head.line("threads = block_count() * thread_count()")
+        if takes_fours(self.kernel):
+            self._fours()
+            return
+        with self._points(self._loops("outer"), "thread", "threads"):
+            self._all(self._where(lambda n: not self._hoisted(n)), [s for s in self.kernel.body if s.kind == "store"])
+
+    def _fours(self) -> None:
+        """A map whose threads have four neighbouring elements: all are loaded, then computed, then stored."""
+        loops, last = self._loops("outer"), len(self.kernel.loops) - 1
+        inside = self._where(lambda n: not self._hoisted(n))
+        loads = [s for s in inside if s.kind == "load" and s.access is not None and sizes.same(s.access.strides[last], 1)]
+        stores = [s for s in self.kernel.body if s.kind == "store"]
+        index = f"i{loops[0]}" if len(loops) == 1 else "r"
+        quarter = self.slot(sizes.product(self.kernel.loops[k].size for k in loops) // 4, "n")
+        with self._strided("q", "thread", quarter, "threads"):
+            self.text.line(f"{index} = q * 4")
+            if len(loops) > 1:
+                self._item_indices(loops, index)
+            for s in loads:
+                assert s.access is not None
+                self.text.line(f"{s.name}_four = local_{self.param(s).dtype}(4)")
+                self.text.line(f"copy4({s.name}_four, 0, {self.param(s).name}, {self.index(s.access)})", s.node)
+            for k, s in enumerate(stores):
+                self.text.line(f"{self.param(s).name}_four{k} = local_{self.param(s).dtype}(4)")
+            for element in range(4):        # written out: only then do all fours surely stay in registers
+                for s in inside:
+                    if s in loads:
+                        self.text.line(f"{s.name} = {s.name}_four[{element}]", s.node)
+                    else:
+                        self.statement(s)
+                for k, s in enumerate(stores):
+                    self.text.line(f"{self.param(s).name}_four{k}[{element}] = {s.args[0]}")
+            for k, s in enumerate(stores):
+                assert s.access is not None
+                self.text.line(f"copy4({self.param(s).name}, {self.index(s.access)}, {self.param(s).name}_four{k}, 0)",
+                               self.kernel.buffers[s.access.param].node)
+
+    # rows and partial ------------------------------------------------------------------------------------------
+    def _rows(self) -> None:
+        passes, stores, spills = self.plan_passes()
+        self._prepare_block(WARP)
+        outer = self._loops("outer")
+        with self._strided("q", "block_index()", self._count(outer), "block_count()"):
+            self._item_indices(outer)
+            for p in range(passes + 1):
+                self._row_statements(p)
+                if p < passes or stores.get(p):
+                    self._pass(p, stores, spills, passes)
+            self._row_stores()
+
+    def _partial(self) -> None:
+        _, stores, _ = self.plan_passes()
+        self._prepare_block(WARP)
+        n = self._count(self._loops("reduce"))
+        parts = self.kernel.parts
+        self.text.line(f"chunk = quotient({n} + {parts - 1}, {parts})")
+        with self._strided("q", "block_index()", str(parts), "block_count()"):
+            self.text.line(f"lo = smaller(q * chunk, {n})")
+            self.text.line(f"hi = smaller(lo + chunk, {n})")
+            self._row_statements(0)
+            self._pass(0, {0: [s for p in stores.values() for s in p]}, {}, 1, "lo + thread", "hi")
+            self._row_stores("q")
+
+    def _prepare_block(self, count: int) -> None:
+        """Where a thread is in its block, and shared memory for the accumulators: `count` elements each."""
+        shift = WARP.bit_length() - 1
+        for line in ("thread = thread_index()", "threads = thread_count()", f"lane = thread & {WARP - 1}",
+                     f"warp = thread >> {shift}", f"warps = threads >> {shift}"):
+            self.head.line(line)
+        for s in self.kernel.body:
+            if s.kind == "reduce":
+                self.head.line(f"{s.name}_parts = shared_{self._accumulator(s).replace('b1', 'u8')}({count})")
+                if len(s.args) > 1:
+                    self.head.line(f"{s.name}_places = shared_i64({count})")
+
+    def _accumulator(self, s: Statement) -> str:
+        return scalars.accumulator_code(s.prim, self.types[s.args[0]])
+
+    def _pass(self, p: int, stores: dict[int, list[Statement]], spills: Spills, passes: int, start: str = "thread",
+              end: str = "") -> None:
+        reductions = self._reductions(p)
+        for s in reductions:
+            self._start(s)
+        with self._points(self._loops("reduce"), start, "threads", end):
+            self._pass_body(p, stores, spills, self._step)
+        if reductions:
+            self._combine(reductions, passes)
+        for s in reductions:
+            self._finish(s)
+
+    def _combine(self, reductions: list[Statement], passes: int) -> None:
+        """Combines what the threads of the block have accumulated; afterwards each of them has the whole."""
+        for s in reductions:
+            self._fold(s, f"{s.name}_acc", f"{s.name}_at")
+        if passes == 1:     # with more passes, the barriers of the others keep the last row's reads before these writes
+            self.text.line("barrier()")
+        for s in reductions:
+            self._keep(s, "warp")
+            if len(s.args) > 1:
+                self.text.line(f"{s.name}_places[warp] = {s.name}_at")
+        self.text.line("barrier()")
+        for s in reductions:
+            start = scalars.reduction(s.prim, self._accumulator(s))[0]
+            self._fold(s, f"select(lane < warps, {self._kept(s, 'lane')}, {start})",
+                       f"select(lane < warps, {s.name}_places[lane], 0)")
+
+    def _keep(self, s: Statement, place: str) -> None:
+        """Writes an accumulator to shared memory: truth values, as everywhere in memory, as bytes."""
+        value = f"{s.name}_acc"
+        self.text.line(f"{s.name}_parts[{place}] = " + (f"u8({value})" if self._accumulator(s) == "b1" else value))
+
+    def _kept(self, s: Statement, place: str) -> str:
+        part = f"{s.name}_parts[{place}]"
+        return f"({part} != 0)" if self._accumulator(s) == "b1" else part
+
+    def _fold(self, s: Statement, value: str, place: str) -> None:
+        if len(s.args) > 1:
+            self.text.line(f"{s.name}_acc, {s.name}_at = fold_{s.prim}({value}, {place})")
+        else:
+            self.text.line(f"{s.name}_acc = fold_{s.prim}({value})")
+
+    def _row_stores(self, index: str | None = None) -> None:
+        """Stores of the item itself, by one thread; where they overwrite what others read, those must be done."""
+        stores = self._stores("row")
+        if any(self.param(s).use == "inout" for s in stores):
+            self.text.line("barrier()")
+        if stores:
+            with self.text.block("if thread == 0:"):
+                for s in stores:
+                    self.store(s, index)
+
+    # cols ------------------------------------------------------------------------------------------------------
+    def _cols(self) -> None:
+        inner = len(self.kernel.loops) - 1
+        n, outer = self.extent(inner), self._loops("outer")
+        reductions = self._reductions(0)
+        self._prepare_block(MAX_THREADS)
+        self.text.line(f"groups = quotient({n} + {WARP - 1}, {WARP})")
+        items = "groups" if self._count(outer) == "1" else f"groups * {self._count(outer)}"
+        with self._strided("q", "block_index()", items, "block_count()"):
+            self.text.line("group = quotient(q, groups)")
+            self.text.line(f"i{inner} = (q - group * groups) * {WARP} + lane")
+            self._item_indices(outer, "group")
+            self._row_statements(0)
+            for s in reductions:
+                self._start(s)
+            start, end = "warp", ""
+            if self.kernel.parts:
+                self.part_lines(self._count(self._loops("reduce")))
+                start, end = "first + warp", "last"
+            with self.text.block(f"if i{inner} < {n}:"):
+                with self._points(self._loops("reduce"), start, "warps", end):
+                    self._pass_body(0, {0: self._stores("full")}, {}, self._step)
+            self.text.line("barrier()")
+            for s in reductions:
+                self._keep(s, "thread")
+            self.text.line("barrier()")
+            with self.text.block(f"if (warp == 0) & (i{inner} < {n}):"):
+                self._column_results(reductions)
+
+    def _column_results(self, reductions: list[Statement]) -> None:
+        """One column's values, from what the warps have accumulated, by the first warp."""
+        with self._strided("w", "1", "warps", "1"):
+            for s in reductions:
+                part = self._kept(s, f"w * {WARP} + lane")
+                update = scalars.reduction(s.prim, self._accumulator(s))[1]
+                self.text.line(f"{s.name}_acc = " + update.format(acc=f"{s.name}_acc", x=part))
+        for s in reductions:
+            self._finish(s)
+        stores = self._stores("row")
+        self._all(self.closure([s.args[0] for s in stores], self.varies_in_columns), stores)
