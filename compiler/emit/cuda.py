@@ -12,7 +12,8 @@ long as a block has 32, 64, ... MAX_THREADS threads; `launch` and `geometry` say
 the order of every sum, and with it every bit, is the same at each run.
 
     map      a thread per element, numbered along the last loop, so that neighbours touch neighbouring elements; a thread per
-             four, which it loads and stores by 16 bytes, where these always lie together (`takes_fours`)
+             four, which it loads and stores by 16 bytes, where these always lie together (`takes_fours`); what lies across
+             is turned in shared memory (`cuda_tiles`)
     rows     a block per row: threads stride over the reduce loops, folds and shared memory combine what they have; where
              the length of rows is known, see `cuda_rows`
     partial  a block per chunk of the whole reduction
@@ -27,7 +28,7 @@ from dataclasses import dataclass
 from .. import sizes
 from ..kernel import Kernel
 from ..sizes import Dim
-from . import cuda_rows
+from . import cuda_rows, cuda_tiles
 from .cuda_intrinsics import WARP
 from .cuda_nests import MAX_THREADS, CUDAEmitter, takes_fours
 from .loops import Text, kernel_name
@@ -86,7 +87,7 @@ def geometry(blocks: int, width: int) -> tuple[int, int]:
 def emit(kernel: Kernel) -> Kernel:
     """Fills in the kernel's name, source and size arguments."""
     kernel.threads = 0
-    writer = cuda_rows.emitter(kernel) or CUDAEmitter(kernel)
+    writer = cuda_rows.emitter(kernel) or cuda_tiles.emitter(kernel) or CUDAEmitter(kernel)
     writer.write()
     kernel.name = kernel_name(kernel)
     params = ", ".join([p.name for p in kernel.params] + ["sizes", "error"])

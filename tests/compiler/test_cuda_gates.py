@@ -5,6 +5,7 @@ Every kernel written by hand is compiled here for two generations of devices, fr
 
 import re
 
+import numpy as np
 import pytest
 
 from jitgraph.compiler import TARGETS, compile
@@ -127,6 +128,14 @@ def test_rows_stay_in_registers(scheduled, build, capability, columns):
     wanted = groups * (3 if build == "layer_norm" else 1)
     numbers = made.ptx.count("ld.global.nc.f32") - (0 if columns % 4 == 0 else wanted)     # that are passed by value
     assert loads[columns % 4 > 0] == wanted + numbers * (columns % 4 > 0) and numbers <= 2
+
+
+@pytest.mark.parametrize("capability", [(8, 0), (9, 0)], ids=["sm_80", "sm_90"])
+def test_tiles_need_little(scheduled, capability):
+    (kernel,) = scheduled(lambda b, x: b.transpose(x, (0, 2, 1)) * 2.0, np.ones((3, 64, 64), np.float32)).kernels
+    made = compile_kernel(kernel, capability)
+    assert kernel.threads and 0 <= made.shared - 4 * 32 * 33 <= 1024 and made.stack == made.spilled == 0
+    assert made.registers <= 64 and made.ptx.count("bar.sync") == 2
 
 
 @pytest.mark.parametrize("build", GRAPHS)
