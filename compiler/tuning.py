@@ -35,6 +35,10 @@ class Tuning:
     winograd_worth: float = 0.7         # of the cost of adding up term by term
     winograd_once: int = 300            # what transforming a filter costs, in products per input and output channel
 
+    # the largest elements of rows
+    largest: int = 256              # up to so many are kept in order while the row is gone through, by insertion on a CPU
+    sorts: bool = False             # whether there is a kernel that sorts whole rows
+
     # runs on the host
     held: int = 20_000              # time up to which a run keeps the interpreter's lock
     shared: int = 80_000            # time from which a run has workers: waking them costs some of that
@@ -44,4 +48,5 @@ class Tuning:
 
 
 CPU = Tuning()
-CUDA = Tuning(filter_columns=False, few_pixels=0, winograd_worth=0.0)   # its convolutions are products; until a GPU has measured
+CUDA = Tuning(filter_columns=False, few_pixels=0, winograd_worth=0.0,   # its convolutions are products; until a GPU has measured
+              largest=1024, sorts=True)

@@ -13,7 +13,7 @@ have.  Kernels for CUDA call nothing else: no device functions, no arrays, nothi
     copy4(to, i, x, at)                 the same without a condition
     copy_some(to, i, x, at, n)          the first n of the four, one by one; none if n is negative
     add_products(sums, a, n, b, m)      sums[i * m + j] += a[i] * b[j] for the n elements of a and m of b, each rounded once
-    quotient32(a, b)                    a // b of numbers in [0, 2**31): a 64-bit division takes four times as long
+    quotient32(a, b)                    a // b of numbers in [0, 2**32): a 64-bit division takes four times as long
     fold_PRIM(x)                        `x` of the 32 lanes of a warp, combined; every lane gets the same result
     fold_argmax(x, at)                  (largest x, its place), of equal ones the smallest place; fold_argmin likewise
     report(error, bits)                 ORs bits into the flags that the host looks at

@@ -6,8 +6,10 @@ import textwrap
 from .. import sizes
 from ..ir import Node
 from ..kernel import CODES, Kernel
-from .cuda_text import GridText, is_short
+from .cuda_text import THREADS, GridText, is_short
 from .philox import APART, BLOCK, NORMAL_PAIR, START
+
+FEW = 1 << 14           # numbers that one thread shuffles before the host would have
 
 
 def _lines(text: str, indent: int) -> list[str]:
@@ -84,3 +86,28 @@ def emit_truncated_normal(node: Node) -> Kernel | None:
             text.line(4, "kept = kept + 1")
         text.line(3, "block = block + 1")
     return text.grid(list(node.inputs), blocks)
+
+
+def emit_shuffle(node: Node) -> Kernel | None:
+    """The numbers from 0 on, each exchanged with itself or a later one: by one thread, since each exchange needs those before it;
+    the others of the block make the words.  None for so many that the host is faster."""
+    rows = sizes.product(node.out.shape)
+    if sizes.hint_of(rows) > FEW:
+        return None
+    text = GridText(node, "shuffle", THREADS)
+    text.given("rows", rows)
+    text.lines += _lines(START, 1)
+    text.lines_at(1, ["thread = thread_index()", f"words = shared_u64({4 * THREADS})"])
+    with text.each_item(1):
+        text.lines_at(2, ["i = thread", "while i < rows:"])
+        text.lines_at(3, ["y0[i] = i", f"i += {THREADS}"])
+        text.lines_at(2, ["first = 0", "while first < rows - 1:"])
+        text.lines_at(3, ["counter = start + u64((first >> 2) + thread)"])
+        text.lines += _lines(BLOCK, 3)
+        text.lines_at(3, [f"words[thread * 4 + {k}] = c{k}" for k in range(4)])
+        text.lines_at(3, ["barrier()", "if thread == 0:"])
+        text.line(4, f"for k in range(smaller({4 * THREADS}, rows - 1 - first)):")
+        text.lines_at(5, ["i, word = first + k, i64(words[k])", "j = i + word - quotient32(word, rows - i) * (rows - i)",
+                          "other = y0[j]", "y0[j] = y0[i]", "y0[i] = other"])
+        text.lines_at(3, ["barrier()", f"first += {4 * THREADS}"])
+    return text.grid(list(node.inputs), 1)

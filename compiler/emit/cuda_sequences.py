@@ -1,4 +1,4 @@
-"""What depends on the order of rows, for CUDA: rows added into a table, running sums, the largest elements.
+"""What depends on the order of rows, for CUDA: rows added into a table, running sums.
 
 Nothing is added by atomic operations: each element of a result has one thread, which goes through what belongs to it in
 order, so that results are the same bits at every run, and the CPU's.
@@ -6,14 +6,14 @@ order, so that results are the same bits at every run, and the CPU's.
 from __future__ import annotations
 
 from .. import sizes
-from ..ir import Node
+from ..ir import Node, Value
 from ..kernel import CHECK_INDEX, CODES, Kernel
-from .cuda_text import GridText, is_short
+from .cuda_text import THREADS, GridText, is_short
 from .sequential import SCATTERED, updated_rows
 
 WIDTH = 128             # columns of a table that a block has, a thread each
 PARTS, MORE = 32, 256   # parts of the rows, each with blocks of its own; of a narrow table more
-LONG = 1 << 15          # elements of a row from which comparing each with all others takes longer than to copy it to the host
+LONG, FEW = 512, 1 << 14    # elements of a line from which it has a block of its own, if there are so few lines
 
 
 def _table(text: GridText, rows: sizes.Dim, width: sizes.Dim) -> sizes.Dim:
@@ -87,7 +87,8 @@ def emit_bounds(node: Node) -> Kernel:
 
 
 def emit_scan(node: Node) -> Kernel | None:
-    """Running sum or product along one axis, a line by each thread: neighbours have neighbouring lines."""
+    """Running sum or product along one axis.  Each thread has a line, neighbours neighbouring lines; of a few long ones each has a
+    block."""
     (x,), axis = node.inputs, node.attrs["axis"]
     symbol, start = ("+", 0) if node.attrs["op"] == "add" else ("*", 1)
     reverse, exclusive = node.attrs["reverse"], node.attrs["exclusive"]
@@ -98,6 +99,8 @@ def emit_scan(node: Node) -> Kernel | None:
         return None
     text.given("n", x.shape[axis])
     text.given("inner", inner)
+    if sizes.hint_of(x.shape[axis]) >= LONG and sizes.hint_of(lines) < FEW:
+        return _scan_by_blocks(text, x, lines, symbol, start)
     step = [f"total = {text.code}(total {symbol} x0[at])", "y0[at] = total"]
     with text.each_element(lines) as blocks:
         text.lines_at(2, ["outer = quotient32(q, inner)", "base = outer * n * inner + (q - outer * inner)",
@@ -106,25 +109,25 @@ def emit_scan(node: Node) -> Kernel | None:
     return text.grid([x], blocks)
 
 
-def emit_top_k(node: Node) -> Kernel | None:
-    """The k largest of each row, falling, and their places.  Each thread counts by how many others its element is beaten: that is
-    the element's place in the result.  NaN counts as less than all numbers; of equal ones the first comes first."""
-    (x,) = node.inputs
-    n = x.shape[-1]
-    total = sizes.product(x.shape)
-    if not is_short(total) or sizes.hint_of(n) > LONG:
-        return None
-    text = GridText(node, "top_k", code=CODES[x.dtype.name])
-    text.given("n", n)
-    text.given("k", node.attrs["k"])
-    with text.each_element(total) as blocks:
-        text.lines_at(2, ["line = quotient32(q, n)", "at = q - line * n", "v = x0[q]", "rank = 0", "for i in range(n):"])
-        text.line(3, "w = x0[line * n + i]")
-        if text.code[0] == "f":
-            text.lines_at(3, ["beats = (w > v) | ((v != v) & (w == w))", "same = (w == v) | ((v != v) & (w != w))"])
-        else:
-            text.lines_at(3, ["beats = w > v", "same = w == v"])
-        text.line(3, "rank += select(beats | (same & (i < at)), 1, 0)")
-        text.line(2, "if rank < k:")
-        text.lines_at(3, ["y0[line * k + rank] = v", "y1[line * k + rank] = i32(at)"])
-    return text.grid([x], blocks, list(node.outputs))
+def _scan_by_blocks(text: GridText, x: Value, lines: sizes.Dim, symbol: str, start: int) -> Kernel:
+    """A block goes along a line by as many elements as it has threads: of these each adds what lies 1, 2, 4, ... before it, and
+    all what came before."""
+    reverse, exclusive = text.node.attrs["reverse"], text.node.attrs["exclusive"]
+    text.name = text.name.replace("scan_", "scan_long_")
+    text.lines_at(1, ["thread = thread_index()", f"start = {text.code}({start})", f"parts = shared_{text.code}({THREADS})"])
+    with text.each_item(lines):
+        text.lines_at(2, ["outer = quotient32(q, inner)", "base = outer * n * inner + (q - outer * inner)", "before = start",
+                          "k = thread", "while k - thread < n:"])
+        text.lines_at(3, [f"at = base + {'(n - 1 - k)' if reverse else 'k'} * inner", "total = start", "if k < n:"])
+        text.line(4, "total = x0[at]")
+        text.lines_at(3, ["parts[thread] = total", "step = 1", f"while step < {THREADS}:"])
+        text.lines_at(4, ["barrier()", "other = parts[larger(thread - step, 0)]", "barrier()", "if thread >= step:"])
+        text.line(5, f"total = {text.code}(other {symbol} total)")
+        text.lines_at(4, ["parts[thread] = total", "step = step * 2"])
+        text.lines_at(3, ["barrier()", f"last = parts[{THREADS - 1}]"])
+        if exclusive:
+            text.line(3, "total = select(thread > 0, parts[larger(thread - 1, 0)], start)")
+        text.line(3, "if k < n:")
+        text.line(4, f"y0[at] = {text.code}(before {symbol} total)")
+        text.lines_at(3, [f"before = {text.code}(before {symbol} last)", "barrier()", f"k += {THREADS}"])
+    return text.grid([x], lines)

@@ -450,8 +450,8 @@ def _divided(a: np.integer, b: np.integer, what: str) -> np.generic:
 
 
 def _quotient32(a: int, b: int) -> int:
-    if not (0 <= a < 1 << 31 and 0 < b < 1 << 31):
-        raise SimulationError(f"quotient32 of {a} and {b}: they are not in [0, 2**31)")
+    if not (0 <= a < 1 << 32 and 0 < b < 1 << 32):
+        raise SimulationError(f"quotient32 of {a} and {b}: they are not in [0, 2**32)")
     return a // b
 
 

@@ -43,7 +43,7 @@ class Shuffle(Drawn):
     """The numbers from 0 on in random order (Fisher and Yates; Durstenfeld, 1964).  Input: seeds and position."""
 
     name = "shuffle"
-    kernels = {"cpu": philox.emit_shuffle}
+    kernels = {"cpu": philox.emit_shuffle, "cuda": cuda_philox.emit_shuffle}
 
 
 UNIFORM, NORMAL, TRUNCATED_NORMAL, WORDS, SHUFFLE = Uniform(), Normal(), TruncatedNormal(), Words(), Shuffle()

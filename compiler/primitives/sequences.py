@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..emit import cuda_sequences, sequential
+from ..emit import cuda_sequences, cuda_sorting, sequential
 from ..ir import Node, alike
 from .kind import Kind
 
@@ -35,7 +35,7 @@ class TopK(Kind):
 
     name = "top_k"
     attributes = {"k": "how many"}
-    kernels = {"cpu": sequential.emit_top_k, "cuda": cuda_sequences.emit_top_k}
+    kernels = {"cpu": sequential.emit_top_k, "cuda": cuda_sorting.emit_top_k}
 
     def violation(self, node: Node) -> str | None:
         values, places = node.outputs

@@ -47,13 +47,14 @@ def products(tf):
 def sequences(tf):
     table, rows = tf.placeholder(tf.float32, [1000, 64]), tf.placeholder(tf.int32, [None])
     v = tf.get_variable("v", [100, 5])
-    return [tf.convert_to_tensor(tf.gradients(tf.sin(tf.gather(table, rows)), table)[0]), tf.cumsum(table, 0),
-            *tf.nn.top_k(table, 5), tf.scatter_sub(v, rows, tf.ones([2, 5]))]
+    wide = tf.placeholder(tf.float32, [None, 5000])
+    return [tf.convert_to_tensor(tf.gradients(tf.sin(tf.gather(table, rows)), table)[0]), tf.cumsum(table, 0), tf.cumsum(v, 0),
+            *tf.nn.top_k(table, 5), tf.scatter_sub(v, rows, tf.ones([2, 5])), *tf.nn.top_k(wide, 7), *tf.nn.top_k(wide, 5000)]
 
 
 def random(tf):
     return [tf.random.normal([100]), tf.random.truncated_normal([100]), tf.random.uniform([100]),
-            tf.random.uniform([100], 0, 9, tf.int64)]
+            tf.random.uniform([100], 0, 9, tf.int64), tf.random.shuffle(tf.range(100))]
 
 
 GRAPHS = [convolution, uneven_convolution, windows, products, sequences, random]
@@ -79,6 +80,17 @@ def test_object_code(tf, build, capability):
         assert made.registers <= 128 and made.shared <= 48 << 10, kernel.name
         assert ".f64" not in made.ptx or kernel.name.startswith(DOUBLE), kernel.name
         assert "div.s64" not in made.ptx and "rem.s64" not in made.ptx, kernel.name
+        assert ".extern" not in made.ptx and "call" not in made.ptx, kernel.name
+
+
+@pytest.mark.parametrize("capability", [(8, 0), (9, 0)], ids=["sm_80", "sm_90"])
+def test_loop_nests(program, capability):
+    for kernel in program.schedule().kernels:
+        made = compile_kernel(kernel, capability)
+        assert made.spilled == made.stack == 0 and ".local" not in made.ptx, kernel.name
+        assert made.registers <= 128 and made.shared <= 48 << 10, kernel.name
+        sums = any(s.kind == "reduce" and s.prim in ("add", "mul") for s in kernel.body)
+        assert ".f64" not in made.ptx or sums, kernel.name
         assert ".extern" not in made.ptx and "call" not in made.ptx, kernel.name
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from jitgraph.compiler.emit import cuda
+from jitgraph.compiler.emit import cuda, cuda_sorting
 
 RNG = np.random.RandomState(0)
 
@@ -13,7 +13,7 @@ def equal(tf, monkeypatch):
     """equal(fetches, feeds, kernel): the CPU and the simulated grid give the same bits, this by a kernel of that name."""
     monkeypatch.setattr(cuda, "MAX_BLOCKS", 2)      # which have one item after the other
 
-    def compare(fetches, feeds, kernel, runs=1):
+    def compare(fetches, feeds, kernel, runs=1, rtol=0):
         found = []
         for target in ("cpu", "cuda-simulator"):
             monkeypatch.setenv("JITGRAPH_TARGET", target)
@@ -22,7 +22,7 @@ def equal(tf, monkeypatch):
                 found.append([session.run(fetches, feeds) for _ in range(runs)][-1])
                 launched = {step.kernel.name for plan in session.plans for c in plan.compiled for step in c.launches}
             assert (kernel in launched) == (target != "cpu"), launched
-        np.testing.assert_array_equal(*found)
+        np.testing.assert_allclose(found[1], found[0], rtol=rtol, atol=0)
         return found[1]
 
     return compare
@@ -37,17 +37,53 @@ def test_running_sums(tf, equal, op, axis, exclusive, reverse):
         equal(getattr(tf, op)(x, axis, exclusive, reverse), {x: RNG.standard_normal(size)}, name)
 
 
-@pytest.mark.parametrize("n, k", [(7, 7), (33, 5), (130, 1)])
+@pytest.mark.parametrize("axis, exclusive, reverse", [(1, False, False), (0, True, True)])
+@pytest.mark.parametrize("op", ["cumsum", "cumprod"])
+def test_long_lines_have_a_block_each(tf, equal, op, axis, exclusive, reverse):
+    """Integers have the same bits in any order; floats are added in another order than on the CPU."""
+    shape = (3, 700) if axis else (700, 3)
+    name = f"scan_long_{'add' if op == 'cumsum' else 'mul'}{'_reverse' * reverse}{'_exclusive' * exclusive}"
+    x = tf.placeholder(tf.int32, shape)
+    equal(getattr(tf, op)(x, axis, exclusive, reverse), {x: RNG.randint(-9, 10, shape) * 2 + 1}, name + "_i32")
+    y = tf.placeholder(tf.float32, shape)
+    found = getattr(tf, op)(y, axis, exclusive, reverse)
+    equal(found, {y: 1 + 0.01 * RNG.standard_normal(shape)}, name + "_f32", rtol=1e-5)
+
+
+@pytest.mark.parametrize("n, k", [(2, 1), (7, 7), (33, 5), (130, 1), (2100, 3)])
 def test_the_largest_elements(tf, equal, n, k):
     """NaN is less than all numbers; of equal ones the first comes first."""
     x = tf.placeholder(tf.float32, [None, n])
     value = np.round(RNG.standard_normal((3, n)) * 3).astype(np.float32)
     value[0, ::3] = np.nan
+    value[1] = np.nan
     values, places = tf.nn.top_k(x, k)
-    equal(values, {x: value}, "top_k_f32")
-    equal(places, {x: value}, "top_k_f32")
+    name = f"top_k_{min(max(1 << (n - 1).bit_length(), 2), 2048)}"
+    equal(values, {x: value}, name + "_f32")
+    equal(places, {x: value}, name + "_f32")
     whole = tf.placeholder(tf.int32, [None, n])
-    equal(tf.nn.top_k(whole, k)[1], {whole: RNG.randint(0, 9, (2, n))}, "top_k_i32")
+    equal(tf.nn.top_k(whole, k)[1], {whole: RNG.randint(0, 9, (2, n))}, name + "_i32")
+
+
+def test_rows_of_any_length_are_looked_through_by_stretches(tf, equal):
+    x = tf.placeholder(tf.float32, [None, None])
+    for n in (3, 2049):
+        equal(tf.nn.top_k(x, 3)[1], {x: np.round(RNG.standard_normal((1, n)), 1)}, "top_k_2048_f32")
+
+
+def test_long_rows_are_sorted_where_the_result_lies(tf, equal, monkeypatch):
+    monkeypatch.setattr(cuda_sorting, "STRETCH", 64)
+    monkeypatch.setattr(cuda_sorting, "MOST", 32)
+    x = tf.placeholder(tf.float32, [2, 300])
+    equal(tf.sort(x, 1), {x: np.round(RNG.standard_normal((2, 300)), 1)}, "sort_f32")
+    equal(tf.nn.top_k(x, 300)[1], {x: np.round(RNG.standard_normal((2, 300)), 1)}, "sort_f32")
+
+
+@pytest.mark.parametrize("n", [1, 2, 33, 1100])
+def test_a_shuffled_range_is_the_cpus(tf, equal, n):
+    x = tf.placeholder(tf.float32, [None, 2])
+    tf.set_random_seed(1)
+    equal(tf.random.shuffle(x, seed=5), {x: RNG.standard_normal((n, 2))}, "shuffle_i64", runs=2)
 
 
 @pytest.mark.parametrize("width", [1, 3, 130])

@@ -16,7 +16,6 @@ from jitgraph.graph.dtypes import INDEX, REALS
 from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.arrays.shape import expand_dims, plain_sizes, reshape, shape
 
-_FEW = 256          # so many are kept in order by insertion
 _OUT = INDEX.with_default(dtypes.int32)
 
 
@@ -42,13 +41,13 @@ def _top_k_value(input: np.ndarray, k: int) -> tuple:
 
 
 def _lower_top_k(b: Any, input: Any, k: Any) -> Any:
-    """A few: one pass that keeps them in order.  Many: NumPy's sort, of the numbers or the places, whichever is used."""
+    """A few, and all where a kernel sorts: a primitive.  Many: NumPy's sort, of the numbers or the places, whichever is used."""
     known = k if isinstance(k, int) else None if k.constant is None else plain_sizes(k.constant)[0]
     if not isinstance(known, int) or not known >= 0 or input.dtype.name == "bool":
         raise NotImplementedError
     if not input.shape[-1] >= known:
         raise invalid(f"input must have at least k columns. Had {input.shape[-1]}, needed {known}")
-    if 0 < known <= _FEW:
+    if 0 < known <= b.tuning.largest or b.tuning.sorts and input.shape[-1] == known > 0:
         return b.top_k(input, known)
     shape = (*input.shape[:-1], known)
     return [b.host(lambda x: _falling(np.sort(_falling(x), -1)[..., :known]), [input], shape, input.dtype),
