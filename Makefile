@@ -24,7 +24,7 @@ help:
 	@echo 'make conformance  the TensorFlow 1 conformance suite, by reference and compiled, by both compilers'
 	@echo 'make without      conformance and fuzz once more for every optimisation, with that one switched off'
 	@echo 'make cuda-simulator  conformance and tests of graphs through the kernels for CUDA, on a simulated grid'
-	@echo 'make gpu          where there is an NVIDIA GPU: the driver, and conformance on it'
+	@echo 'make gpu          where there is an NVIDIA GPU: the driver, conformance and the benchmark on it, into build/gpu.md'
 	@echo 'make bench        the benchmarks; with "make peers" before it, beside TensorFlow, JAX, torch and PyTensor'
 	@echo 'make clean        remove $(VENV) and everything built'
 
@@ -79,6 +79,7 @@ gpu:
 	$(BIN)/jitgraph doctor
 	$(BIN)/python -m pytest -m gpu tests/runtime/cuda
 	JITGRAPH_TARGET=cuda $(BIN)/python -m pytest tests/conformance
+	$(BIN)/jitgraph bench --device gpu --markdown build/gpu.md --json build/gpu.json
 
 bench: $(VENV)/installed
 	$(BIN)/jitgraph bench

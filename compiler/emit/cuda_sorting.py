@@ -68,7 +68,7 @@ def _sort(node: Node, n: int) -> Kernel:
 def _sorted(text: GridText, indent: int, values: str, places: str, row: str, count: int, whole: int) -> None:
     """Lines that sort `count` values with their places: halves that are sorted become wholes of two, four, ... `whole` elements.
 
-    Two halves first exchange what lies opposite, the first with the last; then what lies a quarter of the whole apart, and so on."""
+    Two halves first exchange what lies opposite, the first with the last; then what lies half of a half apart, and so on."""
     text.lines_at(indent, ["size = 2", f"while size <= {whole}:"])
     text.lines_at(indent + 1, ["step = size >> 1", "while step > 0:"])
     text.lines_at(indent + 2, ["barrier()", "pair = thread", f"while pair < {whole // 2}:"])

@@ -71,6 +71,7 @@ class Workload:
         self.full, self.small = full or {}, small or full or {}
         self.goals, self.noise = goals or {}, noise
         self.functions: dict[str, Callable[..., Any]] = {}
+        self.moves: Callable[..., int] | None = None    # bytes that a call must read and write, of a size
         self.module = _declaring_module()
         REGISTRY[name] = self
 

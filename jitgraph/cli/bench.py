@@ -22,6 +22,7 @@ Examples:
   jitgraph bench --all --html bench.html             everything, as bars
   jitgraph bench --models --only 'resnet50-*'        whole networks, forward and training
   jitgraph bench --all --scaling                     two cores against one, for all that takes 1 ms or more
+  jitgraph bench --device gpu --markdown gpu.md      on a GPU, beside torch and JAX there
 A ratio is ours / theirs in medians: below 1, jitgraph is the faster. JITGRAPH_BENCH_PEERS is the default of --peers."""
 
 
@@ -43,6 +44,10 @@ def bench(
     small: Annotated[
         bool, typer.Option("--small", help="Tiny sizes, to see that everything runs; times mean nothing.")
     ] = False,
+    device: Annotated[
+        str | None, typer.Option(metavar="gpu", help="Measure on a GPU, in under ten minutes.")
+    ] = None,
+    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the table of --device.")] = None,
     json: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write all that was measured; - is the screen.")
     ] = None,
@@ -55,11 +60,13 @@ def bench(
 
     if listing:
         return _list(runner)
-    for file in (json, html):
+    for file in (json, html, markdown):
         if file is not None and not file.parent.is_dir():
             raise Failure(f"no such folder: {file.parent}")
     tell = _teller()
     settle()
+    if device is not None or markdown is not None:
+        return _on_device(device, only or [], seconds, small, json, markdown, tell)
     try:
         names = runner.choose(only or [], everything, models)
         if scaling:
@@ -83,6 +90,42 @@ def bench(
         return 1 if any(row.one.error or row.several.error for row in rows) else 0
     _write(report, rows, json, html)
     return 1 if any(row.measurements["jitgraph"].error for row in rows if "jitgraph" in row.measurements) else 0
+
+
+def _on_device(
+    device: str | None,
+    only: list[str],
+    seconds: float,
+    small: bool,
+    json: Path | None,
+    markdown: Path | None,
+    tell: Callable[[str], None],
+) -> int:
+    """Measure on a GPU, or on the simulated one that JITGRAPH_TARGET asks for, where times mean nothing."""
+    import json as encoder
+
+    from jitgraph.bench import device as measured
+    from jitgraph.compiler import targets
+    from jitgraph.runtime.cuda.driver import NoDriver
+    from jitgraph.runtime.cuda.machine import machine_of
+
+    if device != "gpu":
+        raise Failure("--device gpu is what can be asked for, and --markdown is its table")
+    target = targets.present()
+    try:
+        names = measured.choose(only)
+        gpu = machine_of(target if target.has_memory else targets.CUDA).devices[0].properties.name
+        rows = measured.run(names, min(seconds, 0.3), small, tell=tell)
+    except (NoDriver, ValueError) as error:
+        raise Failure(str(error)) from None
+    tell("")
+    table = measured.markdown(rows, gpu)
+    if markdown is not None:
+        markdown.write_text(table, encoding="utf-8")
+    if json is not None and str(json) != "-":
+        json.write_text(encoder.dumps(measured.as_json(rows, gpu), indent=1) + "\n", encoding="utf-8")
+    print(encoder.dumps(measured.as_json(rows, gpu), indent=1) if str(json) == "-" else table)
+    return 1 if any("error" in row.peers.get("jitgraph", {}) for row in rows) else 0
 
 
 def _list(runner: Any) -> int:

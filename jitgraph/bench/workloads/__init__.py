@@ -15,4 +15,7 @@ MODULES = (
     "input_paths",
 )
 
+DEVICE = "device"
+"""What `jitgraph bench --device gpu` measures beside networks of the others."""
+
 MODELS = ("models.vision", "models.images", "models.detection", "models.language", "models.recurrent", "models.small")

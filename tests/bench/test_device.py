@@ -1,0 +1,80 @@
+"""The benchmark of devices: every workload of memory runs on the simulated grid; the table says what was measured."""
+
+import json
+
+import numpy as np
+import pytest
+
+import jitgraph as tf
+from jitgraph.bench import device
+from jitgraph.cli import device_worker, main
+
+OURS = [name for name in device.workloads() if name not in device.NETWORKS]
+
+
+@pytest.fixture
+def simulated(monkeypatch):
+    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator")
+    monkeypatch.setenv("JITGRAPH_JIT", "always")
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_ours_runs(simulated, name):
+    found = device_worker.answer("jitgraph", name, 0.0, True, device_worker.settle("jitgraph"))
+    assert "error" not in found and 0 < found["host"] <= found["median"]
+
+
+def test_values_stay_on_the_device(simulated):
+    """A call moves nothing but what the kernels do: one launch, no copies."""
+    tf.reset_default_graph()
+    call = device.workloads()["device-softmax-1024"].prepare("jitgraph", True)
+    call()
+    session = next(cell.cell_contents for cell in call.__closure__ if isinstance(cell.cell_contents, tf.Session))
+    (compiled,) = session.plans[-1].compiled
+    assert len(compiled.launches) == 1 and not compiled.kernels
+    kept = session.run("kept:0")
+    np.testing.assert_allclose(kept.sum(1), 1, rtol=1e-5)
+
+
+def rows():
+    known = device.workloads()
+    copied = device.Row(known["device-copy"], 8_000_000, {"jitgraph": {"median": 2e-6, "host": 1e-6}, "torch": {"median": 4e-6}})
+    failed = device.Row(known["mlp-128"], 0, {"jitgraph": {"median": 3e-6, "host": 1e-6}, "jax": {"error": "ImportError: no"}})
+    chain = device.Row(known["device-chain"], 6_000_000, {"jitgraph": {"median": 2e-6, "host": 1e-6}, "torch": {"median": 1e-6}})
+    return [copied, chain, failed]
+
+
+def test_the_table():
+    table = device.markdown(rows(), "Some GPU")
+    assert table.startswith("# Some GPU, 20") and "4,000 GB/s" in table
+    assert "| 2.0 (100%) | 4.0 (50%) |  | 0.50 | 1.0 |" in table
+    assert "| 2.0 (75%) | 1.0 (150%) |  | 2.00 | 1.0 |" in table
+    assert "failed" in table and "- mlp-128, jax: ImportError: no" in table
+    assert device.as_json(rows(), "Some GPU")["bandwidth"] == 4e12
+
+
+def test_without_a_driver_one_sentence_says_so(monkeypatch, capsys):
+    from jitgraph.runtime.cuda import machine
+    from jitgraph.runtime.cuda.driver import NoDriver
+
+    def none(target):
+        raise NoDriver("no CUDA driver was found")
+
+    monkeypatch.setattr(machine, "machine_of", none)
+    assert main(["bench", "--device", "gpu"]) == 2
+    assert capsys.readouterr().err.strip() == "jitgraph: no CUDA driver was found"
+
+
+def test_the_command_writes_both(simulated, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(device, "PEERS", {"jitgraph": "jitgraph"})
+    files = [tmp_path / "gpu.md", tmp_path / "gpu.json"]
+    given = ["bench", "--device", "gpu", "--small", "--seconds", "0.01", "--only", "device-run", "--only", "device-copy"]
+    assert main([*given, "--markdown", str(files[0]), "--json", str(files[1])]) == 0
+    assert "| one Session.run of a counter |" in files[0].read_text() == capsys.readouterr().out.rstrip("\n") + "\n"
+    found = json.loads(files[1].read_text())
+    assert [row["name"] for row in found["rows"]] == ["device-copy", "device-run"] and found["bandwidth"] > 0
+
+
+def test_an_unknown_workload():
+    with pytest.raises(ValueError, match="no workload for devices is called 'device-x'; there are device-copy"):
+        device.choose(["device-x"])
