@@ -1,7 +1,7 @@
 """What the networks of `jitgraph bench --models` leave on the host under the CUDA target, and what their kernels need.
 
     python tests/bench/device_share.py                      # for each network: launches, host kernels, host operations
-    python tests/bench/device_share.py 'resnet50-*' --compile     # also: registers, shared memory, bytes per launch
+    python tests/bench/device_share.py 'resnet50-*' --compile     # also: registers, shared memory, bytes per launch and per move
 
 Nothing is run: the graphs are planned, with tiny sizes unless `--full` is given, which is what times are measured with.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
+import re
 from collections import Counter
 
 import numpy as np
@@ -73,6 +74,13 @@ def moved(kernel):
     return found
 
 
+def widths(ptx, verb):
+    """By how many bytes the loads (or stores) of device memory move, as "4 16"; those of sizes and numbers not counted."""
+    found = re.findall(rf"{verb}\.global(?:\.nc)?(?:\.v(\d))?\.[a-z](\d+)", ptx)
+    each = {int(count or 1) * int(bits) // 8 for count, bits in found if verb == "st" or bits != "64" or count}
+    return " ".join(map(str, sorted(each))) or "none"
+
+
 def print_kernels(program):
     """A line for each distinct kernel: how often it is launched, what it moves and what its threads need."""
     launched = Counter()
@@ -83,11 +91,11 @@ def print_kernels(program):
             kernels[source] = step.kernel
             launched[source] += 1
             traffic[source] += moved(step.kernel)
-    print(f"    {'kernel':44} launches  bytes/launch  registers  shared  spilled")
+    print(f"    {'kernel':44} launches  bytes/launch  registers  shared  spilled  bytes per load, store")
     for source, kernel in sorted(kernels.items(), key=lambda item: -traffic[item[0]]):
         made = cuda_compile.compile_kernel(kernel)
         print(f"    {kernel.name[:44]:44} {launched[source]:8} {traffic[source] // launched[source]:13,} {made.registers:10}"
-              f" {made.shared:7} {made.spilled:8}")
+              f" {made.shared:7} {made.spilled:8}  {widths(made.ptx, 'ld')}, {widths(made.ptx, 'st')}")
 
 
 def main():

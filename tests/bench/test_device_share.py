@@ -2,7 +2,22 @@
 
 import pytest
 
+from jitgraph.compiler.emit import cuda_compile
+
 from . import device_share
+
+
+def test_the_widths_of_moves():
+    ptx = "ld.global.nc.u64 %rd1; ld.global.nc.v4.f32 {..}; ld.global.f32 %f1; st.global.u8 [..]; st.shared.f64 [..]"
+    assert (device_share.widths(ptx, "ld"), device_share.widths(ptx, "st")) == ("4 16", "1")
+
+
+@pytest.mark.skipif(cuda_compile.missing() is not None, reason=cuda_compile.missing() or "")
+def test_the_table_of_kernels(capsys):
+    device_share.print_kernels(device_share.planned("espcn-forward-1"))
+    header, *lines = capsys.readouterr().out.splitlines()
+    assert header.split()[:2] == ["kernel", "launches"] and lines
+    assert all(line.split()[5] == "0" for line in lines)        # nothing is spilled
 
 
 @pytest.mark.parametrize("name", ["mobilenet-training-8", "espcn-training-8", "cnn-3d-training-8", "dqn-training-32",
