@@ -97,6 +97,11 @@ class Call:
         self._needed = needed_inputs(op, outputs)
         self.programs: list[SubProgram] = []
 
+    @property
+    def keeps(self) -> frozenset[int]:
+        """Numbers of the inputs by value that are only handed to a function, wherever they lie."""
+        return frozenset(range(len(self.by_value)))
+
     def needs(self, k: int) -> bool:
         """Whether input `k` is needed."""
         return self._needed is None or k in self._needed
@@ -110,6 +115,10 @@ class ChoiceCall(Call):
         self.offset = first_argument(op)
         self.used = list(range(len(op.outputs))) if outputs is None else sorted(outputs)
         self.programs = [SubProgram(f, op, self.offset, [f.outputs[k] for k in self.used]) for f in bodies(op)]
+
+    @property
+    def keeps(self) -> frozenset[int]:
+        return frozenset(n for n, k in enumerate(self.by_value) if k >= self.offset)
 
 
 class LoopCall(Call):

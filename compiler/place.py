@@ -49,6 +49,8 @@ class HostStep:
     inputs: list[tuple[int, sizes.Shape, list[sizes.Dim], sizes.Dim]]         # (slot, shape, strides, offset) in elements
     outputs: list[int]          # slots
     used: frozenset[int] = frozenset()  # numbers of the outputs that something uses
+    keeps: frozenset[int] = frozenset()         # numbers of the inputs that may lie on a device ...
+    there: dict[int, int] = field(default_factory=dict)         # ... and of those that do, on which
     call: ChoiceCall | LoopCall | None = None   # of an operation that calls functions: its sub-programs for these outputs
 
 
@@ -149,6 +151,9 @@ class _Placer:
                 op = step.node.op
                 if step.node.attrs["call"] == "op" and op is not None and op in self.program.calls:
                     step.call = divided(op, step.used, self.program.options)
+                    step.keeps = step.call.keeps
+                elif step.node.attrs["call"] == "op" and op is not None and op.opdef is not None:
+                    step.keeps = frozenset(op.opdef.keeps)
 
     def _touch(self, slot: int, step: int) -> None:
         self.layout.slots[slot].last = step

@@ -14,6 +14,7 @@ from typing import Any
 from .place import CopyStep, DeviceStep, HostStep, Layout
 from .program import Program
 from .targets import HOST
+from .views import is_contiguous
 
 
 def transfer(program: Program) -> None:
@@ -39,7 +40,8 @@ class _Transfer:
                 for slot in self.variables:
                     self.valid[slot] = set()
                 if isinstance(step, HostStep):
-                    self._needs((slot for slot, *_ in step.inputs), HOST)
+                    self._stay(step)
+                    self._needs((slot for n, (slot, *_) in enumerate(step.inputs) if n not in step.there), HOST)
                     for slot in step.outputs:
                         self.valid[slot] = {HOST}
                 else:
@@ -52,6 +54,14 @@ class _Transfer:
         for each in self.layout.slots:
             each.first, each.last = self.moved.get(each.first, 0), self.moved.get(each.last, 0)
         self.layout.steps = self.steps
+
+    def _stay(self, step: HostStep) -> None:
+        """Finds what a step of the host takes as it lies on a device."""
+        taken = {slot for n, (slot, *_) in enumerate(step.inputs) if n not in step.keeps}
+        for n, (slot, shape, strides, _) in enumerate(step.inputs):
+            where = self.valid[slot]
+            if n in step.keeps and slot not in taken and where and HOST not in where and is_contiguous(shape, strides):
+                step.there[n] = max(where)
 
     def _kernel(self, params: Iterable[Any], slots: list[int], memory: int) -> None:
         self._needs((slot for param, slot in zip(params, slots) if param.use != "out" or self.valid[slot]), memory)

@@ -40,6 +40,7 @@ class Binding:
         self.frames: list[Frame] = []
         self.schedule: Schedule | None = None       # of what devices do
         self.checked = False
+        self.resident = False           # whether what devices compute stays there
         self.plain = False              # whether its results are those of a plan's one segment, in order; see `Segment`
 
     def _size(self, k: int, found: list[Any]) -> np.ndarray:
@@ -90,7 +91,7 @@ class Binding:
             return Frame(self)
         from .cuda.frame import DeviceFrame
 
-        return DeviceFrame(self)
+        return DeviceFrame(self, self.resident)
 
     def _check_variables(self) -> None:
         for variable, (declaration, op) in self.compiled.reads.items():

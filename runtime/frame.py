@@ -14,7 +14,7 @@ from jitgraph.compiler.targets import CPU
 from . import functions, hostcall, watch
 from . import pool as pools
 from .interpreter import ADDRESSES, CHANGED, CHANGES, INTERRUPTED, LATE, POLL, POOL, ROUNDS, ROW
-from .memory import ALIGNMENT, KEPT, ResultPool, address_of, aligned_empty
+from .memory import ALIGNMENT, KEPT, Elsewhere, ResultPool, address_of, aligned_empty
 
 if TYPE_CHECKING:
     from .binding import Binding
@@ -310,8 +310,8 @@ class Frame:
                 assert node.op is not None
                 raise hostcall.unexpected_shape(node.op.outputs[number], np.shape(result), stated)
             if _lies_in(result, arrays):
-                result = np.array(result)           # memory that the next run uses again
-            if on_host:
+                result = result.copy()              # memory that the next run uses again
+            if on_host and not isinstance(result, Elsewhere):
                 result = np.asarray(result, order="C")
                 self.slots[k] = address_of(result)
             self.arrays[k] = result

@@ -20,6 +20,7 @@ from . import watch
 from .background import BACKGROUND
 from .iterations import Iterations
 from .loop_steps import LoopSteps
+from .memory import on_host
 from .scalar_loops import ScalarKernel
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class Function:
             plan = self.state.make_plan(program.graph, program.fetches, program.effects, [*program.fed, *(t for t, _ in feeds)],
                                         self.state, self.state.jit, known=known, contrary=contrary,
                                         early=program.early)
+            plan.resident = self.state.machine is not None
             found = self.plans[key] = (plan, [k for _, k in feeds])
         return found
 
@@ -155,7 +157,7 @@ class ChoiceCaller(Caller):
         found = run_plan(plan, [contiguous(values[k]) for k in numbers], compiled) if plan.fetches or plan.targets else []
         results: list[Any] = [None] * len(self.op.outputs)
         for k, r, d in zip(self.call.used, branch.program.results, branch.program.direct):
-            results[k] = np.array(values[d]) if r is None else found[r]
+            results[k] = values[d].copy() if r is None else found[r]
         return tuple(no_value(t) if r is None else r for t, r in zip(self.op.outputs, results))
 
     def _number(self, index: Any) -> int:
@@ -171,19 +173,33 @@ class LoopCaller(Caller):
     """While."""
 
     call: divide.LoopCall
+    steps: LoopSteps
+    ahead: Iterations | None
 
     def __init__(self, call: divide.LoopCall, state: State) -> None:
         super().__init__(call, state)
         self.cond, self.body, self.fixed = self.functions
-        self.steps = LoopSteps(call.division, state)
-        self.ahead = Iterations(call, self.steps)
+        self.sources, self.ahead = call.sources, None
+        if state.machine is None:
+            self.steps = LoopSteps(call.division, state)
+            self.ahead = Iterations(call, self.steps)
+        else:
+            self._use_devices(state)
         self.kernel = None if call.kernel is None else ScalarKernel(call, state)
+
+    def _use_devices(self, state: State) -> None:
+        """The body without the numbers that the host computes itself."""
+        from .cuda.loops import DeviceLoopSteps, on_devices
+
+        program, self.sources, counted = on_devices(self.call)
+        self.body = self.functions[1] = Function(program, state)
+        self.steps = DeviceLoopSteps(self.call, counted, state)
 
     def __call__(self, arrays: Sequence[Any], compiled: bool) -> tuple[Any, ...]:
         given = self.spread(arrays)
         values = list(given)
         for k in self.call.copied:
-            values[k] = np.array(values[k])
+            values[k] = values[k].copy()
         self._iterate(values, compiled)
         return tuple(self._result(k, given, value) for k, value in enumerate(values))
 
@@ -195,7 +211,7 @@ class LoopCaller(Caller):
         for k in numbers:
             values[k] = contiguous(values[k])
         before, after, trivial = self.steps.before, self.steps.after, not (plan.fetches or plan.targets)
-        sources, limit = self.call.sources, watch.present()
+        sources, limit = self.sources, watch.present()
         native, count = self.kernel is not None and (compiled or self.state.jit == "always"), 0
         if self.kernel is not None and not native:
             BACKGROUND.submit(self.kernel.prepare)
@@ -228,7 +244,7 @@ class LoopCaller(Caller):
             fixed: Sequence[Any] = ()
             if self.call.condition.fixed:
                 plan, numbers = self.fixed.bind(values)
-                fixed = run_plan(plan, [contiguous(values[k]) for k in numbers], compiled)
+                fixed = [on_host(value) for value in run_plan(plan, [contiguous(values[k]) for k in numbers], compiled)]
             return lambda values: bool(test(values, fixed))
         plan, numbers = self.cond.bind(values)
         source, = self.cond.program.direct
@@ -253,4 +269,4 @@ class LoopCaller(Caller):
             return no_value(output)
         if self.call.invariant[k] and not output._consumers and not self.op.graph.is_fetchable(output):
             return value
-        return np.array(value)
+        return value.copy()

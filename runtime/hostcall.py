@@ -13,8 +13,9 @@ from jitgraph.graph.build import group_inputs
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
-if TYPE_CHECKING:
+from .memory import Elsewhere
 
+if TYPE_CHECKING:
     from .state import State
 
 OBJECTS = ("resource", "variant")       # dtypes of things of the host
@@ -203,7 +204,7 @@ def _as_declared(result: Any, tensor: Tensor) -> Any:
         array = np.empty((), object)
         array[()] = result
         return array
-    if dtype.name in OBJECTS:
+    if dtype.name in OBJECTS or isinstance(result, Elsewhere):
         return result
     return np.asarray(result, dtype=object if dtype.name == "string" else dtype.as_numpy_dtype)
 

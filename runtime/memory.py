@@ -22,6 +22,18 @@ def aligned_empty(nbytes: int, dtype: Any = np.uint8) -> np.ndarray:
     return raw[start:start + nbytes].view(dtype)
 
 
+class Elsewhere:
+    """An array that does not lie in the host's memory, as those of devices: it has `shape`, `dtype`, `ndim`, `nbytes`, `copy()` and
+    rows as NumPy's have, and gives its value to whoever asks ``numpy.asarray`` for it, who waits for it then."""
+
+    base = None         # whose memory NumPy would say it has
+
+
+def on_host(array: Any) -> Any:
+    """The array in the host's memory, if it is elsewhere."""
+    return np.asarray(array) if isinstance(array, Elsewhere) else array
+
+
 class Arenas:
     """Memory for the temporaries of runs, as (array, address): what one run leaves serves the next, of whatever sizes."""
 

@@ -29,6 +29,7 @@ from .background import BACKGROUND
 from .binding import Binding
 from .compiled import Compiled, measured
 from .frame import KernelFailure
+from .memory import Elsewhere, on_host
 from .postponed import postponing
 from .state import State
 
@@ -70,6 +71,7 @@ class Plan:
             variable_of(op.outputs[0]) for op in self.ops if is_variable(op) and not is_closed(op)))
         self.segment = Segment(self, None)
         self.lock = threading.Lock()
+        self.resident = False           # whether it takes and gives values where they are, on the host or on devices
         self.settled = False            # whether all further runs are compiled ones
 
     # tiers -----------------------------------------------------------------------------------------------------
@@ -182,7 +184,7 @@ class Plan:
 
     def _given(self, feeds: Sequence[np.ndarray]) -> dict[Tensor, Any]:
         """All values that a run begins with."""
-        return {**dict(zip(self.feeds, feeds)), **self.known}
+        return {**dict(zip(self.feeds, map(on_host, feeds))), **self.known}
 
     def _refer(self, ops: list[Operation], failed: Operation, feeds: Sequence[np.ndarray]) -> None:
         """Runs `ops` by the reference and, of a failed operation that writes state, the checks of its arguments."""
@@ -227,7 +229,7 @@ class Segment:
                 return results
             found = dict(zip(binding.layout.results, results))
             if not binding.compiled.program.rest:
-                return [found[t] for t in self.plan.fetches]
+                return self._given([found[t] for t in self.plan.fetches])
             return self._continue(binding, found, dict(zip(self.plan.feeds, feeds)))
         except KernelFailure as failure:
             raise self.plan.explain(failure, feeds) from None
@@ -249,7 +251,10 @@ class Segment:
             binding = segment.binding(tuple(a.shape for a in arrays), pins)
             found = dict(zip(binding.layout.results, binding.run(arrays)))
             values.update(found)
-        return [values[t] for t in self.plan.fetches]
+        return self._given([values[t] for t in self.plan.fetches])
+
+    def _given(self, results: list[Any]) -> list[Any]:
+        return results if self.plan.resident else [on_host(result) for result in results]
 
     def _present(self, tensor: Tensor) -> np.ndarray:
         """The value of a variable whose read has no time of its own."""
@@ -332,7 +337,9 @@ class Segment:
         return compiled
 
     def _plain(self, binding: Binding) -> Binding:
-        binding.plain = not binding.compiled.program.rest and list(binding.layout.results) == self.plan.fetches
+        last = not binding.compiled.program.rest
+        binding.resident = self.plan.resident or self.plan.state.machine is not None and not (last and self.previous is None)
+        binding.plain = last and (self.plan.resident or not binding.resident) and list(binding.layout.results) == self.plan.fetches
         return binding
 
     def _compile(self, shapes: Shapes, pins: Sequence[np.ndarray]) -> Program:
@@ -371,5 +378,5 @@ def _constants(program: Program) -> dict[Tensor, Any]:
     return found
 
 
-def _contiguous(array: np.ndarray) -> np.ndarray:
-    return np.asarray(array, order="C")
+def _contiguous(array: Any) -> Any:
+    return array if isinstance(array, Elsewhere) else np.asarray(array, order="C")

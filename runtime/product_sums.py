@@ -9,7 +9,7 @@ import numpy as np
 from jitgraph.compiler.loops import product_sums
 from jitgraph.graph.errors import InvalidArgumentError
 
-from .memory import address_of
+from .memory import Elsewhere, address_of
 
 if TYPE_CHECKING:
     from .state import State
@@ -23,16 +23,19 @@ class ProductPlan:
     def __init__(self, program: product_sums.ProductSum, state: State) -> None:
         self.op, self.axes = program.op, program.axes
         self.plan = state.make_plan(program.graph, [program.total], [], program.given, state, state.jit)
+        self.plan.resident = state.machine is not None
 
     def add(self, total: np.ndarray, pairs: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
         """`total` and the products of `pairs`, in new memory."""
         factors = [joined(side, axis) for side, axis in zip(zip(*pairs), self.axes)]
-        return self.plan.run([np.ascontiguousarray(total), *factors])[0]
+        return self.plan.run([total if isinstance(total, Elsewhere) else np.ascontiguousarray(total), *factors])[0]
 
 
 def joined(arrays: Sequence[np.ndarray], axis: int) -> np.ndarray:
     """The arrays one behind the other along an axis; where they lie so in memory already, that memory."""
     first = arrays[0]
+    if any(isinstance(a, Elsewhere) for a in arrays):
+        return first if len(arrays) == 1 else np.concatenate(arrays, axis)
     places = [address_of(a) for a in arrays]
     if axis == 0 and first.base is not None and all(
             a.base is first.base and a.shape == first.shape and a.flags.c_contiguous for a in arrays) and all(

@@ -153,6 +153,11 @@ class Zero:
 ZERO = Zero()
 
 
+def copied(array: Any) -> Any:
+    """The array in memory of its own, where it lies: on the host or on a device."""
+    return np.array(array) if isinstance(array, (np.ndarray, np.generic)) else array.copy()
+
+
 def added(a: Any, b: Any) -> Any:
     """The sum of two gradients, arrays or host values; None is zero."""
     if a is None or b is None:

@@ -15,8 +15,8 @@ from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import shape_rules
 from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.errors import InvalidArgumentError
-from jitgraph.tensor_arrays.host_values import PersistentList, Zero, boxed, unboxed
-from jitgraph.tensor_arrays.tensor_array_rows import gathered, joined, pieces, rows, scattered, split
+from jitgraph.tensor_arrays.host_values import PersistentList, Zero, boxed, copied, unboxed
+from jitgraph.tensor_arrays.tensor_array_rows import gathered, joined, pieces, rows, scattered, split, stacked
 from jitgraph.tensor_arrays.tensor_array_values import Elements, Handle, OneElement, elements_of, gradient_of, is_whole
 
 # `context`: values of the host are never folded into the graph
@@ -74,11 +74,11 @@ def tensor_array_close_v3(handle, op):
 # -- one element -------------------------------------------------------------------------------------------------------
 
 @op("TensorArrayWriteV3(handle: resource, index: int32, value: T, flow_in: variant) -> flow_out: variant", element="write",
-    **_FLOW)
+    keeps=(2,), **_FLOW)
 def tensor_array_write_v3(handle, index, value, flow_in, op):
     """The elements with `value` at `index`."""
     # the memory of the argument is used again after the call
-    return boxed(unboxed(handle).write(unboxed(flow_in), int(index), np.array(value), op.replays))
+    return boxed(unboxed(handle).write(unboxed(flow_in), int(index), copied(value), op.replays))
 
 
 @tensor_array_write_v3.gradient
@@ -101,7 +101,7 @@ def _(op, grad):
 
 
 @op("TensorArrayElementGradient(grad: variant, index: int32, like: T) -> value: T", shape=shape_rules.same_as(2), **_HOST,
-    element="read gradient", origin="jitgraph")
+    element="read gradient", keeps=(2,), origin="jitgraph")
 def tensor_array_element_gradient(grad, index, like, op):
     """The element of a gradient of a flow; zeros like `like` where nothing arrived."""
     return gradient_of(grad, int(index), like)
@@ -113,12 +113,12 @@ def _(op, grad):
 
 
 @op("TensorArrayGradientOfElement(flow: variant, index: int32, value: T) -> grad: variant", element="gradient of read",
-    **_FLOW, origin="jitgraph")
+    keeps=(2,), **_FLOW, origin="jitgraph")
 def tensor_array_gradient_of_element(flow, index, value, op):
     """The gradient of a flow of which `value` is that of the element at `index`, and all others are zero."""
     elements = elements_of(flow)
     size = 0 if isinstance(elements, Zero) else elements.size
-    return boxed(OneElement(int(index), np.array(value), max(size, int(index) + 1)))
+    return boxed(OneElement(int(index), copied(value), max(size, int(index) + 1)))
 
 
 @tensor_array_gradient_of_element.gradient
@@ -148,7 +148,7 @@ def _(op, grad):
     return [None, None, raw.TensorArrayGradientOfRows(op.inputs[2], op.inputs[1], grad)]
 
 
-@op("TensorArrayScatterV3(handle: resource, indices: int32, value: T, flow_in: variant) -> flow_out: variant", **_FLOW)
+@op("TensorArrayScatterV3(handle: resource, indices: int32, value: T, flow_in: variant) -> flow_out: variant", keeps=(2,), **_FLOW)
 def tensor_array_scatter_v3(handle, indices, value, flow_in, op):
     """The elements with the rows of `value` at `indices`."""
     shared, elements = unboxed(handle), unboxed(flow_in)
@@ -162,11 +162,11 @@ def _(op, grad):
 
 
 @op("TensorArrayRowsGradient(grad: variant, indices: int32, like: T) -> value: T", shape=shape_rules.same_as(2), **_HOST,
-    origin="jitgraph")
+    keeps=(2,), origin="jitgraph")
 def tensor_array_rows_gradient(grad, indices, like, op):
     """The elements of a gradient of a flow at `indices` as rows; zeros where nothing arrived."""
     rows = [gradient_of(grad, int(k), row) for k, row in zip(indices, like)]
-    return np.array(rows, like.dtype).reshape(like.shape)
+    return stacked(rows, like.dtype) if rows else np.zeros_like(like)
 
 
 @tensor_array_rows_gradient.gradient
@@ -174,15 +174,15 @@ def _(op, grad):
     return [raw.TensorArrayGradientOfRows(op.inputs[0], op.inputs[1], grad), None, None]
 
 
-@op("TensorArrayGradientOfRows(flow: variant, indices: int32, value: T) -> grad: variant", **_FLOW, origin="jitgraph")
+@op("TensorArrayGradientOfRows(flow: variant, indices: int32, value: T) -> grad: variant", keeps=(2,), **_FLOW, origin="jitgraph")
 def tensor_array_gradient_of_rows(flow, indices, value, op):
     """The gradient of a flow of which the rows of `value` are those of the elements at `indices`."""
     elements = elements_of(flow)
     size = 0 if isinstance(elements, Zero) else elements.size
     if size and is_whole(indices, size):
-        return boxed(Elements(PersistentList(list(rows(np.array(value)))), value.shape[1:]))
+        return boxed(Elements(PersistentList(list(rows(copied(value)))), value.shape[1:]))
     total: Any = Elements.missing(size)
-    for k, row in zip(indices, rows(np.array(value))):
+    for k, row in zip(indices, rows(copied(value))):
         total = OneElement(int(k), row, size) + total
     return boxed(total)
 

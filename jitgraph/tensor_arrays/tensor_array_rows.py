@@ -8,6 +8,7 @@ import numpy as np
 
 from jitgraph.graph.errors import InvalidArgumentError, UnimplementedError
 from jitgraph.graph.shapes import brackets
+from jitgraph.tensor_arrays.host_values import copied
 from jitgraph.tensor_arrays.tensor_array_values import Handle
 
 
@@ -29,12 +30,18 @@ def gathered(handle: Handle, indices: Any, elements: list[np.ndarray], element_s
         if np.shape(element) != first:
             raise InvalidArgumentError(None, None, "TensorArray has inconsistent shapes.  Index 0 has shape: "
                                                    f"{list(first)} but index {k} has shape: {list(np.shape(element))}")
-    return np.array(elements, handle.dtype.as_numpy_dtype) if first else np.stack(elements)
+    return stacked(elements, handle.dtype.as_numpy_dtype)
+
+
+def stacked(elements: list[Any], dtype: Any) -> Any:
+    """Arrays of one shape, of the host or of a device, along a new first axis."""
+    on_host = all(isinstance(element, np.ndarray) for element in elements)
+    return np.array(elements, dtype) if on_host and elements[0].ndim else np.stack(elements)
 
 
 def rows(array: np.ndarray) -> Any:
     """The elements of an array along its first axis, each an array."""
-    return array if array.ndim > 1 else [array[k:k + 1].reshape(()) for k in range(len(array))]
+    return array if array.ndim > 1 or not isinstance(array, np.ndarray) else [array[k:k + 1].reshape(()) for k in range(len(array))]
 
 
 def scattered(handle: Handle, indices: Any, value: np.ndarray, size: int) -> Any:
@@ -45,7 +52,7 @@ def scattered(handle: Handle, indices: Any, value: np.ndarray, size: int) -> Any
     top = max(indices, default=-1)
     if not handle.dynamic and top >= size:
         raise InvalidArgumentError(None, None, f"Max scatter index must be < array size ({top} vs. {size})")
-    return rows(np.array(value))
+    return rows(copied(value))
 
 
 def joined(handle: Handle, parts: list[np.ndarray], element_shape: Any) -> tuple[np.ndarray, np.ndarray]:

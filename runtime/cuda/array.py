@@ -5,12 +5,14 @@ import contextlib
 import ctypes
 import math
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from .device import Block
+from jitgraph.runtime.memory import Elsewhere, on_host
+
+from .device import Block, Device
 
 _present = threading.local()
 
@@ -30,39 +32,145 @@ def results_stay() -> Iterator[None]:
         _present.staying = before
 
 
-class DeviceArray:
-    """An array in the memory of a GPU: contiguous, computed, and nobody else's.
+class DeviceArray(Elsewhere):
+    """An array in the memory of a GPU: contiguous, and nobody else's, but where it is made over an `address` within the block.
 
-    Offers ``__cuda_array_interface__`` (version 3; CuPy, Numba, torch) and ``__dlpack__``.  ``numpy.asarray`` copies it.
+    Work that is asked of the device later finds it computed.  Offers ``__cuda_array_interface__`` (version 3; CuPy, Numba, torch)
+    and ``__dlpack__``.  ``numpy.asarray`` copies it to the host; so do NumPy's functions, but for those of `_ON_DEVICE`.
     """
 
-    def __init__(self, block: Block, shape: tuple[int, ...], dtype: Any) -> None:
+    def __init__(self, block: Block, shape: tuple[int, ...], dtype: Any, address: int | None = None) -> None:
         self._block, self.shape, self.dtype = block, tuple(shape), np.dtype(dtype)
+        self.address = block.address if address is None else address
+        self.ndim, self.size = len(self.shape), math.prod(self.shape)
+        self.nbytes = self.size * self.dtype.itemsize
 
     def __repr__(self) -> str:
         return f"DeviceArray(shape={self.shape}, dtype={self.dtype}, device={self._block.device})"
 
+    @property
+    def device(self) -> Device:
+        return self._block.device
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("what is on a device can be looked at only by a copy")
-        found, device = np.empty(self.shape, self.dtype), self._block.device
-        device.download(found, self._block.address)
-        device.synchronize()
+        found = np.empty(self.shape, self.dtype)
+        if self.nbytes:
+            self.device.download(found, self.address)
+            self.device.synchronize()
         return found if dtype is None else found.astype(dtype)
+
+    def copy(self) -> DeviceArray:
+        """The same in memory of its own, on the same device."""
+        return _joined([self], self.shape)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __getitem__(self, row: int) -> DeviceArray:
+        """A row, which shares the memory."""
+        if not 0 <= row < len(self):
+            raise IndexError(f"row {row} of {len(self)}")
+        return DeviceArray(self._block, self.shape[1:], self.dtype, self.address + row * (self.nbytes // len(self)))
+
+    def __iter__(self) -> Iterator[DeviceArray]:
+        return (self[k] for k in range(len(self)))
+
+    def __int__(self) -> int:
+        return int(np.asarray(self))
+
+    __index__ = __int__
+
+    def __bool__(self) -> bool:
+        return bool(np.asarray(self))
+
+    def __array_function__(self, function: Any, types: Any, given: Any, named: Any) -> Any:
+        known = _ON_DEVICE.get(function)
+        found = NotImplemented if known is None else known(*given, **named)
+        return function(*_on_host(given), **named) if found is NotImplemented else found
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *given: Any, **named: Any) -> Any:
+        return getattr(ufunc, method)(*_on_host(given), **named)
+
+    def __add__(self, other: Any) -> Any:
+        return np.add(self, other)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        data = (self._block.address if math.prod(self.shape) else 0, False)
+        data = (self.address if self.size else 0, False)
         return {"version": 3, "shape": self.shape, "typestr": self.dtype.str, "data": data, "strides": None, "stream": None}
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return KDLCUDA, self._block.device.ordinal
+        return KDLCUDA, self.device.ordinal
 
     def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None) -> Any:
         """A capsule with a DLManagedTensor.  Raises BufferError for another device than its own, or where a copy is asked for."""
         if copy or dl_device not in (None, self.__dlpack_device__()):
             raise BufferError("only the array itself is offered, on its own device")
         return _capsule(self)
+
+
+def put(array: np.ndarray, device: Device) -> DeviceArray:
+    """An array of the host on a device."""
+    return _joined([np.asarray(array)], np.shape(array), device)
+
+
+def _joined(parts: Sequence[Any], shape: tuple[int, ...], device: Device | None = None) -> DeviceArray:
+    """What lies one behind the other in the parts, arrays of the host or of devices, as one array of the first device among them.
+
+    Raises StopIteration where there is none.
+    """
+    device = device or next(part.device for part in parts if isinstance(part, DeviceArray))
+    dtype = parts[0].dtype
+    found = DeviceArray(device.take(math.prod(shape) * dtype.itemsize), shape, dtype)
+    at = found.address
+    for part in parts:
+        if part.nbytes:
+            bring(part, device, at)
+        at += part.nbytes
+    return found
+
+
+def bring(array: Any, device: Device, address: int) -> None:
+    """Copies an array of the host, or of any device, to an address of a device, some time after this."""
+    if not isinstance(array, DeviceArray):
+        device.upload(address, np.ascontiguousarray(array))
+    elif array.device is device:
+        device.driver.on_device(address, array.address, array.nbytes, device.stream)
+    else:
+        other = array.device
+        device.driver.record(other.event, other.stream)
+        device.driver.wait(device.stream, other.event)
+        device.driver.between((device.ordinal, address), (other.ordinal, array.address), array.nbytes, device.stream)
+        device.driver.record(device.event, device.stream)        # its memory may serve another then
+        device.driver.wait(other.stream, device.event)
+
+
+def _stack(arrays: Sequence[Any], axis: int = 0) -> Any:
+    if axis or any(a.shape != arrays[0].shape or a.dtype != arrays[0].dtype for a in arrays):
+        return NotImplemented
+    return _joined(arrays, (len(arrays), *arrays[0].shape))
+
+
+def _concatenate(arrays: Sequence[Any], axis: int = 0) -> Any:
+    first = arrays[0]
+    if axis or not first.ndim or any(a.shape[1:] != first.shape[1:] or a.dtype != first.dtype for a in arrays):
+        return NotImplemented
+    return _joined(arrays, (sum(map(len, arrays)), *first.shape[1:]))
+
+
+def _on_host(given: Any) -> Any:
+    if isinstance(given, (list, tuple)):
+        return type(given)(map(_on_host, given))
+    return on_host(given)
+
+
+_ON_DEVICE: dict[Any, Callable[..., Any]] = {
+    np.shape: lambda array: array.shape, np.ndim: lambda array: array.ndim, np.stack: _stack, np.concatenate: _concatenate,
+    np.zeros_like: lambda array: np.zeros(array.shape, array.dtype)}
 
 
 # DLPack: https://dmlc.github.io/dlpack/latest/c_api.html ---------------------------------------------------------------
@@ -102,7 +210,7 @@ def _dropped(capsule: int) -> None:
 
 def _capsule(array: DeviceArray) -> Any:
     shape = (ctypes.c_int64 * max(len(array.shape), 1))(*array.shape)
-    tensor = Tensor(array._block.address, *array.__dlpack_device__(), len(array.shape), KINDS[array.dtype.kind],
+    tensor = Tensor(array.address, *array.__dlpack_device__(), len(array.shape), KINDS[array.dtype.kind],
                     array.dtype.itemsize * 8, 1, shape, None, 0)
     managed = Managed(tensor, None, ctypes.cast(_delete, ctypes.c_void_p))
     address = ctypes.addressof(managed)

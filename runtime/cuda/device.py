@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import functools
 import math
+import threading
 from collections import deque
 
 import numpy as np
@@ -29,6 +30,7 @@ class Device:
         self._idle: dict[int, list[int]] = {}           # addresses by bytes
         self._returned: deque[tuple[int, int]] = deque()
         self._functions: dict[tuple[str, bytes], Function] = {}
+        self._lock = threading.RLock()
 
     def __repr__(self) -> str:
         return f"GPU:{self.ordinal}"
@@ -50,21 +52,22 @@ class Device:
     def take(self, nbytes: int) -> Block:
         """A block of at least so many bytes.  Raises ResourceExhaustedError."""
         size = _rounded(nbytes)
-        self._collect()
-        idle = self._idle.get(size)
-        if idle:
-            return Block(self, idle.pop(), size)
-        try:
-            return self._new(size)
-        except OutOfMemory:
-            self.trim()         # blocks of other sizes that nobody uses
-        try:
-            return self._new(size)
-        except OutOfMemory as error:
-            free, total = self.driver.memory(self.ordinal)
-            raise ResourceExhaustedError(None, None, (
-                f"OOM when allocating {nbytes} bytes on /device:GPU:{self.ordinal} ({self.properties.name}): {free} of {total} "
-                f"bytes are free, this process has {self.used}; {error}")) from None
+        with self._lock:
+            self._collect()
+            idle = self._idle.get(size)
+            if idle:
+                return Block(self, idle.pop(), size)
+            try:
+                return self._new(size)
+            except OutOfMemory:
+                self.trim()         # blocks of other sizes that nobody uses
+            try:
+                return self._new(size)
+            except OutOfMemory as error:
+                free, total = self.driver.memory(self.ordinal)
+                raise ResourceExhaustedError(None, None, (
+                    f"OOM when allocating {nbytes} bytes on /device:GPU:{self.ordinal} ({self.properties.name}): {free} of {total} "
+                    f"bytes are free, this process has {self.used}; {error}")) from None
 
     def _new(self, size: int) -> Block:
         if self.used + size > self.limit:

@@ -7,18 +7,20 @@ graphs are made again.
 from __future__ import annotations
 
 import contextlib
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jitgraph.compiler.divide import KNOWN_LIMIT
 from jitgraph.compiler.place import DeviceStep, HostStep
 from jitgraph.compiler.targets import HOST
 from jitgraph.runtime import watch
 from jitgraph.runtime.frame import SMALL, Block, Frame, KernelFailure, Output, View
-from jitgraph.runtime.memory import ResultPool, address_of
+from jitgraph.runtime.memory import Elsewhere, ResultPool, address_of, on_host
 
-from .array import DeviceArray, staying
+from .array import DeviceArray, bring, put, staying
 from .stretches import WORD, Part, Schedule, Stretch
 
 if TYPE_CHECKING:
@@ -46,14 +48,16 @@ class DeviceFrame(Frame):
 
     machine: Machine
 
-    def __init__(self, binding: Binding) -> None:
+    def __init__(self, binding: Binding, resident: bool = False) -> None:
         assert binding.state.machine is not None
         self.machine = binding.state.machine
         ordinals = binding.compiled.program.target.ordinals
         self.devices: list[Device] = [self.machine.devices[k] for k in ordinals]
         if binding.schedule is None:
-            binding.schedule = Schedule(binding)
+            binding.schedule = Schedule(binding, resident)
         self.schedule: Schedule = binding.schedule
+        self.resident = resident        # whether feeds may lie on devices, and results stay there
+        self.lain: dict[tuple[int, int], Any] = {}      # (slot, device) -> the fed DeviceArray that was copied there last, weakly
         self.pending = False            # whether something may be under way that a run has not waited for
         with self.machine.lock:
             super().__init__(binding)
@@ -70,8 +74,8 @@ class DeviceFrame(Frame):
     def _feeds_and_outputs(self) -> None:
         compiled, schedule = self.binding.compiled, self.schedule
         dtypes = {k: dtype for _, k, dtype, _ in compiled.feeds} | dict(compiled.outputs)
-        small = {k for k in dtypes if schedule.nbytes[k] <= SMALL}
-        feeds = [(number, k) for number, k, _, native in compiled.feeds if native and k in small]
+        small = {k for k in dtypes if schedule.nbytes[k] <= SMALL and k not in schedule.staying}
+        feeds = [(number, k) for number, k, _, native in compiled.feeds if native and k in small and not self.resident]
         outputs = [k for k, _ in compiled.outputs if k in small]
         if not hasattr(schedule, "at"):
             schedule.letters([k for _, k in feeds], outputs)
@@ -84,7 +88,9 @@ class DeviceFrame(Frame):
         self.small_feeds = [(number, self.arrays[k]) for number, k in feeds]
         self.big_feeds = [(number, k, native) for number, k, _, native in compiled.feeds if k not in schedule.at]
         self.big_outputs = [(k, ResultPool(self.binding.shapes[k], dtype, self.kept)) for k, dtype in compiled.outputs
-                            if k not in schedule.at]
+                            if k not in schedule.at and k not in schedule.staying]
+        host = {slot for step in self.binding.layout.steps if isinstance(step, tuple) for slot in step[1]}
+        self.host_slots = host                  # what kernels of the host touch
 
     def _take_memory(self) -> None:
         """An arena, a letter box and the words of all kernels on each device; what never changes is copied there."""
@@ -128,13 +134,16 @@ class DeviceFrame(Frame):
 
     # running ---------------------------------------------------------------------------------------------------------
     def _run(self, feeds: Sequence[np.ndarray]) -> list[Any]:
-        self._settle()
+        if not self.resident:           # where it is, what lies in the letter box is what a run has waited for
+            self._settle()
         for number, buffer in self.small_feeds:
             buffer[...] = feeds[number]
         for number, k, native in self.big_feeds:
             self.arrays[k] = feeds[number]
-            if native:
-                self.slots[k] = address_of(feeds[number])
+            if k in self.host_slots:
+                self._to_host(k)
+            if native and not isinstance(self.arrays[k], Elsewhere):
+                self.slots[k] = address_of(self.arrays[k])
         for k, results in self.big_outputs:
             self.arrays[k], self.slots[k] = results.take()
         if self.variables and self.generation != self.binding.state.generation:
@@ -152,19 +161,24 @@ class DeviceFrame(Frame):
             for variable in self.binding.compiled.writes:
                 variable.initialized = True
         if staying():
-            return [self._kept_there(kind, where, feeds) for kind, where in self.readers]
+            return [self._staying(kind, where, feeds) for kind, where in self.readers]
         return [self._read(kind, where, feeds) for kind, where in self.readers]
 
-    def _kept_there(self, kind: str, where: int, feeds: Sequence[np.ndarray]) -> Any:
+    def _staying(self, kind: str, where: int, feeds: Sequence[np.ndarray]) -> Any:
         """A result in memory of its own on the device that has made it, else as the host has it."""
         d = self.schedule.writer.get(where, HOST)
         if d == HOST or kind not in ("copy", "scalar", "given") or (where, d) not in self.place_of:
             return self._read(kind, where, feeds)
-        device = self.devices[d]
-        with self.machine.lock:
-            block = device.take(self.schedule.nbytes[where])
-            self.machine.driver.on_device(block.address, self.place_of[where, d], self.schedule.nbytes[where], device.stream)
-            device.synchronize()        # for whatever stream it is used on
+        found = self._kept_there(d, where)
+        self.devices[d].synchronize()       # for whatever stream it is used on
+        return found
+
+    def _kept_there(self, d: int, where: int) -> DeviceArray:
+        """What a slot holds on a device, in memory of its own there."""
+        device, nbytes = self.devices[d], self.schedule.nbytes[where]
+        block = device.take(nbytes)
+        if nbytes:
+            self.machine.driver.on_device(block.address, self.place_of[where, d], nbytes, device.stream)
         return DeviceArray(block, self.binding.shapes[where], self.binding.layout.slots[where].dtype.as_numpy_dtype)
 
     def _settle(self) -> None:
@@ -187,7 +201,7 @@ class DeviceFrame(Frame):
                 self._find_variables()
             addresses = {(slot, d): self.of_slot[slot].on(self.devices[d]) for slot, d in stretch.variables}
             for slot, d in stretch.uploads:
-                self.devices[d].upload(self.place_of[slot, d], np.ascontiguousarray(self.arrays[slot]))
+                self._bring(slot, d)
             self.pending = True
             for ready in parts:
                 self._part(stretch, ready, addresses, trace)
@@ -195,6 +209,20 @@ class DeviceFrame(Frame):
                 self.devices[d].download(self.arrays[slot], self.place_of[slot, d])
             if stretch.answers:
                 self._settle()
+
+    def _bring(self, slot: int, d: int) -> None:
+        """Copies what a slot holds to its place on a device, where it does not lie there since the last run."""
+        array, key = self.arrays[slot], (slot, d)
+        if isinstance(array, Elsewhere):
+            before = self.lain.get(key)
+            if before is not None and before() is array:
+                return
+            if self.binding.layout.slots[slot].kind == "feed":
+                self.lain[key] = weakref.ref(array)
+        else:
+            self.lain.pop(key, None)
+        if self.schedule.nbytes[slot]:
+            bring(array, self.devices[d], self.place_of[key])
 
     def _part(self, stretch: Stretch, ready: Ready, addresses: dict[tuple[int, int], int], trace: Any) -> None:
         part, driver = ready.part, self.machine.driver
@@ -315,13 +343,67 @@ class DeviceFrame(Frame):
 
     def _host(self, step: HostStep, views: list[View], written: tuple[Variable, ...], call: HostCall | None,
               outputs: list[Output]) -> None:
-        for slot, *_ in views:
-            if slot in self.of_slot:
+        before: dict[int, Any] = {}
+        for n, view in enumerate(views):
+            slot = view[0]
+            there = self._there(step, n, view)
+            if there is not None:
+                before[slot] = before.get(slot, self.arrays[slot])
+                views = [*views[:n], (slot, there.shape, None), *views[n + 1:]]
+                self.arrays[slot] = there
+            elif slot in self.of_slot:
                 self.of_slot[slot].value()
-        super()._host(step, views, written, call, outputs)
+            elif n not in step.keeps or view[2] is not None:
+                self._to_host(slot)
+            else:
+                before[slot] = before.get(slot, self.arrays[slot])
+                self.arrays[slot] = self._on_device(step, self.arrays[slot])
+        try:
+            super()._host(step, views, written, call, outputs)
+        finally:
+            for slot, array in before.items():
+                self.arrays[slot] = array
+        for k in self.host_slots.intersection(step.outputs):
+            self._to_host(k)
+
+    def _there(self, step: HostStep, n: int, view: View) -> DeviceArray | None:
+        """An input of a step where it lies on a device, if the step takes it there.  It is valid only as long as the step runs."""
+        slot, shape, layout = view
+        offset = 0 if layout is None else layout[1]
+        dtype = np.dtype(self.binding.layout.slots[slot].dtype.as_numpy_dtype)
+        if n in step.there:
+            d = step.there[n]
+            block, address = self.blocks_of[d][0], self.place_of[slot, d]
+        elif slot in self.of_slot and n in step.keeps and layout is None and [view[0] for view in step.inputs].count(slot) == 1:
+            on = self.of_slot[slot].block()
+            if on is None:
+                return None
+            block, address = on, on.address
+        else:
+            return None
+        return DeviceArray(block, shape, dtype, address + offset * dtype.itemsize)
+
+    def _on_device(self, step: HostStep, array: Any) -> Any:
+        """An array that a step hands on, on the device of its operation: all of it goes there at once, and not by and by.  Not a few
+        integers, which functions may be compiled for."""
+        d = self.binding.compiled.program.target.place_of(step.node.op)
+        if d == HOST or not isinstance(array, np.ndarray) or not array.ndim or array.dtype == object:
+            return array
+        return array if array.dtype.kind in "iu" and array.size <= KNOWN_LIMIT else put(array, self.devices[d])
+
+    def _to_host(self, slot: int) -> None:
+        """Brings what a step of the host has left on a device to the host."""
+        if isinstance(self.arrays[slot], Elsewhere):
+            self.arrays[slot] = array = np.asarray(self.arrays[slot])
+            self.slots[slot] = address_of(array)
 
     def _read(self, kind: str, where: int, feeds: Sequence[np.ndarray]) -> Any:
+        if where in self.schedule.staying and kind != "feed":
+            return self._kept_there(self.schedule.staying[where], where)
         if kind == "variable":
             self.of_slot[where].value()
             return self.arrays[where]
-        return super()._read(kind, where, feeds)
+        if kind == "feed" and isinstance(feeds[where], Elsewhere):
+            return feeds[where].copy()
+        found = super()._read(kind, where, feeds)
+        return found if self.resident else on_host(found)

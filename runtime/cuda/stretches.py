@@ -59,15 +59,28 @@ class Schedule:
     one word of errors for each of its kernels.  So one copy takes all feeds there, and one brings all answers back.
     """
 
-    def __init__(self, binding: Binding) -> None:
-        self.binding, layout = binding, binding.layout
+    def __init__(self, binding: Binding, resident: bool = False) -> None:
+        self.binding, layout, self.resident = binding, binding.layout, resident
         self.slots, self.steps = layout.slots, layout.steps
         self.nbytes = [_nbytes(binding, k) for k in range(len(self.slots))]
         self.launched = [step for step in self.steps if isinstance(step, DeviceStep)]
         self.devices = sorted({d for step in self.steps if not isinstance(step, (tuple, HostStep)) for d in _devices_of(step)})
         self.constants: list[tuple[int, int]] = []
+        self.end = len(self.steps)              # behind the last step that is not a copy
         self.stretches: list[Stretch] = []
         self.writer = self._writers()
+        self.staying = self._staying() if resident else {}      # slot of a result that is not copied to the host -> its device
+
+    def _staying(self) -> dict[int, int]:
+        """The results that only the caller wants of the host, but for numbers: by these loops go on, or not."""
+        end = max((n for n, step in enumerate(self.steps) if not isinstance(step, CopyStep)), default=-1)
+        self.end = end + 1
+        return {step.slot: step.source for step in self.steps[end + 1:]
+                if isinstance(step, CopyStep) and step.to == HOST and not self._is_number(step.slot)}
+
+    def _is_number(self, slot: int) -> bool:
+        dtype = self.slots[slot].dtype
+        return not self.binding.shapes[slot] and (dtype.is_integer or dtype.is_bool)
 
     def _writers(self) -> dict[int, int]:
         """{slot of a result: the one memory whose kernels write it}; not of one that several write."""
@@ -131,6 +144,8 @@ class Schedule:
                 if stretch is not None:
                     self._end(stretch, first, number)
                 stretch = None
+                for n, device in step.there.items() if isinstance(step, HostStep) else ():
+                    self._touch(step.inputs[n][0], device, number, number)
                 continue
             if stretch is None:
                 stretch, first = Stretch(), number
@@ -146,7 +161,11 @@ class Schedule:
                 elif step.to not in mailed:
                     mailed.add(step.to)
                     stretch.mail.append(step.to)
+                if self.resident and self.slots[step.slot].kind == "feed":      # the next run may find it there
+                    self._touch(step.slot, step.to, 0, len(self.steps))
                 self._touch(step.slot, step.to, first, number)
+            elif step.to == HOST and number >= self.end and step.slot in self.staying:
+                self._touch(step.slot, step.source, number, len(self.steps))
             elif step.to == HOST:
                 stretch.answers = True
                 if self.slots[step.slot].kind == "output":      # stays, for who wants it there

@@ -64,6 +64,10 @@ class DeviceVariable(Variable):
             self.valid.add(ordinal)
         return self.blocks[ordinal].address
 
+    def block(self) -> Block | None:
+        """Its buffer on a device that has its present value, None if none has."""
+        return self.blocks[max(self.valid)] if max(self.valid) != HOST else None
+
     def changed(self, ordinals: Iterable[int]) -> None:
         """Says that work was asked for after which these devices, and no other memory, have its present value."""
         self.valid = set(ordinals)
