@@ -1,8 +1,9 @@
 """Where operations run: what ``tf.device`` asked for, held against the devices that there are.
 
 There is one machine with CPUs, and with the GPUs that the session's target has.  What asks for no device is for the first GPU, if
-there is one; ``ConfigProto.allow_soft_placement`` lets what asks for a device that is not there run on one that is.  What has no
-kernel for a GPU runs on the CPU, wherever it was to run.
+there is one; ``ConfigProto.allow_soft_placement`` lets what asks for a device that is not there run on one that is, and on the CPU
+what TensorFlow has no kernel for on a GPU: strings, queues, Python functions.  What else has no kernel for a GPU here runs on the CPU
+in any case.
 """
 from __future__ import annotations
 
@@ -67,6 +68,8 @@ class Placement:
         for op in operations:
             if op._device and not _fits(self._within_task(op), self._cpus, self._gpus, self._soft):
                 raise InvalidArgumentError(None, op, self._refusal(op))
+            if op._device and not self._soft and self._gpus and _is_for_cpus(op) and _asks_for_gpu(op._device):
+                raise InvalidArgumentError(None, op, _without_kernel(op))
             if self._log:
                 print(f"{op.name}: ({op.type}): {self.task}{self._device_of(op)}", flush=True)
             for function in bodies(op):
@@ -118,6 +121,25 @@ class Placement:
         advice = " tf.ConfigProto(allow_soft_placement=True) runs it on a device that there is." if local else ""
         return (f"Cannot assign a device for operation {op.name}: node {op.name} was explicitly assigned to {op._device} but "
                 f"available devices are [ {there} ]. Make sure the device specification refers to a valid device.{hint}{advice}")
+
+
+def _is_for_cpus(op: Operation) -> bool:
+    """Whether TensorFlow runs an operation on the CPU alone."""
+    opdef = op.opdef
+    # of what is seen outside, TensorFlow runs functions of eager tensors on GPUs
+    return opdef is not None and (opdef.outward and op.type != "EagerPyFunc" or opdef.moves is not None
+                                  or any(t.dtype.base_dtype.name == "string" for t in (*op.inputs, *op.outputs)))
+
+
+@functools.lru_cache(maxsize=1024)
+def _asks_for_gpu(device: str) -> bool:
+    return DeviceSpec.from_string(device).device_type == "GPU"
+
+
+def _without_kernel(op: Operation) -> str:
+    return (f"Cannot assign a device for operation {op.name}: Could not satisfy explicit device specification '{op._device}' because "
+            f"no supported kernel for GPU devices is available.\nOp: {op.type}\nRegistered kernels:\n  device='CPU'\n"
+            "tf.ConfigProto(allow_soft_placement=True) runs it on the CPU.")
 
 
 @functools.lru_cache(maxsize=1024)

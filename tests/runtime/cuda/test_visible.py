@@ -1,4 +1,5 @@
 """What a session sees of the devices, and what it says of them."""
+import numpy as np
 import pytest
 
 
@@ -97,3 +98,27 @@ def test_a_number_of_devices_that_means_nothing(tf, monkeypatch):
     monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator:0")
     with pytest.raises(ValueError, match="JITGRAPH_TARGET is one of"):
         tf.Session()
+
+
+def test_what_has_no_kernel_for_a_gpu_needs_soft_placement_to_run_on_the_cpu(tf):
+    """TensorFlow 1.15.5 refuses operations on XLA_CPU:0, which the machine has, with these words."""
+    for number in range(2):
+        tf.reset_default_graph()
+        with tf.device("/cpu:0"):
+            a, zero = tf.placeholder_with_default("a", []), tf.constant(0.0)
+        with tf.device("/gpu:0"):
+            made = [lambda: tf.strings.length(a, name="n"), lambda: tf.py_func(np.sin, [zero], tf.float32, name="n")][number]()
+        with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=(
+                "Cannot assign a device for operation n: Could not satisfy explicit device specification '/device:GPU:0' because no "
+                "supported kernel for GPU devices is available")):
+            session.run(made)
+        with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as session:
+            assert session.run(made) == [1, 0][number]
+
+
+def test_what_tensorflow_runs_on_a_gpu_runs_though_its_kernel_is_one_of_the_host(tf):
+    with tf.device("/gpu:0"):
+        y = tf.linalg.cholesky([[4.0]])
+        array = tf.TensorArray(tf.float32, 1).write(0, 2.0).stack()
+    with tf.Session() as session:
+        assert [found.tolist() for found in session.run([y, array])] == [[[2.0]], [2.0]]
