@@ -39,11 +39,13 @@ class Builder:
     """What an op's `lower` function talks to: each method adds a primitive and returns its value.
 
     What it makes instead, where a rule of `making` says so, stands there; views and reductions that change nothing are not
-    made.  `off`: optimisations (see `options`) to do without; `tuning`: the target's.
+    made.  `off`: optimisations (see `options`) to do without; `tuning`: the target's; `place`: the memory in which an operation is to
+    be computed, where there are several: what is equal is made once in each.
     """
 
-    def __init__(self, off: frozenset[str] = frozenset(), tuning: Tuning = CPU):
-        self.off, self.tuning = off, tuning
+    def __init__(self, off: frozenset[str] = frozenset(), tuning: Tuning = CPU,
+                 place: Callable[[Operation | None], int] | None = None):
+        self.off, self.tuning, self.place = off, tuning, place
         self.chunks = tuning.chunks
         self.nodes: list[Node] = []
         self.users: dict[Value, list[Node]] = {}        # the nodes that were made of each value
@@ -71,6 +73,8 @@ class Builder:
         key = None
         if not alone and not kind.is_unique:
             key = (kind, _key(inputs), tuple([(_key(shape), dtype.name) for shape, dtype in outputs]), _key([*attrs.items()]))
+            if self.place is not None and inputs:
+                key += (self.place(self.op),)
             found = self._instead("node", key)
             if found is not None:
                 return found
@@ -335,7 +339,8 @@ class Builder:
 
     def assemble(self, shape: Sequence[sizes.Dim], parts: list[tuple[Value, tuple[sizes.Dim, ...]]], fill: Value | None) -> Value:
         """A tensor of `shape` put together from (value, offset) parts; `fill` covers what they leave, None if nothing."""
-        key = ("assemble", _key(shape), _key(fill), _key(parts))
+        where = None if self.place is None else self.place(self.op)
+        key = ("assemble", _key(shape), _key(fill), _key(parts), where)
         found = self._instead("node", key)
         if found is not None:
             return found

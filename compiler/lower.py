@@ -48,7 +48,8 @@ def lower(program: Program) -> None:
 class _Lowering:
     def __init__(self, program: Program) -> None:
         self.program, self.infos = program, program.infos
-        self.b = Builder(program.options.off, program.target.tuning)
+        self.b = Builder(program.options.off, program.target.tuning,
+                         program.target.place_of if program.target.has_memory else None)
         self.values: dict[Tensor, Value] = {}              # tensor -> Value
         self.current: dict[Operation, Value] = {}             # variable -> Value of its present version
         self.versions: dict[Operation, int] = {}            # variable -> number of writes so far

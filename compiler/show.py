@@ -87,7 +87,16 @@ def describe(program: Program, fact: Callable[[Kernel], Fact]) -> Description:
     return {"title": _title(program), "compiler": program.options.compiler, "feeds": [t.name for t in program.feeds],
             "fetches": [t.name for t in program.fetches] + [op.name for op in program.targets],
             "nodes": [_node(program, op) for op in program.ops], "kernels": shown, "plan": steps,
-            "peak_bytes": _peak(program), "total_bytes": sum(k["bytes"] for k in shown), "temporary_bytes": sum(temps)}
+            "share": _share(program, steps), "peak_bytes": _peak(program), "total_bytes": sum(k["bytes"] for k in shown), "temporary_bytes": sum(temps)}
+
+
+def _share(program: Program, steps: list[dict[str, Any]]) -> str:
+    """What the host does of a program for devices, and what is copied; nothing to be said of others."""
+    if not program.target.has_memory:
+        return ""
+    copies = [step["bytes"] for step in steps if step["kind"] == "copy"]
+    host = sum(step["kind"] in ("kernel", "host") for step in steps)
+    return f"the host does {host} of {len(steps) - len(copies)} steps, {len(copies)} copies of {sum(copies)} bytes in all"
 
 
 def _title(program: Program) -> str:
@@ -151,7 +160,7 @@ def text(description: Description, wanted: Container[str], program: Program) -> 
     """A description as text: the parts named in `wanted` (graph, plan, kernels, times, cache)."""
     d = description
     out = [f"== {d['title']}: {len(d['nodes'])} ops, {len(d['kernels'])} kernels, {d['total_bytes']} bytes moved, "
-           f"{d['peak_bytes']} bytes of temporaries"]
+           f"{d['peak_bytes']} bytes of temporaries" + (d["share"] and "; " + d["share"])]
     if "graph" in wanted:
         out += [f"  {n['name']} = {n['type']}({', '.join(n['inputs'])}) {n['dtype']}{n['shape']}  {n['site']}"
                 for n in d["nodes"]]

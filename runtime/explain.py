@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import textwrap
 import threading
 import time
@@ -35,7 +36,7 @@ AROUND = ("around them: what Session.run does in Python: looking up the plan, ch
 @dataclass
 class Line:
     """One kernel, or one operation on the host: seconds, bytes moved and arithmetic operations of all its calls.  `kind` is
-    "kernel", "host" or COMPILING."""
+    "kernel", "host", "copy" or COMPILING."""
 
     name: str
     operations: list[str]
@@ -78,9 +79,20 @@ class Explanation:
                           line.flops / spent / self.limits[1]))
         return found
 
+    def _shares(self) -> str:
+        """Where devices compute: how many of the steps the host does, and what is copied."""
+        calls = {kind: sum(line.calls for line in self.lines if line.kind == kind) / self.runs for kind in ("kernel", "host", "copy")}
+        device = sum(line.calls for line in self.lines if line.kind == "kernel" and " on GPU:" in line.name) / self.runs
+        if not device and not calls["copy"]:
+            return ""
+        total = calls["kernel"] + calls["host"]
+        copied = sum(line.bytes for line in self.lines if line.kind == "copy") / self.runs
+        return f"; the host does {total - device:.0f} of {total:.0f} steps; {calls['copy']:.0f} copies of {copied:.0f} bytes in all"
+
     def __str__(self) -> str:
-        out = [f"{self.title}: {self.seconds / self.runs * 1e3:.3f} ms a run, {self.runs} runs; limits "
-               f"{self.limits[0] / 1e9:.1f} GB/s, {self.limits[1] / 1e9:.0f} GFlop/s",
+        limits = "simulated devices, whose times say nothing of a GPU" if math.isinf(self.limits[0]) else \
+            f"limits {self.limits[0] / 1e9:.1f} GB/s, {self.limits[1] / 1e9:.0f} GFlop/s"
+        out = [f"{self.title}: {self.seconds / self.runs * 1e3:.3f} ms a run, {self.runs} runs; {limits}{self._shares()}",
                f"{'ms':>9} {'share':>6} {'calls':>6} {'MB':>9} {'of limit':>8} {'MFlop':>10} {'of limit':>8}  kernel or step"]
         for name, operations, calls, ms, share, megabytes, bandwidth, mflop, peak in self.rows():
             arithmetic = f"{megabytes:9.3f} {bandwidth:8.0%} {mflop:10.3f} {peak:8.0%}" if megabytes else " " * 38
@@ -113,13 +125,19 @@ class Tally(Trace):
             found = self.present.spans = []
         return found
 
-    def kernel(self, kernel: Kernel, begin: int, binding: Binding) -> None:
+    def kernel(self, kernel: Kernel, begin: int, binding: Binding, gpu: int | None = None) -> None:
         spent = self.now() - begin          # before anything is computed for the table
         known = self.work.get((id(kernel), binding))
         if known is None:
             operations = list(dict.fromkeys(n.op.name for n in kernel.nodes if n.op is not None))
             known = self.work[id(kernel), binding] = (operations, *_work(kernel, binding))
-        self._count(id(kernel), kernel.name, "kernel", begin, spent, *known)
+        name = kernel.name if gpu is None else f"{kernel.name} on GPU:{gpu}"
+        self._count((id(kernel), gpu), name, "kernel", begin, spent, *known)
+
+    def copy(self, name: str, kind: str, nbytes: int, begin: int, gpu: int) -> None:
+        spent = self.now() - begin
+        what = {"HtoD": f"copies to GPU:{gpu}", "DtoH": f"copies from GPU:{gpu}"}.get(kind, f"copies between GPUs, to GPU:{gpu}")
+        self._count((kind, gpu), what, "copy", begin, spent, [], nbytes)
 
     def operation(self, op: Operation, begin: int, arrays: Sequence[Any] = ()) -> None:
         self._count(op, op.type, "host", begin, self.now() - begin, [op.name])
@@ -127,7 +145,7 @@ class Tally(Trace):
     def compiled(self, begin: int) -> None:
         self._count(COMPILING, COMPILING, COMPILING, begin, self.now() - begin, [])
 
-    def _add(self, name: str, label: str, begin: int, arrays: Sequence[Any]) -> None:
+    def _add(self, name: str, label: str, begin: int, arrays: Sequence[Any], devices: tuple[str, ...] = ()) -> None:
         self._count(label, label.partition(" = ")[2], "host", begin, self.now() - begin, [name])
 
     def _count(self, key: object, name: str, kind: str, begin: int, spent: int, operations: list[str], nbytes: int = 0,
@@ -151,8 +169,11 @@ def _work(kernel: Kernel, binding: Binding) -> tuple[int, int]:
 
 
 @functools.cache
-def limits() -> tuple[float, float]:
-    """(bytes per second of a variable updated in place, operations per second of a matrix product), the best of some."""
+def limits(target: Any = None) -> tuple[float, float]:
+    """(bytes per second of a variable updated in place, operations per second of a matrix product), the best of some, of a
+    session's target.  A simulated device has none: infinity."""
+    if getattr(target, "simulated", 0):
+        return math.inf, math.inf
     import jitgraph as tf
 
     from .session import Session
@@ -186,4 +207,4 @@ def explain(session: BaseSession, fetches: Any, feed_dict: dict[Any, Any] | None
             tally.start()
             session.run(fetches, feed_dict)
     seconds = time.perf_counter() - begin - tally.own
-    return Explanation("run", list(tally.lines.values()), runs, seconds, limits())
+    return Explanation("run", list(tally.lines.values()), runs, seconds, limits(session._state.target))

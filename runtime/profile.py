@@ -22,14 +22,15 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 NO_TRACE = 0
-DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
+TASK = "/job:localhost/replica:0/task:0"
+DEVICE = TASK + "/device:CPU:0"
 
 
 class Trace:
-    """What a run did, and when: (name, label, begin, end, arrays), times in nanoseconds since the epoch."""
+    """What a run did, where and when: (name, label, begin, end, arrays, devices), times in nanoseconds since the epoch."""
 
     def __init__(self) -> None:
-        self.entries: list[tuple[str, str, int, int, list[Any]]] = []      # (name, label, begin, end, results)
+        self.entries: list[tuple[str, str, int, int, list[Any], tuple[str, ...]]] = []      # as above
         self.created = time.time_ns()
         self._offset = self.created - time.perf_counter_ns()
         self.thread = threading.get_ident() & 0xFFFFFFFF
@@ -37,12 +38,18 @@ class Trace:
     def now(self) -> int:
         return time.perf_counter_ns() + self._offset
 
-    def kernel(self, kernel: Kernel, begin: int, binding: Binding) -> None:
-        """Records a kernel that has just ended."""
+    def kernel(self, kernel: Kernel, begin: int, binding: Binding, gpu: int | None = None) -> None:
+        """Records a kernel that has just ended, of the host or of a GPU: there TensorFlow tells once who asked for it, and once
+        when it ran."""
         ops = list(dict.fromkeys(n.op for n in kernel.nodes if n.op is not None))
         name = ops[-1].name if ops else kernel.name
         inputs = dict.fromkeys(t.op.name for op in ops for t in op.inputs if t.op not in ops)
-        self._add(name, f"{name} = {kernel.name}({', '.join(inputs)})", begin, [])
+        devices = (DEVICE,) if gpu is None else (f"{TASK}/device:GPU:{gpu}", f"/device:GPU:{gpu}/stream:all")
+        self._add(name, f"{name} = {kernel.name}({', '.join(inputs)})", begin, [], devices)
+
+    def copy(self, name: str, kind: str, nbytes: int, begin: int, gpu: int) -> None:
+        """Records a copy to or from a GPU that has just ended; `kind`: HtoD, DtoH or DtoD."""
+        self._add(name, f"MEMCPY{kind} {nbytes} bytes", begin, [], (f"/device:GPU:{gpu}/memcpy",))
 
     def operation(self, op: Operation, begin: int, arrays: Sequence[Any] = ()) -> None:
         """Records an operation that has just ended, and its results."""
@@ -61,20 +68,23 @@ class Trace:
             name = node.op.name if node.op is not None else node.kind.name
             self._add(name, f"{name} = {node.kind}()", begin, arrays)
 
-    def _add(self, name: str, label: str, begin: int, arrays: Sequence[Any]) -> None:
-        self.entries.append((name, label, begin, self.now(), list(arrays)))
+    def _add(self, name: str, label: str, begin: int, arrays: Sequence[Any], devices: tuple[str, ...] = (DEVICE,)) -> None:
+        self.entries.append((name, label, begin, self.now(), list(arrays), devices))
 
     def write(self, step_stats: Any) -> None:
         """Fills a StepStats message."""
-        device = step_stats.dev_stats.add(device=DEVICE)
-        for name, label, begin, end, arrays in self.entries:
+        known = {DEVICE: step_stats.dev_stats.add(device=DEVICE)}
+        for name, label, begin, end, arrays, devices in self.entries:
             micros, length = begin // 1000, max((end - begin) // 1000, 1)
-            stats = device.node_stats.add(
-                node_name=name, timeline_label=label, all_start_micros=micros, op_end_rel_micros=length,
-                all_end_rel_micros=length, scheduled_micros=micros, thread_id=self.thread, all_start_nanos=begin,
-                op_end_rel_nanos=end - begin, all_end_rel_nanos=end - begin, scheduled_nanos=begin)
-            for slot, array in enumerate(arrays):
-                _describe(stats.output.add(slot=slot), array)
+            for device in devices:
+                if device not in known:
+                    known[device] = step_stats.dev_stats.add(device=device)
+                stats = known[device].node_stats.add(
+                    node_name=name, timeline_label=label, all_start_micros=micros, op_end_rel_micros=length,
+                    all_end_rel_micros=length, scheduled_micros=micros, thread_id=self.thread, all_start_nanos=begin,
+                    op_end_rel_nanos=end - begin, all_end_rel_nanos=end - begin, scheduled_nanos=begin)
+                for slot, array in enumerate(arrays):
+                    _describe(stats.output.add(slot=slot), array)
 
 
 def _describe(output: Any, array: Any) -> None:

@@ -120,6 +120,7 @@ def print_all(signatures: list[Signature], graph: bool = True, source: bool = Tr
             f"{quantity(signature['total_bytes'])} moved",
             f"{quantity(signature['peak_bytes'])} peak memory",
         ]
+        facts += [signature["share"]] if signature["share"] else []
         say(out, Text("   ".join(facts)))
         say(
             out,

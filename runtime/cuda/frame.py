@@ -201,12 +201,14 @@ class DeviceFrame(Frame):
                 self._find_variables()
             addresses = {(slot, d): self.of_slot[slot].on(self.devices[d]) for slot, d in stretch.variables}
             for slot, d in stretch.uploads:
-                self._bring(slot, d)
+                with self._copied(trace, slot, "HtoD", d):
+                    self._bring(slot, d)
             self.pending = True
             for ready in parts:
                 self._part(stretch, ready, addresses, trace)
             for slot, d in stretch.downloads:
-                self.devices[d].download(self.arrays[slot], self.place_of[slot, d])
+                with self._copied(trace, slot, "DtoH", d):
+                    self.devices[d].download(self.arrays[slot], self.place_of[slot, d])
             if stretch.answers:
                 self._settle()
 
@@ -261,7 +263,8 @@ class DeviceFrame(Frame):
             if device is not first:
                 machine.order(first, device)
             if part.first and d in stretch.mail and schedule.fed:
-                device.upload(box, self.box[:schedule.fed])
+                with self._copied(trace, None, "HtoD", d, schedule.fed):
+                    device.upload(box, self.box[:schedule.fed])
             begin, end = self._words(d)
             driver.fill(box + begin, 0, end - begin, device.stream)
         for step in part.steps:
@@ -270,14 +273,29 @@ class DeviceFrame(Frame):
                 self._launch(step, addresses)
                 if trace is not None:
                     self.devices[step.device].synchronize()
-                    trace.kernel(step.kernel, start, self.binding)
+                    trace.kernel(step.kernel, start, self.binding, step.device)
             else:
-                self._between(step.slot, step.source, step.to, addresses)
+                with self._copied(trace, step.slot, "DtoD", step.to):
+                    self._between(step.slot, step.source, step.to, addresses)
         for d in part.devices:
             device, (begin, end) = self.devices[d], schedule.answered[d]
-            device.download(self.box[begin:end], self.box_of[d] + begin)
+            with self._copied(trace, None, "DtoH", d, end - begin):
+                device.download(self.box[begin:end], self.box_of[d] + begin)
             if device is not first:
                 machine.order(device, first)
+
+    @contextlib.contextmanager
+    def _copied(self, trace: Any, slot: int | None, kind: str, d: int, nbytes: int = 0) -> Iterator[None]:
+        """Around a copy of a slot, or of `nbytes` of the letter box: tells a trace of it."""
+        if trace is None:
+            yield
+            return
+        start = trace.now()
+        yield
+        self.devices[d].synchronize()
+        value = None if slot is None else self.binding.layout.slots[slot].value
+        op = None if value is None else value.node.op
+        trace.copy("feeds and results" if op is None else op.name, kind, nbytes if slot is None else self.schedule.nbytes[slot], start, d)
 
     def _words(self, d: int) -> tuple[int, int]:
         """Where the error words of a device's kernels lie in the letter box."""
