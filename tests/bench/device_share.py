@@ -2,13 +2,16 @@
 
     python tests/bench/device_share.py                      # for each network: launches, host kernels, host operations
     python tests/bench/device_share.py 'resnet50-*' --compile     # also: registers, shared memory, bytes per launch and per move
+    python tests/bench/device_share.py '*rnn*' --steps      # of a whole step, with the bodies of its loops and what follows them
 
-Nothing is run: the graphs are planned, with tiny sizes unless `--full` is given, which is what times are measured with.
+Nothing is run: the graphs are planned, with tiny sizes unless `--full` is given, which is what times are measured with.  With
+`--steps` they are run on a device whose kernels compute zeros, for what comes after a value, and how often, shows only then.
 """
 from __future__ import annotations
 
 import argparse
 import fnmatch
+import os
 import re
 from collections import Counter
 
@@ -21,6 +24,11 @@ from jitgraph.compiler import TARGETS, compile, sizes
 from jitgraph.compiler.emit import cuda_compile
 from jitgraph.compiler.kernel import WIDTH
 from jitgraph.compiler.place import DeviceStep, HostStep
+from jitgraph.runtime import explain
+from jitgraph.runtime.cuda import machine
+from jitgraph.runtime.cuda.fake import FakeDriver
+from jitgraph.runtime.cuda.machine import Machine
+from jitgraph.runtime.watch import watching
 
 
 class Asked(Exception):
@@ -98,14 +106,81 @@ def print_kernels(program):
               f" {made.shared:7} {made.spilled:8}  {widths(made.ptx, 'ld')}, {widths(made.ptx, 'st')}")
 
 
+class Zeros(FakeDriver):
+    """A device whose kernels compute nothing but zeros, at once."""
+
+    def _run(self, function, loaded, given, blocks, threads):
+        for (_, _, use), (pointer, nbytes) in zip(loaded["params"], given):
+            if use == "out":
+                self._range(function.device, pointer, nbytes, "result")[...] = 0
+        self.asked["kernels"] += 1
+
+    def __init__(self):
+        super().__init__()
+        self.asked = Counter()
+
+    def synchronize(self, stream):
+        self.asked["waits"] += 1
+        super().synchronize(stream)
+
+
+class Quick(tf.Session):
+    """A session that compiles at once."""
+
+    def __init__(self, *given, **named):
+        super().__init__(*given, **{**named, "jit": "always"})
+
+
+def stepped(name, full=False):
+    """(launches, {operation that the host does: count}, copies, their bytes, waits for the device) of one step of a network."""
+    tf.reset_default_graph()
+    runner.choose([name], False, True)
+    driver, real, tf.Session = Zeros(), tf.Session, Quick
+    before, os.environ["JITGRAPH_TARGET"] = os.environ.get("JITGRAPH_TARGET", ""), "cuda-simulator"
+    machine._MACHINES[1] = Machine(driver)
+    try:
+        step = REGISTRY[name].prepare("jitgraph", small=not full)
+        for _ in range(2):
+            step()
+        driver.asked.clear()
+        step()
+        waits, tally = driver.asked["waits"], explain.Tally()
+        with watching(0, tally):
+            step()
+    finally:
+        tf.Session, os.environ["JITGRAPH_TARGET"] = real, before
+        del machine._MACHINES[1]
+    lines = list(tally.lines.values())
+    launches = sum(line.calls for line in lines if line.kind == "kernel" and " on GPU:" in line.name)
+    host = Counter()
+    for line in lines:
+        if line.kind == "host" or line.kind == "kernel" and " on GPU:" not in line.name:
+            host[line.name] += line.calls
+    copies = [line for line in lines if line.kind == "copy"]
+    return launches, host, sum(line.calls for line in copies), sum(line.bytes for line in copies), waits
+
+
+def print_steps(names, full):
+    """A line for a step of each network."""
+    for name in names:
+        launches, host, copies, nbytes, waits = stepped(name, full)
+        left = ", ".join(f"{count} {what}" for what, count in host.most_common())
+        print(f"{name:32} {launches:5} launches, {copies} copies of {nbytes:,} bytes, {waits} waits; on the host: {left or 'nothing'}",
+              flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pattern", nargs="?", default="*")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--steps", action="store_true")
     arguments = parser.parse_args()
     kernels, operations = Counter(), Counter()
-    for name in fnmatch.filter(runner.choose([], False, True), arguments.pattern):
+    names = fnmatch.filter(runner.choose([], False, True), arguments.pattern)
+    if arguments.steps:
+        return print_steps(names, arguments.full)
+    for name in names:
         program = planned(name, arguments.full)
         launches, mine, ops = share(program)
         left = ", ".join(f"{count} {what}" for what, count in (mine + ops).most_common())
