@@ -39,8 +39,8 @@ class Builder:
     """What an op's `lower` function talks to: each method adds a primitive and returns its value.
 
     What it makes instead, where a rule of `making` says so, stands there; views and reductions that change nothing are not
-    made.  `off`: optimisations (see `options`) to do without; `tuning`: the target's; `place`: the memory in which an operation is to
-    be computed, where there are several: what is equal is made once in each.
+    made.  `off`: optimisations (see `options`) to do without; `tuning`: the target's; `place`: the memory in which an operation
+    is to be computed, where there are several: what is equal is made once in each.
     """
 
     def __init__(self, off: frozenset[str] = frozenset(), tuning: Tuning = CPU,
@@ -70,7 +70,7 @@ class Builder:
         depends on.  `alone`: a new one in any case, as one always is whose kind is unique."""
         assert attrs.keys() <= kind.attributes.keys(), f"{kind} has no attribute {attrs.keys() - kind.attributes.keys()}"
         outputs = [(sizes.settled(shape), dtype) for shape, dtype in outputs]
-        key = None
+        key: tuple[Any, ...] | None = None
         if not alone and not kind.is_unique:
             key = (kind, _key(inputs), tuple([(_key(shape), dtype.name) for shape, dtype in outputs]), _key([*attrs.items()]))
             if self.place is not None and inputs:

@@ -87,7 +87,8 @@ def describe(program: Program, fact: Callable[[Kernel], Fact]) -> Description:
     return {"title": _title(program), "compiler": program.options.compiler, "feeds": [t.name for t in program.feeds],
             "fetches": [t.name for t in program.fetches] + [op.name for op in program.targets],
             "nodes": [_node(program, op) for op in program.ops], "kernels": shown, "plan": steps,
-            "share": _share(program, steps), "peak_bytes": _peak(program), "total_bytes": sum(k["bytes"] for k in shown), "temporary_bytes": sum(temps)}
+            "share": _share(program, steps), "peak_bytes": _peak(program),
+            "total_bytes": sum(k["bytes"] for k in shown), "temporary_bytes": sum(temps)}
 
 
 def _share(program: Program, steps: list[dict[str, Any]]) -> str:

@@ -81,7 +81,8 @@ class Explanation:
 
     def _shares(self) -> str:
         """Where devices compute: how many of the steps the host does, and what is copied."""
-        calls = {kind: sum(line.calls for line in self.lines if line.kind == kind) / self.runs for kind in ("kernel", "host", "copy")}
+        calls = {kind: sum(line.calls for line in self.lines if line.kind == kind) / self.runs
+                 for kind in ("kernel", "host", "copy")}
         device = sum(line.calls for line in self.lines if line.kind == "kernel" and " on GPU:" in line.name) / self.runs
         if not device and not calls["copy"]:
             return ""

@@ -1,9 +1,9 @@
 """Where operations run: what ``tf.device`` asked for, held against the devices that there are.
 
 There is one machine with CPUs, and with the GPUs that the session's target has.  What asks for no device is for the first GPU, if
-there is one; ``ConfigProto.allow_soft_placement`` lets what asks for a device that is not there run on one that is, and on the CPU
-what TensorFlow has no kernel for on a GPU: strings, queues, Python functions.  What else has no kernel for a GPU here runs on the CPU
-in any case.
+there is one; ``ConfigProto.allow_soft_placement`` lets what asks for a device that is not there run on one that is, and on the
+CPU what TensorFlow has no kernel for on a GPU: strings, queues, Python functions.  What else has no kernel for a GPU here runs on
+the CPU in any case.
 """
 from __future__ import annotations
 
@@ -137,8 +137,8 @@ def _asks_for_gpu(device: str) -> bool:
 
 
 def _without_kernel(op: Operation) -> str:
-    return (f"Cannot assign a device for operation {op.name}: Could not satisfy explicit device specification '{op._device}' because "
-            f"no supported kernel for GPU devices is available.\nOp: {op.type}\nRegistered kernels:\n  device='CPU'\n"
+    return (f"Cannot assign a device for operation {op.name}: Could not satisfy explicit device specification '{op._device}' "
+            f"because no supported kernel for GPU devices is available.\nOp: {op.type}\nRegistered kernels:\n  device='CPU'\n"
             "tf.ConfigProto(allow_soft_placement=True) runs it on the CPU.")
 
 

@@ -67,6 +67,8 @@ class Signature(TypedDict):
     compiler: str
     """What compiled the kernels, one of `jitgraph.compiler.options.COMPILERS`."""
     total_bytes: Any
+    share: str
+    """What the host does of it where devices compute, and what is copied; "" elsewhere."""
 
 
 def quantity(value: Any, unit: str = "B") -> str:

@@ -295,7 +295,8 @@ class DeviceFrame(Frame):
         self.devices[d].synchronize()
         value = None if slot is None else self.binding.layout.slots[slot].value
         op = None if value is None else value.node.op
-        trace.copy("feeds and results" if op is None else op.name, kind, nbytes if slot is None else self.schedule.nbytes[slot], start, d)
+        nbytes = nbytes if slot is None else self.schedule.nbytes[slot]
+        trace.copy("feeds and results" if op is None else op.name, kind, nbytes, start, d)
 
     def _words(self, d: int) -> tuple[int, int]:
         """Where the error words of a device's kernels lie in the letter box."""
@@ -402,8 +403,8 @@ class DeviceFrame(Frame):
         return DeviceArray(block, shape, dtype, address + offset * dtype.itemsize)
 
     def _on_device(self, step: HostStep, array: Any) -> Any:
-        """An array that a step hands on, on the device of its operation: all of it goes there at once, and not by and by.  Not a few
-        integers, which functions may be compiled for."""
+        """An array that a step hands on, on the device of its operation: all of it goes there at once, and not by and by.  Not
+        a few integers, which functions may be compiled for."""
         d = self.binding.compiled.program.target.place_of(step.node.op)
         if d == HOST or not isinstance(array, np.ndarray) or not array.ndim or array.dtype == object:
             return array

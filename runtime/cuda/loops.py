@@ -16,7 +16,7 @@ from jitgraph.compiler.loops import steps
 from jitgraph.compiler.loops.expressions import ScalarFunction
 from jitgraph.graph.errors import OpError
 from jitgraph.runtime.hostcall import located
-from jitgraph.runtime.loop_steps import Changer, LoopSteps, Reader
+from jitgraph.runtime.loop_steps import LoopSteps, Reader
 from jitgraph.runtime.memory import Elsewhere, on_host
 from jitgraph.tensor_arrays.host_values import boxed, copied, unboxed
 from jitgraph.tensor_arrays.tensor_array_values import OneElement, Zero, elements_of
@@ -53,7 +53,8 @@ class DeviceLoopSteps(LoopSteps):
         division = call.division
         self.stores = [(step.variable, STORES[type(step)](step) if type(step) in STORES else store)
                        for step, (_, store) in zip(division.stores, self.stores)]
-        self.counted, self.fed = counted, []
+        self.counted = counted
+        self.fed: list[Any] = []
         self.numbers = [k for k, t in enumerate(division.body.inputs) if _is_number(t)]
 
     def begin(self, values: list[Any]) -> None:

@@ -144,8 +144,9 @@ class Schedule:
                 if stretch is not None:
                     self._end(stretch, first, number)
                 stretch = None
-                for n, device in step.there.items() if isinstance(step, HostStep) else ():
-                    self._touch(step.inputs[n][0], device, number, number)
+                if isinstance(step, HostStep):
+                    for n, device in step.there.items():
+                        self._touch(step.inputs[n][0], device, number, number)
                 continue
             if stretch is None:
                 stretch, first = Stretch(), number

@@ -5,7 +5,8 @@
     python tests/bench/device_share.py '*rnn*' --steps      # of a whole step, with the bodies of its loops and what follows them
 
 Nothing is run: the graphs are planned, with tiny sizes unless `--full` is given, which is what times are measured with.  With
-`--steps` they are run on a device whose kernels compute zeros, for what comes after a value, and how often, shows only then.
+`--steps` they are run on a device whose kernels compute zeros, for what comes after a value, and how often, shows only then; with
+`--simulate` on one that computes what it should, for those that zeros lead astray.
 """
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from jitgraph.bench import runner
 from jitgraph.bench.workload import REGISTRY
 from jitgraph.compiler import TARGETS, compile, sizes
 from jitgraph.compiler.emit import cuda_compile
-from jitgraph.compiler.kernel import WIDTH
+from jitgraph.compiler.kernel import CODES, WIDTH
 from jitgraph.compiler.place import DeviceStep, HostStep
 from jitgraph.runtime import explain
 from jitgraph.runtime.cuda import machine
@@ -106,14 +107,8 @@ def print_kernels(program):
               f" {made.shared:7} {made.spilled:8}  {widths(made.ptx, 'ld')}, {widths(made.ptx, 'st')}")
 
 
-class Zeros(FakeDriver):
-    """A device whose kernels compute nothing but zeros, at once."""
-
-    def _run(self, function, loaded, given, blocks, threads):
-        for (_, _, use), (pointer, nbytes) in zip(loaded["params"], given):
-            if use == "out":
-                self._range(function.device, pointer, nbytes, "result")[...] = 0
-        self.asked["kernels"] += 1
+class Simulated(FakeDriver):
+    """A simulated device that counts how often somebody waits for it."""
 
     def __init__(self):
         super().__init__()
@@ -124,6 +119,15 @@ class Zeros(FakeDriver):
         super().synchronize(stream)
 
 
+class Zeros(Simulated):
+    """A device whose kernels compute nothing but zeros, and that all is true, at once."""
+
+    def _run(self, function, loaded, given, blocks, threads):
+        for (_, code, use), (pointer, nbytes) in zip(loaded["params"], given):
+            if use == "out":
+                self._range(function.device, pointer, nbytes, "result")[...] = int(code == CODES["bool"])
+
+
 class Quick(tf.Session):
     """A session that compiles at once."""
 
@@ -131,11 +135,11 @@ class Quick(tf.Session):
         super().__init__(*given, **{**named, "jit": "always"})
 
 
-def stepped(name, full=False):
+def stepped(name, full=False, driver=Zeros):
     """(launches, {operation that the host does: count}, copies, their bytes, waits for the device) of one step of a network."""
     tf.reset_default_graph()
     runner.choose([name], False, True)
-    driver, real, tf.Session = Zeros(), tf.Session, Quick
+    driver, real, tf.Session = driver(), tf.Session, Quick
     before, os.environ["JITGRAPH_TARGET"] = os.environ.get("JITGRAPH_TARGET", ""), "cuda-simulator"
     machine._MACHINES[1] = Machine(driver)
     try:
@@ -160,13 +164,13 @@ def stepped(name, full=False):
     return launches, host, sum(line.calls for line in copies), sum(line.bytes for line in copies), waits
 
 
-def print_steps(names, full):
+def print_steps(names, full, driver):
     """A line for a step of each network."""
     for name in names:
-        launches, host, copies, nbytes, waits = stepped(name, full)
+        launches, host, copies, nbytes, waits = stepped(name, full, driver)
         left = ", ".join(f"{count} {what}" for what, count in host.most_common())
-        print(f"{name:32} {launches:5} launches, {copies} copies of {nbytes:,} bytes, {waits} waits; on the host: {left or 'nothing'}",
-              flush=True)
+        print(f"{name:32} {launches:5} launches, {copies} copies of {nbytes:,} bytes, {waits} waits; on the host: "
+              f"{left or 'nothing'}", flush=True)
 
 
 def main():
@@ -175,11 +179,12 @@ def main():
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--compile", action="store_true")
     parser.add_argument("--steps", action="store_true")
+    parser.add_argument("--simulate", action="store_true")
     arguments = parser.parse_args()
     kernels, operations = Counter(), Counter()
     names = fnmatch.filter(runner.choose([], False, True), arguments.pattern)
-    if arguments.steps:
-        return print_steps(names, arguments.full)
+    if arguments.steps or arguments.simulate:
+        return print_steps(names, arguments.full, Simulated if arguments.simulate else Zeros)
     for name in names:
         program = planned(name, arguments.full)
         launches, mine, ops = share(program)

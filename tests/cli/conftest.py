@@ -85,4 +85,5 @@ def signature():
         ],
         "peak_bytes": 123456,
         "total_bytes": 4096,
+        "share": "",
     }

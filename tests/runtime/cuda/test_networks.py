@@ -22,8 +22,10 @@ def recurrent(tf, rng):
 
 
 def transformer(tf, rng):
-    """Embedding, attention (without biases: the gradient of those of keys is zero, but for rounding, which Adam magnifies) with two heads
-    and a mask, layer norm, a feed-forward layer, logits by the embedding."""
+    """Embedding, attention with two heads and a mask, layer norm, a feed-forward layer, logits by the embedding.
+
+    Attention has no biases: the gradient of those of keys is zero but for rounding, which Adam would magnify.
+    """
     tokens = tf.placeholder(tf.int32, [2, 4])
     table = tf.get_variable("table", [7, 8])
     h = tf.nn.embedding_lookup(table, tokens)
