@@ -254,7 +254,11 @@ class Segment:
         return self._given([values[t] for t in self.plan.fetches])
 
     def _given(self, results: list[Any]) -> list[Any]:
-        return results if self.plan.resident else [on_host(result) for result in results]
+        if not self.plan.resident and self.plan.state.machine is not None:
+            from .cuda.array import given
+
+            return [given(result) for result in results]
+        return results
 
     def _present(self, tensor: Tensor) -> np.ndarray:
         """The value of a variable whose read has no time of its own."""

@@ -32,6 +32,15 @@ def results_stay() -> Iterator[None]:
         _present.staying = before
 
 
+def given(result: Any) -> Any:
+    """A result as this thread's caller wants it: computed, and on the host unless results stay."""
+    if not isinstance(result, DeviceArray) or not staying():
+        return on_host(result)
+    with result.device.lock:
+        result.device.synchronize()         # for whatever stream it is used on
+    return result
+
+
 class DeviceArray(Elsewhere):
     """An array in the memory of a GPU: contiguous, and nobody else's, but where it is made over an `address` within the block.
 
@@ -57,8 +66,9 @@ class DeviceArray(Elsewhere):
             raise ValueError("what is on a device can be looked at only by a copy")
         found = np.empty(self.shape, self.dtype)
         if self.nbytes:
-            self.device.download(found, self.address)
-            self.device.synchronize()
+            with self.device.lock:
+                self.device.download(found, self.address)
+                self.device.synchronize()
         return found if dtype is None else found.astype(dtype)
 
     def copy(self) -> DeviceArray:
@@ -125,17 +135,18 @@ def _joined(parts: Sequence[Any], shape: tuple[int, ...], device: Device | None 
     """
     device = device or next(part.device for part in parts if isinstance(part, DeviceArray))
     dtype = parts[0].dtype
-    found = DeviceArray(device.take(math.prod(shape) * dtype.itemsize), shape, dtype)
-    at = found.address
-    for part in parts:
-        if part.nbytes:
-            bring(part, device, at)
-        at += part.nbytes
+    with device.lock:
+        found = DeviceArray(device.take(math.prod(shape) * dtype.itemsize), shape, dtype)
+        at = found.address
+        for part in parts:
+            if part.nbytes:
+                bring(part, device, at)
+            at += part.nbytes
     return found
 
 
 def bring(array: Any, device: Device, address: int) -> None:
-    """Copies an array of the host, or of any device, to an address of a device, some time after this."""
+    """Copies an array of the host, or of any device, to an address of a device, some time after this.  Under its lock."""
     if not isinstance(array, DeviceArray):
         device.upload(address, np.ascontiguousarray(array))
     elif array.device is device:

@@ -5,6 +5,7 @@ import functools
 import math
 import threading
 from collections import deque
+from typing import Any
 
 import numpy as np
 
@@ -23,14 +24,14 @@ class Device:
     `limit` is the most memory that may be taken, in bytes; nothing is taken before it is needed.
     """
 
-    def __init__(self, driver: Driver, ordinal: int, properties: Properties) -> None:
+    def __init__(self, driver: Driver, ordinal: int, properties: Properties, lock: Any = None) -> None:
         self.driver, self.ordinal, self.properties = driver, ordinal, properties
+        self.lock = lock or threading.RLock()           # under which its stream is given work
         self.limit = math.inf
         self.used = 0                                   # bytes that were asked of the driver
         self._idle: dict[int, list[int]] = {}           # addresses by bytes
         self._returned: deque[tuple[int, int]] = deque()
         self._functions: dict[tuple[str, bytes], Function] = {}
-        self._lock = threading.RLock()
 
     def __repr__(self) -> str:
         return f"GPU:{self.ordinal}"
@@ -52,7 +53,7 @@ class Device:
     def take(self, nbytes: int) -> Block:
         """A block of at least so many bytes.  Raises ResourceExhaustedError."""
         size = _rounded(nbytes)
-        with self._lock:
+        with self.lock:
             self._collect()
             idle = self._idle.get(size)
             if idle:

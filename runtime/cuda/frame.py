@@ -160,7 +160,7 @@ class DeviceFrame(Frame):
         if not self.binding.checked:
             for variable in self.binding.compiled.writes:
                 variable.initialized = True
-        if staying():
+        if staying() and not self.resident:
             return [self._staying(kind, where, feeds) for kind, where in self.readers]
         return [self._read(kind, where, feeds) for kind, where in self.readers]
 
@@ -176,9 +176,10 @@ class DeviceFrame(Frame):
     def _kept_there(self, d: int, where: int) -> DeviceArray:
         """What a slot holds on a device, in memory of its own there."""
         device, nbytes = self.devices[d], self.schedule.nbytes[where]
-        block = device.take(nbytes)
-        if nbytes:
-            self.machine.driver.on_device(block.address, self.place_of[where, d], nbytes, device.stream)
+        with self.machine.lock:
+            block = device.take(nbytes)
+            if nbytes:
+                self.machine.driver.on_device(block.address, self.place_of[where, d], nbytes, device.stream)
         return DeviceArray(block, self.binding.shapes[where], self.binding.layout.slots[where].dtype.as_numpy_dtype)
 
     def _settle(self) -> None:

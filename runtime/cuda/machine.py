@@ -18,7 +18,7 @@ class Machine:
 
     def __init__(self, driver: Driver) -> None:
         self.driver, self.lock = driver, threading.RLock()
-        self.devices = [Device(driver, ordinal, properties) for ordinal, properties in enumerate(driver.devices())]
+        self.devices = [Device(driver, ordinal, properties, self.lock) for ordinal, properties in enumerate(driver.devices())]
         self._idle: dict[int, list[np.ndarray]] = {}            # pinned memory by bytes
         self._returned: deque[np.ndarray] = deque()
         self._dead: deque[Graph] = deque()

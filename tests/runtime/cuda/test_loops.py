@@ -1,4 +1,5 @@
 """Loops whose bodies run on devices: what is copied between two iterations, and that nobody waits."""
+import threading
 from collections import Counter
 
 import numpy as np
@@ -141,3 +142,38 @@ def test_arrays_with_missing_elements_and_branches_in_a_loop(tf, driver, monkeyp
     for found in here:
         for one, other in zip(found, there, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-5)
+
+
+def test_results_behind_a_loop_stay_where_they_are_wanted(tf, driver):
+    x = tf.placeholder(tf.float32, [4])
+    _, array = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a.write(i, x * 2.0)), (0, tf.TensorArray(tf.float32, 3)))
+    y = tf.exp(array.stack())           # whose shape only the run knows
+    with tf.Session(jit="always") as session:
+        for _ in range(3):
+            found = session.run_on_devices(y, {x: np.zeros(4)})
+            assert hasattr(found, "__cuda_array_interface__") and (np.asarray(found) == np.ones((3, 4))).all()
+            assert isinstance(session.run(y, {x: np.zeros(4)}), np.ndarray)
+
+
+def test_loops_of_two_sessions_at_once(tf, driver):
+    x, fetches = recurrent(tf, 3)
+    sessions = [tf.Session(jit="always") for _ in range(2)]
+    for session in sessions:
+        session.run(tf.global_variables_initializer())
+    value = np.ones((2, 3, 3))
+    found = [[] for _ in sessions]
+
+    def work(k):
+        for _ in range(4):
+            found[k].append(sessions[k].run(fetches, {x: value}))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for runs in found:
+        assert len(runs) == 4
+        for one in runs[1:]:
+            for a, b in zip(one, runs[0], strict=True):
+                np.testing.assert_array_equal(a, b)
