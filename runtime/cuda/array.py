@@ -53,6 +53,7 @@ class DeviceArray(Elsewhere):
         self.address = block.address if address is None else address
         self.ndim, self.size = len(self.shape), math.prod(self.shape)
         self.nbytes = self.size * self.dtype.itemsize
+        self.base: DeviceArray | None = None
 
     def __repr__(self) -> str:
         return f"DeviceArray(shape={self.shape}, dtype={self.dtype}, device={self._block.device})"
@@ -80,11 +81,39 @@ class DeviceArray(Elsewhere):
             raise TypeError("len() of unsized object")
         return self.shape[0]
 
-    def __getitem__(self, row: int) -> DeviceArray:
-        """A row, which shares the memory."""
-        if not 0 <= row < len(self):
-            raise IndexError(f"row {row} of {len(self)}")
-        return DeviceArray(self._block, self.shape[1:], self.dtype, self.address + row * (self.nbytes // len(self)))
+    def __getitem__(self, index: Any) -> Any:
+        """A row, or a part by slices, which shares the memory; a part that does not lie together comes to the host."""
+        if isinstance(index, tuple):
+            return self._part(index)
+        if not 0 <= index < len(self):
+            raise IndexError(f"row {index} of {len(self)}")
+        return self._view(self.shape[1:], index * (self.size // len(self)))
+
+    def _part(self, index: tuple[Any, ...]) -> Any:
+        slices = [one for one in index if one is not Ellipsis]
+        shape, offset, stride, together = list(self.shape), 0, 1, True
+        if not all(isinstance(one, slice) for one in slices) or index[len(slices):] not in ((), (Ellipsis,)):
+            return np.asarray(self)[index]
+        for k in reversed(range(self.ndim)):
+            start, stop, step = slices[k].indices(shape[k]) if k < len(slices) else (0, shape[k], 1)
+            count = len(range(start, stop, step))
+            if count > 1 and (step != 1 or not together):
+                return np.asarray(self)[index]
+            together = together and count == shape[k]
+            offset, stride, shape[k] = offset + start * stride, stride * shape[k], count
+        return self._view(tuple(shape), offset if math.prod(shape) else 0)
+
+    def reshape(self, shape: Any) -> DeviceArray:
+        """The same elements in another shape, which shares the memory."""
+        shape = tuple(shape)
+        if math.prod(shape) != self.size:
+            raise ValueError(f"cannot reshape array of size {self.size} into shape {shape}")
+        return self._view(shape, 0)
+
+    def _view(self, shape: tuple[int, ...], offset: int) -> DeviceArray:
+        found = DeviceArray(self._block, shape, self.dtype, self.address + offset * self.dtype.itemsize)
+        found.base = self if self.base is None else self.base
+        return found
 
     def __iter__(self) -> Iterator[DeviceArray]:
         return (self[k] for k in range(len(self)))

@@ -407,7 +407,8 @@ class DeviceFrame(Frame):
         """An array that a step hands on, on the device of its operation: all of it goes there at once, and not by and by.  Not
         a few integers, which functions may be compiled for."""
         d = self.binding.compiled.program.target.place_of(step.node.op)
-        if d == HOST or not isinstance(array, np.ndarray) or not array.ndim or array.dtype == object:
+        holds = step.call is not None or any(self.binding.layout.slots[k].kind == "object" for k in step.outputs)
+        if d == HOST or not holds or not isinstance(array, np.ndarray) or not array.ndim or array.dtype == object:
             return array
         return array if array.dtype.kind in "iu" and array.size <= KNOWN_LIMIT else put(array, self.devices[d])
 

@@ -69,7 +69,7 @@ def _slice_samples(rng: Any, dtype: Any) -> list:
 
 
 @op("Slice(input: T, begin: Index, size: Index) -> output: T", Index=_BOUNDS, shape=_slice_shape, lower=_lower_slice,
-    constant=constant_rules.by_value, symbolic=True, samples=_slice_samples)
+    constant=constant_rules.by_value, symbolic=True, keeps=(0,), samples=_slice_samples)
 def _slice(input, begin, size):
     """The part of `input` that starts at `begin` and has the shape `size` (-1: up to the end)."""
     start = plain_sizes(begin)
@@ -285,7 +285,7 @@ def _strided_samples(rng: Any, dtype: Any) -> list:
 
 
 @op(f"StridedSlice(input: T, begin: Index, end: Index, strides: Index; {_MASKS}) -> output: T", Index=_BOUNDS,
-    shape=_strided_slice_shape, lower=_lower_strided_slice, constant=_constant_strided_slice, symbolic=True,
+    shape=_strided_slice_shape, lower=_lower_strided_slice, constant=_constant_strided_slice, symbolic=True, keeps=(0,),
     samples=_strided_samples)
 def strided_slice_by_masks(input, begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
     """``input[begin:end:strides]`` with Python's rules.

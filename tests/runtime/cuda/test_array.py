@@ -59,3 +59,24 @@ def test_a_capsule_that_nobody_takes_holds_nothing(stayed):
 def test_on_the_cpu_results_are_arrays(tf):
     with tf.Session() as session:
         assert isinstance(session.run_on_devices(tf.constant([1.0]) + 1.0), np.ndarray)
+
+
+def test_parts_share_the_memory_where_they_lie_together(tf, driver):
+    from jitgraph.runtime.cuda.array import DeviceArray, put
+    from jitgraph.runtime.cuda.machine import Machine
+
+    value = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    array = put(value, Machine(driver).devices[0])
+    for index in [np.s_[1:2, ...], np.s_[0:1, 1:3, ...], np.s_[1:2, 2:3, 1:3], np.s_[:, :, :], np.s_[1:1, ...]]:
+        found = array[index]
+        assert isinstance(found, DeviceArray) and found.base is array
+        np.testing.assert_array_equal(found, value[index])
+    for index in [np.s_[:, 1:2, ...], np.s_[::-1, ...], np.s_[:, :, 1:3]]:
+        assert isinstance(array[index], np.ndarray)
+        np.testing.assert_array_equal(array[index], value[index])
+    np.testing.assert_array_equal(array[1][2], value[1, 2])
+    assert array[1][2].base is array and array.copy().base is None
+    np.testing.assert_array_equal(array.reshape((6, 4)), value.reshape(6, 4))
+    np.testing.assert_array_equal(np.stack([array, value]), np.stack([value, value]))
+    np.testing.assert_array_equal(np.concatenate([array[0], array[1]], 1), np.concatenate([value[0], value[1]], 1))
+    assert isinstance(np.concatenate([array[0], array[1]]), DeviceArray) and isinstance(np.tanh(array), np.ndarray)
