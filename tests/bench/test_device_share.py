@@ -25,3 +25,11 @@ def test_the_table_of_kernels(capsys):
 def test_a_step_of_training_needs_no_kernel_of_the_host(name):
     launches, kernels, operations = device_share.share(device_share.planned(name))
     assert launches > 10 and not kernels and not operations
+
+
+def test_the_loops_of_a_recurrent_network_run_on_the_device():
+    """The host hands elements on, and waits neither for a round forward nor for one back."""
+    launches, host, copies, nbytes, waits = device_share.stepped("char-rnn-training-50")
+    assert launches > 100 and waits < 10
+    assert set(host) <= {"EmptyTensorList", "TensorArrayV3", "While", "TensorArrayScatterV3", "TensorArraySizeV3", "Range", "ZerosLike",
+                         "TensorArrayGatherV3", "TensorArrayGradientOfRows", "TensorArrayRowsGradient"}

@@ -177,3 +177,22 @@ def test_loops_of_two_sessions_at_once(tf, driver):
         for one in runs[1:]:
             for a, b in zip(one, runs[0], strict=True):
                 np.testing.assert_array_equal(a, b)
+
+
+def test_loops_run_on_the_device_that_they_are_placed_on(tf, monkeypatch):
+    """One takes what the other has made."""
+    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator:2")
+    y = x = tf.placeholder(tf.float32, [3, 3])
+    for device in ("/gpu:1", "/gpu:0", "/cpu:0"):
+        with tf.device(device):
+            factor = tf.exp(x)
+            y = tf.while_loop(lambda i, a: i < 3, lambda i, a, f=factor: (i + 1, tf.matmul(a, f) * 0.5), (0, y))[1]
+    value, expected = np.sin(np.arange(9)).reshape(3, 3), np.sin(np.arange(9)).reshape(3, 3)
+    for _ in range(9):
+        expected = expected @ np.exp(value) * 0.5
+    with tf.Session(jit="always") as session:
+        for _ in range(3):
+            np.testing.assert_allclose(session.run(y, {x: value}), expected, rtol=1e-4)
+        bodies = [plan for caller in session._state.functions.values() for plan, _ in caller.functions[1].plans.values()]
+        used = [{step.device for compiled in plan.compiled for step in compiled.launches} for plan in bodies]
+        assert sorted(used, key=str) == sorted([{0}, {1}, set()], key=str)
