@@ -8,6 +8,7 @@ devices or on the host begins.  Here it is copied only within such a stretch, fr
 """
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -57,10 +58,10 @@ class _Transfer:
 
     def _stay(self, step: HostStep) -> None:
         """Finds what a step of the host takes as it lies on a device."""
-        taken = {slot for n, (slot, *_) in enumerate(step.inputs) if n not in step.keeps}
+        often = Counter(slot for slot, *_ in step.inputs)
         for n, (slot, shape, strides, _) in enumerate(step.inputs):
             where = self.valid[slot]
-            if n in step.keeps and slot not in taken and where and HOST not in where and is_contiguous(shape, strides):
+            if n in step.keeps and often[slot] == 1 and where and HOST not in where and is_contiguous(shape, strides):
                 step.there[n] = max(where)
 
     def _kernel(self, params: Iterable[Any], slots: list[int], memory: int) -> None:

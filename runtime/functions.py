@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jitgraph.compiler import divide
+from jitgraph.compiler.loops.expressions import ScalarFunction
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.function_graph import FunctionGraph
 from jitgraph.graph.tensor import Tensor
@@ -180,6 +181,7 @@ class LoopCaller(Caller):
         super().__init__(call, state)
         self.cond, self.body, self.fixed = self.functions
         self.sources, self.ahead = call.sources, None
+        self.counted: dict[int, ScalarFunction] = {}        # number of a fetch -> what the host computes instead
         if state.machine is None:
             self.steps = LoopSteps(call.division, state)
             self.ahead = Iterations(call, self.steps)
@@ -189,11 +191,12 @@ class LoopCaller(Caller):
 
     def _use_devices(self, state: State) -> None:
         """The body without the numbers that the host computes itself."""
-        from .cuda.loops import DeviceLoopSteps, on_devices
+        from .cuda.loops import DeviceLoopSteps, counted, without
 
-        program, self.sources, counted = on_devices(self.call)
+        self.counted = counted(self.call)
+        program, self.sources = without(self.call, self.counted)
         self.body = self.functions[1] = Function(program, state)
-        self.steps = DeviceLoopSteps(self.call, counted, state)
+        self.steps = DeviceLoopSteps(self.call, state)
 
     def __call__(self, arrays: Sequence[Any], compiled: bool) -> tuple[Any, ...]:
         given = self.spread(arrays)
@@ -230,7 +233,12 @@ class LoopCaller(Caller):
             feeds = waiting.pop(0) if waiting else before(values)
             feeds += [values[k] for k in numbers]
             found = () if trivial else run_plan(plan, feeds, compiled)
-            after(values, [values[d] if r is None else found[r] for r, d in sources])
+            new = [values[d] if r is None else found[r] for r, d in sources]
+            if self.counted:
+                with np.errstate(all="ignore"):
+                    for number, function in self.counted.items():
+                        new[number] = np.asarray(function(values, feeds))
+            after(values, new)
             if not holds(values):
                 break
             count += 1

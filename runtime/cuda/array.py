@@ -41,7 +41,7 @@ def given(result: Any) -> Any:
     return result
 
 
-class DeviceArray(Elsewhere):
+class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin, Elsewhere):
     """An array in the memory of a GPU: contiguous, and nobody else's, but where it is made over an `address` within the block.
 
     Work that is asked of the device later finds it computed.  Offers ``__cuda_array_interface__`` (version 3; CuPy, Numba, torch)
@@ -133,9 +133,6 @@ class DeviceArray(Elsewhere):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *given: Any, **named: Any) -> Any:
         return getattr(ufunc, method)(*_on_host(given), **named)
-
-    def __add__(self, other: Any) -> Any:
-        return np.add(self, other)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -364,20 +365,20 @@ class DeviceFrame(Frame):
     def _host(self, step: HostStep, views: list[View], written: tuple[Variable, ...], call: HostCall | None,
               outputs: list[Output]) -> None:
         before: dict[int, Any] = {}
-        for n, view in enumerate(views):
-            slot = view[0]
-            there = self._there(step, n, view)
+        often = Counter(slot for slot, *_ in views)
+        for n, (slot, shape, layout) in enumerate(views):
+            keeps = n in step.keeps and often[slot] == 1
+            there = self._there(step, n, views[n]) if keeps else None
             if there is not None:
-                before[slot] = before.get(slot, self.arrays[slot])
-                views = [*views[:n], (slot, there.shape, None), *views[n + 1:]]
-                self.arrays[slot] = there
+                before[slot], self.arrays[slot] = self.arrays[slot], there
+                views = [*views[:n], (slot, shape, None), *views[n + 1:]]
             elif slot in self.of_slot:
                 self.of_slot[slot].value()
-            elif n not in step.keeps or view[2] is not None:
-                self._to_host(slot)
-            else:
-                before[slot] = before.get(slot, self.arrays[slot])
+            elif keeps and layout is None:
+                before[slot] = self.arrays[slot]
                 self.arrays[slot] = self._on_device(step, self.arrays[slot])
+            else:
+                self._to_host(slot)
         try:
             super()._host(step, views, written, call, outputs)
         finally:
@@ -394,13 +395,11 @@ class DeviceFrame(Frame):
         if n in step.there:
             d = step.there[n]
             block, address = self.blocks_of[d][0], self.place_of[slot, d]
-        elif slot in self.of_slot and n in step.keeps and layout is None and [view[0] for view in step.inputs].count(slot) == 1:
-            on = self.of_slot[slot].block()
+        else:
+            on = self.of_slot[slot].block() if slot in self.of_slot and layout is None else None
             if on is None:
                 return None
             block, address = on, on.address
-        else:
-            return None
         return DeviceArray(block, shape, dtype, address + offset * dtype.itemsize)
 
     def _on_device(self, step: HostStep, array: Any) -> Any:

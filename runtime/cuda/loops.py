@@ -6,7 +6,7 @@ elements it takes; where they follow from one another by scalar arithmetic, it c
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,56 +24,42 @@ from jitgraph.tensor_arrays.tensor_array_values import OneElement, Zero, element
 if TYPE_CHECKING:
     from jitgraph.runtime.state import State
 
-
-Counted = list[tuple[int, int, ScalarFunction]]         # (number of a fetch, variable whose next value it is, function for it)
-
-
-def on_devices(loop: divide.LoopCall) -> tuple[divide.SubProgram, list[tuple[int | None, int | None]], Counted]:
-    """(the body without the numbers that the host computes, where each fetch of the loop's division is found, these numbers)."""
-    division, body = loop.division, loop.body
+def counted(loop: divide.LoopCall) -> dict[int, ScalarFunction]:
+    """{number of a fetch of the loop's division: function for it} of the numbers that the host computes."""
+    division, found = loop.division, {}
     numbers = {k for k, t in enumerate(division.body.inputs) if _is_number(t)}
-    counted: Counted = []
     for j, k in enumerate(division.targets):
         tensor = division.fetches[j]
         function = division.expressions.function(tensor) if k in numbers else None
         if function is not None and numbers.issuperset(division.expressions.variables(tensor)):
-            counted.append((j, k, function))
-    mine = {j: k for j, k, _ in counted}
-    program = divide.SubProgram(body.graph, loop.op, 0, [t for j, t in enumerate(division.fetches) if j not in mine], division.fed,
-                                {k for k, invariant in enumerate(loop.invariant) if not invariant}, division.effects)
+            found[j] = function
+    return found
+
+
+def without(loop: divide.LoopCall, numbers: Container[int]) -> tuple[divide.SubProgram, list[tuple[int | None, int | None]]]:
+    """(the body without the fetches of these numbers, for each fetch the number of its result, or of the variable that it is)."""
+    division = loop.division
+    fetches = [t for j, t in enumerate(division.fetches) if j not in numbers]
+    changing = {k for k, invariant in enumerate(loop.invariant) if not invariant}
+    program = divide.SubProgram(loop.body.graph, loop.op, 0, fetches, division.fed, changing, division.effects)
     rest = iter(zip(program.results, program.direct))
-    return program, [(None, mine[j]) if j in mine else next(rest) for j in range(len(division.fetches))], counted
+    return program, [(None, division.targets[j]) if j in numbers else next(rest) for j in range(len(division.fetches))]
 
 
 class DeviceLoopSteps(LoopSteps):
-    """The steps of a loop, with what is stored left where it lies.  `counted`: numbers that the host computes."""
+    """The steps of a loop, with what is stored left where it lies."""
 
-    def __init__(self, call: divide.LoopCall, counted: Counted, state: State) -> None:
+    def __init__(self, call: divide.LoopCall, state: State) -> None:
         super().__init__(call.division, state)
         division = call.division
         self.stores = [(step.variable, STORES[type(step)](step) if type(step) in STORES else store)
                        for step, (_, store) in zip(division.stores, self.stores)]
-        self.counted = counted
-        self.fed: list[Any] = []
         self.numbers = [k for k, t in enumerate(division.body.inputs) if _is_number(t)]
 
     def begin(self, values: list[Any]) -> None:
         for k in self.numbers:
             values[k] = on_host(values[k])
         super().begin(values)
-
-    def before(self, values: list[Any]) -> list[Any]:
-        fed = super().before(values)
-        self.fed = list(fed)
-        return fed
-
-    def after(self, values: list[Any], found: Sequence[Any]) -> None:
-        if self.counted:
-            found = list(found)
-            with np.errstate(all="ignore"):
-                for j, _, function in self.counted:
-                    found[j] = function(values, self.fed)
-        super().after(values, found)
 
 
 def _is_number(tensor: Any) -> bool:

@@ -29,7 +29,8 @@ def test_a_step_of_training_needs_no_kernel_of_the_host(name):
 
 def test_the_loops_of_a_recurrent_network_run_on_the_device():
     """The host hands elements on, and waits neither for a round forward nor for one back."""
-    launches, host, copies, nbytes, waits = device_share.stepped("char-rnn-training-50")
+    launches, host, _, _, waits = device_share.stepped("char-rnn-training-50")
     assert launches > 100 and waits < 10
-    assert set(host) <= {"EmptyTensorList", "TensorArrayV3", "While", "TensorArrayScatterV3", "TensorArraySizeV3", "Range", "ZerosLike",
-                         "TensorArrayGatherV3", "TensorArrayGradientOfRows", "TensorArrayRowsGradient"}
+    assert set(host) <= {
+        "EmptyTensorList", "TensorArrayV3", "While", "TensorArrayScatterV3", "TensorArraySizeV3", "Range", "ZerosLike",
+        "TensorArrayGatherV3", "TensorArrayGradientOfRows", "TensorArrayRowsGradient"}

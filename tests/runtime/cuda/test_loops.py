@@ -196,3 +196,21 @@ def test_loops_run_on_the_device_that_they_are_placed_on(tf, monkeypatch):
         bodies = [plan for caller in session._state.functions.values() for plan, _ in caller.functions[1].plans.values()]
         used = [{step.device for compiled in plan.compiled for step in compiled.launches} for plan in bodies]
         assert sorted(used, key=str) == sorted([{0}, {1}, set()], key=str)
+
+
+def test_a_loop_that_takes_one_value_twice_and_parts_of_it(tf, driver, monkeypatch):
+    x = tf.placeholder(tf.float32, [4, 4])
+    y = tf.exp(x) + 1.0
+    given = (0, y, y, tf.reshape(y, [2, 8]), y[1:3], tf.transpose(y))
+
+    def body(i, a, b, c, d, e):
+        return i + 1, a * 0.5, b + a, c * tf.reduce_sum(d), d + 1.0, e * 2.0
+
+    found = tf.while_loop(lambda i, *rest: i < 3, body, given)[1:] + [y]
+    value = np.sin(np.arange(16)).reshape(4, 4)
+    with tf.Session(jit="always") as session:
+        here = [session.run(found, {x: value}) for _ in range(3)]
+    there = on_cpu(tf, monkeypatch, found, {x: value})
+    for results in here:
+        for one, other in zip(results, there, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-5)
