@@ -206,7 +206,7 @@ def test_a_loop_that_takes_one_value_twice_and_parts_of_it(tf, driver, monkeypat
     def body(i, a, b, c, d, e):
         return i + 1, a * 0.5, b + a, c * tf.reduce_sum(d), d + 1.0, e * 2.0
 
-    found = tf.while_loop(lambda i, *rest: i < 3, body, given)[1:] + [y]
+    found = [*tf.while_loop(lambda i, *rest: i < 3, body, given)[1:], y]
     value = np.sin(np.arange(16)).reshape(4, 4)
     with tf.Session(jit="always") as session:
         here = [session.run(found, {x: value}) for _ in range(3)]
