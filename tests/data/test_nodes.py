@@ -138,3 +138,25 @@ def test_lmdb_without_a_database_or_the_package(tf, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "lmdb", None)
     with pytest.raises(Exception, match=r"the package lmdb, which is not installed: .*pip install 'jitgraph\[lmdb\]'"):
         elements(tf, tf.contrib.data.LMDBDataset(str(tmp_path / "none.mdb")), 1)
+
+
+def test_statistics_are_written_by_a_writer_of_summaries(tf, tmp_path):
+    raw = tf.raw_ops
+    aggregator, writer = raw.StatsAggregatorHandleV2(shared_name="statistics"), raw.SummaryWriter(shared_name="writer")
+    make = raw.CreateSummaryFileWriter(writer=writer, logdir=str(tmp_path), max_queue=1, flush_millis=10, filename_suffix=".s")
+    joined = raw.StatsAggregatorSetSummaryWriter(stats_aggregator=aggregator, summary=writer)
+    counted = tf.data.Dataset.range(3).apply(tf.data.experimental.bytes_produced_stats("bytes"))
+    kinds = {"output_types": [tf.int64], "output_shapes": [[]]}
+    watched = raw.SetStatsAggregatorDataset(input_dataset=counted._variant_tensor, stats_aggregator=aggregator, tag="",
+                                            counter_prefix="", **kinds)
+    iterator = raw.IteratorV2(shared_name="iterator", container="", **kinds)
+    start, following = raw.MakeIterator(dataset=watched, iterator=iterator), raw.IteratorGetNext(iterator=iterator, **kinds)
+    with tf.Session() as session:
+        for node in (make, joined, start):
+            session.run(node)
+        assert [int(session.run(following)[0]) for _ in range(3)] == [0, 1, 2]
+        session.run(raw.CloseSummaryWriter(writer=writer))
+    file, = tmp_path.iterdir()
+    written = [(value.tag, value.histo.num, value.histo.sum)
+               for event in tf.train.summary_iterator(str(file)) for value in event.summary.value]
+    assert written == [("bytes", 1, 8), ("bytes", 2, 16), ("bytes", 3, 24)]     # TensorFlow 1.15.5 gives these
