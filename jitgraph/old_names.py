@@ -75,8 +75,9 @@ def _with_newshape(reshape: Any) -> Any:
             kwargs["shape"] = kwargs.pop("newshape")
         return reshape(a, *args, **kwargs)
 
-    wrapper.__signature__ = inspect.Signature([         # type: ignore[attr-defined]
-        *inspect.signature(reshape).parameters.values(), inspect.Parameter("newshape", inspect.Parameter.KEYWORD_ONLY, default=None)])
+    old = inspect.Parameter("newshape", inspect.Parameter.KEYWORD_ONLY, default=None)
+    parameters = [*inspect.signature(reshape).parameters.values(), old]
+    wrapper.__signature__ = inspect.Signature(parameters)       # type: ignore[attr-defined]
     return wrapper
 
 
