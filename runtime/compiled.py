@@ -99,8 +99,8 @@ class Compiled:
 
     def _find_slots(self) -> None:
         """`temps`: the slots of temporaries; `feeds`: (number, slot, dtype, whether kernels can read it) of feeds that have one;
-        `outputs`: (slot, dtype) of what kernels write for the caller; `results`: (slot, number of the feed that it is or None, whether it is merely
-        handed on to the next segment)."""
+        `outputs`: (slot, dtype) of what kernels write for the caller; `results`: (slot,
+        number of the feed that it is or None, whether it is merely handed on to the next segment)."""
         slots, feeds = self.program.layout.slots, {t: n for n, t in enumerate(self.program.feeds)}
         host = self.seen.union(*(step[1] for step in self.program.layout.steps if isinstance(step, tuple)))
         self.temps = [k for k, s in enumerate(slots) if s.kind == "temp" and k in host]     # others are on devices alone

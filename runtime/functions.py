@@ -77,7 +77,7 @@ class Function:
 def no_value(output: Tensor) -> np.ndarray:
     """What an operation gives for an output that nobody asks for."""
     dtype = output.dtype.base_dtype
-    zero = np.zeros((), object if dtype.name == "string" else dtype.as_numpy_dtype)
+    zero: np.ndarray = np.zeros((), object if dtype.name == "string" else dtype.as_numpy_dtype)
     return np.broadcast_to(zero, [d or 0 for d in output._shape or ()])         # which takes no memory
 
 

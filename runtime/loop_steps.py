@@ -10,11 +10,12 @@ import numpy as np
 from jitgraph.compiler.loops import steps
 from jitgraph.compiler.loops.division import Division
 from jitgraph.graph.errors import OpError
-from jitgraph.tensor_arrays.host_values import boxed, unboxed
+from jitgraph.tensor_arrays.host_values import boxed, copied, unboxed
 from jitgraph.tensor_arrays.in_place_arrays import array_behind, stack_behind
 from jitgraph.tensor_arrays.tensor_array_values import OneElement, Zero, elements_of
 
 from .hostcall import located
+from .memory import Elsewhere
 from .product_sums import ProductPlan, RunningSum
 from .row_products import EarlyRows, LateElements, RowsPlan
 
@@ -87,7 +88,12 @@ def _operand(operand: steps.Operand) -> Reader:
         number = operand.number
         return lambda values, found: found[number]
     k = operand.variable
-    return (lambda values, found: np.array(values[k])) if operand.copied else lambda values, found: values[k]
+    return (lambda values, found: copied(values[k])) if operand.copied else lambda values, found: values[k]
+
+
+def _element(value: Any) -> Any:
+    """What a TensorArray keeps of a value: an array, wherever it lies."""
+    return value if isinstance(value, Elsewhere) else np.asarray(value)
 
 
 def _array(place: steps.ArrayPlace) -> Callable[[list[Any]], Any]:
@@ -196,7 +202,7 @@ def _store_element(step: steps.StoreElement) -> Reader:
     index, value = _operand(step.at), _operand(step.value)
 
     def store(values: list[Any], found: Sequence[Any]) -> Any:
-        element = np.asarray(value(values, found))
+        element = _element(value(values, found))
         try:
             return boxed(unboxed(values[handle]).write(unboxed(values[k]), int(index(values, found)), element, replays))
         except OpError as error:
@@ -211,7 +217,7 @@ def _add_element(step: steps.AddElement) -> Reader:
     def store(values: list[Any], found: Sequence[Any]) -> Any:
         elements, position = elements_of(values[flow]), int(index(values, found))
         size = 0 if isinstance(elements, Zero) else elements.size
-        return boxed(OneElement(position, np.asarray(value(values, found)), max(size, position + 1))
+        return boxed(OneElement(position, _element(value(values, found)), max(size, position + 1))
                      + elements_of(values[k]))
 
     return store

@@ -10,6 +10,7 @@ from jitgraph.compiler.loops.row_products import EarlyTerms, Fixed, FixedInput, 
 from jitgraph.tensor_arrays.host_values import boxed
 from jitgraph.tensor_arrays.tensor_array_values import OneElement, Zero, elements_of
 
+from .memory import Elsewhere
 from .product_sums import joined
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ class RowsPlan:
 
     def matrices(self, values: Sequence[Any]) -> list[np.ndarray]:
         """The matrices, for a loop with these variables."""
-        return [np.asarray(values[m.number] if isinstance(m, FixedInput) else self.state.read(m.variable), order="C")
-                for m in self.fixed]
+        found = [values[m.number] if isinstance(m, FixedInput) else self.state.read(m.variable) for m in self.fixed]
+        return [m if isinstance(m, Elsewhere) else np.asarray(m, order="C") for m in found]
 
     def multiply(self, sides: Sequence[Sequence[np.ndarray]], matrices: list[np.ndarray]) -> list[np.ndarray]:
         """The products, one for each element of the sides, whose arrays have as many rows as those at the same place."""
