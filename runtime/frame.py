@@ -26,6 +26,7 @@ Block = tuple[np.ndarray, int]      # what the interpreter gets to run a stretch
 View = tuple[int, tuple[int, ...], tuple[list[int], int] | None]      # see `Frame._view`
 Output = tuple[int, bool, tuple[int, ...] | None]                     # see `Frame._outputs_of`
 
+FED = frozenset(["feed", "passed"])       # how a result is read that is a feed: in memory of its own, or as it is
 SMALL = 1 << 14             # feeds and results up to this many bytes are copied: cheaper than asking for an address
 
 

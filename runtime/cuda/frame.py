@@ -18,7 +18,7 @@ from jitgraph.compiler.divide import KNOWN_LIMIT
 from jitgraph.compiler.place import DeviceStep, HostStep
 from jitgraph.compiler.targets import HOST
 from jitgraph.runtime import watch
-from jitgraph.runtime.frame import SMALL, Block, Frame, KernelFailure, Output, View
+from jitgraph.runtime.frame import FED, SMALL, Block, Frame, KernelFailure, Output, View
 from jitgraph.runtime.memory import Elsewhere, ResultPool, address_of, on_host
 
 from .array import DeviceArray, bring, put, staying
@@ -64,7 +64,7 @@ class DeviceFrame(Frame):
             super().__init__(binding)
             self._take_memory()
         slots = binding.layout.slots            # of a result that is fed, `where` is the number of the feed
-        self.readers = [("variable" if kind not in ("feed", "passed") and slots[where].kind == "variable" else kind, where)
+        self.readers = [("variable" if kind not in FED and slots[where].kind == "variable" else kind, where)
                         for kind, where in self.readers]
         self.of_slot: dict[int, DeviceVariable] = dict(self.variables)          # type: ignore[arg-type]
         self.native = {row: self._native_variables(row, count) for row, count in
@@ -418,7 +418,7 @@ class DeviceFrame(Frame):
             self.slots[slot] = address_of(array)
 
     def _read(self, kind: str, where: int, feeds: Sequence[np.ndarray]) -> Any:
-        if where in self.schedule.staying and kind != "feed":
+        if where in self.schedule.staying and kind not in FED:
             return self._kept_there(self.schedule.staying[where], where)
         if kind == "variable":
             self.of_slot[where].value()
