@@ -98,6 +98,8 @@ def _cut(rows: sizes.Dim, columns: sizes.Dim, batch: sizes.Dim, code: str, tall:
             block = min(ROWS, most)
         else:
             blocks = max(min(blocks, rows // ROWS), -(-rows // most), 1)
+            if blocks > 1 and isinstance(strips, int):
+                blocks += strips * blocks % 2           # an even number of items: two threads share them equally
             block = (-(-rows // blocks) + tall - 1) // tall * tall
         if strip == NARROWEST or sizes.hint_of(strips * ((rows + block - 1) // block)) >= ITEMS:
             return strip, block
