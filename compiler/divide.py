@@ -139,9 +139,9 @@ class LoopCall(Call):
         needed = needed_variables(cond, body, outputs)
         self.invariant = [through(t) is body.inputs[k] or k not in needed for k, t in enumerate(body.outputs)]
         self.division = division = Division(body, self.invariant, cond, options.uses("product_sums"), options.uses("row_products"))
-        changing = {k for k, invariant in enumerate(self.invariant) if not invariant}
+        changing = self._changing(range(len(self.invariant)))
         self.cond = SubProgram(cond, op, 0, changing=changing)
-        self.body = SubProgram(body, op, 0, division.fetches, division.fed, changing, division.effects, division.terms)
+        self.body = self.body_for(division.fetches)
         self.condition = Condition(cond, self.invariant)
         self.fixed = SubProgram(cond, op, 0, self.condition.fixed)
         self.programs = [self.cond, self.body, self.fixed]
@@ -153,6 +153,12 @@ class LoopCall(Call):
         kept = {*self.body.direct, *division.stored_variables}
         self.copied = [k for k in self.by_value if k in kept and not self.invariant[k]
                        or variable_of(op.inputs[k]) is not None]
+
+    def body_for(self, fetches: Iterable[Tensor]) -> SubProgram:
+        """The body's sub-program for these of the division's fetches."""
+        division = self.division
+        return SubProgram(division.body, self.op, 0, fetches, division.fed, self._changing(range(len(self.invariant))),
+                          division.effects, division.terms)
 
     def _counters(self) -> list[tuple[int, ScalarFunction]] | None:
         """(variable, function that gives its next value) for the variables that say when the loop ends and what it takes; None

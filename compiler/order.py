@@ -17,6 +17,7 @@ from jitgraph.graph.calls import bodies
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.function_graph import first_argument, is_implicit_read, is_state, is_variable
 from jitgraph.graph.operation import Operation
+from jitgraph.graph.reaching import reaches
 from jitgraph.graph.tensor import Tensor
 
 from .prune import noticed
@@ -30,7 +31,7 @@ def order(program: Program) -> None:
     ops, members = program.ops, set(program.ops)
     after = {op: _predecessors(op, members, program.feeds) for op in ops}
     for put, take in _through_queues(ops):
-        if put not in after[take] and not _reaches(take, put, after):
+        if put not in after[take] and not reaches(put, {take}, after.__getitem__):
             after[take].add(put)
     sequence = _sort(ops, after)
     touches = _touches(ops)
@@ -38,7 +39,7 @@ def order(program: Program) -> None:
     if any(place[a] > place[b] for touched in touches.values() for a, b in _conflicts(touched)):
         for touched in touches.values():
             for a, b in _conflicts(touched):
-                if a not in after[b] and not _reaches(b, a, after):
+                if a not in after[b] and not reaches(a, {b}, after.__getitem__):
                     after[b].add(a)
         sequence = _sort(ops, after)
     program.ops = noticed(sequence, program)
@@ -215,16 +216,3 @@ def _sort(ops: list[Operation], after: dict[Operation, set[Operation]]) -> list[
         raise InvalidArgumentError(None, stuck[0], "The graph has a cycle through "
                                    + ", ".join(f"'{op.name}'" for op in stuck[:5]))
     return sequence
-
-
-def _reaches(start: Operation, goal: Operation, after: dict[Operation, set[Operation]]) -> bool:
-    """Whether `start` must run before `goal`: goal's predecessors lead to start."""
-    stack, seen = [goal], set()
-    while stack:
-        op = stack.pop()
-        if op is start:
-            return True
-        if op not in seen:
-            seen.add(op)
-            stack.extend(after[op])
-    return False

@@ -5,7 +5,7 @@
 C is made in blocks of rows and strips of columns.  For some terms of the sum at a time, a panel of R's columns, as wide as
 a tile, meets one tile of L's rows after the other.  The first tile reads R where it lies and leaves what it has read in
 the panel, densely and in the first-level cache, for the others; what lies transposed is turned into the panel before.
-Rows of L are read where they lie; those that would fall on one set of the cache are copied once per block.
+Rows of L are read where they lie; transposed ones, and those that would fall on one set of the cache, are copied once per block.
 
 Where L has few rows and R is transposed, the tiles are those of C's transpose: then R goes by as it lies, and the little L
 is what is turned into panels.  Items depend on the sizes alone, so results are the same for any number of threads; the

@@ -43,9 +43,9 @@ Fixed = FixedInput | FixedVariable
 
 
 class EarlyTerms:
-    """The terms `begin` to `end` of the products that the MatMul `op` makes, for rows of many iterations.
+    """Some neighbouring terms of the products that the MatMul `op` makes, for rows of many iterations.
 
-    `element`: the tensor that has these columns of the left factor; `tensor`: what an iteration is fed, the terms' sum;
+    `element`: the tensor that has their columns of the left factor; `tensor`: what an iteration is fed, the terms' sum;
     `rest`: [(first term, parts of the left factor that stand side by side)] of the other terms.  `graph` computes `product`
     from the tensors `given`: rows, and the whole matrix.
     """
@@ -58,15 +58,15 @@ class EarlyTerms:
         starts = [0]
         for part in parts:
             starts.append(starts[-1] + part._shape[1])
-        self.begin, self.end = starts[early], starts[early + 1]
-        self.rest = [(start, side) for start, side in ((0, parts[:early]), (self.end, parts[early + 1:])) if side]
+        begin, end = starts[early], starts[early + 1]
+        self.rest = [(start, side) for start, side in ((0, parts[:early]), (end, parts[early + 1:])) if side]
         _, columns = op.outputs[0]._shape
         dtype = op.outputs[0].dtype
         self.graph = Graph()
         with self.graph.as_default():
             self.tensor = placeholder(dtype, (self.element._shape[0], columns))
-            self.given = [placeholder(dtype, (None, self.end - self.begin)), placeholder(dtype, (starts[-1], columns))]
-            self.product = matmul(self.given[0], self.given[1][self.begin:self.end])
+            self.given = [placeholder(dtype, (None, end - begin)), placeholder(dtype, (starts[-1], columns))]
+            self.product = matmul(self.given[0], self.given[1][begin:end])
 
     def lower(self, b: Builder, early: Value, values: Callable[[Tensor], Value]) -> Value:
         """The whole product in primitives, from the early terms' sum and the `values` of other tensors."""
@@ -95,8 +95,8 @@ def early_terms(op: Operation, is_early: Callable[[Tensor], bool], fixed: Callab
     shape = op.inputs[1]._shape
     if matrix is None or shape is None or None in shape or any(_columns(t) is None for t in parts):
         return None
-    terms = EarlyTerms(op, parts, found[0], matrix)
-    return terms if (terms.end - terms.begin) * shape[1] >= LEAST else None
+    is_large = parts[found[0]]._shape[1] * shape[1] >= LEAST
+    return EarlyTerms(op, parts, found[0], matrix) if is_large else None
 
 
 class LateRows:

@@ -15,6 +15,7 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import DType
 from jitgraph.graph.operation import Operation
+from jitgraph.graph.reaching import reaches
 from jitgraph.graph.scopes import graph_of
 from jitgraph.graph.signature import REQUIRED, Arg
 from jitgraph.graph.stack import DefaultGraph
@@ -376,16 +377,7 @@ def _comes_from_outside(tensor: Tensor) -> bool:
     graph: Any = tensor.op.graph
     if not graph.building_function:
         return False
-    given = {one.op for one in graph.inputs}
-    pending, seen = [tensor.op], set()
-    while pending:
-        op = pending.pop()
-        if op in given:
-            return True
-        if op not in seen:
-            seen.add(op)
-            pending.extend(one.op for one in op.inputs)
-    return False
+    return reaches(tensor.op, {one.op for one in graph.inputs}, lambda op: [one.op for one in op.inputs])
 
 
 def _shapes_without_values(opdef: Any, op_name: str, inputs: list[Tensor], attrs: dict[str, Any]) -> Any:

@@ -34,8 +34,7 @@ def without(loop: divide.LoopCall, numbers: Container[int]) -> tuple[divide.SubP
     """(the body without the fetches of these numbers, for each fetch the number of its result, or of the variable that it is)."""
     division = loop.division
     fetches = [t for j, t in enumerate(division.fetches) if j not in numbers]
-    changing = {k for k, invariant in enumerate(loop.invariant) if not invariant}
-    program = divide.SubProgram(loop.body.graph, loop.op, 0, fetches, division.fed, changing, division.effects, division.terms)
+    program = loop.body_for(fetches)
     rest = iter(zip(program.results, program.direct))
     return program, [(None, division.targets[j]) if j in numbers else next(rest) for j in range(len(division.fetches))]
 
