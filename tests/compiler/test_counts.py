@@ -1,6 +1,7 @@
 """What noise would hide: how many rows the instruction table of well-known programs has, how many different kernels, and
 how much memory their temporaries take.  A change that makes more of any is seen here; one that makes less changes the table.
 """
+import re
 from dataclasses import astuple, dataclass
 
 import numpy as np
@@ -103,9 +104,9 @@ PROGRAMS = {
     "batch norm": (batch_normalised, Counts(3, 3, 0)),
     "attention": (attention, Counts(3, 2, 576)),
     "dense": (perceptron, Counts(8, 8, 64)),
-    "dense, step of Adam": (lambda: adam(perceptron()), Counts(17, 13, 816)),
-    "convolutional, step of Adam": (lambda: adam(convolutional()), Counts(44, 31, 13248)),
-    "recurrent, step of descent": (lambda: descent(recurrent()), Counts(31, 19, 376)),
+    "dense, step of Adam": (lambda: adam(perceptron()), Counts(17, 12, 816)),
+    "convolutional, step of Adam": (lambda: adam(convolutional()), Counts(44, 30, 13248)),
+    "recurrent, step of descent": (lambda: descent(recurrent()), Counts(31, 18, 376)),
     "embedding, step of descent": (lambda: descent(embedded()), Counts(6, 6, 192)),
 }
 
@@ -121,7 +122,8 @@ def compiled(build, batch=BATCH):
 
 
 def texts(program):
-    return {step[0].source for step in program.layout.steps}
+    """Different texts; how high a product's tiles are depends on the machine's registers, and makes none different here."""
+    return {re.sub(r"(product_[a-z0-9]+x\d+_)\d+", r"\1", step[0].source) for step in program.layout.steps}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
