@@ -13,12 +13,13 @@ PYTHON ?= $(shell for python in python3.12 python3.11 python3.13 python3.10 pyth
     if $$python -c 'import ensurepip, ssl, sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; \
     then command -v $$python; break; fi; done)
 
-.PHONY: help demo test lint types fuzz fuzz-tensorflow conformance without cuda-simulator gpu bench peers clean
+.PHONY: help demo test lint types slow fuzz fuzz-tensorflow conformance without cuda-simulator gpu bench peers clean
 
 help:
 	@echo 'make demo         install into $(VENV) and train the digits example'
 	@echo 'make test         ruff, mypy and the tests (EXTRAS=test,cuda: also the tests that compile for CUDA)'
 	@echo 'make lint         ruff and mypy alone'
+	@echo 'make slow         tests of minutes: networks, whole tables of calls, all object code (EXTRAS=test,cuda)'
 	@echo 'make fuzz         random graphs, compiled against reference, for as long as FUZZ_EXAMPLES says'
 	@echo 'make fuzz-tensorflow TENSORFLOW=python  random programs, beside TensorFlow 1.15, which that Python has'
 	@echo 'make conformance  the TensorFlow 1 conformance suite, by reference and compiled, by both compilers'
@@ -32,7 +33,7 @@ demo: $(VENV)/installed
 	$(BIN)/jitgraph run examples/digits_mlp.py
 
 test: lint
-	$(BIN)/python -m pytest tests --session-timeout=1080
+	$(BIN)/python -m pytest tests -n auto --maxprocesses=8 --dist worksteal --session-timeout=1080
 
 lint: types
 	$(BIN)/ruff check .
@@ -43,6 +44,10 @@ types: $(VENV)/installed-$(EXTRAS)
 	@ln -s $(CURDIR)/jitgraph/* $(CURDIR)/compiler $(CURDIR)/runtime build/layout/jitgraph/
 	@find build/layout/jitgraph -maxdepth 1 -name '__pycache__' -delete
 	cd build/layout && $(abspath $(BIN))/mypy --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.mypy_cache -p jitgraph
+
+# What is too long for `make test` and stands in no target below.
+slow: $(VENV)/installed-$(EXTRAS)
+	$(BIN)/python -m pytest tests --ignore tests/conformance --ignore tests/fuzz -m 'slow and not gpu' --timeout=600
 
 FUZZ_EXAMPLES ?= 2000
 fuzz: $(VENV)/installed-$(EXTRAS)

@@ -3,6 +3,7 @@
 import _thread
 import contextlib
 import difflib
+import gc
 import os
 import threading
 import time
@@ -34,6 +35,12 @@ def pytest_configure(config):
         if found != root / folder:
             raise pytest.UsageError(f"these tests are in {root}, but {module.__name__} would be imported from {found}: run them "
                                     "by the Python of this checkout (make test, or .venv/bin/python -m pytest)")
+
+
+def pytest_collection_finish(session):
+    """Tests and modules stay until the end: the collector of garbage need not go through them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_addoption(parser):
