@@ -18,7 +18,10 @@ def simulated(monkeypatch):
     monkeypatch.setenv("JITGRAPH_JIT", "always")
 
 
-@pytest.mark.parametrize("name", OURS)
+QUICK = ("device-copy", "device-softmax-1024", "device-columns-1024", "device-run")   # one of each kind of kernel
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in OURS])
 def test_ours_runs(simulated, name):
     found = device_worker.answer("jitgraph", name, 0.0, True, device_worker.settle("jitgraph"))
     assert "error" not in found and 0 < found["host"] <= found["median"]

@@ -14,6 +14,7 @@ from .test_workloads import worker
 WANTED = json.loads((Path(__file__).parent / "data" / "models.json").read_text())
 NETWORKS = {name: one for name, one in runner.workloads().items() if one.module in MODELS}
 DEEP = ("mobilenet", "inception", "vgg", "densenet")      # their training takes seconds to compile
+LONG = ("unet-training-8", "ssd-training-8", "densenet121-forward-1", "inception-v3-forward-1")
 CHAOTIC = ("resnet", "inception", "densenet")       # a rounding that turns a ReLU over is seen in the loss after the first step
 
 
@@ -21,7 +22,7 @@ def cases():
     for name, workload in NETWORKS.items():
         same = [other for other in WANTED if other < name and other.rpartition("-")[0] == name.rpartition("-")[0]]
         if not same:            # of the batches of a forward pass, the tiny ones are the same
-            slow = name.startswith(DEEP) and "training" in name
+            slow = name.startswith(DEEP) and "training" in name or name in LONG
             yield pytest.param(workload, id=name, marks=[pytest.mark.slow] if slow else [])
 
 

@@ -1,9 +1,4 @@
 """The two compilers of kernels, the translator of our own and Numba, give the same bits."""
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -11,8 +6,6 @@ from jitgraph.compiler import show
 from jitgraph.compiler.options import COMPILERS
 
 from . import test_golden
-
-ROOT = Path(__file__).parent.parent.parent
 
 
 def ran_by(tf, compiler, build, seed=0):
@@ -54,14 +47,6 @@ def network(tf):
 def test_a_step_of_training(tf):
     direct, by_numba = (ran_by(tf, compiler, lambda: network(tf)) for compiler in COMPILERS)
     assert direct == by_numba
-
-
-def test_the_conformance_suite_by_numba():
-    """What `make test` runs by the standard compiler, once more."""
-    environment = {**os.environ, "JITGRAPH_COMPILER": "numba"}
-    done = subprocess.run([sys.executable, "-m", "pytest", "-x", "tests/conformance"], cwd=ROOT, env=environment,
-                          capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-2000:]
 
 
 def test_it_is_chosen_by_the_session_or_the_environment(tf, monkeypatch):

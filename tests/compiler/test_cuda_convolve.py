@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+from jitgraph.compiler import TARGETS, compile
+from jitgraph.compiler.place import DeviceStep
+
 RNG = np.random.RandomState(0)
 CASES = {
     # images, filter's rows, columns and results, stride, gap, padding
@@ -30,7 +33,10 @@ def program(tf, case, dtype, batch=None):
     return [y, *tf.gradients(tf.square(y), [x, w])], feeds
 
 
-@pytest.mark.parametrize("case", list(CASES))
+LARGE = ("many results", "steps, one column too many", "four channels at once", "explicit", "step larger than the filter")
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, marks=[pytest.mark.slow] * (case in LARGE)) for case in CASES])
 def test_convolutions_and_their_gradients(tf, on_the_grid, case):
     fetches, feeds = program(tf, case, np.float32)
     names = [kernel.name for kernel in on_the_grid(fetches, feeds)]
@@ -38,11 +44,12 @@ def test_convolutions_and_their_gradients(tf, on_the_grid, case):
     assert "convolve_filter_64_f32" in names
 
 
-@pytest.mark.parametrize("case", ["small", "steps"])
+@pytest.mark.parametrize("case", ["small", pytest.param("steps", marks=pytest.mark.slow)])
 def test_float64(tf, on_the_grid, case):
     on_the_grid(*program(tf, case, np.float64), np.float64)
 
 
+@pytest.mark.slow
 def test_groups_and_volumes(tf, on_the_grid):
     x, w = tf.placeholder(tf.float32, [None, 5, 4, 6]), tf.placeholder(tf.float32, [3, 3, 3, 8])
     y = tf.nn.conv2d(x, w, [1, 1, 1, 1], "SAME")
@@ -52,9 +59,10 @@ def test_groups_and_volumes(tf, on_the_grid):
     on_the_grid([y, z, *tf.gradients([tf.square(y), tf.square(z)], [x, w, volume, v])], feeds)
 
 
-def test_all_columns_of_a_large_filter_lie_as_they_came(tf, on_the_grid):
+def test_all_columns_of_a_large_filter_lie_as_they_came(tf):
     """The CPU's tiles want them in blocks; here that would be one more copy."""
     x, w = tf.placeholder(tf.float32, [1, 2, 2, 64]), tf.placeholder(tf.float32, [3, 3, 64, 128])
-    feeds = {t: RNG.standard_normal(t.shape.as_list()).astype(np.float32) for t in (x, w)}
-    names = [kernel.name for kernel in on_the_grid(tf.nn.conv2d(x, w, [1, 1, 1, 1], "SAME"), feeds)]
+    y = tf.nn.conv2d(x, w, [1, 1, 1, 1], "SAME")
+    program = compile(tf.get_default_graph(), [y], feeds={t: tuple(t.shape.as_list()) for t in (x, w)}, target=TARGETS["cuda"])
+    names = [step.kernel.name for step in program.layout.steps if isinstance(step, DeviceStep)]
     assert names[-1] == "convolve_64_f32" and len(names) <= 3

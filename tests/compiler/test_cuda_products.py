@@ -28,15 +28,25 @@ def check(run, want, **order):
 
 
 @pytest.mark.parametrize("ta, tb", LAYOUTS)
-@pytest.mark.parametrize("m, k, n", [(3, 5, 7), (4, 8, 12), (31, 33, 2), (33, 16, 65), (68, 36, 64), (2, 1023, 3), (64, 40, 66)])
+@pytest.mark.parametrize("m, k, n", [(3, 5, 7), (4, 8, 12), (31, 33, 2), (33, 16, 65)])
 def test_every_layout(scheduled, m, k, n, ta, tb):
+    check(*multiplied(scheduled, m, k, n, ta, tb))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ta, tb", LAYOUTS)
+@pytest.mark.parametrize("m, k, n", [(68, 36, 64), (2, 1023, 3), (64, 40, 66)])
+def test_every_layout_of_larger_ones(scheduled, m, k, n, ta, tb):
     check(*multiplied(scheduled, m, k, n, ta, tb))
 
 
 @pytest.mark.parametrize("ta, tb", LAYOUTS)
 def test_float64(scheduled, ta, tb):
-    check(*multiplied(scheduled, 66, 17, 68, ta, tb, np.float64))
     check(*multiplied(scheduled, 8, 20, 12, ta, tb, np.float64))
+
+
+def test_float64_beyond_a_tile(scheduled):
+    check(*multiplied(scheduled, 66, 17, 68, True, False, np.float64))
 
 
 @pytest.mark.parametrize("m, k, n", [(0, 5, 7), (3, 0, 7), (3, 5, 0)])
@@ -101,7 +111,7 @@ def test_more_rows_than_divisions_take_are_the_hosts(scheduled):
 
 
 @compiles
-@pytest.mark.parametrize("capability", [(8, 0), (9, 0)])
+@pytest.mark.parametrize("capability", [pytest.param((8, 0), marks=pytest.mark.slow), (9, 0)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("many", [2, 10**9])
 def test_object_code(scheduled, monkeypatch, many, dtype, capability):

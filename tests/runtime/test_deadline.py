@@ -59,7 +59,7 @@ def test_what_makes_a_run_late(jit, what):
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_a_long_kernel_is_left_between_two_chunks(monkeypatch, threads):
     monkeypatch.setenv("JITGRAPH_THREADS", threads)
-    v = tf.Variable(tf.ones([2000, 2000]))
+    v = tf.Variable(tf.ones([700, 1000]))
     y = tf.reduce_sum(long_chain(v))
     with tf.Session(jit="always") as session:
         session.run(v.initializer)

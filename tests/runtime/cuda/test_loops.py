@@ -69,7 +69,7 @@ def test_values_of_loops_stay_on_the_device(tf, driver, monkeypatch):
     """However many iterations there are, forward and backward: the host waits as often, and copies as much of results."""
     tf.set_random_seed(1)
     found = {}
-    for steps in (3, 6):
+    for steps in (2, 4):
         tf.reset_default_graph()
         tf.set_random_seed(1)
         x, fetches = recurrent(tf, steps)
@@ -82,7 +82,7 @@ def test_values_of_loops_stay_on_the_device(tf, driver, monkeypatch):
         expected = on_cpu(tf, monkeypatch, fetches, {x: value, **{v: state[v.op] for v in tf.global_variables()}})
         for here, there in zip(results, expected, strict=True):
             np.testing.assert_allclose(here, there, rtol=1e-5, atol=1e-6)
-    assert found[3]["waited"] == found[6]["waited"] and found[3]["down"] == found[6]["down"]
+    assert found[2]["waited"] == found[4]["waited"] and found[2]["down"] == found[4]["down"]
 
 
 def test_numbers_that_count_are_computed_by_the_host(tf, driver):
@@ -123,6 +123,7 @@ def test_a_run_does_not_see_what_an_earlier_one_left(tf, driver):
             assert first.tolist() == [2.0 * k] * 3 and second.tolist() == [2.0 * k] * 3, k
 
 
+@pytest.mark.slow
 def test_arrays_with_missing_elements_and_branches_in_a_loop(tf, driver, monkeypatch):
     x = tf.placeholder(tf.float32, [5, 2])
 
@@ -155,16 +156,17 @@ def test_results_behind_a_loop_stay_where_they_are_wanted(tf, driver):
             assert isinstance(session.run(y, {x: np.zeros(4)}), np.ndarray)
 
 
+@pytest.mark.slow
 def test_loops_of_two_sessions_at_once(tf, driver):
-    x, fetches = recurrent(tf, 3)
+    x, fetches = recurrent(tf, 2)
     sessions = [tf.Session(jit="always") for _ in range(2)]
     for session in sessions:
         session.run(tf.global_variables_initializer())
-    value = np.ones((2, 3, 3))
+    value = np.ones((2, 2, 3))
     found = [[] for _ in sessions]
 
     def work(k):
-        for _ in range(4):
+        for _ in range(2):
             found[k].append(sessions[k].run(fetches, {x: value}))
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(2)]
@@ -173,7 +175,7 @@ def test_loops_of_two_sessions_at_once(tf, driver):
     for thread in threads:
         thread.join()
     for runs in found:
-        assert len(runs) == 4
+        assert len(runs) == 2
         for one in runs[1:]:
             for a, b in zip(one, runs[0], strict=True):
                 np.testing.assert_array_equal(a, b)
