@@ -57,7 +57,8 @@ def variational(tf, rng):
     return tf.reduce_mean(error + divergence), {x: rng.uniform(0, 1, (3, 6))}
 
 
-@pytest.mark.parametrize("network", [variational, *(pytest.param(one, marks=pytest.mark.slow) for one in (convolutional, recurrent, transformer))])
+@pytest.mark.parametrize("network", [
+    variational, *(pytest.param(one, marks=pytest.mark.slow) for one in (convolutional, recurrent, transformer))])
 def test_networks_learn_on_a_device_as_on_the_cpu(tf, monkeypatch, network):
     tf.set_random_seed(3)
     loss, feeds = network(tf, np.random.default_rng(1))
