@@ -371,7 +371,7 @@ class Builder:
 def _key(x: Any) -> Any:
     """Something hashable that is equal for what a node's attributes cannot tell apart, and for nothing else."""
     kind = type(x)
-    if kind is str:
+    if kind is str or kind is int or kind is Value:
         return x
     if kind is tuple or kind is list:
         return tuple([_key(one) for one in x])

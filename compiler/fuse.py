@@ -150,8 +150,10 @@ class _Fuser:
         self.max_weight = program.options.max_weight if program.options.uses("fusion") else 0
         self.unit_of: dict[Node, int] = {}
         self.units: dict[int, Group | Node] = {}
+        self.partials: list[Group] = []         # those of `units` that make parts of reductions
         self.needs: dict[int, set[int]] = {}         # direct dependencies
-        self.before: dict[int, int] = {}        # all dependencies, as a bit set
+        self.needed_by: dict[int, set[int]] = {}     # and the other way round
+        self.before: list[int] = []             # all dependencies, as a bit set
 
     def run(self) -> list[Group | Node]:
         for node in self.nodes:
@@ -179,7 +181,8 @@ class _Fuser:
 
     def _new_unit(self, unit: Group | Node) -> int:
         number = len(self.before)
-        self.units[number], self.needs[number], self.before[number] = unit, set(), 0
+        self.units[number], self.needs[number], self.needed_by[number] = unit, set(), set()
+        self.before.append(0)
         return number
 
     def _alone(self, node: Node) -> None:
@@ -194,14 +197,22 @@ class _Fuser:
         for d in needs:
             if d != unit:
                 self.needs[unit].add(d)
+                self.needed_by[d].add(unit)
                 bits |= self.before[d] | (1 << d)
-        new = bits & ~self.before[unit]
-        if new:
-            self.before[unit] |= new
-            me = 1 << unit
-            for other, mask in self.before.items():
-                if mask & me and other in self.units:
-                    self.before[other] = mask | new
+        if bits & ~self.before[unit]:
+            self.before[unit] |= bits
+            for other in self._all_after(unit):
+                self.before[other] |= bits
+
+    def _all_after(self, *units: int) -> set[int]:
+        """The units that run after any of these."""
+        found: set[int] = set()
+        stack = list(units)
+        while stack:
+            new = self.needed_by[stack.pop()] - found
+            found |= new
+            stack.extend(new)
+        return found
 
     def _is_before(self, a: int, b: int) -> bool:
         return bool(self.before[b] >> a & 1)
@@ -232,10 +243,12 @@ class _Fuser:
         """Merges other partial reductions over the same domain that read the same memory: it is read once."""
         if not group.partial:
             return
+        if group not in self.partials:
+            self.partials.append(group)
         reads = group.reads()
-        for other in list(self.units.values()):
-            if isinstance(other, Group) and other is not group and other.partial and other.reduced == group.reduced \
-                    and len(other.domain) == len(group.domain) and reads & other.reads():
+        for other in sorted(self.partials, key=lambda g: g.unit):
+            if other is not group and other.reduced == group.reduced and len(other.domain) == len(group.domain) \
+                    and reads & other.reads():
                 self._merge(group, other, {d: d for d in range(len(group.domain))})
 
     def _enter(self, group: Group, node: Node, dims: tuple[int, ...]) -> None:
@@ -362,7 +375,7 @@ class _Fuser:
         if not trial.admits():
             return False
         group.members, group.dims, group.reduced = trial.members, trial.dims, trial.reduced
-        self._absorb(a, b)
+        self._absorb(group, other)
         return True
 
     def _levels_agree(self, group: Group, other: Group, into: dict[int, int], reduced: frozenset[int] | None) -> bool:
@@ -373,20 +386,28 @@ class _Fuser:
             return reduced == group.reduced
         return whole or set(into.values()) == set(group.kept)
 
-    def _absorb(self, a: int, b: int) -> None:
-        bit_a, bit_b = 1 << a, 1 << b
-        for node, unit in self.unit_of.items():
-            if unit == b:
-                self.unit_of[node] = a
+    def _absorb(self, group: Group, other: Group) -> None:
+        """Lets the unit of `group`, whose members are those of both now, stand for the other's too."""
+        a, b = group.unit, other.unit
+        for node in other.members:
+            self.unit_of[node] = a
+        for unit in self.needs[b]:
+            self.needed_by[unit].discard(b)
+        for unit in self.needed_by[b]:
+            self.needs[unit].discard(b)
+        self.needs[a] = (self.needs[a] | self.needs.pop(b)) - {a, b}
+        self.needed_by[a] = (self.needed_by[a] | self.needed_by.pop(b)) - {a, b}
+        for unit in self.needs[a]:
+            self.needed_by[unit].add(a)
+        for unit in self.needed_by[a]:
+            self.needs[unit].add(a)
         del self.units[b]
-        self.needs[a] = (self.needs[a] | self.needs[b]) - {a, b}
+        if other.partial:
+            self.partials.remove(other)
+        bit_a, bit_b = 1 << a, 1 << b
         before = (self.before[a] | self.before[b]) & ~(bit_a | bit_b)
-        for unit in self.units:
-            if b in self.needs[unit]:
-                self.needs[unit].discard(b)
-                self.needs[unit].add(a)
-            if self.before[unit] & (bit_a | bit_b):     # it came after one of them, and comes now after what either needs
-                self.before[unit] = self.before[unit] & ~bit_b | bit_a | before
+        for unit in self._all_after(a):         # it came after one of them, and comes now after what either needs
+            self.before[unit] = self.before[unit] & ~bit_b | bit_a | before
         self.before[a] = before
 
     # result ----------------------------------------------------------------------------------------------------

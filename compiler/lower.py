@@ -51,6 +51,7 @@ class _Lowering:
         self.b = Builder(program.options.off, program.target.tuning,
                          program.target.place_of if program.target.has_memory else None)
         self.values: dict[Tensor, Value] = {}              # tensor -> Value
+        self.held: dict[Value, list[Tensor]] = {}          # and the other way round
         self.current: dict[Operation, Value] = {}             # variable -> Value of its present version
         self.versions: dict[Operation, int] = {}            # variable -> number of writes so far
         self.writers: dict[Operation, Node] = {}             # variable -> the node of the last of them
@@ -63,7 +64,7 @@ class _Lowering:
         program = self.program
         for tensor in program.feeds:
             info = self.infos[tensor]
-            self.values[tensor] = self.b.node(INPUT, [], [(info.shape, info.dtype)], tensor=tensor).out
+            self._hold(tensor, self.b.node(INPUT, [], [(info.shape, info.dtype)], tensor=tensor).out)
         for op in program.ops:
             self.b.op, self.b.position = op, op._id
             before = len(self.b.nodes)
@@ -125,7 +126,7 @@ class _Lowering:
         """Records the values of an operation's outputs; what is fed keeps the value that was fed."""
         for tensor, value in zip(op.outputs, results):
             if tensor not in self.program.feeds:
-                self.values[tensor] = value
+                self._hold(tensor, value)
 
     # operations ------------------------------------------------------------------------------------------------
     def _lower(self, op: Operation) -> None:
@@ -318,12 +319,12 @@ class _Lowering:
     def _settle(self, old: Value, writer: Node) -> None:
         """Users of the old version go before the writer; tensors that still hold the old value get a copy of it, and so
         does a writer that is passed the old value beside the buffer that it changes."""
-        stale, users, waiting = {old}, [], [old]
+        stale, users, waiting = {old: None}, [], [old]      # in the order in which they are met
         while waiting:
             for n in self.b.users.get(waiting.pop(), ()):
                 if n.kind.is_view:
                     seen = [v for v in n.outputs if v not in stale and resolve(v) is not None]
-                    stale.update(seen)
+                    stale.update(dict.fromkeys(seen))
                     waiting.extend(seen)
                 elif n is not writer and n not in users:
                     users.append(n)
@@ -338,14 +339,20 @@ class _Lowering:
                 users.append(node)
             return copies[value]
 
-        for tensor in [t for t, v in self.values.items() if v in stale and self._used_later(t)]:
-            self.values[tensor] = copy(self.values[tensor])
+        for value in stale:
+            for tensor in [t for t in self.held.get(value, ()) if self._used_later(t)]:
+                self.held[value].remove(tensor)
+                self._hold(tensor, copy(value))
         first = len(writer.attrs["step"].results) if writer.kind is UPDATE else 0
         if writer.kind in (HOST, UPDATE):
             for k in range(first, len(writer.inputs)):
                 if writer.inputs[k] in stale:
                     writer.inputs[k] = copy(writer.inputs[k])
         writer.after.extend(users)
+
+    def _hold(self, tensor: Tensor, value: Value) -> None:
+        self.values[tensor] = value
+        self.held.setdefault(value, []).append(tensor)
 
     def _used_later(self, tensor: Tensor) -> bool:
         """Whether an operation that is not lowered yet (or a later segment) uses the tensor."""
