@@ -1,7 +1,7 @@
 """The compiler: a graph, what is fetched and what is fed -> kernels and a plan.  It knows no session.
 
 This page shows the whole of it.  Each pass is one function in the file of its name; after each, `verify` checks what must
-hold.  Nothing registers itself: a pass, or a rewrite rule (`making.RULES`, `simplify.RULES`), that stands in no list does not
+hold, in tests and wherever JITGRAPH_VERIFY asks for it.  Nothing registers itself: a pass, or a rewrite rule (`making.RULES`, `simplify.RULES`), that stands in no list does not
 exist; what can be done without stands in `options.OPTIMISATIONS`.
 
     prune       keep what fetches and targets need, cut at feeds

@@ -91,11 +91,12 @@ def compiler() -> str:
 
 
 def present(chosen: str | None = None, compiles: bool = True) -> Options:
-    """The options of programs that are compiled now: all optimisations but those that JITGRAPH_WITHOUT names, and the
-    compiler that is `chosen`, else that of JITGRAPH_COMPILER.  `compiles`: whether they are compiled further than to an order
+    """The options of the programs of runs: all optimisations but those that JITGRAPH_WITHOUT names, verified if JITGRAPH_VERIFY
+    says so (a sixth of the time of the passes), by the compiler that is `chosen`, else that of JITGRAPH_COMPILER.  `compiles`: whether they are compiled further than to an order
     of operations.
 
     Raises ValueError for a name that there is not.
     """
     off = environment.words("JITGRAPH_WITHOUT", OPTIMISATIONS)
-    return Options(off=off if compiles else off | OF_COMPILED_LOOPS, compiler=chosen or compiler())
+    return Options(off=off if compiles else off | OF_COMPILED_LOOPS, verify=environment.flag("JITGRAPH_VERIFY"),
+                   compiler=chosen or compiler())

@@ -161,7 +161,8 @@ def _transfer(program: Program) -> str | None:
     for step in program.layout.steps:
         on_host = not isinstance(step, (CopyStep, DeviceStep))
         if on_host:             # variables are brought along, before it and after it
-            present = {slot: has for slot, has in present.items() if slot not in variables}
+            for slot in variables & present.keys():
+                del present[slot]
         if isinstance(step, CopyStep):
             has = present.setdefault(step.slot, {HOST})
             if step.source not in has or step.to in has:
@@ -179,7 +180,8 @@ def _transfer(program: Program) -> str | None:
         else:
             present.update((slot, {HOST}) for slot in step.outputs)
         if on_host:
-            present = {slot: has for slot, has in present.items() if slot not in variables}
+            for slot in variables & present.keys():
+                del present[slot]
     away = [slot for slot, _ in program.layout.results.values() if slot not in variables and HOST not in present.get(slot, {HOST})]
     return f"slot {away[0]} is not in the host's memory in the end" if away else None
 

@@ -28,6 +28,7 @@ VARIABLES: dict[str, Callable[[], Any]] = {
     "JITGRAPH_TARGET": targets.present,
     "JITGRAPH_WITHOUT": options.present,
     "JITGRAPH_CHECK": check.wanted,
+    "JITGRAPH_VERIFY": options.present,
     "JITGRAPH_TRACEBACK": lambda: environment.flag("JITGRAPH_TRACEBACK"),
 }
 """{name: what reads it, and raises ValueError for what means nothing}"""

@@ -25,10 +25,11 @@ hypothesis.settings.load_profile("fuzz" if "JITGRAPH_FUZZ_EXAMPLES" in os.enviro
 
 
 def pytest_configure(config):
-    """Refuses to test another checkout than the one that these tests are of: an editable install points to one alone."""
+    """Has every pass verified; refuses to test another checkout than the one that these tests are of: an editable install points to one alone."""
     import jitgraph.compiler
     import jitgraph.runtime
 
+    os.environ.setdefault("JITGRAPH_VERIFY", "1")
     root = Path(__file__).resolve().parent.parent
     for module, folder in ((jitgraph, "jitgraph"), (jitgraph.compiler, "compiler"), (jitgraph.runtime, "runtime")):
         found = Path(module.__file__).resolve().parent

@@ -16,6 +16,7 @@ WRONG = {
     "JITGRAPH_TARGET": ("abacus", "cpu, cuda, cuda-simulator"),
     "JITGRAPH_WITHOUT": ("fusion,fussion", "late_broadcasts"),
     "JITGRAPH_CHECK": ("yes", "0 or 1"),
+    "JITGRAPH_VERIFY": ("yes", "0 or 1"),
     "JITGRAPH_TRACEBACK": ("full", "0 or 1"),
 }
 
