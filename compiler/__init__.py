@@ -1,8 +1,8 @@
 """The compiler: a graph, what is fetched and what is fed -> kernels and a plan.  It knows no session.
 
 This page shows the whole of it.  Each pass is one function in the file of its name; after each, `verify` checks what must
-hold, in tests and wherever JITGRAPH_VERIFY asks for it.  Nothing registers itself: a pass, or a rewrite rule (`making.RULES`, `simplify.RULES`), that stands in no list does not
-exist; what can be done without stands in `options.OPTIMISATIONS`.
+hold, in tests and wherever JITGRAPH_VERIFY asks for it.  Nothing registers itself: a pass, or a rewrite rule (`making.RULES`,
+`simplify.RULES`), that stands in no list does not exist; what can be done without stands in `options.OPTIMISATIONS`.
 
     prune       keep what fetches and targets need, cut at feeds
     raise_frames    Switch, Merge and frames of graph files become If and While

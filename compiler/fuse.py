@@ -18,7 +18,7 @@ from .primitives.kind import Fused
 from .primitives.memory import WRITE
 from .primitives.reductions import PARTIAL, REDUCE, Reduction
 from .primitives.rows import GATHER
-from .views import is_one, resolve, trace
+from .views import resolve, trace
 
 if TYPE_CHECKING:
     from .program import Program
@@ -229,12 +229,12 @@ class _Fuser:
                 self._join_siblings(group)
                 return
         shape = node.kind.domain(node)
-        group = Group(0, [d for d in shape if not is_one(d)])
+        group = Group(0, [d for d in shape if not sizes.is_one(d)])
         group.unit = self._new_unit(group)
         dims, k = [], 0
         for d in shape:
-            dims.append(-1 if is_one(d) else k)
-            k += 0 if is_one(d) else 1
+            dims.append(-1 if sizes.is_one(d) else k)
+            k += 0 if sizes.is_one(d) else 1
         self._enter(group, node, tuple(dims))
         self._depend(group.unit, needs)
         self._join_siblings(group)
@@ -298,7 +298,7 @@ class _Fuser:
     def _fit(self, group: Group, node: Node) -> tuple[int, ...] | None:
         """The domain dimensions of `node` if it joined the group, None if it cannot."""
         shape = node.kind.domain(node)
-        dims: list[Any] = [-1 if is_one(d) else None for d in shape]
+        dims: list[Any] = [-1 if sizes.is_one(d) else None for d in shape]
         for source, runs in self._sources(node):
             if self.unit_of[source] != group.unit:
                 continue

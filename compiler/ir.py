@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 class Value(prim.Operators):
     """One tensor of the lowered graph."""
 
-    __slots__ = ("node", "index", "shape", "dtype", "builder")
+    __slots__ = ("node", "index", "shape", "dtype", "builder", "_axes")
 
     def __init__(self, node: Node, index: int, shape: Iterable[sizes.Dim], dtype: DType, builder: Builder) -> None:
         self.node, self.index, self.dtype, self.builder = node, index, dtype, builder
         self.shape: tuple[Any, ...] = tuple(shape)      # a `sizes.Dim` each; numbers, where sizes are bound
+        self._axes: tuple[int, ...] | None = None
 
     def __prim__(self, name: str, args: Sequence[Any]) -> Value:
         return self.builder.map(name, args)
@@ -38,6 +39,13 @@ class Value(prim.Operators):
     @property
     def rank(self) -> int:
         return len(self.shape)
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """Its dimensions by number, -1 for those of size 1."""
+        if self._axes is None:
+            self._axes = tuple([-1 if sizes.is_one(d) else k for k, d in enumerate(self.shape)])
+        return self._axes
 
     @property
     def is_input(self) -> bool:

@@ -23,7 +23,6 @@ from .primitives.memory import CONST
 from .primitives.products import MATMUL
 from .primitives.rearrangements import BROADCAST, RESHAPE, TRANSPOSE
 from .primitives.reductions import PARTIAL, REDUCE, SEARCHES
-from .views import is_one
 
 if TYPE_CHECKING:
     from jitgraph.graph.dtypes import DType
@@ -115,11 +114,11 @@ def thin_products(b: Builder, x: Value, y: Value, ta: bool, tb: bool) -> Value |
     n = y.shape[-2] if tb else y.shape[-1]
     column = lambda v, size: b.reshape(v, (*v.shape[:-2], size, 1))
     row = lambda v, size: b.reshape(v, (*v.shape[:-2], 1, size))
-    if is_one(k):
+    if sizes.is_one(k):
         return b.map("mul", [column(x, m), row(y, n)])
-    if not (is_one(m) or is_one(n)) or max(x.rank, y.rank) < 3 and sizes.count((m, n, k)) < b.tuning.thin:
+    if not (sizes.is_one(m) or sizes.is_one(n)) or max(x.rank, y.rank) < 3 and sizes.count((m, n, k)) < b.tuning.thin:
         return None
-    matrix, vector, along_rows = (y, x, tb) if is_one(m) else (x, y, not ta)
+    matrix, vector, along_rows = (y, x, tb) if sizes.is_one(m) else (x, y, not ta)
     products = b.map("mul", [matrix, row(vector, k) if along_rows else column(vector, k)])
     total = b.reduce("add", products, [products.rank - (1 if along_rows else 2)])
     return b.reshape(total, (*products.shape[:-2], m, n))

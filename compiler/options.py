@@ -92,8 +92,8 @@ def compiler() -> str:
 
 def present(chosen: str | None = None, compiles: bool = True) -> Options:
     """The options of the programs of runs: all optimisations but those that JITGRAPH_WITHOUT names, verified if JITGRAPH_VERIFY
-    says so (a sixth of the time of the passes), by the compiler that is `chosen`, else that of JITGRAPH_COMPILER.  `compiles`: whether they are compiled further than to an order
-    of operations.
+    says so (a sixth of the time of the passes), by the compiler that is `chosen`, else that of JITGRAPH_COMPILER.  `compiles`:
+    whether they are compiled further than to an order of operations.
 
     Raises ValueError for a name that there is not.
     """

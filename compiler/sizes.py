@@ -112,6 +112,8 @@ class Size:
     def __mul__(self, other: Dim) -> Dim:
         if not isinstance(other, (int, Size)):
             return _with_number(self, other, "__mul__")
+        if not isinstance(other, Size):
+            return Size(tuple([(m, c * other) for m, c in self.terms]), self.hint * other, self.space) if other else 0
         terms: dict[Monomial, int] = {}
         for m1, c1 in self.terms:
             for m2, c2 in _terms_of(other).items():
@@ -250,6 +252,11 @@ def _with_number(size: Size, other: Any, method: str) -> Any:
     if hasattr(other, "__index__"):
         return getattr(size, method)(other.__index__())
     return NotImplemented
+
+
+def is_one(d: Dim) -> bool:
+    """Whether a dimension of a shape is 1: those that are no numbers never are."""
+    return not isinstance(d, Size) and d == 1
 
 
 def hint_of(x: Dim) -> int:

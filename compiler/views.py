@@ -11,16 +11,11 @@ if TYPE_CHECKING:
     from jitgraph.graph.operation import Operation
 
 
-def is_one(d: sizes.Dim) -> bool:
-    """Whether a dimension of a shape is 1: those that are no numbers never are (see `sizes`)."""
-    return not isinstance(d, sizes.Size) and d == 1
-
-
 def unit_reshape(source: sizes.Shape, shape: sizes.Shape) -> list[int] | None:
     """For a reshape that only adds or drops dimensions of size 1: the dimension of `shape` that each dimension of
     `source` becomes (-1 for those of size 1).  None for any other reshape."""
-    kept = [i for i, d in enumerate(shape) if not is_one(d)]
-    mine = [i for i, d in enumerate(source) if not is_one(d)]
+    kept = [i for i, d in enumerate(shape) if not sizes.is_one(d)]
+    mine = [i for i, d in enumerate(source) if not sizes.is_one(d)]
     if len(kept) != len(mine) or not all(sizes.same(source[a], shape[b]) for a, b in zip(mine, kept)):
         return None
     dims = [-1] * len(source)
@@ -32,7 +27,7 @@ def unit_reshape(source: sizes.Shape, shape: sizes.Shape) -> list[int] | None:
 def trace(value: Value) -> tuple[Value, list[int]]:
     """Through the views that only rename dimensions: (source, dims), where dims[k] is the dimension of `value` along
     which dimension k of the source runs, -1 where it has size 1."""
-    dims = [-1 if is_one(d) else k for k, d in enumerate(value.shape)]
+    dims = list(value.axes)
     while value.node.kind.is_view:
         inner = value.node.kind.renamed(value, dims)
         if inner is None:
@@ -69,7 +64,7 @@ def resolve(value: Value) -> Any:
 
 
 def is_contiguous(shape: Sequence[sizes.Dim], strides: Sequence[sizes.Dim]) -> bool:
-    return all(is_one(d) or sizes.same(s, c) for d, s, c in zip(shape, strides, contiguous(shape)))
+    return all(sizes.is_one(d) or sizes.same(s, c) for d, s, c in zip(shape, strides, contiguous(shape)))
 
 
 def is_plain(value: Value) -> bool:

@@ -25,7 +25,8 @@ hypothesis.settings.load_profile("fuzz" if "JITGRAPH_FUZZ_EXAMPLES" in os.enviro
 
 
 def pytest_configure(config):
-    """Has every pass verified; refuses to test another checkout than the one that these tests are of: an editable install points to one alone."""
+    """Has every pass verified, and refuses to test another checkout than the one that these tests are of: an editable install
+    points to one alone."""
     import jitgraph.compiler
     import jitgraph.runtime
 

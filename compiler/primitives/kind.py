@@ -8,7 +8,7 @@ from .. import sizes
 from ..ir import Node, Value
 from ..kernel import Kernel, Param
 from ..sizes import Dim, Shape
-from ..views import is_one, is_plain
+from ..views import is_plain
 
 if TYPE_CHECKING:
     import numpy as np
@@ -127,7 +127,7 @@ class Fused(Kind):
     def dims_of_inputs(self, node: Node, dims: tuple[int, ...]) -> list[tuple[Value, tuple[int, ...]]]:
         """(input, the domain dimension of each of its dimensions) of these."""
         shift = len(dims)
-        return [(v, tuple(-1 if is_one(d) else dims[k + shift - v.rank] for k, d in enumerate(v.shape))) for v in node.inputs]
+        return [(v, tuple([-1 if k < 0 else dims[k + shift - len(v.axes)] for k in v.axes])) for v in node.inputs]
 
     def axis_of_inputs(self, node: Node, value: Value) -> int:
         """The dimension of `domain(node)` along which the first dimension of one of these inputs runs."""

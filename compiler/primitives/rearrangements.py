@@ -8,7 +8,7 @@ import numpy as np
 from .. import sizes
 from ..ir import Node, Value, alike
 from ..sizes import Dim
-from ..views import contiguous, is_contiguous, is_one, resolve, unit_reshape
+from ..views import contiguous, is_contiguous, resolve, unit_reshape
 from .kind import View
 
 
@@ -79,18 +79,18 @@ class Broadcast(View):
     def renamed(self, value: Value, dims: list[int]) -> list[int] | None:
         source = value.node.inputs[0]
         shift = value.rank - source.rank
-        return [-1 if is_one(d) else dims[k + shift] for k, d in enumerate(source.shape)]
+        return [-1 if k < 0 else dims[k + shift] for k in source.axes]
 
     def indexed(self, value: Value, strides: list[Dim], offset: Dim) -> tuple[list[Dim], Dim] | None:
         source = value.node.inputs[0]
         shift = value.rank - source.rank
-        return [0 if k < shift or (is_one(source.shape[k - shift]) and not is_one(d)) else strides[k - shift]
+        return [0 if k < shift or (sizes.is_one(source.shape[k - shift]) and not sizes.is_one(d)) else strides[k - shift]
                 for k, d in enumerate(value.shape)], offset
 
     def violation(self, node: Node) -> str | None:
         source = node.inputs[0].shape
         kept = node.out.shape[len(node.out.shape) - len(source):]
-        fits = len(kept) == len(source) and all(is_one(a) or alike([a], [b]) for a, b in zip(source, kept))
+        fits = len(kept) == len(source) and all(sizes.is_one(a) or alike([a], [b]) for a, b in zip(source, kept))
         return None if fits else "its input cannot be repeated to its shape"
 
     def meaning(self, node: Node, x: np.ndarray) -> Any:
