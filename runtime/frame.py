@@ -69,14 +69,14 @@ class Frame:
             stretch = (step, [self._view(*view) for view in views], written, call, self._outputs_of(step))
         return stretch, None
 
-    def _outputs_of(self, step: HostStep) -> list[Output]:
-        """For each output (slot, whether kernels read it, the shape that it must have or None)."""
-        binding, found = self.binding, []
+    def _outputs_of(self, step: HostStep) -> list[Output | None]:
+        """For each output (slot, whether kernels read it, the shape that it must have or None); None if nobody uses it."""
+        binding, found = self.binding, list[Output | None]()
         free = step.node.attrs["open"] if step.node.attrs.get("call") == "op" else None
         for number, k in enumerate(step.outputs):
             on_host = binding.layout.slots[k].kind == "host"
-            is_checked = on_host and free is not None and number in step.used and not free[number]
-            found.append((k, on_host, tuple(binding.shapes[k]) if is_checked else None))
+            is_checked = on_host and free is not None and not free[number]
+            found.append((k, on_host, tuple(binding.shapes[k]) if is_checked else None) if number in step.used else None)
         return found
 
     def _view(self, slot: int, shape: Sequence[int], strides: Sequence[int], offset: int) -> View:
@@ -283,7 +283,7 @@ class Frame:
         self.generation = self.binding.state.generation
 
     def _host(self, step: HostStep, views: list[View], written: tuple[Variable, ...],
-              call: hostcall.HostCall | None, outputs: list[Output]) -> None:
+              call: hostcall.HostCall | None, outputs: list[Output | None]) -> None:
         binding = self.binding
         if not binding.checked:
             for variable in written:            # the step may look at variables that this run has initialised
@@ -305,7 +305,10 @@ class Frame:
             results = (node.attrs["function"](binding.state.stream(node.op), *arrays),)
         else:
             results = (node.attrs["function"](*arrays),)
-        for number, ((k, on_host, stated), result) in enumerate(zip(outputs, results)):
+        for number, (output, result) in enumerate(zip(outputs, results)):
+            if output is None:
+                continue
+            k, on_host, stated = output
             if stated is not None and np.shape(result) != stated:
                 # kernels read what the host made by the shapes of the plan, so a value of another one must not get through
                 assert node.op is not None

@@ -83,7 +83,7 @@ class Trace:
                     node_name=name, timeline_label=label, all_start_micros=micros, op_end_rel_micros=length,
                     all_end_rel_micros=length, scheduled_micros=micros, thread_id=self.thread, all_start_nanos=begin,
                     op_end_rel_nanos=end - begin, all_end_rel_nanos=end - begin, scheduled_nanos=begin)
-                for slot, array in enumerate(arrays):
+                for slot, array in ((slot, array) for slot, array in enumerate(arrays) if array is not None):
                     _describe(stats.output.add(slot=slot), array)
 
 

@@ -122,6 +122,8 @@ class _Run(Steps):
             for tensor in op.outputs:
                 if tensor in self.fetches and tensor not in self.results:
                     self.results[tensor] = np.array(self.value(tensor), copy=True)
+                if tensor not in left and tensor not in self.feeds:
+                    self.values.pop(tensor, None)       # nobody uses it, as what assignments give seldom is
             for tensor in op.inputs:                # values are dropped after their last use
                 left[tensor] -= 1
                 if left[tensor] == 0 and tensor not in self.feeds:

@@ -363,7 +363,7 @@ class DeviceFrame(Frame):
         self.of_slot = dict(self.variables)         # type: ignore[arg-type]
 
     def _host(self, step: HostStep, views: list[View], written: tuple[Variable, ...], call: HostCall | None,
-              outputs: list[Output]) -> None:
+              outputs: list[Output | None]) -> None:
         before: dict[int, Any] = {}
         often = Counter(slot for slot, *_ in views)
         for n, (slot, shape, layout) in enumerate(views):
@@ -384,7 +384,7 @@ class DeviceFrame(Frame):
         finally:
             for slot, array in before.items():
                 self.arrays[slot] = array
-        for k in self.host_slots.intersection(step.outputs):
+        for k in self.host_slots.intersection(output[0] for output in outputs if output is not None):
             self._to_host(k)
 
     def _there(self, step: HostStep, n: int, view: View) -> DeviceArray | None:

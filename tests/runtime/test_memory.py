@@ -1,7 +1,9 @@
 """Memory of runs: temporaries of all sizes share arenas, runs at the same time do not."""
 import threading
+import tracemalloc
 
 import numpy as np
+import pytest
 
 from jitgraph.runtime.memory import Arenas, address_of
 
@@ -68,3 +70,37 @@ def test_addresses_are_those_that_numpy_says():
     whole = np.arange(24, dtype=np.int16).reshape(4, 6)
     for array in (whole, whole[1:, ::2], whole[:0], np.array(1.0), np.float32(2), np.ma.array([1, 2]), whole.T):
         assert address_of(array) == array.__array_interface__["data"][0]
+
+
+@pytest.fixture
+def most():
+    """most(call): the most bytes that were taken at once while `call` ran, beside what was there before."""
+    def _most(call):
+        tracemalloc.start()
+        try:
+            call()
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    return _most
+
+
+@pytest.mark.parametrize("jit", ["always", "off"])
+def test_a_loop_copies_nothing_of_what_it_only_reads(tf, most, jit):
+    weights = tf.Variable(np.full((500, 500), 1e-3, np.float32))
+    _, found = tf.while_loop(lambda i, a: i < 4, lambda i, a: (i + 1, tf.matmul(a, weights)), [0, tf.ones([1, 500])])
+    with tf.Session(jit=jit) as session:
+        session.run(weights.initializer)
+        for _ in range(2):
+            session.run(found)
+        assert most(lambda: session.run(found)) < weights.shape.num_elements() * 4 / 2
+
+
+def test_starting_variables_takes_the_memory_of_one_beside_theirs(tf, most):
+    for _ in range(8):
+        tf.Variable(np.ones((300, 300), np.float32))
+    with tf.Session() as session:
+        init = tf.global_variables_initializer()
+        session.run(tf.no_op())
+        assert most(lambda: session.run(init)) < 10.5 * 300 * 300 * 4
