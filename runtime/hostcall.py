@@ -110,16 +110,18 @@ def check(op: Operation, arrays: Sequence[Any]) -> None:
         raise located(error, op) from None
 
 
-def call_on_state(op: Operation, refs: dict[int, Operation], others: Iterable[Any], state: State) -> tuple[Any, ...]:
-    """An operation on variables: its NumPy meaning takes their present values and, if it writes, gives the new ones.
+def call_on_state(op: Operation, refs: dict[int, Operation], others: Iterable[Any], state: State,
+                  needed: bool = True) -> tuple[Any, ...]:
+    """An operation on variables: its NumPy meaning takes their present values and, if it writes, gives the new ones; nothing if
+    that is not `needed`.
 
     Raises the error of `uninitialized` for a variable without a value; an operation that needs no value takes None for it.
     """
     with state.lock:
-        return _on_state(op, refs, others, state)
+        return _on_state(op, refs, others, state, needed)
 
 
-def _on_state(op: Operation, refs: dict[int, Operation], others: Iterable[Any], state: State) -> tuple[Any, ...]:
+def _on_state(op: Operation, refs: dict[int, Operation], others: Iterable[Any], state: State, needed: bool) -> tuple[Any, ...]:
     opdef, rest = op.opdef, iter(others)
     arrays = [_present(state, refs[k]) if k in refs else next(rest) for k in range(len(op.inputs))]
     needs_value = opdef.needs_value and not opdef.assigns
@@ -130,7 +132,7 @@ def _on_state(op: Operation, refs: dict[int, Operation], others: Iterable[Any], 
         return apart(call(op, arrays, state), arrays)
     if opdef.answers:
         return _answered(op, refs[0], arrays, state)
-    before = np.array(arrays[0]) if op.outputs and not op.outputs[0].dtype._is_ref_dtype else None
+    before = np.array(arrays[0]) if needed and op.outputs and not op.outputs[0].dtype._is_ref_dtype else None
     try:
         written = [*zip(refs.values(), _new_values(op, refs, arrays, state))]
     except errors.OpError as error:
@@ -140,7 +142,7 @@ def _on_state(op: Operation, refs: dict[int, Operation], others: Iterable[Any], 
     for variable, value in written:
         state.assign(variable, value)
     first = next(iter(refs.values()))
-    return tuple(np.array(state.read(first)) if before is None else before for _ in op.outputs)
+    return tuple(np.array(state.read(first)) if before is None else before for _ in op.outputs) if needed else ()
 
 
 def _answered(op: Operation, variable: Operation, arrays: Sequence[Any], state: State) -> tuple[Any, ...]:

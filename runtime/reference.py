@@ -61,7 +61,7 @@ class Steps:
         refs = state_inputs(op)
         if refs:
             others = [self.value(t) for k, t in enumerate(op.inputs) if k not in refs]
-            results = hostcall.call_on_state(op, refs, others, self.state)
+            results = hostcall.call_on_state(op, refs, others, self.state, self._is_needed(op))
         else:
             arrays = [self.value(t) for t in op.inputs]
             if op.opdef is not None and op.opdef.forwards:
@@ -74,6 +74,10 @@ class Steps:
             if not _sizes_are_stated(op):       # last: what the operation itself says of its operands is more to the point
                 hostcall.check_results(op, check_shapes(op, arrays), results)
         self._give(op, results)
+
+    def _is_needed(self, op: Operation) -> bool:
+        """Whether anybody may use what an operation gives."""
+        return True
 
     def _call(self, op: Operation) -> tuple[Any, ...]:
         call = self.calls.get(op) or divided(op, None, self.state.options)
@@ -110,10 +114,12 @@ class _Run(Steps):
     def __init__(self, feeds: dict[Tensor, Any], fetches: set[Tensor], state: State, calls: Calls | None) -> None:
         super().__init__(feeds, state, calls)
         self.fetches = fetches
+        self.left: dict[Tensor, int] = {}               # how many operations will use a tensor yet
         self.results = {t: np.array(feeds[t]) for t in fetches if t in feeds}
 
     def execute(self, ops: Sequence[Operation]) -> dict[Tensor, Any]:
         left, watched = _uses(ops), watch.present()
+        self.left = left
         for op in ops:
             if watched is None:
                 self.step(op)
@@ -129,6 +135,9 @@ class _Run(Steps):
                 if left[tensor] == 0 and tensor not in self.feeds:
                     self.values.pop(tensor, None)
         return self.results
+
+    def _is_needed(self, op: Operation) -> bool:
+        return any(tensor in self.left or tensor in self.fetches for tensor in op.outputs)
 
     def _watched(self, op: Operation, watched: watch.Watch) -> None:
         """The step under a time limit, with an entry in the trace."""
