@@ -67,6 +67,8 @@ def _with_gradient(f: Callable, args: tuple, kwargs: dict) -> Any:
         raise TypeError("If using @custom_gradient with a function that uses variables, then grad_fn must accept a "
                         "'variables' keyword argument.")
     outputs = [convert_to_tensor(value) for value in _flat(result)]
+    for output in outputs:
+        raw.Identity(output)        # TensorFlow looks from these for variables; later names and seeds depend on them
     handles = [variable.handle for variable in variables]
 
     def gradient(op: Operation, *grads: Any) -> list:

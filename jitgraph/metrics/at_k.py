@@ -173,6 +173,8 @@ def average_precision_at_k(labels: Any, predictions: Any, k: int, weights: Any =
     with name_scope(name, at_k_name("average_precision", k), (predictions, labels, weights)) as scope:
         _, chosen = top_k(predictions, k)
         labels = _without_unknown(labels, cast(shape_of(predictions)[-1], dtypes.int64))
+        if weights is None:
+            count_nodes(3)      # TensorFlow does not know the rank of labels out of a conditional, and asks the run for it
         return average_precision_at_top_k(labels, chosen, weights, metrics_collections, updates_collections, scope)
 
 

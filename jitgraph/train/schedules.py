@@ -10,7 +10,9 @@ from typing import Any
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_n_to_tensor, convert_to_tensor
+from jitgraph.graph.counting import count_nodes, counted_as
 from jitgraph.graph.scopes import name_scope
+from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant
 from jitgraph.ops.arrays.searching import where
 from jitgraph.ops.elementwise.cast import cast
@@ -70,6 +72,7 @@ def polynomial_decay(learning_rate: Any, global_step: Any, decay_steps: Any, end
         step = cast(global_step, rate.dtype)
         steps = cast(decay_steps, rate.dtype)
         if cycle:
+            count_nodes(6 if isinstance(decay_steps, Tensor) else 5)            # TensorFlow has a conditional
             periods = where(raw.Equal(step, 0), constant(1.0, rate.dtype), raw.Ceil(step / decay_steps))
             steps = raw.Mul(steps, periods)
         else:
@@ -85,7 +88,7 @@ def piecewise_constant(x: Any, boundaries: Any, values: Any, name: str | None = 
     """
     limits = convert_n_to_tensor(list(boundaries))
     levels = convert_n_to_tensor(list(values))
-    x = convert_to_tensor(x)
+    step, x = x, convert_to_tensor(x)
     for i, limit in enumerate(limits):
         if limit.dtype.base_dtype is not x.dtype.base_dtype:
             if limit.dtype.base_dtype is not dtypes.int32 or x.dtype.base_dtype is not dtypes.int64:
@@ -99,9 +102,13 @@ def piecewise_constant(x: Any, boundaries: Any, values: Any, name: str | None = 
     if len(limits) != len(levels) - 1:
         raise ValueError("The length of boundaries should be 1 less than the length of values")
     with name_scope(name or "PiecewiseConstant"):
-        result = levels[0]
-        for limit, level in zip(limits, levels[1:]):
-            result = where(x > limit, level, result)
+        x = convert_to_tensor(step)
+        steps = len(limits)
+        # TensorFlow nests conditionals, and asserts that one predicate holds
+        with counted_as(steps * steps + 11 * steps + 25):
+            result = levels[0]
+            for limit, level in zip(limits, levels[1:]):
+                result = where(x > limit, level, result)
         return result
 
 
@@ -134,6 +141,7 @@ def cosine_decay_restarts(learning_rate: Any, global_step: Any, first_decay_step
         done = cast(global_step, rate.dtype) / first
         restarts_even = raw.Floor(done)
         equal = raw.Equal(longer, 1.0)
+        count_nodes(5)                                                          # TensorFlow has a conditional
         ratio = where(equal, longer + 1.0, longer)          # any other number than 1, where it does not count
         restarts_growing = raw.Floor(raw.Log(1.0 - done * (1.0 - ratio)) / raw.Log(ratio))
         grown = ratio ** restarts_growing

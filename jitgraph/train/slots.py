@@ -33,7 +33,8 @@ def _slot_variable(primary: Any, **arguments: Any) -> Any:
     partitioner = scope.partitioner
     scope.set_partitioner(None)
     try:
-        slot = get_variable("", trainable=False, use_resource=is_resource(primary), **arguments)
+        kind = is_resource(primary) if isinstance(primary, Variable) or is_resource(primary) else None     # None: as the scope says
+        slot = get_variable("", trainable=False, use_resource=kind, **arguments)
     finally:
         scope.set_partitioner(partitioner)
     info = getattr(primary, "_save_slice_info", None)

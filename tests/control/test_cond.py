@@ -155,7 +155,7 @@ def test_case_takes_the_first_that_holds(tf, run):
     assert run(tf.case({x < 0: lambda: x, x > 0: lambda: x * 2}, exclusive=True), {x: 4}) == 8
     with pytest.raises(tf.errors.InvalidArgumentError, match="None of conditions"):
         run(tf.case(pairs), {x: 50})
-    with pytest.raises(tf.errors.InvalidArgumentError, match="More than one condition"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="more than 1 conditions"):
         run(tf.case(pairs, default=lambda: x, exclusive=True), {x: -1})
 
 

@@ -12,6 +12,7 @@ from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import counted_as
 from jitgraph.graph.dtypes import TypeSet
 from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.arrays.constant import constant
@@ -121,7 +122,9 @@ def transform(images: Any, transforms: Any, interpolation: str = "NEAREST", outp
         if output_shape is None:
             output_shape = shape_of(batch)[1:3]
             known = constant_value(output_shape)
-            output_shape = output_shape if known is None else known
+            if known is not None:
+                with counted_as(0):         # TensorFlow keeps the slice
+                    output_shape = constant(known, dtypes.int32, name="known_shape")
         output_shape = convert_to_tensor(output_shape, dtypes.int32, name="output_shape")
         if not output_shape.shape.is_compatible_with([2]):
             raise ValueError("output_shape must be a 1-D Tensor of 2 elements: new_height, new_width")
@@ -158,11 +161,12 @@ def angles_to_projective_transforms(angles: Any, image_height: Any, image_width:
             raise TypeError("Angles should have rank 0 or 1.")
         if angles.shape.ndims == 0:
             angles = angles[None]
-        right, below = image_width - 1, image_height - 1
-        x = (right - (cos(angles) * right - sin(angles) * below)) / 2.0
-        y = (below - (sin(angles) * right + cos(angles) * below)) / 2.0
-        columns = [cos(angles), -sin(angles), x, sin(angles), cos(angles), y]
-        return concat([column[:, None] for column in columns] + [zeros((shape_of(angles)[0], 2), dtypes.float32)], axis=1)
+        x = ((image_width - 1) - (cos(angles) * (image_width - 1) - sin(angles) * (image_height - 1))) / 2.0
+        y = ((image_height - 1) - (sin(angles) * (image_width - 1) + cos(angles) * (image_height - 1))) / 2.0
+        count = shape_of(angles)[0]
+        columns = [cos(angles)[:, None], -sin(angles)[:, None], x[:, None], sin(angles)[:, None], cos(angles)[:, None],
+                   y[:, None], zeros((count, 2), dtypes.float32)]
+        return concat(columns, axis=1)
 
 
 def translations_to_projective_transforms(translations: Any, name: str | None = None) -> Any:
@@ -176,8 +180,10 @@ def translations_to_projective_transforms(translations: Any, name: str | None = 
         if shifts.shape.ndims == 1:
             shifts = shifts[None]
         count = shape_of(shifts)[0]
-        one, none = ones((count, 1), dtypes.float32), zeros((count, 1), dtypes.float32)
-        return concat([one, none, -shifts[:, 0, None], none, one, -shifts[:, 1, None], zeros((count, 2), dtypes.float32)], axis=1)
+        columns = [ones((count, 1), dtypes.float32), zeros((count, 1), dtypes.float32), -shifts[:, 0, None],
+                   zeros((count, 1), dtypes.float32), ones((count, 1), dtypes.float32), -shifts[:, 1, None],
+                   zeros((count, 2), dtypes.float32)]
+        return concat(columns, axis=1)
 
 
 def compose_transforms(*transforms: Any) -> Any:

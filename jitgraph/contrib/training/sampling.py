@@ -8,6 +8,7 @@ from jitgraph.control.conditionals import cond
 from jitgraph.control.order_ops import with_dependencies
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import count_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.fill import one_hot, zeros_like
@@ -136,6 +137,7 @@ def _repeated_numbers(counts: Any) -> Any:
     """0, 1, 2 ..., each as often as `counts` [n] says."""
     with name_scope(None, "repeat_range", [counts]):
         counts = convert_to_tensor(counts, name="counts")
+        count_nodes(19)             # TensorFlow has a loop
         return repeat(range_of(shape_of(counts)[0]), counts)
 
 

@@ -16,6 +16,7 @@ from jitgraph.control.order_ops import no_op
 from jitgraph.graph import errors
 from jitgraph.graph.constant_value import static_value
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import counted_as
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
@@ -153,15 +154,22 @@ def _epsilon(dtype: Any) -> float:
 
 # -- order ---------------------------------------------------------------------------------------------------------
 
+def _neighbours(x: Tensor) -> tuple[Tensor, Tensor]:
+    """All elements but the last, all but the first."""
+    with counted_as(32):            # TensorFlow subtracts them, where there are two, and compares with 0
+        flat = reshape(x, [-1])
+        return flat[:-1], flat[1:]
+
+
 def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
     """A bool scalar: whether no element of `x`, in row-major order, is smaller than the one before."""
     with name_scope(name, "is_non_decreasing", [x]):
-        flat = reshape(convert_to_tensor(x, name="x"), [-1])
-        return reduce_all(raw.LessEqual(flat[:-1], flat[1:]))
+        before, after = _neighbours(convert_to_tensor(x, name="x"))
+        return reduce_all(raw.LessEqual(before, after))
 
 
 def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
     """A bool scalar: whether each element of `x`, in row-major order, is larger than the one before."""
     with name_scope(name, "is_strictly_increasing", [x]):
-        flat = reshape(convert_to_tensor(x, name="x"), [-1])
-        return reduce_all(raw.Less(flat[:-1], flat[1:]))
+        before, after = _neighbours(convert_to_tensor(x, name="x"))
+        return reduce_all(raw.Less(before, after))

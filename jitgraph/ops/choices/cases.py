@@ -10,14 +10,17 @@ from jitgraph.control.conditionals import cond, flow_of, smart_constant_value
 from jitgraph.graph import dtypes
 from jitgraph.graph import structures as nest
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import counted_as
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.registry import lookup
 from jitgraph.graph.scopes import control_dependencies, name_scope
 from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.arrays.constant import constant
 from jitgraph.ops.arrays.join import stack
 from jitgraph.ops.checks.assertion import Assert
+from jitgraph.ops.elementwise.cast import cast
 from jitgraph.ops.elementwise.compare import less_equal
-from jitgraph.ops.reduce.reductions import count_nonzero
+from jitgraph.ops.reduce.reductions import reduce_sum
 
 
 def case(pred_fn_pairs: Any, default: Callable | None = None, exclusive: bool = False, strict: bool = False,
@@ -35,9 +38,6 @@ def case_by(cond_fn: Callable, pred_fn_pairs: Any, default: Callable | None, exc
     """As ``case``, made of ``cond_fn(pred, true_fn, false_fn, **options)``; with `allow_python_preds`, of bools too."""
     pairs = _checked_pairs(pred_fn_pairs, allow_python_preds)
     with name_scope(name, "case", [pred for pred, _ in pairs]):
-        checks: list[Operation] = []
-        if exclusive:
-            checks.append(_assert_at_most_one([pred for pred, _ in pairs]))
         if default is None:
             *pairs, (last, function) = pairs
             default = _checked_default([*(pred for pred, _ in pairs), last], function)
@@ -46,8 +46,12 @@ def case_by(cond_fn: Callable, pred_fn_pairs: Any, default: Callable | None, exc
         chosen: Callable = default
         for pred, function in reversed(pairs):
             chosen = functools.partial(cond_fn, pred, true_fn=function, false_fn=chosen, **options)
-        with control_dependencies(checks):
+        with control_dependencies(_exclusive([pred for pred, _ in pairs]) if exclusive else []):
             return chosen()
+
+
+def _exclusive(predicates: list) -> list:
+    return [_assert_at_most(1, predicates, "Input error: exclusive=True")]
 
 
 def _checked_pairs(pairs: Any, allow_bools: bool) -> list:
@@ -69,25 +73,23 @@ def _checked_pairs(pairs: Any, allow_bools: bool) -> list:
     return [tuple(pair) for pair in pairs]
 
 
-def _text_of(predicates: list) -> str:
-    return "(" + ", ".join(getattr(pred, "name", str(pred)) for pred in predicates) + ")"
-
-
-def _assert_at_most_one(predicates: list) -> Operation:
-    held = stack([convert_to_tensor(pred) for pred in predicates], name="preds_c")
-    count = count_nonzero(held, name="num_true_conds", dtype=dtypes.int32)
-    text = f"More than one condition evaluated as True but exclusive=True.  Conditions: {_text_of(predicates)}, Values:"
-    return Assert(less_equal(count, 1, name="at_most_one_true_cond"), [text, held],
-                  summarize=len(predicates), name="assert_at_most_one")
+def _assert_at_most(most: int, predicates: list, text: str) -> Operation:
+    held = stack([convert_to_tensor(pred) for pred in predicates], name="preds_c") if predicates else constant([], name="preds_c")
+    count = reduce_sum(cast(held, dtypes.int32), name="num_true_conds")
+    names = ", ".join(getattr(pred, "name", "?") for pred in predicates)
+    return Assert(less_equal(count, constant(most, name="n_true_conds")),
+                  [f"{text}: more than {most} conditions ({names}) evaluated as True:", held], summarize=len(predicates))
 
 
 def _checked_default(predicates: list, function: Callable) -> Callable:
-    """The last function as the default, for a ``case`` without one: it checks that its predicate holds."""
+    """The last function as the default, for a ``case`` without one: it checks that its predicate holds, and no other."""
     def checked() -> Any:
-        held = stack([convert_to_tensor(pred) for pred in predicates], name="all_conditions")
-        text = f"None of conditions evaluated as True. Conditions: {_text_of(predicates)}, Values:"
-        check = Assert(convert_to_tensor(predicates[-1]), [text, held], summarize=len(predicates))
-        with control_dependencies([check]):
+        *others, last = predicates
+        held = stack([convert_to_tensor(pred) for pred in predicates], name="preds_c")
+        alone = _assert_at_most(0, others, f"Implementation error: selected default action #{len(others)} was called, but "
+                                           "some of other predicates are True: ")
+        check = Assert(convert_to_tensor(last), ["Input error: None of conditions evaluated as True:", held])
+        with control_dependencies([alone, check]):
             result = function()
             # what the function only hands on has to wait for the check as well
             return nest.map_structure(_waiting, result) if result is not None else None
@@ -98,7 +100,8 @@ def _checked_default(predicates: list, function: Callable) -> Callable:
 def _waiting(value: Any) -> Any:
     if isinstance(value, Operation) or flow_of(value) is not None or nest.is_composite(value):
         return value
-    return lookup("Identity").builder(convert_to_tensor(value))
+    with counted_as(0):
+        return lookup("Identity").builder(convert_to_tensor(value))
 
 
 def smart_case(pred_fn_pairs: Any, default: Callable | None = None, exclusive: bool = False,

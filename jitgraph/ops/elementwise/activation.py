@@ -220,6 +220,15 @@ def crelu(features: Any, name: str | None = None, axis: int = -1) -> Any:
 
 def swish(features: Any) -> Any:
     """features * sigmoid(features) (Ramachandran et al., 2017)."""
-    with name_scope(None, "swish", [features]) as scope:
-        features = convert_to_tensor(features, name="features")
-        return raw.Mul(features, raw.Sigmoid(features), name=scope)
+    features = convert_to_tensor(features, name="features")
+    value = features * raw.Sigmoid(features)
+    raw.Identity(value)                 # TensorFlow's is a function with a gradient of its own: its nodes, and its gradient's
+    activation, _ = raw.IdentityN([value, features])
+    activation.op._gradient_function = _gradient_of_swish
+    return activation
+
+
+def _gradient_of_swish(op: Any, grad: Any, unused: Any) -> list:
+    features = op.inputs[1]
+    sigmoid = raw.Sigmoid(features)
+    return [None, grad * (sigmoid * (1.0 + features * (1.0 - sigmoid)))]

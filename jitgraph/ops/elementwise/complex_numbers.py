@@ -133,13 +133,12 @@ def imag(input: Any, name: str | None = None) -> Tensor:
 
 
 def angle(input: Any, name: str | None = None) -> Tensor:
-    """The argument of a complex tensor in radians; for real ones 0 or pi by the sign."""
+    """The argument of a complex tensor in radians; 0 for real ones, negative ones too, as in TensorFlow 1."""
     with name_scope(name, "Angle", [input]) as scope:
         input = convert_to_tensor(input, name="input")
         if input.dtype.is_complex:
             return _angle(input, Tout=input.dtype.base_dtype.real_dtype, name=scope)
-        zeros = raw.ZerosLike(input)
-        return raw.Select(input < 0, zeros + np.pi, zeros)
+        return raw.ZerosLike(input, name="zeros_like")
 
 
 def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:

@@ -174,7 +174,7 @@ def _(op, grad, _):
     message = ("Currently there is no way to take the second  derivative of ctc_loss due to the fused implementation's "
                "interaction  with tf.gradients()")
     once = raw.PreventGradient(op.outputs[1], message=message)
-    return [raw.Mul(raw.ExpandDims(raw.ExpandDims(grad, -1), 0), once), None, None, None]
+    return [raw.Mul(raw.ExpandDims(grad, -1), once), None, None, None]
 
 
 # -- greedy decoder ----------------------------------------------------------------------------------------------------

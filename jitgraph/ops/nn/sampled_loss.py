@@ -6,6 +6,7 @@ from typing import Any
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import counted_as
 from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.arrays.fill import ones, ones_like, zeros, zeros_like
 from jitgraph.ops.arrays.identity import stop_gradient
@@ -29,7 +30,8 @@ def _sum_rows(x: Any) -> Any:
 def _true_logits(inputs: Any, weights: Any, num_true: int) -> Any:
     """inputs [batch, dim] times the weights [batch * num_true, dim] of their true classes: [batch, num_true]."""
     dim = shape(weights)[1:2]
-    products = raw.Mul(expand_dims(inputs, 1), reshape(weights, concat([[-1, num_true], dim], 0)))
+    by_row = concat([[-1, num_true], dim], 0)
+    products = raw.Mul(expand_dims(inputs, 1), reshape(weights, by_row))
     return reshape(_sum_rows(reshape(products, concat([[-1], dim], 0))), [-1, num_true])
 
 
@@ -38,7 +40,10 @@ def _without_accidental_hits(logits: Any, labels: Any, sampled: Any, num_true: i
     rows, places, weights = compute_accidental_hits(labels, sampled, num_true=num_true)
     where = concat([reshape(rows, [-1, 1]), reshape(cast(places, dtypes.int32), [-1, 1])], 1, "sparse_indices")
     size = concat([shape(labels)[:1], expand_dims(num_sampled, 0)], 0)
-    return logits + raw.TensorScatterUpdate(zeros(size, logits.dtype), where, cast(weights, logits.dtype.base_dtype))
+    weights = cast(weights, logits.dtype.base_dtype)
+    with counted_as(2):             # TensorFlow has SparseToDense and its default value
+        penalties = raw.TensorScatterUpdate(zeros(size, logits.dtype), where, weights)
+    return logits + penalties
 
 
 def sampled_logits(weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
@@ -58,14 +63,14 @@ def sampled_logits(weights: Any, biases: Any, labels: Any, inputs: Any, num_samp
         sampled = cast(sampled, dtypes.int64)
         ids = concat([flat, sampled], 0)
         rows = cast(embedding_lookup(weights, ids, partition_strategy), inputs.dtype.base_dtype)
-        split = shape(flat)[0]
-        true_rows = slice(rows, [0, 0], stack([split, -1]))
-        sampled_rows = slice(rows, stack([split, 0]), [-1, -1])
+        true_rows = slice(rows, [0, 0], stack([shape(flat)[0], -1]))
+        sampled_rows = slice(rows, stack([shape(flat)[0], 0]), [-1, -1])
         others = matmul(inputs, sampled_rows, transpose_b=True)
         offsets = cast(embedding_lookup(biases, ids, partition_strategy), inputs.dtype.base_dtype)
-        true_offsets = reshape(slice(offsets, [0], shape(flat)), [-1, num_true])
-        true = _true_logits(inputs, true_rows, num_true) + true_offsets
-        others = others + slice(offsets, shape(flat), [-1])
+        true_offsets = slice(offsets, [0], shape(flat))
+        sampled_offsets = slice(offsets, shape(flat), [-1])
+        true = _true_logits(inputs, true_rows, num_true) + reshape(true_offsets, [-1, num_true])
+        others = others + sampled_offsets
         if remove_accidental_hits:
             others = _without_accidental_hits(others, labels, sampled, num_true, num_sampled)
         if subtract_log_q:
