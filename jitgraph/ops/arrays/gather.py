@@ -16,6 +16,7 @@ from jitgraph.graph.constant_value import constant_value, value_for_shape
 from jitgraph.graph.counting import counted_as
 from jitgraph.graph.dtypes import TypeSet
 from jitgraph.ops.arrays.join import axis_from, concat
+from jitgraph.ops.arrays.place_loop import places
 from jitgraph.ops.arrays.shape import expand_dims, plain_sizes, reshape, shape, size, stated_sizes
 
 _INDICES = TypeSet(dtypes.int32, dtypes.int64)
@@ -230,6 +231,10 @@ def _gather_nd_samples(rng: Any, dtype: Any) -> list:
 def gather_nd(params, indices):
     """The slices of `params` at the multi-dimensional `indices`, whose last axis has one index per dimension."""
     depth = indices.shape[-1]
+    if indices.ndim == 2 and depth == params.ndim:
+        at = places(indices, params.shape)
+        if at is not None:
+            return params.reshape(-1)[at]
     _check_positions(indices, params.shape, "param")
     if depth == 0:
         return np.broadcast_to(params, indices.shape[:-1] + params.shape).copy()
