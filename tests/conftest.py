@@ -4,6 +4,8 @@ import _thread
 import contextlib
 import difflib
 import os
+import resource
+import signal
 import threading
 import time
 from pathlib import Path
@@ -90,6 +92,22 @@ def interrupt():
         timer.join()
 
     return _interrupt
+
+
+@pytest.fixture
+def files_no_longer_than():
+    """with files_no_longer_than(bytes): as on a disk that is full, the operating system refuses what would make a file longer."""
+    @contextlib.contextmanager
+    def limited(size):
+        before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+            signal.signal(signal.SIGXFSZ, handler)
+
+    return limited
 
 
 @pytest.fixture
