@@ -128,6 +128,7 @@ def crossed(indices: list, values: list, shapes: list, dense_inputs: list, hashe
         raise invalid(f"Expected batch size {sizes[0]}, got {next(size for size in sizes if size != sizes[0])}")
     rows = sizes[0] if sizes else 0
     features = _one_each(indices, values, dense_inputs, rows)
+    chosen: list[Any]
     if features is not None:
         places, most, chosen = np.zeros((rows, 2), np.int64), 1, [slice(None)] * len(features)
         places[:, 0] = np.arange(rows)
