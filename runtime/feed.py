@@ -134,7 +134,9 @@ def converter(tensors: Sequence[Tensor]) -> Callable[[Iterable[Any]], list[np.nd
         found = []
         for k, value in enumerate(values):
             tensor, dtype, shape = parts[k]
-            if type(value) is np.ndarray and (value.dtype is dtype or value.dtype == dtype) and value.flags.c_contiguous:
+            if dtype == object and tensor.dtype.base_dtype.name == "string":        # whose items may be of any kind
+                found.append(convert(tensor, value))
+            elif type(value) is np.ndarray and (value.dtype is dtype or value.dtype == dtype) and value.flags.c_contiguous:
                 if value.shape != shape:
                     check_shape(tensor, value)
                 found.append(value)
@@ -151,6 +153,8 @@ def strings(value: Any) -> np.ndarray:
     """An object array of bytes.  Raises InternalError, as TensorFlow does, for items that are not strings."""
     array = value if isinstance(value, np.ndarray) else np.asarray(value, dtype=object)
     flat = array.reshape(-1)
+    if array.dtype == object and set(map(type, flat.tolist())) <= {bytes}:
+        return array
     out = np.empty(flat.size, dtype=object)
     if array.dtype.kind in "OSU":
         out[:] = [item if type(item) is bytes else _bytes(item) for item in flat.tolist()]
