@@ -118,7 +118,7 @@ def test_the_keys_of_a_result_are_those_that_were_asked_for(tf, keys):
 
 
 def test_texts_of_every_kind_of_array(tf):
-    """str as UTF-8 and bytes as they are, in first and later runs, from arrays of either kind, of objects, and lists; what is neither is refused."""
+    """From arrays of str (as UTF-8), of bytes, of objects, and lists, in first and later runs; what is neither is refused."""
     x = tf.placeholder(tf.string)
     same = tf.identity(x)
     with tf.Session() as session:
