@@ -151,6 +151,9 @@ class _Lowering:
             self._give(op, [terms.lower(self.b, self.values[terms.tensor], self._value)])
             return
         inputs = [self._value(t) for t in op.inputs]
+        if self.program.repeated and op in self.program.repeated:
+            self._give(op, [inputs[0], self.b.iota(inputs[0].shape, 0, op.outputs[1].dtype)])
+            return
         try:
             results = self._primitives(op, inputs)
         except MISUSED as error:
@@ -166,7 +169,8 @@ class _Lowering:
     def _primitives(self, op: Operation, inputs: list[Value]) -> list[Value] | Any:
         """The op in primitives, or NotImplemented where it has none for these dtypes."""
         opdef = op.opdef
-        if opdef.host or opdef.state or (opdef.stateful and not opdef.stream) or (opdef.lower is None and opdef.scalar is None):
+        if opdef.host or opdef.state == "write" or (opdef.stateful and not opdef.stream and not opdef.state) \
+                or (opdef.lower is None and opdef.scalar is None):
             return NotImplemented
         if any(v.dtype.name not in CODES for v in inputs) or any(t.dtype.base_dtype.name not in CODES for t in op.outputs):
             return NotImplemented
@@ -235,6 +239,8 @@ class _Lowering:
         opdef = op.opdef
         function = getattr(opdef, "updates", None) or (opdef.lower if opdef.state == "write" else None)
         others = [self._value(t) for k, t in enumerate(op.inputs) if k not in refs]
+        if opdef.state == "read" and self._look_into(op, refs, others):
+            return
         fits = function is not None and all(self._has_shape(v) for v in refs.values()) \
             and all(v.dtype.name in CODES for v in others) \
             and all(v.attrs["dtype"].base_dtype.name in CODES for v in refs.values())
@@ -251,6 +257,16 @@ class _Lowering:
             for variable in dict.fromkeys(refs.values()):
                 self._advance(variable, node)
         self._give(op, results)
+
+    def _look_into(self, op: Operation, refs: dict[int, Operation], others: list[Value]) -> bool:
+        """What an operation reads of variables, in primitives of their present versions; False if it has none."""
+        if op.opdef.lower is None or not all(self._has_shape(v) for v in refs.values()):
+            return False
+        results = self._primitives(op, [self._read(refs[k]) if k in refs else self._value(t) for k, t in enumerate(op.inputs)])
+        if results is NotImplemented:
+            return False
+        self._give(op, results)
+        return True
 
     def _has_shape(self, variable: Operation) -> bool:
         return not is_open(variable, self.program) or self.program.variable_shapes.get(variable) is not None

@@ -6,7 +6,7 @@ will tell, the program ends; the operations after that point are left to the nex
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -75,6 +75,8 @@ class _Specializer:
         self.reshaped = any(has_full_shape(v) for v in program.variable_shapes)
         if program.doubted is None:
             program.doubted = contradicted(program.ops, program.feeds, program.contrary)
+        if program.repeated is None:
+            program.repeated = repeated(program.ops, program.feeds)
 
     def run(self) -> None:
         program = self.program
@@ -110,7 +112,7 @@ class _Specializer:
         for op in [op for op in program.rest if op in wanted]:
             # what is in the rest has no value yet, even where its shape is known
             if all(t in self.infos and (t in program.feeds or t.op not in rest) for t in op.inputs) \
-                    and all(c not in rest for c in op.control_inputs) and (self._visit(op) or op.opdef.dynamic):
+                    and all(c not in rest for c in op.control_inputs) and (self._visit(op) or self._is_dynamic(op)):
                 program.ops.append(op)
                 rest.remove(op)
         program.rest = [op for op in program.rest if op in rest]
@@ -134,17 +136,21 @@ class _Specializer:
                 known = self._visit(op)
             except InvalidArgumentError:        # which the segment says that comes to it
                 continue
-            if known or op.opdef.dynamic:
+            if known or self._is_dynamic(op):
                 free.add(op)
-            if op.opdef.dynamic:
+            if self._is_dynamic(op):
                 ends.append(op)
             elif not known:
                 pins += self._pins(op)
         return free, ends, pins
 
+    def _is_dynamic(self, op: Operation) -> bool:
+        assert self.program.repeated is not None
+        return op.opdef.dynamic and op not in self.program.repeated
+
     def _pins(self, op: Operation) -> list[Tensor]:
         """Small integer inputs whose values would tell the shapes: in the next segment they are sizes."""
-        if op.opdef.dynamic or op.opdef.shape is None or op.opdef.calls:
+        if self._is_dynamic(op) or op.opdef.shape is None or op.opdef.calls:
             return []
         unknown = [t for t in op.inputs if t in self.infos and self.infos[t].value is None]
         return [t for t in unknown if self.infos[t].dtype.is_integer
@@ -202,7 +208,11 @@ class _Specializer:
         folded = self._fold(op, inputs)
         if folded:
             return True
-        shapes = self._infer(op, inputs)
+        assert self.program.repeated is not None
+        if op in self.program.repeated and inputs[0] is not None:
+            shapes: list[Any] = [inputs[0].shape] * len(op.outputs)
+        else:
+            shapes = self._infer(op, inputs)
         ok = True
         for tensor, shape in zip(op.outputs, shapes):
             if shape is None or any(d is None for d in shape):
@@ -330,6 +340,23 @@ class _Specializer:
         shapes = self._infer(op, inputs)
         return all(s is not None and all(d is not None for d in s) and sizes.count(s) <= 64
                    or t.dtype.is_integer for s, t in zip(shapes, op.outputs))
+
+
+def repeated(ops: Iterable[Operation], feeds: Container[Tensor]) -> set[Operation]:
+    """Those that look for equal elements in a vector of which an operation before has found none: of what a lookup finds once
+    per row, the gradient comes for each row once."""
+    found = set()
+    for op in ops:
+        if op.opdef is not None and op.opdef.distinct == "made" and op.inputs[0].dtype.is_integer \
+                and len(op.inputs[0]._shape or ()) == 1:
+            tensor = op.inputs[0]
+            while tensor not in feeds and tensor.op.opdef is not None and tensor.op.inputs \
+                    and (tensor.op.opdef.forwards or tensor.op.opdef.distinct == "kept"):
+                tensor = tensor.op.inputs[0]
+            of = tensor.op.opdef
+            if tensor not in feeds and of is not None and of.distinct == "made" and tensor is tensor.op.outputs[0]:
+                found.add(op)
+    return found
 
 
 def contradicted(ops: Iterable[Operation], feeds: Iterable[Tensor], contrary: Iterable[Tensor]) -> set[Tensor]:

@@ -134,7 +134,9 @@ def converter(tensors: Sequence[Tensor]) -> Callable[[Iterable[Any]], list[np.nd
         found = []
         for k, value in enumerate(values):
             tensor, dtype, shape = parts[k]
-            if type(value) is np.ndarray and (value.dtype is dtype or value.dtype == dtype) and value.flags.c_contiguous:
+            if dtype == object and tensor.dtype.base_dtype.name == "string":        # whose items may be of any kind
+                found.append(convert(tensor, value))
+            elif type(value) is np.ndarray and (value.dtype is dtype or value.dtype == dtype) and value.flags.c_contiguous:
                 if value.shape != shape:
                     check_shape(tensor, value)
                 found.append(value)
@@ -150,15 +152,23 @@ def converter(tensors: Sequence[Tensor]) -> Callable[[Iterable[Any]], list[np.nd
 def strings(value: Any) -> np.ndarray:
     """An object array of bytes.  Raises InternalError, as TensorFlow does, for items that are not strings."""
     array = value if isinstance(value, np.ndarray) else np.asarray(value, dtype=object)
-    out = np.empty(array.shape, dtype=object)
-    for k in np.ndindex(array.shape):
-        item = array[k]
-        if isinstance(item, str):
-            item = item.encode()
-        elif not isinstance(item, bytes):
-            raise errors.InternalError(None, None, f"Unsupported object type {type(item).__name__}")
-        out[k] = bytes(item)
-    return out
+    flat = array.reshape(-1)
+    if array.dtype == object and set(map(type, flat.tolist())) <= {bytes}:
+        return array
+    out = np.empty(flat.size, dtype=object)
+    if array.dtype.kind in "OSU":
+        out[:] = [item if type(item) is bytes else _bytes(item) for item in flat.tolist()]
+    elif flat.size:
+        _bytes(flat[0])
+    return out.reshape(array.shape)
+
+
+def _bytes(item: Any) -> bytes:
+    if isinstance(item, str):
+        return item.encode()
+    if isinstance(item, bytes):
+        return bytes(item)
+    raise errors.InternalError(None, None, f"Unsupported object type {type(item).__name__}")
 
 
 def check_shape(tensor: Tensor, array: np.ndarray) -> None:

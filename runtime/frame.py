@@ -56,6 +56,7 @@ class Frame:
         self.call = native.held if binding.cost < CPU.tuning.held else native.released
         self.shares = binding.cost > CPU.tuning.shared
         self.steps = [self._with_numbers(stretch) for stretch in binding.stretches]
+        self.asks_host = any(block is None for _, block in self.steps)
         self.generation = -1
         self.readers = [self._reader(*result) for result in binding.compiled.results]
         self.holds = bool(self.big_feeds or self.big_outputs)      # whether runs leave anything of the caller's here
@@ -139,6 +140,9 @@ class Frame:
 
     def run(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         """The program's results for feed arrays."""
+        if self.asks_host:
+            with np.errstate(all="ignore"):         # once for all calls of the host: it costs as much as a short one
+                return self._with_temps(self._run, feeds) if self.temps else self._run(feeds)
         return self._with_temps(self._run, feeds) if self.temps else self._run(feeds)
 
     def _with_temps(self, work: Callable[..., Any], *given: Any) -> Any:
@@ -297,28 +301,35 @@ class Frame:
                 strides, offset = layout or (_plain_strides(shape), 0)
                 array = _strided(array, shape, strides, offset)
             arrays.append(array)
-        node = step.node
-        if node.attrs.get("call") == "op":
-            results = self._call(step, arrays) if call is None else call(arrays)
-        elif node.attrs["call"] == "stream":
-            assert node.op is not None
-            results = (node.attrs["function"](binding.state.stream(node.op), *arrays),)
+        if call is not None:
+            results: Sequence[Any] = call(arrays)
         else:
-            results = (node.attrs["function"](*arrays),)
+            results = self._results_of(step, arrays)
         for number, (output, result) in enumerate(zip(outputs, results)):
             if output is None:
                 continue
             k, on_host, stated = output
             if stated is not None and np.shape(result) != stated:
                 # kernels read what the host made by the shapes of the plan, so a value of another one must not get through
-                assert node.op is not None
-                raise hostcall.unexpected_shape(node.op.outputs[number], np.shape(result), stated)
+                assert step.node.op is not None
+                raise hostcall.unexpected_shape(step.node.op.outputs[number], np.shape(result), stated)
             if _lies_in(result, arrays):
                 result = result.copy()              # memory that the next run uses again
             if on_host and not isinstance(result, Elsewhere):
-                result = np.asarray(result, order="C")
+                if type(result) is not np.ndarray or not result.flags.c_contiguous:
+                    result = np.asarray(result, order="C")
                 self.slots[k] = address_of(result)
             self.arrays[k] = result
+
+    def _results_of(self, step: HostStep, arrays: list[Any]) -> Sequence[Any]:
+        """What a step gives whose call does not stand ready."""
+        node = step.node
+        if node.attrs["call"] == "op":
+            return self._call(step, arrays)
+        if node.attrs["call"] == "stream":
+            assert node.op is not None
+            return (node.attrs["function"](self.binding.state.stream(node.op), *arrays),)
+        return (node.attrs["function"](*arrays),)
 
     def _call(self, step: HostStep, arrays: list[Any]) -> Sequence[Any]:
         state, node = self.binding.state, step.node

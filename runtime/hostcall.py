@@ -23,11 +23,15 @@ OBJECTS = ("resource", "variant")       # dtypes of things of the host
 
 def call(op: Operation, arrays: Sequence[Any], state: State) -> tuple[Any, ...]:
     """The output arrays of one operation.  Raises an OpError that names the operation and the user's line."""
-    return HostCall(op, state)(arrays)
+    with np.errstate(all="ignore"):
+        return HostCall(op, state)(arrays)
 
 
 class HostCall:
-    """An operation that is executed on the host again and again: what is the same for each time stands ready."""
+    """An operation that is executed on the host again and again: what is the same for each time stands ready.
+
+    Whoever calls it tells NumPy before, once for all calls of a run, not to warn of what numbers come to.
+    """
 
     def __init__(self, op: Operation, state: State):
         self.op, self.opdef, self.state = op, op.opdef, state
@@ -38,15 +42,15 @@ class HostCall:
         self.groups = None if not any(arg.is_list for arg in self.opdef.inputs) else \
             group_inputs(self.opdef, list(range(len(op.inputs))), op.attrs)
         self.lists = [arg.is_list for arg in self.opdef.outputs]
-        self.stated = [None if t.dtype.name in OBJECTS else t._shape for t in op.outputs]
-        self.dtypes = [_numpy_dtype(t) for t in op.outputs]
+        self.outputs = [(k, t, _numpy_dtype(t), None if t.dtype.name in OBJECTS else t._shape) for k, t in enumerate(op.outputs)]
+        self.fitting: list[Any] = [None] * len(op.outputs)      # the last shape of each that was seen to be as stated
+        self.is_plain = self.groups is None and not self.opdef.stream
 
     def __call__(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """The output arrays for these inputs."""
         op = self.op
         try:
-            with np.errstate(all="ignore"):
-                results = self.meaning(arrays)
+            results = self.meaning(arrays)
         except errors.OpError as error:
             raise located(error, op) from None
         except (*MISUSED, ZeroDivisionError, np.linalg.LinAlgError) as error:
@@ -54,12 +58,21 @@ class HostCall:
             raise incompatible(op, [np.shape(a) for a in arrays], error) from error
         except MemoryError as error:
             raise errors.ResourceExhaustedError(None, op, f"OOM when computing {op.name}: {error}") from None
-        values = tuple([r if type(r) is np.ndarray and r.dtype is dtype else _as_declared(r, t)
-                        for r, dtype, t in zip(results, self.dtypes, op.outputs)])
-        for stated, value in zip(self.stated, values):
-            if stated is not None and stated != value.shape and not shapes.compatible(stated, value.shape):
-                self._check_results(arrays, values)
-        return values
+        values = []
+        for result, (k, tensor, dtype, stated) in zip(results, self.outputs):
+            if type(result) is not np.ndarray or result.dtype is not dtype:
+                result = _as_declared(result, tensor)
+            values.append(result)
+            if stated is not None and result.shape != self.fitting[k]:
+                self._check_shape(k, arrays, results, result.shape)
+        return tuple(values)
+
+    def _check_shape(self, k: int, arrays: Sequence[Any], results: Sequence[Any], shape: tuple[int, ...]) -> None:
+        stated = self.outputs[k][-1]
+        if not shapes.compatible(stated, shape):
+            self._check_results(arrays, tuple(results))
+        else:
+            self.fitting[k] = shape
 
     def _check_results(self, arrays: Sequence[Any], values: tuple[Any, ...]) -> None:
         """What a program says by set_shape counts only where the operation itself does not tell."""
@@ -70,12 +83,22 @@ class HostCall:
 
     def meaning(self, arrays: Sequence[Any]) -> list[Any] | tuple[Any, ...]:
         """What the operation's NumPy meaning gives, one value per output."""
-        named = {**self.named, "stream": self.state.stream(self.op)} if self.opdef.stream else self.named
+        opdef = self.opdef
+        if self.is_plain:
+            result = opdef.value(*arrays, **self.named)
+            if len(self.lists) == 1 and not self.lists[0]:
+                return (result,)
+            return self._flat(result)
+        named = {**self.named, "stream": self.state.stream(self.op)} if opdef.stream else self.named
         if self.groups is None:
-            result = self.opdef.value(*arrays, **named)
+            result = opdef.value(*arrays, **named)
         else:
             given = [[arrays[k] for k in group] if isinstance(group, list) else arrays[group] for group in self.groups]
-            result = self.opdef.value(*given, **named)
+            result = opdef.value(*given, **named)
+        return self._flat(result)
+
+    def _flat(self, result: Any) -> list[Any] | tuple[Any, ...]:
+        """One value per output, from what a declaration returns."""
         if len(self.lists) == 1:
             return result if self.lists[0] else (result,)
         flat: list[Any] = []

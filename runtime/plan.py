@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from jitgraph.compiler.loops.row_products import EarlyTerms
 
 Shapes = tuple[tuple[int, ...], ...]                    # of feeds, or of what a segment has taken
+Place = tuple[int, int]                                 # the number of a list of values, the place in it
 VariableShapes = tuple[tuple[int, ...] | None, ...]     # of open variables; None for one without a value
 
 SLOW_BYTES = 1 << 31        # the reference would move this much: compile before the first run
@@ -207,13 +208,19 @@ class Refusal(Exception):
 class Segment:
     """A stretch of a plan whose sizes are known when it starts.  The first begins with the feeds; each further one with
     the values that the one before left (`program.live`), once per structure: its sizes are those of the ones it has `taken`,
-    which are neither `known` nor pinned, and the elements of the pinned ones."""
+    which are neither `known` nor pinned, and the elements of the pinned ones.
 
-    def __init__(self, plan: Plan, previous: Program | None):
-        self.plan, self.previous = plan, previous
+    `before`: the tensors that the run has when it starts, the feeds and what each segment before it gave, in order."""
+
+    def __init__(self, plan: Plan, previous: Program | None, before: Sequence[Sequence[Tensor]] = ()):
+        self.plan, self.previous, self.before = plan, previous, before or [plan.feeds]
         self.known: dict[Tensor, Any] = {} if previous is None else _constants(previous)
         self.taken: list[Tensor] = [] if previous is None else [
             t for t in previous.live if t not in self.known and t not in previous.pins]
+        places = _places(self.before)
+        self.sources = [places[t] for t in self.taken]
+        self.pinned = [(t, places.get(t)) for t in (previous.pins if previous is not None else ())]
+        self.fetched: dict[Compiled, list[Place]] = {}
         self.bindings: dict[tuple[Any, ...], Binding] = {}
         self.variants: dict[VariableShapes, list[Compiled]] = {}
         self.next: dict[Compiled, Segment] = {}
@@ -227,10 +234,7 @@ class Segment:
             results = binding.run(feeds)
             if binding.plain:
                 return results
-            found = dict(zip(binding.layout.results, results))
-            if not binding.compiled.program.rest:
-                return self._given([found[t] for t in self.plan.fetches])
-            return self._continue(binding, found, dict(zip(self.plan.feeds, feeds)))
+            return self._given(self._continue(binding, results, feeds))
         except KernelFailure as failure:
             raise self.plan.explain(failure, feeds) from None
         except Refusal as refusal:
@@ -238,20 +242,24 @@ class Segment:
         except MemoryError as error:
             raise ResourceExhaustedError(None, None, f"OOM when allocating the tensors of this run: {error}") from None
 
-    def _continue(self, binding: Binding, found: dict[Tensor, Any], fed: dict[Tensor, Any]) -> list[Any]:
-        """Runs the segments after this one."""
-        segment, values = self, dict(fed)
+    def _continue(self, binding: Binding, results: list[Any], feeds: Sequence[np.ndarray]) -> list[Any]:
+        """Runs the segments after this one; the values of the plan's fetches."""
+        segment, values = self, [feeds, results]
         while binding.compiled.program.rest:
-            compiled = binding.compiled
-            program = compiled.program
-            values.update(found)
-            segment = segment._after(compiled)
-            arrays = [_contiguous(values[t]) for t in segment.taken]
-            pins = [np.asarray(values[t] if t in values else self._present(t)) for t in program.pins]
-            binding = segment.binding(tuple(a.shape for a in arrays), pins)
-            found = dict(zip(binding.layout.results, binding.run(arrays)))
-            values.update(found)
-        return self._given([values[t] for t in self.plan.fetches])
+            segment = segment._after(binding.compiled)
+            arrays = [_contiguous(values[d][k]) for d, k in segment.sources]
+            pins = [np.asarray(values[at[0]][at[1]] if at is not None else self._present(t)) for t, at in segment.pinned]
+            binding = segment.binding(tuple([a.shape for a in arrays]), pins)
+            values.append(binding.run(arrays))
+        return [values[d][k] for d, k in segment._fetched(binding.compiled)]
+
+    def _fetched(self, compiled: Compiled) -> list[Place]:
+        """Where the plan's fetches are once this segment, the last one, has run `compiled`."""
+        found = self.fetched.get(compiled)
+        if found is None:
+            places = _places([*self.before, list(compiled.program.layout.results)])
+            found = self.fetched[compiled] = [places[t] for t in self.plan.fetches]
+        return found
 
     def _given(self, results: list[Any]) -> list[Any]:
         if not self.plan.resident and self.plan.state.machine is not None:
@@ -270,7 +278,8 @@ class Segment:
         found = self.next.get(compiled)
         if found is None:
             with self.lock:
-                found = self.next.setdefault(compiled, Segment(self.plan, compiled.program))
+                found = self.next.setdefault(compiled, Segment(
+                    self.plan, compiled.program, [*self.before, list(compiled.program.layout.results)]))
         return found
 
     def close(self) -> None:
@@ -280,6 +289,7 @@ class Segment:
             segment.close()
         self.bindings.clear()
         self.variants.clear()
+        self.fetched.clear()
         self.next.clear()
 
     # choosing and compiling ------------------------------------------------------------------------------------
@@ -318,7 +328,9 @@ class Segment:
                 compiled = self._make(shapes, pins)
             known.append(compiled)
             if len(known) > MAX_VARIANTS:
-                self.next.pop(known.pop(0), None)
+                oldest = known.pop(0)
+                self.next.pop(oldest, None)
+                self.fetched.pop(oldest, None)
             if len(self.variants) > MAX_VARIANTS:
                 self.variants.pop(next(iter(self.variants)))
             binding = compiled.bind(shapes, numbers)
@@ -359,7 +371,7 @@ class Segment:
         fetches = [t for t in plan.fetches if t not in before.results or t in before.live]
         program = Program(plan.graph, fetches, plan.targets, dict(zip(self.taken, shapes)), variable_shapes=open_shapes,
                           known=dict(self.known), sized=dict(zip(before.pins, pins)), options=plan.options,
-                          target=plan.state.target, doubted=before.doubted)
+                          target=plan.state.target, doubted=before.doubted, repeated=before.repeated)
         fed = frozenset(plan.feeds)
         # a placeholder may be left that is there for a control edge alone
         program.ops, program.calls = [op for op in before.rest if not is_given(op, fed.__contains__)], plan.calls
@@ -370,6 +382,11 @@ class Segment:
         made = compile_ops(program, show=self.progress.passed)
         self.progress.made(0, len(made.layout.steps))
         return made
+
+
+def _places(tensors: Sequence[Sequence[Tensor]]) -> dict[Tensor, Place]:
+    """Where the values of tensors stand in lists of values like these lists: the last place of each."""
+    return {t: (d, k) for d, part in enumerate(tensors) for k, t in enumerate(part)}
 
 
 def _constants(program: Program) -> dict[Tensor, Any]:

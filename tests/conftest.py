@@ -5,6 +5,8 @@ import contextlib
 import difflib
 import gc
 import os
+import resource
+import signal
 import threading
 import time
 from pathlib import Path
@@ -99,6 +101,22 @@ def interrupt():
         timer.join()
 
     return _interrupt
+
+
+@pytest.fixture
+def files_no_longer_than():
+    """with files_no_longer_than(bytes): as on a disk that is full, the operating system refuses what would make a file longer."""
+    @contextlib.contextmanager
+    def limited(size):
+        before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+            signal.signal(signal.SIGXFSZ, handler)
+
+    return limited
 
 
 @pytest.fixture

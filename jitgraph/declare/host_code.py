@@ -34,6 +34,8 @@ LAYOUT = {"KIND": _HEAD - 8, "SIZE": _HEAD, "TEXT": bytes.__basicsize__ - 1}
 BYTES = id(bytes)
 AT_ONCE = 4096          # so many items are worth compiling at the first call
 
+_WORDS = [ctypes.c_int64 * n for n in range(65)]        # made once: to ask for one costs as much as to fill it
+
 # What the names in a loop of numbers mean to Python.  The elementary functions are then those of C's library, which may differ in
 # the last bit from those of kernels.
 _IN_PYTHON: dict[str, Any] = {
@@ -62,10 +64,8 @@ class HostCode:
         """What it returns for arrays that lie in memory without gaps; None where it is not compiled."""
         if self._function is None and not self._is_ready(end - begin):
             return None
-        addresses = (ctypes.c_int64 * len(buffers))(*map(address_of, buffers))
-        numbers = (ctypes.c_int64 * len(sizes))(*sizes) if sizes else None
         assert self._function is not None
-        return self._function(addresses, numbers, begin, end)
+        return self._function(_WORDS[len(buffers)](*map(address_of, buffers)), _WORDS[len(sizes)](*sizes), begin, end)
 
     def run(self, *buffers: np.ndarray, sizes: Sequence[int] = (), begin: int = 0, end: int = 0) -> int:
         """The same; where it is not compiled, Python runs the text."""

@@ -97,6 +97,7 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
        host_because: str = "", outward: bool = False, hands_on: bool = False, asks: bool = False, moves: str | None = None,
        renamed: dict[str, str] | None = None, constant: Callable | None = None, static: bool = False,
        of_shape: Callable | None = None, symbolic: bool | Callable = False, placeholder: bool = False, forwards: bool = False,
+       distinct: str | None = None,
        adds: bool = False, element: str | None = None, keeps: tuple[int, ...] = (), variable: str | None = None,
        assigns: bool = False,
        needs_value: bool = True, answers: bool = False, holds: bool = False, idle: bool = False,
@@ -111,7 +112,8 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
                          context=context, effect=effect, outward=outward, host_because=host_because,
                          hands_on=hands_on, asks=asks, moves=moves, renamed=renamed or {}, constant=constant,
                          static=static, of_shape=of_shape,
-                         symbolic=symbolic, placeholder=placeholder, forwards=forwards, adds=adds, element=element,
+                         symbolic=symbolic, placeholder=placeholder, forwards=forwards,
+                         distinct=distinct, adds=adds, element=element,
                          keeps=keeps, variable=variable, assigns=assigns, needs_value=needs_value, answers=answers, holds=holds,
                          idle=idle, recurring=recurring, costly=costly, flops=flops,
                          gradient_of=gradient_of, gradient_differs=gradient_differs, origin=origin)

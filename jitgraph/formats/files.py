@@ -15,7 +15,14 @@ _BY_ERRNO = {errno.ENOENT: errors.NotFoundError, errno.EACCES: errors.Permission
              errno.EEXIST: errors.AlreadyExistsError, errno.ENOSPC: errors.ResourceExhaustedError,
              errno.EDQUOT: errors.ResourceExhaustedError, errno.EMFILE: errors.ResourceExhaustedError,
              errno.EISDIR: errors.FailedPreconditionError, errno.ENOTDIR: errors.FailedPreconditionError,
-             errno.ENOTEMPTY: errors.FailedPreconditionError}
+             errno.ENOTEMPTY: errors.FailedPreconditionError, errno.EBUSY: errors.FailedPreconditionError,
+             errno.ETXTBSY: errors.FailedPreconditionError, errno.EPIPE: errors.FailedPreconditionError,
+             errno.ENFILE: errors.ResourceExhaustedError, errno.EMLINK: errors.ResourceExhaustedError,
+             errno.ENOMEM: errors.ResourceExhaustedError, errno.EFBIG: errors.OutOfRangeError,
+             errno.ENAMETOOLONG: errors.InvalidArgumentError, errno.EINVAL: errors.InvalidArgumentError,
+             errno.ENXIO: errors.NotFoundError, errno.ENODEV: errors.NotFoundError, errno.ESTALE: errors.AbortedError,
+             errno.EAGAIN: errors.UnavailableError, errno.EINTR: errors.UnavailableError,
+             errno.ETIMEDOUT: errors.DeadlineExceededError}
 _BY_CLASS = {FileNotFoundError: errno.ENOENT, PermissionError: errno.EACCES, FileExistsError: errno.EEXIST,
              IsADirectoryError: errno.EISDIR, NotADirectoryError: errno.ENOTDIR}
 

@@ -47,6 +47,10 @@ class OpDef:
     sizes that have no number yet; or the function that does.  ``placeholder``: a feed may give its value, and must if it
     has no inputs.  ``forwards``: its value is that of its input, or of the variable that it reads: it takes no code.
 
+    ``distinct``: of equal elements: "made" if its first output holds each element of its first input once, and is that input
+    if none is there twice, and its second output says where each is; "kept" if it has the elements of its first input, in
+    another shape.
+
     ``adds``: its value is the sum of its inputs.  ``element``: what it does with one element of a TensorArray, a list or a
     stack: "read", "write", "take last", "append", "push", "pop"; "read gradient" of a TensorArray's, "gradient of read", and
     "gradient array", which makes the array of gradients.  ``keeps``: of an op of the host, the numbers of the inputs that
@@ -97,6 +101,7 @@ class OpDef:
     symbolic: bool | Callable = False
     placeholder: bool = False
     forwards: bool = False
+    distinct: str | None = None
     adds: bool = False
     element: str | None = None
     keeps: tuple[int, ...] = ()

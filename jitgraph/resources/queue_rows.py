@@ -61,8 +61,9 @@ class Columns:
             self._grow(count)
         places = self.free[len(self.free) - count:]
         del self.free[len(self.free) - count:]
+        at = np.array(places, np.intp)
         for own, column in zip(self.arrays, columns):
-            own[places] = column
+            own[at] = column
         return places
 
     def _grow(self, count: int) -> None:
@@ -79,8 +80,12 @@ class Columns:
 
     def stacked(self, tokens: list[int]) -> list[np.ndarray]:
         """See ``Tuples.stacked``."""
-        found = [own.take(tokens, axis=0) for own in self.arrays]
-        self.forget(tokens)
+        at = np.array(tokens, np.intp)
+        found = [own.take(at, axis=0) for own in self.arrays]
+        for own in self.arrays:
+            if own.dtype == object:
+                own[at] = None
+        self.free.extend(tokens)
         return found
 
     def forget(self, tokens: Iterable[int]) -> None:

@@ -47,8 +47,9 @@ class Table:
         out = np.empty((int(np.prod(shape)), *default.shape), default.dtype)
         entries, missing = self.entries, default[()] if default.ndim == 0 else default
         with self.lock:
-            for row, key in enumerate(self.keys_of(keys)):
-                out[row] = entries.get(key, missing)
+            values = [entries.get(key, missing) for key in self.keys_of(keys)]
+        if values:
+            out[:] = values
         return out.reshape(shape + default.shape)
 
     def insert(self, keys: np.ndarray, values: np.ndarray) -> None:

@@ -14,6 +14,7 @@ from jitgraph.graph import errors
 
 VERSION = "brain.Event:2"
 _HELD = 1 << 16                 # bytes that wait for a flush at most
+_REFUSED = 1 << 26              # where the file system takes none; what comes then is lost
 
 
 def make_folder(logdir: Any) -> str:
@@ -77,8 +78,9 @@ class EventFile:
         return True
 
     def write(self, event: bytes) -> None:
-        """Adds a serialized Event; without a file, it is lost.  Raises what ``flush`` does if many wait."""
-        if self.open():
+        """Adds a serialized Event; without a file, or where 64 MB could not be written, it is lost.  Raises what ``flush`` does
+        if many wait."""
+        if self.open() and len(self._held) < _REFUSED:
             self._held += frame(event)
             if len(self._held) > _HELD:
                 self.flush()

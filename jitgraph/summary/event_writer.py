@@ -20,7 +20,6 @@ class _Flush:
 
     def __init__(self) -> None:
         self.done = threading.Event()
-        self.error: errors.OpError | None = None
 
 
 class _Line:
@@ -31,7 +30,7 @@ class _Line:
         self._queue: queue.SimpleQueue = queue.SimpleQueue()      # its put never waits, see `end`
         self._room = threading.Semaphore(most) if most > 0 else None
         self.process = os.getpid()
-        self.failed: errors.OpError | None = None       # of the thread; the next flush raises it
+        self.failed = False             # whether the log says already that the file system takes nothing
         self.thread = threading.Thread(target=self._run, name="jitgraph-events", daemon=True)
         self.thread.start()
 
@@ -41,6 +40,7 @@ class _Line:
             try:
                 if isinstance(item, _Flush):
                     self.file.flush()
+                    self.failed = False
                 else:
                     if self._room is not None:
                         self._room.release()
@@ -52,7 +52,6 @@ class _Line:
                 self._fail(error)
             finally:
                 if isinstance(item, _Flush):
-                    item.error, self.failed = self.failed, None
                     item.done.set()
         try:
             self.file.close()
@@ -60,9 +59,9 @@ class _Line:
             self._fail(error)
 
     def _fail(self, error: errors.OpError) -> None:
-        if self.failed is None:
+        if not self.failed:
             logs.error("Events could not be written: %s", error.message)
-        self.failed = error
+        self.failed = True
 
     def add(self, event: bytes) -> None:
         if self._room is not None:
@@ -73,8 +72,6 @@ class _Line:
         request = _Flush()
         self._queue.put(request)
         request.done.wait()
-        if request.error is not None:
-            raise request.error
 
     def end(self) -> None:
         """Writes what is left and ends the thread; in a process that was forked, where it never ran, nothing.
@@ -134,15 +131,15 @@ class EventFileWriter:
     def flush(self) -> None:
         """Waits until all events are in the file.
 
-        Raises ResourceExhaustedError on a full disk, and the other ``tf.errors`` that the file system gave rise to since
-        the last flush; events that could not be written wait for the next.
+        Where the file system takes none, as on a full disk, the log says so and training goes on, as with TensorFlow; events that
+        could not be written wait for the next flush.
         """
         line = self._present()
         if line is not None:
             line.flush()
 
     def close(self) -> None:
-        """Flushes, ends the thread and closes the file.  Raises what ``flush`` does; it is closed even so."""
+        """Flushes, ends the thread and closes the file; what the file system does not take now is lost."""
         line = self._present()
         with self._lock:
             if line is None or self._line is None:

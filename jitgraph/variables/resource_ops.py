@@ -18,7 +18,7 @@ from jitgraph.graph.dtypes import INDEX, INDICES, NUMBERS, TypeSet, float32, int
 from jitgraph.graph.errors import OutOfRangeError
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant
-from jitgraph.ops.arrays.gather import gather_nd, gather_nd_gradient, gather_nd_shape
+from jitgraph.ops.arrays.gather import gather_nd, gather_nd_gradient, gather_nd_shape, lower_gather_nd, lower_slices
 from jitgraph.variables import reference_ops
 
 
@@ -132,6 +132,7 @@ def _gathered(c: Any) -> Any:
 
 @op("ResourceGather(resource: resource, indices: Tindices; batch_dims: int = 0, validate_indices: bool = true, "
     "dtype: type) -> output: dtype", Tindices=INDICES, shape=_gathered, stateful=True, state="read", checks=True,
+    lower=lambda b, resource, indices, batch_dims: NotImplemented if batch_dims else lower_slices(b, resource, indices, 0),
     samples=_gather_samples)
 def resource_gather(resource, indices, batch_dims):
     """Rows of the variable."""
@@ -160,7 +161,7 @@ def _(op, grad):
 
 
 @op("ResourceGatherNd(resource: resource, indices: Tindices; dtype: type) -> output: dtype", Tindices=INDICES,
-    shape=lambda c: gather_nd_shape(_of_variable(c), c.shapes[1]), stateful=True, state="read", checks=True,
+    shape=lambda c: gather_nd_shape(_of_variable(c), c.shapes[1]), stateful=True, state="read", checks=True, lower=lower_gather_nd,
     samples=_gather_nd_samples)
 def resource_gather_nd(resource, indices):
     """The slices of the variable at the multi-dimensional `indices`."""

@@ -1,5 +1,6 @@
 """Where a program ends because only the run will tell a shape: what still belongs to it, and what is computed once."""
 import numpy as np
+import pytest
 
 from jitgraph.compiler.primitives.host import HOST
 
@@ -149,3 +150,42 @@ def test_what_is_fed_is_handed_on_without_a_copy(tf, monkeypatch):
     np.testing.assert_array_equal(first, kept[[2, 3, 4]])
     np.testing.assert_array_equal(second, kept[[1, 2, 3]])
     np.testing.assert_array_equal(third, kept)
+
+
+def test_what_was_found_once_is_not_looked_for_again(tf):
+    """The ids of a lookup are distinct, and so are those of its gradient; what a feed gives in their place need not be."""
+    ids, table = tf.placeholder(tf.int64, [None]), tf.Variable(tf.zeros([9, 2]))
+    once, of = tf.unique(ids, name="first")
+    again, place = tf.unique(tf.reshape(tf.identity(once), [-1]), name="second")
+    loss = tf.reduce_sum(tf.gather(tf.nn.embedding_lookup(table, once), of))
+    step = tf.train.GradientDescentOptimizer(1.0).minimize(loss)
+    with tf.Session(jit="always") as session:
+        session.run(table.initializer)
+        found = session.run([again, place, step], {ids: [4, 1, 4]})
+        assert [f.tolist() for f in found[:2]] == [[4, 1], [0, 1]] and found[0].dtype == np.int64 and found[1].dtype == np.int32
+        assert session.run(table).tolist() == [[0, 0], [-1, -1], [0, 0], [0, 0], [-2, -2], *[[0, 0]] * 4]
+        assert _calls(session, "Unique") == ["first"]
+        assert [f.tolist() for f in session.run([again, place], {once: [7, 7, 5]})] == [[7, 5], [0, 0, 1]]
+        assert "second" in _calls(session, "Unique")
+
+
+def test_rows_of_resource_variables_are_read_by_kernels(tf):
+    """At the time of the reading operation, and as many as there are; one that is not there is named."""
+    v = tf.get_variable("v", initializer=np.arange(12, dtype=np.float32).reshape(4, 3), use_resource=True)
+    ids = tf.placeholder(tf.int32, [None])
+    before = tf.gather(v, ids)
+    with tf.control_dependencies([before]):
+        changed = v.assign_add(tf.ones([4, 3]))
+    with tf.control_dependencies([changed]):
+        after, single = tf.nn.embedding_lookup(v, ids) * 2, tf.gather_nd(v, ids[:, None])
+    with tf.Session(jit="always") as session:
+        session.run(v.initializer)
+        for run in range(2):
+            found = session.run([before, after, single], {ids: [3, 1]})
+            rows = np.array([[9, 10, 11], [3, 4, 5]]) + run
+            for value, wanted in zip(found, (rows, 2 * rows + 2, rows + 1)):
+                np.testing.assert_array_equal(value, wanted)
+        assert not _calls(session, "ResourceGather") and not _calls(session, "ResourceGatherNd")
+        for bad, text in ((4, r"indices\[1\] = 4 is not in \[0, 4\)"), (-1, r"indices\[1\] = -1 is not in \[0, 4\)")):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+                session.run(before, {ids: [0, bad]})

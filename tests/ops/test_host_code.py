@@ -9,13 +9,18 @@ import jitgraph as tf
 from jitgraph.declare import host_code, host_texts
 from jitgraph.formats import record_loops, records
 from jitgraph.graph import dtypes
+from jitgraph.graph.registry import REGISTRY
+from jitgraph.ops.arrays.gather import gather_nd as gather_nd_op
 from jitgraph.ops.arrays.searching import _unique as unique
 from jitgraph.ops.files import example_loops
 from jitgraph.ops.files.example import parse_batch
 from jitgraph.ops.random.draws import _found_classes
+from jitgraph.ops.reduce import sparse_segment  # noqa: F401  (which declares ops)
 from jitgraph.ops.sparse.edit_distance import _edit_distance as edit_distance
+from jitgraph.ops.sparse.sparse_cross import crossed
 from jitgraph.ops.sparse.structure_ops import _sparse_fill_empty_rows as fill_empty_rows
 from jitgraph.ops.sparse.structure_ops import _sparse_reshape as sparse_reshape
+from jitgraph.ops.sparse.structure_ops import _sparse_to_dense as sparse_to_dense
 from jitgraph.ops.strings import string_hash
 from jitgraph.ops.strings.decode import _decode_csv
 from jitgraph.ops.strings.string_split import _string_split, _string_split_v2
@@ -262,9 +267,14 @@ def test_indices_in_another_shape(both):
         both(reshape, indices[:0], np.array([4, 3]), np.array(shape))
         both(reshape, np.asfortranarray(indices), np.array([4, 3]), np.array(shape))
     both(reshape, indices[:0], np.array([0, 3]), np.array([3, 0]))
-    with pytest.raises(ValueError):
-        for _ in range(2):
-            reshape(np.array([[4, 0]]), np.array([4, 3]), np.array([12]))
+    both(reshape, indices, np.array([4, 3]), np.array([-2, -6]))
+
+
+def test_nobody_looks_whether_reshaped_indices_are_inside(both):
+    """As TensorFlow 1.15 has it: what is outside comes to lie outside."""
+    reshape, outside = sparse_reshape.opdef.value, np.array([[5, 7], [0, -1]])
+    assert np.array_equal(both(reshape, outside, np.array([2, 2]), np.array([2, -1]))[0], outside)
+    assert np.array_equal(both(reshape, outside, np.array([2, 2]), np.array([4, 1]))[0], [[17, 0], [-1, 0]])
 
 
 def test_rows_filled(both):
@@ -333,3 +343,60 @@ def test_rows_stitched(places):
             fed = [tf.placeholder(tf.float64, part.shape) for part in data]
             stitched = tf.dynamic_stitch([np.array(of, np.int32) for of in places], fed)
             assert np.array_equal(session.run(stitched, dict(zip(fed, data))), wanted)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["Sum", "Mean", "SqrtN"])
+def test_sums_of_gathered_rows(both, kind, dtype):
+    """In NumPy's order, which is another from nine rows on, and a third from 130 on."""
+    draw = np.random.RandomState(0)
+    sums = REGISTRY[f"SparseSegment{kind}"].value
+    for cols, groups in (((), [1, 9, 17]), ((3,), [0, 8, 10, 16, 25, 129, 1]), ((2, 2), [130, 2]), ((1,), [300])):
+        data = np.exp(draw.randn(50, *cols) * 4).astype(dtype)
+        ids = np.repeat(np.arange(len(groups)), groups)
+        places = draw.randint(0, 50, len(ids)).astype(np.int32)
+        both(sums, data, places, ids.astype(np.int32))
+        both(sums, data, places.astype(np.int64), ids)
+        both(sums, data, places, ids[::-1])
+        both(sums, data, places, ids - 1)
+        both(sums, data, places + 30, ids)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["Mean", "SqrtN"])
+def test_gradients_of_gathered_rows(both, kind, dtype):
+    draw = np.random.RandomState(0)
+    spread = REGISTRY[f"SparseSegment{kind}Grad"].value
+    for cols, rows in (((), 3), ((3,), 1), ((2, 2), 12), ((1,), 200)):
+        grad = np.exp(draw.randn(7, *cols) * 4).astype(dtype)
+        for count in (0, 5, 100):
+            ids, places = np.sort(draw.randint(0, 7, count)), draw.randint(0, rows, count).astype(np.int32)
+            both(spread, grad, places, ids, np.int32(rows))
+            both(spread, grad, places + 1, ids, np.int32(rows))
+
+
+def test_elements_at_several_indices(both):
+    values, gather_nd = np.arange(12.0).reshape(3, 4), gather_nd_op.opdef.value
+    dense = sparse_to_dense.opdef.value
+    rows = np.array([[0, 1], [1, 0], [2, 3]])
+    for indices in (rows, rows.astype(np.int32), rows[::-1], rows[[0, 0, 1]], rows + 1, rows - 1, rows[:0], rows[:, :1]):
+        both(gather_nd, values, indices)
+        both(gather_nd, values.astype(object), indices)
+        for validate in (True, False):
+            for default in (np.array(0.0), np.array(7.0)):
+                both(dense, indices, np.array([3, 4]), np.arange(float(len(indices))), default, validate)
+            both(dense, indices, np.array([3, 4]), np.array(5.0), np.array(-0.0), validate)
+
+
+def test_crossed_features(both):
+    """One in each row, as dense columns have them, and as many as there happen to be."""
+    words, numbers = objects([b"a", b"bc", b"", b"a"]), np.array([[5], [-1], [2], [2 ** 62]])
+    for rows in ([0, 1, 2, 3], [2, 0, 3, 1], [0, 0, 2, 3], [3, 3, 3, 3]):
+        places = np.array([[row, k] for k, row in enumerate(rows)])
+        for hashed, dtype in ((True, dtypes.int64), (False, dtypes.string)):
+            for buckets in (0, 1000):
+                both(crossed, [places], [words], [np.array([4, 4])], [numbers], hashed, buckets, 956888297470, dtype)
+        both(crossed, [places, places], [words, words], [np.array([4, 4])] * 2, [], True, 9, None, dtypes.int64)
+    found, hashes, shape = both(crossed, [], [], [], [numbers, words.reshape(4, 1)], True, 1000, 956888297470, dtypes.int64)
+    assert found.tolist() == [[0, 0], [1, 0], [2, 0], [3, 0]] and shape.tolist() == [4, 1]
+    assert hashes.tolist() == [62, 707, 909, 784]        # as TensorFlow 1.15 gives them

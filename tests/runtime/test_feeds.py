@@ -115,3 +115,20 @@ def test_the_keys_of_a_result_are_those_that_were_asked_for(tf, keys):
         for key in keys:
             for found in (session.run({key: y}), session.run([{key: y}])[0], session.run({"in": {key: y}})["in"]):
                 assert [(repr(k), type(k)) for k in found] == [(repr(key), type(key))]
+
+
+def test_texts_of_every_kind_of_array(tf):
+    """From arrays of str (as UTF-8), of bytes, of objects, and lists, in first and later runs; what is neither is refused."""
+    x = tf.placeholder(tf.string)
+    same = tf.identity(x)
+    with tf.Session() as session:
+        def found(value):
+            return np.array(session.run(same, {x: value}), object).tolist()
+
+        assert found(np.array([["é", ""], ["b\0c", "d\0"]])) == [["é".encode(), b""], [b"b\0c", b"d"]]      # NumPy drops zeros
+        assert found(np.array([b"a\0", b"\0b"])) == [b"a", b"\0b"]
+        assert found(np.array(["a\0", b"b\0", np.str_("c"), np.bytes_(b"d")], object)) == [b"a\0", b"b\0", b"c", b"d"]
+        assert found([]) == [] and found(np.array("é")) == "é".encode()
+        for wrong, kind in ((np.array(["a", 1], object), "int"), (np.arange(2), "int64"), ([b"a", None], "NoneType")):
+            with pytest.raises(tf.errors.InternalError, match=f"Unsupported object type {kind}"):
+                found(wrong)

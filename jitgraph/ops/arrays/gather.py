@@ -16,6 +16,7 @@ from jitgraph.graph.constant_value import constant_value, value_for_shape
 from jitgraph.graph.counting import counted_as
 from jitgraph.graph.dtypes import TypeSet
 from jitgraph.ops.arrays.join import axis_from, concat
+from jitgraph.ops.arrays.place_loop import places
 from jitgraph.ops.arrays.shape import expand_dims, plain_sizes, reshape, shape, size, stated_sizes
 
 _INDICES = TypeSet(dtypes.int32, dtypes.int64)
@@ -44,10 +45,11 @@ def _gathered(c: Any, axis: Any, batch_dims: int = 0) -> Any:
 def _lower_gather_v2(b: Any, params: Any, indices: Any, axis: Any, batch_dims: int) -> Any:
     if axis.constant is None or batch_dims:
         return NotImplemented
-    return _lower_slices(b, params, indices, axis_from(axis.constant.reshape(()), len(params.shape)))
+    return lower_slices(b, params, indices, axis_from(axis.constant.reshape(()), len(params.shape)))
 
 
-def _lower_slices(b: Any, params: Any, indices: Any, axis: int) -> Any:
+def lower_slices(b: Any, params: Any, indices: Any, axis: int) -> Any:
+    """The slices of `params` along an axis that `indices` names, in primitives."""
     if any(d == 0 for d in params.shape[axis + 1:]):
         return NotImplemented           # a kernel of no elements would look at no index
     return b.gather(params, indices, axis)
@@ -173,7 +175,7 @@ def _gather_samples(rng: Any, dtype: Any) -> list:
 
 
 @op("Gather(params: Tparams, indices: Tindices; validate_indices: bool = True) -> output: Tparams", Tindices=_INDICES,
-    shape=lambda c: _gathered(c, np.array(0)), lower=lambda b, params, indices: _lower_slices(b, params, indices, 0),
+    shape=lambda c: _gathered(c, np.array(0)), lower=lambda b, params, indices: lower_slices(b, params, indices, 0),
     checks=True, constant=_constant_gather, symbolic=True, samples=_gather_samples)
 def _gather_v1(params, indices):
     """The rows of `params` that `indices` names; the older form of GatherV2."""
@@ -213,10 +215,11 @@ def gather_nd_shape(params: Any, indices: Any) -> Any:
     return tuple(indices[:-1]) + tuple(params[depth:])
 
 
-def _lower_gather_nd(b: Any, params: Any, indices: Any) -> Any:
+def lower_gather_nd(b: Any, params: Any, indices: Any) -> Any:
+    """The slices of `params` at indices of one dimension, in primitives."""
     depth = indices.shape[-1]
     if depth == 1:      # a combined index could hide that one of its parts is out of range
-        return _lower_slices(b, params, b.reshape(indices, indices.shape[:-1]), 0)
+        return lower_slices(b, params, b.reshape(indices, indices.shape[:-1]), 0)
     return NotImplemented
 
 
@@ -226,10 +229,14 @@ def _gather_nd_samples(rng: Any, dtype: Any) -> list:
 
 
 @op("GatherNd(params: Tparams, indices: Tindices) -> output: Tparams", Tindices=_INDICES,
-    shape=lambda c: gather_nd_shape(*c.shapes), lower=_lower_gather_nd, checks=True, samples=_gather_nd_samples)
+    shape=lambda c: gather_nd_shape(*c.shapes), lower=lower_gather_nd, checks=True, samples=_gather_nd_samples)
 def gather_nd(params, indices):
     """The slices of `params` at the multi-dimensional `indices`, whose last axis has one index per dimension."""
     depth = indices.shape[-1]
+    if indices.ndim == 2 and depth == params.ndim:
+        at = places(indices, params.shape)
+        if at is not None:
+            return params.reshape(-1)[at]
     _check_positions(indices, params.shape, "param")
     if depth == 0:
         return np.broadcast_to(params, indices.shape[:-1] + params.shape).copy()

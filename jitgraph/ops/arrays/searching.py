@@ -133,7 +133,7 @@ def _unique_samples(rng: Any, dtype: Any) -> list:
     return [[draw(rng, (6,), dtype, 0, 2)], [draw(rng, (0,), dtype)]]
 
 
-@op("Unique(x: T; out_idx: type = int32) -> y: T, idx: out_idx", out_idx=_OUT, dynamic=True,
+@op("Unique(x: T; out_idx: type = int32) -> y: T, idx: out_idx", out_idx=_OUT, dynamic=True, distinct="made",
     shape=lambda c: [(None,), shape_rules.with_rank(c.shapes[0], 1, "x")], samples=_unique_samples,
     host_because="how many there are comes with the run: a hash table of its own; 10,000 elements take 0.36 of TensorFlow's time")
 def _unique(x, out_idx):

@@ -185,7 +185,7 @@ def _reshape_samples(rng: Any, dtype: Any) -> list:
             [x[:1, :1], ints()]]
 
 
-@op("Reshape(tensor: T, shape: Tshape) -> output: T", Tshape=INDEX, shape=_reshape_shape, lower=_lower_reshape,
+@op("Reshape(tensor: T, shape: Tshape) -> output: T", Tshape=INDEX, shape=_reshape_shape, lower=_lower_reshape, distinct="kept",
     constant=constant_rules.view(lambda value, others: value.reshape(tuple(others[0]))), symbolic=True,
     samples=_reshape_samples)
 def reshape(tensor, shape):

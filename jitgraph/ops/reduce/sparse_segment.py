@@ -14,8 +14,10 @@ from jitgraph.graph.dtypes import FLOATS, INDEX, REALS
 from jitgraph.ops.arrays.gather import check_indices
 from jitgraph.ops.arrays.shape import plain_sizes, shape
 from jitgraph.ops.reduce.segment import combine_at
+from jitgraph.ops.reduce.segment_loops import gathered_sums, spread_sums
 
 _INPUTS = "data: T, indices: Tidx, segment_ids: Tsegmentids"
+_GROUPS = 1 << 24       # for so many memory is asked for before the ids are looked at
 _IDX = INDEX.with_default(dtypes.int32)
 
 
@@ -26,6 +28,11 @@ def _weights(kind: str, counts: np.ndarray) -> np.ndarray:
 
 
 def _combined(kind: str, data: Any, indices: Any, segment_ids: Any, num_segments: Any = None) -> Any:
+    groups = int(num_segments if num_segments is not None else segment_ids[-1] + 1 if len(segment_ids) else 0)
+    if 0 < groups <= _GROUPS and indices.shape == segment_ids.shape:
+        found = gathered_sums(kind, data, indices, segment_ids, groups)
+        if found is not None:
+            return found
     if (np.diff(segment_ids) < 0).any():
         raise invalid("segment ids are not increasing")
     if len(segment_ids) and segment_ids[0] < 0:
@@ -46,6 +53,9 @@ def _combined(kind: str, data: Any, indices: Any, segment_ids: Any, num_segments
 
 def _distributed(kind: str, grad: Any, indices: Any, segment_ids: Any, rows: Any) -> Any:
     """The gradient for `data` with `rows` rows."""
+    found = spread_sums(kind, grad, indices, segment_ids, int(rows)) if indices.shape == segment_ids.shape else None
+    if found is not None:
+        return found
     check_indices(indices, int(rows))
     counts = np.bincount(segment_ids, minlength=grad.shape[0]).astype(np.float64)
     divisor = _weights(kind, counts).reshape(-1, *[1] * (grad.ndim - 1))

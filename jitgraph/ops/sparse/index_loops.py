@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jitgraph.declare.host_code import HostCode
+from jitgraph.declare.host_code import HostCode, contiguous
+from jitgraph.ops.arrays.place_loop import LARGEST
 
 _RESHAPE = HostCode("reshaped_indices", ("i64", "i64", "i64", "i64"), """def reshaped_indices(x0, x1, x2, y0, sizes, begin, end):
     rank, size, total = sizes[0], sizes[1], sizes[2]
@@ -64,10 +65,10 @@ def _strides(shape: Sequence[int]) -> tuple[np.ndarray, int]:
 def reshaped(indices: np.ndarray, shape: Sequence[int], new_shape: Sequence[int]) -> np.ndarray | None:
     """Indices [n, rank] of elements in another shape of as many; None if one is outside, or where it is not compiled."""
     (before, total), (after, _) = _strides(shape), _strides(new_shape)
-    if not 0 < total < 1 << 62 or indices.shape[1:] != (len(shape),):
+    if not 0 < total < LARGEST or indices.shape[1:] != (len(shape),):
         return None
     out = np.empty((len(indices), len(new_shape)), np.int64)
-    found = _RESHAPE(np.ascontiguousarray(indices), before, after, out, sizes=(len(shape), len(new_shape), total), end=len(indices))
+    found = _RESHAPE(contiguous(indices), before, after, out, sizes=(len(shape), len(new_shape), total), end=len(indices))
     return out if found == 0 else None
 
 
@@ -79,5 +80,5 @@ def with_rows_filled(indices: np.ndarray, rows: int) -> tuple[np.ndarray, np.nda
         return None
     position, empty = np.empty(count, np.int64), np.empty(rows, bool)
     out = np.empty((count + rows, rank), np.int64)
-    total = _FILL(np.ascontiguousarray(indices), np.zeros(rows, np.int64), position, out, empty, sizes=(rows, rank), end=count)
+    total = _FILL(contiguous(indices), np.zeros(rows, np.int64), position, out, empty, sizes=(rows, rank), end=count)
     return None if total is None or total < 0 else (out[:total], position, empty)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph import raw_ops as raw
+from jitgraph.declare.host_code import HostCode, contiguous
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import TypeSet, op
 from jitgraph.declare.samples import texts
@@ -28,8 +29,23 @@ def _mixed(x: np.ndarray) -> np.ndarray:
     return x ^ (x >> 47)
 
 
+_PAIRS = HostCode("fingerprints_of_pairs", ("u64", "u64", "u64"), """def fingerprints_of_pairs(x0, x1, y0, sizes, begin, end):
+    m = u64(FACTOR)
+    for i in range(begin, end):
+        k = x1[i] * m
+        h = ((x0[i] ^ m) ^ (k ^ k >> 47) * m) * m
+        h = (h ^ h >> 47) * m
+        y0[i] = h ^ h >> 47
+    return 0
+""".replace("FACTOR", str(_FACTOR)))
+
+
 def fingerprints_of_pairs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """One 64-bit fingerprint of two, for each element of two arrays of uint64."""
+    if first.shape == second.shape and first.dtype == second.dtype == np.uint64:
+        out = np.empty(first.shape, np.uint64)
+        if _PAIRS(contiguous(first), contiguous(second), out, end=first.size) == 0:
+            return out
     found = (first ^ _FACTOR) ^ (_mixed(second * _FACTOR) * _FACTOR)
     found = _mixed(found * _FACTOR) * _FACTOR
     return _mixed(found)
@@ -45,6 +61,16 @@ def _columns(indices: list, values: list, dense_inputs: list, rows: int) -> list
         order = np.argsort(of_row, kind="stable")
         found.append((features[order], np.bincount(of_row, minlength=rows)))
     return found + [(array.reshape(-1), np.full(rows, array.size // max(rows, 1))) for array in dense_inputs]
+
+
+def _one_each(indices: list, values: list, dense_inputs: list, rows: int) -> list[np.ndarray] | None:
+    """The features of each column if all have one in each row, in the order of the rows; else None."""
+    if not rows or any(array.size != rows for array in (*values, *dense_inputs)):
+        return None
+    every = np.arange(rows)
+    if not all(len(places) == rows and (places[:, 0] == every).all() for places in indices):
+        return None
+    return [*values, *(array.reshape(-1) for array in dense_inputs)]
 
 
 def _combinations(counts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
@@ -101,21 +127,23 @@ def crossed(indices: list, values: list, shapes: list, dense_inputs: list, hashe
     if any(size != sizes[0] for size in sizes):
         raise invalid(f"Expected batch size {sizes[0]}, got {next(size for size in sizes if size != sizes[0])}")
     rows = sizes[0] if sizes else 0
-    columns = _columns(indices, values, dense_inputs, rows)
-    counts = [count for _, count in columns]
-    if rows and all(count.min() == count.max() == 1 for count in counts):
-        row, number = np.arange(rows), np.zeros(rows, np.int64)
-        chosen = [row] * len(counts)
+    features = _one_each(indices, values, dense_inputs, rows)
+    chosen: list[Any]
+    if features is not None:
+        places, most, chosen = np.zeros((rows, 2), np.int64), 1, [slice(None)] * len(features)
+        places[:, 0] = np.arange(rows)
     else:
-        row, number, chosen = _combinations(counts)
+        columns = _columns(indices, values, dense_inputs, rows)
+        row, number, chosen = _combinations([count for _, count in columns])
+        features = [own for own, _ in columns]
+        places, most = np.stack([row, number], axis=1).astype(np.int64, copy=False), number.max(initial=-1) + 1
     if hashed_output:
-        words = [fingerprints(features) if features.dtype == object else features.view(np.uint64) for features, _ in columns]
+        words = [fingerprints(own) if own.dtype == object else own.view(np.uint64) for own in features]
         found = _hashed([own[k] for own, k in zip(words, chosen)], hash_key, num_buckets)
     else:
-        found = np.empty(len(row), object)
-        found[:] = [_joined(one) for one in zip(*(features[k].tolist() for (features, _), k in zip(columns, chosen)))]
-    shape = np.array([rows, number.max(initial=-1) + 1], np.int64)
-    return np.stack([row, number], axis=1).astype(np.int64, copy=False), found.astype(out_type.as_numpy_dtype, copy=False), shape
+        found = np.empty(len(places), object)
+        found[:] = [_joined(one) for one in zip(*(own[k].tolist() for own, k in zip(features, chosen)))]
+    return places, found.astype(out_type.as_numpy_dtype, copy=False), np.array([rows, most], np.int64)
 
 
 def cross(inputs: Any, hashed: bool, num_buckets: int, make: Any, name: str | None) -> SparseTensor:

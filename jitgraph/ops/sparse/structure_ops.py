@@ -15,6 +15,7 @@ from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, NUMBERS, TypeSet, op
 from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules
+from jitgraph.ops.arrays.place_loop import places
 from jitgraph.ops.arrays.shape import plain_sizes, stated_sizes
 from jitgraph.ops.sparse.index_loops import reshaped, with_rows_filled
 
@@ -46,10 +47,12 @@ def check_order(indices: np.ndarray, shape: Any, validate: bool = True) -> None:
     shape = np.asarray(shape, i64)
     if indices.ndim != 2 or indices.shape[1] != len(shape):
         raise invalid(f"indices must be a matrix with {len(shape)} columns, got shape {list(indices.shape)}")
+    if places(indices, shape.tolist(), validate) is not None:
+        return                          # what nearly all are, for a fraction of the price
     if validate and len(indices) and len(shape) and (indices.min(0) >= 0).all() and (indices.max(0) < shape).all():
         place = indices[:, 0] if len(shape) == 1 else linear(indices, shape)
         if (place[1:] > place[:-1]).all() and math.prod(shape.tolist()) < 1 << 62:
-            return                      # what nearly all are, for a fraction of the price
+            return
     outside = ((indices < 0) | (indices >= shape)).any(1)
     steps = np.zeros(len(indices), bool)
     same = np.zeros(len(indices), bool)
@@ -126,14 +129,19 @@ def _sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value,
         raise invalid(f"sparse_values has incorrect shape {list(np.shape(sparse_values))}, should be [] or "
                       f"[{len(indices)}]")
     sizes = stated_sizes(output_shape)
-    check_order(indices, output_shape, validate_indices)
+    at = places(indices, sizes, validate_indices)
+    if at is None:
+        check_order(indices, output_shape, validate_indices)
     dtype, default = np.asarray(sparse_values).dtype, np.asarray(default_value)
     if dtype != object and not any(default.tobytes()):
         found = np.zeros(sizes, dtype)          # which the machine hands out as they are
     else:
         found = np.empty(sizes, dtype)
         found[...] = default[()] if dtype != object else np.asarray(default_value, object)
-    found[indices[:, 0] if indices.shape[1] == 1 else tuple(indices.T)] = sparse_values
+    if at is not None:
+        found.reshape(-1)[at] = sparse_values
+    else:
+        found[indices[:, 0] if indices.shape[1] == 1 else tuple(indices.T)] = sparse_values
     return found
 
 
@@ -181,32 +189,44 @@ def _reshaped_shapes(c: Any) -> list:
     samples=lambda rng, dtype: [[*example(rng, np.float32)[::2], np.array(s, i64)] for s in ((4, 3), (-1, 2), (12,))])
 def _sparse_reshape(input_indices, input_shape, new_shape):
     """Indices as they are in another shape with as many elements; one size may be -1."""
-    total = int(np.prod(input_shape))
-    sizes = [int(n) for n in new_shape]
+    shape, sizes = input_shape.tolist(), new_shape.tolist()
+    total = math.prod(shape)
+    if -1 in sizes:
+        sizes[sizes.index(-1)] = _missing_size(total, shape, sizes)
+    if min(sizes, default=0) < 0:
+        raise invalid(f"size {next(i for i, n in enumerate(sizes) if n < 0)} must be non-negative, not {min(sizes)}")
+    if math.prod(sizes) != total:
+        raise invalid(f"Input to reshape is a tensor with {total} dense values, but the requested shape has "
+                      f"{math.prod(sizes)}. input_shape={_brackets(shape)} output_shape={_brackets(sizes)}")
+    if sizes == shape:                  # whose indices nobody looks at
+        return input_indices, np.array(sizes, i64)
+    found = reshaped(input_indices, shape, sizes)
+    return _reshaped_slowly(input_indices, shape, sizes) if found is None else found, np.array(sizes, i64)
+
+
+def _missing_size(total: int, shape: list[int], sizes: list[int]) -> int:
+    """What -1 among `sizes` stands for, in a tensor of `total` elements."""
     if sizes.count(-1) > 1:
         raise invalid("only one output dimension may be -1, not both "
                       f"{sizes.index(-1)} and {sizes.index(-1, sizes.index(-1) + 1)}")
-    if -1 in sizes:
-        others = int(np.prod([n for n in sizes if n != -1], dtype=i64))
-        if others <= 0:
-            raise invalid("reshape cannot infer the missing input size for an empty tensor unless all specified input "
-                          "sizes are non-zero")
-        if total % others:
-            raise invalid(f"Input to reshape is a SparseTensor with {total} dense values, but the requested shape "
-                          f"requires a multiple of {others}. input_shape={_brackets(input_shape)} output_shape= "
-                          f"{_brackets(sizes)}")
-        sizes[sizes.index(-1)] = total // others
-    if int(np.prod(sizes, dtype=i64)) != total:
-        raise invalid(f"Input to reshape is a tensor with {total} dense values, but the requested shape has "
-                      f"{int(np.prod(sizes, dtype=i64))}. input_shape={_brackets(input_shape)} output_shape="
-                      f"{_brackets(sizes)}")
-    fast = reshaped(input_indices, [int(n) for n in input_shape], sizes)
-    if fast is not None:
-        return fast, np.array(sizes, i64)
-    positions = linear(input_indices, input_shape)
-    columns = np.unravel_index(positions, sizes) if sizes and total else [np.zeros(len(positions), i64)] * len(sizes)
-    found = np.stack(columns, 1) if sizes else np.zeros((len(positions), 0), i64)
-    return found.astype(i64), np.array(sizes, i64)
+    others = math.prod([n for n in sizes if n != -1])
+    if others <= 0:
+        raise invalid("reshape cannot infer the missing input size for an empty tensor unless all specified input "
+                      "sizes are non-zero")
+    if total % others:
+        raise invalid(f"Input to reshape is a SparseTensor with {total} dense values, but the requested shape "
+                      f"requires a multiple of {others}. input_shape={_brackets(shape)} output_shape= {_brackets(sizes)}")
+    return total // others
+
+
+def _reshaped_slowly(indices: np.ndarray, shape: list[int], sizes: list[int]) -> np.ndarray:
+    """The same without a compiled loop; what lies outside of the shape comes to lie outside of the new one."""
+    rest, found = linear(indices, shape), np.zeros((len(indices), len(sizes)), i64)
+    for d in range(len(sizes)):
+        stride = max(math.prod(sizes[d + 1:]), 1)
+        found[:, d] = np.sign(rest) * (np.abs(rest) // stride)
+        rest = rest - found[:, d] * stride
+    return found
 
 
 # -- parts -------------------------------------------------------------------------------------------------------------
