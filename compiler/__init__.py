@@ -17,6 +17,7 @@ exist; what can be done without stands in `options.OPTIMISATIONS`.
     place       values get buffers; the instruction table
     transfer    where the target has a memory of its own, values are copied to where they are needed
     emit        loop nests become Python source, a subset that Numba knows too
+    batch       launches of one kernel that need nothing of each other become one
 
 Where shapes come only with the run (`tf.where`, `tf.unique`), a program ends early; `Program.rest` holds the operations
 that a next segment compiles once the sizes are known.
@@ -31,7 +32,7 @@ from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
-from . import divide, emit, fuse, lower, order, place, prune, raise_frames, schedule, simplify, sink, specialize, transfer
+from . import batch, divide, emit, fuse, lower, order, place, prune, raise_frames, schedule, simplify, sink, specialize, transfer
 from .options import Options
 from .program import Program
 from .targets import CPU, TARGETS, Target
@@ -40,7 +41,7 @@ from .verify import VerifyError, verify
 __all__ = ["CPU", "Options", "PASSES", "Program", "TARGETS", "VerifyError", "compile", "compile_ops"]
 
 PASSES = [prune.prune, raise_frames.raise_frames, order.order, divide.divide, specialize.specialize, lower.lower, simplify.simplify,
-          fuse.fuse, sink.sink, schedule.schedule, place.place, transfer.transfer, emit.emit]
+          fuse.fuse, sink.sink, schedule.schedule, place.place, transfer.transfer, emit.emit, batch.batch]
 
 
 def compile(graph: Graph, fetches: Iterable[Tensor], targets: Iterable[Operation] = (),

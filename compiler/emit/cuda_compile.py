@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,7 +23,7 @@ from .compile_error import CompileError
 from .cuda import most_threads
 from .cuda_nests import MAX_THREADS
 from .instruction import numba_type
-from .native import memory_codes
+from .native import memory_codes, source_digest
 
 HOPPER = (9, 0)         # the compute capability that is compiled for unless another is named
 
@@ -112,6 +113,15 @@ def missing() -> str | None:
 
 
 @functools.cache
+def emitter_version() -> str:
+    """A hash of the sources that give names in kernels their meaning."""
+    here = Path(__file__).resolve().parent
+    names = ("cuda_compile", "cuda_intrinsics", "intrinsics", "arithmetic", "instruction")
+    return source_digest(*(here / f"{name}.py" for name in names), *sorted(here.parent.glob("elementary*.py")),
+                         *sorted(here.parent.glob("machine*.py")))
+
+
+@functools.cache
 def numba_cuda() -> SimpleNamespace:
     """numba.cuda with the modules used here.  Raises ExtraMissing."""
     reason = missing()
@@ -132,7 +142,8 @@ def numba_cuda() -> SimpleNamespace:
 
 
 def _argument_types(kernel: Kernel) -> list[Any]:
-    return [*(numba_type(code + "*") for code in memory_codes(kernel)), numba_type("i64*"), numba_type("i64*")]
+    buffers = [] if kernel.batch else memory_codes(kernel)
+    return [*(numba_type(code + "*") for code in buffers), numba_type("i64*"), numba_type("i64*")]
 
 
 def _renamed(ptx: str, symbol: str, name: str) -> str:

@@ -125,10 +125,10 @@ class RowEmitter(CUDAEmitter):
     def _rows(self) -> None:
         self._prepare()
         outer = self._loops("outer")
-        start, step = "block_index()", "block_count()"
+        start, step = self.block, self.blocks
         if self.rows_of_block > 1:
             which = "warp" if self.team == WARP else "thread"
-            start, step = f"block_index() * {self.rows_of_block} + {which}", f"block_count() * {self.rows_of_block}"
+            start, step = f"{self.block} * {self.rows_of_block} + {which}", f"{self.blocks} * {self.rows_of_block}"
         with self._strided("q", start, self._count(outer), step):
             self._item_indices(outer)
             for p in range(self.passes + 1):
