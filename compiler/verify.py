@@ -204,7 +204,8 @@ def _batch(program: Program) -> str | None:
     for step in program.layout.steps:
         if not isinstance(step, DeviceStep) or not step.kernel.batch:
             continue
-        kernel, users = step.kernel, {}     # users: which of the kernels touch each slot
+        kernel = step.kernel
+        users: dict[int, set[int]] = {}         # which of its kernels touch each slot
         for k, slot in zip((k for k, each in enumerate(kernel.batch) for _ in each.params), step.slots, strict=True):
             users.setdefault(slot, set()).add(k)
         if any(param.use != "in" and len(users[slot]) > 1 for param, slot in zip(kernel.params, step.slots)):
@@ -215,5 +216,5 @@ def _batch(program: Program) -> str | None:
 
 
 CHECKS = {"prune": _prune, "raise_frames": _raise_frames, "order": _order, "divide": _divide, "specialize": _specialize,
-          "lower": _lower, "simplify": _simplify, "fuse": _fuse, "sink": _fuse, "schedule": _schedule, "place": _place,
+          "lower": _lower, "simplify": _simplify, "fuse": _fuse, "sink": _fuse, "schedule": _schedule, "epilogue": _schedule, "place": _place,
           "transfer": _transfer, "emit": _emit, "batch": _batch}

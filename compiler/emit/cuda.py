@@ -41,7 +41,8 @@ from ..sizes import Dim
 from . import cuda_rows, cuda_tiles
 from .cuda_intrinsics import WARP
 from .cuda_nests import MAX_THREADS, CUDAEmitter, takes_fours
-from .loops import Text, kernel_name
+from .kernel_text import kernel_name
+from .loops import Text
 
 MAP_THREADS = 256
 MAX_BLOCKS = 4096       # more than run at once on any device; a block with more to do strides on

@@ -10,12 +10,10 @@ from .. import sizes
 from ..kernel import Kernel, Statement
 from . import scalars
 from .cuda_intrinsics import WARP
-from .cuda_text import divides
+from .cuda_text import ELEMENTARY_WORK, FOURS, MOST_WORK, divides
 from .loops import Emitter, Spills, Text
 
 MAX_THREADS = 512       # per block: leaves every thread 128 registers
-ELEMENTARY_WORK, MOST_WORK = 12, 40     # statements that an elementary function counts for, and that are written four times
-FOURS = ("f32", "i32", "u32", "f64", "i64", "u64")      # elements of which four are one or two times 16 bytes
 
 
 def takes_fours(kernel: Kernel) -> bool:

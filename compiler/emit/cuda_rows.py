@@ -19,8 +19,8 @@ from .. import sizes
 from ..kernel import WIDTH, Access, Kernel, Statement, memory_code
 from . import scalars
 from .cuda_intrinsics import WARP
-from .cuda_nests import FOURS, MAX_THREADS, CUDAEmitter
-from .cuda_text import divides
+from .cuda_nests import MAX_THREADS, CUDAEmitter
+from .cuda_text import FOURS, divides
 
 ALONE, BY_WARP, LONGEST = 16, 512, 1 << 15     # columns up to which a row has one thread, a warp, any of this
 SHARE = 16              # elements that a thread of a block should have

@@ -317,8 +317,7 @@ class DeviceFrame(Frame):
     def _fill_tables(self, part: Part, addresses: dict[tuple[int, int], int]) -> None:
         """Copies the tables of launches that find their buffers in one to their devices."""
         for step in part.steps:
-            bound = self.binding.launches[step] if isinstance(step, DeviceStep) else None
-            if bound is not None and bound.addresses:
+            if isinstance(step, DeviceStep) and (bound := self.binding.launches[step]).addresses:
                 d = step.device
                 words = np.array(bound.words, np.int64)
                 words[list(bound.addresses)] = [addresses.get((slot, d)) or self.place_of[slot, d] for slot in step.slots]

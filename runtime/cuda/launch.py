@@ -56,7 +56,10 @@ class BatchLaunch(Launch):
     def bound(self, numbers: Sequence[int]) -> Bound:
         grids = [cuda.geometry(numbers[blocks], numbers[width]) for *_, blocks, width in self.members]
         total = sum(blocks for blocks, _ in grids)
-        places, entries, addresses, begin = [], [], [], 0
+        places: list[int] = []
+        entries: list[int] = []
+        addresses: list[int] = []
+        begin = 0
         for (words, params, *_), (blocks, _) in zip(self.members, grids):
             at = total + len(entries)
             places += [at] * blocks

@@ -3,6 +3,7 @@
 Every kernel written by hand is compiled here for two generations of devices, from the graphs that use it.
 """
 
+import itertools
 import re
 
 import numpy as np
@@ -10,12 +11,13 @@ import pytest
 
 from jitgraph.compiler import TARGETS, compile
 from jitgraph.compiler.emit import cuda_compile, cuda_rows
-from jitgraph.compiler.emit.cuda_compile import compile_kernel
 from jitgraph.compiler.place import DeviceStep
 
+from .assembled import compile_kernel
 from .test_cuda_rows import BUILDS, arrays
 
 pytestmark = pytest.mark.skipif(cuda_compile.missing() is not None, reason=cuda_compile.missing() or "")
+CAPABILITIES = [(8, 0), (9, 0)]
 DOUBLE = ("normal", "truncated_normal")     # whose numbers TensorFlow makes in float64
 
 
@@ -69,12 +71,11 @@ def by_hand(tf, build):
     return {step.kernel.source: step.kernel for step in steps if isinstance(step, DeviceStep) and step.kernel.threads}
 
 
-@pytest.mark.parametrize("capability", [(8, 0), (9, 0)], ids=["sm_80", "sm_90"])
 @pytest.mark.parametrize("build", GRAPHS)
-def test_object_code(tf, build, capability):
+def test_object_code(tf, build):
     kernels = by_hand(tf, build).values()
     assert kernels
-    for kernel in kernels:
+    for kernel, capability in itertools.product(kernels, CAPABILITIES):     # that which is lowered for one serves the other, too
         made = compile_kernel(kernel, capability)
         assert made.spilled == made.stack == 0, kernel.name
         assert made.registers <= 128 and made.shared <= 48 << 10, kernel.name
@@ -83,9 +84,8 @@ def test_object_code(tf, build, capability):
         assert ".extern" not in made.ptx and "call" not in made.ptx, kernel.name
 
 
-@pytest.mark.parametrize("capability", [(8, 0), (9, 0)], ids=["sm_80", "sm_90"])
-def test_loop_nests(program, capability):
-    for kernel in program.schedule().kernels:
+def test_loop_nests(program):
+    for kernel, capability in itertools.product(program.schedule().kernels, CAPABILITIES):
         made = compile_kernel(kernel, capability)
         assert made.spilled == made.stack == 0 and ".local" not in made.ptx, kernel.name
         assert made.registers <= 128 and made.shared <= 48 << 10, kernel.name
@@ -124,14 +124,19 @@ def test_maps_move_four_neighbours_at_once(tf):
     assert ".local" not in made.ptx and made.stack == made.spilled == 0
 
 
-LENGTHS = {(9, 0): [32768, 24576, 24000, 4096, 1024, 1000, 1001, 10], (8, 0): [16384, 4096, 1000, 10]}
+LENGTHS = {32768: [(9, 0)], 24576: [(9, 0)], 24000: [(9, 0)], 16384: [(8, 0)], 4096: CAPABILITIES, 1024: [(9, 0)],
+           1000: CAPABILITIES, 1001: [(9, 0)], 10: CAPABILITIES}       # {columns: capabilities}
 
 
-@pytest.mark.parametrize("capability, columns", [(c, n) for c, lengths in LENGTHS.items() for n in lengths])
+@pytest.mark.parametrize("columns", LENGTHS)
 @pytest.mark.parametrize("build", ["softmax", "log_softmax", "layer_norm", "moments"])
-def test_rows_stay_in_registers(scheduled, build, capability, columns):
+def test_rows_stay_in_registers(scheduled, build, columns):
     (kernel,) = scheduled(BUILDS[build], *arrays(build, 2, columns)).kernels
-    made = compile_kernel(kernel, capability)
+    for capability in LENGTHS[columns]:
+        check_row(kernel, build, compile_kernel(kernel, capability), columns)
+
+
+def check_row(kernel, build, made, columns):
     assert kernel.threads and ".local" not in made.ptx and made.registers <= 128
     few = columns == 32768      # of the longest rows of all a few words do not fit
     assert made.spilled <= (32 if few else 0), made.spilled
@@ -142,12 +147,12 @@ def test_rows_stay_in_registers(scheduled, build, capability, columns):
     assert loads[columns % 4 > 0] == wanted + numbers * (columns % 4 > 0) and numbers <= 2
 
 
-@pytest.mark.parametrize("capability", [(8, 0), (9, 0)], ids=["sm_80", "sm_90"])
-def test_tiles_need_little(scheduled, capability):
+def test_tiles_need_little(scheduled):
     (kernel,) = scheduled(lambda b, x: b.transpose(x, (0, 2, 1)) * 2.0, np.ones((3, 64, 64), np.float32)).kernels
-    made = compile_kernel(kernel, capability)
-    assert kernel.threads and 0 <= made.shared - 4 * 32 * 33 <= 1024 and made.stack == made.spilled == 0
-    assert made.registers <= 64 and made.ptx.count("bar.sync") == 2
+    for capability in CAPABILITIES:
+        made = compile_kernel(kernel, capability)
+        assert kernel.threads and 0 <= made.shared - 4 * 32 * 33 <= 1024 and made.stack == made.spilled == 0
+        assert made.registers <= 64 and made.ptx.count("bar.sync") == 2
 
 
 @pytest.mark.parametrize("build", GRAPHS)

@@ -117,8 +117,8 @@ def _add_a_loop(program):
 
 SPOILED = {"prune": _forget_first, "raise_frames": _leave_a_frame, "order": _turn_round, "divide": _add_a_loop,
            "specialize": _run_again, "lower": _turn_nodes_round, "simplify": _turn_nodes_round, "fuse": _turn_units_round,
-           "sink": _turn_units_round, "schedule": _shorten, "place": _end_before, "transfer": _lose_a_copy, "emit": _rename,
-           "batch": _lose_a_copy}
+           "sink": _turn_units_round, "schedule": _shorten, "epilogue": _shorten, "place": _end_before, "transfer": _lose_a_copy,
+           "emit": _rename, "batch": _lose_a_copy}
 
 
 @pytest.mark.parametrize("name", [compiler_pass.__name__ for compiler_pass in PASSES])
