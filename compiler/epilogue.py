@@ -1,8 +1,8 @@
 """epilogue: elementwise work on a matrix product or a convolution is done by the kernel that makes it.
 
-Its threads hold the product in registers: a bias, an activation, the mask of a gradient or what is added to it cost no launch there,
-and the product is neither written nor read again.  What can be done so stands in `emit.cuda_epilogue.suits`; a product that
-anything else needs, too, is written, and its users are left as they are.
+Its threads hold the product in registers: a bias, an activation, the mask of a gradient or what is added to it cost no launch
+there, and the product is neither written nor read again.  What can be done so stands in `emit.cuda_epilogue.suits`; a product
+that anything else needs, too, is written, and its users are left as they are.
 """
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class _Joiner:
         for number, node in enumerate(self.program.steps):
             if isinstance(node, Node) and self.target.name in node.kind.epilogues and node.out not in self.outputs:
                 users = self.users.get(node.out, [])
-                found = self._joined(number, node, users[0]) if len(users) == 1 else None
+                found = self._joined(number, node, steps[users[0]], users[0]) if len(users) == 1 else None
                 if found is not None:
                     steps[number], steps[users[0]] = None, found
         self.program.steps = [step for step in steps if step is not None]
 
-    def _joined(self, number: int, node: Node, user: int) -> Kernel | None:
-        """One kernel for a product and the step that uses it, in the place of the latter; None if there is none."""
-        kernel = self.program.steps[user]
+    def _joined(self, number: int, node: Node, kernel: Any, user: int) -> Kernel | None:
+        """One kernel for a product and the step that uses it, in the place of the latter; None if there is none, as where that is
+        one with another product already."""
         place = self.target.place(node)
         if not isinstance(kernel, Kernel) or place == HOST or self.target.place(kernel.nodes[-1]) != place:
             return None

@@ -216,5 +216,5 @@ def _batch(program: Program) -> str | None:
 
 
 CHECKS = {"prune": _prune, "raise_frames": _raise_frames, "order": _order, "divide": _divide, "specialize": _specialize,
-          "lower": _lower, "simplify": _simplify, "fuse": _fuse, "sink": _fuse, "schedule": _schedule, "epilogue": _schedule, "place": _place,
-          "transfer": _transfer, "emit": _emit, "batch": _batch}
+          "lower": _lower, "simplify": _simplify, "fuse": _fuse, "sink": _fuse, "schedule": _schedule, "epilogue": _schedule,
+          "place": _place, "transfer": _transfer, "emit": _emit, "batch": _batch}

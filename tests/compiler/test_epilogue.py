@@ -35,6 +35,12 @@ def batches(tf):
     return [tf.tanh(tf.matmul(x, y) * 0.5)], feeds
 
 
+def two_products(tf):
+    """One of them is written, and read by the other's kernel."""
+    (x, w, y, v), feeds = given(tf, (3, 8), (8, 12), (3, 6), (6, 12))
+    return [tf.nn.relu(tf.matmul(x, w) + tf.matmul(y, v))], feeds
+
+
 def convolution(tf, step):
     (x, w, bias), feeds = given(tf, (2, 5, 6, 4), (3, 3, 4, 8), (8,))
     y = tf.nn.conv2d(x, w, [1, step, step, 1], "SAME")
@@ -43,7 +49,7 @@ def convolution(tf, step):
 
 
 JOINED = {"four columns at once": (lambda tf: dense(tf, 12), 1), "columns one by one": (lambda tf: dense(tf, 7), 1),
-          "the mask of a gradient": (masked_gradient, 2), "batches": (batches, 1),
+          "the mask of a gradient": (masked_gradient, 2), "batches": (batches, 1), "two products": (two_products, 2),
           "convolution": (lambda tf: convolution(tf, 1), 2), "convolution in steps": (lambda tf: convolution(tf, 2), 2)}
 
 
