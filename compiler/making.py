@@ -24,7 +24,7 @@ from .primitives.memory import CONST
 from .primitives.products import MATMUL
 from .primitives.rearrangements import BROADCAST, RESHAPE, TRANSPOSE
 from .primitives.reductions import PARTIAL, REDUCE, SEARCHES
-from .views import is_one, is_plain
+from .views import is_one, is_plain, resolve
 
 if TYPE_CHECKING:
     from jitgraph.graph.dtypes import DType
@@ -131,7 +131,9 @@ def split_products(b: Builder, x: Value, y: Value, ta: bool, tb: bool) -> Value 
 
     The parts are views of the factors, and are added up in order."""
     terms = x.shape[0 if ta else 1]
-    if not b.tuning.tiles or x.rank != 2 or y.rank != 2 or isinstance(terms, sizes.Size) or not (is_plain(x) and is_plain(y)):
+    if not b.tuning.tiles or x.rank != 2 or y.rank != 2 or isinstance(terms, sizes.Size):
+        return None
+    if not all(resolve(v) is not None and is_plain(v) for v in (x, y)):
         return None
     m, n = x.shape[1 if ta else 0], y.shape[0 if tb else 1]
     most = min(b.tuning.tiles // max(tiles(m, n), 1), terms // b.tuning.part_terms)

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from jitgraph.compiler import Options
+from jitgraph.compiler import TARGETS, Options, compile
 from jitgraph.compiler.emit import cuda_compile
 from jitgraph.compiler.emit.cuda_compile import compile_kernel
 from jitgraph.compiler.emit.simt import SimulationError
+from jitgraph.compiler.place import DeviceStep
 from jitgraph.declare import prim
 
 RNG = np.random.RandomState(0)
@@ -109,6 +110,15 @@ def test_one_block_has_all_terms(scheduled, m, k, n):
     """Where they cannot be shared out evenly, are few, or there is work enough."""
     run = scheduled(lambda b, x, y: b.matmul(x, y), np.ones((m, k), np.float32), np.ones((k, n), np.float32))
     assert len(run.kernels) == 1
+
+
+def test_a_factor_that_has_to_be_copied_is_multiplied_whole(tf):
+    """No strides lead to its rows, so there is nothing to take views of before it lies in memory."""
+    x, y = tf.placeholder(tf.float32, [None, 4, 512]), tf.placeholder(tf.float32, [2048, 12])
+    z = tf.matmul(tf.reshape(tf.transpose(x, [0, 2, 1]), [-1, 2048]), y)
+    program = compile(tf.get_default_graph(), [z], feeds={x: (3, 4, 512), y: (2048, 12)}, target=TARGETS["cuda"])
+    kinds = [step.kernel.kind for step in program.layout.steps if isinstance(step, DeviceStep)]
+    assert kinds == ["map", "matmul"]
 
 
 def test_products_of_one_layout_share_a_text(scheduled):
