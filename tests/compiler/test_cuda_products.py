@@ -116,9 +116,20 @@ def test_a_factor_that_has_to_be_copied_is_multiplied_whole(tf):
     """No strides lead to its rows, so there is nothing to take views of before it lies in memory."""
     x, y = tf.placeholder(tf.float32, [None, 4, 512]), tf.placeholder(tf.float32, [2048, 12])
     z = tf.matmul(tf.reshape(tf.transpose(x, [0, 2, 1]), [-1, 2048]), y)
-    program = compile(tf.get_default_graph(), [z], feeds={x: (3, 4, 512), y: (2048, 12)}, target=TARGETS["cuda"])
-    kinds = [step.kernel.kind for step in program.layout.steps if isinstance(step, DeviceStep)]
-    assert kinds == ["map", "matmul"]
+    assert kinds(tf, z, {x: (3, 4, 512), y: (2048, 12)}) == ["map", "matmul"]
+
+
+def kinds(tf, fetched, feeds, **options):
+    """Those of the kernels of a plan."""
+    program = compile(tf.get_default_graph(), [fetched], feeds=feeds, target=TARGETS["cuda"], options=Options(**options))
+    return [step.kernel.kind for step in program.layout.steps if isinstance(step, DeviceStep)]
+
+
+def test_terms_need_not_be_shared_out(tf):
+    x, y = tf.placeholder(tf.float32, [None, 2048]), tf.placeholder(tf.float32, [2048, 12])
+    feeds = {x: (3, 2048), y: (2048, 12)}
+    assert kinds(tf, tf.matmul(x, y), feeds) == ["matmul", "cols"]
+    assert kinds(tf, tf.matmul(x, y), feeds, off=frozenset(["split_products"])) == ["matmul"]
 
 
 def test_products_of_one_layout_share_a_text(scheduled):

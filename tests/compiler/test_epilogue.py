@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from jitgraph.compiler import TARGETS, compile
+from jitgraph.compiler import TARGETS, Options, compile
 from jitgraph.compiler.emit import cuda_compile, cuda_products
 from jitgraph.compiler.place import DeviceStep
 
@@ -61,15 +61,16 @@ def test_what_is_done_with_a_product_joins_its_kernel(tf, on_the_grid, name):
     assert len(kernels) >= products and any(len(kernel.nodes) > 1 for kernel in kernels)
 
 
-def kernels(tf, fetches, feeds, targets=()):
-    program = compile(tf.get_default_graph(), fetches, targets, {fed: value.shape for fed, value in feeds.items()},
-                      target=TARGETS["cuda"])
+def kernels(tf, fetches, feeds, **options):
+    program = compile(tf.get_default_graph(), fetches, feeds={fed: value.shape for fed, value in feeds.items()},
+                      target=TARGETS["cuda"], options=Options(**options))
     return [step.kernel.kind for step in program.layout.steps if isinstance(step, DeviceStep)]
 
 
 def test_a_layer_of_a_network_is_one_launch(tf):
     fetches, feeds = dense(tf, 12)
     assert kernels(tf, fetches, feeds) == ["matmul"]
+    assert kernels(tf, fetches, feeds, off=frozenset(["epilogues"])) == ["matmul", "map"]
     fetches, feeds = convolution(tf, 1)
     assert kernels(tf, fetches[:1], feeds)[-1] == "conv"        # after what puts zeros around the images
 
