@@ -14,9 +14,11 @@ hold, in tests and wherever JITGRAPH_VERIFY asks for it.  Nothing registers itse
     fuse        primitives become groups, one kernel each
     sink        cheap values move into the groups that use them
     schedule    groups become loop nests
+    epilogue    what is done with a product element by element joins the kernel that makes it
     place       values get buffers; the instruction table
     transfer    where the target has a memory of its own, values are copied to where they are needed
     emit        loop nests become Python source, a subset that Numba knows too
+    batch       launches of one kernel that need nothing of each other become one
 
 Where shapes come only with the run (`tf.where`, `tf.unique`), a program ends early; `Program.rest` holds the operations
 that a next segment compiles once the sizes are known.
@@ -31,7 +33,23 @@ from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
-from . import divide, emit, fuse, lower, order, place, prune, raise_frames, schedule, simplify, sink, specialize, transfer
+from . import (
+    batch,
+    divide,
+    emit,
+    epilogue,
+    fuse,
+    lower,
+    order,
+    place,
+    prune,
+    raise_frames,
+    schedule,
+    simplify,
+    sink,
+    specialize,
+    transfer,
+)
 from .options import Options
 from .program import Program
 from .targets import CPU, TARGETS, Target
@@ -40,7 +58,7 @@ from .verify import VerifyError, verify
 __all__ = ["CPU", "Options", "PASSES", "Program", "TARGETS", "VerifyError", "compile", "compile_ops"]
 
 PASSES = [prune.prune, raise_frames.raise_frames, order.order, divide.divide, specialize.specialize, lower.lower, simplify.simplify,
-          fuse.fuse, sink.sink, schedule.schedule, place.place, transfer.transfer, emit.emit]
+          fuse.fuse, sink.sink, schedule.schedule, epilogue.epilogue, place.place, transfer.transfer, emit.emit, batch.batch]
 
 
 def compile(graph: Graph, fetches: Iterable[Tensor], targets: Iterable[Operation] = (),

@@ -12,6 +12,7 @@ from jitgraph.graph import dtypes
 from jitgraph.graph.dtypes import DType
 
 from . import sizes
+from .emit.cuda_products import tiles
 from .ir import Node, Value, broadcast_shapes, numbers, same_shape
 from .making import result_dtype, rules
 from .primitives import KINDS
@@ -307,13 +308,16 @@ class Builder:
         if found is not None:
             return found
         x = self.pad_images(x, around)
-        parts = self.node(CONV_FILTER, [x, dy], [((self.chunks_of(shape, x.dtype), *shape), x.dtype)], strides=strides,
+        parts = self.node(CONV_FILTER, [x, dy], [((self.chunks_of(shape, x.dtype, x.shape[0]), *shape), x.dtype)], strides=strides,
                           dilations=dilations).out
         return self.reduce("add", parts, [0])
 
-    def chunks_of(self, shape: Sequence[sizes.Dim], dtype: Any) -> int:
+    def chunks_of(self, shape: Sequence[sizes.Dim], dtype: Any, images: sizes.Dim) -> int:
         """In how many parts, each of images of its own, the gradient of a filter of `shape` is made."""
-        return max(1, min(self.tuning.chunks, self.tuning.chunk_bytes // (sizes.product(shape) * dtype.size)))
+        most = self.tuning.chunks
+        if self.tuning.tiles:
+            most = min(-(-self.tuning.tiles // tiles(sizes.product(shape[:-1]), shape[-1])), sizes.hint_of(images))
+        return max(1, min(most, self.tuning.chunk_bytes // (sizes.product(shape) * dtype.size)))
 
     def concat(self, xs: Sequence[Value], axis: int) -> Value:
         axis = axis % xs[0].rank

@@ -80,6 +80,7 @@ class Kernel:
     buffers: list[Value] = field(default_factory=list)      # the lowered value (or target) behind each param
     nodes: list[Node] = field(default_factory=list)
     parts: int = 0                                  # how many partial results each reduction has, 0 for one that is whole
+    batch: list[Kernel] = field(default_factory=list)   # those of which one launch does the work, see `emit.cuda`
     # filled in by emit
     name: str = ""
     source: str = ""

@@ -16,6 +16,7 @@ from jitgraph.graph import dtypes, errors
 from . import sizes, winograd
 from .emit import convolve
 from .emit import winograd as winograd_kernels
+from .emit.cuda_products import tiles
 from .ir import Value, broadcast_shapes, same_shape
 from .kernel import CODES
 from .primitives.convolutions import WINOGRAD, WINOGRAD_FILTER, WINOGRAD_WEIGHTS
@@ -23,6 +24,7 @@ from .primitives.memory import CONST
 from .primitives.products import MATMUL
 from .primitives.rearrangements import BROADCAST, RESHAPE, TRANSPOSE
 from .primitives.reductions import PARTIAL, REDUCE, SEARCHES
+from .views import is_plain, resolve
 
 if TYPE_CHECKING:
     from jitgraph.graph.dtypes import DType
@@ -124,6 +126,27 @@ def thin_products(b: Builder, x: Value, y: Value, ta: bool, tb: bool) -> Value |
     return b.reshape(total, (*products.shape[:-2], m, n))
 
 
+def split_products(b: Builder, x: Value, y: Value, ta: bool, tb: bool) -> Value | None:
+    """A product of few tiles and many terms -> products of parts of the terms, and their sum: all of a device has work
+
+    The parts are views of the factors, and are added up in order."""
+    terms = x.shape[0 if ta else 1]
+    if not b.tuning.tiles or x.rank != 2 or y.rank != 2 or isinstance(terms, sizes.Size):
+        return None
+    if not all(resolve(v) is not None and is_plain(v) for v in (x, y)):
+        return None
+    m, n = x.shape[1 if ta else 0], y.shape[0 if tb else 1]
+    most = min(b.tuning.tiles // max(tiles(m, n), 1), terms // b.tuning.part_terms)
+    even = 4 if terms % 4 == 0 else 1           # so that neighbours that lie at a multiple of four still do
+    parts = next((p for p in range(most, 1, -1) if terms % (p * even) == 0), 1)
+    if parts == 1:
+        return None
+    split = lambda v, size, flag: b.reshape(v, (parts, terms // parts, size)) if flag \
+        else b.transpose(b.reshape(v, (size, parts, terms // parts)), (1, 0, 2))
+    product = b.node(MATMUL, [split(x, m, ta), split(y, n, not tb)], [((parts, m, n), x.dtype)], ta=bool(ta), tb=bool(tb)).out
+    return b.reduce("add", product, [0])
+
+
 def joined_products(b: Builder, values: Sequence[Value]) -> Value | None:
     """x @ y + x' @ y' + ... -> [x, x', ...] @ [y, y', ...], where few terms make each of them: no product is written by itself.
 
@@ -206,7 +229,8 @@ def winograd_filter(b: Builder, x: Value, dy: Value, shape: Sequence[sizes.Dim],
     covered = winograd.covered(dy.shape[1:3], shape)
     x = _framed(b, x, [lo for lo, _ in around], [d + t - 1 for d, t in zip(covered, shape)])
     dy = _framed(b, dy, (0, 0), covered)
-    return b.reduce("add", b.node(WINOGRAD_FILTER, [x, dy], [((b.chunks_of(shape, x.dtype), *shape), x.dtype)]).out, [0])
+    parts = b.node(WINOGRAD_FILTER, [x, dy], [((b.chunks_of(shape, x.dtype, x.shape[0]), *shape), x.dtype)]).out
+    return b.reduce("add", parts, [0])
 
 
 def _filtered(b: Builder, x: Value, w: Value, size: Sequence[sizes.Dim], before: Sequence[sizes.Dim],
@@ -250,6 +274,7 @@ RULES: list[tuple[str, str, Rule]] = [
     ("late_broadcasts", "map", late_broadcasts),
     ("partial_sums", "reduce", partial_sums),
     ("thin_products", "matmul", thin_products),
+    ("split_products", "matmul", split_products),
     ("joined_products", "total", joined_products),
     ("few_pixels", "convolve", few_pixels),
     ("winograd", "convolve", winograd_forward),

@@ -18,6 +18,7 @@ OPTIMISATIONS = {
     "late_broadcasts": "arithmetic on what is repeated along an axis is done once, and its result repeated",
     "partial_sums": "a long reduction over all axes, or over the first, is shared out in parts that are combined afterwards",
     "thin_products": "a matrix product with one row, one column or one term is a sum, or a product, of its elements",
+    "split_products": "a product of few tiles and many terms is shared out by its terms on a device, and its parts added up",
     "joined_products": "a sum of matrix products of few terms each is one product",
     **{rule.__name__: " ".join((rule.__doc__ or "").split()) for rule in simplify.RULES},
     "narrow_products": "of a matrix product of which only a slice is used, only that is computed",
@@ -39,6 +40,8 @@ OPTIMISATIONS = {
     "scalar_loops": "a while loop over scalars is one kernel",
     "native_iterations": "of a loop that counts, many iterations are one native call",
     "product_sums": "what a loop adds up are long products of many iterations' factors, not a product in every iteration",
+    "epilogues": "what is done with a product element by element is done by the kernel that makes it, on a device",
+    "batched_launches": "launches of one kernel on a device that need nothing of each other are one",
     "row_products": "what a loop multiplies apart from its recurrence, it multiplies for many iterations at once",
     "result_reuse": "the memory of a large result that the program has dropped serves the next run",
 }

@@ -56,6 +56,14 @@ class Target:
         """Fills in name, source and size arguments of a kernel that is only a loop nest so far."""
         raise NotImplementedError
 
+    def most_batched(self, kernel: Kernel) -> int:
+        """How many blocks of work a launch of a kernel may have to be joined with others of its text, -1 if none may."""
+        return -1
+
+    def batched(self, kernels: list[Kernel]) -> Kernel:
+        """One kernel that does the work of several of one text."""
+        raise NotImplementedError
+
     def work(self, kernel: Kernel) -> Any:
         """How much work a launch of a kernel has, for a target that launches them one by one: `blocks` and `width`, which may
         depend on sizes."""
@@ -117,8 +125,20 @@ class _CUDA(Target):
 
         return cuda.launch(kernel)
 
+    def most_batched(self, kernel: Kernel) -> int:
+        from .emit import cuda
+
+        return cuda.MAX_BLOCKS if cuda.is_nest(kernel) else -1
+
+    def batched(self, kernels: list[Kernel]) -> Kernel:
+        from .emit import cuda
+
+        return cuda.emit_batch(kernels)
+
     def parts(self, kernel: Kernel, compiler: str) -> dict[str, str]:
-        return {**super().parts(kernel, compiler), "compiler": compiler}
+        text = kernel.batch[0] if kernel.batch else kernel      # a batch of any number has one text, and the types of each member
+        parts = {**super().parts(text, compiler), "compiler": compiler}
+        return {**parts, "name": kernel.name, "text": kernel.source}
 
 
 @functools.lru_cache(maxsize=256)

@@ -35,6 +35,9 @@ class Tuning:
     winograd_worth: float = 0.7         # of the cost of adding up term by term
     winograd_once: int = 300            # what transforming a filter costs, in products per input and output channel
 
+    tiles: int = 0                      # of results that keep a device busy: of fewer, the terms are shared out; 0 if never
+    part_terms: int = 256               # terms that a part of such a product has at least
+
     # the largest elements of rows
     largest: int = 256              # up to so many are kept in order while the row is gone through, by insertion on a CPU
     sorts: bool = False             # whether there is a kernel that sorts whole rows
@@ -48,5 +51,5 @@ class Tuning:
 
 
 CPU = Tuning()
-CUDA = Tuning(filter_columns=False, few_pixels=0, winograd_worth=0.0,   # its convolutions are products; until a GPU has measured
-              largest=1024, sorts=True)
+CUDA = Tuning(tiles=128, largest=1024, sorts=True,
+              filter_columns=False, few_pixels=0, winograd_worth=0.0)   # its convolutions are products; until a GPU has measured

@@ -202,6 +202,21 @@ def _emit(program: Program) -> str | None:
     return None
 
 
+def _batch(program: Program) -> str | None:
+    for step in program.layout.steps:
+        if not isinstance(step, DeviceStep) or not step.kernel.batch:
+            continue
+        kernel = step.kernel
+        users: dict[int, set[int]] = {}         # which of its kernels touch each slot
+        for k, slot in zip((k for k, each in enumerate(kernel.batch) for _ in each.params), step.slots, strict=True):
+            users.setdefault(slot, set()).add(k)
+        if any(param.use != "in" and len(users[slot]) > 1 for param, slot in zip(kernel.params, step.slots)):
+            return f"{kernel.name} joins kernels of which one writes what another touches"
+        if len({each.source for each in kernel.batch}) > 1:
+            return f"{kernel.name} joins kernels of several texts"
+    return _transfer(program)
+
+
 CHECKS = {"prune": _prune, "raise_frames": _raise_frames, "order": _order, "divide": _divide, "specialize": _specialize,
-          "lower": _lower, "simplify": _simplify, "fuse": _fuse, "sink": _fuse, "schedule": _schedule, "place": _place,
-          "transfer": _transfer, "emit": _emit}
+          "lower": _lower, "simplify": _simplify, "fuse": _fuse, "sink": _fuse, "schedule": _schedule, "epilogue": _schedule,
+          "place": _place, "transfer": _transfer, "emit": _emit, "batch": _batch}

@@ -8,6 +8,8 @@ from .kernel import WIDTH, Access, Kernel
 def moved(kernel: Kernel) -> sizes.Dim:
     """Bytes read once and written once; of a tensor of which a part is touched, no more than that part."""
     total: sizes.Dim = 0
+    if kernel.batch:
+        return sum(map(moved, kernel.batch), total)
     for k, (param, value) in enumerate(zip(kernel.params, kernel.buffers)):
         count = min(_touched(kernel, k), sizes.product(value.shape), key=sizes.hint_of)
         total = total + count * WIDTH[param.dtype] * (2 if param.use == "inout" else 1)
@@ -27,6 +29,8 @@ def _touched(kernel: Kernel, number: int) -> sizes.Dim:
 
 def operations(kernel: Kernel) -> sizes.Dim:
     """Additions, multiplications, comparisons ...; an elementary function counts as one."""
+    if kernel.batch:
+        return sum(map(operations, kernel.batch))
     node = kernel.nodes[0]
     if not kernel.body:
         return node.kind.operations(node)

@@ -16,7 +16,8 @@ from .. import sizes
 from ..kernel import Kernel, Statement, memory_code
 from ..options import STANDARD, Options
 from . import scalars, turn
-from .loops import Emitter, Spills, Text, kernel_name
+from .kernel_text import kernel_name
+from .loops import Emitter, Spills, Text
 from .words import Scratch
 
 COLUMNS = 4096          # columns per item of a "cols" kernel: long stretches of a row suit the memory

@@ -19,6 +19,16 @@ the order of every sum, and with it every bit, is the same at each run.
     partial  a block per chunk of the whole reduction
     cols     a block per 32 columns: lanes lie along the columns, warps stride over the reduce loops
 
+A launch may do the work of several kernels of one text, as many blocks one after the other as each of them has (`batch`).  It
+finds out from a table whose block it is; there stand the addresses of that kernel's buffers, and its sizes:
+
+    def batch_map_mul_add(table, error):
+        entry = table[block_index()]
+        block, blocks = block_index() - table[entry], table[entry + 1]
+        x0, y0 = pointer_f32(table, entry + 2), pointer_f32(table, entry + 3)
+        sizes = onwards(table, entry + 4)
+        ...
+
 All loops are `while` loops: for a `range` with a step, Numba would divide to count the iterations.
 """
 from __future__ import annotations
@@ -26,12 +36,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .. import sizes
-from ..kernel import Kernel
+from ..kernel import Kernel, memory_code
 from ..sizes import Dim
 from . import cuda_rows, cuda_tiles
 from .cuda_intrinsics import WARP
 from .cuda_nests import MAX_THREADS, CUDAEmitter, takes_fours
-from .loops import Text, kernel_name
+from .kernel_text import kernel_name
+from .loops import Text
 
 MAP_THREADS = 256
 MAX_BLOCKS = 4096       # more than run at once on any device; a block with more to do strides on
@@ -39,6 +50,8 @@ PER_THREAD = 4          # elements that a thread should have before a block gets
 
 
 KINDS = ("map", "rows", "partial", "cols")
+BATCH_PARAMS = ("table", "error")
+ENTRY = 2               # words of a table's entry before the addresses: its first block, and how many it has
 
 
 def admits(kernel: Kernel) -> bool:
@@ -86,8 +99,7 @@ def geometry(blocks: int, width: int) -> tuple[int, int]:
 
 def emit(kernel: Kernel) -> Kernel:
     """Fills in the kernel's name, source and size arguments."""
-    kernel.threads = 0
-    writer = cuda_rows.emitter(kernel) or cuda_tiles.emitter(kernel) or CUDAEmitter(kernel)
+    writer = _writer(kernel)
     writer.write()
     kernel.name = kernel_name(kernel)
     params = ", ".join([p.name for p in kernel.params] + ["sizes", "error"])
@@ -102,5 +114,39 @@ def emit(kernel: Kernel) -> Kernel:
                 text.line("report(error, err)")
     writer.finish(text)
     return kernel
+
+
+def _writer(kernel: Kernel) -> CUDAEmitter:
+    kernel.threads = 0
+    return cuda_rows.emitter(kernel) or cuda_tiles.emitter(kernel) or CUDAEmitter(kernel)
+
+
+def is_nest(kernel: Kernel) -> bool:
+    """Whether a kernel's text was made from a loop nest."""
+    return bool(kernel.loops)
+
+
+def emit_batch(kernels: list[Kernel]) -> Kernel:
+    """One kernel for the work of several loop nests of one text: its buffers, nodes and sizes are those of all of them."""
+    first = kernels[0]
+    writer = _writer(first)
+    writer.block, writer.blocks = "block", "blocks"
+    writer.write()
+    found = Kernel(first.kind, first.loops, [p for k in kernels for p in k.params], first.body, [],
+                   [b for k in kernels for b in k.buffers], [n for k in kernels for n in k.nodes], first.parts, list(kernels),
+                   f"batch_{first.name}", threads=first.threads)
+    text = Text(0)
+    with text.block(f"def {found.name}({', '.join(BATCH_PARAMS)}):"):
+        text.line("entry = table[block_index()]")
+        text.line("block = block_index() - table[entry]")
+        text.line("blocks = table[entry + 1]")
+        for k, param in enumerate(first.params):
+            text.line(f"{param.name} = pointer_{memory_code(param.dtype)}(table, entry + {ENTRY + k})")
+        text.line(f"sizes = onwards(table, entry + {ENTRY + len(first.params)})")
+        for part in (writer.arguments, writer.head, writer.text):
+            text.add(part)
+    found.source, found.origins = "\n".join(text.lines) + "\n", text.origins
+    found.sizes = [size for k in kernels for size in k.sizes]
+    return found
 
 

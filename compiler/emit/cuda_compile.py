@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,7 +23,7 @@ from .compile_error import CompileError
 from .cuda import most_threads
 from .cuda_nests import MAX_THREADS
 from .instruction import numba_type
-from .native import memory_codes
+from .native import memory_codes, source_digest
 
 HOPPER = (9, 0)         # the compute capability that is compiled for unless another is named
 
@@ -58,29 +59,37 @@ def compile_kernel(kernel: Kernel, capability: tuple[int, int] = HOPPER) -> Comp
 
 def to_ptx(kernel: Kernel, threads: int, capability: tuple[int, int] = HOPPER) -> str:
     """The PTX of an emitted kernel; its entry point is `kernel.name`.  The same text gives the same PTX."""
-    cuda = numba_cuda()
     from numba.core.compiler_lock import global_compiler_lock
+
+    with global_compiler_lock:
+        library, symbol = _lowered(kernel.source, kernel.name, tuple(argument_codes(kernel)), threads)
+        (ptx,) = library.get_asm_strs(cc=capability)
+    return _renamed(ptx, symbol, kernel.name)
+
+
+@functools.lru_cache(maxsize=1)         # kept for devices of another kind: this takes most of the time, and is the same for all
+def _lowered(source: str, name: str, codes: tuple[str, ...], threads: int) -> tuple[Any, str]:
+    """(a kernel's text as LLVM's instructions, the symbol of its entry point)."""
+    cuda = numba_cuda()
     from numba.core.errors import NumbaError
 
     from .cuda_intrinsics import namespace
 
     space = dict(namespace())
-    exec(compile(kernel.source, f"<jitgraph kernel {kernel.name}>", "exec"), space)
-    with global_compiler_lock:
-        try:
-            result = cuda.compiler.compile_cuda(space[kernel.name], cuda.types.void, tuple(_argument_types(kernel)),
-                                                nvvm_options={"opt": 3, "fma": False}, cc=capability)
-        except NumbaError as error:
-            raise CompileError(kernel.source, error) from error
-        library, symbol = result.library, result.fndesc.llvm_func_name
-        function = library.get_function(symbol)
-        library._entry_name = symbol
-        cuda.compiler.kernel_fixup(function, False)
-        cuda.nvvm.set_launch_bounds(function, (threads, MAX_THREADS // threads))     # 128 registers each
-        for argument in function.args:
-            argument.add_attribute("noalias")
-        (ptx,) = library.get_asm_strs(cc=capability)
-    return _renamed(ptx, symbol, kernel.name)
+    exec(compile(source, f"<jitgraph kernel {name}>", "exec"), space)
+    try:
+        result = cuda.compiler.compile_cuda(space[name], cuda.types.void, tuple(map(numba_type, codes)),
+                                            nvvm_options={"opt": 3, "fma": False}, cc=HOPPER)
+    except NumbaError as error:
+        raise CompileError(source, error) from error
+    library, symbol = result.library, result.fndesc.llvm_func_name
+    function = library.get_function(symbol)
+    library._entry_name = symbol
+    cuda.compiler.kernel_fixup(function, False)
+    cuda.nvvm.set_launch_bounds(function, (threads, MAX_THREADS // threads))     # 128 registers each
+    for argument in function.args:
+        argument.add_attribute("noalias")
+    return library, symbol
 
 
 def to_cubin(ptx: str, source: str, capability: tuple[int, int] = HOPPER) -> tuple[bytes, str]:
@@ -112,6 +121,15 @@ def missing() -> str | None:
 
 
 @functools.cache
+def emitter_version() -> str:
+    """A hash of the sources that give names in kernels their meaning."""
+    here = Path(__file__).resolve().parent
+    names = ("cuda_compile", "cuda_intrinsics", "intrinsics", "arithmetic", "instruction")
+    return source_digest(*(here / f"{name}.py" for name in names), *sorted(here.parent.glob("elementary*.py")),
+                         *sorted(here.parent.glob("machine*.py")))
+
+
+@functools.cache
 def numba_cuda() -> SimpleNamespace:
     """numba.cuda with the modules used here.  Raises ExtraMissing."""
     reason = missing()
@@ -131,8 +149,9 @@ def numba_cuda() -> SimpleNamespace:
     return SimpleNamespace(compiler=compiler, types=types, nvvm=nvvm)
 
 
-def _argument_types(kernel: Kernel) -> list[Any]:
-    return [*(numba_type(code + "*") for code in memory_codes(kernel)), numba_type("i64*"), numba_type("i64*")]
+def argument_codes(kernel: Kernel) -> list[str]:
+    """The types of what an emitted kernel is given: all pointers."""
+    return [*(code + "*" for code in ([] if kernel.batch else memory_codes(kernel))), "i64*", "i64*"]
 
 
 def _renamed(ptx: str, symbol: str, name: str) -> str:

@@ -18,20 +18,20 @@ from .cuda_products import Factor, Place, ProductText
 from .cuda_text import divides, is_short
 
 
-def emit_forward(node: Node) -> Kernel | None:
-    """Inputs: padded images, the filter as [1, kh, kw, in, out]."""
+def emit_forward(node: Node, after: Kernel | None = None) -> Kernel | None:
+    """Inputs: padded images, the filter as [1, kh, kw, in, out].  `after`: what is to be done with the result."""
     x, w = node.inputs
     (sh, sw), (dh, dw) = node.attrs["strides"], node.attrs["dilations"]
     blocks, kh, kw, channels, out = w.shape
     batch, oh, ow, _ = node.out.shape
     text = ProductText(node, "convolve", 1, batch * oh * ow, out)
-    if blocks != 1 or not is_short(batch * oh * ow, text.blocks):
+    if blocks != 1 or not is_short(batch * oh * ow, text.blocks) or not text.finish_with(after):
         return None
     pixel = _pixel(text, x, (oh, ow), (sh, sw))
     a = Factor("x0", pixel, _taps(text, x, kw, (dh, dw)), "terms", divides(4, channels))
     b = Factor("x1", _same, lambda index, name: [f"{name} = {index} * {out}"], "rows", divides(4, out))
     text.write(a, b, ["first = 0", f"last = {kh * kw * channels}"], lambda row, name: [f"{name} = {row} * {out}"])
-    return text.grid([x, w], text.blocks)
+    return text.product([x, w])
 
 
 def emit_filter_gradient(node: Node) -> Kernel | None:
@@ -52,8 +52,9 @@ def emit_filter_gradient(node: Node) -> Kernel | None:
     return text.grid([x, dy], text.blocks)
 
 
-def emit_input_gradient(node: Node) -> Kernel | None:
-    """Inputs: the gradient of the result, padded; the filter with its last axes exchanged, as [1, kh, kw, out, in]."""
+def emit_input_gradient(node: Node, after: Kernel | None = None) -> Kernel | None:
+    """Inputs: the gradient of the result, padded; the filter with its last axes exchanged, as [1, kh, kw, out, in].  `after`: what
+    is to be done with the result."""
     dy, w = node.inputs
     (sh, sw), gaps = node.attrs["strides"], node.attrs["dilations"]
     before, margin = node.attrs["before"], node.attrs["margin"]
@@ -61,7 +62,7 @@ def emit_input_gradient(node: Node) -> Kernel | None:
     batch, height, width, _ = node.out.shape
     high, wide = (height + sh - 1) // sh, (width + sw - 1) // sw        # pixels of a phase
     text = ProductText(node, "convolve_input", sh * sw, batch * high * wide, channels)
-    if blocks != 1 or not is_short(batch * high * wide, text.blocks, *before):
+    if blocks != 1 or not is_short(batch * high * wide, text.blocks, *before) or not text.finish_with(after):
         return None
     for name, value in (("height", height), ("width", width), ("high", high), ("wide", wide), ("dy_height", dy.shape[1]),
                         ("dy_width", dy.shape[2]), ("top", before[0]), ("left", before[1])):
@@ -101,7 +102,7 @@ def emit_input_gradient(node: Node) -> Kernel | None:
     a = Factor("x0", pixel, seen, "terms", divides(4, out), within)
     b = Factor("x1", _same, weight, "rows", divides(4, channels))
     text.write(a, b, find, result)
-    return text.grid([dy, w], text.blocks)
+    return text.product([dy, w])
 
 
 def _first(name: str, phase: str, before: str, stride: int) -> list[str]:

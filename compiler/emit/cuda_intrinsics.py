@@ -16,6 +16,8 @@ have.  Kernels for CUDA call nothing else: no device functions, no arrays, nothi
     quotient32(a, b)                    a // b of numbers in [0, 2**32): a 64-bit division takes four times as long
     fold_PRIM(x)                        `x` of the 32 lanes of a warp, combined; every lane gets the same result
     fold_argmax(x, at)                  (largest x, its place), of equal ones the smallest place; fold_argmin likewise
+    pointer_CODE(table, k)              the pointer whose address is word k of a table of int64
+    onwards(table, k)                   the table from word k on
     report(error, bits)                 ORs bits into the flags that the host looks at
 
 What moves four elements does so by instructions of 16 bytes: both places are multiples of four elements.  All places in
@@ -30,7 +32,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..kernel import CODES
-from .instruction import Codegen, Instruction, Write, fixed, is_float, numba_intrinsic, type_names
+from .instruction import Codegen, Instruction, Write, fixed, is_float, llvm_type, numba_intrinsic, type_names
 
 if TYPE_CHECKING:
     from llvmlite import ir
@@ -280,8 +282,22 @@ def _moves() -> dict[str, Instruction]:
         short = ir.IntType(32)
         return builder.zext(builder.udiv(builder.trunc(a, short), builder.trunc(b, short)), a.type)
 
-    return {"taken": Instruction(3, taken), "take4": moving(taken4, "b1"), "copy4": moving(move), "copy_some": moving(some, "i64"),
-            "quotient32": fixed("i64", "i64", "i64")(divided)}
+    return {**_pointers(), "taken": Instruction(3, taken), "take4": moving(taken4, "b1"), "copy4": moving(move),
+            "copy_some": moving(some, "i64"), "quotient32": fixed("i64", "i64", "i64")(divided)}
+
+
+def _pointers() -> dict[str, Instruction]:
+    """pointer_CODE, and onwards."""
+    def pointer(code: str) -> Instruction:
+        def read(builder: ir.IRBuilder, table: ir.Value, k: ir.Value) -> ir.Value:
+            kind = llvm_type(code)      # said to be in global memory, so that it is not looked for elsewhere
+            there = builder.inttoptr(builder.load(builder.gep(table, [k])), kind.as_pointer(1))
+            return builder.addrspacecast(there, kind.as_pointer())
+
+        return fixed(f"{code}*", "i64*", "i64")(read)
+
+    found = {f"pointer_{code}": pointer(code) for code in CODES.values() if code != "b1"}
+    return {**found, "onwards": fixed("i64*", "i64*", "i64")(lambda builder, table, k: builder.gep(table, [k]))}
 
 
 def _shuffled(builder: ir.IRBuilder, value: ir.Value, distance: int) -> ir.Value:

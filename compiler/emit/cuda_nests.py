@@ -10,12 +10,10 @@ from .. import sizes
 from ..kernel import Kernel, Statement
 from . import scalars
 from .cuda_intrinsics import WARP
-from .cuda_text import divides
+from .cuda_text import ELEMENTARY_WORK, FOURS, MOST_WORK, divides
 from .loops import Emitter, Spills, Text
 
 MAX_THREADS = 512       # per block: leaves every thread 128 registers
-ELEMENTARY_WORK, MOST_WORK = 12, 40     # statements that an elementary function counts for, and that are written four times
-FOURS = ("f32", "i32", "u32", "f64", "i64", "u64")      # elements of which four are one or two times 16 bytes
 
 
 def takes_fours(kernel: Kernel) -> bool:
@@ -39,6 +37,8 @@ def _moves_fours(kernel: Kernel, s: Statement) -> bool:
 
 
 class CUDAEmitter(Emitter):
+    block, blocks = "block_index()", "block_count()"        # which of how many blocks this is
+
     def __init__(self, kernel: Kernel):
         super().__init__(kernel)
         self.head = Text()      # before the loops: where the thread is, shared memory
@@ -80,8 +80,8 @@ class CUDAEmitter(Emitter):
 
     # map -------------------------------------------------------------------------------------------------------
     def _map(self) -> None:
-        self.head.line("thread = block_index() * thread_count() + thread_index()")
-        self.head.line("threads = block_count() * thread_count()")
+        self.head.line(f"thread = {self.block} * thread_count() + thread_index()")
+        self.head.line(f"threads = {self.blocks} * thread_count()")
         if takes_fours(self.kernel):
             self._fours()
             return
@@ -124,7 +124,7 @@ class CUDAEmitter(Emitter):
         passes, stores, spills = self.plan_passes()
         self._prepare_block(WARP)
         outer = self._loops("outer")
-        with self._strided("q", "block_index()", self._count(outer), "block_count()"):
+        with self._strided("q", self.block, self._count(outer), self.blocks):
             self._item_indices(outer)
             for p in range(passes + 1):
                 self._row_statements(p)
@@ -138,7 +138,7 @@ class CUDAEmitter(Emitter):
         n = self._count(self._loops("reduce"))
         parts = self.kernel.parts
         self.text.line(f"chunk = quotient({n} + {parts - 1}, {parts})")
-        with self._strided("q", "block_index()", str(parts), "block_count()"):
+        with self._strided("q", self.block, str(parts), self.blocks):
             self.text.line(f"lo = smaller(q * chunk, {n})")
             self.text.line(f"hi = smaller(lo + chunk, {n})")
             self._row_statements(0)
@@ -221,7 +221,7 @@ class CUDAEmitter(Emitter):
         self._prepare_block(MAX_THREADS)
         self.text.line(f"groups = quotient({n} + {WARP - 1}, {WARP})")
         items = "groups" if self._count(outer) == "1" else f"groups * {self._count(outer)}"
-        with self._strided("q", "block_index()", items, "block_count()"):
+        with self._strided("q", self.block, items, self.blocks):
             self.text.line("group = quotient(q, groups)")
             self.text.line(f"i{inner} = (q - group * groups) * {WARP} + lane")
             self._item_indices(outer, "group")

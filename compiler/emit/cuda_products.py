@@ -17,6 +17,7 @@ from .. import sizes
 from ..ir import Node, Value
 from ..kernel import Kernel
 from ..views import matrix_view, resolve
+from . import cuda_epilogue
 from .cuda_text import THREADS, GridText, divides, is_short, plus
 
 SIDE = 16               # threads along each side of a tile
@@ -58,8 +59,26 @@ class ProductText(GridText):
         down, across = ((d + self.tile - 1) // self.tile for d in (rows, columns))
         self.blocks = batch * down * across
         self.fours = divides(4, columns)
+        self.after: cuda_epilogue.Epilogue | None = None
         self.rows, self.columns = self.given("rows", rows), self.given("columns", columns)
         self.down, self.across = self.given("row_tiles", down), self.given("column_tiles", across)
+
+    def finish_with(self, kernel: Kernel | None) -> bool:
+        """Lets the product be used by a kernel, if one is given, instead of being written; whether that is possible."""
+        if kernel is None:
+            return True
+        if not cuda_epilogue.suits(self.node.out, kernel):
+            return False
+        self.after = cuda_epilogue.Epilogue(self, kernel, self.node.out, self.fours, len(self.node.inputs))
+        return True
+
+    def product(self, inputs: list[Value]) -> Kernel:
+        """The kernel, which reads these factors."""
+        if self.after is None:
+            return self.grid(inputs, self.blocks)
+        found = self.grid([*inputs, *self.after.inputs], self.blocks, self.after.outputs)
+        found.nodes += self.after.kernel.nodes
+        return found
 
     def write(self, a: Factor, b: Factor, terms: list[str], result: Place) -> None:
         """The whole kernel.  `terms`: lines that find the `first` and the `last` term (that behind it) of a block; `result`: the
@@ -67,6 +86,8 @@ class ProductText(GridText):
         sides = (("a", a, self.rows, "first_row"), ("b", b, self.columns, "first_column"))
         self.lines_at(1, ["thread = thread_index()", f"row = (thread >> {SIDE.bit_length() - 1}) * 4",
                           f"column = (thread & {SIDE - 1}) * 4"])
+        if self.after is not None:
+            self.after.begin()
         for letter, factor, _, _ in sides:
             self.line(1, f"{letter}_strip = shared_{self.code}({self.strip * self.pitch})")
             self.lines_at(1, self._share(letter, factor))
@@ -76,6 +97,8 @@ class ProductText(GridText):
                               f"first_column = (q - part * {self.across}) * {self.tile}", *terms])
             for name, count in (("sums", self.each ** 2), ("a", self.each), ("b", self.each), ("a_next", 4), ("b_next", 4)):
                 self.line(2, f"{name} = local_{self.code}({count})")
+            if self.after is not None:
+                self.after.arrays()
             for letter, factor, limit, start in sides:
                 self.lines_at(2, self._rows(letter, factor, limit, start))
             self.line(2, "at = first")
@@ -169,17 +192,26 @@ class ProductText(GridText):
                 self.line(at, f"c = first_column + column{plus(c * SIDE)}")
                 if self.fours:
                     self.line(at, f"if c < {self.columns}:")
+                if self.after is not None:
+                    self.after.four(at + self.fours, r * self.each + c)
+                elif self.fours:
                     self.line(at + 1, f"copy4(y0, there + c, sums, {r * self.each + c})")
                 else:
                     self.line(at, f"copy_some(y0, there + c, sums, {r * self.each + c}, {self.columns} - c)")
 
 
-def emit(node: Node) -> Kernel | None:
-    """The kernel of a matmul node; None for more than 2 ** 31 rows, columns, terms or blocks."""
+def tiles(rows: sizes.Dim, columns: sizes.Dim) -> int:
+    """How many blocks make a result of so many rows and columns at least, for the sizes at hand."""
+    return sizes.count([(d + SMALL - 1) // SMALL for d in (rows, columns)])
+
+
+def emit(node: Node, after: Kernel | None = None) -> Kernel | None:
+    """The kernel of a matmul node, with that which is to be done `after` it; None where that cannot be done so, and for more than
+    2 ** 31 rows, columns, terms or blocks."""
     rows, columns = node.out.shape[-2:]
     terms, batch = node.inputs[0].shape[-2 if node.attrs["ta"] else -1], sizes.product(node.out.shape[:-2])
     text = ProductText(node, "product", batch, rows, columns)
-    if not is_short(rows, columns, terms, text.blocks):
+    if not is_short(rows, columns, terms, text.blocks) or not text.finish_with(after):
         return None
     text.given("terms", terms)
     a = _matrix(text, "a", "x0", node.inputs[0], node.attrs["ta"], "terms", (rows, terms))
@@ -187,7 +219,7 @@ def emit(node: Node) -> Kernel | None:
     text.write(a, b, ["first = 0", "last = terms"], lambda row, name: [f"{name} = (batch * rows + {row}) * columns"])
     text.name += "".join("_t" if f.along == natural else "_n" for f, natural in ((a, "rows"), (b, "terms"))) \
         + "".join("4" if flag else "1" for flag in (a.by_four, b.by_four, text.fours))
-    return text.grid([resolve(v)[0] for v in node.inputs], text.blocks)
+    return text.product([resolve(v)[0] for v in node.inputs])
 
 
 def _matrix(text: ProductText, letter: str, buffer: str, value: Value, flag: bool, along: str,

@@ -19,8 +19,8 @@ from .. import sizes
 from ..kernel import WIDTH, Access, Kernel, Statement, memory_code
 from . import scalars
 from .cuda_intrinsics import WARP
-from .cuda_nests import FOURS, MAX_THREADS, CUDAEmitter
-from .cuda_text import divides
+from .cuda_nests import MAX_THREADS, CUDAEmitter
+from .cuda_text import FOURS, divides
 
 ALONE, BY_WARP, LONGEST = 16, 512, 1 << 15     # columns up to which a row has one thread, a warp, any of this
 SHARE = 16              # elements that a thread of a block should have
@@ -125,10 +125,10 @@ class RowEmitter(CUDAEmitter):
     def _rows(self) -> None:
         self._prepare()
         outer = self._loops("outer")
-        start, step = "block_index()", "block_count()"
+        start, step = self.block, self.blocks
         if self.rows_of_block > 1:
             which = "warp" if self.team == WARP else "thread"
-            start, step = f"block_index() * {self.rows_of_block} + {which}", f"block_count() * {self.rows_of_block}"
+            start, step = f"{self.block} * {self.rows_of_block} + {which}", f"{self.blocks} * {self.rows_of_block}"
         with self._strided("q", start, self._count(outer), step):
             self._item_indices(outer)
             for p in range(self.passes + 1):

@@ -21,6 +21,8 @@ from .kernel_text import KernelText, bare_kernel
 
 THREADS = 256
 LIMIT = 1 << 31         # of numbers that `quotient32` divides
+ELEMENTARY_WORK, MOST_WORK = 12, 40     # statements that an elementary function counts for, and that are written four times
+FOURS = ("f32", "i32", "u32", "f64", "i64", "u64")      # elements of which four are one or two times 16 bytes
 
 
 def divides(number: int, d: sizes.Dim) -> bool:

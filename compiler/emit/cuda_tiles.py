@@ -75,7 +75,7 @@ class TileEmitter(CUDAEmitter):
         items = f"tiles{down} * tiles{across}"
         if self.others:
             items = f"{self._count(self.others)} * {items}"
-        with self._strided("q", "block_index()", items, "block_count()"):
+        with self._strided("q", self.block, items, self.blocks):
             self.text.line(f"row = quotient(q, tiles{across})")
             self.text.line(f"first{across} = (q - row * tiles{across}) * {WARP}")
             self.text.line(f"item = quotient(row, tiles{down})")

@@ -21,6 +21,16 @@ def bare_kernel(node: Node, name: str, inputs: list[Value], outputs: list[Value]
     return kernel
 
 
+def kernel_name(kernel: Kernel) -> str:
+    """A name that says what the kernel does: its kind and its first few primitives."""
+    words = []
+    for s in kernel.body:
+        word = s.prim if s.kind in ("op", "reduce") else "gather" if s.kind == "gather" else ""
+        if word and word not in words and not (word == "cast" and len(kernel.body) > 3):
+            words.append("sum" if s.kind == "reduce" and word == "add" else word)
+    return "_".join([kernel.kind] + (words[:5] or ["copy"]))
+
+
 class KernelText:
     """Lines of a kernel whose buffers have the element type of its result, unless `code` is another, and the sizes that it is
     given."""

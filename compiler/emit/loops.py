@@ -378,13 +378,3 @@ class Emitter:
             return
         code = scalars.accumulator_code(s.prim, self.types[s.args[0]])
         self.text.line(f"{s.name} = {scalars.cast(f'{s.name}_acc', code, s.dtype)}", s.node)
-
-
-def kernel_name(kernel: Kernel) -> str:
-    """A name that says what the kernel does: its kind and its first few primitives."""
-    words = []
-    for s in kernel.body:
-        word = s.prim if s.kind in ("op", "reduce") else "gather" if s.kind == "gather" else ""
-        if word and word not in words and not (word == "cast" and len(kernel.body) > 3):
-            words.append("sum" if s.kind == "reduce" and word == "add" else word)
-    return "_".join([kernel.kind] + (words[:5] or ["copy"]))

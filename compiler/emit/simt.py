@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from types import CodeType, SimpleNamespace
 from typing import Any
 
@@ -44,7 +44,7 @@ class SimulationError(AssertionError):
 
 
 def simulate(source: str, name: str, buffers: Sequence[np.ndarray], sizes: np.ndarray, blocks: int, threads: int,
-             seed: int | None = None, traffic: Traffic | None = None) -> int:
+             seed: int | None = None, traffic: Traffic | None = None, reached: Mapping[int, np.ndarray] | None = None) -> int:
     """Runs function `name` of `source` on a grid and returns the error bits.
 
     Args:
@@ -53,15 +53,15 @@ def simulate(source: str, name: str, buffers: Sequence[np.ndarray], sizes: np.nd
       blocks, threads: the grid; threads per block are a multiple of 32.
       seed: of a random order of blocks, warps and lanes; None runs them in order.
       traffic: where it is noted what every thread moves.
+      reached: {address: array} of the buffers that `sizes` has addresses of, for a kernel that finds them there.
     Raises SimulationError.
     """
     if threads % WARP or threads < WARP:
         raise ValueError(f"threads: {threads} is not a multiple of {WARP}")
     grid = Grid(source, blocks, threads, np.random.RandomState(seed) if seed is not None else None)
-    pointers = [Pointer(b.view(np.uint8) if b.dtype == np.bool_ else b, f"buffer {k}", grid.at)
-                for k, b in enumerate(buffers)]
-    for k, pointer in enumerate(pointers):
-        pointer.traffic, pointer.number = traffic, k
+    pointers = [_buffer(array, k, grid, traffic) for k, array in enumerate(buffers)]
+    reached = reached or {}
+    grid.reached = {address: _buffer(array, k, grid, traffic) for k, (address, array) in enumerate(reached.items())}
     error = np.zeros(1, np.int64)
     scope = namespace(grid)
     exec(_generator_code(source), scope)
@@ -70,6 +70,12 @@ def simulate(source: str, name: str, buffers: Sequence[np.ndarray], sizes: np.nd
         for index in grid.shuffled(range(blocks)):
             _Block(grid, index, lambda: scope[name](*arguments)).run()
     return int(error[0])
+
+
+def _buffer(array: np.ndarray, number: int, grid: Grid, traffic: Traffic | None) -> Pointer:
+    pointer = Pointer(array.view(np.uint8) if array.dtype == np.bool_ else array, f"buffer {number}", grid.at)
+    pointer.traffic, pointer.number = traffic, number
+    return pointer
 
 
 # the kernel's text as generators -------------------------------------------------------------------------------------
@@ -123,6 +129,9 @@ class Words:
 
     def scalar(self, slot: int, dtype: np.dtype) -> np.generic:
         return self.array[slot:slot + 1].view(dtype)[0]
+
+    def onwards(self, slot: int) -> Words:
+        return Words(self.array[slot:])
 
 
 class Pointer:
@@ -287,6 +296,7 @@ class Grid:
     def __init__(self, source: str, blocks: int, threads: int, random: np.random.RandomState | None = None) -> None:
         self.lines, self.blocks, self.threads, self.random = source.splitlines(), blocks, threads, random
         self.at = SimpleNamespace(block=0, thread=0, epoch=0, shared=None)
+        self.reached: dict[int, Pointer] = {}           # buffers by their addresses
 
     def shuffled(self, numbers: Iterable[int]) -> list[int]:
         return list(numbers) if self.random is None else list(self.random.permutation(list(numbers)))
@@ -300,7 +310,15 @@ class Grid:
         types = {code: t for code, t in TYPES.items() if code != "b1"}
         shared = {f"shared_{code}": functools.partial(self._allocate, t) for code, t in types.items()}
         local = {f"local_{code}": functools.partial(Registers, t) for code, t in types.items()}
-        return {**found, **shared, **local}
+        reach = {f"pointer_{code}": functools.partial(self._reach, t) for code, t in types.items()}
+        return {**found, **shared, **local, **reach}
+
+    def _reach(self, dtype: np.dtype, table: Words, slot: int) -> Pointer:
+        """The buffer whose address stands in a table."""
+        found = self.reached.get(table[slot])
+        if found is None or found.array.dtype != dtype:
+            raise SimulationError(f"word {slot} of the table is {table[slot]}, which is the address of no buffer of {dtype}")
+        return found
 
     def _allocate(self, dtype: np.dtype, count: int) -> Pointer:
         """The next array of the block's shared memory: the first thread to ask makes it."""
@@ -480,7 +498,7 @@ def _scalar_names() -> dict[str, Callable[..., Any]]:
         "select": lambda c, a, b: a if c else b, "not_": np.logical_not, "inf": lambda x: x.dtype.type(np.inf),
         "outside": lambda index, limit: int(not 0 <= index < limit),
         "inside": lambda index, limit: index if 0 <= index < limit else 0,
-        "quotient": lambda a, b: a // b, "quotient32": _quotient32, "smaller": min, "larger": max,
+        "onwards": Words.onwards, "quotient": lambda a, b: a // b, "quotient32": _quotient32, "smaller": min, "larger": max,
         "float_bits": lambda x: x.view(f"i{x.itemsize}"), "bits_float": lambda x: x.view(np.float32),
         "taken": _taken, "take4": _move4, "copy4": _move4, "copy_some": _copy_some, "add_products": _add_products,
         "iabs": np.abs, "isign": np.sign, "ipow": _power,

@@ -61,6 +61,7 @@ class Conv(Kind):
     attributes = STEPS
     is_stored = True
     kernels = {"cpu": convolve.emit_forward, "cuda": cuda_convolve.emit_forward}
+    epilogues = {"cuda": cuda_convolve.emit_forward}
 
     def operations(self, node: Node) -> Dim:
         _, kh, kw, inner, _ = node.inputs[1].shape
@@ -81,6 +82,7 @@ class ConvInput(Kind):
     attributes = {**STEPS, "before": "rows and columns that the input was padded with", "margin": "and the gradient"}
     is_stored = True
     kernels = {"cpu": convolve.emit_input_gradient, "cuda": cuda_convolve.emit_input_gradient}
+    epilogues = {"cuda": cuda_convolve.emit_input_gradient}
 
     def operations(self, node: Node) -> Dim:
         _, kh, kw, inner, _ = node.inputs[1].shape

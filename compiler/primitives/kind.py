@@ -39,6 +39,7 @@ class Kind:
     is_unique = False       # no two are one: what comes from outside, has effects, or gives other numbers every time
     is_ordered = False      # what it runs after is a part of it
     kernels: ClassVar[dict[str, Any]] = {}      # {target: function that makes a kernel of its own from a node}
+    epilogues: ClassVar[dict[str, Any]] = {}    # {target: the same, of a node and a kernel that uses it, of which one is made}
 
     def __init__(self) -> None:
         assert self.name not in KINDS, f"two kinds are called {self.name}"

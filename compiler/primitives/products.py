@@ -24,6 +24,7 @@ class Matmul(Kind):
     attributes = {"ta": "whether the first factor is transposed", "tb": "and the second"}
     is_stored = True
     kernels = {"cpu": contract.emit, "cuda": cuda_products.emit}
+    epilogues = {"cuda": cuda_products.emit}
 
     def kernel(self, node: Node, target: str, options: Options) -> Kernel | None:
         if target == "cpu" and options.uses("product_tiles") and products.suits(node):

@@ -15,7 +15,8 @@ MAGIC = b"\x7fELF"      # as cubins begin
 
 def parts(kernel: Kernel, capability: tuple[int, int]) -> dict[str, str]:
     """What the object code of a kernel depends on."""
-    return {**CUDA.parts(kernel, _versions()), "capability": "{}.{}".format(*capability)}
+    return {**CUDA.parts(kernel, _versions()), "emitter": cuda_compile.emitter_version(),
+            "capability": "{}.{}".format(*capability)}
 
 
 def cubin(kernel: Kernel, capability: tuple[int, int]) -> bytes:

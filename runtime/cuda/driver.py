@@ -168,8 +168,9 @@ class Driver(Protocol):
     def unload(self, function: Function) -> None: ...
 
     def launch(self, function: Function, blocks: int, threads: int, pointers: Sequence[int], nbytes: Sequence[int],
-               stream: Stream) -> None:
-        """Runs a kernel on a grid.  `nbytes`: how much memory there is for it behind each pointer, for drivers that check."""
+               stream: Stream, reached: Sequence[tuple[int, int]] = ()) -> None:
+        """Runs a kernel on a grid.  For drivers that check: `nbytes`, how much memory there is for it behind each pointer, and
+        `reached`, the buffers that it finds in a table as (address, nbytes)."""
         ...
 
     # graphs ----------------------------------------------------------------------------------------------------------

@@ -324,7 +324,7 @@ class FakeDriver:
     # kernels -------------------------------------------------------------------------------------------------------
     def object_code(self, kernel: Kernel, capability: tuple[int, int]) -> bytes:
         params = [[param.name, param.dtype, param.use] for param in kernel.params]
-        return json.dumps({"source": kernel.source, "params": params}).encode()
+        return json.dumps({"source": kernel.source, "params": params, "by_table": bool(kernel.batch)}).encode()
 
     def load(self, device: int, code: bytes, name: str) -> Function:
         with self._lock:
@@ -343,18 +343,18 @@ class FakeDriver:
             self._loaded.pop(function.handle, None)
 
     def launch(self, function: Function, blocks: int, threads: int, pointers: Sequence[int], nbytes: Sequence[int],
-               stream: Stream) -> None:
+               stream: Stream, reached: Sequence[tuple[int, int]] = ()) -> None:
         with self._lock:
             loaded = self._loaded.get(function.handle)
             if loaded is None:
                 raise DriverError(f"kernel {function.name} is not loaded")
             if function.device != stream.device:
                 raise DriverError(f"kernel {function.name} is loaded on device {function.device}, its stream is of {stream.device}")
-            if len(pointers) != len(loaded["params"]) + 2:
-                raise DriverError(f"kernel {function.name} takes {len(loaded['params']) + 2} pointers, got {len(pointers)}")
+            given: list[tuple[int, int | None]] = [*reached, *itertools.zip_longest(pointers, nbytes)]
+            if len(given) != len(loaded["params"]) + 2 or loaded["by_table"] and len(pointers) != 2:
+                raise DriverError(f"kernel {function.name} takes {len(loaded['params']) + 2} pointers, got {len(given)}")
             if not 0 < threads <= 1024 or blocks < 1:
                 raise DriverError(f"kernel {function.name} cannot run on {blocks} blocks of {threads} threads")
-            given = list(itertools.zip_longest(pointers, nbytes))
             self._views(function, given)
             self._ask(stream, lambda: self._run(function, loaded, given, blocks, threads))
 
@@ -373,7 +373,11 @@ class FakeDriver:
             arrays.append(array)
         self.launched.append(function.name)
         words = sizes[:len(sizes) // 8 * 8].view(np.int64)
-        error[:8].view(np.int64)[0] |= simt.simulate(loaded["source"], function.name, arrays, words, blocks, threads, self._seed)
+        reached = {}
+        if loaded["by_table"]:
+            reached, arrays = dict(zip((address for address, _ in given), arrays)), []
+        error[:8].view(np.int64)[0] |= simt.simulate(loaded["source"], function.name, arrays, words, blocks, threads, self._seed,
+                                                     reached=reached)
 
     # graphs ----------------------------------------------------------------------------------------------------------
     def begin_capture(self, stream: Stream) -> None:

@@ -41,7 +41,7 @@ class Ready:
     def __init__(self, part: Part) -> None:
         self.part, self.runs = part, 0
         self.graph: OwnedGraph | None = None
-        self.addresses: tuple[int, ...] = ()
+        self.addresses: tuple[int, ...] | None = None
 
 
 class DeviceFrame(Frame):
@@ -231,8 +231,9 @@ class DeviceFrame(Frame):
     def _part(self, stretch: Stretch, ready: Ready, addresses: dict[tuple[int, int], int], trace: Any) -> None:
         part, driver = ready.part, self.machine.driver
         here = tuple(addresses.values())
-        if ready.graph is not None and ready.addresses != here:
-            ready.graph = None          # a variable has moved
+        if ready.addresses != here:         # at first, and where a variable has moved
+            ready.graph, ready.addresses = None, here
+            self._fill_tables(part, addresses)
         first, others = self.devices[part.devices[0]], [self.devices[d] for d in part.devices[1:]]
         for other in others:
             self.machine.order(other, first)
@@ -245,7 +246,7 @@ class DeviceFrame(Frame):
                     self._enqueue(stretch, part, addresses)
                 finally:
                     captured = driver.end_capture(first.stream)
-                ready.graph, ready.addresses = self.machine.graph(driver.instantiate(captured)), here
+                ready.graph = self.machine.graph(driver.instantiate(captured))
             driver.launch_graph(ready.graph.made, first.stream)
         for other in others:
             self.machine.order(first, other)
@@ -308,11 +309,19 @@ class DeviceFrame(Frame):
     def _launch(self, step: DeviceStep, addresses: dict[tuple[int, int], int]) -> None:
         d, schedule, bound = step.device, self.schedule, self.binding.launches[step]
         function, words, length = self.launches[step]
-        pointers = [addresses.get((slot, d)) or self.place_of[slot, d] for slot in step.slots]
-        nbytes = [schedule.nbytes[slot] for slot in step.slots]
-        self.machine.driver.launch(function, bound.blocks, bound.threads,
-                                   [*pointers, words, self.box_of[d] + schedule.words[step]], [*nbytes, length, WORD],
-                                   self.devices[d].stream)
+        buffers = [(addresses.get((slot, d)) or self.place_of[slot, d], schedule.nbytes[slot]) for slot in step.slots]
+        reached, buffers = (buffers, []) if bound.addresses else ([], buffers)
+        pointers, nbytes = zip(*buffers, (words, length), (self.box_of[d] + schedule.words[step], WORD))
+        self.machine.driver.launch(function, bound.blocks, bound.threads, pointers, nbytes, self.devices[d].stream, reached)
+
+    def _fill_tables(self, part: Part, addresses: dict[tuple[int, int], int]) -> None:
+        """Copies the tables of launches that find their buffers in one to their devices."""
+        for step in part.steps:
+            if isinstance(step, DeviceStep) and (bound := self.binding.launches[step]).addresses:
+                d = step.device
+                words = np.array(bound.words, np.int64)
+                words[list(bound.addresses)] = [addresses.get((slot, d)) or self.place_of[slot, d] for slot in step.slots]
+                self.devices[d].upload(self.launches[step][1], words)
 
     def _between(self, slot: int, source: int, to: int, addresses: dict[tuple[int, int], int]) -> None:
         """A copy from one device to another, by the one that has the value; where it goes, nobody reads the old one any more."""

@@ -1,4 +1,7 @@
-"""The kernels of a program for devices, before its sizes are known, and what the launches of them need of the sizes."""
+"""The kernels of a program for devices, before its sizes are known, and what the launches of them need of the sizes.
+
+A launch for several kernels reads a table (see `emit.cuda`): the place of its entry for every block, then the entries.
+"""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -21,6 +24,7 @@ class Bound(NamedTuple):
     words: list[int]
     blocks: int
     threads: int
+    addresses: tuple[int, ...] = ()     # of a table: which words are to be those of the buffers
 
 
 class Launch:
@@ -37,11 +41,40 @@ class Launch:
         return Bound([*self.words.words(numbers), 0], *cuda.geometry(numbers[self.blocks], numbers[self.width]))
 
 
+class BatchLaunch(Launch):
+    """A kernel that does the work of several."""
+
+    def __init__(self, step: DeviceStep, numbers: Numbers, code: bytes) -> None:
+        self.code, self.may_fail = code, False
+        self.members = []
+        for kernel in step.kernel.batch:
+            words = SizeArguments(numbers)
+            words.add(kernel.sizes)
+            work = step.target.work(kernel)
+            self.members.append((words, len(kernel.params), numbers.add(work.blocks), numbers.add(work.width)))
+
+    def bound(self, numbers: Sequence[int]) -> Bound:
+        grids = [cuda.geometry(numbers[blocks], numbers[width]) for *_, blocks, width in self.members]
+        total = sum(blocks for blocks, _ in grids)
+        places: list[int] = []
+        entries: list[int] = []
+        addresses: list[int] = []
+        begin = 0
+        for (words, params, *_), (blocks, _) in zip(self.members, grids):
+            at = total + len(entries)
+            places += [at] * blocks
+            addresses += range(at + cuda.ENTRY, at + cuda.ENTRY + params)
+            entries += [begin, blocks, *[0] * params, *words.words(numbers), 0]
+            begin += blocks
+        return Bound(places + entries, total, max(threads for _, threads in grids), tuple(addresses))
+
+
 def launches(program: Program, numbers: Numbers, machine: Machine) -> dict[DeviceStep, Launch]:
     """The kernels of a program, compiled."""
     found = {}
     for step in program.layout.steps:
         if isinstance(step, DeviceStep):
             device = machine.devices[program.target.ordinals[step.device]]
-            found[step] = Launch(step, numbers, device.object_code(step.kernel))
+            kind = BatchLaunch if step.kernel.batch else Launch
+            found[step] = kind(step, numbers, device.object_code(step.kernel))
     return found

@@ -206,7 +206,7 @@ class RealDriver:
         self._call(f"unload of kernel {function.name}", self._on(function.device).cuModuleUnload(module))
 
     def launch(self, function: Function, blocks: int, threads: int, pointers: Sequence[int], nbytes: Sequence[int],
-               stream: Stream) -> None:
+               stream: Stream, reached: Sequence[tuple[int, int]] = ()) -> None:
         values = np.array(pointers, np.uint64)
         places = address_of(values) + 8 * np.arange(len(values), dtype=np.uint64)      # where the driver finds each argument
         self._call(f"launch of kernel {function.name}", self._on(stream.device).cuLaunchKernel(

@@ -11,13 +11,15 @@ from jitgraph.compiler.emit.intrinsics import FLOAT_FUNCTIONS
 from jitgraph.declare import prim
 from jitgraph.declare.prim import ELEMENTARY
 
+from . import assembled
+
 compiles = pytest.mark.skipif(cuda_compile.missing() is not None, reason=cuda_compile.missing() or "")
 
 
 @compiles
 def test_program(program):
     for kernel in program.schedule().kernels:
-        made = compile_kernel(kernel)
+        made = assembled.compile_kernel(kernel)
         assert f".visible .entry {kernel.name}(" in made.ptx and ".target sm_90" in made.ptx
         assert made.cubin.startswith(b"\x7fELF")
         assert made.spilled == made.stack == 0 and ".local" not in made.ptx

@@ -49,6 +49,19 @@ def test_float64(tf, on_the_grid, case):
     on_the_grid(*program(tf, case, np.float64), np.float64)
 
 
+def test_the_gradient_of_a_small_filter_is_made_of_more_parts(tf):
+    """So many, each of images of its own, that all of a device has work."""
+    parts = {}
+    for channels in (16, 128, 512):
+        x, w = tf.placeholder(tf.float32, [None, 8, 8, channels]), tf.placeholder(tf.float32, [3, 3, channels, channels])
+        gradient = tf.gradients(tf.nn.conv2d(x, w, [1, 1, 1, 1], "SAME"), [w])
+        program = compile(tf.get_default_graph(), gradient, feeds={x: (40, 8, 8, channels), w: (3, 3, channels, channels)},
+                          target=TARGETS["cuda"], until="place")
+        (found,) = [node.out.shape[0] for node in program.nodes if node.kind.name == "conv_filter"]
+        parts[channels] = found
+    assert parts == {16: 40, 128: 4, 512: 1}        # all images apart; enough for 128 tiles; there are more without
+
+
 @pytest.mark.slow
 def test_groups_and_volumes(tf, on_the_grid):
     x, w = tf.placeholder(tf.float32, [None, 5, 4, 6]), tf.placeholder(tf.float32, [3, 3, 3, 8])

@@ -3,6 +3,7 @@
 Every kernel written by hand is compiled here for two generations of devices, from the graphs that use it.
 """
 
+import itertools
 import re
 
 import numpy as np
@@ -10,13 +11,13 @@ import pytest
 
 from jitgraph.compiler import TARGETS, compile
 from jitgraph.compiler.emit import cuda_compile, cuda_rows
-from jitgraph.compiler.emit.cuda_compile import compile_kernel
 from jitgraph.compiler.place import DeviceStep
 
+from .assembled import compile_kernel
 from .test_cuda_rows import BUILDS, arrays
 
 pytestmark = pytest.mark.skipif(cuda_compile.missing() is not None, reason=cuda_compile.missing() or "")
-CAPABILITIES = [pytest.param((8, 0), id="sm_80", marks=pytest.mark.slow), pytest.param((9, 0), id="sm_90")]
+CAPABILITIES = [(8, 0), (9, 0)]
 DOUBLE = ("normal", "truncated_normal")     # whose numbers TensorFlow makes in float64
 
 
@@ -70,24 +71,12 @@ def by_hand(tf, build):
     return {step.kernel.source: step.kernel for step in steps if isinstance(step, DeviceStep) and step.kernel.threads}
 
 
-_COMPILED = {}
-
-
-def compiled(kernel, capability=(9, 0)):
-    """The object code of a kernel, which several tests look at: compiling one takes half a second."""
-    key = kernel.source, kernel.threads, capability
-    if key not in _COMPILED:
-        _COMPILED[key] = compile_kernel(kernel, capability)
-    return _COMPILED[key]
-
-
-@pytest.mark.parametrize("capability", CAPABILITIES)
 @pytest.mark.parametrize("build", GRAPHS)
-def test_object_code(tf, build, capability):
+def test_object_code(tf, build):
     kernels = by_hand(tf, build).values()
     assert kernels
-    for kernel in kernels:
-        made = compiled(kernel, capability)
+    for kernel, capability in itertools.product(kernels, CAPABILITIES):     # that which is lowered for one serves the other, too
+        made = compile_kernel(kernel, capability)
         assert made.spilled == made.stack == 0, kernel.name
         assert made.registers <= 128 and made.shared <= 48 << 10, kernel.name
         assert ".f64" not in made.ptx or kernel.name.startswith(DOUBLE), kernel.name
@@ -95,10 +84,9 @@ def test_object_code(tf, build, capability):
         assert ".extern" not in made.ptx and "call" not in made.ptx, kernel.name
 
 
-@pytest.mark.parametrize("capability", CAPABILITIES)
-def test_loop_nests(program, capability):
-    for kernel in program.schedule().kernels:
-        made = compiled(kernel, capability)
+def test_loop_nests(program):
+    for kernel, capability in itertools.product(program.schedule().kernels, CAPABILITIES):
+        made = compile_kernel(kernel, capability)
         assert made.spilled == made.stack == 0 and ".local" not in made.ptx, kernel.name
         assert made.registers <= 128 and made.shared <= 48 << 10, kernel.name
         sums = any(s.kind == "reduce" and s.prim in ("add", "mul") for s in kernel.body)
@@ -110,7 +98,7 @@ def test_loop_nests(program, capability):
 def test_neighbours_move_together(tf, build):
     """Where four channels or columns always lie together, they come and go by instructions of 16 bytes."""
     for kernel in by_hand(tf, build).values():
-        ptx = compiled(kernel).ptx
+        ptx = compile_kernel(kernel).ptx
         even = "convolve" in kernel.name or kernel.name.endswith("444")
         assert ("ld.global.nc.v4.f32" in ptx) == ("st.global.v4.f32" in ptx) == even, kernel.name
 
@@ -131,22 +119,25 @@ def test_maps_move_four_neighbours_at_once(tf):
     x, y = tf.placeholder(tf.float32, [None, 12]), tf.placeholder(tf.float32, [12])
     program = compile(tf.get_default_graph(), [tf.nn.relu(x * 2.0 + y)], feeds={x: (5, 12), y: (12,)}, target=TARGETS["cuda"])
     (kernel,) = [step.kernel for step in program.layout.steps if isinstance(step, DeviceStep)]
-    made = compiled(kernel)
+    made = compile_kernel(kernel)
     assert "ld.global.nc.v4.f32" in made.ptx and "st.global.v4.f32" in made.ptx and "st.global.f32" not in made.ptx
     assert ".local" not in made.ptx and made.stack == made.spilled == 0
 
 
-# (capability, columns): the longest rows need most registers; the others run with `make slow`
-LENGTHS = [*[((9, 0), n) for n in (32768, 4096, 1001)], ((8, 0), 16384),
-           *[pytest.param((9, 0), n, marks=pytest.mark.slow) for n in (24576, 24000, 1024, 1000, 10)],
-           *[pytest.param((8, 0), n, marks=pytest.mark.slow) for n in (4096, 1000, 10)]]
+LENGTHS = {32768: [(9, 0)], 24576: [(9, 0)], 24000: [(9, 0)], 16384: [(8, 0)], 4096: CAPABILITIES, 1024: [(9, 0)],
+           1000: CAPABILITIES, 1001: [(9, 0)], 10: CAPABILITIES}       # {columns: capabilities}
+MOST_REGISTERS = (32768, 16384, 4096, 1001)
 
 
-@pytest.mark.parametrize("capability, columns", LENGTHS)
+@pytest.mark.parametrize("columns", [n if n in MOST_REGISTERS else pytest.param(n, marks=pytest.mark.slow) for n in LENGTHS])
 @pytest.mark.parametrize("build", ["softmax", "log_softmax", "layer_norm", "moments"])
-def test_rows_stay_in_registers(scheduled, build, capability, columns):
+def test_rows_stay_in_registers(scheduled, build, columns):
     (kernel,) = scheduled(BUILDS[build], *arrays(build, 2, columns)).kernels
-    made = compiled(kernel, capability)
+    for capability in LENGTHS[columns]:
+        check_row(kernel, build, compile_kernel(kernel, capability), columns)
+
+
+def check_row(kernel, build, made, columns):
     assert kernel.threads and ".local" not in made.ptx and made.registers <= 128
     few = columns == 32768      # of the longest rows of all a few words do not fit
     assert made.spilled <= (32 if few else 0), made.spilled
@@ -157,12 +148,12 @@ def test_rows_stay_in_registers(scheduled, build, capability, columns):
     assert loads[columns % 4 > 0] == wanted + numbers * (columns % 4 > 0) and numbers <= 2
 
 
-@pytest.mark.parametrize("capability", CAPABILITIES)
-def test_tiles_need_little(scheduled, capability):
+def test_tiles_need_little(scheduled):
     (kernel,) = scheduled(lambda b, x: b.transpose(x, (0, 2, 1)) * 2.0, np.ones((3, 64, 64), np.float32)).kernels
-    made = compiled(kernel, capability)
-    assert kernel.threads and 0 <= made.shared - 4 * 32 * 33 <= 1024 and made.stack == made.spilled == 0
-    assert made.registers <= 64 and made.ptx.count("bar.sync") == 2
+    for capability in CAPABILITIES:
+        made = compile_kernel(kernel, capability)
+        assert kernel.threads and 0 <= made.shared - 4 * 32 * 33 <= 1024 and made.stack == made.spilled == 0
+        assert made.registers <= 64 and made.ptx.count("bar.sync") == 2
 
 
 @pytest.mark.parametrize("build", GRAPHS)

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from jitgraph.compiler import Options
+from jitgraph.compiler import TARGETS, Options, compile
 from jitgraph.compiler.emit import cuda_compile
 from jitgraph.compiler.emit.cuda_compile import compile_kernel
 from jitgraph.compiler.emit.simt import SimulationError
+from jitgraph.compiler.place import DeviceStep
+from jitgraph.declare import prim
 
 RNG = np.random.RandomState(0)
 compiles = pytest.mark.skipif(cuda_compile.missing() is not None, reason=cuda_compile.missing() or "")
@@ -28,7 +30,7 @@ def check(run, want, **order):
 
 
 @pytest.mark.parametrize("ta, tb", LAYOUTS)
-@pytest.mark.parametrize("m, k, n", [(3, 5, 7), (4, 8, 12), (31, 33, 2), (33, 16, 65)])
+@pytest.mark.parametrize("m, k, n", [(3, 5, 7), (4, 8, 12), (31, 33, 2), (33, 16, 65), (2, 103, 3)])
 def test_every_layout(scheduled, m, k, n, ta, tb):
     check(*multiplied(scheduled, m, k, n, ta, tb))
 
@@ -95,6 +97,51 @@ def test_both_barriers_are_needed(scheduled):
             run.simulate()
 
 
+@pytest.mark.parametrize("ta, tb", [(False, False), (True, True)])
+def test_few_tiles_of_many_terms_share_out_the_terms(scheduled, tuned, ta, tb):
+    """Each block adds up a part of them; a sum of columns adds the parts, in order."""
+    tuned(part_terms=16)
+    run, want = multiplied(scheduled, 5, 100, 6, ta, tb)
+    product, total = run.kernels
+    assert (product.kind, total.kind) == ("matmul", "cols") and [v.shape for v in product.buffers] == [
+        (100, 5) if ta else (5, 100), (6, 100) if tb else (100, 6), (5, 5, 6)]      # factors are read where they lie
+    assert run.simulate(seed=1) == 0
+    np.testing.assert_allclose(run.results()[0], want, rtol=0, atol=2e-5)
+
+
+def test_what_follows_a_shared_out_product_is_done_as_its_parts_are_added(scheduled):
+    x, y, bias = (np.ones(shape, np.float32) for shape in ((8, 2048), (2048, 12), (12,)))
+    kernels = scheduled(lambda b, x, y, z: prim.max(b.matmul(x, y) + z, 0.0), x, y, bias).kernels
+    assert [kernel.kind for kernel in kernels] == ["matmul", "cols"] and kernels[0].buffers[-1].shape == (8, 8, 12)
+
+
+@pytest.mark.parametrize("m, k, n", [(8, 1021, 12), (8, 500, 12), (1024, 1024, 1024)])
+def test_one_block_has_all_terms(scheduled, m, k, n):
+    """Where they cannot be shared out evenly, are few, or there is work enough."""
+    run = scheduled(lambda b, x, y: b.matmul(x, y), np.ones((m, k), np.float32), np.ones((k, n), np.float32))
+    assert len(run.kernels) == 1
+
+
+def test_a_factor_that_has_to_be_copied_is_multiplied_whole(tf):
+    """No strides lead to its rows, so there is nothing to take views of before it lies in memory."""
+    x, y = tf.placeholder(tf.float32, [None, 4, 512]), tf.placeholder(tf.float32, [2048, 12])
+    z = tf.matmul(tf.reshape(tf.transpose(x, [0, 2, 1]), [-1, 2048]), y)
+    assert kinds(tf, z, {x: (3, 4, 512), y: (2048, 12)}) == ["map", "matmul"]
+
+
+def kinds(tf, fetched, feeds, **options):
+    """Those of the kernels of a plan."""
+    program = compile(tf.get_default_graph(), [fetched], feeds=feeds, target=TARGETS["cuda"], options=Options(**options))
+    return [step.kernel.kind for step in program.layout.steps if isinstance(step, DeviceStep)]
+
+
+def test_terms_need_not_be_shared_out(tf):
+    x, y = tf.placeholder(tf.float32, [None, 2048]), tf.placeholder(tf.float32, [2048, 12])
+    feeds = {x: (3, 2048), y: (2048, 12)}
+    assert kinds(tf, tf.matmul(x, y), feeds) == ["matmul", "cols"]
+    assert kinds(tf, tf.matmul(x, y), feeds, off=frozenset(["split_products"])) == ["matmul"]
+
+
 def test_products_of_one_layout_share_a_text(scheduled):
     sources = [multiplied(scheduled, m, 8, n)[0].kernels[0].source for m, n in ((3, 4), (50, 80))]
     assert sources[0] == sources[1]
@@ -111,13 +158,17 @@ def test_more_rows_than_divisions_take_are_the_hosts(scheduled):
 
 
 @compiles
-@pytest.mark.parametrize("capability", [pytest.param((8, 0), marks=pytest.mark.slow), (9, 0)])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("many", [2, 10**9])
-def test_object_code(scheduled, monkeypatch, many, dtype, capability):
+@pytest.mark.parametrize("many, dtype", [(2, np.float32), (10**9, np.float32), (10**9, np.float64)])
+def test_object_code(scheduled, monkeypatch, many, dtype):
     """Sums stay in registers, both blocks of a multiprocessor fit, memory is read and written 16 bytes at a time."""
     monkeypatch.setattr("jitgraph.compiler.emit.cuda_products.MANY", many)
-    made = compile_kernel(multiplied(scheduled, 256, 64, 256, dtype=dtype)[0].kernels[0], capability)
+    (kernel,) = multiplied(scheduled, 256, 64, 256, dtype=dtype)[0].kernels
+    assert kernel.name.startswith("product_128") == (many == 2)
+    for capability in ((8, 0), (9, 0)):
+        check_object_code(compile_kernel(kernel, capability), dtype)
+
+
+def check_object_code(made, dtype):
     assert made.registers <= 128 and made.spilled == made.stack == 0 and made.shared <= 48 << 10
     assert "ld.global.nc.v" in made.ptx and "st.global.v" in made.ptx and "ld.shared.v" in made.ptx
     assert made.ptx.count("fma.rn.f") >= (64 if "128" in made.name else 16)

@@ -117,7 +117,8 @@ def _add_a_loop(program):
 
 SPOILED = {"prune": _forget_first, "raise_frames": _leave_a_frame, "order": _turn_round, "divide": _add_a_loop,
            "specialize": _run_again, "lower": _turn_nodes_round, "simplify": _turn_nodes_round, "fuse": _turn_units_round,
-           "sink": _turn_units_round, "schedule": _shorten, "place": _end_before, "transfer": _lose_a_copy, "emit": _rename}
+           "sink": _turn_units_round, "schedule": _shorten, "epilogue": _shorten, "place": _end_before, "transfer": _lose_a_copy,
+           "emit": _rename, "batch": _lose_a_copy}
 
 
 @pytest.mark.parametrize("name", [compiler_pass.__name__ for compiler_pass in PASSES])
@@ -126,7 +127,7 @@ def test_what_a_pass_must_not_leave(tf, name):
     assert set(CHECKS) == set(SPOILED)
     x = tf.placeholder(tf.float32, [64, 64], name="x")
     y = tf.reduce_sum(tf.matmul(tf.tanh(x), x) * 2.0 + 1.0, 0)
-    target = compiler.TARGETS["cuda" if name == "transfer" else "cpu"]
+    target = compiler.TARGETS["cuda" if name in ("transfer", "batch") else "cpu"]
     program = compiler.compile(tf.get_default_graph(), [y], feeds={x: (64, 64)}, until=name, target=target)
     verify(program, name)
     SPOILED[name](program)

@@ -1,0 +1,173 @@
+"""batch: launches of one kernel that need nothing of each other become one launch.
+
+The updates of an optimizer are the example: as many launches as there are variables, of one text, and most of them too short to
+fill a device.  A launch for all of them finds the buffers and sizes of each in a table (see `emit.cuda`).
+
+The order of steps changes only where nobody can tell: a step stays behind what writes the buffers that it touches, and behind
+what reads those that it writes; steps of the host stay where they are; and what changes a variable stays on its side of what may
+fail.
+"""
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from . import sizes
+from .place import CopyStep, DeviceStep, HostStep
+
+if TYPE_CHECKING:
+    from .program import Program
+
+FAILURE = -1            # stands among the slots for whether anything has failed
+
+
+def batch(program: Program) -> None:
+    """Joins launches for a target that launches one after the other."""
+    if program.target.has_memory and program.options.uses("batched_launches"):
+        _Batcher(program).run()
+
+
+class _Batcher:
+    def __init__(self, program: Program) -> None:
+        self.program, self.layout = program, program.layout
+
+    def run(self) -> None:
+        steps: list[Any] = []
+        for stretch in self._stretches():
+            joined = _joined(stretch, self._uses) if len(stretch) > 1 else [[0]]
+            for members in joined:
+                steps.append(stretch[members[0]] if len(members) == 1 else _one([stretch[k] for k in members]))
+        if len(steps) < len(self.layout.steps):
+            self.layout.steps = steps
+            self._renew_lives()
+
+    def _stretches(self) -> Iterator[list[Any]]:
+        """The steps in order: those of devices that follow one another together, each of the host by itself."""
+        found: list[Any] = []
+        for step in self.layout.steps:
+            if isinstance(step, (DeviceStep, CopyStep)):
+                found.append(step)
+                continue
+            if found:
+                yield found
+            yield [step]
+            found = []
+        if found:
+            yield found
+
+    def _uses(self, step: Any) -> tuple[list[int], list[int]]:
+        """The slots that a step of a device reads, and those that it writes."""
+        if isinstance(step, CopyStep):
+            return [step.slot], [step.slot]
+        written = [slot for param, slot in zip(step.kernel.params, step.slots) if param.use != "in"]
+        fails = any(node.kind.may_fail(node) for node in step.kernel.nodes)
+        changes = any(self.layout.slots[slot].kind == "variable" for slot in written)
+        return [*step.slots, *[FAILURE] * changes], [*written, *[FAILURE] * fails]
+
+    def _renew_lives(self) -> None:
+        """Says anew between which steps each slot is alive."""
+        lives: dict[int, list[int]] = {}
+        for number, step in enumerate(self.layout.steps):
+            for slot in _touched(step):
+                lives.setdefault(slot, [number, number])[1] = number
+        for slot, (first, last) in lives.items():
+            self.layout.slots[slot].first, self.layout.slots[slot].last = first, last
+        if not self.program.options.uses("memory_reuse"):
+            for each in self.layout.slots:
+                each.first, each.last = 0, len(self.layout.steps)
+
+
+def _touched(step: Any) -> list[int]:
+    if isinstance(step, CopyStep):
+        return [step.slot]
+    if isinstance(step, HostStep):
+        return [*(slot for slot, *_ in step.inputs), *step.outputs]
+    return step.slots if isinstance(step, DeviceStep) else step[1]
+
+
+def _key(step: Any) -> Any:
+    """What launches have in common that may become one; None for a step that stays alone: one that may fail, so that the kernel
+    that did is known, and one that fills a device by itself."""
+    if not isinstance(step, DeviceStep) or any(node.kind.may_fail(node) for node in step.kernel.nodes):
+        return None
+    most = step.target.most_batched(step.kernel)
+    if sizes.hint_of(step.target.work(step.kernel).blocks) > most:
+        return None
+    return step.kernel.source, step.kernel.threads, tuple(param.dtype for param in step.kernel.params), step.device
+
+
+class _Units:
+    """Steps in units, each of which is to be one launch: `members` of each, and what must be done before it."""
+
+    def __init__(self) -> None:
+        self.members: list[list[int]] = []
+        self.needs: list[set[int]] = []
+        self.before: list[int] = []         # all that is needed, and all that that needs, as a bit set
+
+    def add(self, number: int, needs: set[int], alike: list[int]) -> int:
+        """Puts a step into the first of the units that are `alike` which it does not wait for, or else into a new one."""
+        bits = 0
+        for unit in needs:
+            bits |= self.before[unit] | 1 << unit
+        for unit in alike:
+            if not bits >> unit & 1:
+                self.members[unit].append(number)
+                self.needs[unit] |= needs
+                for other, mask in enumerate(self.before):
+                    if other == unit or mask >> unit & 1:
+                        self.before[other] = mask | bits
+                return unit
+        self.members.append([number])
+        self.needs.append(needs)
+        self.before.append(bits)
+        return len(self.members) - 1
+
+    def ordered(self) -> list[list[int]]:
+        """The members of each unit, after all that it needs, else by the last of them."""
+        left = [len(needs) for needs in self.needs]
+        users: list[list[int]] = [[] for _ in left]
+        for unit, needs in enumerate(self.needs):
+            for needed in needs:
+                users[needed].append(unit)
+        ready = [(members[-1], unit) for unit, members in enumerate(self.members) if not left[unit]]
+        heapq.heapify(ready)
+        order = []
+        while ready:
+            unit = heapq.heappop(ready)[1]
+            order.append(self.members[unit])
+            for user in users[unit]:
+                left[user] -= 1
+                if not left[user]:
+                    heapq.heappush(ready, (self.members[user][-1], user))
+        assert len(order) == len(left), "launches were joined that need each other"
+        return order
+
+
+def _joined(steps: list[Any], uses: Callable[[Any], tuple[list[int], list[int]]]) -> list[list[int]]:
+    """The numbers of the steps in the order of execution, those of one launch together."""
+    units = _Units()
+    alike: dict[Any, list[int]] = {}    # the units of each key
+    writer: dict[int, int] = {}         # slot -> the unit that wrote it last
+    readers: dict[int, set[int]] = {}   # ... and those that have read it since
+    for number, step in enumerate(steps):
+        reads, writes = uses(step)
+        needs = {writer[slot] for slot in (*reads, *writes) if slot in writer}
+        needs.update(*(readers.get(slot, ()) for slot in writes))
+        key = _key(step)
+        fitting = alike.setdefault(key, []) if key is not None else []
+        unit = units.add(number, needs, fitting)
+        if unit not in fitting:
+            fitting.append(unit)
+        for slot in reads:
+            readers.setdefault(slot, set()).add(unit)
+        for slot in writes:
+            writer[slot], readers[slot] = unit, set()
+    return units.ordered()
+
+
+def _one(steps: list[DeviceStep]) -> DeviceStep:
+    """The step of one launch for several."""
+    first = steps[0]
+    kernel = first.target.batched([step.kernel for step in steps])
+    return DeviceStep(kernel, [slot for step in steps for slot in step.slots], first.target, first.device)

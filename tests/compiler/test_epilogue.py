@@ -1,0 +1,121 @@
+"""Elementwise work on a product or a convolution is done by the kernel that makes it."""
+
+import numpy as np
+import pytest
+
+from jitgraph.compiler import TARGETS, Options, compile
+from jitgraph.compiler.emit import cuda_compile, cuda_products
+from jitgraph.compiler.place import DeviceStep
+
+from .assembled import compile_kernel
+
+RNG = np.random.RandomState(0)
+
+
+def given(tf, *shapes):
+    """Placeholders, and what to feed them."""
+    placeholders = [tf.placeholder(tf.float32, shape) for shape in shapes]
+    values = [RNG.standard_normal([d or 3 for d in shape]).astype(np.float32) for shape in shapes]
+    return placeholders, dict(zip(placeholders, values))
+
+
+def dense(tf, columns):
+    (x, w, bias, other, rate), feeds = given(tf, (None, 8), (8, columns), (columns,), (None, columns), ())
+    y = tf.nn.relu(tf.matmul(x, w) + bias)
+    return [y + other * rate, tf.cast(y > 0.5, tf.float32) * 2.0, y > 1.0], feeds
+
+
+def masked_gradient(tf):
+    (x, w, mask), feeds = given(tf, (None, 8), (8, 12), (None, 8))
+    return [tf.gradients(tf.square(tf.matmul(x, w)), x)[0] * tf.cast(mask > 0, tf.float32)], feeds
+
+
+def batches(tf):
+    (x, y), feeds = given(tf, (2, 3, 5), (2, 5, 6))
+    return [tf.tanh(tf.matmul(x, y) * 0.5)], feeds
+
+
+def two_products(tf):
+    """One of them is written, and read by the other's kernel."""
+    (x, w, y, v), feeds = given(tf, (3, 8), (8, 12), (3, 6), (6, 12))
+    return [tf.nn.relu(tf.matmul(x, w) + tf.matmul(y, v))], feeds
+
+
+def convolution(tf, step):
+    (x, w, bias), feeds = given(tf, (2, 5, 6, 4), (3, 3, 4, 8), (8,))
+    y = tf.nn.conv2d(x, w, [1, step, step, 1], "SAME")
+    gradient = tf.gradients(tf.nn.conv2d(x * 2.0, w, [1, step, step, 1], "SAME"), [x])[0]
+    return [tf.nn.relu6(tf.nn.bias_add(y, bias)), tf.nn.elu(gradient)], feeds
+
+
+JOINED = {"four columns at once": (lambda tf: dense(tf, 12), 1), "columns one by one": (lambda tf: dense(tf, 7), 1),
+          "the mask of a gradient": (masked_gradient, 2), "batches": (batches, 1), "two products": (two_products, 2),
+          "convolution": (lambda tf: convolution(tf, 1), 2), "convolution in steps": (lambda tf: convolution(tf, 2), 2)}
+
+
+@pytest.mark.parametrize("name", JOINED)
+def test_what_is_done_with_a_product_joins_its_kernel(tf, on_the_grid, name):
+    build, products = JOINED[name]
+    fetches, feeds = build(tf)
+    kernels = [kernel for kernel in on_the_grid(fetches, feeds) if kernel.kind in ("matmul", "conv", "conv_input")]
+    assert len(kernels) >= products and any(len(kernel.nodes) > 1 for kernel in kernels)
+
+
+def kernels(tf, fetches, feeds, **options):
+    program = compile(tf.get_default_graph(), fetches, feeds={fed: value.shape for fed, value in feeds.items()},
+                      target=TARGETS["cuda"], options=Options(**options))
+    return [step.kernel.kind for step in program.layout.steps if isinstance(step, DeviceStep)]
+
+
+def test_a_layer_of_a_network_is_one_launch(tf):
+    fetches, feeds = dense(tf, 12)
+    assert kernels(tf, fetches, feeds) == ["matmul"]
+    assert kernels(tf, fetches, feeds, off=frozenset(["epilogues"])) == ["matmul", "map"]
+    fetches, feeds = convolution(tf, 1)
+    assert kernels(tf, fetches[:1], feeds)[-1] == "conv"        # after what puts zeros around the images
+
+
+@pytest.mark.parametrize("use", [
+    lambda tf, y, others: [y, tf.nn.relu(y)],                           # is wanted itself
+    lambda tf, y, others: [tf.nn.softmax(y)],                           # sums along its rows
+    lambda tf, y, others: [tf.transpose(y) + 1.0],                      # stored across
+    lambda tf, y, others: [y + tf.transpose(others[0])],                # another tensor is read across
+    lambda tf, y, others: [y * others[1]],                              # and one has a number for each row
+    lambda tf, y, others: [tf.gather(others[2], tf.cast(y, tf.int32))]])        # may fail
+def test_other_uses_have_kernels_of_their_own(tf, use):
+    (x, w, *others), feeds = given(tf, (3, 8), (8, 12), (12, 3), (3, 1), (9,))
+    assert kernels(tf, use(tf, tf.matmul(x, w), others), feeds)[0] == "matmul"
+    assert len(kernels(tf, use(tf, tf.matmul(x, w), others), feeds)) > 1
+
+
+def test_a_factor_is_read_before_it_changes(tf, monkeypatch):
+    """What joins a product is computed where its user stands: not behind the update of a variable that the product reads."""
+    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator")
+    v = tf.Variable(tf.eye(4))
+    x = tf.placeholder(tf.float32, [4, 4])
+    product = tf.matmul(x, v)
+    with tf.control_dependencies([product]):
+        changed = tf.assign(v, x * 3.0)
+    with tf.control_dependencies([changed]):
+        later = v.read_value()
+    value = RNG.standard_normal((4, 4)).astype(np.float32)
+    with tf.Session(jit="always") as session:
+        for _ in range(2):
+            session.run(v.initializer)
+            assert session.run(product + later, {x: value}) == pytest.approx(value * 4, abs=1e-5)
+
+
+@pytest.mark.skipif(cuda_compile.missing() is not None, reason=cuda_compile.missing() or "")
+@pytest.mark.parametrize("many", [1, 10**9], ids=["large tiles", "small tiles"])
+def test_object_code(tf, monkeypatch, many):
+    """Sums stay in registers, and what belongs to them moves by 16 bytes."""
+    monkeypatch.setattr(cuda_products, "MANY", many)
+    fetches, feeds = dense(tf, 12)
+    program = compile(tf.get_default_graph(), fetches[:1], feeds={fed: value.shape for fed, value in feeds.items()},
+                      target=TARGETS["cuda"])
+    (kernel,) = [step.kernel for step in program.layout.steps if isinstance(step, DeviceStep)]
+    assert kernel.name.startswith("product_128" if many == 1 else "product_64")
+    for capability in ((8, 0), (9, 0)):
+        made = compile_kernel(kernel, capability)
+        assert made.spilled == made.stack == 0 and ".local" not in made.ptx and made.registers <= 128
+        assert "st.global.v4.f32" in made.ptx and "st.global.f32" not in made.ptx
