@@ -74,8 +74,8 @@ class _Frame(frame.Frame):
 
     def _host(self, step, *rest):
         super()._host(step, *rest)
-        for k in step.outputs:
-            if self.binding.layout.slots[k].kind == "host":
+        for number, k in enumerate(step.outputs):
+            if number in step.used and self.binding.layout.slots[k].kind == "host":
                 self._guard(k, self.arrays[k])
 
 
