@@ -33,7 +33,7 @@ demo: $(VENV)/installed
 	$(BIN)/jitgraph run examples/digits_mlp.py
 
 test: lint
-	$(BIN)/python -m pytest tests -n auto --maxprocesses=8 --dist worksteal --session-timeout=1080
+	$(BIN)/python -m pytest tests -n auto --maxprocesses=8 --dist worksteal --session-timeout=1800
 
 lint: types
 	$(BIN)/ruff check .

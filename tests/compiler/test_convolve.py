@@ -55,6 +55,7 @@ def test_groups_of_channels(tf, agree, host_steps, groups, channels, out, taps, 
     assert not host_steps(fetches, feeds)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
 @pytest.mark.parametrize("case", list(CASES))

@@ -129,6 +129,7 @@ LENGTHS = {32768: [(9, 0)], 24576: [(9, 0)], 24000: [(9, 0)], 16384: [(8, 0)], 4
 MOST_REGISTERS = (32768, 16384, 4096, 1001)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("columns", [n if n in MOST_REGISTERS else pytest.param(n, marks=pytest.mark.slow) for n in LENGTHS])
 @pytest.mark.parametrize("build", ["softmax", "log_softmax", "layer_norm", "moments"])
 def test_rows_stay_in_registers(scheduled, build, columns):

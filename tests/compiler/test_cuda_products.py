@@ -29,6 +29,7 @@ def check(run, want, **order):
     np.testing.assert_allclose(found, want, rtol=0, atol=2e-4 if found.dtype == np.float32 else 1e-12)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ta, tb", LAYOUTS)
 @pytest.mark.parametrize("m, k, n", [(3, 5, 7), (4, 8, 12), (31, 33, 2), (33, 16, 65), (2, 103, 3)])
 def test_every_layout(scheduled, m, k, n, ta, tb):

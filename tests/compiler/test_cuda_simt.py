@@ -76,6 +76,7 @@ def exact(name, x) -> dict:
     return {"dtype": np.float64 if x.dtype.kind == "f" else x.dtype} if name == "add" else {}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("n", SIZES)
 def test_reductions_of_rows_and_columns(scheduled, n, dtype):

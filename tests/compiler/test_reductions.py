@@ -51,6 +51,7 @@ def test_a_long_axis_beside_ones(tf, n, ones):
     check(tf, [n if c == "n" else 1 for c in ones])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("rows, columns", [
     *((n, ROWS) for n in around(CPU.parted_rows)), *((CPU.parted_rows, n) for n in around(ROWS)),
     *((n, 2) for n in around(CPU.parted // 2)), *((2, n) for n in around(cpu.COLUMNS))])
@@ -72,6 +73,7 @@ def test_what_was_made_in_another_order(tf, perm):
     check(tf, [CPU.parted_rows, ROWS // 4, 8], lambda tf, x: tf.transpose(x, perm), lambda x: x.transpose(perm))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape", [s for n in (1, 2, 3) for s in itertools.product((1, 2, 17), repeat=n)])
 def test_small_shapes(tf, shape):
     check(tf, list(shape))

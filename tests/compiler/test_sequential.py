@@ -63,6 +63,7 @@ def test_random_numbers_have_the_bits_of_the_reference(tf, name, dtype, shape):
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64, np.uint8, np.int16])
 @pytest.mark.parametrize("op", ["sum", "prod", "max", "min"])
 def test_rows_combined_by_segment(tf, op, dtype):

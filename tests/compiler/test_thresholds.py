@@ -34,6 +34,7 @@ def check(tf, function, *arrays, exact=False):
 LANES = cpu_features.vector_bytes() // 4
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("n", around(1, LANES, products.LEAST, products.FEW, contract.MIN_ROWS, products.ROWS,
                                      product_code.TURNED_ROWS, product_code.DEPTH))
 @pytest.mark.parametrize("ta, tb", [(False, False), (True, False), (False, True), (True, True)])
@@ -50,6 +51,7 @@ def test_batches_of_products(tf, n):
         check(tf, tf.matmul, draw(*x), draw(*y, seed=1))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", around(1, turn.TILE, turn.BLOCK, 2 * turn.BLOCK))
 def test_transposes(tf, n):
     for shape in ((n, 40), (40, n), (3, n, 37), (n, 3, 37), (37, 3, n), (1, n), (n, 1, n)):
@@ -109,6 +111,7 @@ def test_random_numbers_by_rejection_and_by_remainder(tf, n):
     check(tf, function, draw(n), exact=True)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", around(1, CPU.chunks // 2, CPU.chunks, 2 * CPU.chunks))
 def test_batches_of_images(tf, n):
     def function(x, w):

@@ -65,6 +65,7 @@ OPERATORS = "+ - * & | ^ << >> == != < <= > >=".split()
 VALUES = {"f": [0, -1.5, 3, 2.5, np.nan], "i": [0, 1, 2, 3, 100, -1, -7, -128], "u": [0, 1, 2, 3, 100, 200, 255]}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("a, b", list(itertools.product(("i32", "i64", "u8", "u32", "u64", "f32"), repeat=2)))
 def test_operators_mean_what_they_mean_to_numba(a, b):
     """All of them in one kernel, as far as the translator takes them; results as int64, bit by bit."""

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.int16, np.bool_, np.int64])
 @pytest.mark.parametrize("shape, axes", [
     ((67, 45), (1, 0)), ((64, 96), (1, 0)), ((3, 40, 50), (0, 2, 1)), ((40, 3, 50), (2, 1, 0)), ((2, 33, 34, 35), (0, 3, 1, 2)),

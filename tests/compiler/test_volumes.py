@@ -44,6 +44,7 @@ def weighted(tf, y):
     return y * tf.random.stateless_normal(tf.shape(y), [1, 2], dtype=y.dtype)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("layout", ["NDHWC", "NCDHW"])
 @pytest.mark.parametrize("case", list(CONVOLUTIONS))
@@ -111,6 +112,7 @@ POOLS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind, dtype", [("max_pool3d", np.float32), ("avg_pool3d", np.float32), ("avg_pool3d", np.float64)])
 @pytest.mark.parametrize("layout", ["NDHWC", "NCDHW"])
 @pytest.mark.parametrize("case", list(POOLS))

@@ -53,6 +53,7 @@ def test_the_matrices_give_exactly_what_adding_up_gives(taps):
     assert times(matrices.result(count), products) == [sum(x[i + k] * w[k] for k in range(taps)) for i in range(count)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
 @pytest.mark.parametrize("case", list(CASES))

@@ -25,6 +25,7 @@ def same(found, wanted, where):
         assert found == wanted, where
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", texts()[1])
 def test_the_training_does_what_it_does_in_tensorflow(tf, program):
     same(outcome(tf, texts()[0], program), WANTED[program], "")

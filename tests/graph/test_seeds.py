@@ -37,6 +37,7 @@ _spec.loader.exec_module(seed_programs)
 OF_TENSORFLOW = json.loads((_HERE / "data" / "tf115_default_seeds.json").read_text())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", sorted(OF_TENSORFLOW))
 def test_the_default_seed_is_tensorflows(tf, name):
     """Gradients, conditionals and loops count as the nodes that TensorFlow makes of them."""

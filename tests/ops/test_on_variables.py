@@ -63,6 +63,7 @@ def _declared(case, node):
     return list(new), [new[0] if is_ref else case.inputs[0]] * len(node.outputs)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("opdef", [pytest.param(op, id=op.type) for op in OPS])
 def test_variables_and_outputs_are_as_declared(tf, opdef):
     for dtype in _some_dtypes(opdef):

@@ -31,6 +31,7 @@ def _answer(session, outputs, feeds, tf):
         return error
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("opdef", _parameters(op for op in KERNELS if not op.stateful))
 def test_kernel_agrees_with_the_reference_about_other_sizes(tf, opdef):
     for dtype in _compiled_dtypes(opdef)[:1]:

@@ -48,6 +48,7 @@ def outcome(tf, case, jit):
             return type(error).__name__, str(error).partition("\n\t [[node")[0]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("opdef", [pytest.param(op, id=op.type) for op in OPS])
 def test_both_refuse_in_the_same_words(tf, opdef):
     dtypes = harness.dtypes_of(opdef)

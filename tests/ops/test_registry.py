@@ -112,6 +112,7 @@ def test_kernel_computes_the_value(tf, compiled_session, opdef):
                     harness.assert_close(got, one, case, "kernel")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("opdef", _parameters(KERNELS))
 def test_kernel_of_sizes_that_the_run_computes(tf, compiled_session, opdef):
     """As above, where no size of an input is known before the run, and none is the size of a feed."""

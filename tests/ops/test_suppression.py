@@ -19,6 +19,7 @@ def defined(overlaps, scores, limit, threshold, least):
     return kept
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("limit", [0, 1, 10, 100, 2000])
 @pytest.mark.parametrize("count", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK])
 def test_the_same_boxes_as_by_definition(count, limit):

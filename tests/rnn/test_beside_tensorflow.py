@@ -15,6 +15,7 @@ def test_the_program_does_what_it_does_in_tensorflow(tf, program):
     check(tf, HERE, program)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("jit", ["off", "always"])
 @pytest.mark.parametrize("program", [text for text in texts(HERE)[1] if any(
     word in text for word in ("tf.gradients", "raw_rnn", "sequence_length", "minimize"))])

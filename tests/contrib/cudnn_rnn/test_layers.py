@@ -59,6 +59,7 @@ def _expected(mode, x, h, c, lengths, vector, layers, units, directions):
     return x, np.stack(last_h), np.stack(last_c)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("direction", ["unidirectional", "bidirectional"])
 @pytest.mark.parametrize("lengths", [None, [5, 2, 4]])
 @pytest.mark.parametrize("mode", sorted(GATES))

@@ -26,6 +26,7 @@ def _beside(tf, layout, found, wanted, inputs):
             np.testing.assert_allclose(got, right, rtol=1e-9, atol=1e-10)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("direction", ["unidirectional", "bidirectional"])
 @pytest.mark.parametrize("input_mode", ["linear_input", "skip_input"])
 @pytest.mark.parametrize("mode", ["lstm", "gru", "rnn_tanh", "rnn_relu"])

@@ -12,6 +12,7 @@ HERE = Path(__file__).parent
 WANTED = json.loads((HERE / "data" / "tf115_programs.json").read_text())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", texts(HERE)[1])
 def test_what_is_fitted_is_that_of_tensorflow(tf, program):
     importlib.import_module("jitgraph.compat").install()

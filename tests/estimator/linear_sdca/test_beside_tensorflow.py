@@ -18,6 +18,7 @@ def _with_sums_of_tables(found):
                         else {})}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", texts(HERE)[1])
 def test_the_training_does_what_it_does_in_tensorflow(tf, program):
     same(_with_sums_of_tables(outcome(tf, texts(HERE)[0], program)), _with_sums_of_tables(WANTED[program]), "")

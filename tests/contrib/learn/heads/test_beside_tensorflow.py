@@ -11,6 +11,7 @@ HERE = Path(__file__).parent
 WANTED = json.loads((HERE / "data" / "tf115_programs.json").read_text())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", texts(HERE)[1])
 def test_the_model_does_what_it_does_in_tensorflow(tf, program):
     found, wanted = outcome(tf, texts(HERE)[0], program), dict(WANTED[program])
