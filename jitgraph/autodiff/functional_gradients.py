@@ -28,14 +28,14 @@ ARRAY_GRADIENTS = {"TensorArrayElementGradient": 2, "TensorArrayRowsGradient": 2
                    "TensorArrayGradientOfElement": None, "TensorArrayGradientOfRows": None, "TensorArrayGradientOfPieces": None}
 
 
-def gradient(op: Operation, grads: tuple, needed: set[int]) -> list:
+def gradient(op: Operation, grads: tuple, needed: set[int], gate: bool) -> list:
     """The gradients of the inputs of `op`, for those of its outputs (None where nothing arrived); of those that are `needed`,
-    by their numbers."""
+    by their numbers.  `gate`: whether the gradients of one operation wait for each other."""
     if op.type not in LOOPS:
-        return _of_branches(op, grads, needed)
+        return _of_branches(op, grads, needed, gate)
     if not notes(op).back_prop:
         return [None] * len(op.inputs)
-    loop = _LoopGradient(op, grads, needed)
+    loop = _LoopGradient(op, grads, needed, gate)
     with counted_as(0) as block:
         answer = loop.build()
         block.nodes = loop.nodes
@@ -69,20 +69,22 @@ def _zeros_nodes(tensor: Tensor) -> int:
 
 # -- branches ----------------------------------------------------------------------------------------------------------
 
-def _of_branches(op: Operation, grads: tuple, needed: set[int]) -> list:
+def _of_branches(op: Operation, grads: tuple, needed: set[int], gate: bool) -> list:
     offset = first_argument(op)
     inputs, record = list(op.inputs[offset:]), expose(op)
     wanted = [k for k, tensor in enumerate(inputs) if _takes_gradient(tensor) and k + offset in needed]
     given = {k: _dense(grad) for k, grad in enumerate(grads) if grad is not None and flows(op.outputs[k])}
     with counted_as(0) as block:
-        answer, block.nodes = _branch_gradients(op, inputs, record, wanted, given)
+        answer, block.nodes = _branch_gradients(op, inputs, record, wanted, given, gate)
+        block.nodes += 3 * len(given) * gate        # its Merge hands a gradient to two branches
     return answer
 
 
-def _branch_gradients(op: Operation, inputs: list, record: Tensor | None, wanted: list, given: dict) -> tuple[list, int]:
+def _branch_gradients(op: Operation, inputs: list, record: Tensor | None, wanted: list, given: dict,
+                      gate: bool) -> tuple[list, int]:
     """The gradients of the inputs of `op`, and how many nodes TensorFlow makes for them."""
     offset = first_argument(op)
-    made = [_branch_gradient(function, op, inputs, record, wanted, given) for function in bodies(op)]
+    made = [_branch_gradient(function, op, inputs, record, wanted, given, gate) for function in bodies(op)]
     by_branch = [dict(zip(wanted, results)) for _, results in made]
     arrived = {k: [found[k] for found in by_branch if found[k] is not None] for k in wanted}
     reached = [k for k in wanted if arrived[k]]
@@ -145,9 +147,10 @@ def _result(grad: Any, x: Tensor, index_dtype: dtypes.DType | None) -> tuple:
 
 
 def _branch_gradient(function: FunctionGraph, op: Operation, inputs: list, record: Tensor | None, wanted: list,
-                     given: dict) -> tuple[FunctionGraph, list]:
+                     given: dict, gate: bool) -> tuple[FunctionGraph, list]:
     """The graph of the gradient of one branch, and the gradient of each wanted input (None if it has none)."""
     graph = FunctionGraph(function.name + "_grad")
+    graph.counts_gates = gate
     known = {theirs: graph.capture(tensor) for theirs, tensor in zip(function.inputs, inputs)}
     if record is not None and record_of(function) is not None:
         known.update(replayed(function, graph, graph.capture(record)))
@@ -183,7 +186,7 @@ def _of_inputs(replay: Replay, ys: list, inputs: list[Tensor], arrived: list) ->
 class _LoopGradient:
     """Builds the backward loop of one While."""
 
-    def __init__(self, op: Operation, grads: tuple, needed: set[int]):
+    def __init__(self, op: Operation, grads: tuple, needed: set[int], gate: bool):
         self.needed = needed
         self.op, self.body = op, bodies(op)[1]
         self.size = len(op.inputs)
@@ -191,6 +194,7 @@ class _LoopGradient:
         self.given = {k: _dense(g) for k, g in enumerate(grads) if g is not None and flows(op.outputs[k])}
         self.invariant = set(self.body.captures.values())
         self.graph = FunctionGraph("body_grad")
+        self.graph.counts_gates = gate
         self.nodes = 0              # how many nodes TensorFlow makes, see jitgraph.graph.ids
         self.variables, self.captures = self._reached()
 
@@ -346,11 +350,12 @@ def _ancestors(tensors: list[Tensor]) -> set[Operation]:
     return found
 
 
-def _gradient(op: Operation, *grads: Any, needed: set[int]) -> list:
-    return gradient(op, grads, needed)
+def _gradient(op: Operation, *grads: Any, needed: set[int], gate: bool) -> list:
+    return gradient(op, grads, needed, gate)
 
 
 vars(_gradient)["takes_none"] = True         # gradients of outputs that nobody asks for stay None
 vars(_gradient)["takes_needed"] = True       # and those of inputs that nobody asks for are not built
+vars(_gradient)["takes_gate"] = True
 for _builder in DIFFERENTIABLE:
     _builder.gradient(_gradient)

@@ -249,6 +249,8 @@ class _Walk:
         self.stops = stops
         self.colocate = colocate
         self.gate = gate
+        # inside of a branch or a loop nothing need wait: what TensorFlow has there for it counts, no more
+        self.counts_gates: bool = getattr(get_default_graph(), "counts_gates", False)
         self.method = method
         self.arrived: dict[Operation, list[list]] = {}      # operation -> for each output what arrived
         self.totals: dict[Operation, list] = {}             # operation -> for each output the sum
@@ -328,20 +330,29 @@ class _Walk:
                          for output, total in zip(op.outputs, totals)]
         count_nodes(nodes_of_gradient(op))
         with name_scope(op.name + "_grad"):
-            if getattr(function, "takes_needed", False):
-                needed = {k for k, tensor in enumerate(op.inputs) if tensor.op in self.pending}
-                function = functools.partial(function, needed=needed)
-            if getattr(function, "takes_gradients", False):
-                function = functools.partial(function, gradients=gradients)
-            in_grads = _called(function, op, totals)
-            if self.gate and sum(grad is not None for grad in in_grads) > 1:
+            in_grads = _called(functools.partial(function, **self._asked_for(function, op)), op, totals)
+            found = sum(grad is not None for grad in in_grads)
+            if self.gate and found > 1:
                 from jitgraph.control.order_ops import tuple_ as gated
 
                 in_grads = gated(in_grads)
+            elif self.counts_gates and found > 1:
+                count_nodes(1 + found)
         for index, (tensor, grad) in enumerate(zip(op.inputs, in_grads)):
             if grad is not None:
                 _check_shape(op, index, tensor, grad)
                 self.arrive(tensor, grad)
+
+    def _asked_for(self, function: Callable, op: Operation) -> dict[str, Any]:
+        """What a gradient function asks for beside the operation and its gradients, see `gradient_registry`."""
+        found: dict[str, Any] = {}
+        if getattr(function, "takes_needed", False):
+            found["needed"] = {k for k, tensor in enumerate(op.inputs) if tensor.op in self.pending}
+        if getattr(function, "takes_gate", False):
+            found["gate"] = self.gate or self.counts_gates
+        if getattr(function, "takes_gradients", False):
+            found["gradients"] = gradients
+        return found
 
     def gradient(self, x: Tensor, unconnected: UnconnectedGradients) -> Any:
         totals = self.totals.get(x.op)

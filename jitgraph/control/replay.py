@@ -11,6 +11,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.control.frames.structure import FRAME_OPS
 from jitgraph.graph import dtypes
 from jitgraph.graph.calls import bodies
+from jitgraph.graph.counting import uncounted
 from jitgraph.graph.function_graph import (
     LOOPS,
     FunctionGraph,
@@ -269,12 +270,13 @@ def expose(op: Operation) -> Tensor | None:
         return known.record
     known.exposed = True
     if op.type not in LOOPS:
-        records = [record_of(f) for f in functions]
-        if any(r is not None for r in records):
-            for function, record in zip(functions, records):
-                with function.as_default():
-                    function.outputs.append(raw.Record([]) if record is None else record)
-            known.record = _add_output(op)
+        with uncounted(functions):          # TensorFlow's gradients take the values themselves
+            records = [record_of(f) for f in functions]
+            if any(r is not None for r in records):
+                for function, record in zip(functions, records):
+                    with function.as_default():
+                        function.outputs.append(raw.Record([]) if record is None else record)
+                known.record = _add_output(op)
     else:
         body = functions[1]
         record = record_of(body)

@@ -6,8 +6,9 @@ that a program whose only seed is that of the graph draws TensorFlow's numbers.
 """
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from jitgraph.graph.default_graph import get_default_graph
@@ -30,6 +31,15 @@ class counted_as:
     def __exit__(self, kind: Any, *raised: Any) -> None:
         if kind is None:
             self.ids.last = self.before + self.nodes
+
+
+@contextlib.contextmanager
+def uncounted(graphs: Iterable[Any]) -> Iterator[None]:
+    """A block: what it adds to these graphs counts as nothing."""
+    before = [(graph._ids, graph._ids.last) for graph in graphs]
+    yield
+    for ids, last in before:
+        ids.last = last
 
 
 def gradient_of_nodes(nodes: int | Callable[[Any], int]) -> Callable:

@@ -2,7 +2,8 @@
 
 A gradient function takes (op, *gradients of its outputs) and returns the gradients of its inputs.  An attribute of it asks
 for more: with `takes_none` an output that nothing flows back to has None and not zeros, with `takes_needed` it is told the
-numbers of the inputs whose gradients are wanted, with `takes_gradients` it is given ``tf.gradients``.
+numbers of the inputs whose gradients are wanted, with `takes_gate` whether the gradients of an operation wait for each other,
+with `takes_gradients` it is given ``tf.gradients``.
 """
 from __future__ import annotations
 
