@@ -9,8 +9,19 @@ import pytest
 from .draining import drained
 
 
+OTHERS = set()
+
+
+@pytest.fixture(autouse=True)
+def of_other_tests():
+    """Threads of iterators that other tests have not given up yet."""
+    OTHERS.clear()
+    OTHERS.update(threading.enumerate())
+
+
 def threads(name):
-    return [thread for thread in threading.enumerate() if thread.name.startswith(name)]
+    """Those of this test."""
+    return [thread for thread in threading.enumerate() if thread.name.startswith(name) and thread not in OTHERS]
 
 
 def wait_until(holds, seconds=10):
