@@ -8,7 +8,6 @@ import pytest
 
 from .draining import drained
 
-
 OTHERS = set()
 
 
