@@ -84,6 +84,7 @@ class FunctionGraph(Graph):
         self.recorded: list[Tensor] | None = None       # see jitgraph.control.replay: None until somebody asks
         self.record: Tensor | None = None
         self.reads: dict[Tensor, Any] = {}              # {what a record gives here: how it was read}, see there
+        self.counts_gates = False                       # of a gradient of a branch or a loop: see autodiff.gradients
         self.exported_name: str | None = None           # see jitgraph.graph.protos.function_names
         self._aliases: dict[Tensor, Tensor] = {}
         self._ids = Ids(outer._ids.shapes)
