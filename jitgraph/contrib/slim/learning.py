@@ -220,9 +220,9 @@ class _Loop:
 
     def run(self, session: Any, logdir: str | None) -> None:
         """Takes steps until one says to stop, or the input ends; saves at the end."""
-        supervisor = self.supervisor
+        supervisor, services = self.supervisor, None
         if supervisor.is_chief and logdir:
-            supervisor.start_standard_services(session)
+            services = supervisor.start_standard_services(session)
         threads = supervisor.start_queue_runners(session)
         logs.info("Starting Queues.")
         if self.tokens:
@@ -242,5 +242,8 @@ class _Loop:
             LINE.finish()
         if logdir and supervisor.is_chief:
             logs.info("Finished training! Saving model to disk.")
+            supervisor.request_stop()
+            for thread in services or ():       # one that saves an earlier step now would make that the latest checkpoint
+                thread.join()
             supervisor.saver.save(session, supervisor.save_path, global_step=supervisor.global_step)
             supervisor.stop(threads, close_summary_writer=True, ignore_live_threads=self.ignore_live_threads)
