@@ -204,10 +204,10 @@ class _Fuser:
             for other in self._all_after(unit):
                 self.before[other] |= bits
 
-    def _all_after(self, *units: int) -> set[int]:
-        """The units that run after any of these."""
+    def _all_after(self, unit: int) -> set[int]:
+        """The units that run after this one."""
         found: set[int] = set()
-        stack = list(units)
+        stack = [unit]
         while stack:
             new = self.needed_by[stack.pop()] - found
             found |= new

@@ -239,7 +239,7 @@ class _Lowering:
         opdef = op.opdef
         function = getattr(opdef, "updates", None) or (opdef.lower if opdef.state == "write" else None)
         others = [self._value(t) for k, t in enumerate(op.inputs) if k not in refs]
-        if opdef.state == "read" and self._look_into(op, refs, others):
+        if opdef.state == "read" and self._look_into(op, refs):
             return
         fits = function is not None and all(self._has_shape(v) for v in refs.values()) \
             and all(v.dtype.name in CODES for v in others) \
@@ -258,7 +258,7 @@ class _Lowering:
                 self._advance(variable, node)
         self._give(op, results)
 
-    def _look_into(self, op: Operation, refs: dict[int, Operation], others: list[Value]) -> bool:
+    def _look_into(self, op: Operation, refs: dict[int, Operation]) -> bool:
         """What an operation reads of variables, in primitives of their present versions; False if it has none."""
         if op.opdef.lower is None or not all(self._has_shape(v) for v in refs.values()):
             return False

@@ -9,7 +9,6 @@ from __future__ import annotations
 import collections
 import contextlib
 import enum
-import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -330,7 +329,7 @@ class _Walk:
                          for output, total in zip(op.outputs, totals)]
         count_nodes(nodes_of_gradient(op))
         with name_scope(op.name + "_grad"):
-            in_grads = _called(functools.partial(function, **self._asked_for(function, op)), op, totals)
+            in_grads = _called(function, op, totals, self._asked_for(function, op))
             found = sum(grad is not None for grad in in_grads)
             if self.gate and found > 1:
                 from jitgraph.control.order_ops import tuple_ as gated
@@ -380,9 +379,9 @@ def _left(ops: Iterable[Operation]) -> set[Operation]:
     return {op.inputs[0].op for op in ops if op.type == "Identity" and op.inputs[0].op.type in LOOPS}
 
 
-def _called(function: Callable, op: Operation, out_grads: list) -> list:
+def _called(function: Callable, op: Operation, out_grads: list, asked: dict[str, Any]) -> list:
     """The gradients of the inputs of `op`, as many as there are inputs."""
-    in_grads = _as_list(function(op, *out_grads))
+    in_grads = _as_list(function(op, *out_grads, **asked))
     if len(in_grads) != len(op.inputs):
         raise ValueError(f"Num gradients {len(in_grads)} generated for op {op.name} (op type: {op.type}) do not match "
                          f"num inputs {len(op.inputs)}: the gradient function returned {in_grads}")
