@@ -1,16 +1,18 @@
 """epilogue: elementwise work on a matrix product or a convolution is done by the kernel that makes it.
 
-Its threads hold the product in registers: a bias, an activation, the mask of a gradient or what is added to it cost no launch
-there, and the product is neither written nor read again.  What can be done so stands in `emit.cuda_epilogue.suits`; a product
-that anything else needs, too, is written, and its users are left as they are.
+A bias, an activation, the mask of a gradient or what is added to it cost no launch there, and the product is neither written to
+memory nor read again: threads of a device hold it in registers, and an item of the host's has it in the cache.  What can be done
+so stands in `emit.cuda_epilogue.suits` and `emit.epilogue.suits`; a product that anything else needs, too, is written, and its
+users are left as they are.
 """
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .emit.epilogue import joined, suits
 from .ir import Node, Value
 from .kernel import Kernel
-from .targets import HOST
+from .targets import CPU, HOST
 from .views import resolve
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 def epilogue(program: Program) -> None:
     """Kernels that are to be done with a product join it, where the target has a form of both in one."""
-    if program.target.has_memory and program.options.uses("epilogues"):
+    if program.options.uses("epilogues"):
         _Joiner(program).run()
 
 
@@ -34,8 +36,9 @@ class _Joiner:
 
     def run(self) -> None:
         steps: list[Any] = list(self.program.steps)
-        for number, node in enumerate(self.program.steps):
-            if isinstance(node, Node) and self.target.name in node.kind.epilogues and node.out not in self.outputs:
+        for number in reversed(range(len(steps))):          # of two products that one kernel uses, the later one is joined
+            node = steps[number]
+            if isinstance(node, Node) and node.kind.kernels and len(node.outputs) == 1 and node.out not in self.outputs:
                 users = self.users.get(node.out, [])
                 found = self._joined(number, node, steps[users[0]], users[0]) if len(users) == 1 else None
                 if found is not None:
@@ -46,11 +49,17 @@ class _Joiner:
         """One kernel for a product and the step that uses it, in the place of the latter; None if there is none, as where that is
         one with another product already."""
         place = self.target.place(node)
-        if not isinstance(kernel, Kernel) or place == HOST or self.target.place(kernel.nodes[-1]) != place:
+        if not isinstance(kernel, Kernel) or kernel.source or self.target.place(kernel.nodes[-1]) != place:
             return None
         if any(resolve(v)[0].node.kind.is_state for v in node.inputs) and self._changes_variables(number + 1, user):
             return None
-        return node.kind.epilogues[self.target.name](node, kernel)
+        if place != HOST:
+            join = node.kind.epilogues.get(self.target.name)
+            return None if join is None else join(node, kernel)
+        if not suits(node.out, kernel):
+            return None
+        before = node.kind.kernel(node, CPU.name, self.program.options)
+        return None if before is None or before.region is None else joined(before, kernel, node.out, self.program.options)
 
     def _changes_variables(self, start: int, end: int) -> bool:
         """Whether a step between these may."""

@@ -70,6 +70,19 @@ class Statement:
     node: Node | None = None        # the lowered node, for showing where the statement came from
 
 
+class Region(NamedTuple):
+    """Which part of its result an item of a kernel makes, as text: lines with their indentation, which from the number `item` set
+    `first` and `count`, its rows, and where these are not `whole`, `left` and `right`, its columns, of the result as a matrix.
+
+    `slots`: lines before them, which take sizes from the arguments; `depth`: the indentation of what is done for such a part.
+    """
+
+    lines: list[tuple[int, str]]
+    slots: list[str]
+    whole: bool = True
+    depth: int = 0
+
+
 @dataclass
 class Kernel:
     kind: str
@@ -86,7 +99,9 @@ class Kernel:
     source: str = ""
     forms: list[Form] = field(default_factory=list)             # of the instructions that its text names and that have many
     origins: list[Node | None] = field(default_factory=list)    # the node behind each line of a text made from a loop nest
-    sizes: list[Any] = field(default_factory=list)  # Dim or ("scalar", value) for each slot of the sizes argument
+    sizes: list[Any] = field(default_factory=list)  # Dim, ("scalar", value, code), ("blas", code) or ("kernel", kernel) per slot
+    joins: tuple[Kernel, Kernel] | None = None      # the kernel that its text calls by its address, and what it does after that
+    region: Region | None = None                    # of a kernel written by hand that can be called so
     items: Dim = 1                                  # what threads share out; of a kernel written by hand for CUDA: blocks ...
     threads: int = 0                                # ... of so many threads
     cost: tuple[float, Dim] = (1.0, 1)              # rough nanoseconds of one step, and steps per item

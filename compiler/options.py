@@ -40,7 +40,7 @@ OPTIMISATIONS = {
     "scalar_loops": "a while loop over scalars is one kernel",
     "native_iterations": "of a loop that counts, many iterations are one native call",
     "product_sums": "what a loop adds up are long products of many iterations' factors, not a product in every iteration",
-    "epilogues": "what is done with a product element by element is done by the kernel that makes it, on a device",
+    "epilogues": "what is done with a product element by element is done by the kernel that makes it",
     "batched_launches": "launches of one kernel on a device that need nothing of each other are one",
     "row_products": "what a loop multiplies apart from its recurrence, it multiplies for many iterations at once",
     "result_reuse": "the memory of a large result that the program has dropped serves the next run",

@@ -29,8 +29,8 @@ def _touched(kernel: Kernel, number: int) -> sizes.Dim:
 
 def operations(kernel: Kernel) -> sizes.Dim:
     """Additions, multiplications, comparisons ...; an elementary function counts as one."""
-    if kernel.batch:
-        return sum(map(operations, kernel.batch))
+    if kernel.batch or kernel.joins:
+        return sum(map(operations, kernel.batch or kernel.joins or ()))
     node = kernel.nodes[0]
     if not kernel.body:
         return node.kind.operations(node)

@@ -8,6 +8,7 @@ import numpy as np
 
 from jitgraph.compiler.emit.bind import Numbers
 from jitgraph.compiler.kernel import WIDTH
+from jitgraph.compiler.options import DIRECT
 from jitgraph.compiler.primitives.memory import SIZE
 
 from .library import LIBRARY
@@ -20,8 +21,8 @@ class SizeArguments:
     """The words of kernels one after the other, before the sizes of a run are known: `numbers` has for each the number of an
     expression; `scalars` are (place, number, item of `Kernel.sizes`) of those that are a scalar's bytes."""
 
-    def __init__(self, numbers: Numbers) -> None:
-        self._add = numbers.add
+    def __init__(self, numbers: Numbers, compiler: str = DIRECT) -> None:
+        self._add, self.compiler = numbers.add, compiler
         self.numbers: list[int] = []
         self.scalars: list[tuple[int, int, tuple[str, Value, str]]] = []
 
@@ -32,6 +33,8 @@ class SizeArguments:
                 number = self._add(item)
             elif item[0] == "blas":
                 number = self._add(LIBRARY.blas(item[1]))
+            elif item[0] == "kernel":
+                number = self._add(LIBRARY.addresses([item[1]], self.compiler)[0])
             else:
                 node = item[1].node
                 array = node.attrs["array"]

@@ -39,7 +39,8 @@ class Compiled:
         layout = program.layout
         self.numbers = Numbers()
         kernels = [step[0] for step in layout.steps if isinstance(step, tuple)]
-        self.kernels = list(zip(kernels, LIBRARY.addresses(kernels, program.options.compiler, tell)))
+        called = [kernel.joins[0] for kernel in kernels if kernel.joins is not None]
+        self.kernels = list(zip(kernels, LIBRARY.addresses([*kernels, *called], program.options.compiler, tell)))
         self._collect()
         self.symbols = list(program.space.symbols)
         self.dims = self.numbers.compile(self.symbols)
@@ -60,7 +61,7 @@ class Compiled:
         self.consts = {k: _const_array(s) for k, s in enumerate(slots) if s.kind == "const"}
         self.size_values = {k: [(add(x) if isinstance(x, (sizes.Size, int)) else x) for x in
                                 s.value.node.attrs["array"].ravel()] for k, s in enumerate(slots) if s.kind == "size"}
-        self.words = SizeArguments(self.numbers)
+        self.words = SizeArguments(self.numbers, self.program.options.compiler)
         self.kernel_numbers: list[tuple[int, int, float, int]] = []
         for kernel, _ in self.kernels:
             work, per_item = kernel.cost

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .. import sizes
 from ..ir import Node
-from ..kernel import CODES, Kernel, Param
+from ..kernel import CODES, Kernel, Param, Region
 from ..views import matrix_view
 
 BLOCKS = 4                      # a product is cut into about so many blocks
@@ -57,4 +57,9 @@ def emit(node: Node) -> Kernel:
 """
     kernel.items = batch * blocks * strips
     kernel.cost = (0.02, rows * columns * k)
+    kernel.region = Region([(0, line) for line in (
+        "block = quotient(item, strips)", "left = (item - block * strips) * columns", "right = smaller(left + columns, n)",
+        "batch = quotient(block, blocks)", "r = (block - batch * blocks) * rows", "first = batch * m + r",
+        "count = smaller(rows, m - r)")], ["m, n = sizes[1], sizes[2]", "rows, blocks, columns, strips = sizes[6], sizes[7], "
+                                           "sizes[12], sizes[13]"], whole=False)
     return kernel

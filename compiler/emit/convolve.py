@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import sizes
 from ..ir import Node, Value
-from ..kernel import CODES, Kernel
+from ..kernel import CODES, Kernel, Region
 from .kernel_text import KernelText
 from .tile import Tile, cut
 from .vectors import lane_count
@@ -113,7 +113,18 @@ def emit_forward(node: Node) -> Kernel:
     text.lines_at(2, [f"x_row = (n * {height} + i * {sh}) * {width} * {channels}", f"y_row = (n * {rows} + i) * {pixels} * {out}"])
     text.tiles(2, count, columns, call, cuts=blocks.cuts)
     work = ow * -(-out // blocks.count) * (kh * kw * channels)
-    return text.kernel([x, w], node.out.shape[0] * blocks.count * oh, (0.02, work))
+    kernel = text.kernel([x, w], node.out.shape[0] * blocks.count * oh, (0.02, work))
+    kernel.region = _region(text, blocks, rows, pixels)
+    return kernel
+
+
+def _region(text: TileText, blocks: _Blocks, rows: str, pixels: str) -> Region:
+    """Which part of the result an item makes: a row of pixels, of some of its columns if there are several blocks."""
+    lines = [f"n = quotient(item, {rows})", f"i = item - n * {rows}"]
+    if blocks.count > 1:
+        lines += ["block = n", f"n = quotient(n, {blocks.count})", f"block -= n * {blocks.count}", *blocks.region()]
+    lines += [f"first = (n * {rows} + i) * {pixels}", f"count = {pixels}"]
+    return Region([(0, line) for line in lines], [slot.strip() for slot in text.slots], whole=blocks.count == 1)
 
 
 def filter_columns(dtype: DType, pixels: sizes.Dim, shape: Sequence[int]) -> int:
@@ -142,6 +153,19 @@ class _Blocks:
         self.size = sizes.product(rest) * self.columns
         self.cuts = None if self.given > 1 or _stays(w.shape, w.dtype) else text.cut(pixels, self.columns)
         self.count = self.given if self.cuts is None else _block_count(self.cuts)
+        self.lanes = lane_count(text.code)
+
+    def region(self) -> list[str]:
+        """Lines that say which columns the item with `block` makes: from `left` to before `right`."""
+        if self.given > 1:
+            return [f"left = block * {self.columns}", f"right = left + {self.columns}"]
+        lines, at, before = [], 0, 0
+        for _, vectors, count in self.cuts or ():
+            step = vectors * self.lanes
+            found = [f"left = {at} + (block - {before}) * {step}", f"right = smaller(left + {step}, {self.columns})"]
+            lines += [f"if block >= {before}:", *("    " + line for line in found)] if before else found
+            at, before = at + count * step, before + count
+        return lines
 
     def places(self, column: str) -> tuple[str, str]:
         """Where a column lies in the filter's first row, and in a pixel of the result."""
@@ -200,7 +224,10 @@ def emit_input_gradient(node: Node) -> Kernel:
             text.line(2, "else:")
         text.tiles(2 + (sh > kh), count, columns, call, cuts=blocks.cuts)
     work = wide * -(-channels // blocks.count) * (-(-kh // sh) * -(-kw // sw) * out)
-    return text.kernel([dy, w], node.out.shape[0] * blocks.count * h, (0.02, work))
+    kernel = text.kernel([dy, w], node.out.shape[0] * blocks.count * h, (0.02, work))
+    if sh <= kh and sw <= kw or blocks.count == 1:      # else the first block's item makes zeros in all columns
+        kernel.region = _region(text, blocks, rows, pixels)
+    return kernel
 
 
 def _zero_pixels(text: TileText, indent: int, count: int | str, step: int, channels: int, blocks: _Blocks) -> None:

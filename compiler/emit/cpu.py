@@ -43,10 +43,15 @@ def emit(kernel: Kernel, options: Options = STANDARD) -> Kernel:
     return kernel
 
 
+def work_of_element(kernel: Kernel) -> float:
+    """The rough cost of one run of its statements in nanoseconds."""
+    return sum(6 if s.prim in ELEMENTARY else 1 for s in kernel.body if s.kind != "scalar") * 0.12
+
+
 def _work(kernel: Kernel) -> tuple[sizes.Dim, tuple[float, sizes.Dim]]:
     """Number of items that threads share out, and the rough cost of one in nanoseconds."""
     outer = [loop.size for loop in kernel.loops if loop.role == "outer"]
-    work = sum(6 if s.prim in ELEMENTARY else 1 for s in kernel.body if s.kind != "scalar") * 0.12
+    work = work_of_element(kernel)
     per_item: sizes.Dim = 1
     if kernel.kind == "map":
         if len(outer) > 1:

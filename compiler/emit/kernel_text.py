@@ -5,7 +5,7 @@ from typing import Any
 
 from .. import sizes
 from ..ir import Node, Value
-from ..kernel import CODES, Kernel, Param
+from ..kernel import CODES, Kernel, Param, Region
 from ..views import resolve
 from .instruction import Form
 
@@ -75,3 +75,7 @@ class KernelText:
                                    "    return 0"]) + "\n"
         kernel.items, kernel.cost = items, cost
         return kernel
+
+    def whole_rows(self, *lines: str) -> Region:
+        """The part of the result that an item makes, where that is whole rows of it, see `Region`."""
+        return Region([(0, line) for line in lines], [slot.strip() for slot in self.slots])

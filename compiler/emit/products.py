@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from .. import sizes
 from ..ir import Node, Value
-from ..kernel import Kernel
+from ..kernel import Kernel, Region
 from ..views import matrix_view
 from . import cpu_features
 from .kernel_text import KernelText
@@ -64,7 +64,22 @@ def emit(node: Node) -> Kernel:
     width = vectors * lanes
     wide = min(strip, (columns + width - 1) // width * width, key=sizes.hint_of)
     work = terms * (min(block, rows, key=sizes.hint_of) + COPIED) * wide
-    return text.kernel([left[0], right[0]], batch * blocks * strips, (0.01, work))
+    kernel = text.kernel([left[0], right[0]], batch * blocks * strips, (0.01, work))
+    kernel.region = _region(bool(turned))
+    return kernel
+
+
+def _region(turned: bool) -> Region:
+    """Which part of the result an item makes."""
+    slots = [f"{name} = sizes[{SIZES.index(name)}]" for name in ("rows", "columns", "strips", "blocks", "block_rows", "strip")]
+    lines = ["block = quotient(item, strips)", "left = (item - block * strips) * strip", "right = smaller(left + strip, columns)",
+             "batch = quotient(block, blocks)", "top = (block - batch * blocks) * block_rows",
+             "high = smaller(rows - top, block_rows)"]
+    if turned:
+        lines += ["first = batch * columns + left", "count = right - left", "left = top", "right = top + high"]
+    else:
+        lines += ["first = batch * rows + top", "count = high"]
+    return Region([(0, line) for line in lines], slots, whole=False)
 
 
 def _factor(value: Value, flag: bool, first: bool) -> tuple[sizes.Dim, sizes.Dim, sizes.Dim, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from .call import Call
 from .instruction import Form, Instruction
 from .intrinsics import namespace
 from .product_code import Product
@@ -11,7 +12,7 @@ from .tile import Tile
 from .winograd_code import Transformation
 from .words import Scratch
 
-FORMS: dict[str, Any] = {form.__name__: form for form in (Product, Scratch, Tile, Transformation)}
+FORMS: dict[str, Any] = {form.__name__: form for form in (Call, Product, Scratch, Tile, Transformation)}
 
 
 def names(forms: Iterable[Form]) -> dict[str, Instruction]:

@@ -192,7 +192,9 @@ def emit_depthwise(node: Node) -> Kernel:
         text.line(at + 2, f"v = {product}" if not number else f"v = v + {product}")
     text.line(at + 2, f"y0[out + c * {multiplier} + k] = v")
     n, oh, ow, channels = node.out.shape
-    return text.kernel(text.inputs, n * oh, (0.15, _work(node, ow * channels)))
+    kernel = text.kernel(text.inputs, n * oh, (0.15, _work(node, ow * channels)))
+    kernel.region = text.whole_rows(f"first = item * {text.pixels}", f"count = {text.pixels}")
+    return kernel
 
 
 def emit_depthwise_input(node: Node) -> Kernel:
@@ -233,7 +235,9 @@ def emit_depthwise_input(node: Node) -> Kernel:
             text.line(at + 2, "y0[out + c] = v")
     n, height, width, channels = node.out.shape
     work = _work(node, width * channels) * multiplier // (down * across) + width * channels
-    return text.kernel(text.inputs, n * height, (0.15, work))
+    kernel = text.kernel(text.inputs, n * height, (0.15, work))
+    kernel.region = text.whole_rows(f"first = item * {text.width}", f"count = {text.width}")
+    return kernel
 
 
 def emit_depthwise_filter(node: Node) -> Kernel:

@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import sizes, winograd
 from ..ir import Node, Value
-from ..kernel import WIDTH, Kernel
+from ..kernel import WIDTH, Kernel, Region
 from .convolve import TileText
 from .winograd_code import Transformation
 from .words import Scratch
@@ -67,10 +67,12 @@ class _Text(TileText):
 
     def position(self, indent: int, number: str) -> None:
         """Lines that find a tile by its number: x_at and y_at, where its images and its results begin."""
-        self.lines_at(indent, [
-            f"n = quotient({number}, each)", f"rest = {number} - n * each", "i = quotient(rest, columns)",
-            "j = rest - i * columns", f"x_at = (n * high + i * {self.down}) * x_row + j * {self.across} * channels",
-            f"y_at = (n * quotient(each, columns) + i) * {self.down} * y_row + j * {self.across} * out"])
+        self.lines_at(indent, self.position_lines(number))
+
+    def position_lines(self, number: str) -> list[str]:
+        return [f"n = quotient({number}, each)", f"rest = {number} - n * each", "i = quotient(rest, columns)",
+                "j = rest - i * columns", f"x_at = (n * high + i * {self.down}) * x_row + j * {self.across} * channels",
+                f"y_at = (n * quotient(each, columns) + i) * {self.down} * y_row + j * {self.across} * out"]
 
     def transform(self, indent: int, kind: str, down: int, across: int, source: str, target: str, channels: int | str) -> None:
         """A tile's transformation, which may find something `wrong`: infinite or not a number."""
@@ -120,7 +122,12 @@ def emit_forward(node: Node) -> Kernel:
         f"y0, y_at + i * y_row + {row} * out + u + {column}, out, {kh}, x_row, {kw} * tap, {kw}, channels, tap, "
         f"channels, 1, out)"))
     items = (text.tiles_in_all + tiles - 1) // tiles
-    return text.kernel(list(node.inputs), items, (0.02, tiles * PRODUCTS * channels * out))
+    kernel = text.kernel(list(node.inputs), items, (0.02, tiles * PRODUCTS * channels * out))
+    lines = [(0, f"start = item * {tiles}"), (0, f"for t in range(smaller({tiles}, total - start)):"),
+             *((1, line) for line in text.position_lines("(start + t)")), (1, f"for a in range({text.down}):"),
+             (2, "first = quotient(y_at + a * y_row, out)"), (2, f"count = {text.across}")]
+    kernel.region = Region(lines, [slot.strip() for slot in text.slots], depth=2)
+    return kernel
 
 
 def emit_weights(node: Node) -> Kernel:

@@ -103,10 +103,10 @@ PROGRAMS = {
     "layer norm": (normalised, Counts(1, 1, 0)),
     "batch norm": (batch_normalised, Counts(3, 3, 0)),
     "attention": (attention, Counts(3, 2, 576)),
-    "dense": (perceptron, Counts(8, 8, 64)),
-    "dense, step of Adam": (lambda: adam(perceptron()), Counts(17, 12, 816)),
-    "convolutional, step of Adam": (lambda: adam(convolutional()), Counts(44, 30, 13248)),
-    "recurrent, step of descent": (lambda: descent(recurrent()), Counts(31, 18, 376)),
+    "dense": (perceptron, Counts(7, 7, 33)),
+    "dense, step of Adam": (lambda: adam(perceptron()), Counts(16, 12, 816)),
+    "convolutional, step of Adam": (lambda: adam(convolutional()), Counts(41, 30, 13248)),
+    "recurrent, step of descent": (lambda: descent(recurrent()), Counts(28, 18, 344)),
     "embedding, step of descent": (lambda: descent(embedded()), Counts(6, 6, 192)),
 }
 

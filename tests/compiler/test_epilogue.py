@@ -105,6 +105,126 @@ def test_a_factor_is_read_before_it_changes(tf, monkeypatch):
             assert session.run(product + later, {x: value}) == pytest.approx(value * 4, abs=1e-5)
 
 
+# -- on the host: after each item of the product, while that is in the cache -------------------------------------------------
+
+def product(m, k, n, **how):
+    def build(tf, dtype):
+        x, w = (tf.placeholder(dtype, shape) for shape in ((None, m, k) if how.pop("batch", False) else (m, k), (k, n)))
+        return tf.matmul(x, w) if len(x.shape) == 2 else tf.matmul(x, tf.tile(w[None], [tf.shape(x)[0], 1, 1]))
+
+    return build
+
+
+def images(name, size, channels, filters, taps=3, step=1, count=None):
+    def build(tf, dtype):
+        x, w = tf.placeholder(dtype, [count, size, size, channels]), tf.placeholder(dtype, [taps, taps, channels, filters])
+        steps = [1, step, step, 1]
+        if name == "depthwise":
+            return tf.nn.depthwise_conv2d(x, w, steps, "SAME")
+        if name == "input":
+            wide = tf.placeholder(dtype, [2, size * step, size * step, filters])
+            return tf.gradients(tf.nn.conv2d(wide, tf.transpose(w, [0, 1, 3, 2]), steps, "SAME"), wide, grad_ys=x)[0]
+        return tf.nn.conv2d(x, w, steps, "SAME")
+
+    return build
+
+
+MADE = {
+    "tiles": (product(250, 40, 300), "matmul_tiles"),
+    "tiles of batches": (product(40, 33, 35, batch=True), "matmul_tiles"),
+    "few rows": (product(3, 40, 70), "matmul_tiles"),
+    "BLAS": (product(130, 6, 20), "matmul_"),
+    "convolution": (images("forward", 7, 8, 24), "convolve_"),
+    "filter in blocks": (images("forward", 12, 130, 160), "convolve_"),
+    "in steps": (images("forward", 12, 5, 34, step=2), "convolve_"),
+    "winograd": (images("forward", 16, 32, 32), "winograd_"),
+    "input": (images("input", 9, 8, 24), "convolve_input"),
+    "input, in steps": (images("input", 5, 8, 24, step=2), "convolve_input"),
+    "input, in steps longer than the filter": (images("input", 5, 8, 160, taps=2, step=3), ""),
+    "depthwise": (images("depthwise", 9, 6, 2), "depthwise"),
+}
+
+
+def uses(tf, y):
+    """What networks do with a product, and what they seldom do."""
+    columns, dtype = y.shape[-1].value, y.dtype
+    bias, rate, flag = (tf.placeholder(kind, shape) for kind, shape in ((dtype, [columns]), (dtype, []), (tf.bool, [columns])))
+    other = tf.placeholder(dtype, y.shape)
+    across = tf.placeholder(dtype, [*y.shape[:-2], columns, y.shape[-2]])
+    order = [*range(len(y.shape) - 2), len(y.shape) - 1, len(y.shape) - 2]
+    return {"bias and relu": tf.nn.relu(y + bias), "number": y * rate, "residual": tf.nn.relu(y * bias + other),
+            "mask": tf.where(tf.greater(other, 0.5), tf.tanh(y), tf.zeros_like(other)),
+            "column of each row": y * tf.reduce_max(other, -1, keepdims=True),
+            "across": y + tf.transpose(across, order), "truth": y * tf.cast(flag, dtype),
+            "two results": [tf.nn.relu(y - bias), tf.cast(y - bias > 0, tf.int32) * 3]}
+
+
+def filled(tf, size=2):
+    """Numbers for all placeholders of the graph."""
+    found, random = {}, np.random.RandomState(1)
+    for op in tf.get_default_graph().get_operations():
+        if op.type == "Placeholder":
+            (tensor,) = op.outputs
+            shape = [size if d is None else d for d in tensor.shape.as_list()]
+            found[tensor] = random.standard_normal(shape).astype(tensor.dtype.as_numpy_dtype)
+    return found
+
+
+def with_and_without(tf, monkeypatch, fetches, feeds):
+    """What a run gives with epilogues and without, and the names of the kernels with."""
+    found = []
+    for off in ("", "epilogues"):
+        monkeypatch.setenv("JITGRAPH_WITHOUT", off)
+        with tf.Session(jit="always") as session:
+            results = session.run(fetches, feeds)
+            names = [kernel.name for plan in session.plans for made in plan.compiled for kernel, _ in made.kernels if kernel.joins]
+        found.append((results, names))
+    (joined, names), (apart, none) = found
+    assert not none
+    return joined, apart, names
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", MADE)
+def test_an_item_of_the_host_goes_on_with_its_part(tf, monkeypatch, name, dtype):
+    build, kernel = MADE[name]
+    y = build(tf, dtype)
+    for use, fetches in uses(tf, y).items():
+        joined, apart, names = with_and_without(tf, monkeypatch, fetches, filled(tf))
+        for a, b in zip(*(one if isinstance(one, list) else [one] for one in (joined, apart))):
+            np.testing.assert_array_equal(a, b, err_msg=use)
+        if use in ("bias and relu", "number", "residual") and kernel:
+            assert names and names[0].startswith(kernel), use
+
+
+@pytest.mark.parametrize("size", [0, 1, 5])
+def test_batches_of_any_size(tf, monkeypatch, size):
+    y = images("forward", 9, 8, 16)(tf, "float32")
+    joined, apart, names = with_and_without(tf, monkeypatch, tf.nn.relu(y + 1.0), filled(tf, size))
+    np.testing.assert_array_equal(joined, apart)
+    assert names == ["convolve_f32_add_max"] and joined.shape == (size, 9, 9, 16)
+
+
+def test_products_share_a_kernel_whatever_is_done_with_them(tf):
+    (x, w, v), feeds = given(tf, (50, 64), (64, 64), (64, 64))
+    y = tf.tanh(tf.matmul(tf.nn.relu(tf.matmul(x, w)), v) + 1.0)
+    program = compile(tf.get_default_graph(), [y], feeds={fed: value.shape for fed, value in feeds.items()})
+    first, second = [step[0] for step in program.layout.steps]
+    assert first.source != second.source and first.joins[0].source == second.joins[0].source
+
+
+@pytest.mark.parametrize("use", [
+    lambda tf, y, others: [y, tf.nn.relu(y)],
+    lambda tf, y, others: [tf.nn.softmax(y)],
+    lambda tf, y, others: [tf.transpose(y) + 1.0],
+    lambda tf, y, others: [tf.cast(y, tf.int32)],                       # which has no place for the product
+    lambda tf, y, others: [tf.gather(others[2], tf.cast(y, tf.int32))]])
+def test_other_uses_have_kernels_of_their_own_on_the_host(tf, use):
+    (x, w, *others), feeds = given(tf, (40, 64), (64, 48), (48, 40), (40, 1), (9,))
+    program = compile(tf.get_default_graph(), use(tf, tf.matmul(x, w), others), feeds={t: v.shape for t, v in feeds.items()})
+    assert all(step[0].joins is None for step in program.layout.steps)
+
+
 @pytest.mark.skipif(cuda_compile.missing() is not None, reason=cuda_compile.missing() or "")
 @pytest.mark.parametrize("many", [1, 10**9], ids=["large tiles", "small tiles"])
 def test_object_code(tf, monkeypatch, many):

@@ -24,9 +24,9 @@ def test_the_mask_of_a_relu_belongs_to_its_gradient(tf, agree):
     y = tf.nn.relu(tf.matmul(x, w))
     gradient = tf.gradients(tf.square(tf.matmul(y, tf.constant(drawn(2).T[:160, :160]))), x)[0]
     found = kernels(tf, [gradient], [x])
-    assert ("map_max", ["float32"]) in found and any("gt_mul" in name for name, _ in found)
+    assert ("matmul_tiles_f32_max", ["float32"]) in found and any("gt_mul" in name for name, _ in found)
     off = kernels(tf, [gradient], [x], options=Options(off=frozenset({"late_values"})))
-    assert ("map_max_gt", ["float32", "float32"]) in off
+    assert ("matmul_tiles_f32_max_gt", ["float32", "float32"]) in off
     agree([gradient], {x: drawn()}, np.float32)
 
 

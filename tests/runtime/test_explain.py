@@ -7,13 +7,21 @@ import pytest
 from jitgraph.runtime import explain, recording
 
 
-def test_a_product_and_a_map(tf):
+def test_a_product_and_what_is_done_with_it(tf, monkeypatch):
     x, w = tf.placeholder(tf.float32, [None, 64]), tf.Variable(tf.ones([64, 32]))
     y = tf.nn.relu(tf.matmul(x, w) + 1.0)
     with tf.Session(jit="always") as session:
         session.run(tf.global_variables_initializer())
         session.run(y, {x: np.ones((5, 64))})
         found = session.explain(y, {x: np.ones((16, 64))}, runs=3)      # another batch size than was compiled for
+    joined, = found.lines
+    assert joined.operations == ["MatMul", "add", "Relu"] and joined.calls == 3
+    assert joined.flops == 3 * 2 * 16 * (64 + 1) * 32
+    assert joined.bytes == 3 * 4 * (16 * 64 + 64 * 32 + 16 * 32)
+    monkeypatch.setenv("JITGRAPH_WITHOUT", "epilogues")
+    with tf.Session(jit="always") as session:
+        session.run(tf.global_variables_initializer())
+        found = session.explain(y, {x: np.ones((16, 64))}, runs=3)
     product, = (line for line in found.lines if line.name.startswith("matmul"))
     assert product.operations == ["MatMul"] and product.calls == 3
     assert product.flops == 3 * 2 * 16 * 64 * 32
