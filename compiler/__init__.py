@@ -15,6 +15,7 @@ hold, in tests and wherever JITGRAPH_VERIFY asks for it.  Nothing registers itse
     sink        cheap values move into the groups that use them
     schedule    groups become loop nests
     epilogue    what is done with a product element by element joins the kernel that makes it
+    keep        what is made of variables alone is made first, and stays until they change
     place       values get buffers; the instruction table
     transfer    where the target has a memory of its own, values are copied to where they are needed
     emit        loop nests become Python source, a subset that Numba knows too
@@ -39,6 +40,7 @@ from . import (
     emit,
     epilogue,
     fuse,
+    keep,
     lower,
     order,
     place,
@@ -58,7 +60,8 @@ from .verify import VerifyError, verify
 __all__ = ["CPU", "Options", "PASSES", "Program", "TARGETS", "VerifyError", "compile", "compile_ops"]
 
 PASSES = [prune.prune, raise_frames.raise_frames, order.order, divide.divide, specialize.specialize, lower.lower, simplify.simplify,
-          fuse.fuse, sink.sink, schedule.schedule, epilogue.epilogue, place.place, transfer.transfer, emit.emit, batch.batch]
+          fuse.fuse, sink.sink, schedule.schedule, epilogue.epilogue, keep.keep, place.place, transfer.transfer, emit.emit,
+          batch.batch]
 
 
 def compile(graph: Graph, fetches: Iterable[Tensor], targets: Iterable[Operation] = (),

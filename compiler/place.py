@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from . import sizes
 from .divide import ChoiceCall, LoopCall, divided
 from .ir import Node, Value
+from .keep import buffers
 from .kernel import CODES, WIDTH, Kernel
 from .primitives.host import HOST
 from .primitives.memory import CONST, INPUT, SIZE
@@ -30,7 +31,8 @@ SLOTS = {INPUT: "feed", CONST: "const", SIZE: "size"}
 
 @dataclass
 class Slot:
-    """One buffer.  `kind`: feed, const, size, variable, temp, output, host (an ndarray that a host step made), object."""
+    """One buffer.  `kind`: feed, const, size, variable, temp, kept (which stays from run to run), output, host (an ndarray that a
+    host step made), object."""
 
     kind: str
     value: Value | None = None
@@ -89,6 +91,7 @@ class _Placer:
     def __init__(self, program: Program) -> None:
         self.program, self.layout = program, Layout()
         self.slot_of: dict[Any, int] = {}
+        self.kept = {v for step in program.steps[:program.kept] for v in buffers(step)[1]}
 
     def run(self) -> Layout:
         program = self.program
@@ -169,7 +172,8 @@ class _Placer:
         key = base if node.variable is None else node.variable
         if key in self.slot_of:
             return self.slot_of[key]
-        kind = "variable" if node.kind.is_state else SLOTS.get(node.kind) or ("output" if base in outputs else "temp")
+        kind = "variable" if node.kind.is_state else SLOTS.get(node.kind) or (
+            "output" if base in outputs else "kept" if base in self.kept else "temp")
         name = node.attrs.get("tensor", node.attrs.get("variable"))
         return self._new(key, Slot(kind, base, name, base.dtype, base.shape))
 

@@ -61,5 +61,6 @@ class Program:
     outputs: list[Value] = field(default_factory=list)  # lower: the values of `results` that are computed
     units: list[Group | Node] = field(default_factory=list)     # fuse: groups and lone nodes, in order
     steps: list[Kernel | Node] = field(default_factory=list)    # schedule: kernels and lone nodes, in order
+    kept: int = 0                                       # keep: how many of these come first, and only run where a variable changed
     layout: Any = None                                  # place
     times: dict[str, float] = field(default_factory=dict)       # seconds per pass

@@ -23,6 +23,8 @@ class Tuning:
     parted: int = 1 << 17           # ... from so many elements on,
     parted_rows: int = 64           # if it has so many rows
 
+    kept: int = 1 << 26             # bytes that may stay from run to run of what is made of variables alone
+
     # products and convolutions
     thin: int = 1 << 12             # terms from which one product with one row or column is a sum; smaller ones compile once
     chunks: int = 16                # parts of a batch with a filter gradient of their own, at most ...

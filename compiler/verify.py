@@ -9,10 +9,12 @@ from jitgraph.graph.operation import Operation
 
 from .divide import LoopCall
 from .fuse import Group
-from .ir import Node
+from .ir import Node, Value
+from .keep import buffers
 from .kernel import Kernel
 from .loops.steps import TakeLast
 from .place import CopyStep, DeviceStep, HostStep
+from .primitives.memory import READ
 from .primitives.reductions import PARTIAL
 from .program import Program
 from .targets import HOST
@@ -149,6 +151,17 @@ def _schedule(program: Program) -> str | None:
     return None
 
 
+def _keep(program: Program) -> str | None:
+    made: set[Value] = set()
+    for step in program.steps[:program.kept]:
+        inputs, results = buffers(step)
+        foreign = [v for v in inputs if v not in made and not v.node.kind.is_known and v.node.kind is not READ]
+        if foreign or not results:
+            return f"{step} is to be kept, and takes {foreign}"
+        made.update(results)
+    return _schedule(program)
+
+
 def _place(program: Program) -> str | None:
     spans = [(s.first, s.last) for s in program.layout.slots if s.kind == "temp"]
     return "a temporary ends before it begins" if any(a > b for a, b in spans) else None
@@ -219,4 +232,4 @@ def _batch(program: Program) -> str | None:
 
 CHECKS = {"prune": _prune, "raise_frames": _raise_frames, "order": _order, "divide": _divide, "specialize": _specialize,
           "lower": _lower, "simplify": _simplify, "fuse": _fuse, "sink": _fuse, "schedule": _schedule, "epilogue": _schedule,
-          "place": _place, "transfer": _transfer, "emit": _emit, "batch": _batch}
+          "keep": _keep, "place": _place, "transfer": _transfer, "emit": _emit, "batch": _batch}

@@ -51,7 +51,9 @@ class Binding:
 
     def _table(self) -> None:
         """Rows of the interpreter's table, and the sizes that they point to."""
-        numbers, compiled, rows, self.cost = self.numbers, self.compiled, [], 0
+        numbers, compiled = self.numbers, self.compiled
+        rows: list[list[int]] = []
+        self.cost = self.kept_cost = 0
         host = CPU.tuning
         words = compiled.words.words(numbers)
         for (_, address), first, (at, items, work, per_item), cuttable in zip(
@@ -59,7 +61,10 @@ class Binding:
             count, each = numbers[items], max(work * numbers[per_item], 0.05)
             grain = max(int(host.chunk / each), -(-count // host.most_chunks), 1)
             total = int(count * each) + 10
-            self.cost += total
+            if len(rows) < compiled.program.kept:
+                self.kept_cost += total
+            else:
+                self.cost += total
             rows.append([address, first, at, count, grain if total > host.divided else count + 1, total, cuttable])
         self.table = np.array(rows, dtype=np.int64).reshape(-1, ROW)
         self.sizes = np.array(words + [0], dtype=np.int64)

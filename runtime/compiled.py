@@ -55,7 +55,7 @@ class Compiled:
     def _collect(self) -> None:
         """Gives every size expression of the plan its number."""
         add = self.numbers.add
-        self.slot_bytes: list[Any] = [add(temp_bytes(s)) if s.kind in ("temp", "output") else None
+        self.slot_bytes: list[Any] = [add(temp_bytes(s)) if s.kind in ("temp", "kept", "output") else None
                            for s in self.program.layout.slots]
         slots = self.program.layout.slots
         self.consts = {k: _const_array(s) for k, s in enumerate(slots) if s.kind == "const"}
@@ -80,8 +80,9 @@ class Compiled:
             self.launches = launches(self.program, self.numbers, self.state.machine)
 
     def _find_variables(self) -> None:
-        """`variables`: (slot, variable); `reads`: {variable that must be initialised before the run: (its declaration, the
-        operation that needs it)}; `writes`: variables that the run initialises."""
+        """`variables`: (slot, variable); `changed`: those that kernels write; `decisive`: those of which kept values are made;
+        `reads`: {variable that must be initialised before the run: (its declaration, the operation that needs it)}; `writes`:
+        variables that the run initialises."""
         program, variable = self.program, self.state.variable
         reads: dict[Operation, Operation | None] = {}
         writes: list[Operation] = []
@@ -96,15 +97,22 @@ class Compiled:
         reads.update((v, None) for v in program.measured if v not in touched)
         self.reads = {variable(declaration): (declaration, op) for declaration, op in reads.items()}
         self.writes = [variable(declaration) for declaration in writes]
-        self.variables = [(k, variable(s.key)) for k, s in enumerate(program.layout.slots) if s.kind == "variable"]
+        slots = program.layout.slots
+        self.variables = [(k, variable(s.key)) for k, s in enumerate(slots) if s.kind == "variable"]
+        steps = [step for step in program.layout.steps if isinstance(step, tuple)]
+        changed = {k for kernel, used in steps for param, k in zip(kernel.params, used) if param.use != "in"}
+        decisive = {k for _, used in steps[:program.kept] for k in used}
+        self.changed = [v for k, v in self.variables if k in changed]
+        self.decisive = [v for k, v in self.variables if k in decisive]
 
     def _find_slots(self) -> None:
-        """`temps`: the slots of temporaries; `feeds`: (number, slot, dtype, whether kernels can read it) of feeds that have one;
-        `outputs`: (slot, dtype) of what kernels write for the caller; `results`: (slot,
+        """`temps`: the slots of temporaries; `kept`: of what stays from run to run; `feeds`: (number, slot, dtype, whether kernels
+        can read it) of feeds that have one; `outputs`: (slot, dtype) of what kernels write for the caller; `results`: (slot,
         number of the feed that it is or None, whether it is merely handed on to the next segment)."""
         slots, feeds = self.program.layout.slots, {t: n for n, t in enumerate(self.program.feeds)}
         host = self.seen.union(*(step[1] for step in self.program.layout.steps if isinstance(step, tuple)))
         self.temps = [k for k, s in enumerate(slots) if s.kind == "temp" and k in host]     # others are on devices alone
+        self.kept = [k for k, s in enumerate(slots) if s.kind == "kept"]
         self.outputs: list[tuple[int, np.dtype]] = [
             (k, np.dtype(s.dtype.as_numpy_dtype)) for k, s in enumerate(slots) if s.kind == "output"]
         slot_of = {s.key: k for k, s in enumerate(slots) if s.kind == "feed"}
@@ -120,7 +128,7 @@ class Compiled:
     def _stretch(self) -> None:
         """The parts of the plan that do not depend on sizes: stretches of kernels (first row, number of rows) between
         host steps (step, views, variables written before it, what calls its operation), the arguments of every kernel,
-        where they begin, and whether the kernel may be left halfway."""
+        where they begin, and whether the kernel may be left halfway.  Kernels of kept values are in no stretch."""
         self.stretches: list[Stretch] = []
         self.first_argument: list[int] = []
         self.index: list[int] = []
@@ -145,6 +153,8 @@ class Compiled:
             self.cuttable.append(not any(param.use != "in" and slots[k].kind == "variable"
                                          for param, k in zip(step[0].params, step[1])))
             rows += 1
+            if rows == self.program.kept:
+                start = rows
         if rows > start:
             self.stretches.append((start, rows - start))
 

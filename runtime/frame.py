@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jitgraph.compiler.kernel import Kernel
-from jitgraph.compiler.place import HostStep
+from jitgraph.compiler.place import HostStep, assign_offsets
 from jitgraph.compiler.targets import CPU
 
 from . import functions, hostcall, watch
@@ -57,6 +57,7 @@ class Frame:
         self.shares = binding.cost > CPU.tuning.shared
         self.steps = [self._with_numbers(stretch) for stretch in binding.stretches]
         self.asks_host = any(block is None for _, block in self.steps)
+        self.versions: list[int] | None = None      # of the variables that the kept values here are made of
         self.generation = -1
         self.readers = [self._reader(*result) for result in binding.compiled.results]
         self.holds = bool(self.big_feeds or self.big_outputs)      # whether runs leave anything of the caller's here
@@ -106,6 +107,26 @@ class Frame:
                 size = binding.numbers[binding.compiled.slot_bytes[k]]
                 dtype = binding.layout.slots[k].dtype.as_numpy_dtype
                 self.arrays[k] = arena[at:at + size].view(dtype).reshape(binding.shapes[k])
+
+    def _keep(self, do: Callable[[Stretch, Block | None], None]) -> None:
+        """Makes the kept values, unless they are those of the present variables."""
+        compiled = self.binding.compiled
+        versions = [variable.version for variable in compiled.decisive]     # before the values are read: a write comes after it
+        if versions == self.versions:
+            return
+        if self.versions is None:
+            spans = [(self.binding.numbers[compiled.slot_bytes[k]], 0, 0) for k in compiled.kept]
+            offsets, total = assign_offsets(spans)
+            memory = aligned_empty(total)
+            for k, at, (size, _, _) in zip(compiled.kept, offsets, spans):
+                slot = self.binding.layout.slots[k]
+                self.arrays[k] = memory[at:at + size].view(slot.dtype.as_numpy_dtype).reshape(self.binding.shapes[k])
+                self.slots[k] = address_of(memory) + at
+        stretch = 0, compiled.program.kept
+        words, address = self._block(*stretch)
+        words[POOL] = pools.pool(pools.thread_count()).address if self.binding.kept_cost > CPU.tuning.shared else 0
+        do(stretch, (words, address))
+        self.versions = versions
 
     def _feeds_and_outputs(self) -> None:
         """Where feeds and outputs lie: small ones together in one block, into and out of which they are copied; large feeds
@@ -171,6 +192,8 @@ class Frame:
         self._with_temps(self._run_rounds, slots, addresses)
 
     def _run_rounds(self, slots: np.ndarray, addresses: np.ndarray) -> None:
+        if self.binding.compiled.kept:
+            self._keep(self._step)
         (stretch, (words, address)), = self.steps
         before = self.slots[slots]
         words[[ROUNDS, CHANGES, CHANGED, ADDRESSES]] = *addresses.shape, address_of(slots), address_of(addresses)
@@ -193,16 +216,22 @@ class Frame:
         for k, results in self.big_outputs:
             self.arrays[k], self.slots[k] = results.take()
         watched = watch.present()
-        if watched is not None:
-            do = self._watching(watched)
-            for stretch, block in self.steps:
-                do(stretch, block)
-        else:
-            for stretch, block in self.steps:       # what nearly every run does, without a call more
-                if block is None:
-                    self._host(*stretch)
-                else:
-                    self._native(stretch[0], block)
+        do = self._step if watched is None else self._watching(watched)
+        if self.binding.compiled.kept:
+            self._keep(do)
+        try:
+            if watched is not None:
+                for stretch, block in self.steps:
+                    do(stretch, block)
+            else:
+                for stretch, block in self.steps:       # what nearly every run does, without a call more
+                    if block is None:
+                        self._host(*stretch)
+                    else:
+                        self._native(stretch[0], block)
+        finally:
+            for variable in self.binding.compiled.changed:
+                variable.version += 1
         if not self.binding.checked:
             for variable in self.binding.compiled.writes:
                 variable.initialized = True

@@ -89,6 +89,10 @@ def _shorten(program):
     next(s for k in program.steps for s in k.body if s.access is not None).access.strides.append(1)
 
 
+def _keep_everything(program):
+    program.kept = len(program.steps)
+
+
 def _end_before(program):
     slot = next(s for s in program.layout.slots if s.kind == "temp")
     slot.first, slot.last = 1, 0
@@ -117,7 +121,8 @@ def _add_a_loop(program):
 
 SPOILED = {"prune": _forget_first, "raise_frames": _leave_a_frame, "order": _turn_round, "divide": _add_a_loop,
            "specialize": _run_again, "lower": _turn_nodes_round, "simplify": _turn_nodes_round, "fuse": _turn_units_round,
-           "sink": _turn_units_round, "schedule": _shorten, "epilogue": _shorten, "place": _end_before, "transfer": _lose_a_copy,
+           "sink": _turn_units_round, "schedule": _shorten, "epilogue": _shorten, "keep": _keep_everything,
+           "place": _end_before, "transfer": _lose_a_copy,
            "emit": _rename, "batch": _lose_a_copy}
 
 
