@@ -7,8 +7,7 @@ as one iteration at a time, but its instructions and objects stay in the cache, 
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from itertools import islice, repeat
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,7 +64,8 @@ class Iterations:
                 return taken + left, self
             plan.runs += len(taken)
             results = table.execute(values, taken)
-            self._store(values, [repeat(values[d]) if r is None else results[r] for r, d in self.loop.sources], len(taken))
+            count = len(taken)
+            self._store(values, [[values[d]] * count if r is None else results[r] for r, d in self.loop.sources], count)
             if ended or left:
                 return left, self
 
@@ -88,10 +88,8 @@ class Iterations:
                     return taken, [fed], False
                 taken.append(fed)
 
-    def _store(self, values: list[Any], columns: list[Iterable[Any]], count: int) -> None:
-        after = self.steps.after
-        for found in islice(zip(*columns), count) if columns else repeat((), count):
-            after(values, found)
+    def _store(self, values: list[Any], columns: list[list[Any]], count: int) -> None:
+        self.steps.after_all(values, columns, count)
         for k in self.steps.targets:
             if getattr(values[k], "base", None) is not None:
                 values[k] = np.array(values[k])         # not the memory of all iterations for the sake of the last

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from jitgraph.compiler.loops.division import Division
 from jitgraph.graph.errors import OpError
 from jitgraph.tensor_arrays.host_values import boxed, copied, unboxed
 from jitgraph.tensor_arrays.in_place_arrays import array_behind, stack_behind
-from jitgraph.tensor_arrays.tensor_array_values import OneElement, Zero, elements_of
+from jitgraph.tensor_arrays.tensor_array_values import OneElement, Zero, elements_of, with_gradients
 
 from .hostcall import located
 from .memory import Elsewhere
@@ -44,6 +45,9 @@ class LoopSteps:
         self.takes = [takes[type(step)](step) for step in division.takes]       # (values, fed so far) -> the next fed value
         self.stores = [(step.variable, STORES[type(step)](step)) for step in division.stores]   # (values, found) -> next value
         self.changes = [CHANGES[type(step)](step) for step in division.changes]                 # (values, found)
+        # (step, how it stores what many iterations gave); None where they must store one after the other
+        self.together = None if self.changes or any(_reads_a_store(step, division) for step in division.stores) else [
+            (step, TOGETHER[type(step)]) for step in division.stores]
 
     def begin(self, values: list[Any]) -> None:
         """Makes the loop's variables ready for the first iteration."""
@@ -80,6 +84,35 @@ class LoopSteps:
             values[k] = value
         for k, value in new:
             values[k] = value
+
+
+    def after_all(self, values: list[Any], columns: Sequence[Sequence[Any]], count: int) -> None:
+        """The loop's variables after `count` iterations, which gave a column of `columns` for each of the fetches."""
+        if self.together is None:
+            for row in islice(zip(*columns), count) if columns else repeat((), count):
+                self.after(values, row)
+            return
+        following = dict(zip(self.targets, columns))
+
+        def column(operand: steps.Operand) -> Sequence[Any]:
+            if isinstance(operand, steps.OfFetch):
+                return columns[operand.number]
+            first = values[operand.variable]
+            found = [first, *following[operand.variable][:count - 1]] if operand.variable in following else [first] * count
+            return list(map(copied, found)) if operand.copied else found
+
+        new = [(step.variable, store(values, step, column)) for step, store in self.together]
+        for k, found in following.items():
+            values[k] = found[count - 1]
+        for k, value in new:
+            values[k] = value
+
+
+def _reads_a_store(step: steps.Store, division: Division) -> bool:
+    """Whether a store takes the value of a variable that is itself stored to."""
+    operands = [part for field in step for part in (field if isinstance(field, list) else [field])]
+    return any(isinstance(operand, steps.OfVariable) and operand.variable in {s.variable for s in division.stores}
+               for operand in operands)
 
 
 def _operand(operand: steps.Operand) -> Reader:
@@ -243,6 +276,47 @@ def _add_product(step: steps.AddProduct) -> Reader:
     return store
 
 
+# -- storing what many iterations gave: (values, step, the column of an operand) -> the next value ---------------------------
+
+Column = Callable[[steps.Operand], Sequence[Any]]
+
+
+def _store_all_last(values: list[Any], step: steps.StoreLast, column: Column) -> Any:
+    found = values[step.variable]
+    for value in column(step.value):
+        found = found.push(value)
+    return found
+
+
+def _store_all_elements(values: list[Any], step: steps.StoreElement, column: Column) -> Any:
+    indices, rows = map(int, column(step.at)), map(_element, column(step.value))
+    try:
+        return boxed(unboxed(values[step.handle]).write_rows(unboxed(values[step.variable]), [*indices], [*rows], step.op.replays))
+    except OpError as error:
+        raise located(error, step.op) from None
+
+
+def _add_all_elements(values: list[Any], step: steps.AddElement, column: Column) -> Any:
+    elements = elements_of(values[step.flow])
+    size = 0 if isinstance(elements, Zero) else elements.size
+    found = [*zip(map(int, column(step.at)), map(_element, column(step.value)))]
+    return boxed(with_gradients(elements_of(values[step.variable]), found, size))
+
+
+def _add_all_rows(values: list[Any], step: steps.AddRows, column: Column) -> Any:
+    elements, rows = elements_of(values[step.flow]), values[step.variable]
+    for index, *leaves in zip(column(step.at), *map(column, step.leaves)):
+        rows.append(elements, int(index), leaves)
+    return rows
+
+
+def _add_all_products(values: list[Any], step: steps.AddProduct, column: Column) -> Any:
+    total = values[step.variable]
+    for x, y in zip(column(step.x), column(step.y)):
+        total.append(x, y)
+    return total
+
+
 # -- changing in place -------------------------------------------------------------------------------------------------
 
 def _push_on_stack(step: steps.PushOnStack) -> Changer:
@@ -275,4 +349,7 @@ TAKES: dict[type, Callable[[Any], Taker]] = {
 STORES: dict[type, Callable[[Any], Reader]] = {
     steps.StoreLast: _store_last, steps.StoreElement: _store_element, steps.AddElement: _add_element,
     steps.AddRows: _add_rows, steps.AddProduct: _add_product}
+TOGETHER: dict[type, Callable[[list[Any], Any, Column], Any]] = {
+    steps.StoreLast: _store_all_last, steps.StoreElement: _store_all_elements, steps.AddElement: _add_all_elements,
+    steps.AddRows: _add_all_rows, steps.AddProduct: _add_all_products}
 CHANGES: dict[type, Callable[[Any], Changer]] = {steps.PushOnStack: _push_on_stack, steps.WriteInPlace: _write_in_place}

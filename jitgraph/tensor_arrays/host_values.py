@@ -59,12 +59,14 @@ class PersistentList:
         return items
 
     def __getitem__(self, position: int) -> Any:
-        return self._own()[position]
+        items = self._items
+        return (self._own() if items is None else items)[position]
 
     @property
     def size(self) -> int:
         """The number of elements."""
-        return len(self._own())
+        items = self._items
+        return len(self._own() if items is None else items)
 
     def items(self) -> Iterator:
         """The elements; use them before another version is asked."""

@@ -72,7 +72,7 @@ class Handle:
                 raise self.error(f"Could not read index {index} twice because it was cleared after a previous read "
                                  "(perhaps try setting clear_after_read = false?).")
             self.cleared.add(index)
-        value = elements.get(index)
+        value = elements.list[index]
         if value is None:
             shape = self._shape(elements)
             if shape is None or None in shape:
@@ -87,9 +87,24 @@ class Handle:
                 and is_whole(indices, elements.size) and all(e is None for e in elements.list.items()) \
                 and (not self.identical or _fits(self._shape(elements), rows.shape[1:])):
             return Elements(PersistentList(list(rows)), rows.shape[1:])         # a new array, all at once
+        if isinstance(rows, list) and len(rows) > 1 and self._may_write(elements, indices, rows):
+            items = list(elements.list.items())
+            for index, row in zip(indices, rows):
+                items[index] = row
+            return Elements(PersistentList(items), rows[0].shape)
         for index, row in zip(indices, rows):
             elements = self.write(elements, int(index), row, replays)
         return elements
+
+    def _may_write(self, elements: Elements, indices: list[int], rows: list[np.ndarray]) -> bool:
+        """Whether all rows are of one shape and may go, each once, where nothing was written yet."""
+        first, dtype, size = rows[0].shape, self.dtype.as_numpy_dtype, elements.size
+        if len({*indices}) < len(indices) or self.cleared.intersection(indices):
+            return False
+        items = list(elements.list.items())
+        return all(0 <= k < size and items[k] is None for k in indices) \
+            and all(row.shape == first and row.dtype == dtype for row in rows) \
+            and (not self.identical or _fits(self._shape(elements), first))
 
     def read_rows(self, elements: Elements, indices: Any, replays: bool = False) -> list[np.ndarray]:
         """The elements at these indices.  Raises what reading one by one does."""
@@ -183,6 +198,21 @@ class OneElement:
         if isinstance(other, OneElement):
             other = Elements.missing(max(self.size, other.size)).replaced(other.index, other.value)
         return other.replaced(self.index, added(other.get(self.index), self.value))
+
+
+def with_gradients(total: Any, found: list[tuple[int, Any]], size: int) -> Any:
+    """The gradient `total` of an array of `size` elements, with what is `found`, (index, value), added one after the other."""
+    if not found:
+        return total
+    items = list(total.list.items()) if isinstance(total, Elements) else []
+    if isinstance(total, OneElement):
+        size = max(size, total.size, total.index + 1)
+    items += [None] * (max(size, *(index + 1 for index, _ in found)) - len(items))
+    if isinstance(total, OneElement):
+        items[total.index] = total.value
+    for index, value in found:
+        items[index] = added(items[index], value)
+    return Elements(PersistentList(items), np.shape(items[index]))
 
 
 def elements_of(flow: Any) -> Any:
