@@ -13,6 +13,9 @@ from ..tuning import CPU
 from .kernel_text import KernelText
 
 
+FEW_CHANNELS = 64       # up to which a text says how many there are: a loop so short gains from that; others share a text
+
+
 class _Windows(KernelText):
     """The text of a kernel over the windows of one image after the other.
 
@@ -23,8 +26,11 @@ class _Windows(KernelText):
         super().__init__(node, name)
         self.inputs = inputs
         self.taps, self.strides, self.before = (node.attrs[k] for k in ("taps", "strides", "before"))
-        self.height, self.width, self.channels = (self.slot(n, d) for n, d in zip(("height", "width", "channels"), image))
-        self.rows, self.pixels = self.slot("rows", outputs[0]), self.slot("pixels", outputs[1])
+        height, width, channels = image
+        self.height, self.width = self.given("height", height), self.given("width", width)
+        short = not isinstance(channels, sizes.Size) and channels <= FEW_CHANNELS
+        self.channels = str(channels) if short else self.given("channels", channels)
+        self.rows, self.pixels = self.given("rows", outputs[0]), self.given("pixels", outputs[1])
         # whether the last window along each axis may end outside
         self.over = [not (sizes.same(b, 0) and sizes.same((o - 1) * s + t, d)
                           or _fits(d, o, s, t, b)) for d, o, s, t, b in
