@@ -20,6 +20,7 @@ from .place import CopyStep, DeviceStep
 from .program import Program
 from .targets import HOST
 
+KEPT = "runs only when a variable has changed"
 WORDS = ("graph", "plan", "kernels", "times", "cache")
 
 Description = dict[str, Any]        # of a program, as plain values
@@ -71,7 +72,7 @@ def describe(program: Program, fact: Callable[[Kernel], Fact]) -> Description:
         if isinstance(step, (tuple, DeviceStep)):
             kind = "kernel" if isinstance(step, tuple) else step.target.name
             steps.append({"step": len(steps), "kind": kind, "name": shown[number]["name"], "bytes": shown[number]["bytes"],
-                          "because": ""})
+                          "because": KEPT if number < program.kept else ""})
             number += 1
         elif isinstance(step, CopyStep):
             slot = program.layout.slots[step.slot]
@@ -166,7 +167,7 @@ def text(description: Description, wanted: Container[str], program: Program) -> 
         out += [f"  {n['name']} = {n['type']}({', '.join(n['inputs'])}) {n['dtype']}{n['shape']}  {n['site']}"
                 for n in d["nodes"]]
     if "plan" in wanted:
-        out += [f"  {s['step']:3} {s['kind']:7} {s['name']}" for s in d["plan"]]
+        out += [f"  {s['step']:3} {s['kind']:7} {s['name']}" + (s["because"] and f"   {s['because']}") for s in d["plan"]]
     if "kernels" in wanted:
         for k in d["kernels"]:
             out += [f"kernel {k['name']}   reads {' '.join(k['reads'])}   writes {' '.join(k['writes'])}   "

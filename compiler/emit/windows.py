@@ -12,7 +12,6 @@ from ..kernel import Kernel
 from ..tuning import CPU
 from .kernel_text import KernelText
 
-
 FEW_CHANNELS = 64       # up to which a text says how many there are: a loop so short gains from that; others share a text
 
 

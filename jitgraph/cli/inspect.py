@@ -154,7 +154,7 @@ def _print_plan(out: Console, signature: Signature) -> None:
     from jitgraph.app.terminal import show, table
 
     reasons = [step["because"] for step in signature["plan"]]
-    columns = ["step", "kind", "name", "bytes moved", *(["why on the host"] if any(reasons) else [])]
+    columns = ["step", "kind", "name", "bytes moved", *(["remark"] if any(reasons) else [])]
     rows = table(*columns, right=("step", "bytes moved"), title="plan")
     for step in signature["plan"]:
         rows.add_row(*(str(step["step"]), step["kind"], step["name"], quantity(step["bytes"]), step["because"])[: len(columns)])

@@ -216,3 +216,11 @@ def test_threads(session):
         thread.join()
     assert not wrong
     assert session.run(y, {x: np.ones((4, 96))}).max() == 96 * 201
+
+
+def test_what_shows_programs_says_so(session, monkeypatch, capsys):
+    y, feeds, _ = network()
+    session.run(tf.global_variables_initializer())
+    monkeypatch.setenv("JITGRAPH_SHOW", "plan")
+    session.run(y, feeds)
+    assert capsys.readouterr().err.count("runs only when a variable has changed") == 2
