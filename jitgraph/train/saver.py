@@ -252,7 +252,7 @@ class Saver:
     def restore(self, sess: Any, save_path: Any) -> None:
         """Reads the variables from the checkpoint `save_path` into a session; they need no initialization.
 
-        Raises ValueError if there is no such checkpoint, NotFoundError if a variable is not in it,
+        Raises ValueError if there is no such checkpoint, NotFoundError if its folder is not there or a variable is not in it,
         InvalidArgumentError if one has another dtype or shape there.
         """
         if self._is_empty:
