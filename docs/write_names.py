@@ -74,6 +74,15 @@ def op_counts() -> str:
             f"{gradients} with a gradient.")
 
 
+def in_scope(found: dict[str, tuple[str, str]]) -> str:
+    """A sentence on the names that are neither Keras's nor those of phones or TPUs."""
+    scope = {name: status for name, (status, sentence) in found.items() if not name.startswith(("keras.", "lite."))
+             and "no TPU target" not in sentence and not name.rpartition(".")[2].startswith("TPU")}
+    gone = [f"`tf.{name}`" for name, status in scope.items() if status != HERE]
+    return (f"Without `tf.keras`, `tf.lite` and what is for TPUs alone they are {len(scope) - len(gone)} of {len(scope)}.  Eager "
+            f"execution is the one part that is left out, since jitgraph runs graphs.  Not here: {', '.join(gone)}.")
+
+
 def text() -> str:
     """The page."""
     found = statuses()
@@ -82,7 +91,7 @@ def text() -> str:
     lines = ["# The public names of TensorFlow 1.15", "",
              "Written by `docs/write_names.py`; `tf.contrib` and `tf.compat` are not counted.  A name that is not here is "
              "answered by an `AttributeError` with the sentence below, or with the nearest name.", "",
-             f"{every[HERE]} of {sum(every.values())} names are here.  {op_counts()}", "",
+             f"{every[HERE]} of {sum(every.values())} names are here.  {op_counts()}", "", in_scope(found), "",
              "| namespace | names | here | use something else | not yet |", "|---|---|---|---|---|"]
     for prefix, count in sorted(by_namespace.items()):
         lines.append(f"| {'tf.' + prefix if prefix else 'tf'} | {sum(count.values())} | {count[HERE]} | "

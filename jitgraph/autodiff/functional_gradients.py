@@ -165,14 +165,15 @@ def _branch_gradient(function: FunctionGraph, op: Operation, inputs: list, recor
 def _of_inputs(replay: Replay, ys: list, inputs: list[Tensor], arrived: list) -> list:
     """The gradients of `ys`, of the graph of the gradient, for inputs of the function that is replayed there.
 
-    What arrives at a value that was read of a variable, and recorded since the function also writes it, belongs to the variable.
+    Of inputs that are given one tensor the first has the gradient for all.  What arrives at a value that was read of a
+    variable, and recorded since the function also writes it, belongs to the variable.
     """
     xs = [replay.known[tensor] for tensor in inputs]
     reads = {value: read for value, read in recorded_reads(replay.source).items() if value in replay.known
              and read.inputs[0] in inputs}
     ends = [*xs, *(replay.known[value] for value in reads)]
     found = gradients(ys, ends, arrived, stop_gradients=ends)
-    results = found[:len(xs)]
+    results = [grad if x not in xs[:k] else None for k, (x, grad) in enumerate(zip(xs, found))]
     for read, grad in zip(reads.values(), found[len(xs):]):
         if grad is not None:
             place, more = inputs.index(read.inputs[0]), read.opdef.grad(read.replayed(replay), grad)

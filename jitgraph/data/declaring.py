@@ -12,8 +12,11 @@ from jitgraph.data.simple_host import Same
 from jitgraph.data.source_host import Function, Recipe, kept
 from jitgraph.declare.op import op
 from jitgraph.graph import shape_rules
+from jitgraph.graph.signature import parse
 from jitgraph.resources import handle
 
+_SCALARS = frozenset("batch_size buffer_size count drop_remainder filename index num_shards seed seed2 shift size start stop "
+                     "step stride".split())
 TESTS = "tests/data: elements, one after the other"
 SHAPED = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1"
 _CAPTURED = ("arguments", "_args")          # how the inputs are named that functions have captured
@@ -29,6 +32,9 @@ def dataset_op(signature: str, stateful: bool = False, output: str = "handle",
     inputs too; `type_sets`: what the attributes of the signature may be.
     """
     signature = signature.replace("...", SHAPED)
+
+    if shape is shape_rules.scalar:
+        shape = _of_scalars(f"{signature} -> {output}: variant", type_sets)
 
     def declare(body: Callable) -> Any:
         parameters = list(inspect.signature(body).parameters)
@@ -51,6 +57,21 @@ def dataset_op(signature: str, stateful: bool = False, output: str = "handle",
                   hands_on=True, tested_in=TESTS, **type_sets)(value)
 
     return declare
+
+
+def _of_scalars(signature: str, type_sets: dict) -> Callable:
+    """The shape rule of a dataset that is made by numbers."""
+    inputs = parse(signature, type_sets).inputs
+    lists = [k for k, arg in enumerate(inputs) if arg.is_list]
+    checked = [(k if not lists or k < lists[0] else k - len(inputs), arg.name)      # those after a list are counted from the end
+               for k, arg in enumerate(inputs) if arg.name in _SCALARS and (not lists or not lists[0] < k < lists[-1])]
+
+    def rule(c: Any) -> tuple:
+        for k, name in checked:
+            shape_rules.with_rank(c.shapes[k], 0, f"{name!r} of '{c.op_type}'")
+        return ()
+
+    return rule if checked else shape_rules.scalar
 
 
 def _functions(node: Any, values: dict[str, Any]) -> dict[str, Function]:

@@ -16,12 +16,13 @@ class MappedFunction:
     """The graph of a Python function of elements of the structure `spec`.
 
     ``graph``; ``captured``, the tensors of the graph around it that it takes besides the element; ``spec``, the structure
-    of its result.  Raises TypeError, naming `transformation`, for a result that cannot become tensors.
+    of its result.  Raises TypeError, naming `transformation`, for a result that cannot become tensors, ValueError if `function` is
+    no function.
     """
 
     def __init__(self, function: Callable, transformation: str, spec: Any):
         if not callable(function):
-            raise TypeError(f"{transformation} needs a function, but got {function!r}")
+            raise ValueError(f"Argument must be callable: {transformation} needs a function, but got {function!r}")
         name = getattr(function, "__name__", type(function).__name__)
         self.graph = graph = FunctionGraph(f"{transformation.replace('.', '_').replace('()', '')}_{name}")
         graph._names.scope = ""

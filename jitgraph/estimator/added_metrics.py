@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jitgraph.estimator.arguments import argument_names, taken
+from jitgraph.estimator.arguments import argument_names, check_function, taken
 from jitgraph.estimator.estimator import Estimator
 from jitgraph.estimator.modes import ModeKeys
 
@@ -14,8 +14,10 @@ _OFFERED = {"features", "labels", "predictions", "config"}
 def add_metrics(estimator: Estimator, metric_fn: Callable) -> Estimator:
     """An estimator of the same model whose evaluations also give what a function gives: {name: (value, update)}.
 
-    `metric_fn` takes any of features, labels, predictions and config.  Raises ValueError for other arguments.
+    `metric_fn` takes any of features, labels, predictions and config.  Raises ValueError for other arguments, TypeError if it is no
+    function.
     """
+    check_function(metric_fn, "metric_fn", "{name: (value, update)}")
     others = list(set(argument_names(metric_fn)) - _OFFERED)
     if others:
         raise ValueError(f"metric_fn ({metric_fn}) has following not expected args: {others}")

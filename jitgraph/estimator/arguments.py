@@ -12,7 +12,12 @@ _OF_MODEL_FUNCTIONS = {"features", "labels", "mode", "params", "self", "config"}
 
 
 def argument_names(function: Any) -> tuple[str, ...]:
-    """The names of a function's positional arguments, without those that a ``functools.partial`` or an object binds."""
+    """The names of a function's positional arguments, without those that a ``functools.partial`` or an object binds.
+
+    Raises TypeError for what is no function.
+    """
+    if not callable(function):
+        raise TypeError(f"unsupported callable: {function!r} of type {type(function).__name__} stands where a function is called")
     if isinstance(function, functools.partial):
         free = argument_names(function.func)[len(function.args):]
         return tuple(name for name in free if name not in (function.keywords or {}))
@@ -20,6 +25,12 @@ def argument_names(function: Any) -> tuple[str, ...]:
         function = function.__call__
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return tuple(p.name for p in inspect.signature(function).parameters.values() if p.kind in positional)
+
+
+def check_function(function: Any, argument: str, gives: str) -> None:
+    """Raises TypeError if the value of `argument` is no function, which should give what `gives` says."""
+    if not callable(function):
+        raise TypeError(f"{argument} must be a function that gives {gives}, not {function!r} of type {type(function).__name__}")
 
 
 def taken(function: Any, **offered: Any) -> dict[str, Any]:
@@ -39,7 +50,11 @@ class Later:
 
 
 def check_model_function(model_fn: Any, params: Any) -> None:
-    """Raises ValueError if a model function takes no features, or what it cannot be given, or no params where there are."""
+    """Raises ValueError if a model function takes no features, or what it cannot be given, or no params where there are.
+
+    Raises TypeError if it is no function.
+    """
+    check_function(model_fn, "model_fn", "an EstimatorSpec of features, labels and mode")
     names = set(argument_names(model_fn))
     if "features" not in names:
         raise ValueError(f"model_fn ({model_fn}) must include features argument.")

@@ -12,7 +12,7 @@ from jitgraph.app import logs
 from jitgraph.compat import path_to_str
 from jitgraph.control.order_ops import group
 from jitgraph.estimator import warm_start
-from jitgraph.estimator.arguments import Later, argument_names, check_model_function, taken
+from jitgraph.estimator.arguments import Later, argument_names, check_function, check_model_function, taken
 from jitgraph.estimator.cluster_place import TaskType
 from jitgraph.estimator.exporting import export_all
 from jitgraph.estimator.inputs_of_model import ends, parsed_input
@@ -303,6 +303,7 @@ class Estimator:
         return parsed_input(self._call_input_fn(input_fn, mode))
 
     def _call_input_fn(self, input_fn: Any, mode: str) -> Any:
+        check_function(input_fn, "input_fn", "a Dataset, features, or (features, labels)")
         given = taken(input_fn, mode=mode, params=Later(lambda: self.params), config=Later(lambda: self.config))
         with device("/cpu:0"):
             return input_fn(**given)

@@ -237,7 +237,6 @@ TABLE: dict[str, str] = {
     "ops.nn.safe_embedding": """
         nn.safe_embedding_lookup_sparse nn.scale_regularization_loss nn.compute_average_loss""",
     "ops.signal.audio": "audio.decode_wav audio.encode_wav",
-    "ops.strings.string_ngrams": "strings.ngrams",
     "test.case": "test.TestCase",
     "test.benchmark": "test.Benchmark test.benchmark_config",
     "test.environment": """
@@ -386,8 +385,8 @@ TABLE: dict[str, str] = {
         strings.lower=string_lower strings.upper=string_upper string_strip encode_base64 decode_base64""",
     "ops.strings.regex": "regex_replace strings.regex_full_match",
     "ops.strings.string_split": """
-        string_join reduce_join strings.unsorted_segment_join strings.bytes_split""",
-    "ragged.string_parts": "string_split strings.split",
+        string_join reduce_join strings.unsorted_segment_join""",
+    "ragged.string_parts": "string_split strings.split strings.bytes_split strings.ngrams",
     "ops.strings.decode": "decode_raw decode_compressed parse_tensor serialize_tensor decode_csv",
     "resources.tables": """
         tables_initializer initialize_all_tables initializers.tables_initializer lookup.StaticHashTable
@@ -410,8 +409,9 @@ TABLE: dict[str, str] = {
         parse_single_sequence_example io.parse_sequence_example""",
     "ops.files.example": "decode_json_example",
     "ops.strings.unicode_script": "strings.unicode_script",
-    "ops.strings.unicode": """
-        strings.unicode_transcode strings.unicode_decode strings.unicode_decode_with_offsets
+    "ops.strings.unicode": "strings.unicode_transcode",
+    "ragged.unicode": """
+        strings.unicode_decode strings.unicode_decode_with_offsets
         strings.unicode_encode strings.unicode_split strings.unicode_split_with_offsets""",
     "ops.sparse.sparse_strings": "serialize_sparse serialize_many_sparse deserialize_many_sparse",
 }

@@ -25,6 +25,9 @@ ESTIMATORS: dict[str, str] = {
         contrib.tpu.InputPipelineConfig contrib.tpu.TPUConfig contrib.tpu.RunConfig""",
     "estimator.tpu.spec": "estimator.tpu.TPUEstimatorSpec contrib.tpu.TPUEstimatorSpec",
     "estimator.tpu.estimator": "estimator.tpu.TPUEstimator contrib.tpu.TPUEstimator",
+    "estimator.tpu.embedding": """
+        estimator.tpu.experimental.EmbeddingConfigSpec tpu.experimental.AdagradParameters tpu.experimental.AdamParameters
+        tpu.experimental.StochasticGradientDescentParameters""",
     "estimator.modes": "estimator.ModeKeys",
     "estimator.run_config": "estimator.RunConfig",
     "estimator.warm_start": "estimator.WarmStartSettings",

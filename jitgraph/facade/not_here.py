@@ -24,7 +24,6 @@ INSTEAD: dict[str, str] = {
         "Prelinearize", "RecvTPUEmbedding", "RetrieveTPUEmbedding", "SendTPUEmbedding", "ShutdownDistributedTPU",
         "WorkerHeartbeat")},
     "raw_ops.RefSelect": "choose by tf.case, whose branches may assign to variables",
-    "estimator.tpu.experimental.*": "leave embedding_config_spec out: embedding columns are trained as they are",
     "distribute.*": _ONE_PROCESS,
     "contrib.cluster_resolver.TPUClusterResolver": "there is no TPU target; write tf.train.ClusterSpec({...}) with the addresses",
     "experimental.*": _GRAPHS,

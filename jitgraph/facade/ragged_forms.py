@@ -13,7 +13,7 @@ _OF_ONE = """
     negative real reciprocal rint round rsqrt saturate_cast sign sin sinh sqrt square tan string_to_number string_to_hash_bucket
     as_string decode_base64 encode_base64 strings.regex_full_match regex_replace string_strip string_to_hash_bucket_fast
     string_to_hash_bucket_strong substr strings.length add_n string_join math.ceil
-    decode_compressed io.decode_compressed strings.substr strings.lower strings.upper"""
+    decode_compressed io.decode_compressed strings.substr strings.lower strings.upper strings.unicode_script"""
 _OF_TWO = """
     bitwise.bitwise_and bitwise.bitwise_or bitwise.bitwise_xor bitwise.left_shift bitwise.right_shift add atan2 complex div_no_nan
     divide equal floordiv floormod greater greater_equal less less_equal logical_and logical_or logical_xor maximum minimum

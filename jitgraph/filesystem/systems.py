@@ -86,6 +86,8 @@ class Local:
 
     def matches(self, pattern: str) -> list[str]:
         """The paths that match, folder by folder; raises NotFoundError if the part before the first wildcard is not there."""
+        if pattern and not re.search(r"[*?[]", pattern):
+            self.stat(os.path.dirname(pattern) or ".")
         found = ["/"] if pattern.startswith("/") else [""]
         parts = [part for part in pattern.split("/") if part]
         for number, part in enumerate(parts):
@@ -95,7 +97,7 @@ class Local:
             first = not any(re.search(r"[*?[]", earlier) for earlier in parts[:number])
             found = [os.path.join(folder, name) for folder in found if first or os.path.isdir(folder or ".")
                      for name in self.children(folder or ".") if fnmatch.fnmatchcase(name, part)]
-        if found and not pattern.startswith("/") and (len(parts) == 1 or re.search(r"[*?[]", parts[0])):
+        if parts and found and not pattern.startswith("/") and (len(parts) == 1 or re.search(r"[*?[]", parts[0])):
             found = [os.path.join(".", name) for name in found]         # as TensorFlow spells what has no folder
         return [path for path in found if os.path.lexists(path)]
 

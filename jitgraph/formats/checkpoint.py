@@ -1,13 +1,14 @@
 """Checkpoints by their prefix, whatever their format: ``tf.train.NewCheckpointReader``."""
 from __future__ import annotations
 
+import glob
 import os
 from typing import Any
 
 from jitgraph.formats import bundle, checkpoint_v1
 from jitgraph.formats.bundle_reader import BundleReader
 from jitgraph.formats.checkpoint_v1 import V1Reader
-from jitgraph.graph.errors import NotFoundError
+from jitgraph.graph.errors import InvalidArgumentError, NotFoundError
 
 
 def path_string(path: Any) -> str:
@@ -25,20 +26,31 @@ def path_string(path: Any) -> str:
 def open_checkpoint(prefix: str) -> BundleReader | V1Reader:
     """The checkpoint `prefix`.
 
-    Raises NotFoundError if there is none, DataLossError if the file is none or is damaged.
+    Raises NotFoundError if there is none, InvalidArgumentError if there is not even its folder, DataLossError if the file is none
+    or is damaged.
     """
     if os.path.exists(bundle.index_path(prefix)):
         return BundleReader(prefix)
     if checkpoint_v1.files(prefix):
         return V1Reader(prefix)
+    if missing_folder(prefix):
+        raise InvalidArgumentError(None, None, "Unsuccessful TensorSliceReader constructor: Failed to get matching files on "
+                                               f"{prefix}: Not found: {missing_folder(prefix)}; No such file or directory")
     raise NotFoundError(None, None, "Unsuccessful TensorSliceReader constructor: Failed to find any matching files for "
                                     f"{prefix}")
+
+
+def missing_folder(prefix: str) -> str | None:
+    """The folder that the checkpoint `prefix` should be in, if it is not there."""
+    folder = os.path.dirname(prefix)
+    return folder if folder and not glob.has_magic(folder) and not os.path.isdir(folder) else None
 
 
 class CheckpointReader:
     """What a checkpoint holds: ``tf.train.NewCheckpointReader("model.ckpt-100")``.
 
-    Raises NotFoundError if there is no such checkpoint, DataLossError if it is damaged.
+    Raises NotFoundError if there is no such checkpoint, InvalidArgumentError if there is no such folder, DataLossError if it is
+    damaged.
     """
 
     def __init__(self, filepattern: Any):

@@ -1,6 +1,7 @@
 """``tf.function``: a Python function whose calls are PartitionedCall nodes."""
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from jitgraph.app import logs
 from jitgraph.app.configuration import functions_run_eagerly
 from jitgraph.control.functional_ops import make_call
 from jitgraph.functions.concrete_function import ConcreteFunction
+from jitgraph.functions.duplicate import duplicate, reaches
 from jitgraph.functions.tracing import Traced
 from jitgraph.graph import structures as nest
 from jitgraph.graph.convert import convert_to_tensor
@@ -19,37 +21,39 @@ from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import DType
 from jitgraph.graph.tensor import Tensor
 from jitgraph.graph.type_specs import TensorSpec, TypeSpec, type_spec_from_value
+from jitgraph.variables.creators import creator_scope
 
+_TENSORS = (Tensor, np.ndarray)
 _STORED = (int, float, bool, type(None), DType, TypeSpec)       # the arguments that files can state
 
 
 class TracedFunction(ConcreteFunction):
-    """A Python function for arguments of known dtypes; the Python function is called anew for each node."""
+    """A Python function, called once, for arguments of known dtypes and shapes; ``graph`` is its graph, of which each node that
+    calls it has a copy."""
 
-    def __init__(self, owner: Function, structure: tuple, leaves: list):
-        self._owner, self._structure, self._leaves = owner, structure, leaves
+    def __init__(self, owner: Function, structure: tuple, leaves: list, creator: Callable | None = None):
+        self._owner, self._structure, self._leaves, self._creator = owner, structure, leaves, creator
         self._specs = [leaf for leaf in leaves if isinstance(leaf, TensorSpec)]
         self._keywords = _all_different([spec.name or "args" for spec in self._specs])
         self._positional = len(self._specs)
-        self._traced = self.traced()
-        self._unused: Traced | None = self._traced
-
-    def traced(self) -> Traced:
-        """The function in a graph of its own."""
         arguments = [(spec.dtype, None if spec.shape.ndims is None else tuple(spec.shape.as_list()), spec.name or "args")
                      for spec in self._specs]
+        self._traced = Traced(f"__inference_{owner.__name__}", arguments, self._result, ordered=True)
 
-        def call(given: list[Tensor]) -> Any:
-            rest = iter(given)
-            args, kwargs = nest.pack_sequence_as(self._structure, [
-                next(rest) if isinstance(leaf, TensorSpec) else leaf for leaf in self._leaves], expand_composites=True)
+    def _result(self, given: list[Tensor]) -> Any:
+        rest = iter(given)
+        args, kwargs = nest.pack_sequence_as(self._structure, [
+            next(rest) if isinstance(leaf, TensorSpec) else leaf for leaf in self._leaves], expand_composites=True)
+        with contextlib.ExitStack() as scopes:
+            if self._creator is not None:
+                graph = get_default_graph()
+                for one in (graph, getattr(graph, "_root", graph)):      # tf.get_variable makes its variables in the latter
+                    scopes.enter_context(creator_scope(self._creator, graph=one))
             return self._owner.called(args, kwargs)
 
-        return Traced(f"__inference_{self._owner.__name__}", arguments, call, ordered=True)
-
     def exported_graph(self) -> Any:
-        """A graph of the function that no gradient has added to."""
-        return self.traced().graph
+        """The graph of the function: no gradient adds to it."""
+        return self._traced.graph
 
     @property
     def graph(self) -> Any:
@@ -72,21 +76,27 @@ class TracedFunction(ConcreteFunction):
 
     def _call(self, tensors: list[Tensor]) -> Any:
         """A node; each has a graph of its own, since gradients add to the function that they are taken of."""
-        traced, self._unused = self._unused, None
-        traced = self.traced() if traced is None else traced
-        node = make_call(traced.graph, None, tensors)
-        return traced.packed(list(node.outputs), node)
+        node = make_call(duplicate(self._traced.graph, get_default_graph(), tensors), None, tensors)
+        return self._traced.packed(list(node.outputs), node)
 
 
 class Function:
-    """What ``tf.function`` makes of a Python function: calling it makes a node that calls the function."""
+    """What ``tf.function`` makes of a Python function: calling it makes a node that calls the function.
 
-    def __init__(self, python_function: Callable, name: str, input_signature: Any = None, autograph: Any = None):
+    `relaxes`: whether the second shape of an argument of some rank makes a function for all sizes that differ; `creates_once`:
+    whether variables may be made in the first call alone, which calls the Python function twice then.
+    """
+
+    def __init__(self, python_function: Callable, name: str, input_signature: Any = None, autograph: Any = None,
+                 relaxes: bool = False, creates_once: bool = False):
         self._python_function = python_function
         self._autograph = autograph
         self.__name__ = name
         self._input_signature = input_signature
+        self._relaxes, self._creates_once = relaxes, creates_once
+        self._is_new = True                 # whether nothing has been traced yet
         self._concrete: dict[Any, TracedFunction] = {}
+        self._relaxed: dict[Any, TracedFunction] = {}
         functools.update_wrapper(self, python_function, updated=())
 
     @property
@@ -114,7 +124,7 @@ class Function:
         kept = instance.__dict__.setdefault("_graph_functions", {})
         if self not in kept:
             kept[self] = Function(functools.partial(self._python_function, instance), self.__name__, self._input_signature,
-                                  self._autograph)
+                                  self._autograph, self._relaxes, self._creates_once)
         return kept[self]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -124,20 +134,53 @@ class Function:
         args, kwargs = self._canonical(args, kwargs)
         concrete = self.get_concrete_function(*args, **kwargs)
         leaves = nest.flatten((args, kwargs), expand_composites=True)
-        return concrete._call([convert_to_tensor(leaf) for leaf in leaves if isinstance(leaf, (Tensor, np.ndarray))])
+        return concrete._call([convert_to_tensor(leaf) for leaf in leaves if isinstance(leaf, _TENSORS)])
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The function for arguments like these: values, or TensorSpecs in the place of tensors; by default those stated."""
         if not args and not kwargs and self._input_signature is not None:
             args = tuple(self._input_signature)
         args, kwargs = self._canonical(args, kwargs)
-        values = nest.flatten((args, kwargs), expand_composites=True)
-        leaves = [_spec_of(leaf, name) for leaf, name in zip(values, self._argument_names(args, kwargs))]
+        stated = (args, kwargs) if self._input_signature is None else (tuple(self._input_signature), {})
+        leaves = [_spec_of(leaf, name) for leaf, name in zip(
+            nest.flatten(stated, expand_composites=True), self._argument_names(args, kwargs))]
         kinds = repr(nest.map_structure(lambda leaf: type(leaf).__name__ if nest.is_composite(leaf) else "", (args, kwargs)))
-        key = (get_default_graph(), kinds, tuple(map(_key, leaves)))
-        found = self._concrete.get(key)
-        if found is None:
-            found = self._concrete[key] = TracedFunction(self, (args, kwargs), leaves)
+        context = getattr(get_default_graph(), "_root", get_default_graph()), kinds
+        found = self._concrete.get((*context, *map(_key, leaves)))
+        if found is None or not reaches(get_default_graph(), found.graph):
+            found = self._traced((args, kwargs), leaves, context)
+        return found
+
+    def _traced(self, structure: tuple, leaves: list, context: tuple) -> TracedFunction:
+        """A new function for arguments like these, or with relaxed shapes one that takes these too."""
+        if self._relaxes and self._input_signature is None and any(root is context[0] for root, *_ in self._concrete):
+            return self._with_relaxed_shapes(structure, leaves, context)
+        created: list[Any] = []
+
+        def creator(next_creator: Callable, **kwargs: Any) -> Any:
+            if not self._is_new:
+                raise ValueError(f"tf.function-decorated function tried to create variables on non-first call, in {self.__name__}: "
+                                 "make them outside, or once, where an attribute of an object is still None.")
+            created.append(None)
+            return next_creator(**kwargs)
+
+        asked = creator if self._creates_once else None
+        made = TracedFunction(self, structure, leaves, asked)
+        self._is_new = False
+        if created:
+            made = TracedFunction(self, structure, leaves, asked)       # in which what was made is there
+        self._concrete[(*context, *map(_key, leaves))] = made
+        return made
+
+    def _with_relaxed_shapes(self, structure: tuple, leaves: list, context: tuple) -> TracedFunction:
+        key = (*context, *(_rank_key(leaf) for leaf in leaves))
+        known = self._relaxed.get(key)
+        if known is not None:
+            if all(one.is_compatible_with(mine) for one, mine in zip(known._leaves, leaves) if isinstance(mine, TensorSpec)) \
+                    and reaches(get_default_graph(), known.graph):
+                return known
+            leaves = [_common_spec(one, mine) for one, mine in zip(known._leaves, leaves)]
+        found = self._relaxed[key] = TracedFunction(self, structure, leaves)
         return found
 
     def concrete_functions(self) -> list[ConcreteFunction]:
@@ -146,15 +189,15 @@ class Function:
         if self._input_signature is not None:
             self.get_concrete_function()
         found: list[tuple[Any, TracedFunction]] = []
-        for concrete in list(self._concrete.values()):
+        for concrete in [*self._concrete.values(), *self._relaxed.values()]:
             signature = concrete.structured_input_signature
             if not all(isinstance(leaf, _STORED) for leaf in nest.flatten(signature)):
                 logs.info("Unsupported signature for serialization: %s.", signature)
             elif all(signature != other for other, _ in found):
                 found.append((signature, concrete))
         graph = get_default_graph()
-        return [concrete if concrete.graph.outer_graph is graph else self.get_concrete_function(*args, **kwargs)
-                for (args, kwargs), concrete in found]
+        return [concrete if concrete.graph._root is graph and reaches(graph, concrete.graph)
+                else self.get_concrete_function(*args, **kwargs) for (args, kwargs), concrete in found]
 
     @property
     def full_argument_spec(self) -> tuple:
@@ -245,9 +288,25 @@ def _all_different(names: list[str]) -> list[str]:
 
 
 def _key(leaf: Any) -> Any:
-    if isinstance(leaf, (TensorSpec, bool, int, float, complex, str, bytes, type(None))):
-        return type(leaf), leaf
-    return id(leaf)
+    """What tells arguments apart: dtype and shape of tensors, the values of others.  Raises ValueError if these have no hash."""
+    try:
+        hash(leaf)
+    except TypeError as error:
+        raise ValueError("Arguments to a tf.function must be a nested structure of Tensors, Variables, NumPy arrays, or hashable "
+                         f"Python objects, got: {leaf!r} ({error})") from None
+    return leaf
+
+
+def _rank_key(leaf: Any) -> Any:
+    return (leaf.dtype, leaf.shape.ndims) if isinstance(leaf, TensorSpec) else _key(leaf)
+
+
+def _common_spec(one: Any, other: Any) -> Any:
+    """A spec of the shapes of both; what is no tensor is the same in both."""
+    if not isinstance(other, TensorSpec) or one.shape.ndims is None:
+        return one
+    sizes = [a if a == b else None for a, b in zip(one.shape.as_list(), other.shape.as_list())]
+    return TensorSpec(sizes, one.dtype, one.name)
 
 
 def function(func: Callable | None = None, input_signature: Any = None, autograph: bool = True,
@@ -258,12 +317,21 @@ def function(func: Callable | None = None, input_signature: Any = None, autograp
     Each call makes a PartitionedCall, or a StatefulPartitionedCall if the function reads or changes more than its arguments.
     What writes to variables inside does so in the order of the program.  `input_signature`: TensorSpecs of the arguments.
     `autograph`: Python's ifs and loops over tensors become conditionals and loops of the graph, in the functions that it calls
-    too; `experimental_autograph_options`: one or several of ``tf.autograph.experimental.Feature``.  The Python function is called
-    for each node.
+    too; `experimental_autograph_options`: one or several of ``tf.autograph.experimental.Feature``.
+
+    The Python function is called once for each graph, dtypes and shapes of tensors and arrays, and values of other arguments; with
+    `experimental_relax_shapes` not for each size of a dimension.  Variables may be made in the first call alone, and it is called
+    twice then; later a ValueError is raised.
     """
+    return _made(func, function, input_signature, autograph, experimental_autograph_options, experimental_relax_shapes)
+
+
+def _made(func: Any, maker: Callable, input_signature: Any, autograph: bool, experimental_autograph_options: Any,
+          experimental_relax_shapes: bool) -> Any:
     if func is None:
-        return functools.partial(function, input_signature=input_signature, autograph=autograph,
-                                 experimental_autograph_options=experimental_autograph_options)
+        return functools.partial(maker, input_signature=input_signature, autograph=autograph,
+                                 experimental_autograph_options=experimental_autograph_options,
+                                 experimental_relax_shapes=experimental_relax_shapes)
     if input_signature is not None and not isinstance(input_signature, (tuple, list)):
         raise TypeError(f"input_signature must be either a tuple or a list, received {type(input_signature)}")
     options = None
@@ -271,10 +339,11 @@ def function(func: Callable | None = None, input_signature: Any = None, autograp
         from jitgraph.autograph.features import Options
 
         options = Options.of(experimental_autograph_options)
-    return Function(func, getattr(func, "__name__", "function"), input_signature, options)
+    return Function(func, getattr(func, "__name__", "function"), input_signature, options, experimental_relax_shapes,
+                    creates_once=maker is function)
 
 
 def defun(func: Callable | None = None, input_signature: Any = None, autograph: bool = True,
           experimental_autograph_options: Any = None, experimental_relax_shapes: bool = False) -> Any:
-    """``function``, by its older name."""
-    return function(func, input_signature, autograph, experimental_autograph_options)
+    """As ``function``, but variables may be made whenever the Python function is called."""
+    return _made(func, defun, input_signature, autograph, experimental_autograph_options, experimental_relax_shapes)

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
 
@@ -60,8 +59,8 @@ class Collections:
         self._lists.setdefault(name, []).append(value)
 
     def add_to_several(self, names: Any, value: Any) -> None:
-        """Appends `value` to each collection of `names` (one name or several; each once)."""
-        if isinstance(names, str) or not isinstance(names, Iterable):
+        """Appends `value` to each collection of `names` (one name or several; each once).  Raises TypeError for others."""
+        if isinstance(names, str):
             names = (names,)
         for name in dict.fromkeys(names):
             self.add(name, value)

@@ -64,6 +64,10 @@ class NameTable:
             in_use[candidate] = 1
         return f"{name}_{count - 1}"
 
+    def take_over(self, other: NameTable) -> None:
+        """Marks as used what is used in `other`."""
+        self._in_use.update(other._in_use)
+
     def reserve(self, name: str) -> None:
         """Marks the full `name` as used (a node that is imported under a given name); its scopes stay free."""
         self._in_use.setdefault(name.lower(), 1)

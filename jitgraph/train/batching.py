@@ -242,7 +242,10 @@ def maybe_batch_join(tensors_list: Any, keep_input: Any, batch_size: Any, capaci
 def shuffle_batch(tensors: Any, batch_size: Any, capacity: int, min_after_dequeue: int, num_threads: int = 1,
                   seed: int | None = None, enqueue_many: bool = False, shapes: Any = None,
                   allow_smaller_final_batch: bool = False, shared_name: str | None = None, name: str | None = None) -> Any:
-    """As ``batch``, the examples drawn at random from a queue that keeps `min_after_dequeue` of them."""
+    """As ``batch``, the examples drawn at random from a queue that keeps `min_after_dequeue` of them.
+
+    Raises ValueError unless `capacity` is greater.
+    """
     return maybe_shuffle_batch(tensors, batch_size, capacity, min_after_dequeue, True, num_threads, seed, enqueue_many,
                                shapes, allow_smaller_final_batch, shared_name, name)
 
@@ -252,6 +255,8 @@ def maybe_shuffle_batch(tensors: Any, batch_size: Any, capacity: int, min_after_
                         allow_smaller_final_batch: bool = False, shared_name: str | None = None,
                         name: str | None = None) -> Any:
     """As ``shuffle_batch``, of those examples for which `keep_input` is true."""
+    if capacity <= min_after_dequeue:
+        raise ValueError(f"shuffle_batch: capacity {capacity} must be bigger than min_after_dequeue {min_after_dequeue}.")
     taken = _batched("shuffle_batch", tensors, lambda: [converted(as_list(tensors), "shuffle_batch")],
                      _shuffling(capacity, min_after_dequeue, seed, shared_name), batch_size, keep_input, num_threads,
                      _fill_over(capacity, min_after_dequeue), enqueue_many, shapes, allow_smaller_final_batch, name)

@@ -12,7 +12,7 @@ from google.protobuf import text_format
 
 from jitgraph.app import logs
 from jitgraph.formats import bundle, checkpoint_v1
-from jitgraph.formats.checkpoint import path_string
+from jitgraph.formats.checkpoint import missing_folder, path_string
 from jitgraph.formats.files import op_errors, write_bytes
 from jitgraph.graph.errors import NotFoundError
 from jitgraph.protobuf import messages
@@ -114,19 +114,25 @@ def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -
 
 
 def _main_files(prefix: str) -> list[str]:
-    """The files that make a checkpoint be there: the index, or those of the old format."""
+    """The files that make a checkpoint be there: the index, or those of the old format.  Raises NotFoundError without a folder."""
     index = bundle.index_path(prefix)
+    if missing_folder(prefix):
+        raise NotFoundError(None, None, f"{missing_folder(prefix)}; No such file or directory: where the checkpoint {prefix} was "
+                                        "looked for")
     return [index] if os.path.exists(index) else glob.glob(index) or checkpoint_v1.files(prefix)
 
 
 def checkpoint_exists(checkpoint_prefix: Any) -> bool:
-    """Whether there is a checkpoint of that prefix, in either format."""
+    """Whether there is a checkpoint of that prefix, in either format.  Raises NotFoundError if its folder is not there."""
     prefix = path_string(checkpoint_prefix)
     return bool(prefix) and bool(_main_files(prefix))
 
 
 def get_checkpoint_mtimes(checkpoint_prefixes: Any) -> list[float]:
-    """When each checkpoint was written, in seconds; those that are not there are left out."""
+    """When each checkpoint was written, in seconds; those that are not there are left out.
+
+    Raises NotFoundError if the folder of one is not there.
+    """
     times = []
     for prefix in checkpoint_prefixes:
         files = _main_files(path_string(prefix))
@@ -142,8 +148,9 @@ def meta_graph_filename(checkpoint_filename: str, meta_graph_suffix: str = "meta
 
 def remove_checkpoint(checkpoint_prefix: Any, checkpoint_format_version: int = V2,
                       meta_graph_suffix: str = "meta") -> None:
-    """Removes the files of a checkpoint and of its MetaGraph."""
+    """Removes the files of a checkpoint and of its MetaGraph.  Raises NotFoundError if the folder is not there."""
     prefix = path_string(checkpoint_prefix)
+    _main_files(prefix)
     files = [meta_graph_filename(prefix, meta_graph_suffix)]
     if checkpoint_format_version == V2:
         pattern = bundle.data_pattern(prefix)

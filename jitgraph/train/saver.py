@@ -252,7 +252,7 @@ class Saver:
     def restore(self, sess: Any, save_path: Any) -> None:
         """Reads the variables from the checkpoint `save_path` into a session; they need no initialization.
 
-        Raises ValueError if there is no such checkpoint, NotFoundError if a variable is not in it,
+        Raises ValueError if there is no such checkpoint, NotFoundError if its folder is not there or a variable is not in it,
         InvalidArgumentError if one has another dtype or shape there.
         """
         if self._is_empty:
@@ -267,15 +267,17 @@ class Saver:
         try:
             sess.run(self.saver_def.restore_op_name, {self.saver_def.filename_tensor_name: path})
         except errors.NotFoundError as error:
-            raise _restore_failed(error, "a variable is not in it under that name; compare with "
+            raise _restore_failed(error, "a Variable name or other graph key that is missing from the checkpoint; compare with "
                                          f"tf.train.list_variables({path!r})") from error
         except errors.InvalidArgumentError as error:
-            raise _restore_failed(error, "the graph has another shape or dtype than the checkpoint") from error
+            raise _restore_failed(error, "a mismatch between the current graph and the graph from the checkpoint: another shape or "
+                                         "dtype") from error
 
 
 def _restore_failed(error: errors.OpError, likely: str) -> errors.OpError:
     kind: Any = type(error)
-    return kind(None, error.op, f"Restoring from checkpoint failed. Most likely {likely}. Original error:\n\n{error.message}")
+    return kind(None, error.op, f"Restoring from checkpoint failed. This is most likely due to {likely}. Original error:\n\n"
+                                f"{error.message}")
 
 
 def _get_saver_or_default() -> Saver:

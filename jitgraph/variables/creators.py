@@ -45,12 +45,13 @@ def _signature(cls: type) -> inspect.Signature:
 
 
 @contextlib.contextmanager
-def creator_scope(creator: Callable, priority: int = 100) -> Iterator[None]:
-    """Within it `creator` makes the variables of the graph; of several, that of the highest priority is asked first.
+def creator_scope(creator: Callable, priority: int = 100, graph: Any = None) -> Iterator[None]:
+    """Within it `creator` makes the variables of the graph (by default the present one); of several, that of the highest
+    priority is asked first.
 
     Raises RuntimeError if scopes are left in another order than they were entered.
     """
-    graph, stacks = get_default_graph(), _stacks()
+    graph, stacks = get_default_graph() if graph is None else graph, _stacks()
     before = stacks.get(graph, [])
     stacks[graph] = mine = sorted([*before, (priority, creator)], key=lambda entry: entry[0])
     try:

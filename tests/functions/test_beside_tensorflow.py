@@ -132,3 +132,31 @@ def test_a_gradient_comes_to_the_rows_of_a_variable_that_the_function_writes(tf)
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         assert session.run(tf.convert_to_tensor(gradient)).tolist() == [[6.0, 10.0], [0.0, 0.0], [11.0, 13.0]]
+
+
+def test_arguments_that_cannot_be_told_apart_are_refused(tf):
+    with pytest.raises(ValueError, match="hashable"):
+        tf.function(lambda x, s: x)(tf.constant(1.0), {1})
+
+
+def test_a_function_in_a_branch_takes_what_the_branch_has(tf, run):
+    calls = []
+
+    @tf.function
+    def f(x):
+        calls.append(1)
+        return x * y
+
+    y = tf.constant(2.0)
+    first = tf.cond(y > 0.0, lambda: f(y), lambda: y)
+    assert run([first, f(tf.constant(3.0))]) == [4.0, 6.0] and len(calls) == 1
+
+    held = []
+    g = tf.function(lambda x: x * held[-1])
+
+    def inner(scale):
+        held.append(y * scale)                  # a tensor of one branch, which the other cannot take
+        return g(y)
+
+    for predicate, wanted in ((y > 0.0, 8.0), (y < 0.0, 12.0)):
+        assert run(tf.cond(predicate, lambda: inner(2.0), lambda: inner(3.0))) == wanted

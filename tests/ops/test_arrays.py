@@ -108,6 +108,16 @@ def test_deprecated_argument_names(tf):
         tf.expand_dims(x)
 
 
+@pytest.mark.parametrize("make", [
+    lambda tf: tf.string_split(["a b"], sep=" ", delimiter=" "), lambda tf: tf.strings.split(["a"], source=["b"]),
+    lambda tf: tf.reduce_join(["a"], axis=0, reduction_indices=0), lambda tf: tf.reduce_join(["a"], keep_dims=True, keepdims=True),
+    lambda tf: tf.string_to_number("1", input="2"), lambda tf: tf.string_to_hash_bucket("1", 3, input="2"),
+    lambda tf: tf.space_to_batch(A, [[0, 0]], 1, block_shape=[1]), lambda tf: tf.batch_to_space(A, [[0, 0]], 1, block_shape=[1])])
+def test_an_argument_is_given_by_one_of_its_names(tf, make):
+    with pytest.raises(ValueError, match="Cannot specify both"):
+        make(tf)
+
+
 def test_concat_checks_shapes(tf, run):
     with pytest.raises(ValueError):
         tf.concat([tf.zeros([2, 3]), tf.zeros([3, 3])], 1)

@@ -22,8 +22,7 @@ def test_code_points(tf, run):
     assert codes.tolist() == [104, 233, 8364] and offsets.tolist() == [0, 1, 3]
     assert run(tf.strings.unicode_decode(b"a\xe2\x82b", "UTF-8")).tolist() == [97, 65533, 98]
     assert run(tf.strings.unicode_decode("", "UTF-8")).tolist() == []
-    with pytest.raises(ValueError, match="scalar"):
-        tf.strings.unicode_decode(["a"], "UTF-8")
+    assert run(tf.strings.unicode_decode(["h\u00e9", ""], "UTF-8")).to_list() == [[104, 233], []]
 
 
 def test_spelling(tf, run):

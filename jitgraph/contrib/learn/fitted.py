@@ -19,7 +19,7 @@ from jitgraph.contrib.learn.measured import metric_ops
 from jitgraph.contrib.learn.model_ops import MetricKey, ModeKeys, ModelFnOps
 from jitgraph.contrib.learn.monitored import replace_monitors_with_hooks
 from jitgraph.control.order_ops import group
-from jitgraph.estimator.arguments import argument_names
+from jitgraph.estimator.arguments import argument_names, check_function
 from jitgraph.estimator.estimator import selected_predictions
 from jitgraph.estimator.result_files import write_results
 from jitgraph.graph.collections import GraphKeys
@@ -295,6 +295,7 @@ class Estimator(BaseEstimator):
                  feature_engineering_fn: Any = None):
         super().__init__(model_dir=model_dir, config=config)
         if model_fn is not None:
+            check_function(model_fn, "model_fn", "ModelFnOps, or (predictions, loss, training step)")
             takes_params = "params" in argument_names(model_fn)
             if params is not None and not takes_params:
                 raise ValueError(f"Estimator's model_fn ({model_fn}) does not have a params argument, but params ({params}) were "

@@ -7,6 +7,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.declare.op import op
+from jitgraph.declare.renamed_arguments import renamed
 from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.constant_value import constant_value
@@ -310,6 +311,7 @@ def batch_to_space(input: Any, crops: Any, block_size: int | None = None, name: 
 
 
 def _blocks(block_shape: Any, block_size: Any) -> Any:
+    renamed("block_shape", block_shape, "block_size", block_size)
     return np.array([block_size, block_size], np.int64) if block_size is not None else block_shape
 
 

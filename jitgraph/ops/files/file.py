@@ -38,11 +38,13 @@ def write_file(filename, contents):
 @op("MatchingFiles(pattern: string) -> filenames: string", shape=lambda c: (None,), dynamic=True, stateful=True,
     host=True, tested_in="tests/tools/test_tools.py: a file")
 def matching_files(pattern):
-    """The names of the files that match any of the glob patterns, sorted."""
-    import glob
+    """The names of the files that match any of the glob patterns, sorted.
 
-    patterns = [path if os.path.dirname(path) else os.path.join(".", path) for path in map(path_of, np.ravel(pattern))]
-    found = sorted({os.fsencode(name) for one in patterns for name in glob.glob(one)})
+    A run raises NotFoundError if the folder before the first wildcard is not there.
+    """
+    from jitgraph.filesystem.gfile import Glob
+
+    found = sorted({os.fsencode(name) for name in Glob([one for one in np.ravel(pattern) if one])})
     names = np.empty(len(found), object)
     names[:] = found
     return names

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.declare.renamed_arguments import renamed
 from jitgraph.declare.samples import draw, texts
 from jitgraph.graph import errors, shape_rules
 from jitgraph.graph.tensor import Tensor
@@ -254,7 +255,7 @@ def string_to_hash_bucket(string_tensor: Any = None, num_buckets: int | None = N
 
     Prefer ``string_to_hash_bucket_fast``.  `input` is another name of `string_tensor`.
     """
-    strings = string_tensor if input is None else input
+    strings = renamed("input", input, "string_tensor", string_tensor)
     return _string_to_hash_bucket(strings, num_buckets=num_buckets, name=name)
 
 

@@ -9,13 +9,13 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.declare.renamed_arguments import renamed
 from jitgraph.declare.samples import ints, texts
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import INDEX, INDICES
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
-from jitgraph.ops.arrays.shape import reshape
 from jitgraph.ops.strings import text_loops
 
 # -- splitting -----------------------------------------------------------------------------------------------------
@@ -80,16 +80,6 @@ def _string_split_v2(input, sep, maxsplit):
     return _as_sparse(input, lambda text: text.split(sep[()] or None, limit))
 
 
-def bytes_split(input: Any, name: str | None = None) -> Tensor:
-    """The bytes of a string scalar, each a string.  Raises ValueError if `input` is none."""
-    with name_scope(name, "StringsByteSplit", [input]):
-        text = convert_to_tensor(input, dtypes.string, "input")
-        if text.shape.ndims != 0:
-            raise ValueError(f"bytes_split takes a string scalar, not shape {text.shape}; tf.string_split(x, sep='') gives "
-                             "the bytes of a vector of strings as a SparseTensor")
-        return _string_split(reshape(text, [1]), "", skip_empty=False).values
-
-
 # -- joining -------------------------------------------------------------------------------------------------------
 
 def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
@@ -149,8 +139,8 @@ def reduce_join(inputs: Any, axis: Any = None, keep_dims: bool | None = None, se
     Strings are joined along the axis named first, the results along the next one, and so on.  `reduction_indices` and
     `keep_dims` are the older names of `axis` and `keepdims`.
     """
-    axis = reduction_indices if axis is None else axis
-    keep = bool(keep_dims if keepdims is None else keepdims)
+    axis = renamed("axis", axis, "reduction_indices", reduction_indices)
+    keep = bool(renamed("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(None, "ReduceJoin", [inputs, axis]):
         strings = convert_to_tensor(inputs, dtypes.string)
         if axis is None:

@@ -13,6 +13,7 @@ from jitgraph.declare import host_texts
 from jitgraph.declare.host_code import contiguous
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
+from jitgraph.declare.renamed_arguments import renamed
 from jitgraph.declare.samples import texts
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import TypeSet
@@ -127,7 +128,7 @@ def string_to_number(string_tensor: Any = None, out_type: Any = dtypes.float32, 
 
     A run raises InvalidArgumentError for text that is no such number.  `input` is another name of `string_tensor`.
     """
-    return _string_to_number(string_tensor if input is None else input, out_type=out_type, name=name)
+    return _string_to_number(renamed("input", input, "string_tensor", string_tensor), out_type=out_type, name=name)
 
 
 # -- parts and properties ------------------------------------------------------------------------------------------

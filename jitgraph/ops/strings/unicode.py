@@ -10,14 +10,7 @@ from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
 from jitgraph.declare.samples import ints, texts
 from jitgraph.graph import dtypes, shape_rules
-from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import INDEX
-from jitgraph.graph.scopes import name_scope
-from jitgraph.graph.tensor import Tensor
-from jitgraph.ops.arrays.constant import constant
-from jitgraph.ops.arrays.sequences import range as range_of
-from jitgraph.ops.arrays.shape import reshape, size
-from jitgraph.ops.elementwise.cast import cast
 from jitgraph.ops.strings.strings import each
 
 _ERRORS = 'errors: string {"strict", "replace", "ignore"} = "replace", replacement_char: int = 65533'
@@ -117,7 +110,7 @@ def _decode_samples(rng, dtype):
 
 @op(f"UnicodeDecode(input: string; input_encoding: string, {_READING}, Tsplits: type = int64) -> row_splits: Tsplits, "
     "char_values: int32", Tsplits=_SPLITS, shape=_decoded_shapes(1), host=True, dynamic=True, samples=_decode_samples)
-def _unicode_decode(input, input_encoding, errors, replacement_char, replace_control_characters, Tsplits):
+def unicode_decode(input, input_encoding, errors, replacement_char, replace_control_characters, Tsplits):
     """The code points of all strings, and where those of each begin."""
     splits, codes, _ = _decode_all(input, input_encoding, errors, replacement_char, replace_control_characters)
     return splits.astype(Tsplits.as_numpy_dtype), codes
@@ -126,7 +119,7 @@ def _unicode_decode(input, input_encoding, errors, replacement_char, replace_con
 @op(f"UnicodeDecodeWithOffsets(input: string; input_encoding: string, {_READING}, Tsplits: type = int64) -> "
     "row_splits: Tsplits, char_values: int32, char_to_byte_starts: int64", Tsplits=_SPLITS, shape=_decoded_shapes(2),
     host=True, dynamic=True, samples=_decode_samples)
-def _unicode_decode_with_offsets(input, input_encoding, errors, replacement_char, replace_control_characters, Tsplits):
+def unicode_decode_with_offsets(input, input_encoding, errors, replacement_char, replace_control_characters, Tsplits):
     """As UnicodeDecode, with the position of each character in its string."""
     splits, codes, offsets = _decode_all(input, input_encoding, errors, replacement_char, replace_control_characters)
     return splits.astype(Tsplits.as_numpy_dtype), codes, offsets
@@ -137,82 +130,9 @@ def _unicode_decode_with_offsets(input, input_encoding, errors, replacement_char
     host=True,
     samples=lambda rng, dtype: [([ints(104, 233, 128512), np.array([0, 1, 1, 3], dtype)], {"output_encoding": to})
                                 for to in ("UTF-8", "UTF-16-BE")])
-def _unicode_encode(input_values, input_splits, errors, replacement_char, output_encoding):
+def unicode_encode(input_values, input_splits, errors, replacement_char, output_encoding):
     """The strings that rows of code points spell."""
     out = np.empty(len(input_splits) - 1, object)
     for row, (begin, end) in enumerate(zip(input_splits[:-1].tolist(), input_splits[1:].tolist())):
         out[row] = _encoded(input_values[begin:end].tolist(), output_encoding, errors, replacement_char)
     return out
-
-
-# -- public --------------------------------------------------------------------------------------------------------
-
-def _scalar(input: Any, function: str) -> Tensor:
-    tensor = convert_to_tensor(input, dtypes.string, name="input")
-    if tensor.shape.ndims != 0:
-        raise ValueError(f"tf.strings.{function} of strings of shape {tensor.shape} would give rows of different length, "
-                         "which a tensor cannot hold: take a string scalar, for example inside tf.map_fn.")
-    return tensor
-
-
-def _how(input_encoding: str, errors: str, replacement_char: int, replace_control_characters: bool) -> dict[str, Any]:
-    return {"input_encoding": input_encoding, "errors": errors, "replacement_char": replacement_char,
-            "replace_control_characters": replace_control_characters}
-
-
-def unicode_decode(input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = 0xFFFD,
-                   replace_control_characters: bool = False, name: str | None = None) -> Tensor:
-    """The code points of a string scalar: int32 [number of characters].  See ``unicode_transcode`` for `errors`."""
-    with name_scope(name, "UnicodeDecode", [input]):
-        how = _how(input_encoding, errors, replacement_char, replace_control_characters)
-        return _unicode_decode(_scalar(input, "unicode_decode"), **how)[1]
-
-
-def unicode_decode_with_offsets(input: Any, input_encoding: str, errors: str = "replace",
-                                replacement_char: int = 0xFFFD, replace_control_characters: bool = False,
-                                name: str | None = None) -> tuple[Tensor, Tensor]:
-    """(code points, byte positions) of the characters of a string scalar."""
-    with name_scope(name, "UnicodeDecodeWithOffsets", [input]):
-        how = _how(input_encoding, errors, replacement_char, replace_control_characters)
-        found = _unicode_decode_with_offsets(_scalar(input, "unicode_decode_with_offsets"), **how)
-        return found[1], found[2]
-
-
-def unicode_encode(input: Any, output_encoding: str, errors: str = "replace", replacement_char: int = 65533,
-                   name: str | None = None) -> Tensor:
-    """The string that code points along the last dimension of `input` spell.
-
-    `errors`: what becomes of numbers that are no code points, see ``unicode_transcode``.  Raises ValueError for inputs
-    whose shape is not known.
-    """
-    with name_scope(name, "UnicodeEncode", [input]):
-        codes = convert_to_tensor(input, dtypes.int32)
-        shape = codes.shape.as_list()
-        if not shape or None in shape:
-            raise ValueError(f"unicode_encode takes code points of a known shape with one dimension or more, not "
-                             f"{codes.shape}")
-        rows = int(np.prod(shape[:-1]))
-        splits = constant(np.arange(rows + 1, dtype=np.int64) * shape[-1])
-        text = _unicode_encode(reshape(codes, [-1]), splits, output_encoding=output_encoding, errors=errors,
-                               replacement_char=replacement_char)
-        return reshape(text, shape[:-1])
-
-
-def unicode_split(input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = 0xFFFD,
-                  name: str | None = None) -> Tensor:
-    """The characters of a string scalar, each a string in `input_encoding`."""
-    return unicode_split_with_offsets(input, input_encoding, errors, replacement_char, name)[0]
-
-
-def unicode_split_with_offsets(input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = 0xFFFD,
-                               name: str | None = None) -> tuple[Tensor, Tensor]:
-    """(characters, byte positions) of a string scalar; the characters are strings in `input_encoding`."""
-    with name_scope(name, "UnicodeSplit", [input]):
-        codes, offsets = unicode_decode_with_offsets(input, input_encoding, errors, replacement_char)
-        splits = _character_splits(codes)
-        return _unicode_encode(codes, splits, output_encoding=input_encoding, errors=errors,
-                               replacement_char=replacement_char), offsets
-
-
-def _character_splits(codes: Tensor) -> Tensor:
-    return cast(range_of(size(codes) + 1), dtypes.int64)
