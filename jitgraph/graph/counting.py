@@ -61,6 +61,23 @@ def count_nodes(nodes: int) -> None:
     get_default_graph()._ids.last += nodes
 
 
+def count_taken(*tensors: Any, shapes: bool = False) -> None:
+    """In the gradient of a loop: TensorFlow takes these values of the forward loop, or their shapes, and this library need not."""
+    graph = get_default_graph()
+    if not graph.building_function:
+        return
+    if shapes:
+        graph.measured.extend(tensors)
+    else:
+        graph.taken.extend(tensors)
+
+
+def let_not_measure(shape: Any) -> Any:
+    """`shape`, which counts as nothing taken of a forward loop: TensorFlow has it already, see ``count_taken``."""
+    shape.op.__dict__["measures"] = False
+    return shape
+
+
 def let_gradient_count(tensor: Any, nodes: int) -> None:
     """A gradient that goes through `tensor` counts `nodes` more: of what TensorFlow has in its place, and this library not."""
     tensor.op.__dict__["nodes_of_gradient"] = nodes
