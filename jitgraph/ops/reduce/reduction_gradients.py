@@ -11,7 +11,6 @@ from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.counting import count_taken, counted_as, first_of, let_gradient_count
 from jitgraph.graph.tensor import Tensor
 
-
 _COMPUTED = 16      # nodes by which TensorFlow computes, in a run, how a gradient of a sum is repeated
 
 
