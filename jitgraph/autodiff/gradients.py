@@ -338,7 +338,7 @@ class _Walk:
         if not getattr(function, "takes_none", False):      # an output that is an x has these zeros for its gradient, too
             totals[:] = [_zeros_like(output) if total is None and _flows(output) else total
                          for output, total in zip(op.outputs, totals)]
-        count_nodes(nodes_of_gradient(op))
+        count_nodes(nodes_of_gradient(op, self.pending))
         with name_scope(op.name + "_grad"):
             in_grads = _called(function, op, totals, self._asked_for(function, op))
             found = sum(grad is not None for grad in in_grads)

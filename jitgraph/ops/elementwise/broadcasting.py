@@ -127,7 +127,7 @@ class Unbroadcast:
             outer = [shape[:-inner] for shape in shapes] if inner else shapes
             self._found = shapes, broadcast_gradient_args(*outer)
         elif x.op.graph.building_function and not self._are_known():
-            count_taken(*(t for t in self._tensors if not (self._sums and _is_known(t))), shapes=True)
+            count_taken(*(t for t in self._tensors if not ((self._sums or self._inner) and _is_known(t))), shapes=True)
 
     def _shape_of(self, tensor: Any) -> Any:
         """A constant where the shape is known, if TensorFlow's gradient takes one: a loop would keep the shape of each round."""
@@ -135,7 +135,7 @@ class Unbroadcast:
 
         if tensor is self._tensors[1] and self._shape_of_y is not None:
             return self._shape_of_y
-        return shape(tensor) if self._sums else raw.Shape(tensor)
+        return shape(tensor) if self._sums or self._inner else raw.Shape(tensor)
 
     def _axes(self, which: int) -> list[int] | None:
         shapes = [t._shape if t._shape is None or not self._inner else t._shape[:-self._inner] for t in self._tensors]
