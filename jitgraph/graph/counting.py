@@ -63,7 +63,7 @@ def count_nodes(nodes: int) -> None:
 
 def count_taken(*tensors: Any, shapes: bool = False) -> None:
     """In the gradient of a loop: TensorFlow takes these values of the forward loop, or their shapes, and this library need not."""
-    graph = get_default_graph()
+    graph: Any = get_default_graph()
     if not graph.building_function:
         return
     if shapes:

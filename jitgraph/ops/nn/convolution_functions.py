@@ -198,7 +198,7 @@ def convolution(input: Any, filter: Any = None, padding: Any = None, strides: An
         rank = len(known) - 2
         if rank not in (1, 2, 3):
             raise ValueError(f"Input tensor must be of rank 3, 4 or 5 but was {len(known)}.")
-        convolved = {1: conv1d, 2: conv2d, 3: conv3d}[rank]
+        convolved: Any = {1: conv1d, 2: conv2d, 3: conv3d}[rank]
         dilated = gaps is not None and bool(np.max(gaps) > 1)
         count_nodes(dilated * (1 + 2 * (padding == "SAME")))       # the gaps, the filter's shape and paddings for it
         with counted_as(nodes_of_dilation(input, rank, padding, data_format)) if dilated else nullcontext():
