@@ -196,6 +196,8 @@ class _LoopGradient:
         self.invariant = set(self.body.captures.values())
         self.graph = FunctionGraph("body_grad")
         self.graph.counts_gates = gate
+        self.graph.repeats_loop = True
+        self.gate = gate
         self.nodes = 0              # how many nodes TensorFlow makes, see jitgraph.graph.ids
         self.variables, self.captures = self._reached()
 
@@ -249,6 +251,7 @@ class _LoopGradient:
         notes(self.op).unused = frozenset(unused)
         passed = [k for k in self.given if not self.changes[k] and k not in self.captures]
         self.nodes += 18 + 5 * len(passed) + 2 * len(unused)
+        self.nodes += 3 * (len(passed) + len(self.variables)) * self.gate           # its Merge hands a gradient to two places
 
     def _inside(self) -> None:
         """The body of the backward loop: one iteration again, and its gradient."""
@@ -286,9 +289,13 @@ class _LoopGradient:
         theirs = {mine: tensor for tensor, mine in replay.known.items()}
         copies = set(replay.copies.values())
         made = [op for op in made if op not in copies]
-        measured = [op for op in made if op.opdef is not None and op.opdef.of_shape is not None and op.inputs[0] in theirs]
-        taken = {theirs[t] for op in made if op not in measured for k, t in enumerate(op.inputs)
+        shapes = [op for op in made if op.opdef is not None and op.opdef.of_shape is not None and len(op.outputs) == 1]
+        measured = [op.inputs[0] for op in shapes if op.inputs[0] in theirs and op.outputs[0].consumers()
+                    and op.__dict__.get("measures", True)]
+        measured += [tensor for tensor in self.graph.measured if tensor in theirs]
+        taken = {theirs[t] for op in made if op not in shapes for k, t in enumerate(op.inputs)
                  if t in theirs and ARRAY_GRADIENTS.get(op.type) != k}
+        taken |= {theirs[tensor] for tensor in self.graph.taken if tensor in theirs}
         stacks = sum(t not in self.invariant and t.op.type != "Const" for t in taken)
         constants, stacks = len(taken) - stacks, stacks + len(measured)         # shapes are taken in the forward loop
         self.nodes += 5 * len(self.variables) + self.graph._ids.last + constants + 6 * stacks

@@ -19,7 +19,7 @@ from jitgraph.graph.control import BRANCHING
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.counting import count_nodes, counted_as, nodes_of_gradient, nodes_of_sum
 from jitgraph.graph.default_graph import get_default_graph
-from jitgraph.graph.function_graph import LOOPS, inputs_behind, notes
+from jitgraph.graph.function_graph import LOOPS, in_loop_gradient, inputs_behind, notes, stands_inline
 from jitgraph.graph.gradient_registry import gradient_function
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import name_scope
@@ -201,6 +201,17 @@ def _ones_like(y: Tensor, index: int) -> Tensor:
     return raw.Fill(size, constant(1, y.dtype.base_dtype, name=f"grad_ys_{index}"))
 
 
+def _zeros_like(output: Tensor) -> Tensor:
+    """What stands for the gradient of a result that none arrives at."""
+    if not in_loop_gradient(get_default_graph()) or output.dtype.base_dtype is dtypes.variant:
+        return raw.ZerosLike(output, name="zeros_like")
+    from jitgraph.ops.arrays.constant import constant
+
+    if output.shape.is_fully_defined():     # without the value, which the forward loop would have to keep
+        return constant(0, output.dtype.base_dtype, output.shape, name="zeros")
+    return raw.Fill(raw.Shape(output), constant(0, output.dtype.base_dtype), name="zeros")
+
+
 # -- adding up ---------------------------------------------------------------------------------------------------------
 
 def _total(grads: list, op: Operation, method: int) -> Any:
@@ -325,13 +336,15 @@ class _Walk:
         if function is None:
             return
         if not getattr(function, "takes_none", False):      # an output that is an x has these zeros for its gradient, too
-            totals[:] = [raw.ZerosLike(output, name="zeros_like") if total is None and _flows(output) else total
+            totals[:] = [_zeros_like(output) if total is None and _flows(output) else total
                          for output, total in zip(op.outputs, totals)]
-        count_nodes(nodes_of_gradient(op))
+        count_nodes(nodes_of_gradient(op, self.pending))
         with name_scope(op.name + "_grad"):
             in_grads = _called(function, op, totals, self._asked_for(function, op))
             found = sum(grad is not None for grad in in_grads)
-            if self.gate and found > 1:
+            if stands_inline(op):
+                pass                            # TensorFlow has gates for the nodes inside, which have counted
+            elif self.gate and found > 1:
                 from jitgraph.control.order_ops import tuple_ as gated
 
                 in_grads = gated(in_grads)

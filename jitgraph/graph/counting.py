@@ -61,15 +61,37 @@ def count_nodes(nodes: int) -> None:
     get_default_graph()._ids.last += nodes
 
 
-def let_gradient_count(tensor: Any, nodes: int) -> None:
-    """A gradient that goes through `tensor` counts `nodes` more: of what TensorFlow has in its place, and this library not."""
+def count_taken(*tensors: Any, shapes: bool = False) -> None:
+    """In the gradient of a loop: TensorFlow takes these values of the forward loop, or their shapes, and this library need not."""
+    graph: Any = get_default_graph()
+    if not graph.building_function:
+        return
+    if shapes:
+        graph.measured.extend(tensors)
+    else:
+        graph.taken.extend(tensors)
+
+
+def let_not_measure(shape: Any) -> Any:
+    """`shape`, which counts as nothing taken of a forward loop: TensorFlow has it already, see ``count_taken``."""
+    shape.op.__dict__["measures"] = False
+    return shape
+
+
+def let_gradient_count(tensor: Any, nodes: int, behind: Any = None) -> None:
+    """A gradient that goes through `tensor` counts `nodes` more: of what TensorFlow has in its place, and this library not.
+
+    `behind`: a tensor; one more node counts if the gradient goes on to it.
+    """
     tensor.op.__dict__["nodes_of_gradient"] = nodes
+    if behind is not None:
+        tensor.op.__dict__["counts_gradient_of"] = behind.op
 
 
-def nodes_of_gradient(op: Any) -> int:
-    """What ``let_gradient_count`` said of an output of `op`."""
+def nodes_of_gradient(op: Any, between: Any = ()) -> int:
+    """What ``let_gradient_count`` said of an output of `op`.  `between`: the operations that gradients go to."""
     nodes: int = op.__dict__.get("nodes_of_gradient", 0)
-    return nodes
+    return nodes + (op.__dict__.get("counts_gradient_of") in between)
 
 
 def let_stand_for_two(gradient: Any) -> None:

@@ -43,6 +43,15 @@ def is_implicit_read(op: Operation) -> bool:
     return op.name == op.inputs[0].op.name + "/read" or op.outputs[0] in op.graph.sources   # the latter: captured
 
 
+def in_loop_gradient(graph: Any) -> bool:
+    """Whether `graph` is the body of a gradient of a loop, or stands in one."""
+    while isinstance(graph, FunctionGraph):
+        if graph.repeats_loop:
+            return True
+        graph = graph.outer_graph
+    return False
+
+
 def around(graph: Any) -> Any:
     """The graph in which `graph` stands, if it is a branch or a part of a loop, or it itself."""
     while isinstance(graph, FunctionGraph) and graph.is_inline:
@@ -85,6 +94,9 @@ class FunctionGraph(Graph):
         self.record: Tensor | None = None
         self.reads: dict[Tensor, Any] = {}              # {what a record gives here: how it was read}, see there
         self.counts_gates = False                       # of a gradient of a branch or a loop: see autodiff.gradients
+        self.repeats_loop = False                       # whether it is the body of a gradient of a loop
+        self.taken: list[Tensor] = []                   # and what it counts as taken, or measured: see counting.count_taken
+        self.measured: list[Tensor] = []
         self.exported_name: str | None = None           # see jitgraph.graph.protos.function_names
         self._aliases: dict[Tensor, Tensor] = {}
         self._ids = Ids(outer._ids.shapes)
@@ -285,6 +297,11 @@ class FunctionGraph(Graph):
         while isinstance(graph, FunctionGraph):
             graph = graph.outer_graph
         return graph
+
+
+def stands_inline(op: Operation) -> bool:
+    """Whether the nodes of the functions of `op` stand in the graph around in TensorFlow 1.15."""
+    return (op.type in LOOPS or op.type in BRANCHING) and all(function.is_inline for function in bodies(op))
 
 
 CALLS = ("PartitionedCall", "StatefulPartitionedCall")

@@ -108,12 +108,12 @@ class _Conv(Layer):
         convolution = getattr(convolution_functions, f"conv{self.rank}d")
         padding = "VALID" if self.padding == "causal" else self.padding.upper()
         dilated = any(rate > 1 for rate in self.dilation_rate)
-        # TensorFlow interleaves the inputs, convolves without gaps, and takes the batch apart again
-        with counted_as(16 if self.rank == 1 else 11 - (padding == "SAME")) if dilated else nullcontext():
+        nodes = convolution_functions.nodes_of_dilation(inputs, self.rank, padding, layout)
+        with counted_as(nodes) if dilated else nullcontext():
             outputs = convolution(inputs, self.kernel, self.strides, padding, data_format=layout,
                                   dilations=self.dilation_rate)
         if dilated:
-            let_gradient_count(outputs, 2)
+            let_gradient_count(outputs, 1, behind=inputs)
         return self._activated(self._biased(outputs))
 
     def _biased(self, outputs: Any) -> Any:

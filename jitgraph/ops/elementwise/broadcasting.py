@@ -9,7 +9,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare.op import INDEX, NOT_DIFFERENTIABLE, op
 from jitgraph.graph.constant_value import folded_shape
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.counting import counted_as, first_of, let_gradient_count
+from jitgraph.graph.counting import count_taken, counted_as, first_of, let_gradient_count, let_not_measure
 
 
 def reduced_axes(first: Any, second: Any) -> tuple[list[int], list[int]]:
@@ -127,8 +127,7 @@ class Unbroadcast:
             outer = [shape[:-inner] for shape in shapes] if inner else shapes
             self._found = shapes, broadcast_gradient_args(*outer)
         elif x.op.graph.building_function and not self._are_known():
-            for tensor in self._tensors:        # a loop's gradient counts what it asks of the forward loop
-                self._shape_of(tensor)
+            count_taken(*(t for t in self._tensors if not ((self._sums or self._inner) and _is_known(t))), shapes=True)
 
     def _shape_of(self, tensor: Any) -> Any:
         """A constant where the shape is known, if TensorFlow's gradient takes one: a loop would keep the shape of each round."""
@@ -136,7 +135,7 @@ class Unbroadcast:
 
         if tensor is self._tensors[1] and self._shape_of_y is not None:
             return self._shape_of_y
-        return shape(tensor) if self._sums else raw.Shape(tensor)
+        return shape(tensor) if self._sums or self._inner else raw.Shape(tensor)
 
     def _axes(self, which: int) -> list[int] | None:
         shapes = [t._shape if t._shape is None or not self._inner else t._shape[:-self._inner] for t in self._tensors]
@@ -175,7 +174,7 @@ class Unbroadcast:
         total = raw.Sum(grad, axes)
         if None not in shape:
             return raw.Reshape(total, list(shape))
-        return raw.Reshape(total, raw.Shape(self._tensors[which])) if 1 in shape else total
+        return raw.Reshape(total, let_not_measure(raw.Shape(self._tensors[which]))) if 1 in shape else total
 
     def to_x(self, grad: Any, arrived: bool = False) -> Any:
         """`grad` in the shape of x.

@@ -14,6 +14,7 @@ from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import count_nodes
 from jitgraph.graph.dtypes import FLOATS, TypeSet
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
@@ -319,6 +320,7 @@ def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
     with name_scope(name, "grayscale_to_rgb", [images]) as scope:
         images = checked_grayscale(convert_to_tensor(images, name="images"))
         ones = raw.Fill(raw.ExpandDims(raw.Rank(images) - 1, 0), 1)
+        count_nodes(2)                  # TensorFlow expands the 3
         found = raw.Tile(images, raw.ConcatV2([ones, [3]], 0), name=scope)
         if images._shape is not None:
             found.set_shape([*images._shape[:-1], 3])

@@ -8,6 +8,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import count_nodes, counted_as
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.image.image_checks import (
@@ -64,7 +65,8 @@ def _random_flip(image: Any, axis: int, seed: int | None, name: str) -> Tensor:
         count = raw.Shape(image)[0]
         chance = random_uniform([count], 0, 1.0, seed=seed)
         flips = raw.Round(raw.Reshape(chance, raw.Pack([count, 1, 1, 1])))
-        flips = raw.Cast(flips, DstT=image.dtype.base_dtype)
+        if image.dtype.base_dtype is not dtypes.float32:
+            flips = raw.Cast(flips, DstT=image.dtype.base_dtype)
         return flips * _reversed(image, [axis + 1]) + (1 - flips) * image
 
 
@@ -90,7 +92,8 @@ def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
         turns = [lambda: image, lambda: _transposed(_reversed(image, [w]), swap), lambda: _reversed(image, [h, w]),
                  lambda: _reversed(_transposed(image, swap), [w])]
         if not isinstance(k, Tensor):
-            return raw.Identity(turns[int(k) % 4](), name=scope)
+            with counted_as(62):        # TensorFlow has a case of all turns
+                return raw.Identity(turns[int(k) % 4](), name=scope)
 
         k = raw.FloorMod(convert_to_tensor(k, dtypes.int32, name="k"), 4)
         cases = [(raw.Equal(k, i), turns[i]) for i in (1, 2, 3)]
@@ -167,6 +170,7 @@ def pad_to_bounding_box(image: Any, offset_height: Any, offset_width: Any, targe
         checks += assertion(behind_height >= 0, "height must be <= target - offset")
         image = after(checks, image)
         paddings = _vector([0, 0, offset_height, behind_height, offset_width, behind_width, 0, 0])
+        count_nodes(0 if isinstance(paddings, Tensor) else 2)          # TensorFlow's Reshape, and its shape
         found = raw.Pad(image, raw.Reshape(paddings, [4, 2]) if isinstance(paddings, Tensor) else
                         paddings.reshape(4, 2))
         found.set_shape(_static([count, target_height, target_width, depth]))
@@ -226,4 +230,5 @@ def resize_image_with_crop_or_pad(image: Any, target_height: Any, target_width: 
                                        _smaller(target_height, height), _smaller(target_width, width))
         found = pad_to_bounding_box(cropped, _larger(more_height // 2, 0), _larger(more_width // 2, 0), target_height,
                                     target_width)
+        count_nodes(0 if found.shape.is_fully_defined() else 2)         # TensorFlow asks for the sizes of the result
         return unbatched(after([], found), batch)

@@ -9,9 +9,11 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import count_nodes
 from jitgraph.graph.scopes import control_dependencies, name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.checks.assertion import Assert
+from jitgraph.ops.elementwise.cast import cast
 from jitgraph.ops.image.image_dtype import convert_image_dtype
 from jitgraph.ops.reduce.reductions import reduce_all, reduce_mean, reduce_prod, reduce_sum
 
@@ -52,7 +54,7 @@ def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Tensor:
     """The peak signal-to-noise ratio in decibels of images [..., height, width, channels] with values up to `max_val`."""
     with name_scope(name, "PSNR", [a, b]):
         a, b = convert_to_tensor(a), convert_to_tensor(b)
-        peak = convert_image_dtype(raw.Cast(max_val, DstT=a.dtype.base_dtype), dtypes.float32)
+        peak = convert_image_dtype(cast(max_val, a.dtype.base_dtype), dtypes.float32)
         floats = [convert_image_dtype(x, dtypes.float32) for x in (a, b)]
         error = reduce_mean(raw.SquaredDifference(*floats), [-3, -2, -1])
         ratio = raw.Sub(20 * raw.Log(peak) / math.log(10.0), np.float32(10 / np.log(10)) * raw.Log(error), name="psnr")
@@ -151,6 +153,7 @@ def image_gradients(image: Any) -> tuple[Tensor, Tensor]:
     dy = raw.Pad(image[:, 1:] - image[:, :-1], [[0, 0], [0, 1], [0, 0], [0, 0]])
     dx = raw.Pad(image[:, :, 1:] - image[:, :, :-1], [[0, 0], [0, 0], [0, 1], [0, 0]])
     sizes = raw.Shape(image)
+    count_nodes(9)                      # TensorFlow puts zeros behind instead of padding, and asks for the sizes one by one
     return raw.Reshape(dy, sizes), raw.Reshape(dx, sizes)
 
 

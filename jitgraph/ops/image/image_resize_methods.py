@@ -10,6 +10,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import count_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.image.image_checks import after, as_batch, assertion, at_least_3d, checked_3d, dimensions, unbatched
@@ -107,16 +108,14 @@ def resized_with_pad(image: Any, target_height: Any, target_width: Any, resize: 
         checks += assertion(target_height > 0, "target_height must be > 0.")
         image = after(checks, image)
         _, height, width, _ = dimensions(image, 4)
-        if any(isinstance(n, Tensor) for n in (height, width, target_height, target_width)):
-            sizes = [raw.Cast(n, DstT=dtypes.float64) for n in (height, width, target_height, target_width)]
-            ratio: Any = raw.Maximum(sizes[1] / sizes[3], sizes[0] / sizes[2])
-        else:
-            sizes = [float(n) for n in (height, width, target_height, target_width)]
-            ratio = max(sizes[1] / sizes[3], sizes[0] / sizes[2])
+        sizes = [raw.Cast(n, DstT=dtypes.float64) for n in (height, width, target_height, target_width)]
+        ratio = raw.Maximum(sizes[1] / sizes[3], sizes[0] / sizes[2])
         real = [sizes[0] / ratio, sizes[1] / ratio]
         new = [_floored(size) for size in real]
         top, left = (_at_least_0(_floored((target - size) / 2)) for target, size in zip(sizes[2:], real))
-        return unbatched(pad_to_bounding_box(resize(image, new), top, left, target_height, target_width), batch)
+        found = pad_to_bounding_box(resize(image, new), top, left, target_height, target_width)
+        count_nodes(0 if found.shape.is_fully_defined() else 2)         # TensorFlow asks for the sizes of the result
+        return unbatched(found, batch)
 
 
 def _at_least_0(x: Any) -> Any:

@@ -201,7 +201,7 @@ def _declare(version: str, types: Any, spare: bool) -> None:
         found = getattr(raw, f"FusedBatchNormGrad{version}")(
             grad, op.inputs[0], op.inputs[1], *saved, epsilon=op.attrs["epsilon"], data_format=op.attrs["data_format"],
             is_training=training)
-        return [found[0], found[1], found[2], None, None]
+        return list(found) if training else [*found[:3], None, None]        # as TensorFlow: in training five, which gates count
 
     builder.gradient(gradient)
 

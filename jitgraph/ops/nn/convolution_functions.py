@@ -1,6 +1,7 @@
 """``tf.nn``'s convolutions: arguments checked and brought into the form of the ops."""
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare.renamed_arguments import renamed
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.counting import count_nodes, let_gradient_count
+from jitgraph.graph.counting import count_nodes, counted_as, let_gradient_count
 from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.arrays.shape import expand_dims, squeeze
 
@@ -40,6 +41,16 @@ def _padding(padding: Any, data_format: str) -> tuple[str, list]:
     if any(flat[2 * i] or flat[2 * i + 1] for i in outside):
         raise ValueError(f"When padding is a list, batch and channels are not padded, got {padding}")
     return "EXPLICIT", flat
+
+
+def nodes_of_dilation(value: Any, rank: int, padding: str, data_format: str | None) -> int:
+    """How many nodes TensorFlow makes to convolve `value` along `rank` axes with gaps, without what it makes of the filter.
+
+    It interleaves the input, convolves without gaps, and takes the batch apart again; where it knows no sizes, it computes them.
+    """
+    first = 2 if (data_format or "").startswith("NC") else 1
+    known = value.shape.ndims is not None and value.shape[first:first + rank].is_fully_defined()
+    return (16 if rank == 1 else 11) - (padding == "SAME") + (0 if known else 25 + 19 * rank)
 
 
 def conv2d(input: Any, filter: Any = None, strides: Any = None, padding: Any = None, use_cudnn_on_gpu: bool = True,
@@ -97,14 +108,18 @@ def conv2d_transpose(value: Any = None, filter: Any = None, output_shape: Any = 
 
 def atrous_conv2d(value: Any, filters: Any, rate: int, padding: str, name: str | None = None) -> Any:
     """``conv2d`` with filter elements `rate` apart and stride 1."""
-    return conv2d(value, filters, 1, padding, dilations=rate, name=name or "convolution")
+    return convolution(value, filters, padding, dilation_rate=[rate, rate], name=name)
 
 
 def atrous_conv2d_transpose(value: Any, filters: Any, output_shape: Any, rate: int, padding: str,
                             name: str | None = None) -> Any:
     """The transpose of ``atrous_conv2d``."""
-    return conv2d_transpose(value, filters, output_shape, 1, padding, dilations=rate,
-                            name=name or "atrous_conv2d_transpose")
+    value = convert_to_tensor(value, name="value")
+    found = conv2d_transpose(value, filters, output_shape, 1, padding, dilations=rate, name=name or "atrous_conv2d_transpose")
+    if rate > 1:
+        count_nodes(7)                  # TensorFlow interleaves it, and takes the batch apart again
+        let_gradient_count(found, 1, behind=value)
+    return found
 
 
 def conv1d(value: Any = None, filters: Any = None, stride: Any = None, padding: Any = None, use_cudnn_on_gpu: Any = None,
@@ -180,13 +195,17 @@ def convolution(input: Any, filter: Any = None, padding: Any = None, strides: An
         known = input._shape if input._shape is not None else filter._shape
         if known is None:
             raise ValueError("rank of input or filter must be known")
-        if len(known) == 3:
-            return conv1d(input, filter, strides, padding, data_format=data_format, dilations=gaps, name=scope)
-        if len(known) == 4:
-            return conv2d(input, filter, strides, padding, data_format=data_format, dilations=gaps, name=scope)
-        if len(known) == 5:
-            return conv3d(input, filter, strides, padding, data_format=data_format, dilations=gaps, name=scope)
-        raise ValueError(f"Input tensor must be of rank 3, 4 or 5 but was {len(known)}.")
+        rank = len(known) - 2
+        if rank not in (1, 2, 3):
+            raise ValueError(f"Input tensor must be of rank 3, 4 or 5 but was {len(known)}.")
+        convolved: Any = {1: conv1d, 2: conv2d, 3: conv3d}[rank]
+        dilated = gaps is not None and bool(np.max(gaps) > 1)
+        count_nodes(dilated * (1 + 2 * (padding == "SAME")))       # the gaps, the filter's shape and paddings for it
+        with counted_as(nodes_of_dilation(input, rank, padding, data_format)) if dilated else nullcontext():
+            found = convolved(input, filter, strides, padding, data_format=data_format, dilations=gaps, name=scope)
+        if dilated:
+            let_gradient_count(found, 1, behind=input)
+        return found
 
 
 def depthwise_conv2d(input: Any, filter: Any, strides: Any, padding: str, rate: Any = None, name: str | None = None,
@@ -207,10 +226,11 @@ def _depthwise(input: Any, filter: Any, strides: Any, padding: str, rate: Any, d
     data_format = data_format or "NHWC"
     gaps = _per_axis(rate, 2, data_format, "rate")
     # TensorFlow keeps the filter's shape and the dilation; for a dilation, it takes the input apart
-    count_nodes(2 if max(gaps) == 1 else 12)
+    count_nodes(2 if max(gaps) == 1 else nodes_of_dilation(input, 2, padding, data_format) + (2 if padding == "SAME" else 1))
     result = raw.DepthwiseConv2dNative(input, filter, strides=strides, padding=padding, data_format=data_format,
                                        dilations=gaps, name=name)
-    let_gradient_count(result, 0 if max(gaps) == 1 else 2)
+    if max(gaps) > 1:
+        let_gradient_count(result, 1, behind=input)
     return result
 
 

@@ -14,6 +14,7 @@ from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules, shapes
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import count_taken, counted_as
 from jitgraph.graph.dtypes import FLOATS, TypeSet
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.scopes import control_dependencies, name_scope
@@ -131,14 +132,23 @@ def _is_zero(grad: Any) -> bool:
     return value is not None and not value.any()
 
 
+def _second_order(grad: Any, grad_grad: Any, logits: Any) -> Any:
+    """`grad`, and what arrived at the gradient of the loss."""
+    if grad_grad.op.type == "Fill" and _is_zero(grad_grad.op.inputs[1]):       # in the gradient of a loop
+        count_taken(logits)
+        return grad
+    softmax = _softmax(logits)
+    inner = raw.Sum(raw.Mul(grad_grad, softmax), [1], keep_dims=True)
+    return raw.AddV2(grad, raw.Mul(raw.Sub(grad_grad, inner), softmax))
+
+
 @_softmax_cross_entropy.gradient
 def _(op, grad_loss, grad_grad):
     logits, backprop = op.inputs[0], op.outputs[1]
     grad = _by_row(grad_loss, backprop)
     if not _is_zero(grad_grad):
-        softmax = _softmax(logits)
-        inner = raw.Sum(raw.Mul(grad_grad, softmax), [1], keep_dims=True)
-        grad = raw.AddV2(grad, raw.Mul(raw.Sub(grad_grad, inner), softmax))
+        with counted_as(10):            # TensorFlow multiplies matrices for the sum
+            grad = _second_order(grad, grad_grad, logits)
     return [grad, _by_row(grad_loss, raw.Neg(_log_softmax(logits)))]
 
 

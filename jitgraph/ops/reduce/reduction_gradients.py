@@ -8,8 +8,10 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.constant_value import constant_value
-from jitgraph.graph.counting import counted_as, first_of, let_gradient_count
+from jitgraph.graph.counting import count_taken, counted_as, first_of, let_gradient_count
 from jitgraph.graph.tensor import Tensor
+
+_COMPUTED = 16      # nodes by which TensorFlow computes, in a run, how a gradient of a sum is repeated
 
 
 def _static(op: Any) -> tuple[Any, tuple | None]:
@@ -53,7 +55,7 @@ def _nodes_of_spread(op: Any) -> int:
             return 4
         if None not in shape:                       # an empty list of axes is cast to int32
             return 21 + (np.size(axes) == 0) if first_of(("reduced", shape, tuple(np.ravel(axes)))) else 4
-    return 16 + (op.inputs[1].dtype.base_dtype is dtypes.int64)
+    return _COMPUTED + (op.inputs[1].dtype.base_dtype is dtypes.int64)
 
 
 def nodes_of_mean(op: Any) -> int:
@@ -64,7 +66,10 @@ def nodes_of_mean(op: Any) -> int:
 
 def spread(op: Any, grad: Tensor) -> Tensor:
     """A gradient of the reduction's result, repeated to the shape of its input."""
-    with counted_as(_nodes_of_spread(op)):
+    nodes = _nodes_of_spread(op)
+    if nodes in (_COMPUTED, _COMPUTED + 1):
+        count_taken(op.inputs[1])
+    with counted_as(nodes):
         return _spread(op, grad)
 
 
@@ -74,6 +79,7 @@ def _spread(op: Any, grad: Tensor) -> Tensor:
     if axes == ():
         found = raw.Identity(grad)      # TensorFlow makes a tensor of its own, which may be fed
         let_gradient_count(found, 14)
+        count_taken(x, shapes=True)
         return found
     grad = kept(op, grad)
     if axes is None or None in shape:
@@ -89,8 +95,10 @@ def reduced_count(op: Any) -> Any:
     """How many elements of the input make one of the result: an int if it is known, else a scalar int32 tensor."""
     shape, axes = _static(op)
     if axes is not None and all(shape[axis] is not None for axis in axes):
+        if None in shape:
+            count_taken(*(t for t in (op.inputs[0], op.outputs[0]) if not t.shape.is_fully_defined()), shapes=True)
         return int(np.prod([shape[axis] for axis in axes], dtype=np.int64))
-    sizes = raw.Shape(op.inputs[0]), raw.Shape(op.outputs[0])
+    sizes = [np.array(t._shape, np.int32) if t.shape.is_fully_defined() else raw.Shape(t) for t in (op.inputs[0], op.outputs[0])]
     of_input, of_output = (raw.Prod(size, [0]) for size in sizes)
     return raw.FloorDiv(of_input, raw.Maximum(of_output, 1))
 

@@ -11,9 +11,9 @@ from jitgraph.declare.op import INDEX, NOT_DIFFERENTIABLE, NUMBERS, REALS, op
 from jitgraph.declare.renamed_arguments import renamed
 from jitgraph.declare.samples import draw
 from jitgraph.graph import constant_rules, dtypes, shape_rules
-from jitgraph.graph.constant_value import folded_shape
+from jitgraph.graph.constant_value import constant_value, folded_shape
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.counting import gradient_of_nodes
+from jitgraph.graph.counting import count_taken, gradient_of_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant
@@ -187,6 +187,8 @@ def _lowered_extreme(kind: str) -> Any:
 def _extreme_gradient(op: Any, grad: Any) -> list:
     """The gradient is shared equally among the elements that attain the extreme."""
     x, axes = op.inputs
+    if not x.shape.is_fully_defined() and constant_value(axes) is not None:
+        count_taken(x, shapes=True)
     y, grad = kept(op, op.outputs[0]), kept(op, grad)
     attained = cast(equal(y, x), grad.dtype.base_dtype)
     number = kept(op, raw.Sum(attained, axes, keep_dims=op.attrs["keep_dims"]))

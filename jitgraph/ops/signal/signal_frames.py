@@ -14,6 +14,7 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.arrays.fill import ones
 from jitgraph.ops.reduce.reductions import reduce_sum
 from jitgraph.ops.signal.fft import irfft, rfft
 
@@ -37,14 +38,18 @@ def _raised_cosine(name: str | None, default: str, length: Any, periodic: Any, d
     with name_scope(name, default, [length, periodic]):
         length = convert_to_tensor(length, dtypes.int32, name="window_length")
         shape_rules.with_rank(length._shape, 0)
+        known = constant_value(length)
+        if known == 1:                          # it has no period
+            return ones([1], dtype)
         periodic = raw.Cast(convert_to_tensor(periodic, dtypes.bool_, name="periodic"), DstT=dtypes.int32)
         even = 1 - raw.FloorMod(length, 2)
-        # a single element has no period: it is 1
-        n = raw.Cast(raw.Maximum(length + periodic * even - 1, 1), DstT=dtype)
+        n = length + periodic * even - 1
+        if known is None:
+            n = raw.Maximum(n, 1)               # a single element is 1
+        n = raw.Cast(n, DstT=dtype)
         steps = raw.Cast(raw.Range(0, length, 1), DstT=dtype)
         window = a - b * raw.Cos(convert_to_tensor(2 * np.pi, dtype) * steps / n)
-        known = constant_value(length)
-        if known is not None and known != 1:
+        if known is not None:
             return window
         single = raw.Cast(raw.Equal(length, 1), DstT=dtype)
         return window * (1 - single) + single
