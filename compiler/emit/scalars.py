@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from jitgraph.declare.prim import ELEMENTARY
 
-from ..kernel import Statement
+from ..kernel import DTYPE_NAMES, Statement
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "bit_and": "&", "bit_or": "|", "bit_xor": "^",
          "shift_left": "<<", "shift_right": ">>"}
@@ -122,6 +124,13 @@ def reduction(prim: str, code: str, alone: bool = True) -> tuple[str, str]:
     low = prim in ("max", "argmax")
     step = ("max_step" if low else "min_step") + "_beside" * (not alone and code[0] == "f")
     return f"{'lowest' if low else 'highest'}_{code}()", step + "({acc}, {x})"
+
+
+def finite(code: str, which: str) -> str:
+    """The smallest ("min") or largest ("max") finite number of a type."""
+    if code[0] == "f":
+        return f"{code}({float(getattr(np.finfo(DTYPE_NAMES[code]), which))!r})"
+    return f"{'lowest' if which == 'min' else 'highest'}_{code}()"
 
 
 def accumulator_code(prim: str, code: str) -> str:
