@@ -2,6 +2,7 @@
 
 import pytest
 
+import jitgraph as tf
 from jitgraph.compiler.emit import cuda_compile
 
 from . import device_share
@@ -25,6 +26,15 @@ def test_the_table_of_kernels(capsys):
 def test_a_step_of_training_needs_no_kernel_of_the_host(name):
     launches, kernels, operations = device_share.share(device_share.planned(name))
     assert launches > 10 and not kernels and not operations
+
+
+@pytest.mark.slow
+def test_a_step_that_zeros_lead_astray_is_simulated():
+    """Lengths of sequences that are all zero leave its TensorArrays empty, which TensorFlow refuses to stack."""
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Could not read from TensorArray index 0"):
+        device_share.stepped("gru-tagger-forward-32")
+    launches, host, *_ = device_share.stepped_or_simulated("gru-tagger-forward-32")
+    assert launches > 50 and "While" in host
 
 
 def test_the_loops_of_a_recurrent_network_run_on_the_device():
