@@ -168,10 +168,11 @@ def joined_products(b: Builder, values: Sequence[Value]) -> Value | None:
 
 
 def accumulator(op: str, dtype: DType) -> DType:
-    """Sums and products of float32 and narrower are carried in float64, which costs nothing where memory is the limit."""
-    if op in ("add", "mul") and dtype in (dtypes.float32, dtypes.float16, dtypes.bfloat16):
-        return dtypes.float64
-    return dtype
+    """Sums and products of float32 are carried in float64, which costs nothing where memory is the limit; of what is narrower all
+    is carried in float32."""
+    if dtype in (dtypes.float16, dtypes.bfloat16):
+        return dtypes.float32
+    return dtypes.float64 if op in ("add", "mul") and dtype == dtypes.float32 else dtype
 
 
 def result_dtype(name: str, rule: prim.Prim, args: list[Value]) -> DType:

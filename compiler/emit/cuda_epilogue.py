@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from jitgraph.declare.prim import ELEMENTARY
 
 from .. import sizes
-from ..kernel import Access, Kernel, Statement
+from ..kernel import Access, Kernel, Statement, memory_code
 from . import scalars
 from .cuda_text import ELEMENTARY_WORK, FOURS, MOST_WORK
 from .kernel_text import kernel_name
@@ -93,7 +93,7 @@ class Epilogue:
         """Registers for what moves by four, in each item."""
         for s in self.kernel.body:
             if self._by_four(s):
-                self.text.line(2, f"{self._four(s)} = local_{self._code(s)}(4)")
+                self.text.line(2, f"{self._four(s)} = local_{memory_code(self._code(s))}(4)")
 
     def four(self, indent: int, first: int) -> None:
         """Four columns from `c` on, whose sums are from place `first` on; the row lies from `there` on."""

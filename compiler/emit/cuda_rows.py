@@ -1,6 +1,6 @@
 """Rows of known length for CUDA: each element is read once, and waits in registers for the passes that need it again.
 
-    for k in range(2):                              # four neighbours by an instruction, 256 threads beside each other
+    for k in range(2):                              # four neighbours, of 16 bits eight, by an instruction; 256 threads
         i1 = (k * 256 + thread) * 4
         if i1 < 2000:
             copy4(v0_row, k * 4, x0, i0 * n1 + i1)
@@ -16,16 +16,16 @@ from collections.abc import Callable
 from jitgraph.declare.prim import ELEMENTARY
 
 from .. import sizes
-from ..kernel import WIDTH, Access, Kernel, Statement, memory_code
+from ..kernel import WIDTH, Access, Kernel, Statement, is_half, memory_code
 from . import scalars
 from .cuda_intrinsics import WARP
 from .cuda_nests import MAX_THREADS, CUDAEmitter
-from .cuda_text import FOURS, divides
+from .cuda_text import FOURS, divides, loading, storing
 
 ALONE, BY_WARP, LONGEST = 16, 512, 1 << 15     # columns up to which a row has one thread, a warp, any of this
 SHARE = 16              # elements that a thread of a block should have
 BLOCK = 128             # threads of a block whose threads or warps have rows of their own
-WORDS = {4: 48, 1: 36}  # registers for what waits, of neighbours that come by four and by one: more would spill ...
+WORDS = {8: 48, 4: 48, 1: 36}   # registers for what waits, of neighbours that come together and one by one: more would spill ...
 EVEN = 64               # ... unless all threads have as many
 MANY = 8                # from so many, what else a pass loads waits for its turn
 
@@ -64,9 +64,9 @@ class RowEmitter(CUDAEmitter):
         self.kept = self._waiting_values()
         loads = [s for s in kernel.body if s.kind == "load" and self.varies(s.name)]
         stores = [s for each in self.row_stores.values() for s in each]
-        together = all(self._moves_four(s) for s in stores) and (any(self._moves_four(s) for s in loads) or not loads)
-        self.each = 4 if divides(4, size) and together else 1           # neighbours that a thread has
         self.team = team(size)
+        self.each = next((count for count in self._counts(size) if all(self._moves(s, count) for s in stores)
+                          and (any(self._moves(s, count) for s in loads) or not loads)), 1)         # neighbours that a thread has
         self.groups = -(-size // (self.team * self.each))               # of such neighbours
         self.is_even = self.groups * self.team * self.each == size
         kernel.threads = BLOCK if self.team <= WARP else self.team
@@ -147,20 +147,20 @@ class RowEmitter(CUDAEmitter):
             self.head.line(f"warp = thread >> {WARP.bit_length() - 1}")
         for name in self.kept:
             self.head.line(f"{name}_row = local_{memory_code(self.types[name])}({self.groups * self.each})")
-        if self.each == 4:
+        if self.each > 1:
             for s in self.kernel.body:
-                if s.kind == "load" and s.name not in self.kept and self._by_four(s):
-                    self.head.line(f"{s.name}_four = local_{s.dtype}(4)")
+                if s.kind == "load" and s.name not in self.kept and self._together(s):
+                    self.head.line(f"{s.name}_four = local_{memory_code(s.dtype)}({self.each})")
             for stores in self.row_stores.values():
                 for s in stores:
-                    self.head.line(f"{self.param(s).name}_four = local_{self.param(s).dtype}(4)")
+                    self.head.line(f"{self.param(s).name}_four = local_{memory_code(self.param(s).dtype)}({self.each})")
 
     def _row_pass(self, p: int) -> None:
         reductions = self._reductions(p)
         inside = self._inside(p)
-        early = [s for s in inside if self.kept.get(s.name) == p and self._by_four(s)]
+        early = [s for s in inside if self.kept.get(s.name) == p and self._together(s)]
         if early:       # all loads are under way before the first is waited for
-            self._each_group(lambda: self._load_fours(early, "row, k * 4"))
+            self._each_group(lambda: self._load_neighbours(early, f"row, k * {self.each}"))
         for s in reductions:
             self._start(s)
         waits = self.waiting() >= MANY and any(s.kind == "load" and s.name not in self.kept for s in inside)
@@ -192,7 +192,7 @@ class RowEmitter(CUDAEmitter):
         """The column of the first neighbour of group k."""
         member = {1: "", WARP: "lane"}.get(self.team, "thread")
         column = f"k * {self.team} + {member}" if member else "k"
-        return column if self.each == 1 else f"({column}) * 4" if member else "k * 4"
+        return column if self.each == 1 else f"({column}) * {self.each}" if member else f"k * {self.each}"
 
     def _group(self, p: int, inside: list[Statement], early: list[Statement], reductions: list[Statement]) -> None:
         stores, waiting = self.row_stores.get(p, []), self._later(p) | {s.name for s in early}
@@ -201,23 +201,23 @@ class RowEmitter(CUDAEmitter):
             for s in stores:
                 self.store(s)
             return
-        fours = [s for s in inside if s.name not in self.kept and self._by_four(s)]
-        self._load_fours(fours, "four, 0")
+        fours = [s for s in inside if s.name not in self.kept and self._together(s)]
+        self._load_neighbours(fours, "four, 0")
         moved = any(s.access is not None and not sizes.same(s.access.strides[self.along], 0) and s not in fours
                     and s.name not in waiting for s in inside)
-        with self.text.block("for e in range(4):"):
+        with self.text.block(f"for e in range({self.each}):"):
             if moved:
                 self.text.line(f"i{self.along} = {self._first()} + e")
             for s in fours:
-                self.text.line(f"{s.name} = {s.name}_four[e]", s.node)
-            self._element("k * 4 + e", [s for s in inside if s not in fours], waiting, reductions)
+                self.text.line(f"{s.name} = {scalars.loaded(f'{s.name}_four[e]', s.dtype)}", s.node)
+            self._element(f"k * {self.each} + e", [s for s in inside if s not in fours], waiting, reductions)
             for s in stores:
-                self.text.line(f"{self.param(s).name}_four[e] = {s.args[0]}")
+                self.text.line(f"{self.param(s).name}_four[e] = {scalars.stored(s.args[0], self.param(s).dtype)}")
         if moved and stores:
             self.text.line(f"i{self.along} = {self._first()}")
         for s in stores:
             assert s.access is not None
-            self.text.line(f"copy4({self.param(s).name}, {self.index(s.access)}, {self.param(s).name}_four, 0)",
+            self.text.line(f"{storing(self.each)}({self.param(s).name}, {self.index(s.access)}, {self.param(s).name}_four, 0)",
                            self.kernel.buffers[s.access.param].node)
 
     def _element(self, place: str, inside: list[Statement], waiting: set[str], reductions: list[Statement]) -> None:
@@ -232,11 +232,11 @@ class RowEmitter(CUDAEmitter):
         for s in reductions:
             self._step(s)
 
-    def _load_fours(self, loads: list[Statement], where: str) -> None:
-        """Loads four neighbours of each; `where`: which array of the thread they go to, and the place there."""
+    def _load_neighbours(self, loads: list[Statement], where: str) -> None:
+        """Loads the neighbours of each; `where`: which array of the thread they go to, and the place there."""
         for s in loads:
             assert s.access is not None
-            self.text.line(f"copy4({s.name}_{where}, {self.param(s).name}, {self.index(s.access)})", s.node)
+            self.text.line(f"{loading(self.each)}({s.name}_{where}, {self.param(s).name}, {self.index(s.access)})", s.node)
 
     def _row_results(self) -> None:
         stores = self._stores("row")
@@ -249,14 +249,19 @@ class RowEmitter(CUDAEmitter):
                 self._all([], stores)
 
     # neighbours ------------------------------------------------------------------------------------------------
-    def _moves_four(self, s: Statement) -> bool:
-        """Whether a load or store of four neighbouring columns, from a multiple of four on, moves 16 bytes."""
+    def _counts(self, size: int) -> list[int]:
+        """How many neighbours a thread may have: of 16 bits eight, where all threads of the team have some then."""
+        halves = any(is_half(p.dtype) for p in self.kernel.params) and 8 * self.team <= max(size, 8)
+        return [count for count in (8, 4) if divides(count, size) and (count == 4 or halves)]
+
+    def _moves(self, s: Statement, count: int) -> bool:
+        """Whether a load or store of so many neighbouring columns, from a multiple of as many on, moves them together."""
         assert s.access is not None
-        return self._lies_together(s.access) and self.param(s).dtype in FOURS
+        return self._lies_together(s.access, count) and self.param(s).dtype in FOURS
 
-    def _lies_together(self, access: Access) -> bool:
+    def _lies_together(self, access: Access, count: int) -> bool:
         others = [stride for k, stride in enumerate(access.strides) if k != self.along]
-        return sizes.same(access.strides[self.along], 1) and all(divides(4, d) for d in (*others, access.offset))
+        return sizes.same(access.strides[self.along], 1) and all(divides(count, d) for d in (*others, access.offset))
 
-    def _by_four(self, s: Statement) -> bool:
-        return self.each == 4 and s.kind == "load" and self._moves_four(s)
+    def _together(self, s: Statement) -> bool:
+        return self.each > 1 and s.kind == "load" and self._moves(s, self.each)
