@@ -12,7 +12,6 @@ from jitgraph.graph import dtypes
 from jitgraph.graph.dtypes import DType
 
 from . import sizes
-from .emit.cuda_products import tiles
 from .ir import Node, Value, broadcast_shapes, numbers, same_shape
 from .making import result_dtype, rules
 from .primitives import KINDS
@@ -323,7 +322,8 @@ class Builder:
         """In how many parts, each of images of its own, the gradient of a filter of `shape` is made."""
         most = self.tuning.chunks
         if self.tuning.tiles:
-            most = min(-(-self.tuning.tiles // tiles(sizes.product(shape[:-1]), shape[-1])), sizes.hint_of(images))
+            tiles = self.tuning.tiles_of(sizes.product(shape[:-1]), shape[-1])
+            most = min(-(-self.tuning.tiles // tiles), sizes.hint_of(images))
         return max(1, min(most, self.tuning.chunk_bytes // (sizes.product(shape) * dtype.size)))
 
     def concat(self, xs: Sequence[Value], axis: int) -> Value:
