@@ -189,6 +189,8 @@ class ProductText(GridText):
             if within:
                 self.line(3, f"if {within}:")
                 at = 4
+            if self.after is not None:
+                self.after.row(at)
             for c in range(0, self.each, 4):
                 self.line(at, f"c = first_column + column{plus(c * SIDE)}")
                 if self.fours:
