@@ -32,7 +32,7 @@ from .primitives.rows import SCATTER, UPDATE
 from .primitives.windows import POOL
 from .prune import changes_something, chooses, has_effect, is_idle, must_be_fed
 from .specialize import MISUSED, Info, shape_error
-from .views import resolve
+from .views import is_contiguous, resolve
 
 if TYPE_CHECKING:
     from jitgraph.graph.dtypes import DType
@@ -218,6 +218,7 @@ class _Lowering:
         return value
 
     def _host(self, op: Operation, inputs: list[Value]) -> list[Value]:
+        inputs = [self._together(v) if k in op.opdef.keeps else v for k, v in enumerate(inputs)]
         outputs = [(self.infos[t].shape if t in self.infos else None, t.dtype.base_dtype) for t in op.outputs]
         computation = _computation(op, outputs)
         node = self.b.node(HOST, inputs, [(s or (), d) for s, d in outputs], alone=computation is None,
@@ -228,6 +229,15 @@ class _Lowering:
             self.effects.append(node)
             self.last_host = node
         return node.outputs
+
+    def _together(self, value: Value) -> Value:
+        """What a step of the host hands on without looking at it: where a device may have it, but not as it lies, a copy."""
+        found = resolve(value)
+        if found is None or is_contiguous(value.shape, found[1]) or not self.program.target.has_memory:
+            return value
+        if value.dtype.name not in self.program.target.elements_at(self.b.op):
+            return value
+        return self.b.node(CAST, [value], [(value.shape, value.dtype)], alone=True).out
 
     def _call(self, op: Operation) -> None:
         """An operation that calls functions: a step on the host, which touches the variables that they touch."""

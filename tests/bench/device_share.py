@@ -136,7 +136,8 @@ class Quick(tf.Session):
 
 
 def stepped(name, full=False, driver=Zeros):
-    """(launches, {operation that the host does: count}, copies, their bytes, waits for the device) of one step of a network."""
+    """(launches, {operation that the host does: count}, copies from and to the host, their bytes, waits for the device, copies
+    within the device) of one step of a network."""
     tf.reset_default_graph()
     runner.choose([name], False, True)
     driver, real, tf.Session = driver(), tf.Session, Quick
@@ -160,8 +161,10 @@ def stepped(name, full=False, driver=Zeros):
     for line in lines:
         if line.kind == "host" or line.kind == "kernel" and " on GPU:" not in line.name:
             host[line.name] += line.calls
-    copies = [line for line in lines if line.kind == "copy"]
-    return launches, host, sum(line.calls for line in copies), sum(line.bytes for line in copies), waits
+    moved = [line for line in lines if line.kind == "copy"]
+    inside, copies = ([line for line in moved if ("among" in line.name) is among] for among in (True, False))
+    return (launches, host, sum(line.calls for line in copies), sum(line.bytes for line in copies), waits,
+            sum(line.calls for line in inside))
 
 
 def stepped_or_simulated(name, full=False):
@@ -176,9 +179,10 @@ def stepped_or_simulated(name, full=False):
 def print_steps(names, full, simulate):
     """A line for a step of each network."""
     for name in names:
-        launches, host, copies, nbytes, waits = stepped(name, full, Simulated) if simulate else stepped_or_simulated(name, full)
+        found = stepped(name, full, Simulated) if simulate else stepped_or_simulated(name, full)
+        launches, host, copies, nbytes, waits, inside = found
         left = ", ".join(f"{count} {what}" for what, count in host.most_common())
-        print(f"{name:32} {launches:5} launches, {copies} copies of {nbytes:,} bytes, {waits} waits; on the host: "
+        print(f"{name:32} {launches:5} launches, {copies} copies of {nbytes:,} bytes, {inside} inside, {waits} waits; on the host: "
               f"{left or 'nothing'}", flush=True)
 
 
