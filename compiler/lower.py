@@ -18,6 +18,7 @@ from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
+from . import sizes
 from .builder import Builder
 from .emit import scalars
 from .ir import Node, Value, shape_key
@@ -32,7 +33,8 @@ from .primitives.rows import SCATTER, UPDATE
 from .primitives.windows import POOL
 from .prune import changes_something, chooses, has_effect, is_idle, must_be_fed
 from .specialize import MISUSED, Info, shape_error
-from .views import is_contiguous, resolve
+from .targets import HOST as HOST_MEMORY
+from .views import is_contiguous, is_plain, resolve
 
 if TYPE_CHECKING:
     from jitgraph.graph.dtypes import DType
@@ -233,16 +235,28 @@ class _Lowering:
     def _together(self, value: Value) -> Value:
         """What a step of the host hands on without looking at it: where a device may have it, but not as it lies, a copy."""
         found = resolve(value)
-        if found is None or is_contiguous(value.shape, found[1]) or not self.program.target.has_memory:
+        return value if found is None or is_contiguous(value.shape, found[1]) else self._copied(value)
+
+    def _whole(self, value: Value) -> Value:
+        """What is given to a function that an operation calls: of a part a copy, else it came from the host in every round of a
+        loop."""
+        found = resolve(value)
+        if found is None or not value.dtype.is_floating:
             return value
-        if value.dtype.name not in self.program.target.elements_at(self.b.op):
+        whole = is_plain(value) and sizes.same(sizes.product(value.shape), sizes.product(found[0].shape))
+        return value if whole else self._copied(value)
+
+    def _copied(self, value: Value) -> Value:
+        """A copy that lies together on the device of the operation, where that is one; else the value."""
+        target = self.program.target
+        if target.place_of(self.b.op) == HOST_MEMORY or value.dtype.name not in target.elements_at(self.b.op):
             return value
         return self.b.node(CAST, [value], [(value.shape, value.dtype)], alone=True).out
 
     def _call(self, op: Operation) -> None:
         """An operation that calls functions: a step on the host, which touches the variables that they touch."""
         call = self.program.calls[op]
-        results = self._host(op, [self._value(op.inputs[k]) if call.needs(k) else self._nothing(op.inputs[k])
+        results = self._host(op, [self._whole(self._value(op.inputs[k])) if call.needs(k) else self._nothing(op.inputs[k])
                                   for k in call.by_value])
         node = results[0].node if results else self.b.nodes[-1]
         if changes_something(op) or not chooses(op):       # what it does, or a whole function, whatever is looked at in the end
