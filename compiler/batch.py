@@ -9,11 +9,11 @@ fail.
 """
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from . import sizes
+from .dependencies import Dependencies
 from .place import CopyStep, DeviceStep, HostStep
 
 if TYPE_CHECKING:
@@ -97,56 +97,10 @@ def _key(step: Any) -> Any:
     return step.kernel.source, step.kernel.threads, tuple(param.dtype for param in step.kernel.params), step.device
 
 
-class _Units:
-    """Steps in units, each of which is to be one launch: `members` of each, and what must be done before it."""
-
-    def __init__(self) -> None:
-        self.members: list[list[int]] = []
-        self.needs: list[set[int]] = []
-        self.before: list[int] = []         # all that is needed, and all that that needs, as a bit set
-
-    def add(self, number: int, needs: set[int], alike: list[int]) -> int:
-        """Puts a step into the first of the units that are `alike` which it does not wait for, or else into a new one."""
-        bits = 0
-        for unit in needs:
-            bits |= self.before[unit] | 1 << unit
-        for unit in alike:
-            if not bits >> unit & 1:
-                self.members[unit].append(number)
-                self.needs[unit] |= needs
-                for other, mask in enumerate(self.before):
-                    if other == unit or mask >> unit & 1:
-                        self.before[other] = mask | bits
-                return unit
-        self.members.append([number])
-        self.needs.append(needs)
-        self.before.append(bits)
-        return len(self.members) - 1
-
-    def ordered(self) -> list[list[int]]:
-        """The members of each unit, after all that it needs, else by the last of them."""
-        left = [len(needs) for needs in self.needs]
-        users: list[list[int]] = [[] for _ in left]
-        for unit, needs in enumerate(self.needs):
-            for needed in needs:
-                users[needed].append(unit)
-        ready = [(members[-1], unit) for unit, members in enumerate(self.members) if not left[unit]]
-        heapq.heapify(ready)
-        order = []
-        while ready:
-            unit = heapq.heappop(ready)[1]
-            order.append(self.members[unit])
-            for user in users[unit]:
-                left[user] -= 1
-                if not left[user]:
-                    heapq.heappush(ready, (self.members[user][-1], user))
-        assert len(order) == len(left), "launches were joined that need each other"
-        return order
-
-
 def _joined(steps: list[Any], uses: Callable[[Any], tuple[list[int], list[int]]]) -> list[list[int]]:
     """The numbers of the steps in the order of execution, those of one launch together."""
-    units = _Units()
+    order = Dependencies()
+    members: list[list[int]] = []       # of each unit: the steps that are to be one launch
     alike: dict[Any, list[int]] = {}    # the units of each key
     writer: dict[int, int] = {}         # slot -> the unit that wrote it last
     readers: dict[int, set[int]] = {}   # ... and those that have read it since
@@ -156,14 +110,19 @@ def _joined(steps: list[Any], uses: Callable[[Any], tuple[list[int], list[int]]]
         needs.update(*(readers.get(slot, ()) for slot in writes))
         key = _key(step)
         fitting = alike.setdefault(key, []) if key is not None else []
-        unit = units.add(number, needs, fitting)
-        if unit not in fitting:
+        # the first for which it does not wait
+        unit = next((one for one in fitting if one not in needs and not order.is_before(one, needs)), None)
+        if unit is None:
+            unit = order.new()
+            members.append([])
             fitting.append(unit)
+        members[unit].append(number)
+        order.depend(unit, needs)
         for slot in reads:
             readers.setdefault(slot, set()).add(unit)
         for slot in writes:
             writer[slot], readers[slot] = unit, set()
-    return units.ordered()
+    return [members[unit] for unit in order.ordered(lambda unit: members[unit][-1])]
 
 
 def _one(steps: list[DeviceStep]) -> DeviceStep:

@@ -12,7 +12,6 @@ from jitgraph.graph import dtypes
 from jitgraph.graph.dtypes import DType
 
 from . import sizes
-from .emit.cuda_products import tiles
 from .ir import Node, Value, broadcast_shapes, numbers, same_shape
 from .making import result_dtype, rules
 from .primitives import KINDS
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from jitgraph.graph.operation import Operation
 
 COMPARED = 64           # elements of a constant up to which it is compared with others
-NUMERIC = ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+NUMERIC = ("float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 
 
 class Builder:
@@ -88,6 +87,13 @@ class Builder:
         if key is not None:
             self.known[key] = n
         return n
+
+    def forget(self, nodes: Iterable[Node]) -> None:
+        """Nodes that nothing will use are not to be found again by what is equal to them."""
+        dead = set(nodes)
+        if dead:
+            self.known = {key: found for key, found in self.known.items()
+                          if (found if isinstance(found, Node) else found.node) not in dead}
 
     def primitive(self, kind: str, inputs: Sequence[Value], shape: Iterable[sizes.Dim], **attrs: Any) -> Value:
         """The value of a primitive by the name of its kind and its attributes; it has the dtype of the first input.  For kinds
@@ -316,7 +322,8 @@ class Builder:
         """In how many parts, each of images of its own, the gradient of a filter of `shape` is made."""
         most = self.tuning.chunks
         if self.tuning.tiles:
-            most = min(-(-self.tuning.tiles // tiles(sizes.product(shape[:-1]), shape[-1])), sizes.hint_of(images))
+            tiles = self.tuning.tiles_of(sizes.product(shape[:-1]), shape[-1])
+            most = min(-(-self.tuning.tiles // tiles), sizes.hint_of(images))
         return max(1, min(most, self.tuning.chunk_bytes // (sizes.product(shape) * dtype.size)))
 
     def concat(self, xs: Sequence[Value], axis: int) -> Value:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import sizes
+from .dependencies import Dependencies
 from .ir import Node, Value
 from .primitives.kind import Fused
 from .primitives.memory import WRITE
@@ -151,9 +152,7 @@ class _Fuser:
         self.unit_of: dict[Node, int] = {}
         self.units: dict[int, Group | Node] = {}
         self.partials: list[Group] = []         # those of `units` that make parts of reductions
-        self.needs: dict[int, set[int]] = {}         # direct dependencies
-        self.needed_by: dict[int, set[int]] = {}     # and the other way round
-        self.before: list[int] = []             # all dependencies, as a bit set
+        self.order = Dependencies()             # of units
 
     def run(self) -> list[Group | Node]:
         for node in self.nodes:
@@ -180,51 +179,24 @@ class _Fuser:
         return found
 
     def _new_unit(self, unit: Group | Node) -> int:
-        number = len(self.before)
-        self.units[number], self.needs[number], self.needed_by[number] = unit, set(), set()
-        self.before.append(0)
+        number = self.order.new()
+        self.units[number] = unit
         return number
 
     def _alone(self, node: Node) -> None:
         needs = self._dependencies(node)
         number = self._new_unit(node)
         self.unit_of[node] = number
-        self._depend(number, needs)
-
-    def _depend(self, unit: int, needs: Iterable[int]) -> None:
-        """Records that `unit` runs after `needs`, and so after everything before those."""
-        bits = 0
-        for d in needs:
-            if d != unit:
-                self.needs[unit].add(d)
-                self.needed_by[d].add(unit)
-                bits |= self.before[d] | (1 << d)
-        if bits & ~self.before[unit]:
-            self.before[unit] |= bits
-            for other in self._all_after(unit):
-                self.before[other] |= bits
-
-    def _all_after(self, unit: int) -> set[int]:
-        """The units that run after this one."""
-        found: set[int] = set()
-        stack = [unit]
-        while stack:
-            new = self.needed_by[stack.pop()] - found
-            found |= new
-            stack.extend(new)
-        return found
-
-    def _is_before(self, a: int, b: int) -> bool:
-        return bool(self.before[b] >> a & 1)
+        self.order.depend(number, needs)
 
     # grouping --------------------------------------------------------------------------------------------------
     def _place(self, node: Node) -> None:
         needs = self._dependencies(node)
         for group in self._candidates(node):
-            if any(d != group.unit and self._is_before(group.unit, d) for d in needs):
+            if self.order.is_before(group.unit, needs):
                 continue
             if self._join(group, node):
-                self._depend(group.unit, needs)
+                self.order.depend(group.unit, needs)
                 self._meet(group, node)
                 self._join_siblings(group)
                 return
@@ -236,7 +208,7 @@ class _Fuser:
             dims.append(-1 if sizes.is_one(d) else k)
             k += 0 if sizes.is_one(d) else 1
         self._enter(group, node, tuple(dims))
-        self._depend(group.unit, needs)
+        self.order.depend(group.unit, needs)
         self._join_siblings(group)
 
     def _join_siblings(self, group: Group) -> None:
@@ -363,11 +335,9 @@ class _Fuser:
         reduced = None if other.reduced is None else frozenset(into[d] for d in other.reduced)
         if not self._levels_agree(group, other, into, reduced):
             return False
-        a, b = group.unit, other.unit
-        if any(d != a and self._is_before(a, d) for d in self.needs[b]) or \
-                any(d != b and self._is_before(b, d) for d in self.needs[a]):
+        if not self.order.joins(group.unit, other.unit):
             return False
-        trial = Group(a, group.domain)
+        trial = Group(group.unit, group.domain)
         trial.reduced, trial.partial = group.reduced if reduced is None else reduced, group.partial
         trial.dims = dict(group.dims)
         trial.dims.update({m: tuple(-1 if d < 0 else into[d] for d in other.dims[m]) for m in other.members})
@@ -388,57 +358,24 @@ class _Fuser:
 
     def _absorb(self, group: Group, other: Group) -> None:
         """Lets the unit of `group`, whose members are those of both now, stand for the other's too."""
-        a, b = group.unit, other.unit
         for node in other.members:
-            self.unit_of[node] = a
-        for unit in self.needs[b]:
-            self.needed_by[unit].discard(b)
-        for unit in self.needed_by[b]:
-            self.needs[unit].discard(b)
-        self.needs[a] = (self.needs[a] | self.needs.pop(b)) - {a, b}
-        self.needed_by[a] = (self.needed_by[a] | self.needed_by.pop(b)) - {a, b}
-        for unit in self.needs[a]:
-            self.needed_by[unit].add(a)
-        for unit in self.needed_by[a]:
-            self.needs[unit].add(a)
-        del self.units[b]
+            self.unit_of[node] = group.unit
+        del self.units[other.unit]
         if other.partial:
             self.partials.remove(other)
-        bit_a, bit_b = 1 << a, 1 << b
-        before = (self.before[a] | self.before[b]) & ~(bit_a | bit_b)
-        for unit in self._all_after(a):         # it came after one of them, and comes now after what either needs
-            self.before[unit] = self.before[unit] & ~bit_b | bit_a | before
-        self.before[a] = before
+        self.order.join(group.unit, other.unit)
 
     # result ----------------------------------------------------------------------------------------------------
     def _ordered(self) -> list[Group | Node]:
         """Units in an order that respects all dependencies: what changes variables as soon as it can be, then earliest graph
         position first."""
-        import heapq
-
         urgent = self._urgent()
 
         def first(unit: int) -> tuple[bool, int]:
             u = self.units[unit]
             return unit not in urgent, min(self.place_of[n] for n in (u.members if isinstance(u, Group) else [u]))
 
-        waiting = {u: {n for n in self.needs[u] if n != u} for u in self.units}
-        users: dict[int, list[int]] = {u: [] for u in self.units}
-        for u, needs in waiting.items():
-            for n in needs:
-                users[n].append(u)
-        ready = [(first(u), u) for u, needs in waiting.items() if not needs]
-        heapq.heapify(ready)
-        order = []
-        while ready:
-            _, u = heapq.heappop(ready)
-            order.append(self.units[u])
-            for other in users[u]:
-                waiting[other].discard(u)
-                if not waiting[other]:
-                    heapq.heappush(ready, (first(other), other))
-        assert len(order) == len(self.units), "the fused units form a cycle"
-        return order
+        return [self.units[unit] for unit in self.order.ordered(first)]
 
     def _urgent(self) -> set[int]:
         """Units that only change variables, as optimizers' do: run at once, they find the gradient in the cache, and it need
@@ -448,7 +385,7 @@ class _Fuser:
             n.kind is WRITE for n in unit.members) and all(n.kind is WRITE for n in unit.members if n in used)}
         waiting = list(urgent)
         while waiting:
-            for number in self.needs[waiting.pop()] - urgent:
+            for number in self.order.needs[waiting.pop()] - urgent:
                 unit = self.units[number]
                 if isinstance(unit, Group) and _is_small(unit.domain, self.ahead) and not any(
                         n.kind.may_fail(n) or n.kind is WRITE for n in unit.members):

@@ -114,11 +114,20 @@ class Kernel:
 
 CODES = {"float32": "f32", "float64": "f64", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
          "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64", "bool": "b1"}
+HALVES = {"float16": "f16", "bfloat16": "fb16"}
+"""What kernels load and store where their target knows it, and compute with as float32, each result rounded."""
+ELEMENTS = {**CODES, **HALVES}
 DTYPE_NAMES = {code: name for name, code in CODES.items()}
-WIDTH = {"f32": 4, "f64": 8, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u8": 1, "u16": 2, "u32": 4, "u64": 8, "b1": 1}
+WIDTH = {"f16": 2, "fb16": 2, "f32": 4, "f64": 8, "i8": 1, "i16": 2, "i32": 4, "i64": 8,
+         "u8": 1, "u16": 2, "u32": 4, "u64": 8, "b1": 1}
 CHECK_INDEX, CHECK_DIVISION, CHECK_POWER = 1, 2, 4      # bits of a kernel's return value
 
 
+def is_half(code: str) -> bool:
+    """Whether it is that of a float of 16 bits."""
+    return code in ("f16", "fb16")
+
+
 def memory_code(code: str) -> str:
-    """Truth values lie in memory as bytes."""
-    return "u8" if code == "b1" else code
+    """What lies in memory for an element: of truth values bytes, of floats of 16 bits these bits."""
+    return "u8" if code == "b1" else "u16" if is_half(code) else code

@@ -18,20 +18,23 @@ from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
+from . import sizes
 from .builder import Builder
 from .emit import scalars
 from .ir import Node, Value, shape_key
-from .kernel import CODES
+from .kernel import ELEMENTS, HALVES
 from .open_variables import is_open
 from .order import body_variables, is_transparent, is_variable, ref_inputs, seen_through, variable_of
 from .primitives.elementwise import CAST, MAP
 from .primitives.host import HOST
 from .primitives.memory import CONST, INPUT
 from .primitives.products import MATMUL
-from .primitives.rows import UPDATE
+from .primitives.rows import SCATTER, UPDATE
+from .primitives.windows import POOL
 from .prune import changes_something, chooses, has_effect, is_idle, must_be_fed
 from .specialize import MISUSED, Info, shape_error
-from .views import resolve
+from .targets import HOST as HOST_MEMORY
+from .views import is_contiguous, is_plain, resolve
 
 if TYPE_CHECKING:
     from jitgraph.graph.dtypes import DType
@@ -97,7 +100,7 @@ class _Lowering:
     def _constant(self, info: Info) -> Value:
         if info.value.dtype == object and info.dtype.name != "string":
             return self.b.size(info.value, info.dtype)
-        if info.dtype.name in CODES or info.dtype.is_complex:
+        if info.dtype.name in self.program.target.elements or info.dtype.is_complex:
             return self.b.const(info.value, info.dtype)
         return self.b.node(CONST, [], [(info.shape, info.dtype)], array=info.value).out
 
@@ -113,7 +116,7 @@ class _Lowering:
         base = resolve(value)
         plain = value.node.kind.is_given or (
             base is not None and base[0] is value and not (value.node.kind.is_state or value.node.kind.is_index))
-        if not plain and value.dtype.name in CODES:
+        if not plain and value.dtype.name in self.program.target.elements_at(self.b.op):
             value = self.b.node(CAST, [value], [(value.shape, value.dtype)], alone=True).out
         elif not plain:
             value = self._host_copy(value)
@@ -172,36 +175,52 @@ class _Lowering:
         if opdef.host or opdef.state == "write" or (opdef.stateful and not opdef.stream and not opdef.state) \
                 or (opdef.lower is None and opdef.scalar is None):
             return NotImplemented
-        if any(v.dtype.name not in CODES for v in inputs) or any(t.dtype.base_dtype.name not in CODES for t in op.outputs):
+        known = self.program.target.elements_at(op)
+        if any(v.dtype.name not in known for v in inputs) or any(t.dtype.base_dtype.name not in known for t in op.outputs):
             return NotImplemented
-        start = len(self.b.nodes)
+        found = self._lowered(op, inputs, op.attrs)
+        halves = {v.dtype.name for v in inputs} | {t.dtype.base_dtype.name for t in op.outputs}
+        if found is NotImplemented and not halves.isdisjoint(HALVES):      # what has kernels for float32 alone is computed in that
+            inputs = [self.b.cast(v, dtypes.float32) if v.dtype.name in HALVES else v for v in inputs]
+            wide = {k: dtypes.float32 if isinstance(a, dtypes.DType) and a.name in HALVES else a for k, a in op.attrs.items()}
+            found = self._lowered(op, inputs, wide)
+        return found
+
+    def _lowered(self, op: Operation, inputs: list[Value], attrs: dict[str, Any]) -> list[Value] | Any:
+        """What the op's own lowering gives for inputs and attributes, or NotImplemented."""
+        opdef, start = op.opdef, len(self.b.nodes)
         try:
             grouped = opdef.group(inputs) if len([a for a in opdef.inputs if a.is_list]) < 2 else \
-                group_inputs(opdef, inputs, op.attrs)
+                group_inputs(opdef, inputs, attrs)
             if opdef.scalar is not None:
-                results = opdef.scalar(*grouped, **opdef.arguments(opdef.scalar, op.attrs))
+                results = opdef.scalar(*grouped, **opdef.arguments(opdef.scalar, attrs))
             else:
-                results = opdef.lower(self.b, *grouped, **opdef.arguments(opdef.lower, op.attrs))
+                results = opdef.lower(self.b, *grouped, **opdef.arguments(opdef.lower, attrs))
         except NotImplementedError:
             results = NotImplemented
-        if results is NotImplemented:
-            return NotImplemented
-        flat = _flatten(results)
-        flat = [self._conform(op, t, v) for t, v in zip(op.outputs, flat)]
-        # a lowering that gives another shape than the op's rule was given what does not go together: the host says what
-        fits = all(t not in self.infos or v.shape == self.infos[t].shape for t, v in zip(op.outputs, flat))
-        return flat if fits and _expressible(self.b.nodes[start:]) else NotImplemented
+        if results is not NotImplemented:
+            flat = _flatten(results)
+            flat = [self._conform(op, t, v) for t, v in zip(op.outputs, flat)]
+            # a lowering that gives another shape than the op's rule was given what does not go together: the host says what
+            fits = all(t not in self.infos or v.shape == self.infos[t].shape for t, v in zip(op.outputs, flat))
+            if fits and _expressible(self.b.nodes[start:]):
+                return flat
+        self.b.forget(self.b.nodes[start:])
+        return NotImplemented
 
     def _conform(self, op: Operation, tensor: Tensor, value: Any) -> Value:
         """Numbers become constants; a scalar expression that ignores an input still has the broadcast shape."""
         dtype = tensor.dtype.base_dtype
         value = value if isinstance(value, Value) else self.b.const(value, dtype)
+        if dtype.name in HALVES:
+            value = _narrowed(self.b, value, dtype)
         info = self.infos.get(tensor)
         if op.opdef.scalar is not None and info is not None and value.shape != info.shape:
             value = self.b.broadcast(value, info.shape)
         return value
 
     def _host(self, op: Operation, inputs: list[Value]) -> list[Value]:
+        inputs = [self._together(v) if k in op.opdef.keeps else v for k, v in enumerate(inputs)]
         outputs = [(self.infos[t].shape if t in self.infos else None, t.dtype.base_dtype) for t in op.outputs]
         computation = _computation(op, outputs)
         node = self.b.node(HOST, inputs, [(s or (), d) for s, d in outputs], alone=computation is None,
@@ -213,10 +232,31 @@ class _Lowering:
             self.last_host = node
         return node.outputs
 
+    def _together(self, value: Value) -> Value:
+        """What a step of the host hands on without looking at it: where a device may have it, but not as it lies, a copy."""
+        found = resolve(value)
+        return value if found is None or is_contiguous(value.shape, found[1]) else self._copied(value)
+
+    def _whole(self, value: Value) -> Value:
+        """What is given to a function that an operation calls: of a part a copy, else it came from the host in every round of a
+        loop."""
+        found = resolve(value)
+        if found is None or not value.dtype.is_floating:
+            return value
+        whole = is_plain(value) and sizes.same(sizes.product(value.shape), sizes.product(found[0].shape))
+        return value if whole else self._copied(value)
+
+    def _copied(self, value: Value) -> Value:
+        """A copy that lies together on the device of the operation, where that is one; else the value."""
+        target = self.program.target
+        if target.place_of(self.b.op) == HOST_MEMORY or value.dtype.name not in target.elements_at(self.b.op):
+            return value
+        return self.b.node(CAST, [value], [(value.shape, value.dtype)], alone=True).out
+
     def _call(self, op: Operation) -> None:
         """An operation that calls functions: a step on the host, which touches the variables that they touch."""
         call = self.program.calls[op]
-        results = self._host(op, [self._value(op.inputs[k]) if call.needs(k) else self._nothing(op.inputs[k])
+        results = self._host(op, [self._whole(self._value(op.inputs[k])) if call.needs(k) else self._nothing(op.inputs[k])
                                   for k in call.by_value])
         node = results[0].node if results else self.b.nodes[-1]
         if changes_something(op) or not chooses(op):       # what it does, or a whole function, whatever is looked at in the end
@@ -241,9 +281,11 @@ class _Lowering:
         others = [self._value(t) for k, t in enumerate(op.inputs) if k not in refs]
         if opdef.state == "read" and self._look_into(op, refs):
             return
+        target = self.program.target
+        known = min((target.elements_at(one) for one in (op, *refs.values())), key=len)
         fits = function is not None and all(self._has_shape(v) for v in refs.values()) \
-            and all(v.dtype.name in CODES for v in others) \
-            and all(v.attrs["dtype"].base_dtype.name in CODES for v in refs.values())
+            and all(v.dtype.name in known for v in others) \
+            and all(v.attrs["dtype"].base_dtype.name in known for v in refs.values())
         if fits and opdef.assigns:     # what changes the shape is the host's
             fits = tuple(others[0].shape) == tuple(self.infos[refs[0].outputs[0]].shape)
         if fits and len(set(refs.values())) == len(refs) and self._update(op, function, refs):
@@ -424,6 +466,17 @@ def _flatten(results: Any) -> list[Any]:
     return [v for r in results for v in (r if isinstance(r, (tuple, list)) else (r,))]
 
 
+def _narrowed(b: Builder, value: Value, dtype: DType) -> Value:
+    """A value as floats of 16 bits.  The extremes that begin with the lowest or largest finite number of float32 are such a number
+    of the dtype where there is nothing else."""
+    base = resolve(value)
+    if value.dtype != dtype and base is not None and base[0].node.kind in (POOL, SCATTER):
+        op = base[0].node.attrs["op"]
+        if op in ("max", "min"):
+            value = b.map(op, [value, float(dtype.min if op == "max" else dtype.max)])
+    return b.cast(value, dtype)
+
+
 def _computation(op: Operation, outputs: list[tuple[Shape | None, DType]]) -> tuple[Any, ...] | None:
     """What operations have in common that give equal values for equal inputs; None for one that must run by itself."""
     opdef = op.opdef
@@ -437,10 +490,12 @@ def _computation(op: Operation, outputs: list[tuple[Shape | None, DType]]) -> tu
 def _expressible(nodes: list[Node]) -> bool:
     """Whether kernels exist for all of these primitives; else the op runs on the host."""
     for node in nodes:
-        if any(v.dtype.name not in CODES for v in node.outputs):
+        if any(v.dtype.name not in ELEMENTS for v in node.outputs):
+            return False
+        if node.kind.kernels and any(v.dtype.name in HALVES for v in (*node.inputs, *node.outputs)):
             return False
         if node.kind is MAP:
-            code = CODES[node.inputs[-1].dtype.name]
+            code = ELEMENTS[node.inputs[-1].dtype.name]
             if not scalars.supported(node.attrs["prim"], code):
                 return False
         if node.kind is MATMUL and node.out.dtype not in (dtypes.float32, dtypes.float64):

@@ -16,7 +16,6 @@ from jitgraph.graph import dtypes, errors
 from . import sizes, winograd
 from .emit import convolve
 from .emit import winograd as winograd_kernels
-from .emit.cuda_products import tiles
 from .ir import Value, broadcast_shapes, same_shape
 from .kernel import CODES
 from .primitives.convolutions import WINOGRAD, WINOGRAD_FILTER, WINOGRAD_WEIGHTS
@@ -136,7 +135,7 @@ def split_products(b: Builder, x: Value, y: Value, ta: bool, tb: bool) -> Value 
     if not all(resolve(v) is not None and is_plain(v) for v in (x, y)):
         return None
     m, n = x.shape[1 if ta else 0], y.shape[0 if tb else 1]
-    most = min(b.tuning.tiles // max(tiles(m, n), 1), terms // b.tuning.part_terms)
+    most = min(b.tuning.tiles // max(b.tuning.tiles_of(m, n), 1), terms // b.tuning.part_terms)
     even = 4 if terms % 4 == 0 else 1           # so that neighbours that lie at a multiple of four still do
     parts = next((p for p in range(most, 1, -1) if terms % (p * even) == 0), 1)
     if parts == 1:
@@ -168,10 +167,11 @@ def joined_products(b: Builder, values: Sequence[Value]) -> Value | None:
 
 
 def accumulator(op: str, dtype: DType) -> DType:
-    """Sums and products of float32 and narrower are carried in float64, which costs nothing where memory is the limit."""
-    if op in ("add", "mul") and dtype in (dtypes.float32, dtypes.float16, dtypes.bfloat16):
-        return dtypes.float64
-    return dtype
+    """Sums and products of float32 are carried in float64, which costs nothing where memory is the limit; of what is narrower all
+    is carried in float32."""
+    if dtype in (dtypes.float16, dtypes.bfloat16):
+        return dtypes.float32
+    return dtypes.float64 if op in ("add", "mul") and dtype == dtypes.float32 else dtype
 
 
 def result_dtype(name: str, rule: prim.Prim, args: list[Value]) -> DType:

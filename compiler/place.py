@@ -14,7 +14,7 @@ from . import sizes
 from .divide import ChoiceCall, LoopCall, divided
 from .ir import Node, Value
 from .keep import buffers
-from .kernel import CODES, WIDTH, Kernel
+from .kernel import ELEMENTS, WIDTH, Kernel
 from .primitives.host import HOST
 from .primitives.memory import CONST, INPUT, SIZE
 from .program import Program
@@ -140,7 +140,7 @@ class _Placer:
             inputs.append((slot, value.shape, strides, offset))
         outputs = []
         for value in node.outputs:
-            kind = "host" if value.dtype.name in CODES else "object"
+            kind = "host" if value.dtype.name in self.program.target.elements else "object"
             outputs.append(self._new(value, Slot(kind, value, None, value.dtype, value.shape)))
         self.layout.steps.append(HostStep(node, inputs, outputs))
 
@@ -180,7 +180,7 @@ class _Placer:
 
 def temp_bytes(slot: Slot) -> sizes.Dim:
     """Size of a temporary in bytes, as a (symbolic) number."""
-    return sizes.product(slot.shape) * WIDTH[CODES[slot.dtype.name]]
+    return sizes.product(slot.shape) * WIDTH[ELEMENTS[slot.dtype.name]]
 
 
 def assign_offsets(spans: Iterable[tuple[int, int, int]], alignment: int = 64) -> tuple[list[int], int]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import sizes
 from .fuse import Group, stored_values
 from .ir import Node, Value
-from .kernel import CODES, Access, Kernel, Loop, Param, Statement
+from .kernel import ELEMENTS, Access, Kernel, Loop, Param, Statement
 from .options import Options
 from .primitives.memory import WRITE
 from .primitives.reductions import PARTIAL, SEARCHES, Reduction
@@ -70,7 +70,7 @@ class KernelBuilder:
     def define(self, node: Node, kind: str, **fields: Any) -> None:
         """The statement that gives a member's value its name."""
         name = self._name()
-        self.add(kind, node, name=name, dtype=CODES[node.out.dtype.name], **fields)
+        self.add(kind, node, name=name, dtype=ELEMENTS[node.out.dtype.name], **fields)
         self.names[node.out] = name
 
     def _store(self, node: Node, value: Value) -> None:
@@ -79,7 +79,7 @@ class KernelBuilder:
         if node.kind is PARTIAL:
             strides = strides[1:]
         access = Access(self.param(value, "out"), self.strides(dims, strides))
-        statement = self.add("store", node, args=(self.names[value],), access=access, dtype=CODES[value.dtype.name])
+        statement = self.add("store", node, args=(self.names[value],), access=access, dtype=ELEMENTS[value.dtype.name])
         if isinstance(node.kind, Reduction):
             statement.level = "row"
 
@@ -101,7 +101,7 @@ class KernelBuilder:
         key = (base, tuple(sizes.source(s) for s in runs), sizes.source(offset))
         if key not in self.loads:
             name = self._name()
-            self.add("load", node, name=name, dtype=CODES[base.dtype.name],
+            self.add("load", node, name=name, dtype=ELEMENTS[base.dtype.name],
                       access=Access(self.param(base, "in"), runs, offset))
             self.loads[key] = name
         return self.loads[key]
@@ -109,7 +109,7 @@ class KernelBuilder:
     def _scalar(self, node: Node, base: Value) -> str:
         if base not in self.names:
             name = self._name()
-            self.add("scalar", node, name=name, dtype=CODES[base.dtype.name], args=(len(self.kernel.scalars),))
+            self.add("scalar", node, name=name, dtype=ELEMENTS[base.dtype.name], args=(len(self.kernel.scalars),))
             self.kernel.scalars.append(base)
             self.names[base] = name
         return self.names[base]
@@ -120,7 +120,7 @@ class KernelBuilder:
             index = self.load_index(node, dict(enumerate(runs)), offset)
             if base.dtype.name != "int64":
                 name = self._name()
-                self.add("op", node, name=name, prim="cast", args=(index,), dtype=CODES[base.dtype.name])
+                self.add("op", node, name=name, prim="cast", args=(index,), dtype=ELEMENTS[base.dtype.name])
                 index = name
             self.loads[key] = index
         return self.loads[key]
@@ -147,7 +147,7 @@ class KernelBuilder:
             key = next((v for v in self.params if v.node.variable is variable), base)
         if key not in self.params:
             self.params[key] = len(self.kernel.params)
-            self.kernel.params.append(Param("", CODES[base.dtype.name], use))
+            self.kernel.params.append(Param("", ELEMENTS[base.dtype.name], use))
             self.kernel.buffers.append(base)
         param = self.kernel.params[self.params[key]]
         if param.use != use:

@@ -15,7 +15,7 @@ from jitgraph.graph.operation import Operation
 
 from . import sizes, work
 from .ir import Value
-from .kernel import CODES, WIDTH, Kernel
+from .kernel import ELEMENTS, WIDTH, Kernel
 from .place import CopyStep, DeviceStep
 from .program import Program
 from .targets import HOST
@@ -122,7 +122,7 @@ def _node(program: Program, op: Operation) -> dict[str, Any]:
 
 
 def _bytes(value: Value) -> int:
-    return sizes.count(value.shape) * WIDTH.get(CODES.get(value.dtype.name, "f64"), 8)
+    return sizes.count(value.shape) * WIDTH.get(ELEMENTS.get(value.dtype.name, "f64"), 8)
 
 
 def _peak(program: Program) -> int:

@@ -12,7 +12,7 @@ from jitgraph.declare.prim import CHEAP
 from . import sizes
 from .fuse import Group
 from .ir import Node, Value, same_shape
-from .kernel import CODES, WIDTH
+from .kernel import ELEMENTS, WIDTH
 from .primitives.elementwise import CAST, MAP
 from .primitives.reductions import Reduction
 from .simplify import inserted
@@ -169,4 +169,4 @@ def _is_cheap(node: Node) -> bool:
 
 
 def _width(value: Value) -> int:
-    return WIDTH[CODES[value.dtype.name]]
+    return WIDTH[ELEMENTS[value.dtype.name]]

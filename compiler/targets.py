@@ -7,6 +7,7 @@ runtime's matter (`runtime.interpreter` for the CPU, `runtime.cuda`).
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from jitgraph import environment
@@ -14,7 +15,7 @@ from jitgraph.graph.devices import DeviceSpec
 
 from . import tuning
 from .emit import cpu, native
-from .kernel import Kernel
+from .kernel import CODES, ELEMENTS, Kernel
 from .options import Options
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Target:
     name: str
     tuning: tuning.Tuning
     has_memory = False
+    elements: Mapping[str, str] = CODES     # {dtype: its code} of what its kernels load and store
     ordinals: tuple[int, ...] = ()      # what the driver calls the devices that programs see as 0, 1 ...
 
     def __repr__(self) -> str:
@@ -39,6 +41,10 @@ class Target:
     def admits(self, kernel: Kernel) -> bool:
         """Whether it runs a kernel: one that was written for it, or a loop nest that it has a form of."""
         raise NotImplementedError
+
+    def elements_at(self, op: Operation | None) -> Mapping[str, str]:
+        """The dtypes that kernels of an operation may have, on its device."""
+        return self.elements if self.place_of(op) != HOST else CODES
 
     def place(self, node: Node) -> int:
         """The memory in which a primitive is to be computed: that of a device, or HOST."""
@@ -96,6 +102,7 @@ class _CUDA(Target):
 
     name, tuning = "cuda", tuning.CUDA
     has_memory = True
+    elements = ELEMENTS
 
     def __init__(self, simulated: int = 0, ordinals: tuple[int, ...] = (0,)) -> None:
         self.simulated, self.ordinals = simulated, ordinals

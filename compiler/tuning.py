@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from . import sizes
+
 
 @dataclass(frozen=True)
 class Tuning:
@@ -37,6 +39,7 @@ class Tuning:
     winograd_worth: float = 0.7         # of the cost of adding up term by term
     winograd_once: int = 300            # what transforming a filter costs, in products per input and output channel
 
+    tile: int = 0                       # rows and columns of the smallest tile of a result that a block of threads makes
     tiles: int = 0                      # of results that keep a device busy: of fewer, the terms are shared out; 0 if never
     part_terms: int = 256               # terms that a part of such a product has at least
 
@@ -51,7 +54,11 @@ class Tuning:
     chunk: int = 10_000             # ... in chunks of so much time, at least
     most_chunks: int = 32
 
+    def tiles_of(self, rows: sizes.Dim, columns: sizes.Dim) -> int:
+        """How many tiles make a result of so many rows and columns at most, for the sizes at hand."""
+        return sizes.count([(d + self.tile - 1) // self.tile for d in (rows, columns)])
+
 
 CPU = Tuning()
-CUDA = Tuning(tiles=128, largest=1024, sorts=True,
+CUDA = Tuning(tile=64, tiles=128, largest=1024, sorts=True,
               filter_columns=False, few_pixels=0, winograd_worth=0.0)   # its convolutions are products; until a GPU has measured

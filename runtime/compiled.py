@@ -8,7 +8,7 @@ import numpy as np
 
 from jitgraph.compiler import show, sizes
 from jitgraph.compiler.emit.bind import Numbers, compile_guards
-from jitgraph.compiler.kernel import CODES, Kernel
+from jitgraph.compiler.kernel import Kernel
 from jitgraph.compiler.place import CopyStep, DeviceStep, HostStep, Slot, temp_bytes
 from jitgraph.compiler.primitives.memory import READ, WRITE
 from jitgraph.compiler.program import Program
@@ -117,7 +117,7 @@ class Compiled:
             (k, np.dtype(s.dtype.as_numpy_dtype)) for k, s in enumerate(slots) if s.kind == "output"]
         slot_of = {s.key: k for k, s in enumerate(slots) if s.kind == "feed"}
         self.feeds: list[tuple[int, int, np.dtype, bool]] = [
-            (number, k, np.dtype(slots[k].dtype.as_numpy_dtype), slots[k].dtype.name in CODES)
+            (number, k, np.dtype(slots[k].dtype.as_numpy_dtype), slots[k].dtype.name in self.program.target.elements)
             for tensor, number in feeds.items() if (k := slot_of.get(tensor)) is not None]
         handed_on = set(self.program.live)
         self.results = [

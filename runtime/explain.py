@@ -137,7 +137,7 @@ class Tally(Trace):
 
     def copy(self, name: str, kind: str, nbytes: int, begin: int, gpu: int) -> None:
         spent = self.now() - begin
-        what = {"HtoD": f"copies to GPU:{gpu}", "DtoH": f"copies from GPU:{gpu}"}.get(kind, f"copies between GPUs, to GPU:{gpu}")
+        what = {"HtoD": f"copies to GPU:{gpu}", "DtoH": f"copies from GPU:{gpu}"}.get(kind, f"copies among GPUs, to GPU:{gpu}")
         self._count((kind, gpu), what, "copy", begin, spent, [], nbytes)
 
     def operation(self, op: Operation, begin: int, arrays: Sequence[Any] = ()) -> None:

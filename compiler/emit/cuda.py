@@ -12,8 +12,8 @@ long as a block has 32, 64, ... MAX_THREADS threads; `launch` and `geometry` say
 the order of every sum, and with it every bit, is the same at each run.
 
     map      a thread per element, numbered along the last loop, so that neighbours touch neighbouring elements; a thread per
-             four, which it loads and stores by 16 bytes, where these always lie together (`takes_fours`); what lies across
-             is turned in shared memory (`cuda_tiles`)
+             four, or eight of 16 bits, which it loads and stores by 16 bytes, where these always lie together (`neighbours`);
+             what lies across is turned in shared memory (`cuda_tiles`)
     rows     a block per row: threads stride over the reduce loops, folds and shared memory combine what they have; where
              the length of rows is known, see `cuda_rows`
     partial  a block per chunk of the whole reduction
@@ -40,7 +40,7 @@ from ..kernel import Kernel, memory_code
 from ..sizes import Dim
 from . import cuda_rows, cuda_tiles
 from .cuda_intrinsics import WARP
-from .cuda_nests import MAX_THREADS, CUDAEmitter, takes_fours
+from .cuda_nests import MAX_THREADS, CUDAEmitter, neighbours
 from .kernel_text import kernel_name
 from .loops import Text
 
@@ -74,7 +74,7 @@ def launch(kernel: Kernel) -> Launch:
     outer, reduced = (sizes.product(loop.size for loop in kernel.loops if loop.role == role)
                       for role in ("outer", "reduce"))
     if kernel.kind == "map":
-        outer = outer // 4 if takes_fours(kernel) else outer
+        outer = outer // neighbours(kernel)
         return Launch((outer + MAP_THREADS - 1) // MAP_THREADS, MAP_THREADS * PER_THREAD)
     if kernel.kind == "partial":
         return Launch(kernel.parts, (reduced + kernel.parts - 1) // kernel.parts)

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 from jitgraph.declare.prim import ELEMENTARY
 
 from .. import sizes
-from ..kernel import Access, Kernel, Statement
+from ..kernel import Access, Kernel, Statement, memory_code
+from ..views import contiguous
 from . import scalars
-from .cuda_text import ELEMENTARY_WORK, FOURS, MOST_WORK
+from .cuda_text import ELEMENTARY_WORK, FOURS, MOST_WORK, divides, is_short
 from .kernel_text import kernel_name
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 def suits(product: Value, kernel: Kernel) -> bool:
     """Whether a kernel is elementwise work on a product, element by element as it lies: it may read other tensors of that size,
-    rows for all rows and single numbers, and writes tensors that are no variables."""
+    rows for all rows and single numbers, and writes tensors that are no variables, also into a frame (of padding)."""
     columns = product.shape[-1]
     whole = sizes.same(sizes.product(loop.size for loop in kernel.loops), sizes.product(product.shape))
     if kernel.kind != "map" or not whole or sizes.same(columns, 1):
@@ -45,39 +46,44 @@ def suits(product: Value, kernel: Kernel) -> bool:
             return False
         if s.access is not None:
             runs = _runs(kernel, s.access, columns)
-            whole = s.kind == "store" or kernel.buffers[s.access.param] is product
-            if not runs or whole and runs != "each":
+            fits = ("each",) if kernel.buffers[s.access.param] is product else ("each", "framed") if s.kind == "store" \
+                else ("each", "framed", "columns", "one")
+            if runs not in fits or runs == "framed" and not is_short(sizes.product(product.shape[:-1])):
                 return False
     return True
 
 
 def _runs(kernel: Kernel, access: Access, columns: sizes.Dim) -> str:
-    """What an access has another element for: "each" element of the product, its "columns", or "one" for all; "" if it lies in any
-    other way."""
-    *others, last = access.strides
-    if not sizes.same(access.offset, 0) or len(others) > 1:
+    """What an access has another element for: "each" element of the product, its "columns", or "one" for all; "framed" if it is
+    each, but neighbouring rows may lie apart; "" if it lies in any other way."""
+    last = kernel.loops[-1]
+    *others, step = access.strides
+    if all(sizes.same(stride, 0) for stride in access.strides):
+        return "one" if sizes.same(access.offset, 0) else ""
+    if not sizes.same(step, 1):
         return ""
-    if not others:
-        return "each" if sizes.same(last, 1) else "one" if sizes.same(last, 0) else ""
-    (row,) = others
-    if not sizes.same(kernel.loops[1].size, columns):
-        return ""
-    if sizes.same(row, columns) and sizes.same(last, 1):
-        return "each"
-    return ("columns" if sizes.same(last, 1) else "one" if sizes.same(last, 0) else "") if sizes.same(row, 0) else ""
+    if sizes.same(access.offset, 0):
+        whole = contiguous([loop.size for loop in kernel.loops])
+        if all(sizes.same(a, b) for a, b in zip(access.strides, whole)):
+            return "each"
+        if sizes.same(last.size, columns) and all(sizes.same(stride, 0) for stride in others):
+            return "columns"
+    apart = not any(sizes.same(stride, 0) for stride in others)
+    return "framed" if apart and sizes.same(last.size // columns * columns, last.size) else ""
 
 
 class Epilogue:
     """The lines of `kernel` in the text of a product of `product`, of which four columns always exist if `fours`."""
 
     def __init__(self, text: GridText, kernel: Kernel, product: Value, fours: bool, inputs: int):
-        self.text, self.kernel, self.fours = text, kernel, fours
+        self.text, self.kernel, self.product, self.fours = text, kernel, product, fours
         self.types = {s.name: s.dtype for s in kernel.body if s.name}
         taken = [k for k, p in enumerate(kernel.params) if p.use == "in" and kernel.buffers[k] is not product]
         given = [k for k, p in enumerate(kernel.params) if p.use == "out"]
         self.inputs, self.outputs = ([kernel.buffers[k] for k in numbers] for numbers in (taken, given))
         self.names = {k: f"x{inputs + n}" for n, k in enumerate(taken)} | {k: f"y{n}" for n, k in enumerate(given)}
         self.runs = {id(s): _runs(kernel, s.access, product.shape[-1]) for s in kernel.body if s.access is not None}
+        self.frames: dict[int, str] = {}        # where the present row lies in a frame, by access
         text.name += kernel_name(kernel).removeprefix("map")
 
     def begin(self) -> None:
@@ -89,11 +95,41 @@ class Epilogue:
             elif s.kind == "load" and self.runs[id(s)] == "one" and self._name(s):
                 self.text.line(1, f"{s.name} = {scalars.loaded(f'{self._name(s)}[0]', s.dtype)}")
 
+    def row(self, indent: int) -> None:
+        """Lines that find where a row lies in frames, from its place in the product, `there`."""
+        framed = [s for s in self.kernel.body if s.access is not None and self.runs[id(s)] == "framed"]
+        if framed and not self.frames:
+            self._give_frames(framed)
+        if framed:
+            self.text.line(indent, "pixel = quotient(there, columns)")
+        for s in framed:
+            at = self.frames[id(s)]
+            across, *down = self.steps[at]
+            self.text.lines_at(indent, ["past = pixel", f"{at} = {at}_start"])
+            for size, stride in (across, *down):
+                self.text.lines_at(indent, [f"rest = quotient32(past, {size})", f"{at} += (past - rest * {size}) * {stride}",
+                                            "past = rest"])
+
+    def _give_frames(self, framed: list[Statement]) -> None:
+        """Gives the text the sizes of frames: `steps` from one row to the next along each loop, the last first."""
+        columns = self.product.shape[-1]
+        self.steps: dict[str, list[tuple[str, str]]] = {}
+        for s in framed:
+            assert s.access is not None
+            at = f"frame{len(self.steps)}"
+            self.frames[id(s)] = at
+            *strides, _ = s.access.strides
+            self.text.given(f"{at}_start", s.access.offset)
+            counts = [*(loop.size for loop in self.kernel.loops[:-1]), self.kernel.loops[-1].size // columns]
+            pairs = list(zip(counts, [*strides, columns]))[::-1]
+            self.steps[at] = [(self.text.given(f"{at}_count{k}", count), self.text.given(f"{at}_step{k}", stride))
+                              for k, (count, stride) in enumerate(pairs)]
+
     def arrays(self) -> None:
         """Registers for what moves by four, in each item."""
         for s in self.kernel.body:
             if self._by_four(s):
-                self.text.line(2, f"{self._four(s)} = local_{self._code(s)}(4)")
+                self.text.line(2, f"{self._four(s)} = local_{memory_code(self._code(s))}(4)")
 
     def four(self, indent: int, first: int) -> None:
         """Four columns from `c` on, whose sums are from place `first` on; the row lies from `there` on."""
@@ -136,8 +172,11 @@ class Epilogue:
         return f"{s.name or self._name(s)}_four"
 
     def _place(self, s: Statement) -> str:
-        return "there + c" if self.runs[id(s)] == "each" else "c"
+        return {"each": "there + c", "columns": "c"}.get(self.runs[id(s)]) or f"{self.frames[id(s)]} + c"
 
     def _by_four(self, s: Statement) -> bool:
         moves = s.kind in ("load", "store") and self._name(s) and self.runs[id(s)] != "one"
+        if moves and self.runs[id(s)] == "framed":
+            assert s.access is not None
+            moves = all(divides(4, d) for d in (*s.access.strides[:-1], s.access.offset))
         return bool(moves) and self.fours and self._code(s) in FOURS

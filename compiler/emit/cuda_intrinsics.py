@@ -11,6 +11,7 @@ have.  Kernels for CUDA call nothing else: no device functions, no arrays, nothi
     taken(x, at, condition)             x[at] where the condition holds, else 0: nothing is read then
     take4(to, i, x, at, condition)      to[i], ... to[i + 3] = x[at], ... x[at + 3], likewise
     copy4(to, i, x, at)                 the same without a condition
+    load8(to, i, x, at)                 the same of eight elements of memory, to the thread's own; store8 the other way
     copy_some(to, i, x, at, n)          the first n of the four, one by one; none if n is negative
     add_products(sums, a, n, b, m)      sums[i * m + j] += a[i] * b[j] for the n elements of a and m of b, each rounded once
     quotient32(a, b)                    a // b of numbers in [0, 2**32): a 64-bit division takes four times as long
@@ -20,8 +21,8 @@ have.  Kernels for CUDA call nothing else: no device functions, no arrays, nothi
     onwards(table, k)                   the table from word k on
     report(error, bits)                 ORs bits into the flags that the host looks at
 
-What moves four elements does so by instructions of 16 bytes: both places are multiples of four elements.  All places in
-arrays of the thread's own are literals, so that these stay in registers.
+and those of `cuda_halves`.  What moves four (or eight) elements does so by instructions of 16 bytes: both places are multiples of
+four (eight).  All places in arrays of the thread's own are literals, so that these stay in registers.
 
 A fold combines lane i with lane i ^ 16, then i ^ 8, ... i ^ 1: a fixed order, so that sums are the same at every run.
 """
@@ -32,6 +33,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..kernel import CODES
+from . import cuda_halves
 from .instruction import Codegen, Instruction, Write, fixed, is_float, llvm_type, numba_intrinsic, type_names
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def namespace() -> dict[str, Any]:
     names.update(_folds())
     names.update(_shared())
     names.update(_local())
-    names.update({name: numba_intrinsic(meaning) for name, meaning in _moves().items()})
+    names.update({name: numba_intrinsic(meaning) for name, meaning in {**_moves(), **cuda_halves.instructions()}.items()})
     return names
 
 
@@ -247,14 +249,39 @@ def _moves() -> dict[str, Instruction]:
 
         return (pointer[:-1], write) if pointer.endswith("*") and rest == ("i64", "b1") else None
 
-    def move(builder: ir.IRBuilder, to: ir.Value, i: ir.Value, x: ir.Value, at: ir.Value) -> None:
+    def move(builder: ir.IRBuilder, to: ir.Value, i: ir.Value, x: ir.Value, at: ir.Value, count: int = 4) -> None:
         kind = x.type.pointee
-        each = 16 // (8 if kind.intrinsic_name in ("f64", "i64") else 4)
+        size = int(kind.intrinsic_name[1:]) // 8
+        each = min(16 // size, count)
         vector = ir.VectorType(kind, each).as_pointer()
-        for k in range(0, 4, each):
+        for k in range(0, count, each):
             source, target = (builder.bitcast(builder.gep(start, [builder.add(place, place.type(k))]), vector)
                               for start, place in ((x, at), (to, i)))
-            builder.store(builder.load(source, align=16), target, align=16)
+            builder.store(builder.load(source, align=each * size), target, align=each * size)
+
+    # of 16 bits: eight at once are four words for NVVM, and only one by one do they stay in registers
+    short, words = ir.IntType(16), ir.VectorType(ir.IntType(32), 4)
+
+    def load_words(builder: ir.IRBuilder, to: list[ir.Value], x: list[ir.Value]) -> None:
+        found = builder.load(builder.bitcast(x[0], words.as_pointer()), align=16)
+        for k in range(8):
+            word = builder.extract_element(found, ir.IntType(32)(k // 2))
+            builder.store(builder.trunc(builder.lshr(word, word.type(16)) if k % 2 else word, short), to[k])
+
+    def store_words(builder: ir.IRBuilder, to: list[ir.Value], x: list[ir.Value]) -> None:
+        found = words(ir.Undefined)
+        for k in range(0, 8, 2):
+            low, high = (builder.zext(builder.load(x[k + j]), words.element) for j in range(2))
+            word = builder.or_(low, builder.shl(high, words.element(16)))
+            found = builder.insert_element(found, word, words.element(k // 2))
+        builder.store(found, builder.bitcast(to[0], words.as_pointer()), align=16)
+
+    def move8(short_ones: Write, builder: ir.IRBuilder, to: ir.Value, i: ir.Value, x: ir.Value, at: ir.Value) -> None:
+        if x.type.pointee != short:
+            return move(builder, to, i, x, at, 8)
+        places = ([builder.gep(start, [builder.add(place, place.type(k))]) for k in range(8)]
+                  for start, place in ((to, i), (x, at)))
+        return short_ones(builder, *places)
 
     def zeros(builder: ir.IRBuilder, to: ir.Value, i: ir.Value) -> None:
         for k in range(4):
@@ -274,7 +301,7 @@ def _moves() -> dict[str, Instruction]:
     def moving(write: Write, *conditions: str) -> Any:
         def typed(*codes: str) -> tuple[str, Write] | None:
             to, i, x, at, *rest = codes
-            fits = to == x and to[:-1] in ("f32", "f64", "i32", "i64", "u32", "u64")
+            fits = to == x and to[:-1] in ("f32", "f64", "i32", "i64", "u32", "u64", "u16")
             return ("", write) if fits and i == at == "i64" and tuple(rest) == conditions else None
         return Instruction(4 + len(conditions), typed)
 
@@ -283,6 +310,7 @@ def _moves() -> dict[str, Instruction]:
         return builder.zext(builder.udiv(builder.trunc(a, short), builder.trunc(b, short)), a.type)
 
     return {**_pointers(), "taken": Instruction(3, taken), "take4": moving(taken4, "b1"), "copy4": moving(move),
+            "load8": moving(functools.partial(move8, load_words)), "store8": moving(functools.partial(move8, store_words)),
             "copy_some": moving(some, "i64"), "quotient32": fixed("i64", "i64", "i64")(divided)}
 
 

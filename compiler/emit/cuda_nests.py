@@ -7,32 +7,39 @@ from collections.abc import Iterator
 from jitgraph.declare.prim import ELEMENTARY
 
 from .. import sizes
-from ..kernel import Kernel, Statement
+from ..kernel import Kernel, Statement, is_half, memory_code
 from . import scalars
 from .cuda_intrinsics import WARP
-from .cuda_text import ELEMENTARY_WORK, FOURS, MOST_WORK, divides
+from .cuda_text import ELEMENTARY_WORK, FOURS, MOST_WORK, divides, loading, storing
 from .loops import Emitter, Spills, Text
 
 MAX_THREADS = 512       # per block: leaves every thread 128 registers
 
 
-def takes_fours(kernel: Kernel) -> bool:
-    """Whether four elements of a map, from a multiple of four on along its last loop, all exist or none does, and lie together at a
-    multiple of four wherever they are loaded or stored."""
-    if kernel.kind != "map" or not kernel.loops or not divides(4, kernel.loops[-1].size):
-        return False
-    if sum(ELEMENTARY_WORK if s.prim in ELEMENTARY else 1 for s in kernel.body) > MOST_WORK:
-        return False            # arithmetic takes the time, and a text four times as long more of it to compile
-    return all(_moves_fours(kernel, s) for s in kernel.body if s.access is not None)
+def neighbours(kernel: Kernel) -> int:
+    """How many elements of a map, from a multiple of as many on along its last loop, a thread has at once: all exist or none does,
+    and they lie together at such a multiple wherever they are loaded or stored.  1 where it has one after the other.
+
+    Four, or where elements of 16 bits are among them eight, which are 16 bytes."""
+    if kernel.kind != "map" or not kernel.loops:
+        return 1
+    work = sum(ELEMENTARY_WORK if s.prim in ELEMENTARY else 1 for s in kernel.body)
+    halves = any(is_half(p.dtype) for p in kernel.params)
+    for count in (8, 4) if halves else (4,):
+        # arithmetic takes the time otherwise, and a text that is so many times as long more of it to compile
+        fits = divides(count, kernel.loops[-1].size) and work * count <= MOST_WORK * 4
+        if fits and all(_moves(kernel, s, count) for s in kernel.body if s.access is not None):
+            return count
+    return 1
 
 
-def _moves_fours(kernel: Kernel, s: Statement) -> bool:
-    """Whether a statement moves four neighbours, or one element that is the same for all four."""
+def _moves(kernel: Kernel, s: Statement, count: int) -> bool:
+    """Whether a statement moves so many neighbours, or one element that is the same for all."""
     assert s.access is not None
     *strides, last = s.access.strides
     if s.kind in ("load", "index") and sizes.same(last, 0):
         return True
-    together = sizes.same(last, 1) and all(divides(4, d) for d in (*strides, s.access.offset))
+    together = sizes.same(last, 1) and all(divides(count, d) for d in (*strides, s.access.offset))
     return s.kind in ("load", "store") and together and kernel.params[s.access.param].dtype in FOURS
 
 
@@ -82,41 +89,42 @@ class CUDAEmitter(Emitter):
     def _map(self) -> None:
         self.head.line(f"thread = {self.block} * thread_count() + thread_index()")
         self.head.line(f"threads = {self.blocks} * thread_count()")
-        if takes_fours(self.kernel):
-            self._fours()
+        if (count := neighbours(self.kernel)) > 1:
+            self._neighbours(count)
             return
         with self._points(self._loops("outer"), "thread", "threads"):
             self._all(self._where(lambda n: not self._hoisted(n)), [s for s in self.kernel.body if s.kind == "store"])
 
-    def _fours(self) -> None:
-        """A map whose threads have four neighbouring elements: all are loaded, then computed, then stored."""
+    def _neighbours(self, count: int) -> None:
+        """A map whose threads have so many neighbouring elements: all are loaded, then computed, then stored."""
         loops, last = self._loops("outer"), len(self.kernel.loops) - 1
         inside = self._where(lambda n: not self._hoisted(n))
         loads = [s for s in inside if s.kind == "load" and s.access is not None and sizes.same(s.access.strides[last], 1)]
         stores = [s for s in self.kernel.body if s.kind == "store"]
         index = f"i{loops[0]}" if len(loops) == 1 else "r"
-        quarter = self.slot(sizes.product(self.kernel.loops[k].size for k in loops) // 4, "n")
+        quarter = self.slot(sizes.product(self.kernel.loops[k].size for k in loops) // count, "n")
         with self._strided("q", "thread", quarter, "threads"):
-            self.text.line(f"{index} = q * 4")
+            self.text.line(f"{index} = q * {count}")
             if len(loops) > 1:
                 self._item_indices(loops, index)
             for s in loads:
                 assert s.access is not None
-                self.text.line(f"{s.name}_four = local_{self.param(s).dtype}(4)")
-                self.text.line(f"copy4({s.name}_four, 0, {self.param(s).name}, {self.index(s.access)})", s.node)
+                self.text.line(f"{s.name}_four = local_{memory_code(self.param(s).dtype)}({count})")
+                self.text.line(f"{loading(count)}({s.name}_four, 0, {self.param(s).name}, {self.index(s.access)})", s.node)
             for k, s in enumerate(stores):
-                self.text.line(f"{self.param(s).name}_four{k} = local_{self.param(s).dtype}(4)")
-            for element in range(4):        # written out: only then do all fours surely stay in registers
+                self.text.line(f"{self.param(s).name}_four{k} = local_{memory_code(self.param(s).dtype)}({count})")
+            for element in range(count):        # written out: only then do all surely stay in registers
                 for s in inside:
                     if s in loads:
-                        self.text.line(f"{s.name} = {s.name}_four[{element}]", s.node)
+                        self.text.line(f"{s.name} = {scalars.loaded(f'{s.name}_four[{element}]', s.dtype)}", s.node)
                     else:
                         self.statement(s)
                 for k, s in enumerate(stores):
-                    self.text.line(f"{self.param(s).name}_four{k}[{element}] = {s.args[0]}")
+                    value = scalars.stored(s.args[0], self.param(s).dtype)
+                    self.text.line(f"{self.param(s).name}_four{k}[{element}] = {value}")
             for k, s in enumerate(stores):
                 assert s.access is not None
-                self.text.line(f"copy4({self.param(s).name}, {self.index(s.access)}, {self.param(s).name}_four{k}, 0)",
+                self.text.line(f"{storing(count)}({self.param(s).name}, {self.index(s.access)}, {self.param(s).name}_four{k}, 0)",
                                self.kernel.buffers[s.access.param].node)
 
     # rows and partial ------------------------------------------------------------------------------------------
@@ -153,12 +161,16 @@ class CUDAEmitter(Emitter):
             self.head.line(line)
         for s in self.kernel.body:
             if s.kind == "reduce":
-                self.head.line(f"{s.name}_parts = shared_{self._accumulator(s).replace('b1', 'u8')}({count})")
+                self.head.line(f"{s.name}_parts = shared_{self.accumulator(s).replace('b1', 'u8')}({count})")
                 if len(s.args) > 1:
                     self.head.line(f"{s.name}_places = shared_i64({count})")
 
-    def _accumulator(self, s: Statement) -> str:
-        return scalars.accumulator_code(s.prim, self.types[s.args[0]])
+    def accumulator(self, s: Statement) -> str:
+        """As elsewhere; in a kernel whose floats all lie in memory as 16 bits, float32 instead of float64."""
+        code = super().accumulator(s)
+        floats = [p.dtype for p in self.kernel.params if p.dtype[0] == "f"]
+        narrow = is_half(s.dtype) or floats and all(map(is_half, floats))
+        return "f32" if code == "f64" and narrow else code
 
     def _pass(self, p: int, stores: dict[int, list[Statement]], spills: Spills, passes: int, start: str = "thread",
               end: str = "") -> None:
@@ -184,18 +196,18 @@ class CUDAEmitter(Emitter):
                 self.text.line(f"{s.name}_places[warp] = {s.name}_at")
         self.text.line("barrier()")
         for s in reductions:
-            start = scalars.reduction(s.prim, self._accumulator(s))[0]
+            start = scalars.reduction(s.prim, self.accumulator(s))[0]
             self._fold(s, f"select(lane < warps, {self._kept(s, 'lane')}, {start})",
                        f"select(lane < warps, {s.name}_places[lane], 0)")
 
     def _keep(self, s: Statement, place: str) -> None:
         """Writes an accumulator to shared memory: truth values, as everywhere in memory, as bytes."""
         value = f"{s.name}_acc"
-        self.text.line(f"{s.name}_parts[{place}] = " + (f"u8({value})" if self._accumulator(s) == "b1" else value))
+        self.text.line(f"{s.name}_parts[{place}] = " + (f"u8({value})" if self.accumulator(s) == "b1" else value))
 
     def _kept(self, s: Statement, place: str) -> str:
         part = f"{s.name}_parts[{place}]"
-        return f"({part} != 0)" if self._accumulator(s) == "b1" else part
+        return f"({part} != 0)" if self.accumulator(s) == "b1" else part
 
     def _fold(self, s: Statement, value: str, place: str) -> None:
         if len(s.args) > 1:
@@ -247,7 +259,7 @@ class CUDAEmitter(Emitter):
         with self._strided("w", "1", "warps", "1"):
             for s in reductions:
                 part = self._kept(s, f"w * {WARP} + lane")
-                update = scalars.reduction(s.prim, self._accumulator(s))[1]
+                update = scalars.reduction(s.prim, self.accumulator(s))[1]
                 self.text.line(f"{s.name}_acc = " + update.format(acc=f"{s.name}_acc", x=part))
         for s in reductions:
             self._finish(s)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from .. import sizes
 from ..ir import Node, Value
 from ..kernel import Kernel
+from ..tuning import CUDA
 from ..views import matrix_view, resolve
 from . import cuda_epilogue
 from .cuda_text import THREADS, GridText, divides, is_short, plus
@@ -23,7 +24,7 @@ from .cuda_text import THREADS, GridText, divides, is_short, plus
 SIDE = 16               # threads along each side of a tile
 STRIP = 1024            # elements of a factor in shared memory: four for each thread
 PAD = 4                 # elements after each row of a strip, so that the threads of a warp write to different banks
-LARGE, SMALL = 128, 64  # rows and columns of a tile
+LARGE, SMALL = 128, CUDA.tile   # rows and columns of a tile
 MANY = 128              # large tiles that are enough for all multiprocessors
 
 Place = Callable[[str, str], list[str]]     # place(index, name): lines that give `name` the place of a row, or of a term
@@ -188,6 +189,8 @@ class ProductText(GridText):
             if within:
                 self.line(3, f"if {within}:")
                 at = 4
+            if self.after is not None:
+                self.after.row(at)
             for c in range(0, self.each, 4):
                 self.line(at, f"c = first_column + column{plus(c * SIDE)}")
                 if self.fours:
@@ -198,11 +201,6 @@ class ProductText(GridText):
                     self.line(at + 1, f"copy4(y0, there + c, sums, {r * self.each + c})")
                 else:
                     self.line(at, f"copy_some(y0, there + c, sums, {r * self.each + c}, {self.columns} - c)")
-
-
-def tiles(rows: sizes.Dim, columns: sizes.Dim) -> int:
-    """How many blocks make a result of so many rows and columns at least, for the sizes at hand."""
-    return sizes.count([(d + SMALL - 1) // SMALL for d in (rows, columns)])
 
 
 def emit(node: Node, after: Kernel | None = None) -> Kernel | None:

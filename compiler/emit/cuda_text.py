@@ -22,7 +22,7 @@ from .kernel_text import KernelText, bare_kernel
 THREADS = 256
 LIMIT = 1 << 31         # of numbers that `quotient32` divides
 ELEMENTARY_WORK, MOST_WORK = 12, 40     # statements that an elementary function counts for, and that are written four times
-FOURS = ("f32", "i32", "u32", "f64", "i64", "u64")      # elements of which four are one or two times 16 bytes
+FOURS = ("f32", "i32", "u32", "f64", "i64", "u64", "f16", "fb16")       # elements of which four, or eight, lie together as 16 bytes
 
 
 def divides(number: int, d: sizes.Dim) -> bool:
@@ -30,6 +30,16 @@ def divides(number: int, d: sizes.Dim) -> bool:
     if isinstance(d, sizes.Size):
         return all(factor % number == 0 for _, factor in d.terms)
     return d % number == 0
+
+
+def loading(count: int) -> str:
+    """The name of what loads so many neighbours into a thread's own elements."""
+    return "copy4" if count == 4 else "load8"
+
+
+def storing(count: int) -> str:
+    """The name of what stores so many of a thread's own elements."""
+    return "copy4" if count == 4 else "store8"
 
 
 def plus(number: int | str, sign: str = "+") -> str:

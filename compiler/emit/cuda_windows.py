@@ -10,6 +10,7 @@ from .. import sizes
 from ..ir import Node
 from ..kernel import Kernel
 from .cuda_text import THREADS, GridText, is_short, plus
+from .windows import least
 
 LANES = 32              # channels of a block that adds up the gradient of a depthwise filter
 
@@ -89,11 +90,7 @@ def emit_pool(node: Node) -> Kernel | None:
     text = WindowText(node, f"{op}_pool", x.shape[1:3], node.out.shape[1:3])
     with text.each_element(total) as blocks:
         text.element(2, channels, text.rows, text.columns)
-        if op == "max":     # begins with a pixel of the window: of nothing but NaN the maximum is NaN
-            text.lines_at(2, [f"p = larger({text.start(0)}, 0)", f"r = larger({text.start(1)}, 0)",
-                              f"v = x0[{text.pixel(channels)} + c]"])
-        else:
-            text.line(2, f"v = {text.code}(0)")
+        text.line(2, f"v = {least(node, text.code)}" if op == "max" else f"v = {text.code}(0)")
         at = text.each_tap(2)
         text.line(at, "if seen:")
         value = f"x0[{text.pixel(channels)} + c]"
@@ -121,23 +118,25 @@ def emit_pool_gradient(node: Node) -> Kernel | None:
             text.count(at)
             text.line(at, "v = v + x0[there] / count")
         else:
-            text.lines_at(at, ["top = x1[there]", "left = x0[q] == top"])
-            if op == "max":
-                _look_before(text, at, channels)
+            low = f"{least(node, text.code)}, " if op == "max" else ""
+            text.lines_at(at, ["top = x1[there]", f"left = max_step({low}x0[q]) == top" if low else "left = x0[q] == top"])
+            if low:
+                _look_before(text, at, channels, low)
             text.line(at, f"v = v + select(left, x2[there], {text.code}(0))")
         text.line(2, "y0[q] = v")
     return text.grid(list(node.inputs), blocks)
 
 
-def _look_before(text: WindowText, indent: int, channels: int) -> None:
-    """Lines after which pixel (p, r) is `left` only if no pixel before it in the window is the maximum, too."""
+def _look_before(text: WindowText, indent: int, channels: int, low: str) -> None:
+    """Lines after which pixel (p, r) is `left` only if no pixel before it in the window is the maximum, too; `low`: what that is
+    at least."""
     text.line(indent, "if left:")
     text.line(indent + 1, f"for tap in range(a * {text.taps[1]} + b):")
     text.lines_at(indent + 2, [
         f"down = quotient32(tap, {text.taps[1]})", f"across = {text.start(1)} + tap - down * {text.taps[1]}",
         f"down = {text.start(0)} + down",
         f"if (down >= 0) & (across >= 0) & (across < {text.width}):"])
-    text.line(indent + 3, f"left = left & (x0[{text.pixel(channels, 'down', 'across')} + c] != top)")
+    text.line(indent + 3, f"left = left & (max_step({low}x0[{text.pixel(channels, 'down', 'across')} + c]) != top)")
 
 
 def emit_depthwise(node: Node) -> Kernel | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from .. import sizes
 from ..ir import Node, Value
-from ..kernel import CODES, Kernel, Param, Region
+from ..kernel import ELEMENTS, Kernel, Param, Region
 from ..views import resolve
 from .instruction import Form
 
@@ -14,8 +14,8 @@ def bare_kernel(node: Node, name: str, inputs: list[Value], outputs: list[Value]
     """A kernel that is still without text: it reads `inputs` (x0, x1 ...) and fills `outputs` (y0 ...), of which a variable
     is changed in place."""
     kernel = Kernel(node.kind.name, [], nodes=[node], name=name)
-    kernel.params = [*(Param(f"x{k}", CODES[v.dtype.name], "in") for k, v in enumerate(inputs)),
-                     *(Param(f"y{k}", CODES[v.dtype.name], "inout" if v.node.kind.is_state else "out")
+    kernel.params = [*(Param(f"x{k}", ELEMENTS[v.dtype.name], "in") for k, v in enumerate(inputs)),
+                     *(Param(f"y{k}", ELEMENTS[v.dtype.name], "inout" if v.node.kind.is_state else "out")
                        for k, v in enumerate(outputs))]
     kernel.buffers = [resolve(v)[0] for v in (*inputs, *outputs)]
     return kernel
@@ -36,7 +36,7 @@ class KernelText:
     given."""
 
     def __init__(self, node: Node, name: str, code: str = ""):
-        self.node, self.code = node, code or CODES[node.out.dtype.name]
+        self.node, self.code = node, code or ELEMENTS[node.out.dtype.name]
         self.name = f"{name}_{self.code}"
         self.lines: list[str] = []
         self.slots: list[str] = []

@@ -180,7 +180,7 @@ class Emitter:
         assert s.access is not None
         param = self.param(s)
         text = f"{param.name}[{self.index(s.access)}]"
-        return f"{text} != 0" if param.dtype == "b1" else text
+        return f"{text} != 0" if param.dtype == "b1" else scalars.loaded(text, param.dtype)
 
     def _gather(self, s: Statement) -> None:
         assert s.access is not None
@@ -195,7 +195,7 @@ class Emitter:
         stride = "" if sizes.same(s.stride, 1) else f" * {self.slot(s.stride, 's')}"
         param = self.kernel.params[s.access.param]
         text = f"{param.name}[{rest} + j{s.name}{stride}]"
-        self.text.line(f"{s.name} = {text}" + (" != 0" if param.dtype == "b1" else ""), s.node)
+        self.text.line(f"{s.name} = " + (f"{text} != 0" if param.dtype == "b1" else scalars.loaded(text, param.dtype)), s.node)
 
     def _fail_if(self, condition: str, bit: int) -> None:
         self.may_fail = True
@@ -211,7 +211,7 @@ class Emitter:
     def store(self, s: Statement, index: str | None = None) -> None:
         assert s.access is not None
         param = self.param(s)
-        value = f"u8({s.args[0]})" if param.dtype == "b1" else s.args[0]
+        value = scalars.stored(s.args[0], param.dtype)
         self.text.line(f"{param.name}[{index or self.index(s.access)}] = {value}", self.kernel.buffers[s.access.param].node)
 
     # passes ----------------------------------------------------------------------------------------------------
@@ -351,9 +351,13 @@ class Emitter:
         return [s for s in needed if s.name in wanted]
 
     # accumulators ----------------------------------------------------------------------------------------------
+    def accumulator(self, s: Statement) -> str:
+        """The code of what carries a reduction."""
+        return scalars.accumulator_code(s.prim, self.types[s.args[0]])
+
     def _start(self, s: Statement) -> None:
         """Writes the start values of a reduction's accumulator."""
-        code = scalars.accumulator_code(s.prim, self.types[s.args[0]])
+        code = self.accumulator(s)
         self.text.line(f"{s.name}_acc = {scalars.reduction(s.prim, code)[0]}", s.node)
         if len(s.args) > 1:
             self.text.line(f"{s.name}_at = 0", s.node)
@@ -361,7 +365,7 @@ class Emitter:
     def _step(self, s: Statement, alone: bool = True) -> None:
         """Writes the combination of an accumulator with one more value; `alone`: see `scalars.reduction`."""
         source = self.types[s.args[0]]
-        code = scalars.accumulator_code(s.prim, source)
+        code = self.accumulator(s)
         acc, x = f"{s.name}_acc", scalars.cast(s.args[0], source, code)
         if len(s.args) > 1:
             sign = ">" if s.prim == "argmax" else "<"
@@ -376,5 +380,5 @@ class Emitter:
         if len(s.args) > 1:
             self.text.line(f"{s.name} = {s.name}_at", s.node)
             return
-        code = scalars.accumulator_code(s.prim, self.types[s.args[0]])
+        code = self.accumulator(s)
         self.text.line(f"{s.name} = {scalars.cast(f'{s.name}_acc', code, s.dtype)}", s.node)

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from jitgraph.declare.prim import ELEMENTARY
 
-from ..kernel import Statement
+from ..kernel import DTYPE_NAMES, Statement, is_half
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "bit_and": "&", "bit_or": "|", "bit_xor": "^",
          "shift_left": "<<", "shift_right": ">>"}
 COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+EXACT = {"neg", "abs", "conj", "real", "sign", "floor", "ceil", "rint", "trunc", "select"}     # of what a half is, halves
 CALLS = ELEMENTARY | {"sqrt", "rsqrt", "floor", "ceil", "rint", "trunc", "sign", "select"}
 
 
@@ -36,23 +39,28 @@ def expression(s: Statement, types: dict[str, str]) -> str:
     if prim in ("max", "min"):
         return f"{prim}imum({args[0]}, {args[1]})"
     if is_float:
-        return _float_expression(prim, args)
+        text = _float_expression(prim, args)
+        return text if prim in EXACT or not is_half(code) else f"{code}({text})"
     return _int_expression(prim, args, code)
 
 
 def loaded(text: str, code: str) -> str:
-    """An element of memory, where truth values are bytes."""
+    """An element of memory, where truth values are bytes, and floats of 16 bits these bits."""
+    if is_half(code):
+        return f"{code}_value({text})"
     return f"({text} != 0)" if code == "b1" else text
 
 
 def stored(text: str, code: str) -> str:
     """What is written to memory for a value."""
+    if is_half(code):
+        return f"{code}_bits({text})"
     return f"u8({text})" if code == "b1" else text
 
 
 def cast(name: str, source: str, target: str) -> str:
-    """Conversion as C does it; to bool by "not zero"."""
-    if source == target:
+    """Conversion as C does it; to bool by "not zero".  Floats of 16 bits are float32 in registers, rounded where they are made."""
+    if source == target or is_half(source) and target == "f32":
         return name
     return f"{name} != 0" if target == "b1" else f"{target}({name})"
 
@@ -124,8 +132,18 @@ def reduction(prim: str, code: str, alone: bool = True) -> tuple[str, str]:
     return f"{'lowest' if low else 'highest'}_{code}()", step + "({acc}, {x})"
 
 
+def finite(code: str, which: str) -> str:
+    """The smallest ("min") or largest ("max") finite number of a type."""
+    if code[0] == "f":
+        return f"{code}({float(getattr(np.finfo(DTYPE_NAMES[code]), which))!r})"
+    return f"{'lowest' if which == 'min' else 'highest'}_{code}()"
+
+
 def accumulator_code(prim: str, code: str) -> str:
-    """Sums and products of float32 are carried in float64, of integers in 64 bits: exact enough, and no slower."""
+    """Sums and products of float32 are carried in float64, of integers in 64 bits: exact enough, and no slower.  All of floats of
+    16 bits is carried in float32."""
+    if is_half(code):
+        return "f32"
     if prim in ("add", "mul"):
         return {"f": "f64", "i": "i64", "u": "u64", "b": "i64"}[code[0]]
     return code

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from jitgraph.declare.prim import ELEMENTARY
 
 from .. import sizes
 from ..ir import Node, Value
-from ..kernel import CODES, DTYPE_NAMES, Kernel, Statement
+from ..kernel import CODES, Kernel, Statement
 from . import scalars
 from .kernel_text import bare_kernel
 
@@ -26,15 +24,8 @@ GROUP = 128     # neighbouring rows in the same part
 
 # what a scattered table begins with, and how a row is combined with an update; NaN is not larger than anything
 SCATTERED = {"add": (lambda code: f"{code}(0)", "{y} + {u}"), "mul": (lambda code: f"{code}(1)", "{y} * {u}"),
-             "max": (lambda code: _extreme(code, "min"), "select({u} > {y}, {u}, {y})"),
-             "min": (lambda code: _extreme(code, "max"), "select({u} < {y}, {u}, {y})")}
-
-
-def _extreme(code: str, which: str) -> str:
-    """The smallest ("min") or largest finite number of a type."""
-    if code[0] == "f":
-        return f"{code}({float(getattr(np.finfo(DTYPE_NAMES[code]), which))!r})"
-    return f"{'lowest' if which == 'min' else 'highest'}_{code}()"
+             "max": (lambda code: scalars.finite(code, "min"), "select({u} > {y}, {u}, {y})"),
+             "min": (lambda code: scalars.finite(code, "max"), "select({u} < {y}, {u}, {y})")}
 
 
 def emit_scatter(node: Node) -> Kernel:

@@ -27,7 +27,9 @@ from typing import Any
 
 import numpy as np
 
-from ..kernel import CODES
+from jitgraph.graph import dtypes
+
+from ..kernel import CODES, ELEMENTS, HALVES, memory_code
 from .cuda_intrinsics import FOLDS, WARP
 
 Moment = tuple[int, int, int]               # block, thread, number of barriers that it has passed
@@ -73,7 +75,8 @@ def simulate(source: str, name: str, buffers: Sequence[np.ndarray], sizes: np.nd
 
 
 def _buffer(array: np.ndarray, number: int, grid: Grid, traffic: Traffic | None) -> Pointer:
-    pointer = Pointer(array.view(np.uint8) if array.dtype == np.bool_ else array, f"buffer {number}", grid.at)
+    code = ELEMENTS.get(array.dtype.name)
+    pointer = Pointer(array if code is None else array.view(TYPES[memory_code(code)]), f"buffer {number}", grid.at)
     pointer.traffic, pointer.number = traffic, number
     return pointer
 
@@ -256,15 +259,16 @@ def _taken(x: Pointer, at: int, condition: bool) -> np.generic:
     return x[at] if condition else x.array.dtype.type(0)
 
 
-def _move4(to: Memory, i: int, x: Memory, at: int, condition: bool = True) -> None:
-    """Four elements, by instructions that move 16 bytes; zeros where the condition does not hold."""
+def _move(to: Memory, i: int, x: Memory, at: int, condition: bool = True, count: int = 4) -> None:
+    """Some elements, by instructions that move 16 bytes, if they are as many; zeros where the condition does not hold."""
     for memory, place in ((to, i), (x, at)):
-        if condition and place % (4 if memory.array.itemsize == 4 else 2):
-            raise SimulationError(f"place {place} is no multiple of 16 bytes")
+        nbytes = min(16, count * memory.array.itemsize)
+        if condition and place * memory.array.itemsize % nbytes:
+            raise SimulationError(f"place {place} is no multiple of {nbytes} bytes")
     if condition:
-        x.moves(at, 4, False)
-    to.moves(i, 4, True)
-    for k in range(4):
+        x.moves(at, count, False)
+    to.moves(i, count, True)
+    for k in range(count):
         to.put(i + k, x.get(at + k) if condition else 0)
 
 
@@ -483,6 +487,20 @@ def _power(x: np.integer, y: np.integer) -> np.generic:
     return np.power(x, y) if y >= 0 else x.dtype.type(1)
 
 
+def _rounded(x: Any, dtype: np.dtype) -> np.float32:
+    """What a number is as a float of 16 bits."""
+    x = np.asarray(x)
+    return (x if dtype == np.float16 and x.dtype == np.float64 else x.astype(np.float32)).astype(dtype).astype(np.float32)[()]
+
+
+def _cut(x: np.float32, dtype: np.dtype) -> Any:
+    """The bits of a float of 16 bits.  Raises SimulationError for what is none."""
+    found = np.asarray(x).astype(dtype)
+    if found.astype(np.float32) != x and x == x:
+        raise SimulationError(f"{x!r} is stored as {dtype} and was not rounded")
+    return found.view(np.uint16)[()]
+
+
 def _cast(dtype: np.dtype) -> Callable[[Any], Any]:
     return lambda x: np.asarray(x).astype(dtype)[()]
 
@@ -500,13 +518,19 @@ def _scalar_names() -> dict[str, Callable[..., Any]]:
         "inside": lambda index, limit: index if 0 <= index < limit else 0,
         "onwards": Words.onwards, "quotient": lambda a, b: a // b, "quotient32": _quotient32, "smaller": min, "larger": max,
         "float_bits": lambda x: x.view(f"i{x.itemsize}"), "bits_float": lambda x: x.view(np.float32),
-        "taken": _taken, "take4": _move4, "copy4": _move4, "copy_some": _copy_some, "add_products": _add_products,
+        "taken": _taken, "take4": _move, "copy4": _move, "copy_some": _copy_some, "add_products": _add_products,
+        "load8": functools.partial(_move, count=8), "store8": functools.partial(_move, count=8),
         "iabs": np.abs, "isign": np.sign, "ipow": _power,
         "maximum": np.maximum, "minimum": np.minimum, "max_step": np.fmax, "min_step": np.fmin,
         "sum_step": np.add, "product_step": np.multiply,
         "fmod": functools.partial(_modulo, what="fmod"), "floor_mod": functools.partial(_modulo, what="floor_mod")}
     for what in ("floor_div", "trunc_div", "trunc_mod"):
         names[what] = functools.partial(_divided, what=what)
+    for name, code in HALVES.items():
+        half = np.dtype(dtypes.as_dtype(name).as_numpy_dtype)
+        names |= {code: functools.partial(_rounded, dtype=half), f"{code}_bits": functools.partial(_cut, dtype=half),
+                  f"{code}_value": lambda x, half=half: x.view(half).astype(np.float32)[()],
+                  f"scalar_{code}": lambda words, slot, half=half: words.scalar(slot, half).astype(np.float32)}
     for code, dtype in TYPES.items():
         names[f"scalar_{code}"] = functools.partial(Words.scalar, dtype=dtype)
         if code != "b1":

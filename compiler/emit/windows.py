@@ -10,6 +10,7 @@ from .. import sizes
 from ..ir import Node, Value
 from ..kernel import Kernel
 from ..tuning import CPU
+from . import scalars
 from .kernel_text import KernelText
 
 FEW_CHANNELS = 64       # up to which a text says how many there are: a loop so short gains from that; others share a text
@@ -133,6 +134,11 @@ def _work(node: Node, pixels: sizes.Dim) -> sizes.Dim:
     return pixels * node.attrs["taps"][0] * node.attrs["taps"][1]
 
 
+def least(node: Node, code: str) -> str:
+    """What the maximum of a window begins with."""
+    return scalars.finite(code, "min") if node.attrs.get("finite", True) else f"lowest_{code}()"
+
+
 def emit_pool(node: Node) -> Kernel:
     """The maximum or mean of each window."""
     (x,) = node.inputs
@@ -144,7 +150,7 @@ def emit_pool(node: Node) -> Kernel:
         text.count(at, taps)
     text.line(at, f"out = (q * {text.pixels} + j) * {text.channels}")
     text.line(at, f"for c in range({text.channels}):")
-    text.line(at + 1, f"v = x0[{taps[0][1]} + c]" if op == "max" else
+    text.line(at + 1, f"v = max_step({least(node, text.code)}, x0[{taps[0][1]} + c])" if op == "max" else
               f"v = {text.guarded(f'x0[{taps[0][1]} + c]', taps[0][2])}")
     for _, address, condition in taps[1:]:
         value = f"x0[{address} + c]"
@@ -174,7 +180,8 @@ def emit_pool_gradient(node: Node) -> Kernel:
         text.line(at + 1, "top, g = x1[out + c], x2[out + c]")
         text.line(at + 1, "left = top == top")
         for _, address, condition in taps:
-            text.line(at + 1, f"hit = left & (x0[{address} + c] == top)" + (f" & {condition}" if condition else ""))
+            value = f"max_step({least(node, text.code)}, x0[{address} + c])" if op == "max" else f"x0[{address} + c]"
+            text.line(at + 1, f"hit = left & ({value} == top)" + (f" & {condition}" if condition else ""))
             text.line(at + 1, f"y0[{address} + c] += select(hit, g, {text.code}(0))")
             if op == "max":
                 text.line(at + 1, "left = left & not_(hit)")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..ir import Node
-from ..kernel import CODES, Access
+from ..kernel import ELEMENTS, Access
 from ..sizes import Dim, Shape, dot
 from ..views import contiguous
 from .kind import Fused, Kind
@@ -51,7 +51,7 @@ class Place(Fused):
         strides = contiguous(target.shape)
         access = Access(kernel.param(target, "out"), kernel.strides(kernel.group.dims[node], strides),
                         dot(node.attrs["offset"], strides))
-        kernel.add("store", node, args=(name,), access=access, dtype=CODES[target.dtype.name])
+        kernel.add("store", node, args=(name,), access=access, dtype=ELEMENTS[target.dtype.name])
 
     def violation(self, node: Node) -> str | None:
         ranks = {len(node.attrs["offset"]), node.inputs[0].rank, node.attrs["target"].rank}

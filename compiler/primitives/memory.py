@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..ir import Node, alike
-from ..kernel import CODES, Access
+from ..kernel import ELEMENTS, Access
 from ..views import contiguous, is_rearranged
 from .kind import Fused, Kind
 
@@ -73,7 +73,7 @@ class Write(Fused):
         kernel.names[node.out] = name
         strides = kernel.strides(kernel.group.dims[node], contiguous(node.out.shape))
         kernel.add("store", node, args=(name,), access=Access(kernel.param(node.out, "out"), strides),
-                   dtype=CODES[node.out.dtype.name])
+                   dtype=ELEMENTS[node.out.dtype.name])
 
 
 CONST, SIZE, INPUT, READ, WRITE = Const(), Size(), Input(), Read(), Write()

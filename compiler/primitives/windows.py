@@ -47,17 +47,26 @@ class Window(Kind):
         return self.tap_images(node, np.ones((1, *image, 1)), size, 0).sum(0)
 
 
+def lowest(dtype: np.dtype, finite: bool = True) -> Any:
+    """The lowest number of a dtype, `finite` or not: what a maximum begins with."""
+    if dtype.kind != "f":
+        return np.iinfo(dtype).min
+    return np.finfo(dtype).min if finite else -np.inf
+
+
 class Pool(Window):
     """The maximum or mean of each window.  Input: images."""
 
     name = "pool"
-    attributes = {**Window.attributes, "op": "max or mean"}
+    attributes = {**Window.attributes, "op": "max or mean",
+                  "finite": "whether a maximum begins with the lowest finite number, which it is of nothing but NaN, else -inf"}
     kernels = {"cpu": windows.emit_pool, "cuda": cuda_windows.emit_pool}
 
     def meaning(self, node: Node, x: np.ndarray) -> Any:
         size = node.out.shape[1:3]
         if node.attrs["op"] == "max":
-            return self.tap_images(node, x, size, -np.inf).max(0)
+            low = lowest(x.dtype, node.attrs["finite"])
+            return np.fmax.reduce(self.tap_images(node, x, size, low), 0, initial=low)
         return (self.tap_images(node, x, size, 0).sum(0) / self.counts(node, x.shape[1:3], size)).astype(x.dtype)
 
 
@@ -74,7 +83,8 @@ class PoolGrad(Window):
         if op == "mean":
             share = dy / self.counts(node, node.out.shape[1:3], dy.shape[1:3]).astype(dy.dtype)
             return self.sent_back(node, np.stack([share] * int(np.prod(node.attrs["taps"]))))
-        hits = self.tap_images(node, arrays[0], dy.shape[1:3], np.nan) == arrays[1]
+        x = np.fmax(arrays[0], lowest(dy.dtype)) if op == "max" else arrays[0]
+        hits = self.tap_images(node, x, dy.shape[1:3], np.nan) == arrays[1]
         if op == "max":
             hits &= np.cumsum(hits, 0) == 1
         return self.sent_back(node, np.where(hits, dy, 0).astype(dy.dtype))

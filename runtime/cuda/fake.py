@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.compiler.emit import simt
-from jitgraph.compiler.kernel import Kernel
+from jitgraph.compiler.kernel import Kernel, memory_code
 from jitgraph.declare.addresses import address_of
 
 from .driver import Captured, DriverError, Event, Function, Graph, OutOfMemory, Properties, Stream
@@ -367,7 +367,7 @@ class FakeDriver:
         *buffers, sizes, error = self._views(function, given)
         arrays = []
         for (_, code, use), buffer in zip(loaded["params"], buffers):
-            dtype = simt.TYPES[code]
+            dtype = simt.TYPES[memory_code(code)]
             array = buffer[:len(buffer) // dtype.itemsize * dtype.itemsize].view(dtype)
             array.flags.writeable = use != "in"
             arrays.append(array)

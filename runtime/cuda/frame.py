@@ -203,8 +203,9 @@ class DeviceFrame(Frame):
                 self._find_variables()
             addresses = {(slot, d): self.of_slot[slot].on(self.devices[d]) for slot, d in stretch.variables}
             for slot, d in stretch.uploads:
-                with self._copied(trace, slot, "HtoD", d):
-                    self._bring(slot, d)
+                if not self._lies_there(slot, d):
+                    with self._copied(trace, slot, "DtoD" if isinstance(self.arrays[slot], Elsewhere) else "HtoD", d):
+                        bring(self.arrays[slot], self.devices[d], self.place_of[slot, d])
             self.pending = True
             for ready in parts:
                 self._part(stretch, ready, addresses, trace)
@@ -214,19 +215,18 @@ class DeviceFrame(Frame):
             if stretch.answers:
                 self._settle()
 
-    def _bring(self, slot: int, d: int) -> None:
-        """Copies what a slot holds to its place on a device, where it does not lie there since the last run."""
+    def _lies_there(self, slot: int, d: int) -> bool:
+        """Whether what a slot holds lies at its place on a device since the last run, or is empty; if not, it is to be brought."""
         array, key = self.arrays[slot], (slot, d)
         if isinstance(array, Elsewhere):
             before = self.lain.get(key)
             if before is not None and before() is array:
-                return
+                return True
             if self.binding.layout.slots[slot].kind == "feed":
                 self.lain[key] = weakref.ref(array)
         else:
             self.lain.pop(key, None)
-        if self.schedule.nbytes[slot]:
-            bring(array, self.devices[d], self.place_of[key])
+        return not self.schedule.nbytes[slot]
 
     def _part(self, stretch: Stretch, ready: Ready, addresses: dict[tuple[int, int], int], trace: Any) -> None:
         part, driver = ready.part, self.machine.driver

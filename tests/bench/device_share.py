@@ -5,8 +5,8 @@
     python tests/bench/device_share.py '*rnn*' --steps      # of a whole step, with the bodies of its loops and what follows them
 
 Nothing is run: the graphs are planned, with tiny sizes unless `--full` is given, which is what times are measured with.  With
-`--steps` they are run on a device whose kernels compute zeros, for what comes after a value, and how often, shows only then; with
-`--simulate` on one that computes what it should, for those that zeros lead astray.
+`--steps` they are run on a device whose kernels compute zeros, for what comes after a value, and how often, shows only then; those
+that zeros lead astray, and with `--simulate` all, on one that computes what it should.
 """
 from __future__ import annotations
 
@@ -136,7 +136,8 @@ class Quick(tf.Session):
 
 
 def stepped(name, full=False, driver=Zeros):
-    """(launches, {operation that the host does: count}, copies, their bytes, waits for the device) of one step of a network."""
+    """(launches, {operation that the host does: count}, copies from and to the host, their bytes, waits for the device, copies
+    within the device) of one step of a network."""
     tf.reset_default_graph()
     runner.choose([name], False, True)
     driver, real, tf.Session = driver(), tf.Session, Quick
@@ -160,16 +161,28 @@ def stepped(name, full=False, driver=Zeros):
     for line in lines:
         if line.kind == "host" or line.kind == "kernel" and " on GPU:" not in line.name:
             host[line.name] += line.calls
-    copies = [line for line in lines if line.kind == "copy"]
-    return launches, host, sum(line.calls for line in copies), sum(line.bytes for line in copies), waits
+    moved = [line for line in lines if line.kind == "copy"]
+    inside, copies = ([line for line in moved if ("among" in line.name) is among] for among in (True, False))
+    return (launches, host, sum(line.calls for line in copies), sum(line.bytes for line in copies), waits,
+            sum(line.calls for line in inside))
 
 
-def print_steps(names, full, driver):
+def stepped_or_simulated(name, full=False):
+    """`stepped` on a device that computes zeros; where a step fails with these, as one that finds that all its sequences are empty,
+    on one that computes what it should."""
+    try:
+        return stepped(name, full)
+    except tf.errors.OpError:
+        return stepped(name, full, Simulated)
+
+
+def print_steps(names, full, simulate):
     """A line for a step of each network."""
     for name in names:
-        launches, host, copies, nbytes, waits = stepped(name, full, driver)
+        found = stepped(name, full, Simulated) if simulate else stepped_or_simulated(name, full)
+        launches, host, copies, nbytes, waits, inside = found
         left = ", ".join(f"{count} {what}" for what, count in host.most_common())
-        print(f"{name:32} {launches:5} launches, {copies} copies of {nbytes:,} bytes, {waits} waits; on the host: "
+        print(f"{name:32} {launches:5} launches, {copies} copies of {nbytes:,} bytes, {inside} inside, {waits} waits; on the host: "
               f"{left or 'nothing'}", flush=True)
 
 
@@ -184,7 +197,7 @@ def main():
     kernels, operations = Counter(), Counter()
     names = fnmatch.filter(runner.choose([], False, True), arguments.pattern)
     if arguments.steps or arguments.simulate:
-        return print_steps(names, arguments.full, Simulated if arguments.simulate else Zeros)
+        return print_steps(names, arguments.full, arguments.simulate)
     for name in names:
         program = planned(name, arguments.full)
         launches, mine, ops = share(program)

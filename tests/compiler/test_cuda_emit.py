@@ -137,8 +137,8 @@ def test_four_neighbours_come_and_go_together(scheduled):
     x, row = np.arange(36, dtype=np.float32).reshape(3, 12), np.arange(12, dtype=np.float32)
     run = scheduled(lambda b, x, row: x * row + 1.0, x, row)
     (kernel,) = run.kernels
-    assert cuda.takes_fours(kernel)
-    assert cuda.takes_fours(kernel)
+    assert cuda.neighbours(kernel) == 4
+    assert cuda.neighbours(kernel) == 4
     assert [kernel.source.count(text) for text in ("_four, 0, x0, ", "_four, 0, x1, ", "copy4(y0, ")] == [1, 1, 1]
     assert sizes.hint_of(cuda.launch(kernel).blocks) == 1
     for order in ({"seed": 1}, {"grid": (1, 32)}):
@@ -153,4 +153,4 @@ def test_four_neighbours_come_and_go_together(scheduled):
     (lambda b, x: x * 2, (4, 8), np.uint8)])                                 # four are no 16 bytes
 def test_otherwise_each_comes_alone(scheduled, build, shape, dtype):
     kernels = scheduled(build, np.ones(shape, dtype)).kernels
-    assert not any(cuda.takes_fours(kernel) for kernel in kernels)
+    assert all(cuda.neighbours(kernel) == 1 for kernel in kernels)

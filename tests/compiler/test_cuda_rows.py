@@ -137,6 +137,27 @@ def test_places_and_truth_values_are_folded(scheduled):
         np.testing.assert_array_equal(run.results()[1], (x > 48).any(1))
 
 
-@pytest.mark.parametrize("columns", [32772, 30001, 24580])
-def test_rows_too_long_for_registers_are_read_in_every_pass(scheduled, columns):
-    assert "while i1" in scheduled(softmax, np.zeros((2, columns), np.float32)).kernels[0].source
+def test_rows_too_long_for_any_of_this_are_read_in_every_pass(scheduled):
+    assert "while i1" in scheduled(softmax, np.zeros((2, 32772), np.float32)).kernels[0].source
+
+
+@pytest.mark.parametrize("columns", [2048, 1300, 1025])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize("name", BUILDS)
+def test_what_registers_do_not_hold_waits_in_shared_memory_or_is_read_again(scheduled, monkeypatch, name, dtype, columns):
+    """As rows of more than 16,384 columns have it, with less room."""
+    given = [a.astype(dtype) for a in arrays(name, 2, columns)]
+    run = scheduled(BUILDS[name], *given)
+    run.simulate()
+    whole = [np.array(one) for one in run.results()]
+    monkeypatch.setattr(cuda_rows, "HELD", 4)
+    monkeypatch.setattr(cuda_rows, "LESS", 4)
+    for shared in (0, 128 * 8 * given[0].itemsize, 1 << 16):
+        monkeypatch.setattr(cuda_rows, "SHARED", shared)
+        run, traffic = scheduled(BUILDS[name], *given), simt.Traffic()
+        (kernel,) = run.kernels
+        assert run.simulate(seed=3, traffic=traffic) == 0
+        for found, wanted in zip(run.results(), whole, strict=True):
+            np.testing.assert_array_equal(found, wanted)
+        assert ("more0" in kernel.source) == (shared > 0)
+        assert shared and shared < 1 << 16 or (traffic.nbytes(0) > given[0].nbytes) == (not shared)

@@ -44,14 +44,25 @@ def test_depthwise_and_its_gradients(tf, on_the_grid, size, multiplier, taps, st
     assert {"depthwise_f32", "depthwise_input_f32", "depthwise_filter_f32"} <= names
 
 
-def test_nan_counts_in_the_maximum_of_a_window_only_where_there_is_nothing_else(tf, monkeypatch):
-    nan = np.nan
-    image = np.array([[nan, 1, 2, nan], [3, nan, nan, nan], [-np.inf, nan, nan, nan], [nan, nan, nan, nan]], np.float32)
-    x = tf.placeholder(tf.float32, [1, 4, 4, 1])
-    for target in ("cpu", "cuda-simulator"):
-        monkeypatch.setenv("JITGRAPH_TARGET", target)
-        with tf.Session(jit="always") as session:
-            found = session.run(tf.nn.max_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "VALID"), {x: image[None, :, :, None]})
-            np.testing.assert_array_equal(found[0, ..., 0], [[3, 2], [-np.inf, nan]])
-            found = session.run(tf.nn.max_pool(x, [1, 3, 3, 1], [1, 3, 3, 1], "SAME"), {x: image[None, :, :, None]})
-            np.testing.assert_array_equal(found[0, ..., 0], [[3, 2], [-np.inf, nan]])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("target, jit", [("cpu", "off"), ("cpu", "always"), ("cuda-simulator", "always")])
+def test_the_maximum_of_a_window_begins_with_the_lowest_finite_number(tf, monkeypatch, target, jit, dtype):
+    """As TensorFlow 1.15's, of images; that of volumes begins with -inf.  Where nothing is larger, the first pixel gets the
+    gradient."""
+    monkeypatch.setenv("JITGRAPH_TARGET", target)
+    nan, low = np.nan, np.finfo(dtype).min
+    image = np.array([[nan, 1, 2, nan], [3, nan, nan, nan], [-np.inf, nan, nan, nan], [-np.inf, nan, nan, nan]], dtype)
+    x = tf.placeholder(dtype, [1, 4, 4, 1])
+    feeds = {x: image[None, :, :, None]}
+    pools = [tf.nn.max_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "VALID"), tf.nn.max_pool(x, [1, 3, 3, 1], [1, 3, 3, 1], "SAME"),
+             tf.nn.max_pool(x[:, 2:, 2:], [1, 2, 2, 1], [1, 2, 2, 1], "VALID")]
+    volumes = [] if dtype == "float64" else [tf.nn.max_pool3d(x[None], [1, 1, 2, 2, 1], [1, 1, 2, 2, 1], "VALID")[0]]
+    with tf.Session(jit=jit) as session:
+        for _ in range(2):
+            small, large, whole, gradient = session.run([*pools, tf.gradients(pools[0], x)[0]], feeds)
+            np.testing.assert_array_equal(small[0, ..., 0], [[3, 2], [low, low]])
+            np.testing.assert_array_equal(large[0, ..., 0], [[3, 2], [low, low]])
+            np.testing.assert_array_equal(whole[0, ..., 0], [[low]])
+            np.testing.assert_array_equal(gradient[0, ..., 0], [[0, 0, 1, 0], [1, 0, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0]])
+            for volume in volumes:
+                np.testing.assert_array_equal(session.run(volume, feeds)[0, ..., 0], [[3, 2], [-np.inf, -np.inf]])

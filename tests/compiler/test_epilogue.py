@@ -48,9 +48,18 @@ def convolution(tf, step):
     return [tf.nn.relu6(tf.nn.bias_add(y, bias)), tf.nn.elu(gradient)], feeds
 
 
+def framed(tf, channels, step, batch=None):
+    """Results that the next convolution finds with zeros around them; the last is masked by them in a gradient."""
+    (x, w, bias, v), feeds = given(tf, (batch, 5, 6, 4), (3, 3, 4, channels), (channels,), (3, 3, channels, 5))
+    y = tf.nn.relu(tf.nn.bias_add(tf.nn.conv2d(x, w, [1, step, step, 1], "SAME"), bias))
+    point = tf.nn.elu(tf.nn.conv2d(x, w[:1, :1], [1, 1, 1, 1], "SAME"))
+    return [tf.nn.conv2d(y, v, [1, 1, 1, 1], "SAME"), tf.nn.conv2d(point, v, [1, 1, 1, 1], "SAME"), y], feeds
+
+
 JOINED = {"four columns at once": (lambda tf: dense(tf, 12), 1), "columns one by one": (lambda tf: dense(tf, 7), 1),
           "the mask of a gradient": (masked_gradient, 2), "batches": (batches, 1), "two products": (two_products, 2),
-          "convolution": (lambda tf: convolution(tf, 1), 2), "convolution in steps": (lambda tf: convolution(tf, 2), 2)}
+          "convolution": (lambda tf: convolution(tf, 1), 2), "convolution in steps": (lambda tf: convolution(tf, 2), 2),
+          "into a frame": (lambda tf: framed(tf, 8, 1, 2), 4), "into a frame, one by one": (lambda tf: framed(tf, 3, 2), 4)}
 
 
 @pytest.mark.parametrize("name", JOINED)
@@ -73,6 +82,14 @@ def test_a_layer_of_a_network_is_one_launch(tf):
     assert kernels(tf, fetches, feeds, off=frozenset(["epilogues"])) == ["matmul", "map"]
     fetches, feeds = convolution(tf, 1)
     assert kernels(tf, fetches[:1], feeds)[-1] == "conv"        # after what puts zeros around the images
+
+
+def test_a_layer_before_a_padded_convolution_is_one_launch(tf):
+    """Its results go right into the frame that the next one reads; the same where their number is known to the run alone."""
+    for channels, batch in ((8, 2), (8, None), (3, 2)):
+        fetches, feeds = framed(tf, channels, 1, batch)
+        assert "map" not in kernels(tf, fetches[:2], feeds)[2:]
+        assert "map" in kernels(tf, fetches[:2], feeds, off=frozenset(["epilogues"]))[2:]
 
 
 @pytest.mark.parametrize("use", [
@@ -235,7 +252,22 @@ def test_object_code(tf, monkeypatch, many):
                       target=TARGETS["cuda"])
     (kernel,) = [step.kernel for step in program.layout.steps if isinstance(step, DeviceStep)]
     assert kernel.name.startswith("product_128" if many == 1 else "product_64")
+    check(kernel)
+
+
+def check(kernel):
     for capability in ((8, 0), (9, 0)):
         made = compile_kernel(kernel, capability)
         assert made.spilled == made.stack == 0 and ".local" not in made.ptx and made.registers <= 128
         assert "st.global.v4.f32" in made.ptx and "st.global.f32" not in made.ptx
+        assert "div.s64" not in made.ptx and "rem.s64" not in made.ptx
+
+
+@pytest.mark.skipif(cuda_compile.missing() is not None, reason=cuda_compile.missing() or "")
+def test_object_code_of_frames(tf):
+    fetches, feeds = framed(tf, 8, 1)
+    program = compile(tf.get_default_graph(), fetches[:1], feeds={fed: value.shape for fed, value in feeds.items()},
+                      target=TARGETS["cuda"])
+    joined = [step.kernel for step in program.layout.steps if isinstance(step, DeviceStep) and "frame0" in step.kernel.source]
+    assert len(joined) == 1
+    check(joined[0])

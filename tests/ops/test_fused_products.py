@@ -114,3 +114,11 @@ def test_ranges_must_fit_the_channels(tf):
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=message):
         session.run(tf.raw_ops.RequantizationRangePerChannel(levels(tf, np.zeros((4, 3), np.int32)), [0.0, 0.0], [1.0, 1.0],
                                                              clip_value_max=1.0))
+
+
+def test_equal_products_without_kernels_run_on_the_host(tf):
+    """The second is not taken for the primitive that the first one had before it was found to have no kernel."""
+    x = tf.placeholder(tf.int32, [3, 3])
+    with tf.Session(jit="always") as session:
+        for found in session.run([tf.matmul(x, x), tf.matmul(x, x)], {x: np.eye(3) * 2}):
+            np.testing.assert_array_equal(found, np.eye(3) * 4)

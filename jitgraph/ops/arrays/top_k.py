@@ -50,13 +50,15 @@ def _lower_top_k(b: Any, input: Any, k: Any) -> Any:
     if 0 < known <= b.tuning.largest or b.tuning.sorts and input.shape[-1] == known > 0:
         return b.top_k(input, known)
     shape = (*input.shape[:-1], known)
-    return [b.host(lambda x: _falling(np.sort(_falling(x), -1)[..., :known]), [input], shape, input.dtype),
+    return [b.host(lambda x: _falling(np.sort(_falling(x), -1)[..., :known]).astype(x.dtype), [input], shape, input.dtype),
             b.host(lambda x: _top_k_value(x, known)[1], [input], shape, dtypes.int32)]
 
 
 def _falling(x: np.ndarray) -> np.ndarray:
-    """Numbers in opposite order; NaN is the last in both."""
-    return -x if x.dtype.kind == "f" or x.dtype.kind == "V" else ~x
+    """Numbers in opposite order; NaN is the last in both, which NumPy's sorting does not know of bfloat16."""
+    if x.dtype.kind == "V":
+        return -x.astype(np.float32)
+    return -x if x.dtype.kind == "f" else ~x
 
 
 @op("TopKV2(input: T, k: int32; sorted: bool = true) -> values: T, indices: int32", T=REALS, shape=_top_k_shape,

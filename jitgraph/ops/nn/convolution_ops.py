@@ -87,6 +87,8 @@ def _stretches(x: np.ndarray, inner: int, wins: list[Window], taps: Any) -> list
 
 def _convolve_channels(x: np.ndarray, filters: np.ndarray, wins: list[Window], result_shape: tuple) -> np.ndarray:
     """Padded x with one filter group per channel: tap after tap."""
+    if x.dtype.itemsize == 2:
+        return _convolve_channels(_wide(x), _wide(filters), wins, result_shape).astype(x.dtype)
     channels = x.shape[-1]
     result = np.zeros((*result_shape, channels, filters.shape[-1] // channels), x.dtype)
     for tap in np.ndindex(*filters.shape[:-2]):
@@ -95,7 +97,7 @@ def _convolve_channels(x: np.ndarray, filters: np.ndarray, wins: list[Window], r
 
 
 def _matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a @ b; 16-bit floats are multiplied in float32."""
+    """a @ b; floats of 16 bits are multiplied, and added up, in float32, here as in gradients."""
     return (_wide(a) @ _wide(b)).astype(a.dtype, copy=False)
 
 
@@ -105,6 +107,8 @@ def _wide(a: np.ndarray) -> np.ndarray:
 
 def _input_gradient(size: Any, filters: np.ndarray, grad: np.ndarray, wins: list[Window]) -> np.ndarray:
     """The gradient [batch, spatial..., in] of a convolution for its input of spatial sizes `size`."""
+    if grad.dtype.itemsize == 2:
+        return _input_gradient(size, _wide(filters), _wide(grad), wins).astype(grad.dtype)
     taps, inner, out = filters.shape[:-2], filters.shape[-2], filters.shape[-1]
     batch, *sizes, channels = size
     full = np.zeros((batch, *(w.before + d + w.after for w, d in zip(wins, sizes)), channels), grad.dtype)

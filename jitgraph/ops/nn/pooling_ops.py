@@ -105,14 +105,19 @@ def lowest(dtype: np.dtype) -> Any:
     return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
 
 
+def _least(x: np.ndarray, ksize: Any, data_format: str) -> np.ndarray:
+    """What the maxima of a pooling begin with: in 2-D the lowest finite number, else -inf, as TensorFlow has it."""
+    flat = x.ndim == 4 and not _over_channels(ksize, Layout.of(data_format))
+    return np.array(dtypes.as_dtype(x.dtype).min if flat else lowest(x.dtype), x.dtype)
+
+
 # -- maximum -------------------------------------------------------------------------------------------------------
 
 def _max_pool(x: np.ndarray, ksize: Any, strides: Any, padding: str, data_format: str) -> np.ndarray:
     pool = _Pool(x, ksize, strides, padding, data_format, lowest(x.dtype))
-    result: Any = None
+    result = _least(x, ksize, data_format)
     for _, index in pool.each_tap():
-        part = pool.data[index]
-        result = part.copy() if result is None else np.fmax(result, part, out=result)
+        result = np.fmax(result, pool.data[index])
     return pool.outer(result)
 
 
@@ -124,7 +129,9 @@ def _max_pool_grad(x: np.ndarray, y: np.ndarray, grad: np.ndarray, ksize: Any, s
     """
     if x.ndim == 4 and y.shape == (found := _max_pool(x, ksize, strides, padding, data_format)).shape:
         y = found
-    pool = _Pool(x, ksize, strides, padding, data_format, lowest(x.dtype))
+    if (least := _least(x, ksize, data_format)) > lowest(x.dtype):
+        x = np.fmax(x, least)
+    pool = _Pool(x, ksize, strides, padding, data_format, lowest(x.dtype) if x.dtype.kind in "iu" else np.nan)
     top, left = pool.inner(y), pool.inner(grad)
     target = np.zeros(pool.data.shape, grad.dtype)
     open_ = np.ones(top.shape, bool)

@@ -9,6 +9,7 @@ NumPy meaning runs instead.
 """
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -81,9 +82,13 @@ def filter_gradient_like(b: Any, x: Any, w: Any, dy: Any, strides: Any, padding:
 
 # -- poolings ------------------------------------------------------------------------------------------------------
 
+# TensorFlow's maxima of volumes begin with -inf, those of images with the lowest finite number
+_plane_max_pool = functools.partial(window_lowering.max_pool, finite=False)
+
+
 def max_pool(b: Any, x: Any, ksize: Any, strides: Any, padding: str, data_format: str) -> Any:
     """MaxPool3D."""
-    return _pool(b, window_lowering.max_pool, x, ksize, strides, padding, data_format)
+    return _pool(b, _plane_max_pool, x, ksize, strides, padding, data_format)
 
 
 def mean_pool(b: Any, x: Any, ksize: Any, strides: Any, padding: str, data_format: str) -> Any:
@@ -109,7 +114,7 @@ def max_pool_gradient(b: Any, x: Any, y: Any, dy: Any, ksize: Any, strides: Any,
     y, dy = (_channels_last(b, v, data_format)[1] for v in (y, dy))
     plane, depth = _split(layout, ksize, strides, padding)
     planes = _planes(b, x)
-    tops = window_lowering.max_pool(b, planes, *plane)
+    tops = _plane_max_pool(b, planes, *plane)
     columns = _columns(b, _volume(b, tops, *x.shape[:2]))
     to_tops = window_lowering.max_pool_gradient(b, columns, _columns(b, y), _columns(b, dy), *depth, op="all_max")
     dx = window_lowering.max_pool_gradient(b, planes, tops, b.reshape(to_tops, tops.shape), *plane, op="all_max")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitgraph.declare import prim
 from jitgraph.ops.nn import window_geometry
 from jitgraph.ops.nn.window_geometry import Layout, Window
 
@@ -146,9 +147,9 @@ def _one_row(b: Any, x: Any) -> Any:
     return b.reshape(x, (n, 1, height, width * channels))
 
 
-def max_pool(b: Any, x: Any, ksize: Any, strides: Any, padding: str, data_format: str) -> Any:
-    """MaxPool."""
-    return _pool(b, "max", x, ksize, strides, padding, data_format)
+def max_pool(b: Any, x: Any, ksize: Any, strides: Any, padding: str, data_format: str, finite: bool = True) -> Any:
+    """MaxPool.  `finite`: whether a maximum is at least the lowest finite number, as TensorFlow's is in 2-D."""
+    return _pool(b, "max", x, ksize, strides, padding, data_format, finite)
 
 
 def mean_pool(b: Any, x: Any, ksize: Any, strides: Any, padding: str, data_format: str) -> Any:
@@ -156,15 +157,17 @@ def mean_pool(b: Any, x: Any, ksize: Any, strides: Any, padding: str, data_forma
     return _pool(b, "mean", x, ksize, strides, padding, data_format)
 
 
-def _pool(b: Any, op: str, x: Any, ksize: Any, strides: Any, padding: str, data_format: str) -> Any:
+def _pool(b: Any, op: str, x: Any, ksize: Any, strides: Any, padding: str, data_format: str, finite: bool = False) -> Any:
     layout, x = _channels_last(b, x, data_format)
     if _is_whole(x.shape, layout, ksize, padding):
         count = int(x.shape[1] * x.shape[2])
         y = b.reduce("max", x, [1, 2], True) if op == "max" else b.reduce("add", x, [1, 2], True) / count
+        y = prim.max(y, float(y.dtype.min)) if finite and y.dtype.is_floating else y
         return _restored(b, y, layout)
     wins = _pool_windows(x.shape[1:3], layout, ksize, strides, padding)
     size = tuple(win.output for win in wins)
-    y = b.primitive("pool", [x], (x.shape[0], *size, x.shape[3]), op=op, **_attrs(layout.pick(ksize), wins))
+    y = b.primitive("pool", [x], (x.shape[0], *size, x.shape[3]), op=op, finite=finite,
+                    **_attrs(layout.pick(ksize), wins))
     return _restored(b, y, layout)
 
 

@@ -216,3 +216,31 @@ def test_a_loop_that_takes_one_value_twice_and_parts_of_it(tf, driver, monkeypat
     for results in here:
         for one, other in zip(results, there, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-5)
+
+
+def test_weights_go_to_the_device_once(tf, driver, monkeypatch):
+    """Whole variables and parts of one, which the host has initialised and a loop alone uses: not again in every round."""
+    weights = tf.get_variable("weights", initializer=np.arange(128, dtype=np.float32).reshape(2, 8, 8) / 100)
+    whole = tf.get_variable("whole", initializer=np.ones((8, 8), np.float32) / 8)
+    x = tf.placeholder(tf.float32, [1, 8])
+    first, second, third = weights[0], weights[1], tf.identity(whole)
+    _, found = tf.while_loop(lambda k, y: k < 5, lambda k, y: (k + 1, tf.matmul(tf.tanh(tf.matmul(y, first)), second)
+                                                              + tf.matmul(y, third)), [0, x])
+    feeds = {x: np.ones((1, 8), np.float32)}
+    with tf.Session(jit="always") as session:
+        session.run(tf.global_variables_initializer())
+        got, what = asked(driver, session, found, feeds)
+    np.testing.assert_allclose(got, on_cpu(tf, monkeypatch, found, feeds), rtol=1e-5)
+    assert what["bytes up"] < 256, what
+
+
+def test_a_variable_that_changes_between_runs_is_brought_again(tf, driver):
+    weights = tf.get_variable("weights", initializer=np.ones((2, 4), np.float32))
+    part = weights[1]
+    _, found = tf.while_loop(lambda k, y: k < 3, lambda k, y: (k + 1, y + part), [0, tf.zeros([4])])
+    more = tf.assign_add(weights, tf.ones([2, 4]))
+    with tf.Session(jit="always") as session:
+        session.run(weights.initializer)
+        for k in range(4):
+            np.testing.assert_array_equal(session.run(found), np.full(4, 3.0 * (k + 1)))
+            session.run(more)
