@@ -470,11 +470,20 @@ def _narrowed(b: Builder, value: Value, dtype: DType) -> Value:
     """A value as floats of 16 bits.  The extremes that begin with the lowest or largest finite number of float32 are such a number
     of the dtype where there is nothing else."""
     base = resolve(value)
-    if value.dtype != dtype and base is not None and base[0].node.kind in (POOL, SCATTER):
-        op = base[0].node.attrs["op"]
+    if value.dtype != dtype and base is not None:
+        op = _extreme(base[0].node)
         if op in ("max", "min"):
             value = b.map(op, [value, float(dtype.min if op == "max" else dtype.max)])
     return b.cast(value, dtype)
+
+
+def _extreme(node: Node) -> str:
+    """max or min for extremes that begin so."""
+    if node.kind in (POOL, SCATTER):
+        return node.attrs["op"] if node.attrs.get("finite", True) else ""
+    begins = node.kind is MAP and any(v.constant is not None and v.constant.shape == () and v.constant == dtypes.float32.min
+                                      for v in node.inputs)
+    return node.attrs["prim"] if begins else ""
 
 
 def _computation(op: Operation, outputs: list[tuple[Shape | None, DType]]) -> tuple[Any, ...] | None:
