@@ -81,12 +81,14 @@ def store_directory(tmp_path_factory):
 
 @pytest.fixture
 def tf():
-    """The public module, with an empty default graph."""
+    """The public module, with an empty default graph.  New variables are references again afterwards: estimators of trees make
+    them resources for the whole program, as TensorFlow's do."""
     import jitgraph
 
     jitgraph.reset_default_graph()
     yield jitgraph
     jitgraph.reset_default_graph()
+    jitgraph.disable_resource_variables()
 
 
 @pytest.fixture
