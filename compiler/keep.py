@@ -7,6 +7,7 @@ the program itself may write is as good as a feed, and so are all where a Python
 """
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from . import sizes
@@ -48,9 +49,9 @@ class _Keeper:
         for step in self.program.steps:
             inputs, results = buffers(step)
             if results and all(map(self._stays, inputs)) and not self.outputs.intersection(results) and _is_pure(step):
-                nbytes = [_nbytes(v) for v in results]
-                if None not in nbytes and sum(filter(None, nbytes)) <= self.room:
-                    self.room -= sum(filter(None, nbytes))
+                nbytes = sum(map(_nbytes, results))
+                if nbytes <= self.room:
+                    self.room -= int(nbytes)
                     self.made.update(results)
                     found.append(step)
         return found
@@ -79,10 +80,10 @@ def _is_pure(step: Step) -> bool:
     return not any(node.kind.must_run(node) or node.kind.is_unique or node.kind.is_state for node in nodes)
 
 
-def _nbytes(value: Value) -> int | None:
-    """The size of a value in memory, None if that depends on a run's sizes, or another step may write it, too."""
+def _nbytes(value: Value) -> float:
+    """The size of a value in memory, infinite if that depends on a run's sizes, or another step may write it, too."""
     size = sizes.product(value.shape)
     if isinstance(size, sizes.Size) or value.node.variable is not None or value.dtype.name not in CODES:
-        return None
+        return math.inf
     return size * WIDTH[CODES[value.dtype.name]]
 

@@ -85,7 +85,6 @@ class LoopSteps:
         for k, value in new:
             values[k] = value
 
-
     def after_all(self, values: list[Any], columns: Sequence[Sequence[Any]], count: int) -> None:
         """The loop's variables after `count` iterations, which gave a column of `columns` for each of the fetches."""
         if self.together is None:

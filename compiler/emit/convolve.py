@@ -124,7 +124,7 @@ def _region(text: TileText, blocks: _Blocks, rows: str, pixels: str) -> Region:
     if blocks.count > 1:
         lines += ["block = n", f"n = quotient(n, {blocks.count})", f"block -= n * {blocks.count}", *blocks.region()]
     lines += [f"first = (n * {rows} + i) * {pixels}", f"count = {pixels}"]
-    return Region([(0, line) for line in lines], [slot.strip() for slot in text.slots], whole=blocks.count == 1)
+    return text.region(*lines, whole=blocks.count == 1)
 
 
 def filter_columns(dtype: DType, pixels: sizes.Dim, shape: Sequence[int]) -> int:

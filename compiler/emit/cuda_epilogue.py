@@ -21,7 +21,7 @@ from ..kernel import Access, Kernel, Statement, memory_code
 from ..views import contiguous
 from . import scalars
 from .cuda_text import ELEMENTARY_WORK, FOURS, MOST_WORK, divides, is_short
-from .kernel_text import kernel_name
+from .kernel_text import goes_through, kernel_name
 
 if TYPE_CHECKING:
     from ..ir import Value
@@ -32,12 +32,7 @@ def suits(product: Value, kernel: Kernel) -> bool:
     """Whether a kernel is elementwise work on a product, element by element as it lies: it may read other tensors of that size,
     rows for all rows and single numbers, and writes tensors that are no variables, also into a frame (of padding)."""
     columns = product.shape[-1]
-    whole = sizes.same(sizes.product(loop.size for loop in kernel.loops), sizes.product(product.shape))
-    if kernel.kind != "map" or not whole or sizes.same(columns, 1):
-        return False
-    if any(p.use == "inout" or p.use == "out" and v.node.kind.is_state for p, v in zip(kernel.params, kernel.buffers)):
-        return False
-    if any(node.kind.may_fail(node) for node in kernel.nodes):
+    if not goes_through(kernel, product) or sizes.same(columns, 1):
         return False
     if sum(ELEMENTARY_WORK if s.prim in ELEMENTARY else 1 for s in kernel.body) > MOST_WORK:
         return False

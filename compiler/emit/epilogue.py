@@ -27,7 +27,7 @@ from ..kernel import Access, Kernel, Loop, Statement, memory_code
 from ..options import STANDARD, Options
 from .call import Call
 from .cpu import work_of_element
-from .kernel_text import kernel_name
+from .kernel_text import goes_through, kernel_name
 from .loops import Emitter, Text
 
 
@@ -35,14 +35,9 @@ def suits(result: Value, kernel: Kernel) -> bool:
     """Whether a kernel is elementwise work on `result`, element by element as it lies.  It may read other tensors in any order;
     it writes tensors that are no variables, at least one of the same type: there the result can lie before."""
     columns = result.shape[-1] if result.rank else 1
-    size = sizes.product(loop.size for loop in kernel.loops)
-    if kernel.kind != "map" or not sizes.same(size, sizes.product(result.shape)) or len(kernel.loops) > 2:
+    if not goes_through(kernel, result) or len(kernel.loops) > 2:
         return False
     if len(kernel.loops) == 2 and not sizes.same(kernel.loops[1].size, columns):
-        return False
-    if any(p.use == "inout" or p.use == "out" and v.node.kind.is_state for p, v in zip(kernel.params, kernel.buffers)):
-        return False
-    if any(node.kind.may_fail(node) for node in kernel.nodes):
         return False
     for s in kernel.body:
         if s.kind not in ("load", "store", "scalar", "op", "index"):

@@ -21,6 +21,16 @@ def bare_kernel(node: Node, name: str, inputs: list[Value], outputs: list[Value]
     return kernel
 
 
+def goes_through(kernel: Kernel, result: Value) -> bool:
+    """Whether a kernel is a map over as many elements as `result` has, which cannot fail and changes no variable."""
+    size = sizes.product(loop.size for loop in kernel.loops)
+    if kernel.kind != "map" or not sizes.same(size, sizes.product(result.shape)):
+        return False
+    if any(p.use == "inout" or p.use == "out" and v.node.kind.is_state for p, v in zip(kernel.params, kernel.buffers)):
+        return False
+    return not any(node.kind.may_fail(node) for node in kernel.nodes)
+
+
 def kernel_name(kernel: Kernel) -> str:
     """A name that says what the kernel does: its kind and its first few primitives."""
     words = []
@@ -76,6 +86,7 @@ class KernelText:
         kernel.items, kernel.cost = items, cost
         return kernel
 
-    def whole_rows(self, *lines: str) -> Region:
-        """The part of the result that an item makes, where that is whole rows of it, see `Region`."""
-        return Region([(0, line) for line in lines], [slot.strip() for slot in self.slots])
+    def region(self, *lines: str | tuple[int, str], whole: bool = True, depth: int = 0) -> Region:
+        """The part of the result that an item makes, by lines and lines with an indentation, see `Region`."""
+        placed = [(0, line) if isinstance(line, str) else line for line in lines]
+        return Region(placed, [slot.strip() for slot in self.slots], whole, depth)

@@ -205,7 +205,7 @@ def emit_depthwise(node: Node) -> Kernel:
     text.line(at + 2, f"y0[out + c * {multiplier} + k] = v")
     n, oh, ow, channels = node.out.shape
     kernel = text.kernel(text.inputs, n * oh, (0.15, _work(node, ow * channels)))
-    kernel.region = text.whole_rows(f"first = item * {text.pixels}", f"count = {text.pixels}")
+    kernel.region = text.region(f"first = item * {text.pixels}", f"count = {text.pixels}")
     return kernel
 
 
@@ -248,7 +248,7 @@ def emit_depthwise_input(node: Node) -> Kernel:
     n, height, width, channels = node.out.shape
     work = _work(node, width * channels) * multiplier // (down * across) + width * channels
     kernel = text.kernel(text.inputs, n * height, (0.15, work))
-    kernel.region = text.whole_rows(f"first = item * {text.width}", f"count = {text.width}")
+    kernel.region = text.region(f"first = item * {text.width}", f"count = {text.width}")
     return kernel
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import sizes, winograd
 from ..ir import Node, Value
-from ..kernel import WIDTH, Kernel, Region
+from ..kernel import WIDTH, Kernel
 from .convolve import TileText
 from .winograd_code import Transformation
 from .words import Scratch
@@ -123,10 +123,10 @@ def emit_forward(node: Node) -> Kernel:
         f"channels, 1, out)"))
     items = (text.tiles_in_all + tiles - 1) // tiles
     kernel = text.kernel(list(node.inputs), items, (0.02, tiles * PRODUCTS * channels * out))
-    lines = [(0, f"start = item * {tiles}"), (0, f"for t in range(smaller({tiles}, total - start)):"),
-             *((1, line) for line in text.position_lines("(start + t)")), (1, f"for a in range({text.down}):"),
-             (2, "first = quotient(y_at + a * y_row, out)"), (2, f"count = {text.across}")]
-    kernel.region = Region(lines, [slot.strip() for slot in text.slots], depth=2)
+    kernel.region = text.region(
+        f"start = item * {tiles}", f"for t in range(smaller({tiles}, total - start)):",
+        *((1, line) for line in text.position_lines("(start + t)")), (1, f"for a in range({text.down}):"),
+        (2, "first = quotient(y_at + a * y_row, out)"), (2, f"count = {text.across}"), depth=2)
     return kernel
 
 
