@@ -29,7 +29,7 @@ A fold combines lane i with lane i ^ 16, then i ^ 8, ... i ^ 1: a fixed order, s
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..kernel import CODES
@@ -259,30 +259,6 @@ def _moves() -> dict[str, Instruction]:
                               for start, place in ((x, at), (to, i)))
             builder.store(builder.load(source, align=each * size), target, align=each * size)
 
-    # of 16 bits: eight at once are four words for NVVM, and only one by one do they stay in registers
-    short, words = ir.IntType(16), ir.VectorType(ir.IntType(32), 4)
-
-    def load_words(builder: ir.IRBuilder, to: list[ir.Value], x: list[ir.Value]) -> None:
-        found = builder.load(builder.bitcast(x[0], words.as_pointer()), align=16)
-        for k in range(8):
-            word = builder.extract_element(found, ir.IntType(32)(k // 2))
-            builder.store(builder.trunc(builder.lshr(word, word.type(16)) if k % 2 else word, short), to[k])
-
-    def store_words(builder: ir.IRBuilder, to: list[ir.Value], x: list[ir.Value]) -> None:
-        found = words(ir.Undefined)
-        for k in range(0, 8, 2):
-            low, high = (builder.zext(builder.load(x[k + j]), words.element) for j in range(2))
-            word = builder.or_(low, builder.shl(high, words.element(16)))
-            found = builder.insert_element(found, word, words.element(k // 2))
-        builder.store(found, builder.bitcast(to[0], words.as_pointer()), align=16)
-
-    def move8(short_ones: Write, builder: ir.IRBuilder, to: ir.Value, i: ir.Value, x: ir.Value, at: ir.Value) -> None:
-        if x.type.pointee != short:
-            return move(builder, to, i, x, at, 8)
-        places = ([builder.gep(start, [builder.add(place, place.type(k))]) for k in range(8)]
-                  for start, place in ((to, i), (x, at)))
-        return short_ones(builder, *places)
-
     def zeros(builder: ir.IRBuilder, to: ir.Value, i: ir.Value) -> None:
         for k in range(4):
             builder.store(to.type.pointee(0), builder.gep(to, [builder.add(i, i.type(k))]))
@@ -310,8 +286,37 @@ def _moves() -> dict[str, Instruction]:
         return builder.zext(builder.udiv(builder.trunc(a, short), builder.trunc(b, short)), a.type)
 
     return {**_pointers(), "taken": Instruction(3, taken), "take4": moving(taken4, "b1"), "copy4": moving(move),
-            "load8": moving(functools.partial(move8, load_words)), "store8": moving(functools.partial(move8, store_words)),
-            "copy_some": moving(some, "i64"), "quotient32": fixed("i64", "i64", "i64")(divided)}
+            **_eights(move, moving), "copy_some": moving(some, "i64"), "quotient32": fixed("i64", "i64", "i64")(divided)}
+
+
+def _eights(move: Write, moving: Callable[..., Instruction]) -> dict[str, Instruction]:
+    """load8 and store8.  Of 16 bits, eight at once are four words for NVVM, and only one by one do they stay in registers."""
+    from llvmlite import ir
+
+    short, words = ir.IntType(16), ir.VectorType(ir.IntType(32), 4)
+
+    def load_words(builder: ir.IRBuilder, to: list[ir.Value], x: list[ir.Value]) -> None:
+        found = builder.load(builder.bitcast(x[0], words.as_pointer()), align=16)
+        for k in range(8):
+            word = builder.extract_element(found, ir.IntType(32)(k // 2))
+            builder.store(builder.trunc(builder.lshr(word, word.type(16)) if k % 2 else word, short), to[k])
+
+    def store_words(builder: ir.IRBuilder, to: list[ir.Value], x: list[ir.Value]) -> None:
+        found = words(ir.Undefined)
+        for k in range(0, 8, 2):
+            low, high = (builder.zext(builder.load(x[k + j]), words.element) for j in range(2))
+            word = builder.or_(low, builder.shl(high, words.element(16)))
+            found = builder.insert_element(found, word, words.element(k // 2))
+        builder.store(found, builder.bitcast(to[0], words.as_pointer()), align=16)
+
+    def move8(short_ones: Write, builder: ir.IRBuilder, to: ir.Value, i: ir.Value, x: ir.Value, at: ir.Value) -> None:
+        if x.type.pointee != short:
+            return move(builder, to, i, x, at, 8)
+        places = ([builder.gep(start, [builder.add(place, place.type(k))]) for k in range(8)]
+                  for start, place in ((to, i), (x, at)))
+        return short_ones(builder, *places)
+
+    return {"load8": moving(functools.partial(move8, load_words)), "store8": moving(functools.partial(move8, store_words))}
 
 
 def _pointers() -> dict[str, Instruction]:
