@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from .program import Program
 
 
+MOST_SUMS = 4           # of columns that one kernel makes: a stretch of each, 48 KB, is in the cache at the same time
+
+
 class Group:
     """Members in order, `dims[node]` = the domain dimension of each dimension of the node's value (-1: size 1)."""
 
@@ -83,13 +86,16 @@ class Group:
     def admits(self, newest: Node | None = None) -> bool:
         """Whether the members may share a kernel; where only `newest` was added to ones that may, it alone is looked at.
 
-        Sums of columns are finished before anything uses them: only rows stay in the cache for a second pass.  Parts of
+        Sums of columns are finished before anything uses them: only rows stay in the cache for a second pass.  Each keeps a
+        stretch of the columns in the cache while it goes through the rows, and only few of those fit.  Parts of
         a reduction are kept apart along the columns, so the innermost dimension is one of those (a reduction of what is
         made transposed has it the other way round).  A value made here is used here only at the element where it is
         made (else its buffer would be read while it is written).  No kernel both may fail and writes state: a failed
         run leaves variables alone.  A variable that is written here is read here only at the element being written.
         """
-        if self.sums_columns and self.goes_back or self.partial and self.kept and not self.sums_columns:
+        if self.sums_columns and (self.goes_back or sum(n.kind is REDUCE for n in self.members) > MOST_SUMS):
+            return False
+        if self.partial and self.kept and not self.sums_columns:
             return False
         written = {n.attrs["variable"]: n for n in self.members if n.kind is WRITE}
         if written and any(n.kind.may_fail(n) for n in self.members):
