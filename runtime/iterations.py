@@ -74,6 +74,7 @@ class Iterations:
         """(what the next iterations take, what one of other shapes takes, whether the loop has ended after these)."""
         taken, before, counters = [fed], self.steps.before, self.loop.counters
         assert counters is not None
+        same = list(shapes[:len(fed)])
         with np.errstate(all="ignore"):
             while True:
                 new = [step(values, fed) for _, step in counters]
@@ -84,7 +85,7 @@ class Iterations:
                 if len(taken) == limit:
                     return taken, [], False
                 fed = before(values)
-                if any(np.shape(a) != shape for a, shape in zip(fed, shapes)):
+                if [a.shape for a in fed] != same:
                     return taken, [fed], False
                 taken.append(fed)
 
