@@ -7,6 +7,7 @@ only reads.
 """
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from jitgraph import raw_ops as raw
@@ -139,10 +140,9 @@ def _result(grad: Any, x: Tensor, index_dtype: dtypes.DType | None) -> tuple:
     if index_dtype is None:
         return (_zeros(x) if grad is None else _dense(grad),)
     shape = raw.VariableShape(x) if x.dtype.base_dtype is dtypes.resource else raw.Shape(x)
-    if grad is None:
-        dtype = x.op.attrs["dtype"].base_dtype if x.dtype.base_dtype is dtypes.resource else x.dtype.base_dtype
-        rows = raw.ConcatV2([[0], raw.StridedSlice(shape, [1], [0], [1], end_mask=1)], 0)
-        return raw.Fill(rows, raw.Cast(0, DstT=dtype)), raw.Cast(raw.Fill([0], 0), DstT=index_dtype), shape
+    if grad is None:        # zeros for all rows, as in TensorFlow: what an optimizer keeps of the rows decays then
+        rows = raw.StridedSlice(shape, [0], [1], [1], shrink_axis_mask=1)
+        return _zeros(x), raw.Cast(raw.Range(0, rows, 1), DstT=index_dtype), shape
     return grad.values, raw.Cast(grad.indices, DstT=index_dtype), shape
 
 
@@ -180,6 +180,69 @@ def _of_inputs(replay: Replay, ys: list, inputs: list[Tensor], arrived: list) ->
             more = more[0] if isinstance(more, list) else more
             results[place] = more if results[place] is None else raw.AddN([_dense(results[place]), _dense(more)])
     return results
+
+
+# -- what arrives at tensors that a loop only reads --------------------------------------------------------------------
+
+class _Sum:
+    """The gradient of such a tensor, added up over the iterations of the backward loop.
+
+    ``variables``: the variables of that loop; ``following``: their values after an iteration.
+    """
+
+    def __init__(self, graph: FunctionGraph, grad: Tensor):
+        self.variables = [graph._placeholder(grad.dtype, grad._shape, "total")]
+        self.following = [raw.AddN([self.variables[0], grad])]
+
+    def first(self, x: Tensor) -> list[Tensor]:
+        """What the variables are before the first iteration; `x`: the tensor that this is the gradient of."""
+        return [_zeros(x)]
+
+    def result(self, outputs: Iterator[Tensor]) -> Any:
+        """The gradient, made of the next ones of the loop's outputs."""
+        return raw.Identity(next(outputs))
+
+    def nodes(self, x: Tensor) -> int:
+        """How many nodes TensorFlow makes for it."""
+        return 6 + _zeros_nodes(x)
+
+
+class _Rows:
+    """The same for slices: those of each iteration are put behind those of the iterations before.
+
+    They begin with a row of zeros for index 0, as TensorFlow's do: an optimizer that touches only the rows of a gradient
+    touches that row, too.
+    """
+
+    def __init__(self, graph: FunctionGraph, grad: IndexedSlices):
+        self.grad = grad
+        shape = grad.values._shape
+        values = graph._placeholder(grad.values.dtype, None if shape is None else (None, *shape[1:]), "values")
+        indices = graph._placeholder(grad.indices.dtype, (None,), "indices")
+        self.variables = [values, indices]
+        self.following = [raw.ConcatV2([values, grad.values], 0), raw.ConcatV2([indices, grad.indices], 0)]
+        if grad.dense_shape is not None:
+            self.variables.append(graph._placeholder(grad.dense_shape.dtype, grad.dense_shape._shape, "shape"))
+            self.following.append(raw.Maximum(grad.dense_shape, self.variables[2]))
+
+    def first(self, x: Tensor) -> list[Tensor]:
+        from jitgraph.ops.arrays.fill import zeros
+
+        full = raw.VariableShape(x) if x.dtype.base_dtype is dtypes.resource else raw.Shape(x)
+        size = raw.ConcatV2([[1], raw.StridedSlice(full, [1], [0], [1], end_mask=1)], 0)
+        found = [zeros(size, self.grad.values.dtype), zeros([1], self.grad.indices.dtype)]
+        if self.grad.dense_shape is not None:
+            found.append(raw.ZerosLike(raw.Cast(full, DstT=self.grad.dense_shape.dtype)))
+        return found
+
+    def result(self, outputs: Iterator[Tensor]) -> Any:
+        return IndexedSlices(*(raw.Identity(next(outputs)) for _ in self.variables))
+
+    def nodes(self, x: Tensor) -> int:
+        """23, and more for a row whose size only the run knows: 5 if a variable states it, 9 from the shape of a tensor."""
+        row = 0 if self.grad.values.shape.is_fully_defined() else 5 if x.dtype.base_dtype is dtypes.resource else 9
+        full = self.grad.dense_shape
+        return 23 + row + (-6 if full is None else not full.shape.is_fully_defined())
 
 
 # -- loops -------------------------------------------------------------------------------------------------------------
@@ -230,17 +293,20 @@ class _LoopGradient:
         if self.variables:
             self._inside()
             node = self._make()
-            self.nodes += sum(map(self._added_up_nodes, self.captures))
-            for k, output in zip([*self.variables, *self.captures], node.outputs[1:]):
-                result = raw.Identity(output)
+            self.nodes += sum(map(self._added_up_nodes, self.captures, self.totals))
+            outputs = iter(node.outputs[1:])
+            for k in self.variables:
+                answer[k] = raw.Identity(next(outputs))
+            for k, total in zip(self.captures, self.totals):
+                result = total.result(outputs)
                 answer[k] = result if answer[k] is None else raw.AddN([answer[k], result])
         return answer + [None] * (len(self.op.inputs) - self.size)      # what the loop saves is new
 
-    def _added_up_nodes(self, k: int) -> int:
+    def _added_up_nodes(self, k: int, total: _Sum | _Rows) -> int:
         """How many nodes TensorFlow makes to add up the gradient of what the loop only reads: the sum in its loop, from zeros,
         or from what arrives if it is a variable that the loop does not change."""
         if self.body.inputs[k] in self.invariant:
-            return 6 + _zeros_nodes(self.op.inputs[k])
+            return total.nodes(self.op.inputs[k])
         return 6 if k in self.given else 7
 
     def _count_passed(self) -> None:
@@ -271,7 +337,8 @@ class _LoopGradient:
             inputs = [body.inputs[k] for k in [*self.variables, *self.captures]]
             xs = [known[tensor] for tensor in inputs]
             graph._ids.last, before = -len(self.arriving), graph.version       # not counting the Identity of each
-            found = [_dense(grad) for grad in _of_inputs(replay, ys, inputs, self.arriving)]
+            found = [grad if body.inputs[k] in self.invariant else _dense(grad) for k, grad
+                     in zip([*self.variables, *self.captures], _of_inputs(replay, ys, inputs, self.arriving))]
             self._count(replay, graph.get_operations()[before:])
             # zeros for the next iteration, which enter the loop where their shape is computed
             self.nodes += sum({1: 1, 3: 4}[_zeros_nodes(x)] for x, grad in zip(xs, found[:len(self.variables)]) if grad is None)
@@ -279,8 +346,7 @@ class _LoopGradient:
             count = len(self.variables)
             self.leaving = [_zeros(x) if grad is None else grad for x, grad in zip(xs, found[:count])]
             self.captures, arrived = self._without_none(found[count:])
-            self.totals = [graph._placeholder(grad.dtype, grad._shape, "total") for grad in arrived]
-            self.next_totals = [raw.AddN([total, grad]) for total, grad in zip(self.totals, arrived)]
+            self.totals = [(_Rows if isinstance(grad, IndexedSlices) else _Sum)(graph, grad) for grad in arrived]
             self.next_count = self.count - 1
 
     def _count(self, replay: Replay, made: list[Operation]) -> None:
@@ -289,7 +355,8 @@ class _LoopGradient:
         theirs = {mine: tensor for tensor, mine in replay.known.items()}
         copies = set(replay.copies.values())
         made = [op for op in made if op not in copies]
-        shapes = [op for op in made if op.opdef is not None and op.opdef.of_shape is not None and len(op.outputs) == 1]
+        shapes = [op for op in made if op.opdef is not None and op.opdef.of_shape is not None and len(op.outputs) == 1
+                  and op.inputs[0].dtype.base_dtype is not dtypes.resource]
         measured = [op.inputs[0] for op in shapes if op.inputs[0] in theirs and op.outputs[0].consumers()
                     and op.__dict__.get("measures", True)]
         measured += [tensor for tensor in self.graph.measured if tensor in theirs]
@@ -331,13 +398,14 @@ class _LoopGradient:
     def _make(self) -> Operation:
         """The backward loop itself.  Saved is only what it needs."""
         graph, op = self.graph, self.op
-        outputs = [self.next_count, *self.leaving, *self.next_totals]
+        outputs = [self.next_count, *self.leaving, *(tensor for total in self.totals for tensor in total.following)]
         needed = _ancestors(outputs)
         saved = {t: parts for t, parts in self.saved.items() if parts[2].op in needed}
         lists = [accumulate(op, tensor) for tensor in saved]
         first = [counter(op), *(self.given[k] if k in self.given else _zeros(op.outputs[k]) for k in self.variables),
-                 *(_zeros(op.inputs[k]) for k in self.captures), *lists]
-        placeholders = [self.count, *self.arriving, *self.totals, *(parts[0] for parts in saved.values())]
+                 *(tensor for k, total in zip(self.captures, self.totals) for tensor in total.first(op.inputs[k])), *lists]
+        placeholders = [self.count, *self.arriving, *(tensor for total in self.totals for tensor in total.variables),
+                        *(parts[0] for parts in saved.values())]
         graph.inputs = [*placeholders, *graph.captures.values()]
         graph.outputs = [*outputs, *(parts[1] for parts in saved.values())]
         cond = FunctionGraph("cond_grad")

@@ -233,7 +233,7 @@ TABLE: dict[str, str] = {
     "autodiff.custom_gradient": "custom_gradient grad_pass_through recompute_grad",
     "test.gradient_checker": "test.compute_gradient test.compute_gradient_error",
     "ops.host.clock": "timestamp",
-    "ops.nn.dimension_free": "nn.max_pool_v2 nn.avg_pool_v2 nn.conv_transpose nn.with_space_to_batch",
+    "ops.nn.dimension_free": "nn.max_pool_v2 nn.avg_pool_v2 nn.conv_transpose nn.with_space_to_batch nn.pool",
     "ops.nn.safe_embedding": """
         nn.safe_embedding_lookup_sparse nn.scale_regularization_loss nn.compute_average_loss""",
     "ops.signal.audio": "audio.decode_wav audio.encode_wav",
@@ -302,7 +302,7 @@ TABLE: dict[str, str] = {
         nn.depthwise_conv2d nn.depthwise_conv2d_native nn.separable_conv2d""",
     "ops.nn.pooling_functions": """
         nn.max_pool nn.avg_pool nn.max_pool2d nn.avg_pool2d=avg_pool nn.max_pool3d nn.avg_pool3d
-        nn.max_pool1d nn.avg_pool1d nn.max_pool_with_argmax nn.pool nn.lrn nn.local_response_normalization=lrn""",
+        nn.max_pool1d nn.avg_pool1d nn.max_pool_with_argmax nn.lrn nn.local_response_normalization=lrn""",
     "ops.checks.printing": "Print print=print_ strings.format=string_format",
     "ops.checks.assertion": """
         Assert debugging.Assert verify_tensor_all_finite debugging.assert_all_finite=verify_tensor_all_finite

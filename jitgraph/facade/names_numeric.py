@@ -7,10 +7,9 @@ NUMERIC: dict[str, str] = {
     "ops.linalg.matrix_ops": """
         cholesky matrix_inverse matrix_determinant matrix_solve matrix_triangular_solve qr
         linalg.cholesky linalg.inv=matrix_inverse linalg.det=matrix_determinant linalg.solve=matrix_solve
-        linalg.triangular_solve=matrix_triangular_solve linalg.qr linalg.lu linalg.slogdet linalg.sqrtm linalg.logm
-        linalg.expm""",
+        linalg.triangular_solve=matrix_triangular_solve linalg.qr linalg.lu linalg.slogdet linalg.sqrtm linalg.logm""",
     "ops.linalg.linalg_functions": """
-        cholesky_solve matrix_solve_ls self_adjoint_eig self_adjoint_eigvals svd linalg.cholesky_solve
+        cholesky_solve linalg.expm matrix_solve_ls self_adjoint_eig self_adjoint_eigvals svd linalg.cholesky_solve
         linalg.lstsq=matrix_solve_ls linalg.eigh=self_adjoint_eig linalg.eigvalsh=self_adjoint_eigvals linalg.svd
         linalg.logdet linalg.adjoint linalg.matvec linalg.matrix_rank linalg.pinv""",
     "ops.strings.proto_ops": "io.decode_proto io.encode_proto",

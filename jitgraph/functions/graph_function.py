@@ -16,6 +16,7 @@ from jitgraph.functions.concrete_function import ConcreteFunction
 from jitgraph.functions.duplicate import duplicate, reaches
 from jitgraph.functions.tracing import Traced
 from jitgraph.graph import structures as nest
+from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import DType
@@ -162,7 +163,11 @@ class Function:
                 raise ValueError(f"tf.function-decorated function tried to create variables on non-first call, in {self.__name__}: "
                                  "make them outside, or once, where an attribute of an object is still None.")
             created.append(None)
-            return next_creator(**kwargs)
+            variable = next_creator(**kwargs)
+            # as in TensorFlow, which has it trainable, but not among those that optimizers find by themselves
+            trainable = get_default_graph().get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)
+            trainable[:] = [one for one in trainable if one is not variable]
+            return variable
 
         asked = creator if self._creates_once else None
         made = TracedFunction(self, structure, leaves, asked)

@@ -14,6 +14,7 @@ from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.declare.samples import between, draw
 from jitgraph.graph import shape_rules
 from jitgraph.graph.build import stated_shape
+from jitgraph.graph.counting import count_taken
 from jitgraph.graph.dtypes import INDEX, INDICES, NUMBERS, TypeSet, float32, int32, int64
 from jitgraph.graph.errors import OutOfRangeError
 from jitgraph.graph.tensor import Tensor
@@ -78,6 +79,7 @@ def shape_of_variable(handle: Tensor) -> Tensor:
     stated = stated_shape(handle)
     if stated is None or None in stated:
         return variable_shape(handle)
+    count_taken(handle)         # TensorFlow asks the handle
     return constant(list(stated), int32)
 
 

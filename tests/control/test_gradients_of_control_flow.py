@@ -129,6 +129,71 @@ def test_rows_of_a_table_that_are_read_inside(tf, run):
     assert not run(dense[1], {p: False}).any()
 
 
+def rows_in_loop(tf, use_resource, rounds=3):
+    """A table, and the result of a loop that reads rows 1, 3 and 1 of it."""
+    table = tf.get_variable("table", initializer=np.arange(10, dtype=np.float32).reshape(5, 2), use_resource=use_resource)
+    ids = tf.constant([1, 3, 1])
+    return table, tf.while_loop(lambda i, y: i < rounds, lambda i, y: (i + 1, y * 1.5 + tf.nn.embedding_lookup(table, ids[i])),
+                                (0, tf.ones([2])))[1]
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_rows_that_a_loop_reads_have_slices_for_their_gradient(tf, run, use_resource):
+    """One behind the other, the last iteration first, behind a row of zeros: as TensorFlow has them."""
+    table, y = rows_in_loop(tf, use_resource)
+    found, = tf.gradients(y, [table])
+    assert isinstance(found, tf.IndexedSlices) and found.values.shape.as_list() == [None, 2]
+    values, indices, dense_shape = run([found.values, found.indices, found.dense_shape])
+    assert values[:, 0].tolist() == [0, 1, 1.5, 2.25] and indices.tolist() == [0, 1, 3, 1] and dense_shape.tolist() == [5, 2]
+
+
+def test_a_loop_that_never_runs_gives_the_row_of_zeros(tf, run):
+    table, y = rows_in_loop(tf, True, rounds=0)
+    found, = tf.gradients(y, [table])
+    values, indices = run([found.values, found.indices])
+    assert values.tolist() == [[0, 0]] and indices.tolist() == [0]
+
+
+def test_slices_of_loops_inside_of_loops(tf, run):
+    table = tf.get_variable("table", initializer=np.arange(10, dtype=np.float32).reshape(5, 2), use_resource=True)
+    ids = tf.constant([1, 3, 1])
+    inner = lambda i, y: tf.while_loop(lambda j, z: j < i, lambda j, z: (j + 1, z + tf.gather(table, ids[j]) * z), (0, y))[1]
+    _, y = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, inner(i, y)), (0, tf.ones([2])))
+    found, = tf.gradients(y, [table])
+    values, indices = run([found.values, found.indices])
+    assert indices.tolist() == [0, 0, 3, 1, 0, 1, 0]
+    np.testing.assert_allclose(values[:, 0], [0, 0, 9, 21, 0, 21, 0])       # of (1 + t1)(1 + t1)(1 + t3), t1 = 2, t3 = 6
+
+
+@pytest.mark.parametrize("make, touched", [(lambda tf: tf.train.MomentumOptimizer(0.1, 0.9), [0, 1, 3]),
+                                           (lambda tf: tf.train.AdagradOptimizer(0.1), [1, 3]),
+                                           (lambda tf: tf.train.RMSPropOptimizer(0.1), [0, 1, 3]),
+                                           (lambda tf: tf.contrib.opt.LazyAdamOptimizer(0.1), [0, 1, 3])])
+def test_optimizers_touch_only_the_rows_that_a_loop_has_read(tf, make, touched):
+    table, y = rows_in_loop(tf, True)
+    optimizer = make(tf)
+    train = optimizer.minimize(tf.reduce_sum(y))
+    slot = optimizer.get_slot(table, {"RMSProp": "rms", "Momentum": "momentum", "Adagrad": "accumulator"}.get(
+        optimizer.get_name(), "m"))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(tf.assign(slot, tf.ones_like(slot)))
+        session.run(train)
+        changed = session.run(slot)[:, 0] != 1
+        assert np.flatnonzero(changed).tolist() == touched
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_a_branch_without_slices_gives_zeros_for_all_rows(tf, run, use_resource):
+    """So that what an optimizer keeps of each row decays, as in TensorFlow."""
+    table = tf.get_variable("table", initializer=np.arange(10, dtype=np.float32).reshape(5, 2), use_resource=use_resource)
+    chosen = tf.placeholder(tf.bool, [])
+    found, = tf.gradients(tf.cond(chosen, lambda: tf.gather(table, [1, 1]), lambda: tf.ones([2, 2])), [table])
+    values, indices = run([found.values, found.indices], {chosen: False})
+    assert values.shape == (5, 2) and not values.any() and indices.tolist() == [0, 1, 2, 3, 4]
+    assert run(found.indices, {chosen: True}).tolist() == [1, 1]
+
+
 def dropped(tf, y):
     return y * (tf.floor(tf.random_uniform([4], seed=3) * 2.0) + 0.5)
 

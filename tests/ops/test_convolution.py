@@ -196,3 +196,58 @@ def test_maxima_that_tie(tf, jit):
     with tf.Session(jit=jit) as session:
         first, all_ = session.run(tf.gradients(ys, [image, volume]))
     assert first.ravel().tolist() == [1, 0, 0, 0] and all_.ravel().tolist() == [1, 2, 2, 4, 2, 4, 4, 8, 2, 4, 4, 8]
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+@pytest.mark.parametrize("kind, reduce", [("MAX", np.maximum.reduce), ("AVG", lambda rows: np.mean(rows, 0))])
+@pytest.mark.parametrize("rates", [[2, 2], [2, 3], [1, 2]])
+def test_pools_with_elements_apart(tf, jit, kind, reduce, rates):
+    x = np.random.RandomState(0).rand(2, 9, 8, 3).astype(np.float32)
+    known, opened = tf.constant(x), tf.placeholder_with_default(x, [None, None, None, 3])
+    ys = [tf.nn.pool(value, [3, 2], kind, "VALID", dilation_rate=rates) for value in (known, opened)]
+    high, wide = 9 - 2 * rates[0], 8 - rates[1]
+    taps = [(i * rates[0], j * rates[1]) for i in range(3) for j in range(2)]
+    expected = reduce([x[:, top:top + high, left:left + wide] for top, left in taps])
+    assert ys[0].shape.as_list() == [2, high, wide, 3] and ys[1].shape.as_list() == [None, None, None, 3]
+    with tf.Session(jit=jit) as session:
+        for found in session.run(ys):
+            np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_pools_with_elements_apart_over_one_and_three_dimensions(tf):
+    x = np.random.RandomState(0).rand(2, 7, 3).astype(np.float32)
+    line = tf.nn.pool(x, [2], "MAX", "VALID", dilation_rate=[3])
+    volume = tf.nn.pool(x[:, :, None, None], [2, 1, 1], "MAX", "VALID", dilation_rate=[3, 1, 1])
+    with tf.Session() as session:
+        found, deep = session.run([line, volume])
+    np.testing.assert_array_equal(found, np.maximum(x[:, :-3], x[:, 3:]))
+    np.testing.assert_array_equal(deep[:, :, 0, 0], found)
+
+
+def test_the_gradient_of_a_pool_with_elements_apart(tf):
+    x = np.random.RandomState(0).rand(1, 5, 1).astype(np.float32)
+    value = tf.constant(x)
+    grad, = tf.gradients(tf.nn.pool(value, [2], "AVG", "VALID", dilation_rate=[2]) * [[[1.0], [2.0], [4.0]]], [value])
+    with tf.Session() as session:
+        np.testing.assert_allclose(session.run(grad)[0, :, 0], [0.5, 1, 2.5, 1, 2])
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (([3, 2], "MAX", "SAME", [2, 2]), "SAME padding is not implemented for dilation_rate > 1"),
+    (([3, 2], "MAX", "VALID", [2, 2], [2, 1]), "strides > 1 not supported in conjunction with dilation_rate > 1"),
+    (([3, 2], "MAX", "VALID", [2]), r"len\(dilation_rate\)=1 but should be 2"),
+    (([3, 2], "MAX", "VALID", [0, 1]), "all values of dilation_rate must be positive"),
+    (([2, 2], "MAX", "VALID", None, [3, 1]), "strides > window_shape not supported")])
+def test_pools_that_do_not_fit(tf, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        tf.nn.pool(np.zeros([2, 9, 9, 3], np.float32), *arguments)
+
+
+@pytest.mark.parametrize("channels, result, rate, message", [
+    (3, [2, 9, 9, 5], 2, "value's input channels does not match filters' input channels, 3 != 4"),
+    (3, [2, 9, 9, 5], 1, "value's input channels does not match filters' input channels, 3 != 4"),
+    (4, [2, 9, 9, 6], 2, "output_shape does not match filter's output channels, 6 != 5"),
+    (4, [2, 9, 9, 5], 0, "rate 0 cannot be less than one")])
+def test_a_transposed_atrous_convolution_that_does_not_fit(tf, channels, result, rate, message):
+    with pytest.raises(ValueError, match=message):
+        tf.nn.atrous_conv2d_transpose(tf.zeros([2, 9, 9, channels]), tf.zeros([3, 3, 5, 4]), result, rate, "SAME")

@@ -9,7 +9,7 @@ from jitgraph.contrib.layers.collected import collect_named_outputs
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import name_scope
 from jitgraph.layers.pooling import AveragePooling2D, AveragePooling3D, MaxPooling2D, MaxPooling3D
-from jitgraph.ops.nn import pooling_functions
+from jitgraph.ops.nn import dimension_free
 
 _PLANE, _SPACE = ("NCHW", "NHWC"), ("NCDHW", "NDHWC")
 
@@ -73,7 +73,7 @@ def pool(inputs: Any, kernel_size: Any, pooling_type: str, padding: str = "VALID
         if rank < 3:
             raise ValueError("Rank of inputs must be >= 3")
         axes = rank - 2
-        outputs = pooling_functions.pool(
+        outputs = dimension_free.pool(
             input=inputs, window_shape=n_positive_integers(axes, kernel_size), pooling_type=pooling_type, padding=padding,
             data_format=data_format, dilation_rate=n_positive_integers(axes, dilation_rate),
             strides=n_positive_integers(axes, stride), name=entered)

@@ -14,7 +14,7 @@ from jitgraph.ops.arrays.gather import scatter_nd
 from jitgraph.ops.arrays.join import split
 from jitgraph.ops.arrays.layout import tile, transpose
 from jitgraph.ops.arrays.shape import reshape, squeeze
-from jitgraph.ops.nn.pooling_functions import pool
+from jitgraph.ops.nn.dimension_free import pool
 from jitgraph.variables.assignments import assign
 
 

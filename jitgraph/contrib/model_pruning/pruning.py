@@ -24,8 +24,8 @@ from jitgraph.ops.elementwise.cast import cast
 from jitgraph.ops.elementwise.compare import greater_equal, less, less_equal, logical_and, logical_or
 from jitgraph.ops.elementwise.elementary import round as round_of
 from jitgraph.ops.elementwise.sums import add_n
+from jitgraph.ops.nn.dimension_free import pool
 from jitgraph.ops.nn.functions import zero_fraction
-from jitgraph.ops.nn.pooling_functions import pool
 from jitgraph.summary.summaries import scalar
 from jitgraph.variables.assignments import assign
 from jitgraph.variables.global_steps import get_global_step

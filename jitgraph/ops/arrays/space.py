@@ -64,11 +64,15 @@ def _moved_shape(sizes: Any) -> Any:
         shape_rules.merge(shape_rules.with_rank(c.shapes[2], 2, "paddings"), (count, 2))
         if value is None:
             return None
-        if not shape_rules.known(blocks) or not shape_rules.known(pads):
+        if not shape_rules.known(blocks):
             return (None,) * len(value)
         if len(value) <= blocks.size:
             raise ValueError(f"Shape must be at least rank {blocks.size + 1} but is rank {len(value)}")
-        return sizes(value, plain_sizes(blocks), _pairs(pads))
+        blocks = plain_sizes(blocks)
+        if not shape_rules.known(pads):
+            behind = 1 + len(blocks)
+            return sizes((value[0], *[None] * len(blocks), *value[behind:]), blocks, [(0, 0)] * len(blocks))
+        return sizes(value, blocks, _pairs(pads))
 
     return rule
 

@@ -75,6 +75,7 @@ def _per_channel(x: Tensor, y: Tensor, peak: Any, size: int, sigma: float, k1: f
     """Means over windows of the index and of its second factor, for each channel."""
     from jitgraph.ops.nn.convolution_functions import depthwise_conv2d
 
+    count_nodes(3)                          # TensorFlow computes the window by nodes
     shapes = raw.Shape(x), raw.Shape(y)
     checks = [Assert(reduce_all(raw.GreaterEqual(shape[-3:-1], size)), [shape, size], summarize=8) for shape in shapes]
     with control_dependencies(checks):
@@ -100,6 +101,7 @@ def _prepared(img1: Any, img2: Any, max_val: Any) -> tuple:
     x, y = convert_to_tensor(img1, name="img1"), convert_to_tensor(img2, name="img2")
     with control_dependencies(_compatible(x, y)):
         x = raw.Identity(x)
+    count_nodes(13 + x.dtype.is_integer)    # which TensorFlow has, see `_per_channel`
     peak = convert_image_dtype(raw.Cast(max_val, DstT=x.dtype.base_dtype), dtypes.float32)
     return convert_image_dtype(x, dtypes.float32), convert_image_dtype(y, dtypes.float32), peak
 
@@ -140,6 +142,7 @@ def ssim_multiscale(img1: Any, img2: Any, max_val: Any, power_factors: Any = _SC
                     x, y = _halved(x), _halved(y)
                 index, structure = _per_channel(x, y, peak, filter_size, filter_sigma, k1, k2)
                 parts.append(raw.Relu(structure))
+        count_nodes(17)
         parts[-1] = raw.Relu(index)
         weighted = raw.Pow(raw.Pack(parts, axis=-1), np.array(power_factors, np.float32))
         return reduce_mean(reduce_prod(weighted, [-1]), [-1])

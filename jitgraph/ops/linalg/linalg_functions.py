@@ -8,6 +8,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import counted_as
 from jitgraph.graph.dispatch import dispatchable
 from jitgraph.graph.scopes import control_dependencies, name_scope
 from jitgraph.graph.tensor import Tensor
@@ -103,6 +104,16 @@ def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name:
     """
     s, u, v = raw.Svd(tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name)
     return (real(s), u, v) if compute_uv else real(s)
+
+
+def expm(input: Any, name: str | None = None) -> Tensor:
+    """The exponential of square matrices [..., n, n]: of the numbers that the exponential series takes, for matrices."""
+    x = convert_to_tensor(input)
+    kind, known = x.dtype.base_dtype, x.shape.is_fully_defined()
+    # TensorFlow computes it by nodes: more for double precision, which needs a longer series
+    nodes = (298 if kind in (dtypes.float64, dtypes.complex128) else 177) + kind.is_complex + 7 * (not known)
+    with counted_as(nodes):
+        return raw.MatrixExponential(x, name=name)
 
 
 @dispatchable

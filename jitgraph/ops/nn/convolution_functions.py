@@ -114,7 +114,15 @@ def atrous_conv2d(value: Any, filters: Any, rate: int, padding: str, name: str |
 def atrous_conv2d_transpose(value: Any, filters: Any, output_shape: Any, rate: int, padding: str,
                             name: str | None = None) -> Any:
     """The transpose of ``atrous_conv2d``."""
-    value = convert_to_tensor(value, name="value")
+    value, filters = convert_to_tensor(value, name="value"), convert_to_tensor(filters, name="filters")
+    given, inside = (None if t._shape is None else t._shape[3] for t in (value, filters))
+    if given is not None and inside is not None and given != inside:
+        raise ValueError(f"value's input channels does not match filters' input channels, {given} != {inside}")
+    if rate < 1:
+        raise ValueError(f"rate {rate} cannot be less than one")
+    made = None if filters._shape is None else filters._shape[2]
+    if rate > 1 and isinstance(output_shape, (list, tuple, np.ndarray)) and made is not None and output_shape[3] != made:
+        raise ValueError(f"output_shape does not match filter's output channels, {output_shape[3]} != {made}")
     found = conv2d_transpose(value, filters, output_shape, 1, padding, dilations=rate, name=name or "atrous_conv2d_transpose")
     if rate > 1:
         count_nodes(7)                  # TensorFlow interleaves it, and takes the batch apart again

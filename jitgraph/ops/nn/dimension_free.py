@@ -1,13 +1,16 @@
 """``tf.nn``'s functions that take the number of dimensions from their arguments: pools, transposed and spread convolutions."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from jitgraph import raw_ops as raw
+from jitgraph.declare.renamed_arguments import renamed
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import count_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.nn.convolution_functions import conv1d_transpose, conv2d_transpose, conv3d_transpose
 from jitgraph.ops.nn.pooling_functions import avg_pool, avg_pool1d, avg_pool3d, max_pool, max_pool1d, max_pool3d
@@ -33,6 +36,50 @@ def max_pool_v2(input: Any, ksize: Any, strides: Any, padding: str, data_format:
 def avg_pool_v2(input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None = None, name: str | None = None) -> Any:
     """The mean of each window of `input` [batch, 1 to 3 dimensions of space, channels]; padding cells do not count."""
     return _pool((avg_pool1d, avg_pool, avg_pool3d), input, ksize, strides, padding, data_format, name)
+
+
+_POOLS: dict[tuple[str, int], Any] = {("MAX", 1): max_pool1d, ("MAX", 2): max_pool, ("MAX", 3): max_pool3d,
+                                       ("AVG", 1): avg_pool1d, ("AVG", 2): avg_pool, ("AVG", 3): avg_pool3d}
+
+
+def pool(input: Any, window_shape: Any, pooling_type: str, padding: str, dilation_rate: Any = None, strides: Any = None,
+         name: str | None = None, data_format: str | None = None, dilations: Any = None) -> Any:
+    """Pooling ("MAX" or "AVG") over one, two or three dimensions of space.
+
+    `dilation_rate`, one number for each dimension, spreads the elements of a window; then `padding` must be "VALID" and all
+    `strides` 1.  Raises ValueError otherwise, for another kind, and for arguments that do not fit the rank.
+    """
+    count = len(window_shape)
+    rates = _positive("dilation_rate", renamed("dilations", dilations, "dilation_rate", dilation_rate), count)
+    steps = _positive("strides", strides, count)
+    with name_scope(name, f"{pooling_type.lower()}_pool", [input]):
+        input = convert_to_tensor(input)
+        if not 1 <= count <= 3:
+            raise ValueError("It is required that 1 <= num_spatial_dims <= 3.")
+        if input._shape is not None and len(input._shape) != count + 2:
+            raise ValueError(f"window_shape {window_shape} needs an input of rank {count + 2}, got {input.shape}")
+        if max(rates) > 1 and max(steps) > 1:
+            raise ValueError("strides > 1 not supported in conjunction with dilation_rate > 1")
+        if max(rates) > 1 and padding == "SAME":
+            raise ValueError("pooling with SAME padding is not implemented for dilation_rate > 1")
+        if any(step > size for step, size in zip(steps, window_shape)):
+            raise ValueError(f"strides > window_shape not supported: {steps} and {list(window_shape)}")
+        if (pooling_type, count) not in _POOLS:
+            raise ValueError(f"{count}-D {pooling_type} pooling is not supported.")
+        layout = data_format or {1: "NWC", 2: "NHWC", 3: "NDHWC"}[count]
+        pooled = functools.partial(_POOLS[pooling_type, count], ksize=list(window_shape), strides=steps, data_format=layout)
+        count_nodes(1 + (max(rates) > 1))       # TensorFlow makes tensors of the rates
+        return with_space_to_batch(input, rates, padding, lambda x, _, padding: pooled(x, padding=padding), data_format=layout)
+
+
+def _positive(name: str, values: Any, count: int) -> list[int]:
+    """`values`, one for each of `count` dimensions; ones by default."""
+    found = [1] * count if values is None else [int(value) for value in np.ravel(values)]
+    if len(found) != count:
+        raise ValueError(f"len({name})={len(found)} but should be {count}")
+    if min(found) < 1:
+        raise ValueError(f"all values of {name} must be positive")
+    return found
 
 
 def conv_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, padding: str = "SAME", data_format: str | None = None,
@@ -80,7 +127,8 @@ def with_space_to_batch(input: Any, dilation_rate: Any, padding: str, op: Callab
     blocks, paddings_at = [1] * last, [[0, 0]] * last
     for position, dimension in enumerate(spatial_dims):
         blocks[dimension - 1], paddings_at[dimension - 1] = int(rates[position]), base[position]
-    sizes = raw.Slice(raw.Shape(input), [1], [last])
+    known = input._shape
+    sizes = raw.Slice(raw.Shape(input), [1], [last]) if known is None or None in known[1:last + 1] else list(known[1:last + 1])
     paddings, crops = required_space_to_batch_paddings(sizes, blocks, paddings_at)
     result = op(raw.SpaceToBatchND(input, blocks, paddings), count, "VALID")
     return raw.BatchToSpaceND(result, blocks, crops)

@@ -6,7 +6,6 @@ from typing import Any
 from jitgraph import raw_ops as raw
 from jitgraph.declare.renamed_arguments import renamed
 from jitgraph.graph import dtypes
-from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.arrays.shape import expand_dims, squeeze
 from jitgraph.ops.nn.convolution_functions import _as_2d, _per_axis
@@ -93,29 +92,6 @@ def max_pool_with_argmax(input: Any, ksize: Any, strides: Any, padding: str, dat
     return raw.MaxPoolWithArgmax(input, ksize=_per_axis(ksize, 2, "NHWC", "ksize"),
                                  strides=_per_axis(strides, 2, "NHWC", "strides"), padding=padding,
                                  Targmax=kind or dtypes.int64, include_batch_in_index=include_batch_in_index, name=name)
-
-
-def pool(input: Any, window_shape: Any, pooling_type: str, padding: str, dilation_rate: Any = None, strides: Any = None,
-         name: str | None = None, data_format: str | None = None, dilations: Any = None) -> Any:
-    """Pooling ("MAX" or "AVG") over one, two or three spatial axes.
-
-    Raises ValueError for another kind, for dilations and for a `window_shape` that does not fit the rank.
-    """
-    gaps = renamed("dilations", dilations, "dilation_rate", dilation_rate)
-    if gaps is not None and any(g != 1 for g in ([gaps] if isinstance(gaps, int) else gaps)):
-        raise ValueError("pooling with dilation_rate > 1 is not implemented: pool with stride 1 and take every nth element")
-    with name_scope(name, f"{pooling_type.lower()}_pool", [input]):
-        input = convert_to_tensor(input)
-        count = len(window_shape)
-        if input._shape is not None and len(input._shape) != count + 2:
-            raise ValueError(f"window_shape {window_shape} needs an input of rank {count + 2}, got {input.shape}")
-        functions: dict[tuple[str, int], Any] = {("MAX", 1): max_pool1d, ("MAX", 2): max_pool, ("MAX", 3): max_pool3d,
-                     ("AVG", 1): avg_pool1d, ("AVG", 2): avg_pool, ("AVG", 3): avg_pool3d}
-        if (pooling_type, count) not in functions:
-            raise ValueError(f"{count}-D {pooling_type} pooling is not supported.")
-        layout = data_format or {1: "NWC", 2: "NHWC", 3: "NDHWC"}[count]
-        return functions[pooling_type, count](input, list(window_shape), list(strides or [1] * count), padding,
-                                              data_format=layout)
 
 
 def lrn(input: Any, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5,

@@ -10,6 +10,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import count_nodes, counted_as
 from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
@@ -63,19 +64,35 @@ def dct(input: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: s
         x = convert_to_tensor(input, dtypes.float32)
         _check(x, type, n, axis, norm)
         if n is not None:
-            x = _resized(x, n)
-        if type == 1:
-            return real(rfft(raw.ConcatV2([x, x[..., -2:0:-1]], -1)))
-        size = _size(x)
-        count = raw.Cast(size, DstT=dtypes.float32) if isinstance(size, Tensor) else convert_to_tensor(float(size))
-        angles = raw.Range(0.0, count, 1.0) * (math.pi * 0.5) / count
-        if type == 2:
-            turned = rfft(x, fft_length=[2 * size])[..., :size]
-            found = real(turned * (2.0 * raw.Exp(complex(raw.ZerosLike(angles), -angles))))
-            return found * _weights(size, 0.5 * raw.Rsqrt(count), math.sqrt(2.0)) if norm == "ortho" else found
-        x = x * (_weights(size, raw.Sqrt(count), math.sqrt(0.5)) if norm == "ortho" else count)
-        turned = complex(x, raw.ZerosLike(x)) * (2.0 * raw.Exp(complex(raw.ZerosLike(angles), angles)))
-        return irfft(turned, fft_length=[2 * size])[..., :size]
+            with counted_as(_nodes_of_size(x, n)):
+                x = _resized(x, n)
+        known = x._shape is not None and x._shape[-1] is not None
+        with counted_as(_NODES[type, norm][0 if known else 1]):
+            return _dct(x, type, norm)
+
+
+# how many nodes TensorFlow makes of each type: for a known size, and for one that the run knows
+_NODES = {(1, None): (11, 47), (2, None): (28, 61), (2, "ortho"): (39, 76), (3, None): (29, 76), (3, "ortho"): (37, 88)}
+
+
+def _nodes_of_size(x: Tensor, n: int) -> int:
+    have = None if x._shape is None else x._shape[-1]
+    return 0 if have == n else 2 if have is not None and have < n else 4
+
+
+def _dct(x: Tensor, type: int, norm: str | None) -> Tensor:
+    if type == 1:
+        return real(rfft(raw.ConcatV2([x, x[..., -2:0:-1]], -1)))
+    size = _size(x)
+    count = raw.Cast(size, DstT=dtypes.float32) if isinstance(size, Tensor) else convert_to_tensor(float(size))
+    angles = raw.Range(0.0, count, 1.0) * (math.pi * 0.5) / count
+    if type == 2:
+        turned = rfft(x, fft_length=[2 * size])[..., :size]
+        found = real(turned * (2.0 * raw.Exp(complex(raw.ZerosLike(angles), -angles))))
+        return found * _weights(size, 0.5 * raw.Rsqrt(count), math.sqrt(2.0)) if norm == "ortho" else found
+    x = x * (_weights(size, raw.Sqrt(count), math.sqrt(0.5)) if norm == "ortho" else count)
+    turned = complex(x, raw.ZerosLike(x)) * (2.0 * raw.Exp(complex(raw.ZerosLike(angles), angles)))
+    return irfft(turned, fft_length=[2 * size])[..., :size]
 
 
 def _weights(size: Any, first: Tensor, ratio: float) -> Tensor:
@@ -122,6 +139,7 @@ def linear_to_mel_weight_matrix(num_mel_bins: int = 20, num_spectrogram_bins: in
         weights = np.pad(np.maximum(0.0, np.minimum(rising, falling)), [[1, 0], [0, 0]])
         from jitgraph.ops.arrays.constant import constant
 
+        count_nodes(122)                    # TensorFlow computes the matrix by nodes
         return constant(weights, dtype, name=scope)
 
 
@@ -149,5 +167,6 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None 
         if not isinstance(count, Tensor):
             if count == 0:
                 raise ValueError(f"num_mel_bins must be positive. Got: {x}")
+            count_nodes(4)                  # TensorFlow computes the factor by nodes
             return dct(x, type=2) * (1.0 / math.sqrt(2.0 * count))
         return dct(x, type=2) * raw.Rsqrt(raw.Cast(count, DstT=dtypes.float32) * 2.0)

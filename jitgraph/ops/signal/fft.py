@@ -13,6 +13,7 @@ from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import count_nodes, counted_as
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.shape import plain_sizes
@@ -205,14 +206,14 @@ def _length(x: Tensor, rank: int, inverse: bool) -> Tensor:
     sizes = raw.Shape(x)[-rank:]
     if not inverse:
         return sizes
-    return raw.ConcatV2([sizes[:-1], raw.Maximum(2 * (sizes[-1:] - 1), 0)], 0)
+    with counted_as(8):
+        return raw.ConcatV2([sizes[:-1], raw.Maximum(2 * (sizes[-1:] - 1), 0)], 0)
 
 
 def _filled(x: Tensor, length: Tensor, rank: int, inverse: bool) -> Tensor:
     """x with zeros behind, where it is shorter than the transform needs."""
     if x._shape is not None and 0 in x._shape:
         return x
-    needed = raw.ConcatV2([length[:-1], length[-1:] // 2 + 1], 0) if inverse else length
     known, wanted = x._shape, constant_value(length)
     if known is not None and wanted is not None and None not in known[-rank:]:
         sizes = [*wanted[:-1], wanted[-1] // 2 + 1] if inverse else list(wanted)
@@ -220,6 +221,8 @@ def _filled(x: Tensor, length: Tensor, rank: int, inverse: bool) -> Tensor:
         if not any(behind):
             return x
         return raw.Pad(x, [[0, 0]] * (len(known) - rank) + [[0, more] for more in behind])
+    count_nodes(4)
+    needed = raw.ConcatV2([length[:-1], length[-1:] // 2 + 1], 0) if inverse else length
     return _resized(x, needed, rank)
 
 

@@ -11,6 +11,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import counted_as
 from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
@@ -82,20 +83,28 @@ def frame(signal: Any, frame_length: Any, frame_step: Any, pad_end: bool = False
             if signal._shape is None:
                 raise ValueError("tf.signal.frame of a signal of unknown rank needs an axis that is counted from the front")
             axis += len(signal._shape)
-        known = None if signal._shape is None else signal._shape[axis]
-        samples: Any = raw.Shape(signal)[axis] if known is None else known
         step, length = known_step or given_step, known_length or given_length
-        if pad_end:
-            frames = -(-samples // step)
-            signal = _continued(signal, axis, length + step * (frames - 1) - samples, pad_value)
-        else:
-            frames = _at_least_0(1 + (samples - length) // step)
-        starts = raw.ExpandDims(raw.Range(0, frames, 1) * step, 1)
-        found = raw.GatherV2(signal, starts + raw.ExpandDims(raw.Range(0, length, 1), 0), axis)
-        if found._shape is not None:
-            counts = [None if isinstance(n, Tensor) else n for n in (frames, length)]
-            found.set_shape([*signal._shape[:axis], *counts, *signal._shape[axis + 1:]])
-        return found
+        nodes = 98 - isinstance(pad_value, Tensor) if pad_end else 64
+        if known_step is None or known_length is None:      # TensorFlow looks for their common divisor at run time
+            nodes += 15
+        with counted_as(nodes):
+            return _frames(signal, length, step, pad_end, pad_value, axis)
+
+
+def _frames(signal: Tensor, length: Any, step: Any, pad_end: bool, pad_value: Any, axis: int) -> Tensor:
+    known = None if signal._shape is None else signal._shape[axis]
+    samples: Any = raw.Shape(signal)[axis] if known is None else known
+    if pad_end:
+        frames = -(-samples // step)
+        signal = _continued(signal, axis, length + step * (frames - 1) - samples, pad_value)
+    else:
+        frames = _at_least_0(1 + (samples - length) // step)
+    starts = raw.ExpandDims(raw.Range(0, frames, 1) * step, 1)
+    found = raw.GatherV2(signal, starts + raw.ExpandDims(raw.Range(0, length, 1), 0), axis)
+    if found._shape is not None:
+        counts = [None if isinstance(n, Tensor) else n for n in (frames, length)]
+        found.set_shape([*signal._shape[:axis], *counts, *signal._shape[axis + 1:]])
+    return found
 
 
 def _at_least_0(count: Any) -> Any:
@@ -123,30 +132,35 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Te
         given, known_step = _integer(frame_step, "frame_step")
         if not given.dtype.is_integer:
             raise ValueError(f"frame_step must be an integer. Got {given.dtype!r}")
-        sizes = raw.Shape(signal)
-        outer = sizes[:-2]
-        frames: Any = sizes[-2]
-        length: Any = sizes[-1]
-        if signal._shape is not None:
-            frames = frames if signal._shape[-2] is None else signal._shape[-2]
-            length = length if signal._shape[-1] is None else signal._shape[-1]
         step: Any = given if known_step is None else known_step
-        total = length + step * (frames - 1)
-        # every frame as pieces of one step each; piece j of frame i belongs at step i + j of the result
-        pieces = -(-length // step)
-        padded = _continued_frames(signal, pieces, pieces * step - length)
-        apart = raw.Reshape(padded, _sizes(outer, [frames + pieces, pieces, step]))
-        rank = raw.Size(outer)
-        turned = raw.Transpose(apart, raw.ConcatV2([raw.Range(0, rank, 1), rank + np.array([1, 0, 2], np.int32)], 0))
-        rows = raw.Reshape(turned, _sizes(outer, [(frames + pieces) * pieces, step]))
-        # without its last rows, each further piece begins one row later than the one before
-        skewed = raw.Reshape(rows[..., :(frames + pieces - 1) * pieces, :],
-                             _sizes(outer, [pieces, frames + pieces - 1, step]))
-        added = raw.Reshape(reduce_sum(skewed, -3), _sizes(outer, [(frames + pieces - 1) * step]))
-        found = added[..., :total]
-        if signal._shape is not None:
-            found.set_shape([*signal._shape[:-2], None if isinstance(total, Tensor) else total])
-        return found
+        with counted_as(22 if signal._shape is not None and known_step == signal._shape[-1] else 90):
+            return _overlapped(signal, step)
+
+
+def _overlapped(signal: Tensor, step: Any) -> Tensor:
+    sizes = raw.Shape(signal)
+    outer = sizes[:-2]
+    frames: Any = sizes[-2]
+    length: Any = sizes[-1]
+    if signal._shape is not None:
+        frames = frames if signal._shape[-2] is None else signal._shape[-2]
+        length = length if signal._shape[-1] is None else signal._shape[-1]
+    total = length + step * (frames - 1)
+    # every frame as pieces of one step each; piece j of frame i belongs at step i + j of the result
+    pieces = -(-length // step)
+    padded = _continued_frames(signal, pieces, pieces * step - length)
+    apart = raw.Reshape(padded, _sizes(outer, [frames + pieces, pieces, step]))
+    rank = raw.Size(outer)
+    turned = raw.Transpose(apart, raw.ConcatV2([raw.Range(0, rank, 1), rank + np.array([1, 0, 2], np.int32)], 0))
+    rows = raw.Reshape(turned, _sizes(outer, [(frames + pieces) * pieces, step]))
+    # without its last rows, each further piece begins one row later than the one before
+    skewed = raw.Reshape(rows[..., :(frames + pieces - 1) * pieces, :],
+                         _sizes(outer, [pieces, frames + pieces - 1, step]))
+    added = raw.Reshape(reduce_sum(skewed, -3), _sizes(outer, [(frames + pieces - 1) * step]))
+    found = added[..., :total]
+    if signal._shape is not None:
+        found.set_shape([*signal._shape[:-2], None if isinstance(total, Tensor) else total])
+    return found
 
 
 def _sizes(outer: Tensor, inner: list) -> Tensor:
