@@ -14,6 +14,8 @@ from jitgraph.ops.nn.window_geometry import Layout, Window
 
 MOST_TAPS = 25          # of a window whose taps are written out one after the other
 LARGE_FILTER = 1 << 15  # products per pixel from which a filter's gradient is a matrix product, and not summed by parts
+WIDE = ("float32", "float64")
+FACTORS = (*WIDE, "float16", "bfloat16")        # of convolutions
 POINT = Window(1, 1, 1, 0, 0, 1)
 TURNED = (0, 2, 1, 3)   # images with rows and columns exchanged
 
@@ -21,7 +23,7 @@ TURNED = (0, 2, 1, 3)   # images with rows and columns exchanged
 def forward(b: Any, x: Any, w: Any, strides: Any, padding: str, explicit_paddings: Any, data_format: str,
             dilations: Any) -> Any:
     """Conv2D."""
-    layout, x = _channels_last(b, x, data_format)
+    layout, x = _channels_last(b, x, data_format, FACTORS)
     kh, kw, channels, out = _known(w.shape)
     groups = _groups(x.shape[3], channels, out)
     wins = _windows(x.shape[1:3], (kh, kw), layout, strides, padding, dilations, explicit_paddings)
@@ -45,7 +47,7 @@ def _forward(b: Any, x: Any, w: Any, wins: list[Window]) -> Any:
 def input_gradient(b: Any, input_sizes: Any, w: Any, dy: Any, strides: Any, padding: str, explicit_paddings: Any,
                    data_format: str, dilations: Any) -> Any:
     """Conv2DBackpropInput."""
-    layout, dy = _channels_last(b, dy, data_format)
+    layout, dy = _channels_last(b, dy, data_format, FACTORS)
     kh, kw, channels, out = _known(w.shape)
     wanted = input_sizes.constant
     _check(wanted is not None and out == dy.shape[3])
@@ -85,8 +87,8 @@ def _input_gradient(b: Any, size: Any, w: Any, dy: Any, wins: list[Window]) -> A
 def filter_gradient(b: Any, x: Any, filter_sizes: Any, dy: Any, strides: Any, padding: str, explicit_paddings: Any,
                     data_format: str, dilations: Any) -> Any:
     """Conv2DBackpropFilter."""
-    layout, x = _channels_last(b, x, data_format)
-    dy = _channels_last(b, dy, data_format)[1]
+    layout, x = _channels_last(b, x, data_format, FACTORS)
+    dy = _channels_last(b, dy, data_format, FACTORS)[1]
     wanted = filter_sizes.constant
     _check(wanted is not None)
     shape = _known(tuple(wanted.tolist()))
@@ -286,8 +288,9 @@ def _known(shape: tuple) -> list[int]:
     return found
 
 
-def _channels_last(b: Any, x: Any, data_format: str) -> tuple[Layout, Any]:
-    _check(x.dtype.name in ("float32", "float64") and data_format in ("NHWC", "NCHW", "NDHWC", "NCDHW"))
+def _channels_last(b: Any, x: Any, data_format: str, known: tuple[str, ...] = WIDE) -> tuple[Layout, Any]:
+    """The layout, and x as [batch, spatial..., channels].  `known`: the dtypes that there are kernels for."""
+    _check(x.dtype.name in known and data_format in ("NHWC", "NCHW", "NDHWC", "NCDHW"))
     layout = Layout.of(data_format)
     return layout, b.transpose(x, (layout.batch, *layout.spatial, layout.channel))
 
