@@ -76,7 +76,16 @@ def random(tf):
             tf.random.uniform([100], 0, 9, tf.int64), tf.random.shuffle(tf.range(100))]
 
 
-GRAPHS = [convolution, uneven_convolution, windows, products, half_products, half_convolution, sequences, random]
+def half_windows(tf):
+    found = []
+    for dtype in ("float16", "bfloat16"):
+        x = tf.placeholder(dtype, [None, 9, 9, 8])
+        pools = [tf.nn.max_pool(x, [1, 3, 3, 1], [1, 2, 2, 1], "SAME"), tf.nn.avg_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "SAME")]
+        found += [*pools, *tf.gradients(pools, [x])]
+    return found
+
+
+GRAPHS = [convolution, uneven_convolution, windows, products, half_products, half_convolution, half_windows, sequences, random]
 
 
 def by_hand(tf, build):

@@ -122,6 +122,29 @@ def test_products_and_convolutions_read_16_bits_and_write_16(tf):
 
 
 @pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("ksize, stride", [(2, 2), (3, 2), (5, 1)])
+def test_pools_read_16_bits_and_write_16(tf, both, dtype, ksize, stride):
+    """Sums are made in float32 and rounded once, of windows that are whole images, too."""
+    x, array = tf.placeholder(dtype, [2, 5, 5, 4]), draw(dtype, 2, 5, 5, 4)
+    array[0, :3], array[1, :2, :2] = -np.inf, np.nan
+    shape, padding = ([1, ksize, ksize, 1], [1, stride, stride, 1]), "VALID" if ksize == 5 else "SAME"
+    pools = [pool(x, *shape, padding) for pool in (tf.nn.max_pool, tf.nn.avg_pool)]
+    fetches = [*pools, *(tf.gradients(one, x)[0] for one in pools)]
+    for wanted, got in both(fetches, {x: array}):
+        assert got.dtype == wanted.dtype
+        np.testing.assert_allclose(got.astype(np.float32), wanted.astype(np.float32), rtol=2.0 ** -7, atol=1e-3)
+    for step in steps(tf, fetches, {x: array}):
+        if isinstance(step, DeviceStep) and step.kernel.kind.startswith("pool"):
+            assert {param.dtype for param in step.kernel.params} <= {"f16", "fb16"}, step.kernel.name
+
+
+def test_the_mean_of_a_whole_image_does_not_overflow(tf, both):
+    x = tf.placeholder(tf.float16, [1, 4, 4, 8])
+    ((wanted, got),) = both([tf.nn.avg_pool(x, [1, 4, 4, 1], [1, 1, 1, 1], "VALID")], {x: np.full((1, 4, 4, 8), 3e4, np.float16)})
+    assert same(got, wanted) and (got == np.float16(3e4)).all()
+
+
+@pytest.mark.parametrize("dtype", HALVES)
 def test_large_tiles(tf, both, monkeypatch, dtype):
     """128 rows and columns, of which a thread has 64 sums."""
     monkeypatch.setattr("jitgraph.compiler.emit.cuda_products.MANY", 2)
