@@ -13,7 +13,7 @@ from jitgraph.graph.dtypes import DType
 
 from . import sizes
 from .ir import Node, Value, broadcast_shapes, numbers, same_shape
-from .making import result_dtype, rules
+from .making import product_dtype, result_dtype, rules
 from .primitives import KINDS
 from .primitives.assembly import ASSEMBLE, PLACE
 from .primitives.convolutions import CONV, CONV_FILTER, CONV_INPUT
@@ -264,6 +264,7 @@ class Builder:
         return self.node(HOST, inputs, [(tuple(shape), dtype)], alone=True, call="array", function=function).out
 
     def matmul(self, x: Value, y: Value, ta: bool = False, tb: bool = False) -> Value:
+        """The product of matrices; of floats of 16 bits, as of convolutions of these, it is float32."""
         found = self._instead("matmul", x, y, ta, tb)
         if found is not None:
             return found
@@ -272,7 +273,7 @@ class Builder:
         n = y.shape[-2] if tb else y.shape[-1]
         if x.rank > 2 or y.rank > 2:
             x, y = self.broadcast(x, batch + x.shape[-2:]), self.broadcast(y, batch + y.shape[-2:])
-        return self.node(MATMUL, [x, y], [(batch + (m, n), x.dtype)], ta=bool(ta), tb=bool(tb)).out
+        return self.node(MATMUL, [x, y], [(batch + (m, n), product_dtype(x.dtype))], ta=bool(ta), tb=bool(tb)).out
 
     def total(self, values: Sequence[Value]) -> Value:
         """The sum of values of one shape."""
@@ -287,7 +288,7 @@ class Builder:
         if found is not None:
             return found
         x, blocks = self.pad_images(x, around), self.filter_blocks(w, size[1])
-        return self.node(CONV, [x, blocks], [((x.shape[0], *size, w.shape[3]), x.dtype)], strides=strides,
+        return self.node(CONV, [x, blocks], [((x.shape[0], *size, w.shape[3]), product_dtype(x.dtype))], strides=strides,
                          dilations=dilations).out
 
     def filter_blocks(self, w: Value, pixels: sizes.Dim) -> Value:
@@ -304,8 +305,8 @@ class Builder:
             return found
         margin = tuple(lo for lo, _ in around)
         dy, blocks = self.pad_images(dy, around), self.filter_blocks(w, size[1])
-        return self.node(CONV_INPUT, [dy, blocks], [((dy.shape[0], *size, w.shape[3]), dy.dtype)], strides=strides,
-                         dilations=dilations, before=before, margin=margin).out
+        return self.node(CONV_INPUT, [dy, blocks], [((dy.shape[0], *size, w.shape[3]), product_dtype(dy.dtype))],
+                         strides=strides, dilations=dilations, before=before, margin=margin).out
 
     def convolve_filter(self, x: Value, dy: Value, shape: Sequence[sizes.Dim], strides: Sequence[int], dilations: Sequence[int],
                         around: Sequence[tuple[sizes.Dim, sizes.Dim]]) -> Value:
@@ -314,7 +315,8 @@ class Builder:
         if found is not None:
             return found
         x = self.pad_images(x, around)
-        parts = self.node(CONV_FILTER, [x, dy], [((self.chunks_of(shape, x.dtype, x.shape[0]), *shape), x.dtype)], strides=strides,
+        dtype = product_dtype(x.dtype)
+        parts = self.node(CONV_FILTER, [x, dy], [((self.chunks_of(shape, dtype, x.shape[0]), *shape), dtype)], strides=strides,
                           dilations=dilations).out
         return self.reduce("add", parts, [0])
 

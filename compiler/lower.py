@@ -502,7 +502,9 @@ def _expressible(nodes: list[Node]) -> bool:
         if any(v.dtype.name not in ELEMENTS for v in node.outputs):
             return False
         if node.kind.kernels and any(v.dtype.name in HALVES for v in (*node.inputs, *node.outputs)):
-            return False
+            few = all(sizes.count(v.shape) < 1 << 31 for v in (*node.inputs, *node.outputs))       # more are the host's
+            if not node.kind.reads_halves or not few:
+                return False
         if node.kind is MAP:
             code = ELEMENTS[node.inputs[-1].dtype.name]
             if not scalars.supported(node.attrs["prim"], code):

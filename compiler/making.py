@@ -109,16 +109,18 @@ def thin_products(b: Builder, x: Value, y: Value, ta: bool, tb: bool) -> Value |
     Such a product reads a matrix once, as fast as memory gives it, which no blocks or tiles make faster, and for many little
     ones a call costs more than the work; as a sum it shares its kernel with what is done before and after.
     """
-    if x.dtype not in (dtypes.float32, dtypes.float64):
+    if product_dtype(x.dtype) not in (dtypes.float32, dtypes.float64):
         return None
     m, k = x.shape[-2:][::-1] if ta else x.shape[-2:]
     n = y.shape[-2] if tb else y.shape[-1]
+    thin = sizes.is_one(m) or sizes.is_one(n)
+    if not sizes.is_one(k) and (not thin or max(x.rank, y.rank) < 3 and sizes.count((m, n, k)) < b.tuning.thin):
+        return None
+    x, y = (b.cast(v, product_dtype(v.dtype)) for v in (x, y))
     column = lambda v, size: b.reshape(v, (*v.shape[:-2], size, 1))
     row = lambda v, size: b.reshape(v, (*v.shape[:-2], 1, size))
     if sizes.is_one(k):
         return b.map("mul", [column(x, m), row(y, n)])
-    if not (sizes.is_one(m) or sizes.is_one(n)) or max(x.rank, y.rank) < 3 and sizes.count((m, n, k)) < b.tuning.thin:
-        return None
     matrix, vector, along_rows = (y, x, tb) if sizes.is_one(m) else (x, y, not ta)
     products = b.map("mul", [matrix, row(vector, k) if along_rows else column(vector, k)])
     total = b.reduce("add", products, [products.rank - (1 if along_rows else 2)])
@@ -136,14 +138,15 @@ def split_products(b: Builder, x: Value, y: Value, ta: bool, tb: bool) -> Value 
         return None
     m, n = x.shape[1 if ta else 0], y.shape[0 if tb else 1]
     most = min(b.tuning.tiles // max(b.tuning.tiles_of(m, n), 1), terms // b.tuning.part_terms)
-    even = 4 if terms % 4 == 0 else 1           # so that neighbours that lie at a multiple of four still do
+    moved = 4 if product_dtype(x.dtype) is x.dtype else 8
+    even = moved if terms % moved == 0 else 1   # so that neighbours that lie at a multiple of what is moved at once still do
     parts = next((p for p in range(most, 1, -1) if terms % (p * even) == 0), 1)
     if parts == 1:
         return None
     split = lambda v, size, flag: b.reshape(v, (parts, terms // parts, size)) if flag \
         else b.transpose(b.reshape(v, (size, parts, terms // parts)), (1, 0, 2))
-    product = b.node(MATMUL, [split(x, m, ta), split(y, n, not tb)], [((parts, m, n), x.dtype)], ta=bool(ta), tb=bool(tb)).out
-    return b.reduce("add", product, [0])
+    result = (parts, m, n), product_dtype(x.dtype)
+    return b.reduce("add", b.node(MATMUL, [split(x, m, ta), split(y, n, not tb)], [result], ta=bool(ta), tb=bool(tb)).out, [0])
 
 
 def joined_products(b: Builder, values: Sequence[Value]) -> Value | None:
@@ -172,6 +175,11 @@ def accumulator(op: str, dtype: DType) -> DType:
     if dtype in (dtypes.float16, dtypes.bfloat16):
         return dtypes.float32
     return dtypes.float64 if op in ("add", "mul") and dtype == dtypes.float32 else dtype
+
+
+def product_dtype(dtype: DType) -> DType:
+    """What the products of such factors are, until something rounds them."""
+    return dtypes.float32 if dtype in (dtypes.float16, dtypes.bfloat16) else dtype
 
 
 def result_dtype(name: str, rule: prim.Prim, args: list[Value]) -> DType:

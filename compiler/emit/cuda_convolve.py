@@ -28,8 +28,8 @@ def emit_forward(node: Node, after: Kernel | None = None) -> Kernel | None:
     if blocks != 1 or not is_short(batch * oh * ow, text.blocks) or not text.finish_with(after):
         return None
     pixel = _pixel(text, x, (oh, ow), (sh, sw))
-    a = Factor("x0", pixel, _taps(text, x, kw, (dh, dw)), "terms", divides(4, channels))
-    b = Factor("x1", _same, lambda index, name: [f"{name} = {index} * {out}"], "rows", divides(4, out))
+    a = Factor("x0", pixel, _taps(text, x, kw, (dh, dw)), "terms", divides(text.per, channels))
+    b = Factor("x1", _same, lambda index, name: [f"{name} = {index} * {out}"], "rows", divides(text.per, out))
     text.write(a, b, ["first = 0", f"last = {kh * kw * channels}"], lambda row, name: [f"{name} = {row} * {out}"])
     return text.product([x, w])
 
@@ -43,8 +43,8 @@ def emit_filter_gradient(node: Node) -> Kernel | None:
     if not is_short(batch * oh * ow * chunks, text.blocks):
         return None
     a = Factor("x0", _taps(text, x, kw, node.attrs["dilations"]), _pixel(text, x, (oh, ow), node.attrs["strides"]), "rows",
-               divides(4, channels))
-    b = Factor("x1", _same, lambda index, name: [f"{name} = {index} * {out}"], "rows", divides(4, out))
+               divides(text.per, channels))
+    b = Factor("x1", _same, lambda index, name: [f"{name} = {index} * {out}"], "rows", divides(text.per, out))
     images, pixels = text.slot("images", batch), text.slot("pixels", oh * ow)
     terms = [f"first = quotient32(batch * {images}, {chunks}) * {pixels}",
              f"last = quotient32((batch + 1) * {images}, {chunks}) * {pixels}"]
@@ -99,8 +99,8 @@ def emit_input_gradient(node: Node, after: Kernel | None = None) -> Kernel | Non
         return [*found(index), f"{name} = ((n * height + down) * width + beside) * {channels}"]
 
     within = "" if sh == sw == 1 else "(down < height) & (beside < width)"
-    a = Factor("x0", pixel, seen, "terms", divides(4, out), within)
-    b = Factor("x1", _same, weight, "rows", divides(4, channels))
+    a = Factor("x0", pixel, seen, "terms", divides(text.per, out), within)
+    b = Factor("x1", _same, weight, "rows", divides(text.per, channels))
     text.write(a, b, find, result)
     return text.product([dy, w])
 

@@ -12,6 +12,7 @@ have.  Kernels for CUDA call nothing else: no device functions, no arrays, nothi
     take4(to, i, x, at, condition)      to[i], ... to[i + 3] = x[at], ... x[at + 3], likewise
     copy4(to, i, x, at)                 the same without a condition
     load8(to, i, x, at)                 the same of eight elements of memory, to the thread's own; store8 the other way
+    take8(to, i, x, at, condition)      load8, as take4
     copy_some(to, i, x, at, n)          the first n of the four, one by one; none if n is negative
     add_products(sums, a, n, b, m)      sums[i * m + j] += a[i] * b[j] for the n elements of a and m of b, each rounded once
     quotient32(a, b)                    a // b of numbers in [0, 2**32): a 64-bit division takes four times as long
@@ -259,8 +260,8 @@ def _moves() -> dict[str, Instruction]:
                               for start, place in ((x, at), (to, i)))
             builder.store(builder.load(source, align=each * size), target, align=each * size)
 
-    def zeros(builder: ir.IRBuilder, to: ir.Value, i: ir.Value) -> None:
-        for k in range(4):
+    def zeros(builder: ir.IRBuilder, to: ir.Value, i: ir.Value, count: int = 4) -> None:
+        for k in range(count):
             builder.store(to.type.pointee(0), builder.gep(to, [builder.add(i, i.type(k))]))
 
     def taken4(builder: ir.IRBuilder, to: ir.Value, i: ir.Value, x: ir.Value, at: ir.Value, condition: ir.Value) -> None:
@@ -286,11 +287,11 @@ def _moves() -> dict[str, Instruction]:
         return builder.zext(builder.udiv(builder.trunc(a, short), builder.trunc(b, short)), a.type)
 
     return {**_pointers(), "taken": Instruction(3, taken), "take4": moving(taken4, "b1"), "copy4": moving(move),
-            **_eights(move, moving), "copy_some": moving(some, "i64"), "quotient32": fixed("i64", "i64", "i64")(divided)}
+            **_eights(move, zeros, moving), "copy_some": moving(some, "i64"), "quotient32": fixed("i64", "i64", "i64")(divided)}
 
 
-def _eights(move: Write, moving: Callable[..., Instruction]) -> dict[str, Instruction]:
-    """load8 and store8.  Of 16 bits, eight at once are four words for NVVM, and only one by one do they stay in registers."""
+def _eights(move: Write, zeros: Callable[..., None], moving: Callable[..., Instruction]) -> dict[str, Instruction]:
+    """load8, take8, store8.  Of 16 bits, eight at once are four words for NVVM, and only one by one do they stay in registers."""
     from llvmlite import ir
 
     short, words = ir.IntType(16), ir.VectorType(ir.IntType(32), 4)
@@ -316,7 +317,14 @@ def _eights(move: Write, moving: Callable[..., Instruction]) -> dict[str, Instru
                   for start, place in ((to, i), (x, at)))
         return short_ones(builder, *places)
 
-    return {"load8": moving(functools.partial(move8, load_words)), "store8": moving(functools.partial(move8, store_words))}
+    load8 = functools.partial(move8, load_words)
+
+    def taken8(builder: ir.IRBuilder, to: ir.Value, i: ir.Value, x: ir.Value, at: ir.Value, condition: ir.Value) -> None:
+        zeros(builder, to, i, 8)
+        with builder.if_then(condition):
+            load8(builder, to, i, x, at)
+
+    return {"load8": moving(load8), "store8": moving(functools.partial(move8, store_words)), "take8": moving(taken8, "b1")}
 
 
 def _pointers() -> dict[str, Instruction]:

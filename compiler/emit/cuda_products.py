@@ -7,6 +7,9 @@ products of `each` rows and as many columns to sums that stay in its registers. 
 under way from memory to registers.  The terms of a sum are added up in order, whatever the grid.
 
 An element of a factor lies at `place of its row + place of its term`: so convolutions are products, too (`cuda_convolve`).
+
+Factors may be floats of 16 bits: they are moved by eight where these lie together, lie in shared memory as float32, and their
+products are added up in float32, which is what the kernel writes; what rounds it is an epilogue like any other.
 """
 from __future__ import annotations
 
@@ -15,14 +18,13 @@ from dataclasses import dataclass
 
 from .. import sizes
 from ..ir import Node, Value
-from ..kernel import Kernel
+from ..kernel import ELEMENTS, HALVES, Kernel, is_half, memory_code
 from ..tuning import CUDA
 from ..views import matrix_view, resolve
-from . import cuda_epilogue
+from . import cuda_epilogue, scalars
 from .cuda_text import THREADS, GridText, divides, is_short, plus
 
 SIDE = 16               # threads along each side of a tile
-STRIP = 1024            # elements of a factor in shared memory: four for each thread
 PAD = 4                 # elements after each row of a strip, so that the threads of a warp write to different banks
 LARGE, SMALL = 128, CUDA.tile   # rows and columns of a tile
 MANY = 128              # large tiles that are enough for all multiprocessors
@@ -32,16 +34,22 @@ Place = Callable[[str, str], list[str]]     # place(index, name): lines that giv
 
 @dataclass(frozen=True)
 class Factor:
-    """How a factor lies in memory.  `along`: "rows" or "terms", of which neighbours lie next to each other; `by_four`: whether
-    four of these, from a multiple of four on, all exist or none does, and lie at a multiple of four elements.  There is a row only
-    `within` this condition."""
+    """How a factor lies in memory.  `along`: "rows" or "terms", of which neighbours lie next to each other; `together`: whether
+    as many of these as an instruction moves (`neighbours`), from a multiple of that on, all exist or none does, and lie at a
+    multiple of so many elements.  There is a row only `within` this condition."""
 
     buffer: str
     row: Place
     term: Place
     along: str
-    by_four: bool
+    together: bool
     within: str = ""
+
+
+def neighbours(factors: list[Value]) -> int:
+    """How many elements of a factor a thread brings: as many as an instruction moves, or two of float64.  Of 16 bits only four
+    where these come one by one: the places of eight take too many registers."""
+    return 8 if all(v.dtype.name in HALVES and divides(8, v.shape[-1]) for v in factors) else 4
 
 
 class ProductText(GridText):
@@ -52,10 +60,13 @@ class ProductText(GridText):
     """
 
     def __init__(self, node: Node, name: str, batch: sizes.Dim, rows: sizes.Dim, columns: sizes.Dim):
+        self.read = ELEMENTS[node.inputs[0].dtype.name]         # the element type of both factors
+        self.per = neighbours(node.inputs)                 # elements of a factor that a thread brings for a strip
         large = sizes.count((batch, (rows + LARGE - 1) // LARGE, (columns + LARGE - 1) // LARGE)) >= MANY
         self.tile = LARGE if large and node.out.dtype.size == 4 else SMALL
         super().__init__(node, f"{name}_{self.tile}")
-        self.each, self.strip = self.tile // SIDE, STRIP // self.tile
+        self.name += f"_{self.read}" * is_half(self.read)
+        self.each, self.strip = self.tile // SIDE, THREADS * self.per // self.tile
         self.pitch = self.tile + PAD
         down, across = ((d + self.tile - 1) // self.tile for d in (rows, columns))
         self.blocks = batch * down * across
@@ -96,8 +107,11 @@ class ProductText(GridText):
             self.lines_at(2, [f"part = quotient32(q, {self.across})", f"batch = quotient32(part, {self.down})",
                               f"first_row = (part - batch * {self.down}) * {self.tile}",
                               f"first_column = (q - part * {self.across}) * {self.tile}", *terms])
-            for name, count in (("sums", self.each ** 2), ("a", self.each), ("b", self.each), ("a_next", 4), ("b_next", 4)):
+            for name, count in (("sums", self.each ** 2), ("a", self.each), ("b", self.each)):
                 self.line(2, f"{name} = local_{self.code}({count})")
+            self.lines_at(2, [f"{letter}_next = local_{memory_code(self.read)}({self.per})" for letter in "ab"])
+            if any(factor.together for _, factor, _, _ in sides) and is_half(self.read):
+                self.line(2, f"eight = local_{self.code}({self.per})")
             if self.after is not None:
                 self.after.arrays()
             for letter, factor, limit, start in sides:
@@ -125,25 +139,21 @@ class ProductText(GridText):
         self.lines_at(4, [f"add_products(sums, a, {self.each}, b, {self.each})", "step += 1"])
 
     def _share(self, letter: str, factor: Factor) -> list[str]:
-        """Which elements of a strip a thread brings: the first of four neighbours, or of four that are `apart`."""
+        """Which elements of a strip a thread brings: the first of some neighbours, or of some that are `apart`."""
         row, term = f"{letter}_row", f"{letter}_term"
-        if factor.along == "terms":
-            width = self.strip // (4 if factor.by_four else 1)
-            fast, slow, by = term, row, 4 if factor.by_four else 1
-        else:
-            width = self.tile // (4 if factor.by_four else 1)
-            fast, slow, by = row, term, 4 if factor.by_four else 1
+        by = self.per if factor.together else 1
+        fast, slow, width = (term, row, self.strip // by) if factor.along == "terms" else (row, term, self.tile // by)
         across = f"thread & {width - 1}"
-        return [f"{fast} = ({across}) * 4" if by == 4 else f"{fast} = {across}", f"{slow} = thread >> {width.bit_length() - 1}"]
+        return [f"{fast} = ({across}) * {by}" if by > 1 else f"{fast} = {across}", f"{slow} = thread >> {width.bit_length() - 1}"]
 
     def _apart(self, factor: Factor) -> int:
-        """How many rows (or terms) lie between the four elements that a thread brings one by one."""
+        """How many rows (or terms) lie between the elements that a thread brings one by one."""
         return THREADS // (self.strip if factor.along == "terms" else self.tile)
 
     def _rows(self, letter: str, factor: Factor, limit: str, start: str) -> list[str]:
         """Lines that find the places of the rows of which a thread brings elements."""
         lines = []
-        count = 4 if factor.along == "terms" and not factor.by_four else 1
+        count = self.per if factor.along == "terms" and not factor.together else 1
         for k in range(count):
             more = plus(k * self._apart(factor))
             lines.append(f"{letter}_here = {start} + {letter}_row{more}")
@@ -155,30 +165,36 @@ class ProductText(GridText):
     def _fetch(self, letter: str, factor: Factor) -> list[str]:
         """Lines that bring a thread's elements of the strip from term `at` on into registers."""
         lines = []
-        for k in range(4 if factor.along == "rows" and not factor.by_four else 1):
+        for k in range(self.per if factor.along == "rows" and not factor.together else 1):
             more = plus(k * self._apart(factor))
             lines.append(f"term = at + {letter}_term{more}")
             lines += factor.term("term", "there")
-            if factor.by_four:
-                lines.append(f"take4({letter}_next, 0, {factor.buffer}, {letter}_at0 + there, {letter}_in0 & (term < last))")
+            if factor.together:
+                inside = f"{letter}_in0 & (term < last)"
+                lines.append(f"take{self.per}({letter}_next, 0, {factor.buffer}, {letter}_at0 + there, {inside})")
             elif factor.along == "rows":
                 lines.append(f"{letter}_next[{k}] = taken({factor.buffer}, {letter}_at0 + there, {letter}_in0 & (term < last))")
             else:
                 lines += [f"{letter}_next[{i}] = taken({factor.buffer}, {letter}_at{i} + there, {letter}_in{i} & (term < last))"
-                          for i in range(4)]
+                          for i in range(self.per)]
         return lines
 
     def _put(self, letter: str, factor: Factor) -> list[str]:
         """Lines that write them to shared memory."""
-        if factor.by_four and factor.along == "rows":
-            return [f"copy4({letter}_strip, {letter}_term * {self.pitch} + {letter}_row, {letter}_next, 0)"]
-        if factor.by_four:
+        strip, row, term = f"{letter}_strip", f"{letter}_row", f"{letter}_term"
+        each = [scalars.loaded(f"{letter}_next[{k}]", self.read) for k in range(self.per)]
+        if factor.together and factor.along == "rows":
+            start = f"{term} * {self.pitch} + {row}"
+            if not is_half(self.read):
+                return [f"copy4({strip}, {start}, {letter}_next, 0)"]
+            return [*(f"eight[{k}] = {value}" for k, value in enumerate(each)),
+                    *(f"copy4({strip}, {start}{plus(k)}, eight, {k})" for k in range(0, self.per, 4))]
+        if factor.together:
             down, beside = 1, 0
         else:
             down, beside = (0, self._apart(factor)) if factor.along == "terms" else (self._apart(factor), 0)
-        terms = [f"({letter}_term + {k * down})" if k * down else f"{letter}_term" for k in range(4)]
-        return [f"{letter}_strip[{term} * {self.pitch} + {letter}_row{plus(k * beside)}] = {letter}_next[{k}]"
-                for k, term in enumerate(terms)]
+        terms = [f"({term} + {k * down})" if k * down else term for k in range(self.per)]
+        return [f"{strip}[{at} * {self.pitch} + {row}{plus(k * beside)}] = {each[k]}" for k, at in enumerate(terms)]
 
     def _store(self, result: Place, within: str) -> None:
         for r in range(self.each):
@@ -216,7 +232,7 @@ def emit(node: Node, after: Kernel | None = None) -> Kernel | None:
     b = _matrix(text, "b", "x1", node.inputs[1], node.attrs["tb"], "rows", (columns, terms))
     text.write(a, b, ["first = 0", "last = terms"], lambda row, name: [f"{name} = (batch * rows + {row}) * columns"])
     text.name += "".join("_t" if f.along == natural else "_n" for f, natural in ((a, "rows"), (b, "terms"))) \
-        + "".join("4" if flag else "1" for flag in (a.by_four, b.by_four, text.fours))
+        + "".join(str(count) if flag else "1" for flag, count in ((a.together, text.per), (b.together, text.per), (text.fours, 4)))
     return text.product([resolve(v)[0] for v in node.inputs])
 
 
@@ -233,5 +249,5 @@ def _matrix(text: ProductText, letter: str, buffer: str, value: Value, flag: boo
     far = lambda index, name, first="": [f"{name} = {first}{index} * {lead}"]
     row, term = (near, far) if along == "rows" else (far, near)
     begin = f"{start} + batch * {apart} + "
-    by_four = all(divides(4, d) for d in (offset, step, leading, counts[along == "terms"]))
-    return Factor(buffer, lambda index, name: row(index, name, begin), lambda index, name: term(index, name), along, by_four)
+    together = all(divides(text.per, d) for d in (offset, step, leading, counts[along == "terms"]))
+    return Factor(buffer, lambda index, name: row(index, name, begin), lambda index, name: term(index, name), along, together)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from .. import sizes
 from ..ir import Node
-from ..kernel import Kernel
+from ..kernel import Kernel, is_half
+from . import scalars
 from .cuda_text import THREADS, GridText, is_short, plus
 from .windows import least
 
@@ -20,10 +21,19 @@ class WindowText(GridText):
 
     def __init__(self, node: Node, name: str, image: sizes.Shape, outputs: sizes.Shape):
         super().__init__(node, name)
+        self.number = "f32" if is_half(self.code) else self.code        # what is computed with
         self.taps, self.strides, self.before = (node.attrs[key] for key in ("taps", "strides", "before"))
         names = ("height", "width", "rows", "columns", "above", "beside")
         self.height, self.width, self.rows, self.columns, self.above, self.beside = (
             self.slot(n, d) for n, d in zip(names, (*image, *outputs, *self.before)))
+
+    def read(self, place: str) -> str:
+        """An element of a buffer, as what is computed with."""
+        return scalars.loaded(place, self.code)
+
+    def written(self, value: str) -> str:
+        """What memory holds for a value, rounded to an element."""
+        return f"{self.code}_bits({self.code}({value}))" if is_half(self.code) else value
 
     def element(self, indent: int, channels: int, rows: str, columns: str, names: str = "n i j c") -> None:
         """Lines that find image, row, column and channel of element q."""
@@ -78,7 +88,7 @@ class WindowText(GridText):
         found = []
         for k, limit in enumerate((self.height, self.width)):
             found.append(f"(smaller({self.start(k)} + {self.taps[k]}, {limit}) - larger({self.start(k)}, 0))")
-        self.line(indent, f"count = {self.code}({' * '.join(found)})")
+        self.line(indent, f"count = {self.number}({' * '.join(found)})")
 
 
 def emit_pool(node: Node) -> Kernel | None:
@@ -90,14 +100,14 @@ def emit_pool(node: Node) -> Kernel | None:
     text = WindowText(node, f"{op}_pool", x.shape[1:3], node.out.shape[1:3])
     with text.each_element(total) as blocks:
         text.element(2, channels, text.rows, text.columns)
-        text.line(2, f"v = {least(node, text.code)}" if op == "max" else f"v = {text.code}(0)")
+        text.line(2, f"v = {least(node, text.code)}" if op == "max" else f"v = {text.number}(0)")
         at = text.each_tap(2)
         text.line(at, "if seen:")
-        value = f"x0[{text.pixel(channels)} + c]"
+        value = text.read(f"x0[{text.pixel(channels)} + c]")
         text.line(at + 1, f"v = max_step(v, {value})" if op == "max" else f"v = v + {value}")
         if op == "mean":
             text.count(2)
-        text.line(2, "y0[q] = v" if op == "max" else "y0[q] = v / count")
+        text.line(2, f"y0[q] = {text.written('v' if op == 'max' else 'v / count')}")
     return text.grid([x], blocks)
 
 
@@ -111,19 +121,21 @@ def emit_pool_gradient(node: Node) -> Kernel | None:
     text = WindowText(node, f"{op}_pool_gradient", node.out.shape[1:3], dy.shape[1:3])
     with text.each_element(total) as blocks:
         text.element(2, channels, text.height, text.width, "n p r c")
-        text.line(2, f"v = {text.code}(0)")
+        text.line(2, f"v = {text.number}(0)")
         at = text.each_window(2)
         text.line(at, f"there = {text.window(channels)} + c")
         if op == "mean":
             text.count(at)
-            text.line(at, "v = v + x0[there] / count")
+            text.line(at, f"v = v + {text.read('x0[there]')} / count")
         else:
             low = f"{least(node, text.code)}, " if op == "max" else ""
-            text.lines_at(at, ["top = x1[there]", f"left = max_step({low}x0[q]) == top" if low else "left = x0[q] == top"])
+            mine = text.read("x0[q]")
+            mine = f"max_step({low}{mine})" if low else mine
+            text.lines_at(at, [f"top = {text.read('x1[there]')}", f"left = {mine} == top"])
             if low:
                 _look_before(text, at, channels, low)
-            text.line(at, f"v = v + select(left, x2[there], {text.code}(0))")
-        text.line(2, "y0[q] = v")
+            text.line(at, f"v = v + select(left, {text.read('x2[there]')}, {text.number}(0))")
+        text.line(2, f"y0[q] = {text.written('v')}")
     return text.grid(list(node.inputs), blocks)
 
 
@@ -136,7 +148,8 @@ def _look_before(text: WindowText, indent: int, channels: int, low: str) -> None
         f"down = quotient32(tap, {text.taps[1]})", f"across = {text.start(1)} + tap - down * {text.taps[1]}",
         f"down = {text.start(0)} + down",
         f"if (down >= 0) & (across >= 0) & (across < {text.width}):"])
-    text.line(indent + 3, f"left = left & (max_step({low}x0[{text.pixel(channels, 'down', 'across')} + c]) != top)")
+    other = text.read(f"x0[{text.pixel(channels, 'down', 'across')} + c]")
+    text.line(indent + 3, f"left = left & (max_step({low}{other}) != top)")
 
 
 def emit_depthwise(node: Node) -> Kernel | None:

@@ -519,7 +519,7 @@ def _scalar_names() -> dict[str, Callable[..., Any]]:
         "onwards": Words.onwards, "quotient": lambda a, b: a // b, "quotient32": _quotient32, "smaller": min, "larger": max,
         "float_bits": lambda x: x.view(f"i{x.itemsize}"), "bits_float": lambda x: x.view(np.float32),
         "taken": _taken, "take4": _move, "copy4": _move, "copy_some": _copy_some, "add_products": _add_products,
-        "load8": functools.partial(_move, count=8), "store8": functools.partial(_move, count=8),
+        **dict.fromkeys(("load8", "take8", "store8"), functools.partial(_move, count=8)),
         "iabs": np.abs, "isign": np.sign, "ipow": _power,
         "maximum": np.maximum, "minimum": np.minimum, "max_step": np.fmax, "min_step": np.fmin,
         "sum_step": np.add, "product_step": np.multiply,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .. import sizes
 from ..ir import Node, Value
-from ..kernel import Kernel
+from ..kernel import Kernel, is_half
 from ..tuning import CPU
 from . import scalars
 from .kernel_text import KernelText
@@ -136,6 +136,8 @@ def _work(node: Node, pixels: sizes.Dim) -> sizes.Dim:
 
 def least(node: Node, code: str) -> str:
     """What the maximum of a window begins with."""
+    if is_half(code):
+        return f"f32({float(node.out.dtype.min)!r})" if node.attrs.get("finite", True) else "lowest_f32()"
     return scalars.finite(code, "min") if node.attrs.get("finite", True) else f"lowest_{code}()"
 
 

@@ -12,6 +12,7 @@ from ..emit import winograd as winograd_kernels
 from ..ir import Node, alike
 from ..sizes import Dim
 from .kind import Kind
+from .products import wide
 
 STEPS = {"strides": "of the windows, along rows and columns", "dilations": "pixels between neighbouring taps"}
 
@@ -59,7 +60,7 @@ class Conv(Kind):
 
     name = "conv"
     attributes = STEPS
-    is_stored = True
+    is_stored = reads_halves = True
     kernels = {"cpu": convolve.emit_forward, "cuda": cuda_convolve.emit_forward}
     epilogues = {"cuda": cuda_convolve.emit_forward}
 
@@ -71,7 +72,7 @@ class Conv(Kind):
         return _channels_differ(node.inputs[0].shape[3], node.inputs[1].shape[3])
 
     def meaning(self, node: Node, x: np.ndarray, w: np.ndarray) -> Any:
-        return convolved(x, whole(w), node.out.shape[1:3], node.attrs["strides"], node.attrs["dilations"])
+        return convolved(wide(x), whole(wide(w)), node.out.shape[1:3], node.attrs["strides"], node.attrs["dilations"])
 
 
 class ConvInput(Kind):
@@ -80,7 +81,7 @@ class ConvInput(Kind):
 
     name = "conv_input"
     attributes = {**STEPS, "before": "rows and columns that the input was padded with", "margin": "and the gradient"}
-    is_stored = True
+    is_stored = reads_halves = True
     kernels = {"cpu": convolve.emit_input_gradient, "cuda": cuda_convolve.emit_input_gradient}
     epilogues = {"cuda": cuda_convolve.emit_input_gradient}
 
@@ -93,7 +94,7 @@ class ConvInput(Kind):
         return _channels_differ(node.inputs[0].shape[3], node.inputs[1].shape[3])
 
     def meaning(self, node: Node, dy: np.ndarray, w: np.ndarray) -> Any:
-        w = whole(w)
+        dy, w = wide(dy), whole(wide(w))
         strides, dilations = node.attrs["strides"], node.attrs["dilations"]
         reached = [(n - 1) * s + (t - 1) * d + 1 for n, s, t, d in zip(dy.shape[1:3], strides, w.shape, dilations)]
         found = np.zeros((dy.shape[0], *reached, w.shape[3]), dy.dtype)
@@ -110,6 +111,7 @@ class ConvFilter(Kind):
 
     name = "conv_filter"
     attributes = STEPS
+    reads_halves = True
     kernels = {"cpu": convolve.emit_filter_gradient, "cuda": cuda_convolve.emit_filter_gradient}
 
     def operations(self, node: Node) -> Dim:
@@ -120,7 +122,7 @@ class ConvFilter(Kind):
         return _channels_differ([v.shape[3] for v in node.inputs], node.out.shape[3:])
 
     def meaning(self, node: Node, x: np.ndarray, dy: np.ndarray) -> Any:
-        return filter_gradient(x, dy, node.out.shape, node.attrs["strides"], node.attrs["dilations"])
+        return filter_gradient(wide(x), wide(dy), node.out.shape, node.attrs["strides"], node.attrs["dilations"])
 
 
 class Winograd(Kind):
@@ -166,7 +168,7 @@ class WinogradFilter(Kind):
         return 2 * batch * winograd.products(covered, node.out.shape[1:]) * (node.out.shape[3] * out)
 
     def meaning(self, node: Node, x: np.ndarray, dy: np.ndarray) -> Any:
-        return filter_gradient(x, dy, node.out.shape)
+        return filter_gradient(wide(x), wide(dy), node.out.shape)
 
 
 CONV, CONV_INPUT, CONV_FILTER = Conv(), ConvInput(), ConvFilter()

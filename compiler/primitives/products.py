@@ -17,12 +17,17 @@ if TYPE_CHECKING:
     from ..options import Options
 
 
+def wide(a: np.ndarray) -> np.ndarray:
+    """Factors as they are multiplied: floats of 16 bits as float32."""
+    return a.astype(np.float32) if a.dtype.itemsize == 2 else a
+
+
 class Matmul(Kind):
     """A product of matrices, or of batches of them."""
 
     name = "matmul"
     attributes = {"ta": "whether the first factor is transposed", "tb": "and the second"}
-    is_stored = True
+    is_stored = reads_halves = True
     kernels = {"cpu": contract.emit, "cuda": cuda_products.emit}
     epilogues = {"cuda": cuda_products.emit}
 
@@ -44,6 +49,7 @@ class Matmul(Kind):
         return None if fits else "the rows of one factor are not as long as the columns of the other"
 
     def meaning(self, node: Node, x: np.ndarray, y: np.ndarray) -> Any:
+        x, y = wide(x), wide(y)
         x = np.swapaxes(x, -1, -2) if node.attrs["ta"] else x
         return np.matmul(x, np.swapaxes(y, -1, -2) if node.attrs["tb"] else y)
 

@@ -11,6 +11,7 @@ from ..emit import cuda_windows, windows
 from ..ir import Node
 from ..sizes import Dim
 from .kind import Kind
+from .products import wide
 
 
 class Window(Kind):
@@ -60,10 +61,13 @@ class Pool(Window):
     name = "pool"
     attributes = {**Window.attributes, "op": "max or mean",
                   "finite": "whether a maximum begins with the lowest finite number, which it is of nothing but NaN, else -inf"}
+    reads_halves = True
     kernels = {"cpu": windows.emit_pool, "cuda": cuda_windows.emit_pool}
 
     def meaning(self, node: Node, x: np.ndarray) -> Any:
         size = node.out.shape[1:3]
+        if x.dtype.itemsize == 2:
+            return self.meaning(node, wide(x)).astype(x.dtype)
         if node.attrs["op"] == "max":
             low = lowest(x.dtype, node.attrs["finite"])
             return np.fmax.reduce(self.tap_images(node, x, size, low), 0, initial=low)
@@ -76,10 +80,13 @@ class PoolGrad(Window):
 
     name = "pool_grad"
     attributes = {**Window.attributes, "op": "max, all_max or mean"}
+    reads_halves = True
     kernels = {"cpu": windows.emit_pool_gradient, "cuda": cuda_windows.emit_pool_gradient}
 
     def meaning(self, node: Node, *arrays: np.ndarray) -> Any:
         op, dy = node.attrs["op"], arrays[-1]
+        if dy.dtype.itemsize == 2:
+            return self.meaning(node, *map(wide, arrays)).astype(dy.dtype)
         if op == "mean":
             share = dy / self.counts(node, node.out.shape[1:3], dy.shape[1:3]).astype(dy.dtype)
             return self.sent_back(node, np.stack([share] * int(np.prod(node.attrs["taps"]))))

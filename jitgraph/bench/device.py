@@ -122,7 +122,8 @@ def markdown(rows: list[Row], gpu: str) -> str:
     lines = [f"# {gpu}, {datetime.date.today().isoformat()}", "",
              "Times are medians in microseconds; in brackets the share of the copy bandwidth" +
              (f" of {copied / 1e9:,.0f} GB/s." if copied else ", which was not measured.") +
-             " Ours / best: below 1 jitgraph is the fastest. All is float32; `torch-tf32` rounds the factors of products.", "",
+             " Ours / best: below 1 jitgraph is the fastest. All is float32 where no other type stands; `torch-tf32` rounds the" +
+             " factors of products.", "",
              "| workload | " + " | ".join(peers) + " | ours / best | host time of ours |",
              "|---|" + "---:|" * (len(peers) + 2)]
     remarks = []

@@ -8,6 +8,9 @@ import pytest
 import jitgraph as tf
 from jitgraph.bench import device
 from jitgraph.cli import device_worker, main
+from jitgraph.runtime.cuda import machine
+
+from .device_share import Zeros
 
 OURS = [name for name in device.workloads() if name not in device.NETWORKS]
 
@@ -27,6 +30,15 @@ def test_ours_runs(simulated, name):
     assert "error" not in found and 0 < found["host"] <= found["median"]
 
 
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", device.NETWORKS)
+def test_networks_run(simulated, monkeypatch, name):
+    """All that the row of a network asks of the host and of the driver, for kernels that compute nothing but zeros."""
+    monkeypatch.setitem(machine._MACHINES, 1, machine.Machine(Zeros()))
+    found = device_worker.answer("jitgraph", name, 0.0, True, device_worker.settle("jitgraph"))
+    assert "error" not in found and 0 < found["host"] <= found["median"]
+
+
 def test_values_stay_on_the_device(simulated):
     """A call moves nothing but what the kernels do: one launch, no copies."""
     tf.reset_default_graph()
@@ -37,6 +49,18 @@ def test_values_stay_on_the_device(simulated):
     assert len(compiled.launches) == 1 and not compiled.kernels
     kept = session.run("kept:0")
     np.testing.assert_allclose(kept.sum(1), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["device-product-float16", "device-convolve-float16"])
+def test_float16_is_what_products_read(simulated, name):
+    """No factor is copied to another type."""
+    tf.reset_default_graph()
+    call = device.workloads()[name].prepare("jitgraph", True)
+    call()
+    session = next(cell.cell_contents for cell in call.__closure__ if isinstance(cell.cell_contents, tf.Session))
+    kernels = [step.kernel for compiled in session.plans[-1].compiled for step in compiled.launches]
+    (product,) = [kernel for kernel in kernels if kernel.kind in ("matmul", "conv")]
+    assert [param.dtype for param in product.params if param.use == "in"] == ["f16", "f16"]
 
 
 def rows():

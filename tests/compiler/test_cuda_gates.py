@@ -46,6 +46,23 @@ def products(tf):
     return tf.gradients(tf.square(tf.matmul(x, y)), [x, y]) + tf.gradients(tf.square(tf.matmul(z, w)), [z, w])
 
 
+def half_products(tf):
+    """Factors of 16 bits, of which eight, and of which no eight, are neighbours."""
+    found = []
+    for dtype, k, n in (("float16", 64, 48), ("bfloat16", 64, 48), ("float16", 33, 47)):
+        x, y = tf.placeholder(dtype, [None, k]), tf.placeholder(dtype, [k, n])
+        found += tf.gradients(tf.square(tf.nn.relu(tf.matmul(x, y))), [x, y])
+    return found
+
+
+def half_convolution(tf):
+    found = []
+    for dtype, channels, out in (("float16", 8, 16), ("bfloat16", 8, 16), ("float16", 3, 5)):
+        x, w = tf.placeholder(dtype, [None, 9, 9, channels]), tf.placeholder(dtype, [3, 3, channels, out])
+        found += tf.gradients([tf.nn.conv2d(x, w, [1, step, step, 1], "SAME") for step in (1, 2)], [x, w])
+    return found
+
+
 def sequences(tf):
     table, rows = tf.placeholder(tf.float32, [1000, 64]), tf.placeholder(tf.int32, [None])
     v = tf.get_variable("v", [100, 5])
@@ -59,7 +76,16 @@ def random(tf):
             tf.random.uniform([100], 0, 9, tf.int64), tf.random.shuffle(tf.range(100))]
 
 
-GRAPHS = [convolution, uneven_convolution, windows, products, sequences, random]
+def half_windows(tf):
+    found = []
+    for dtype in ("float16", "bfloat16"):
+        x = tf.placeholder(dtype, [None, 9, 9, 8])
+        pools = [tf.nn.max_pool(x, [1, 3, 3, 1], [1, 2, 2, 1], "SAME"), tf.nn.avg_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "SAME")]
+        found += [*pools, *tf.gradients(pools, [x])]
+    return found
+
+
+GRAPHS = [convolution, uneven_convolution, windows, products, half_products, half_convolution, half_windows, sequences, random]
 
 
 def by_hand(tf, build):
@@ -101,6 +127,24 @@ def test_neighbours_move_together(tf, build):
         ptx = compile_kernel(kernel).ptx
         even = "convolve" in kernel.name or kernel.name.endswith("444")
         assert ("ld.global.nc.v4.f32" in ptx) == ("st.global.v4.f32" in ptx) == even, kernel.name
+
+
+@pytest.mark.parametrize("build", [half_convolution, half_products])
+def test_neighbours_of_16_bits_move_by_eight(tf, build):
+    """Factors come by instructions of 16 bytes, and no pair of bytes by itself, where eight always lie together."""
+    kernels = by_hand(tf, build).values()
+    assert len([kernel for kernel in kernels if is_even(kernel)]) >= 4
+    for kernel in kernels:
+        factors = {param.dtype for param in kernel.params if param.use == "in"} & {"f16", "fb16"}
+        ptx = compile_kernel(kernel).ptx
+        assert factors and is_even(kernel) == bool(re.search(r"ld\.global\S*\.v4\.u32", ptx)), kernel.name
+        alone = len(re.findall(r"ld\.global(?:\.nc)?\.[bu]16", ptx))
+        assert not is_even(kernel) or alone == len(re.findall("scalar_fb?16", kernel.source)), kernel.name
+
+
+def is_even(kernel):
+    """Whether a product takes both of its factors by eight."""
+    return "take8(a_next" in kernel.source and "take8(b_next" in kernel.source
 
 
 def test_every_form_is_one_of_the_tests(tf):

@@ -95,6 +95,71 @@ def test_sums_and_products_are_carried_in_float32(tf, both, dtype, least):
         np.testing.assert_allclose(got.astype(np.float32), wanted.astype(np.float32), rtol=2 * least, atol=2 * least)
 
 
+@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("ta, tb, m, k, n", [(False, False, 24, 40, 16), (True, True, 24, 40, 16), (False, True, 5, 13, 7),
+                                             (True, False, 3, 8, 65), (False, False, 1, 9, 6), (False, False, 4, 1, 6)])
+def test_a_product_is_rounded_once(tf, both, dtype, ta, tb, m, k, n):
+    """The sum of exact products in float32, rounded at the end: also of one row or one term, which are no products then."""
+    x, y = draw(dtype, *((k, m) if ta else (m, k))), draw(dtype, *((n, k) if tb else (k, n)))
+    left, right = tf.placeholder(dtype, x.shape), tf.placeholder(dtype, y.shape)
+    ((wanted, got),) = both([tf.matmul(left, right, ta, tb)], {left: x, right: y})
+    exact = (x.T if ta else x).astype(np.float64) @ (y.T if tb else y).astype(np.float64)
+    unit = np.spacing(np.abs(exact).astype(np.float16)) if dtype == "float16" else np.abs(exact) * 2.0 ** -7 + 1e-6
+    assert got.dtype == wanted.dtype and (np.abs(got.astype(np.float64) - exact) <= 0.51 * unit + 1e-5).all()
+
+
+def test_products_and_convolutions_read_16_bits_and_write_16(tf):
+    """Nothing of the size of a factor or a result lies in memory as float32."""
+    x, w = tf.placeholder(tf.float16, [64, 128]), tf.placeholder(tf.float16, [128, 256])
+    image, taps = tf.placeholder(tf.float16, [2, 9, 9, 16]), tf.placeholder(tf.float16, [3, 3, 16, 8])
+    fetches = [tf.nn.relu(tf.matmul(x, w) + w[0]), tf.nn.conv2d(image, taps, [1, 1, 1, 1], "SAME")]
+    fetches += tf.gradients(fetches[1], [image])
+    kernels = [step.kernel for step in steps(tf, fetches, {t: np.empty(t.shape.as_list()) for t in (x, w, image, taps)})
+               if isinstance(step, DeviceStep)]
+    assert {kernel.kind for kernel in kernels} >= {"matmul", "conv", "conv_input"}
+    for kernel in kernels:
+        assert {param.dtype for param in kernel.params} == {"f16"}, kernel.name
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("ksize, stride", [(2, 2), (3, 2), (5, 1)])
+def test_pools_read_16_bits_and_write_16(tf, both, dtype, ksize, stride):
+    """Sums are made in float32 and rounded once, of windows that are whole images, too."""
+    x, array = tf.placeholder(dtype, [2, 5, 5, 4]), draw(dtype, 2, 5, 5, 4)
+    array[0, :3], array[1, :2, :2] = -np.inf, np.nan
+    shape, padding = ([1, ksize, ksize, 1], [1, stride, stride, 1]), "VALID" if ksize == 5 else "SAME"
+    pools = [pool(x, *shape, padding) for pool in (tf.nn.max_pool, tf.nn.avg_pool)]
+    fetches = [*pools, *(tf.gradients(one, x)[0] for one in pools)]
+    for wanted, got in both(fetches, {x: array}):
+        assert got.dtype == wanted.dtype
+        np.testing.assert_allclose(got.astype(np.float32), wanted.astype(np.float32), rtol=2.0 ** -7, atol=1e-3)
+    for step in steps(tf, fetches, {x: array}):
+        if isinstance(step, DeviceStep) and step.kernel.kind.startswith("pool"):
+            assert {param.dtype for param in step.kernel.params} <= {"f16", "fb16"}, step.kernel.name
+
+
+def test_the_mean_of_a_whole_image_does_not_overflow(tf, both):
+    x = tf.placeholder(tf.float16, [1, 4, 4, 8])
+    ((wanted, got),) = both([tf.nn.avg_pool(x, [1, 4, 4, 1], [1, 1, 1, 1], "VALID")], {x: np.full((1, 4, 4, 8), 3e4, np.float16)})
+    assert same(got, wanted) and (got == np.float16(3e4)).all()
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_large_tiles(tf, both, monkeypatch, dtype):
+    """128 rows and columns, of which a thread has 64 sums."""
+    monkeypatch.setattr("jitgraph.compiler.emit.cuda_products.MANY", 2)
+    x, y = tf.placeholder(dtype, [136, 24]), tf.placeholder(dtype, [24, 136])
+    product = tf.nn.relu(tf.matmul(x, y))
+    feeds = {x: draw(dtype, 136, 24), y: draw(dtype, 24, 136)}
+    for wanted, got in both([product], feeds):
+        np.testing.assert_allclose(got.astype(np.float32), wanted.astype(np.float32), rtol=2.0 ** -7, atol=1e-5)
+    (kernel,) = [step.kernel for step in steps(tf, [product], feeds) if isinstance(step, DeviceStep)]
+    assert "_128_" in kernel.name and kernel.name.endswith("884")
+    if cuda_compile.missing() is None:
+        made = compile_kernel(kernel, (8, 0))
+        assert made.spilled == made.stack == 0 and made.registers <= 128 and made.shared <= 48 << 10
+
+
 @pytest.mark.parametrize("optimizer", ["GradientDescentOptimizer", "MomentumOptimizer", "AdamOptimizer", "RMSPropOptimizer"])
 def test_optimizers_update_on_the_device(tf, both, optimizer):
     v = tf.get_variable("v", initializer=tf.constant(draw("float16", 16)))

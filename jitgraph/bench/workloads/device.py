@@ -20,21 +20,23 @@ def _declare(
     function: Callable[..., Any],
     shapes: Callable[..., list[tuple[int, ...]]],
     result: Callable[..., tuple[int, ...]] | None = None,
+    dtype: str = "float32",
 ) -> None:
     """Declare result = function(xp, *inputs), which each peer computes from inputs that lie on the device.
 
-    `xp` offers tanh, exp, sqrt, max, sum and transpose by the same names for all peers; `result` is the shape, else the first
-    input's.
+    `xp` offers tanh, exp, sqrt, max, sum, transpose, relu, product and convolve by the same names for all peers; `result` is the
+    shape, else the first input's.
     """
     workload = Workload(name, title, full, small, noise=None)
     workload.moves = moves
 
     @workload.tf1
     def _(tf: Any, **size: int) -> Callable[[], Any]:
-        start = tf.random_uniform_initializer(0.5, 1.5)
-        inputs = [tf.get_variable(f"x{k}", shape, initializer=start) for k, shape in enumerate(shapes(**size))]
+        start = tf.random_uniform_initializer(0.5, 1.5, dtype=dtype)
+        inputs = [tf.get_variable(f"x{k}", shape, dtype, start) for k, shape in enumerate(shapes(**size))]
         made = function(_TF1(tf), *inputs)
-        kept = tf.get_variable("kept", (result or (lambda **size: shapes(**size)[0]))(**size), initializer=tf.zeros_initializer())
+        shape = (result or (lambda **size: shapes(**size)[0]))(**size)
+        kept = tf.get_variable("kept", shape, dtype, tf.zeros_initializer())
         step = kept.assign(made).op
         session = tf.Session()
         session.run(tf.global_variables_initializer())
@@ -42,7 +44,7 @@ def _declare(
 
     @workload.torch
     def _(torch: Any, compiled: Any, **size: int) -> Callable[[], Any]:
-        inputs = [torch.rand(shape) + 0.5 for shape in shapes(**size)]
+        inputs = [(torch.rand(shape) + 0.5).to(getattr(torch, dtype)) for shape in shapes(**size)]
         call = compiled(lambda *inputs: function(_Torch(torch), *inputs))
         return lambda: call(*inputs)
 
@@ -51,7 +53,7 @@ def _declare(
         import jax
         import numpy as np
 
-        inputs = [jax.device_put(np.full(shape, 0.75, np.float32)) for shape in shapes(**size)]
+        inputs = [jax.device_put(np.full(shape, 0.75, dtype)) for shape in shapes(**size)]
         call = jax.jit(lambda *inputs: function(_JAX(jax), *inputs))
         return lambda: jax.block_until_ready(call(*inputs))
 
@@ -62,6 +64,8 @@ class _TF1:
         self.max = lambda x, axis: tf.reduce_max(x, axis, keepdims=True)
         self.sum = lambda x, axis, keep=True: tf.reduce_sum(x, axis, keepdims=keep)
         self.transpose = lambda x: tf.transpose(x, [1, 0])
+        self.relu, self.product = tf.nn.relu, tf.matmul
+        self.convolve = lambda x, w: tf.nn.conv2d(x, w, [1, 1, 1, 1], "SAME")
 
 
 class _Torch:
@@ -70,6 +74,14 @@ class _Torch:
         self.max = lambda x, axis: torch.amax(x, axis, keepdim=True)
         self.sum = lambda x, axis, keep=True: torch.sum(x, axis, keepdim=keep)
         self.transpose = lambda x: x.t()
+        self.relu, self.product = torch.relu, torch.matmul
+        self.convolve = self._convolve
+
+    def _convolve(self, x: Any, w: Any) -> Any:
+        """Images [n, h, w, in] with a filter [kh, kw, in, out], which torch sees as such with their channels last."""
+        import torch
+
+        return torch.nn.functional.conv2d(x.permute(0, 3, 1, 2), w.permute(3, 2, 0, 1), padding="same").permute(0, 2, 3, 1)
 
 
 class _JAX:
@@ -78,6 +90,8 @@ class _JAX:
         self.max = lambda x, axis: jax.numpy.max(x, axis, keepdims=True)
         self.sum = lambda x, axis, keep=True: jax.numpy.sum(x, axis, keepdims=keep)
         self.transpose = lambda x: x.T
+        self.relu, self.product = jax.nn.relu, jax.numpy.matmul
+        self.convolve = lambda x, w: jax.lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
 
 
 def _softmax(xp: Any, x: Any) -> Any:
@@ -107,6 +121,13 @@ for _rows, _columns in ROWS:
              lambda rows, columns: (columns,))
 _declare("device-transpose", "transposed + 1 [16384, 16384]", {"rows": 16384}, {"rows": 40}, lambda rows: 8 * rows * rows,
          lambda xp, x: xp.transpose(x) + 1.0, lambda rows: [(rows, rows)])
+
+for _dtype in ("float32", "float16"):
+    _declare(f"device-product-{_dtype}", f"relu(x @ w + b) {_dtype} [4096, 4096]", {"n": 4096}, {"n": 16}, lambda n: 0,
+             lambda xp, x, w, b: xp.relu(xp.product(x, w) * (1 / 4096) + b), lambda n: [(n, n), (n, n), (n,)], dtype=_dtype)
+    _declare(f"device-convolve-{_dtype}", f"relu(3x3 convolution) {_dtype} [64, 56, 56, 64]", {"n": 64, "size": 56, "channels": 64},
+             {"n": 1, "size": 3, "channels": 8}, lambda n, size, channels: 0, lambda xp, x, w: xp.relu(xp.convolve(x, w)),
+             lambda n, size, channels: [(n, size, size, channels), (3, 3, channels, channels)], dtype=_dtype)
 
 adam = Workload("device-adam", "Adam on 128M parameters", {"n": 1 << 27}, {"n": FEW}, noise=None)
 adam.moves = lambda n: 28 * n

@@ -4,7 +4,7 @@ A volume [n, depth, height, width, channels] is a batch of n * depth planes.  A 
 along the depth meet as further channels of one plane, so that one 2-D convolution does all; a pooling pools planes first
 and then, rows and columns being one axis, along the depth.
 
-What `window_lowering` cannot express in 2-D, and dtypes other than float32 and float64, raise NotImplementedError: the
+What `window_lowering` cannot express in 2-D, and dtypes that there are no kernels for, raise NotImplementedError: the
 NumPy meaning runs instead.
 """
 from __future__ import annotations
@@ -17,14 +17,14 @@ import numpy as np
 from jitgraph.graph import dtypes
 from jitgraph.ops.nn import window_geometry, window_lowering
 from jitgraph.ops.nn.window_geometry import Layout, Window
-from jitgraph.ops.nn.window_lowering import _channels_last, _check, _known, _restored
+from jitgraph.ops.nn.window_lowering import FACTORS, _channels_last, _check, _known, _restored
 
 _PLANES = "NHWC"
 
 
 def forward(b: Any, x: Any, w: Any, strides: Any, padding: str, data_format: str, dilations: Any) -> Any:
     """Conv3D: x [n, depth, height, width, in] (or channels first), w [taps..., in, out]."""
-    layout, x = _channels_last(b, x, data_format)
+    layout, x = _channels_last(b, x, data_format, FACTORS)
     taps, _, _, channels, _ = _known(w.shape)
     _check(x.shape[4] == channels)      # the planes that meet are groups of their own otherwise
     win = _along_depth(x.shape[1], taps, layout, strides, padding, dilations)
@@ -35,7 +35,7 @@ def forward(b: Any, x: Any, w: Any, strides: Any, padding: str, data_format: str
 def input_gradient(b: Any, input_sizes: Any, w: Any, dy: Any, strides: Any, padding: str, data_format: str,
                    dilations: Any) -> Any:
     """Conv3DBackpropInput: plane d gets what the planes d + before - k * dilation of dy, spread by the stride, meet."""
-    layout, dy = _channels_last(b, dy, data_format)
+    layout, dy = _channels_last(b, dy, data_format, FACTORS)
     taps, *plane_taps, channels, out = _known(w.shape)
     _check(input_sizes.constant is not None)
     wanted = input_sizes.constant.tolist()
@@ -58,8 +58,8 @@ def input_gradient(b: Any, input_sizes: Any, w: Any, dy: Any, strides: Any, padd
 def filter_gradient(b: Any, x: Any, filter_sizes: Any, dy: Any, strides: Any, padding: str, data_format: str,
                     dilations: Any) -> Any:
     """Conv3DBackpropFilter."""
-    layout, x = _channels_last(b, x, data_format)
-    dy = _channels_last(b, dy, data_format)[1]
+    layout, x = _channels_last(b, x, data_format, FACTORS)
+    dy = _channels_last(b, dy, data_format, FACTORS)[1]
     _check(filter_sizes.constant is not None)
     taps, *plane_taps, channels, out = _known(tuple(filter_sizes.constant.tolist()))
     _check(x.shape[4] == channels)

@@ -9,11 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph.declare import prim
+from jitgraph.graph import dtypes
 from jitgraph.ops.nn import window_geometry
 from jitgraph.ops.nn.window_geometry import Layout, Window
 
 MOST_TAPS = 25          # of a window whose taps are written out one after the other
 LARGE_FILTER = 1 << 15  # products per pixel from which a filter's gradient is a matrix product, and not summed by parts
+WIDE = ("float32", "float64")
+FACTORS = (*WIDE, "float16", "bfloat16")        # of convolutions, and what images that are pooled are
 POINT = Window(1, 1, 1, 0, 0, 1)
 TURNED = (0, 2, 1, 3)   # images with rows and columns exchanged
 
@@ -21,7 +24,7 @@ TURNED = (0, 2, 1, 3)   # images with rows and columns exchanged
 def forward(b: Any, x: Any, w: Any, strides: Any, padding: str, explicit_paddings: Any, data_format: str,
             dilations: Any) -> Any:
     """Conv2D."""
-    layout, x = _channels_last(b, x, data_format)
+    layout, x = _channels_last(b, x, data_format, FACTORS)
     kh, kw, channels, out = _known(w.shape)
     groups = _groups(x.shape[3], channels, out)
     wins = _windows(x.shape[1:3], (kh, kw), layout, strides, padding, dilations, explicit_paddings)
@@ -45,7 +48,7 @@ def _forward(b: Any, x: Any, w: Any, wins: list[Window]) -> Any:
 def input_gradient(b: Any, input_sizes: Any, w: Any, dy: Any, strides: Any, padding: str, explicit_paddings: Any,
                    data_format: str, dilations: Any) -> Any:
     """Conv2DBackpropInput."""
-    layout, dy = _channels_last(b, dy, data_format)
+    layout, dy = _channels_last(b, dy, data_format, FACTORS)
     kh, kw, channels, out = _known(w.shape)
     wanted = input_sizes.constant
     _check(wanted is not None and out == dy.shape[3])
@@ -85,8 +88,8 @@ def _input_gradient(b: Any, size: Any, w: Any, dy: Any, wins: list[Window]) -> A
 def filter_gradient(b: Any, x: Any, filter_sizes: Any, dy: Any, strides: Any, padding: str, explicit_paddings: Any,
                     data_format: str, dilations: Any) -> Any:
     """Conv2DBackpropFilter."""
-    layout, x = _channels_last(b, x, data_format)
-    dy = _channels_last(b, dy, data_format)[1]
+    layout, x = _channels_last(b, x, data_format, FACTORS)
+    dy = _channels_last(b, dy, data_format, FACTORS)[1]
     wanted = filter_sizes.constant
     _check(wanted is not None)
     shape = _known(tuple(wanted.tolist()))
@@ -158,10 +161,10 @@ def mean_pool(b: Any, x: Any, ksize: Any, strides: Any, padding: str, data_forma
 
 
 def _pool(b: Any, op: str, x: Any, ksize: Any, strides: Any, padding: str, data_format: str, finite: bool = False) -> Any:
-    layout, x = _channels_last(b, x, data_format)
+    layout, x = _channels_last(b, x, data_format, FACTORS)
     if _is_whole(x.shape, layout, ksize, padding):
         count = int(x.shape[1] * x.shape[2])
-        y = b.reduce("max", x, [1, 2], True) if op == "max" else b.reduce("add", x, [1, 2], True) / count
+        y = b.reduce("max", x, [1, 2], True) if op == "max" else b.reduce("add", _wide(b, x), [1, 2], True) / count
         y = prim.max(y, float(y.dtype.min)) if finite and y.dtype.is_floating else y
         return _restored(b, y, layout)
     wins = _pool_windows(x.shape[1:3], layout, ksize, strides, padding)
@@ -179,8 +182,8 @@ def max_pool_gradient(b: Any, x: Any, y: Any, dy: Any, ksize: Any, strides: Any,
     subexpression.
     """
     anew = max_pool(b, x, ksize, strides, padding, data_format) if op == "max" else y
-    layout, x = _channels_last(b, x, data_format)
-    y, dy, anew = (_channels_last(b, v, data_format)[1] for v in (y, dy, anew))
+    layout, x = _channels_last(b, x, data_format, FACTORS)
+    y, dy, anew = (_channels_last(b, v, data_format, FACTORS)[1] for v in (y, dy, anew))
     wins = _pool_windows(x.shape[1:3], layout, ksize, strides, padding)
     for output in (y, dy):
         _check_output(output, x.shape[0], wins, x.shape[3])
@@ -191,7 +194,7 @@ def max_pool_gradient(b: Any, x: Any, y: Any, dy: Any, ksize: Any, strides: Any,
 def mean_pool_gradient(b: Any, sizes: Any, dy: Any, ksize: Any, strides: Any, padding: str, data_format: str) -> Any:
     """AvgPoolGrad."""
     _check(sizes.constant is not None)
-    layout, dy = _channels_last(b, dy, data_format)
+    layout, dy = _channels_last(b, dy, data_format, FACTORS)
     shape = [sizes.constant.tolist()[i] for i in (layout.batch, *layout.spatial, layout.channel)]
     if _is_whole(shape, layout, ksize, padding):
         _check_output(dy, shape[0], [POINT, POINT], shape[3])
@@ -201,6 +204,11 @@ def mean_pool_gradient(b: Any, sizes: Any, dy: Any, ksize: Any, strides: Any, pa
     _check_output(dy, shape[0], wins, shape[3])
     dx = b.primitive("pool_grad", [dy], tuple(shape), op="mean", **_attrs(layout.pick(ksize), wins))
     return _restored(b, dx, layout)
+
+
+def _wide(b: Any, x: Any) -> Any:
+    """What sums are made of: floats of 16 bits as float32."""
+    return x if x.dtype.name in WIDE else b.cast(x, dtypes.float32)
 
 
 def _is_whole(shape: Any, layout: Layout, ksize: Any, padding: str) -> bool:
@@ -286,8 +294,9 @@ def _known(shape: tuple) -> list[int]:
     return found
 
 
-def _channels_last(b: Any, x: Any, data_format: str) -> tuple[Layout, Any]:
-    _check(x.dtype.name in ("float32", "float64") and data_format in ("NHWC", "NCHW", "NDHWC", "NCDHW"))
+def _channels_last(b: Any, x: Any, data_format: str, known: tuple[str, ...] = WIDE) -> tuple[Layout, Any]:
+    """The layout, and x as [batch, spatial..., channels].  `known`: the dtypes that there are kernels for."""
+    _check(x.dtype.name in known and data_format in ("NHWC", "NCHW", "NDHWC", "NCDHW"))
     layout = Layout.of(data_format)
     return layout, b.transpose(x, (layout.batch, *layout.spatial, layout.channel))
 
