@@ -51,6 +51,8 @@ class Program:
     space: SizeSpace = field(default_factory=SizeSpace)
     infos: dict[Tensor, Info] = field(default_factory=dict)     # specialize: tensor -> Info
     repeated: set[Operation] | None = None              # specialize: what looks for equal elements where there are none
+    touched: dict[Operation, dict[Operation, bool]] = field(default_factory=dict)   # specialize: operation -> variables it
+                                                        # touches, and whether it writes them; for all segments
     doubted: set[Tensor] | None = None                  # specialize: tensors whose stated shapes a feed may contradict
     measured: list[Operation] = field(default_factory=list)     # specialize: variables that need a value, whoever uses it
     rest: list[Operation] = field(default_factory=list)         # specialize: operations left for a later segment

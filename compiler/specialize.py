@@ -124,7 +124,7 @@ class _Specializer:
         rest, free, ends, pins = set(self.program.rest), set(), [], []
         written: set[Operation | Tensor] = set()
         for op in self.program.rest:
-            touched = dict(touched_variables(op))
+            touched = self._touched(op)
             written.update(variable for variable, writes in touched.items() if writes)
             if op.opdef is None or not op.opdef.at_any_time:
                 written.update(_changed_things(op))
@@ -143,6 +143,14 @@ class _Specializer:
             elif not known:
                 pins += self._pins(op)
         return free, ends, pins
+
+    def _touched(self, op: Operation) -> dict[Operation, bool]:
+        """The variables that an operation touches, and whether it writes them.  Each segment of a plan asks this of all
+        operations after it, and of a call it is a walk through its functions: the segments share the answers."""
+        known = self.program.touched
+        if op not in known:
+            known[op] = dict(touched_variables(op))
+        return known[op]
 
     def _is_dynamic(self, op: Operation) -> bool:
         assert self.program.repeated is not None

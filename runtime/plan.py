@@ -371,7 +371,8 @@ class Segment:
         fetches = [t for t in plan.fetches if t not in before.results or t in before.live]
         program = Program(plan.graph, fetches, plan.targets, dict(zip(self.taken, shapes)), variable_shapes=open_shapes,
                           known=dict(self.known), sized=dict(zip(before.pins, pins)), options=plan.options,
-                          target=plan.state.target, doubted=before.doubted, repeated=before.repeated)
+                          target=plan.state.target, doubted=before.doubted, repeated=before.repeated,
+                          touched=before.touched)
         fed = frozenset(plan.feeds)
         # a placeholder may be left that is there for a control edge alone
         program.ops, program.calls = [op for op in before.rest if not is_given(op, fed.__contains__)], plan.calls

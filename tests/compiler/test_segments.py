@@ -1,7 +1,11 @@
 """Where a program ends because only the run will tell a shape: what still belongs to it, and what is computed once."""
+from collections import Counter
+
 import numpy as np
 import pytest
 
+from jitgraph.compiler import specialize
+from jitgraph.compiler.order import touched_variables
 from jitgraph.compiler.primitives.host import HOST
 
 
@@ -189,3 +193,23 @@ def test_rows_of_resource_variables_are_read_by_kernels(tf):
         for bad, text in ((4, r"indices\[1\] = 4 is not in \[0, 4\)"), (-1, r"indices\[1\] = -1 is not in \[0, 4\)")):
             with pytest.raises(tf.errors.InvalidArgumentError, match=text):
                 session.run(before, {ids: [0, bad]})
+
+
+def test_segments_share_which_variables_operations_touch(tf, monkeypatch):
+    asked = Counter()
+
+    def counted(op):
+        asked[op] += 1
+        return touched_variables(op)
+
+    monkeypatch.setattr(specialize, "touched_variables", counted)
+    fed, training = tf.placeholder(tf.float32, [None, None]), tf.placeholder(tf.bool, [])
+    y, scales = fed, [tf.Variable(float(k)) for k in (2, 3, 4, 5)]
+    for scale in scales:
+        y = tf.cond(training, lambda y=y, scale=scale: y[1:] * scale, lambda y=y: y + 1.0)
+    with tf.Session(jit="always") as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(y, {fed: np.ones([6, 2]), training: True}).tolist() == [[120.0, 120.0]] * 2
+        rests = [program.rest for program in _programs(session) if program.rest]
+    assert len(rests) >= 3 and len(set.intersection(*map(set, rests[:2]))) > 0       # asked of the same more than once
+    assert set(asked.values()) == {1}
