@@ -14,7 +14,7 @@ from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jitgraph.graph.calls import bodies
-from jitgraph.graph.errors import InvalidArgumentError
+from jitgraph.graph.errors import InvalidArgumentError, UnimplementedError
 from jitgraph.graph.function_graph import first_argument, is_implicit_read, is_state, is_variable
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.reaching import reaches
@@ -85,7 +85,12 @@ def variable_of(tensor: Tensor) -> Operation | None:
         op = tensor.op
         if op.opdef is not None and not op.inputs:
             return op.graph.per_graph("variables", dict).setdefault(variable_key(op), op) if is_variable(op) else None
-        if tensor.dtype._is_ref_dtype or is_transparent(op):
+        if op.opdef is not None and op.opdef.selects is not None:
+            number = op.opdef.selects(op)
+            if number is None:
+                return None
+            tensor = op.inputs[number]
+        elif tensor.dtype._is_ref_dtype or is_transparent(op):
             tensor = op.inputs[0]
         elif tensor.dtype.name == "resource" and op.type == "Identity":
             tensor = op.inputs[0]
@@ -126,6 +131,10 @@ def touched_variables(op: Operation) -> Iterator[tuple[Operation, bool]]:
             variable = variable_of(tensor)
             if variable is not None:
                 yield variable, True
+            elif source.opdef is not None and source.opdef.selects is not None:
+                raise UnimplementedError(None, op, f"{op.type} writes a variable that is chosen by {source.name}, a {source.type} "
+                                                   "whose index is not a constant: write tf.case with an assignment for each "
+                                                   "variable")
 
 
 def body_variables(op: Operation) -> list[tuple[Operation, bool]]:

@@ -2363,6 +2363,9 @@ def RefMerge(inputs: _Any, name: _Any = ..., *, N: _Any = ..., T: _Any = ...) ->
 # jitgraph.control.frame_ops
 def RefNextIteration(data: _Any, name: _Any = ..., *, T: _Any = ...) -> Tensor: ...
 
+# jitgraph.variables.temporary_ops
+def RefSelect(index: _Any, inputs: _Any, name: _Any = ..., *, N: _Any = ..., T: _Any = ...) -> Tensor: ...
+
 # jitgraph.control.frame_ops
 def RefSwitch(data: _Any, pred: _Any, name: _Any = ..., *, T: _Any = ...) -> _Any: ...
 

@@ -481,6 +481,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients", co
         return [walk.gradient(x, unconnected) for x in sources]
 
 
+_NODES_OF_ROWS = 29     # of TensorFlow's loop over the rows, without what makes a row; the Pack here is one more
 _UNROLLED = 256         # elements of an x up to which the rows of a hessian are written out
 
 
@@ -498,7 +499,7 @@ def hessians(ys: Any, xs: Any, name: str = "hessians", colocate_gradients_with_o
         flat = raw.Reshape(grad, [-1])
         count = flat.shape[0].value
         if count is not None and count <= _UNROLLED:
-            rows: Any = stack([_row(flat[i], x, options) for i in range(count)]) if count else flat
+            rows: Any = stack(_written_rows(flat, count, x, options)) if count else flat
         else:
             rows = _looped_rows(flat, x, options)
         size = raw.Shape(x)
@@ -510,6 +511,19 @@ def hessians(ys: Any, xs: Any, name: str = "hessians", colocate_gradients_with_o
 
 def _row(element: Tensor, x: Tensor, options: dict) -> Tensor:
     return gradients(element, x, unconnected_gradients=UnconnectedGradients.ZERO, **options)[0]
+
+
+def _written_rows(flat: Tensor, count: int, x: Tensor, options: dict) -> list:
+    """The rows one by one; TensorFlow has a loop, whose body makes one row."""
+    graph = flat.graph
+    with counted_as(0) as block:
+        made, start = len(graph.get_operations()), graph._ids.last
+        rows = [_row(flat[0], x, options)]
+        own = graph.get_operations()[made:]
+        outside = {tensor for op in own for tensor in op.inputs} - {tensor for op in own for tensor in op.outputs} - {flat}
+        block.nodes = _NODES_OF_ROWS + graph._ids.last - start + len(outside)       # an Enter for each value from outside
+        rows += [_row(flat[i], x, options) for i in range(1, count)]
+    return rows
 
 
 def _looped_rows(flat: Tensor, x: Tensor, options: dict) -> Tensor:

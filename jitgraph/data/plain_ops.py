@@ -12,6 +12,7 @@ from jitgraph.data.simple_host import Slices
 from jitgraph.data.source_host import Function
 from jitgraph.declare.op import op
 from jitgraph.graph import shape_rules
+from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.registry import lookup
 from jitgraph.graph.texts import as_text
 from jitgraph.resources import handle, shared
@@ -57,8 +58,16 @@ def choose_fastest_dataset(input_datasets):
 @dataset_op("ChooseFastestBranchDataset(input_dataset: variant, ratio_numerator: int64, ratio_denominator: int64, "
             "other_arguments: [Targuments]; num_elements_per_branch: int >= 1, branches: list(func) >= 1, "
             "other_arguments_lengths: list(int) >= 1, ...)")
-def choose_fastest_branch_dataset(input_dataset, ratio_numerator, ratio_denominator, branches, other_arguments_lengths):
+def choose_fastest_branch_dataset(input_dataset, ratio_numerator, ratio_denominator, num_elements_per_branch, branches,
+                                  other_arguments_lengths):
     """What one of several functions that give equal elements makes of the dataset: here the first."""
+    for name, value in (("ratio_numerator", ratio_numerator), ("ratio_denominator", ratio_denominator)):
+        if value <= 0:
+            raise InvalidArgumentError(None, None, f"`{name}` must be greater than zero.")
+    if num_elements_per_branch % ratio_denominator:
+        raise InvalidArgumentError(None, None, "`num_elements_per_branch` must be divisible by `ratio_denominator`.")
+    if len(branches.graph) != len(other_arguments_lengths):
+        raise InvalidArgumentError(None, None, "branches and other_arguments_lengths must have the same length.")
     return plain_host.Branched(input_dataset, Function(branches.graph[0], branches.captured[:other_arguments_lengths[0]]))
 
 
@@ -153,8 +162,6 @@ def unwrap_dataset_variant(input_handle, op):
     context=("state", "op"), tested_in=TESTS)
 def map_defun(arguments, captured_inputs, state, op):
     """What a function gives for the slices of tensors along their first dimension, stacked."""
-    from jitgraph.graph.errors import InvalidArgumentError
-
     for argument in arguments:
         if not argument.ndim:
             raise InvalidArgumentError(None, None, "All inputs must have rank at least 1.")

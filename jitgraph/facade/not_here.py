@@ -23,7 +23,6 @@ INSTEAD: dict[str, str] = {
         "TPU", "ConfigureDistributedTPU", "ConfigureTPUEmbedding", "EnqueueTPUEmbedding", "Infeed", "LoadTPUEmbedding", "Outfeed",
         "Prelinearize", "RecvTPUEmbedding", "RetrieveTPUEmbedding", "SendTPUEmbedding", "ShutdownDistributedTPU",
         "WorkerHeartbeat")},
-    "raw_ops.RefSelect": "choose by tf.case, whose branches may assign to variables",
     "distribute.*": _ONE_PROCESS,
     "contrib.cluster_resolver.TPUClusterResolver": "there is no TPU target; write tf.train.ClusterSpec({...}) with the addresses",
     "experimental.*": _GRAPHS,

@@ -43,6 +43,10 @@ class ConcreteFunction:
         """A graph of the function that no gradient has added to: what files state."""
         raise NotImplementedError
 
+    def as_function_graph(self) -> Any:
+        """What an attribute of a node that is this function holds."""
+        return self.graph
+
     def call_by(self, keywords: list[str], positional: int) -> None:
         """Sets the names of the arguments, and how many of them may be given by position."""
         self._keywords, self._positional = keywords, positional

@@ -78,13 +78,17 @@ class DefinedFunction:
     @property
     def captured_inputs(self) -> list[Tensor]:
         """What it takes from around it."""
-        return list((self._traced or self._trace(self._types or ())).graph.captures)
+        return list(self.as_function_graph().captures)
 
     @property
     def stateful_ops(self) -> list[tuple[str, str]]:
         """The names and types of the stateful operations in it."""
-        graph = (self._traced or self._trace(self._types or ())).graph
+        graph = self.as_function_graph()
         return [(op.name, op.type) for op in graph.get_operations() if op.opdef is not None and op.opdef.stateful]
+
+    def as_function_graph(self) -> Any:
+        """Its graph for the stated types: what an attribute of a node that is this function holds."""
+        return (self._traced or self._trace(self._types or ())).graph
 
     def set_grad_func(self, grad_func: DefinedFunction) -> None:
         """Sets the function that is its gradient, once."""

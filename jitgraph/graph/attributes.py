@@ -113,7 +113,9 @@ def _tensor(value: Any, name: str) -> Any:
 
 
 def _func(value: Any, name: str) -> Any:
-    return value
+    """The graph of what stands for a function: a Defun, or a concrete function of tf.function."""
+    of_function = getattr(value, "as_function_graph", None)
+    return value if of_function is None else of_function()
 
 
 _CHECKS = {"bool": _bool, "int": _int, "float": _float, "string": _string, "type": _type, "shape": _shape,

@@ -59,6 +59,8 @@ class OpDef:
     What it is to a variable: ``variable``: it is one, "reference" or "resource".  ``assigns``: it gives one a whole new
     value, perhaps of another shape.  ``needs_value`` is False for what works on a variable that has no value yet.
     ``answers``: it writes its variable and gives something else besides: its NumPy meaning returns (new value, *outputs).
+    ``selects``: from its node, the number of the input whose reference it hands on, None if only a run can tell; without it,
+    one that gives a reference hands its first input on.
 
     What its runs are like: ``idle``: it only waits.  ``recurring``: it is run again and again, so it initialises nothing.
     ``costly``: the gradient of a loop takes its values from the loop, and does not compute them again.  ``flops``: the
@@ -109,6 +111,7 @@ class OpDef:
     assigns: bool = False
     needs_value: bool = True
     answers: bool = False
+    selects: Callable | None = None
     idle: bool = False
     recurring: bool = False
     costly: bool = False

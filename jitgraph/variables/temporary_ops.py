@@ -1,11 +1,14 @@
 """References besides variables: those that pass one on, and variables that last for one run."""
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from jitgraph.declare.op import op
 from jitgraph.graph import shape_rules
-from jitgraph.graph.errors import NotFoundError
+from jitgraph.graph.constant_value import constant_value
+from jitgraph.graph.errors import InvalidArgumentError, NotFoundError
 from jitgraph.graph.texts import as_text
 
 _TESTED = "tests/variables/test_temporary.py: "
@@ -28,6 +31,33 @@ def _(op, grad):
 def debug_gradient_ref_identity(input):
     """The same reference, where a debugger looks at gradients."""
     return input
+
+
+def _selected_shape(c: Any) -> Any:
+    """The shape of all variables if it is known and one."""
+    shape_rules.with_rank(c.shapes[0], 0, "index")
+    first = c.shapes[1]
+    return first if first is not None and None not in first and all(shape == first for shape in c.shapes[1:]) else None
+
+
+def _selected_input(node: Any) -> int | None:
+    index = constant_value(node.inputs[0])
+    if index is None:
+        return None
+    last = len(node.inputs) - 1
+    return min(int(index), last - 1) + 1 if index >= 0 else 1           # one out of range fails when the node is run
+
+
+@op("RefSelect(index: int32, inputs: N*&T; N: int >= 1) -> output: &T", shape=_selected_shape, stateful=True, state="read",
+    host=True, grad=None, selects=_selected_input, tested_in=f"{_TESTED}a variable that others write through it")
+def ref_select(index, inputs):
+    """The reference number `index`.  A run raises InvalidArgumentError if there is none, FailedPreconditionError if one of all the
+    variables has no value.  Who writes through it has to know the variable before the run: by an `index` that is a constant."""
+    if np.ndim(index):
+        raise InvalidArgumentError(None, None, f"Index must be a scalar, but it has shape {list(np.shape(index))}")
+    if not 0 <= index < len(inputs):
+        raise InvalidArgumentError(None, None, f"Index must be in the range [0, {len(inputs)}) but got {int(index)}")
+    return np.array(inputs[int(index)])
 
 
 @op('TemporaryVariable(; shape: shape, dtype: type, var_name: string = "") -> ref: &dtype', shape=shape_rules.from_attr("shape"),

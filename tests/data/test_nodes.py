@@ -105,6 +105,66 @@ def test_a_function_maps_slices(tf, run):
                                 output_types=[tf.float32, tf.float32], output_shapes=[[2], []]))
 
 
+def _branches(tf, *functions):
+    """Functions of datasets of numbers, as functions of variants."""
+    from jitgraph.functions.defun import Defun
+
+    def of_variants(function):
+        def called(variant, *captured):
+            return function(tf.data.experimental.from_variant(variant, tf.TensorSpec([], tf.int64)), *captured)._variant_tensor
+        return called
+    return [Defun(tf.variant, *[tf.int64] * (function.__code__.co_argcount - 1))(of_variants(function)) for function in functions]
+
+
+def _fastest(tf, functions, shape=(), dataset=None, **given):
+    """The elements of a ChooseFastestBranchDataset of these functions."""
+    given = {"ratio_numerator": 1, "ratio_denominator": 1, "num_elements_per_branch": 2, "other_arguments": [],
+             "other_arguments_lengths": [0] * len(functions), **given}
+    dataset = tf.data.Dataset.range(6) if dataset is None else dataset
+    made = tf.raw_ops.ChooseFastestBranchDataset(input_dataset=dataset._variant_tensor, branches=_branches(tf, *functions),
+                                                 output_types=[tf.int64], output_shapes=[shape], **given)
+    iterator = tf.data.experimental.from_variant(made, tf.TensorSpec(shape, tf.int64)).make_initializable_iterator()
+    get_next, found = iterator.get_next(), []
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        with pytest.raises(tf.errors.OutOfRangeError):
+            while True:
+                found.append(session.run(get_next).tolist())
+    return found
+
+
+def test_branches_that_give_equal_elements(tf):
+    two = [lambda d: d.map(lambda k: k * 2).batch(2), lambda d: d.batch(2).map(lambda k: k * 2)]
+    for functions in (two, two[:1], two[1:]):
+        assert _fastest(tf, functions, [None], tf.data.Dataset.range(5), ratio_numerator=2) == [[0, 2], [4, 6], [8]]
+    repeated = [lambda d: d.flat_map(lambda k: tf.data.Dataset.from_tensors(k).repeat(2))] * 2
+    assert _fastest(tf, repeated, dataset=tf.data.Dataset.range(3), ratio_denominator=2) == [0, 0, 1, 1, 2, 2]
+    captured = [lambda d, c: d.map(lambda k: k * c), lambda d: d.map(lambda k: k * 3)]
+    of_first = {"other_arguments": [tf.constant(3, tf.int64)], "other_arguments_lengths": [1, 0]}
+    assert _fastest(tf, captured, **of_first) == [0, 3, 6, 9, 12, 15]
+
+
+@pytest.mark.parametrize(("given", "message"), [
+    ({"ratio_numerator": 0}, "`ratio_numerator` must be greater than zero."),
+    ({"ratio_denominator": -1}, "`ratio_denominator` must be greater than zero."),
+    ({"ratio_numerator": 3, "ratio_denominator": 2, "num_elements_per_branch": 1},
+     "`num_elements_per_branch` must be divisible by `ratio_denominator`."),
+    ({"other_arguments_lengths": [0]}, "branches and other_arguments_lengths must have the same length.")])
+def test_ratios_of_branches(tf, given, message):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        _fastest(tf, [lambda d: d.map(lambda k: k + 1)] * 2, **given)
+
+
+def test_a_concrete_function_maps_slices(tf, run):
+    @tf.function(input_signature=[tf.TensorSpec([], tf.float32)])
+    def twice(x):
+        return x * 2
+
+    found = tf.raw_ops.MapDefun(arguments=[tf.constant([1., 2.])], captured_inputs=[], f=twice.get_concrete_function(),
+                                output_types=[tf.float32], output_shapes=[[]])
+    np.testing.assert_array_equal(run(found)[0], [2, 4])
+
+
 @pytest.fixture
 def database(tmp_path):
     lmdb = pytest.importorskip("lmdb")

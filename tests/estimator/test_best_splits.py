@@ -1,4 +1,6 @@
 """The best splits of nodes by sums of gradients and hessians, and ensembles that take them: TensorFlow 1.15.5 gives these."""
+import re
+
 import numpy as np
 import pytest
 
@@ -60,3 +62,68 @@ def test_sums_that_stand_where_they_are_not_zero(tf):
         [0, 3], places, stats[tuple(places.T)], list(stats.shape), **LIMITS, logits_dimension=1)
     with tf.Session() as session:
         _check(session.run(list(found)), WANTED["inequality"])
+
+
+LEFT, RIGHT = b"INEQUALITY_DEFAULT_LEFT", b"INEQUALITY_DEFAULT_RIGHT"
+FIRST = {"feature_ids": [0, 1], "dimension_ids": [[0], [0]], "node_ids": [[0], [0]], "gains": [[.5], [.7]],
+         "thresholds": [[1], [2]],
+         "left_node_contribs": [[[.1]], [[.2]]], "right_node_contribs": [[[.3]], [[.4]]],
+         "split_types": [[LEFT], [b"EQUALITY_DEFAULT_RIGHT"]], "max_depth": 2, "learning_rate": .5}
+SECOND = {"feature_ids": [1, 0], "dimension_ids": [[0, 0], [0]], "node_ids": [[1, 2], [1]], "gains": [[.5, -.1], [.5]],
+          "thresholds": [[1, 3], [2]], "left_node_contribs": [[[.1], [.5]], [[.2]]], "right_node_contribs": [[[.3], [.6]], [[.4]]],
+          "split_types": [[RIGHT, b"EQUALITY_DEFAULT_LEFT"], [LEFT]], "max_depth": 2, "learning_rate": .5}
+
+
+def _handle(tf):
+    return tf.raw_ops.BoostedTreesEnsembleResourceHandleOp(container="", shared_name="e")
+
+
+def _grown(tf, *layers):
+    """What the states and the predictions of an ensemble are after each layer, for examples in buckets 0 to 4 of both features."""
+    raw, handle = tf.raw_ops, _handle(tf)
+    found = []
+    with tf.Session() as session:
+        session.run(raw.BoostedTreesCreateEnsemble(tree_ensemble_handle=handle, stamp_token=0, tree_ensemble_serialized=""))
+        for layer in layers:
+            session.run(raw.BoostedTreesUpdateEnsembleV2(tree_ensemble_handle=handle, **layer))
+            states = session.run(list(raw.BoostedTreesGetEnsembleStates(tree_ensemble_handle=handle)))
+            logits = session.run(raw.BoostedTreesPredict(tree_ensemble_handle=handle, bucketized_features=[range(5)] * 2,
+                                                         logits_dimension=1))
+            found.append(([part.tolist() for part in states], np.round(logits.ravel(), 6).tolist()))
+    return found
+
+
+@pytest.mark.parametrize(("pruning_mode", "wanted"), [
+    (0, [([1, 1, 0, 1, [1, 3]], [.2, .2, .1, .2, .2]), ([2, 2, 1, 2, [0, 1]], [.45, .45, .2, .45, .5])]),
+    (1, [([1, 1, 0, 1, [1, 3]], [.2, .2, .1, .2, .2]), ([2, 2, 1, 2, [0, 1]], [.2, .2, .2, .2, .2])])])
+def test_layers_of_splits_of_all_types(tf, pruning_mode, wanted):
+    found = _grown(tf, *({**layer, "pruning_mode": pruning_mode} for layer in (FIRST, SECOND)))
+    for (states, logits), (their_states, their_logits) in zip(found, wanted):
+        assert states == their_states
+        np.testing.assert_allclose(logits, their_logits, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [b"EQUALITY_DEFAULT_LEFT", b"equality_default_right", b"INEQUALITY", b"other"])
+def test_only_one_type_of_split_is_of_equality(tf, kind):
+    (_, logits), = _grown(tf, {**FIRST, "split_types": [[LEFT], [kind]], "pruning_mode": 0})
+    np.testing.assert_allclose(logits, [.1, .1, .1, .2, .2], atol=1e-6)
+
+
+@pytest.mark.parametrize(("given", "message"), [
+    ({"feature_ids": [0]}, "Dimension 0 in both shapes must be equal, but are 1 and 2. Shapes are [1] and [2]."),
+    ({"feature_ids": 0}, "Shape must be rank 1 but is rank 0"),
+    ({"dimension_ids": [0, [0]]}, "Shape must be rank 1 but is rank 0"),
+    ({"gains": [[.5, 1.], [.7]]}, "Dimension 0 in both shapes must be equal, but are 2 and 1. Shapes are [2] and [1]."),
+    ({"thresholds": [[[1]], [2]]}, "Shape must be rank 1 but is rank 2"),
+    ({"right_node_contribs": [[[.1, .2]], [[.2]]]},
+     "Dimension 1 in both shapes must be equal, but are 2 and 1. Shapes are [1,2] and [1,1]."),
+    ({"split_types": [[LEFT] * 2, [LEFT]]}, "Dimension 0 in both shapes must be equal, but are 2 and 1. Shapes are [2] and [1].")])
+def test_shapes_of_candidates(tf, given, message):
+    of_both = not {"dimension_ids", "split_types"} & given.keys()
+    for version in ("V2", "")[:1 + of_both]:
+        layer = {**FIRST, **given, "pruning_mode": 0}
+        if not version:
+            del layer["dimension_ids"], layer["split_types"]
+        with pytest.raises(ValueError, match=re.escape(message)):
+            getattr(tf.raw_ops, f"BoostedTreesUpdateEnsemble{version}")(tree_ensemble_handle=_handle(tf), **layer)
+    _grown(tf, {**FIRST, "dimension_ids": [[0, 1], [0]], "pruning_mode": 0})

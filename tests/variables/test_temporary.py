@@ -37,3 +37,75 @@ def test_each_run_has_its_temporary_variable(tf, name, asked):
 def test_another_name_is_not_found(tf):
     with tf.Session() as session, pytest.raises(tf.errors.NotFoundError, match="other"):
         session.run(_temporary(tf, "t", "other"))
+
+
+def _selected(tf, index, sizes=(2, 2)):
+    """A RefSelect of variables full of 1, 2, ... and the variables."""
+    variables = [tf.Variable([k + 1.0] * size, use_resource=False) for k, size in enumerate(sizes)]
+    return tf.raw_ops.RefSelect(index=index, inputs=[v._ref() for v in variables]), variables
+
+
+def test_a_selected_reference_is_the_variable_itself(tf):
+    ref, (first, second) = _selected(tf, 1)
+    assert (ref.dtype, ref.shape.as_list(), ref.name) == (tf.as_dtype("float32_ref"), [2], "RefSelect:0")
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized value"):
+            session.run(second.initializer)
+            session.run(ref)                                        # the other one has no value
+        session.run(first.initializer)
+        assert session.run(ref).tolist() == [2.0, 2.0]
+        assert session.run(tf.assign(ref, [5.0, 6.0])).tolist() == [5.0, 6.0]
+        assert session.run(tf.scatter_add(ref, [1], [10.0])).tolist() == [5.0, 16.0]
+        inner = tf.raw_ops.RefSelect(index=0, inputs=[ref, first._ref()])
+        assert session.run(tf.assign_add(inner, [1.0, 1.0])).tolist() == [6.0, 17.0]
+        assert session.run([first, second])[0].tolist() == [1.0, 1.0]
+        assert session.run(second).tolist() == [6.0, 17.0]
+
+
+@pytest.mark.parametrize("jit", ["auto", "always", "off"])
+def test_a_reference_is_selected_in_a_run(tf, monkeypatch, jit):
+    monkeypatch.setenv("JITGRAPH_JIT", jit)
+    index = tf.placeholder(tf.int32)
+    ref, _ = _selected(tf, index, (2, 3))
+    assert ref.shape.ndims is None
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(2):
+            assert [session.run(ref * 2, {index: k}).tolist() for k in range(2)] == [[2.0, 2.0], [4.0, 4.0, 4.0]]
+        for outside in (2, -1):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=rf"Index must be in the range \[0, 2\) but got {outside}"):
+                session.run(ref, {index: outside})
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Index must be a scalar, but it has shape \[1\]"):
+            session.run(ref, {index: [1]})
+
+
+@pytest.mark.parametrize("index", [2, -1])
+def test_nothing_is_written_through_an_index_out_of_range(tf, index):
+    ref, variables = _selected(tf, index)
+    update = tf.assign(ref, [7.0, 7.0])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Index must be in the range"):
+            session.run(update)
+        assert [value.tolist() for value in session.run(variables)] == [[1.0, 1.0], [2.0, 2.0]]
+
+
+def test_who_writes_a_variable_that_only_a_run_chooses_is_told(tf):
+    index = tf.placeholder(tf.int32, [])
+    update = tf.assign(_selected(tf, index)[0], [7.0, 7.0])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        with pytest.raises(tf.errors.UnimplementedError, match="RefSelect whose index is not a constant: write tf.case"):
+            session.run(update, {index: 0})
+
+
+def test_what_is_selected_has_a_number_and_is_a_reference(tf):
+    with pytest.raises(TypeError, match="be a mutable tensor"):
+        tf.raw_ops.RefSelect(index=0, inputs=[tf.constant(1.0), tf.constant(2.0)])
+    with pytest.raises(ValueError, match="length 0 shorter than minimum length 1"):
+        tf.raw_ops.RefSelect(index=0, inputs=[])
+    with pytest.raises(ValueError, match="must be rank 0 but is rank 1"):
+        _selected(tf, [0, 1])
+    ref, variables = _selected(tf, 0)
+    with pytest.raises(LookupError, match=r"No gradient defined for operation 'RefSelect.*op type: RefSelect"):
+        tf.gradients(ref * 2, variables)

@@ -46,12 +46,13 @@ def _bilinear(grid: Any, points: Any, name: str = "interpolate_bilinear") -> Any
                 assert_greater_equal(height, 2, message="Grid height must be at least 2."),
                 assert_greater_equal(width, 2, message="Grid width must be at least 2.")]):
             coordinates = unstack(points, axis=2)
-        firsts, parts = [], []
+        corners, parts = [], []             # of each axis the places before and behind a point, and how far it is from the former
         for axis, size in enumerate((height, width)):
             with name_scope(f"dim-{axis}"):
                 at = coordinates[axis]
                 first = minimum(maximum(constant(0.0, dtype=points.dtype), floor(at)), cast(size - 2, points.dtype))
-                firsts.append(cast(first, dtypes.int32))
+                before = cast(first, dtypes.int32)
+                corners.append((before, before + 1))
                 part = cast(at - first, grid.dtype)
                 part = minimum(maximum(constant(0.0, dtype=grid.dtype), part), constant(1.0, dtype=grid.dtype))
                 parts.append(expand_dims(part, 2))
@@ -64,7 +65,7 @@ def _bilinear(grid: Any, points: Any, name: str = "interpolate_bilinear") -> Any
 
         def at_corner(down: int, right: int, name: str) -> Any:
             with name_scope(f"gather-{name}"):
-                places = offsets + (firsts[0] + down) * width + (firsts[1] + right)
+                places = offsets + corners[0][down] * width + corners[1][right]
                 return reshape(gather(flat, places), [batch, count, channels])
 
         top_left, top_right = at_corner(0, 0, "top_left"), at_corner(0, 1, "top_right")

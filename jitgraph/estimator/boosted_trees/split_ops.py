@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from jitgraph.declare.op import op
-from jitgraph.estimator.boosted_trees.splits import weights_and_gains
+from jitgraph.estimator.boosted_trees.splits import EQUAL, weights_and_gains
 from jitgraph.graph.texts import as_text
 
 _TESTED = "tests/estimator/test_best_splits.py: statistics of nodes"
-_LEFT, _RIGHT, _EQUAL = b"INEQUALITY_DEFAULT_LEFT", b"INEQUALITY_DEFAULT_RIGHT", b"EQUALITY_DEFAULT_RIGHT"
+_LEFT, _RIGHT = b"INEQUALITY_DEFAULT_LEFT", b"INEQUALITY_DEFAULT_RIGHT"
 _OUTPUTS = ("node_ids: int32, gains: float32, feature_dimensions: int32, thresholds: int32, left_node_contribs: float32, "
             "right_node_contribs: float32, split_with_default_directions: string")
 _LIMITS = "l1: float32, l2: float32, tree_complexity: float32, min_node_weight: float32"
@@ -37,7 +37,7 @@ def _candidates(stats: np.ndarray, split_type: str) -> Any:
     """(what goes left, bucket, kind) of the ways to split one dimension; `stats` [buckets + 1, sums], the last of no value."""
     if split_type == "equality":
         for bucket, sums in enumerate(stats[:-1]):
-            yield sums, bucket, _EQUAL
+            yield sums, bucket, EQUAL
         return
     for bucket, sums in enumerate(np.cumsum(stats[:-1], axis=0, dtype=np.float32)):
         yield sums + stats[-1], bucket, _LEFT

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 _EPSILON = 1e-15
+EQUAL = b"EQUALITY_DEFAULT_RIGHT"
 
 
 class Split(NamedTuple):

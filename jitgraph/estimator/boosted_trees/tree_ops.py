@@ -1,12 +1,14 @@
 """Ensembles of trees as nodes; the trees are in ``ensembles``, the rules of splits in ``splits``."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from jitgraph.declare.op import op
 from jitgraph.estimator.boosted_trees import ensembles, splits
+from jitgraph.estimator.boosted_trees.splits import EQUAL
 from jitgraph.graph import errors, shape_rules
 from jitgraph.resources import shared
 
@@ -133,10 +135,33 @@ def boosted_trees_calculate_best_gains_per_feature(node_id_range, stats_summary_
     return tuple(list(column) for column in zip(*found))
 
 
+def _of_candidates(*ranks: int) -> Callable[[Any], list]:
+    """The rule of an op that takes an ensemble, the numbers of features and for each of them columns of these ranks, one row for
+    each candidate.  The first column of V2, the dimensions, may have any length."""
+    names = ("node_ids", "gains", "thresholds", "left_node_contribs", "right_node_contribs", "split_types")
+
+    def rule(c: Any) -> list:
+        count = c.attrs["num_features"]
+        shape_rules.merge(shape_rules.with_rank(c.shapes[1], 1, "feature_ids"), (count,))
+        first = 2
+        if len(ranks) == len(names):
+            for shape in c.shapes[first:first + count]:
+                shape_rules.with_rank(shape, 1, "dimension_ids")
+            first += count
+        for k in range(count):
+            length: Any = None
+            for column, (name, rank) in enumerate(zip(names, ranks)):
+                shape = shape_rules.with_rank(c.shapes[first + column * count + k], rank, name)
+                length = shape_rules.merge(shape, (length, 1)[:rank])[0]
+        return []
+
+    return rule
+
+
 @op("BoostedTreesUpdateEnsemble(tree_ensemble_handle: resource, feature_ids: int32, node_ids: num_features*int32, gains: "
     "num_features*float32, thresholds: num_features*int32, left_node_contribs: num_features*float32, right_node_contribs: "
     "num_features*float32, max_depth: int32, learning_rate: float32; pruning_mode: int >= 0, num_features: int >= 0)",
-    shape=shape_rules.no_outputs, **_STATE)
+    shape=_of_candidates(1, 1, 1, 2, 2), **_STATE)
 def boosted_trees_update_ensemble(tree_ensemble_handle, feature_ids, node_ids, gains, thresholds, left_node_contribs,
                                   right_node_contribs, max_depth, learning_rate, pruning_mode):
     """Adds a layer with the best splits to the last tree."""
@@ -149,12 +174,14 @@ def boosted_trees_update_ensemble(tree_ensemble_handle, feature_ids, node_ids, g
 @op("BoostedTreesUpdateEnsembleV2(tree_ensemble_handle: resource, feature_ids: int32, dimension_ids: num_features*int32, node_ids: "
     "num_features*int32, gains: num_features*float32, thresholds: num_features*int32, left_node_contribs: num_features*float32, "
     "right_node_contribs: num_features*float32, split_types: num_features*string, max_depth: int32, learning_rate: float32, "
-    "pruning_mode: int32; num_features: int >= 0)", shape=shape_rules.no_outputs, **_STATE)
+    "pruning_mode: int32; num_features: int >= 0)", shape=_of_candidates(1, 1, 1, 2, 2, 1),
+    **{**_STATE, "tested_in": "tests/estimator/test_best_splits.py: statistics of nodes"})
 def boosted_trees_update_ensemble_v2(tree_ensemble_handle, feature_ids, dimension_ids, node_ids, gains, thresholds,
                                      left_node_contribs, right_node_contribs, split_types, max_depth, learning_rate, pruning_mode):
-    """BoostedTreesUpdateEnsemble for splits of one dimension of a feature, also such of one bucket from all others."""
+    """BoostedTreesUpdateEnsemble for splits of one dimension of a feature, also such of one bucket from all others, whose type is
+    EQUALITY_DEFAULT_RIGHT."""
     ensemble = _of(tree_ensemble_handle)
-    equal = [np.array([kind.upper().startswith(b"EQUALITY") for kind in kinds.tolist()], bool) for kinds in split_types]
+    equal = [np.array([kind == EQUAL for kind in kinds.tolist()], bool) for kinds in split_types]
     best = splits.best_of(feature_ids, node_ids, gains, thresholds, left_node_contribs, right_node_contribs, dimension_ids, equal)
     with ensemble.lock:
         ensemble.grow(best, float(learning_rate), int(max_depth), int(pruning_mode))

@@ -85,7 +85,7 @@ def dimensions(image: Tensor, rank: int) -> list:
         known = (None,) * rank
     if None not in known:
         return list(known)
-    dynamic = raw.Unpack(raw.Shape(image), num=rank)
+    dynamic = raw.Unpack(raw.Shape(image), num=rank, name="unstack")
     return [found if size is None else size for size, found in zip(known, dynamic)]
 
 

@@ -13,6 +13,7 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.counting import count_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.elementwise.cast import cast
 from jitgraph.ops.image.image_checks import after, as_batch, assertion, at_least_3d, checked_3d, dimensions, unbatched
 from jitgraph.ops.image.image_dtype import convert_image_dtype
 from jitgraph.ops.image.image_geometry import pad_to_bounding_box
@@ -36,9 +37,10 @@ _OPS = {0: "ResizeBilinear", "bilinear": "ResizeBilinear", 1: "ResizeNearestNeig
 def _kept_aspect(images: Tensor, new: list) -> Tensor:
     """The largest size inside `new` that has the proportions of the images."""
     _, height, width, _ = dimensions(images, 4)
-    sizes = [raw.Cast(size, DstT=dtypes.float32) for size in (height, width)]
-    scale = raw.Minimum(*(raw.Cast(wanted, DstT=dtypes.float32) / size for wanted, size in zip(new, sizes)))
-    return raw.Pack([raw.Cast(raw.Round(scale * size), DstT=dtypes.int32) for size in sizes])
+    scale = raw.Minimum(*(cast(wanted, dtypes.float32) / cast(size, dtypes.float32)
+                          for wanted, size in zip(new, (height, width))))
+    scaled = [cast(raw.Round(scale * cast(size, dtypes.float32)), dtypes.int32) for size in (height, width)]
+    return convert_to_tensor(scaled, dtypes.int32, name="size")
 
 
 def resize_images(images: Any, size: Any, method: Any = ResizeMethod.BILINEAR, align_corners: bool = False,
@@ -70,7 +72,8 @@ def resized(images: Any, size: Any, resize: Callable, preserve_aspect_ratio: boo
         if size._shape is not None and (len(size._shape) != 1 or size._shape[0] not in (None, 2)):
             raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
         if preserve_aspect_ratio:
-            size = _kept_aspect(images, [size[0], size[1]])
+            known = constant_value(size)
+            size = _kept_aspect(images, [size[0], size[1]] if known is None else known.tolist())
         known = constant_value(size)
         new = [None, None] if known is None else [int(n) for n in known]
         if keep_if_same and None not in new and list(images._shape[1:3]) == new:
