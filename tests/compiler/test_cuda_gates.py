@@ -71,6 +71,14 @@ def sequences(tf):
             *tf.nn.top_k(table, 5), tf.scatter_sub(v, rows, tf.ones([2, 5])), *tf.nn.top_k(wide, 7), *tf.nn.top_k(wide, 5000)]
 
 
+def half_sequences(tf):
+    found = []
+    for dtype in ("float16", "bfloat16"):
+        table, long = tf.placeholder(dtype, [1000, 64]), tf.placeholder(dtype, [None, 5000])
+        found += [tf.cumsum(table, 0), tf.cumprod(table, 1, exclusive=True), tf.cumsum(long, 1), tf.cumsum(long, 1, exclusive=True)]
+    return found
+
+
 def random(tf):
     return [tf.random.normal([100]), tf.random.truncated_normal([100]), tf.random.uniform([100]),
             tf.random.uniform([100], 0, 9, tf.int64), tf.random.shuffle(tf.range(100))]
@@ -85,7 +93,8 @@ def half_windows(tf):
     return found
 
 
-GRAPHS = [convolution, uneven_convolution, windows, products, half_products, half_convolution, half_windows, sequences, random]
+GRAPHS = [convolution, uneven_convolution, windows, products, half_products, half_convolution, half_windows, sequences,
+          half_sequences, random]
 
 
 def by_hand(tf, build):
