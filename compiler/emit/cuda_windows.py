@@ -153,11 +153,12 @@ def emit_depthwise(node: Node) -> Kernel | None:
     with text.each_element(total) as blocks:
         text.element(2, results, text.rows, text.columns)
         source = "c" if multiplier == 1 else f"quotient32(c, {multiplier})"
-        text.lines_at(2, [f"v = {text.code}(0)", f"from_c = {source}"])
+        text.lines_at(2, [f"v = {text.number}(0)", f"from_c = {source}"])
         at = text.each_tap(2)
         text.line(at, "if seen:")
-        text.line(at + 1, f"v = v + x0[{text.pixel(channels)} + from_c] * x1[(a * {text.taps[1]} + b) * {results} + c]")
-        text.line(2, "y0[q] = v")
+        pixel, weight = f"x0[{text.pixel(channels)} + from_c]", f"x1[(a * {text.taps[1]} + b) * {results} + c]"
+        text.line(at + 1, f"v = v + {text.value(pixel)} * {text.value(weight)}")
+        text.line(2, f"y0[q] = {text.written('v')}")
     return text.grid([x, w], blocks)
 
 
@@ -171,13 +172,13 @@ def emit_depthwise_input(node: Node) -> Kernel | None:
     text = WindowText(node, "depthwise_input", node.out.shape[1:3], dy.shape[1:3])
     with text.each_element(total) as blocks:
         text.element(2, channels, text.height, text.width, "n p r c")
-        text.line(2, f"v = {text.code}(0)")
+        text.line(2, f"v = {text.number}(0)")
         at = text.each_window(2, falling=True)
         text.lines_at(at, [f"there = {text.window(results)} + c * {multiplier}",
                            f"weight = (a * {text.taps[1]} + b) * {results} + c * {multiplier}"])
         text.loop(at, "k", multiplier)
-        text.line(at + 1, "v = v + x0[there + k] * x1[weight + k]")
-        text.line(2, "y0[q] = v")
+        text.line(at + 1, f"v = v + {text.value('x0[there + k]')} * {text.value('x1[weight + k]')}")
+        text.line(2, f"y0[q] = {text.written('v')}")
     return text.grid([dy, w], blocks)
 
 

@@ -90,6 +90,9 @@ def half_windows(tf):
         x = tf.placeholder(dtype, [None, 9, 9, 8])
         pools = [tf.nn.max_pool(x, [1, 3, 3, 1], [1, 2, 2, 1], "SAME"), tf.nn.avg_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "SAME")]
         found += [*pools, *tf.gradients(pools, [x])]
+        w = tf.placeholder(dtype, [3, 3, 8, 2])
+        y = tf.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "SAME")
+        found += [y, *tf.gradients(y, [x])]
     return found
 
 

@@ -161,6 +161,21 @@ def test_running_sums_of_short_integers_stay_integers(tf, both):
     assert same(got, wanted)
 
 
+@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("multiplier, stride", [(1, 1), (2, 2)])
+def test_depthwise_convolutions_read_16_bits_and_write_16(tf, both, dtype, multiplier, stride):
+    x, w = tf.placeholder(dtype, [2, 6, 5, 4]), tf.placeholder(dtype, [3, 3, 4, multiplier])
+    y = tf.nn.depthwise_conv2d(x, w, [1, stride, stride, 1], "SAME")
+    fetches, feeds = [y, *tf.gradients(y, [x, w])], {x: draw(dtype, 2, 6, 5, 4), w: draw(dtype, 3, 3, 4, multiplier)}
+    for wanted, got in both(fetches, feeds):
+        assert got.dtype == wanted.dtype
+        np.testing.assert_allclose(got.astype(np.float32), wanted.astype(np.float32), rtol=2.0 ** -7, atol=0.02)
+    made = [step.kernel for step in steps(tf, fetches[:2], feeds) if isinstance(step, DeviceStep)]
+    assert {kernel.kind for kernel in made} >= {"depthwise", "depthwise_input"}
+    for kernel in made:
+        assert {param.dtype for param in kernel.params} <= {"f16", "fb16"}, kernel.name
+
+
 def test_the_mean_of_a_whole_image_does_not_overflow(tf, both):
     x = tf.placeholder(tf.float16, [1, 4, 4, 8])
     ((wanted, got),) = both([tf.nn.avg_pool(x, [1, 4, 4, 1], [1, 1, 1, 1], "VALID")], {x: np.full((1, 4, 4, 8), 3e4, np.float16)})
