@@ -18,10 +18,10 @@ from jitgraph.declare.prim import ELEMENTARY
 
 from .. import sizes
 from ..kernel import Access, Kernel, Statement, memory_code
-from ..views import contiguous
+from ..views import contiguous, resolve
 from . import scalars
 from .cuda_text import ELEMENTARY_WORK, FOURS, MOST_WORK, divides, is_short
-from .kernel_text import goes_through, kernel_name
+from .kernel_text import changed_variables, goes_through, kernel_name
 
 if TYPE_CHECKING:
     from ..ir import Value
@@ -30,8 +30,14 @@ if TYPE_CHECKING:
 
 def suits(product: Value, kernel: Kernel) -> bool:
     """Whether a kernel is elementwise work on a product, element by element as it lies: it may read other tensors of that size,
-    rows for all rows and single numbers, and writes tensors that are no variables, also into a frame (of padding)."""
-    columns = product.shape[-1]
+    rows for all rows and single numbers, and writes tensors, also into a frame (of padding), and variables.
+
+    A variable that it changes it reads only at the element that it writes then, and the product does not read it at all: other
+    blocks would find some of it changed.
+    """
+    columns, changed = product.shape[-1], changed_variables(kernel)
+    if changed & {resolve(v)[0].node.variable for v in product.node.inputs}:
+        return False
     if not goes_through(kernel, product) or sizes.same(columns, 1):
         return False
     if sum(ELEMENTARY_WORK if s.prim in ELEMENTARY else 1 for s in kernel.body) > MOST_WORK:
@@ -41,7 +47,8 @@ def suits(product: Value, kernel: Kernel) -> bool:
             return False
         if s.access is not None:
             runs = _runs(kernel, s.access, columns)
-            fits = ("each",) if kernel.buffers[s.access.param] is product else ("each", "framed") if s.kind == "store" \
+            whole = kernel.buffers[s.access.param] is product or kernel.params[s.access.param].use == "inout"
+            fits = ("each",) if whole else ("each", "framed") if s.kind == "store" \
                 else ("each", "framed", "columns", "one")
             if runs not in fits or runs == "framed" and not is_short(sizes.product(product.shape[:-1])):
                 return False
@@ -74,7 +81,8 @@ class Epilogue:
         self.text, self.kernel, self.product, self.fours = text, kernel, product, fours
         self.types = {s.name: s.dtype for s in kernel.body if s.name}
         taken = [k for k, p in enumerate(kernel.params) if p.use == "in" and kernel.buffers[k] is not product]
-        given = [k for k, p in enumerate(kernel.params) if p.use == "out"]
+        given = [k for k, p in enumerate(kernel.params) if p.use != "in"]
+        self.uses = [kernel.params[k].use for k in given]
         self.inputs, self.outputs = ([kernel.buffers[k] for k in numbers] for numbers in (taken, given))
         self.names = {k: f"x{inputs + n}" for n, k in enumerate(taken)} | {k: f"y{n}" for n, k in enumerate(given)}
         self.runs = {id(s): _runs(kernel, s.access, product.shape[-1]) for s in kernel.body if s.access is not None}

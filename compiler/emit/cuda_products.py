@@ -90,6 +90,8 @@ class ProductText(GridText):
             return self.grid(inputs, self.blocks)
         found = self.grid([*inputs, *self.after.inputs], self.blocks, self.after.outputs)
         found.nodes += self.after.kernel.nodes
+        for param, use in zip(found.params[-len(self.after.uses):], self.after.uses):
+            param.use = use             # a variable that is merely written need not be there before
         return found
 
     def write(self, a: Factor, b: Factor, terms: list[str], result: Place) -> None:

@@ -101,10 +101,10 @@ def emit_scan(node: Node) -> Kernel | None:
     text.given("inner", inner)
     if sizes.hint_of(x.shape[axis]) >= LONG and sizes.hint_of(lines) < FEW:
         return _scan_by_blocks(text, x, lines, symbol, start)
-    step = [f"total = {text.code}(total {symbol} x0[at])", "y0[at] = total"]
+    step = [f"total = {text.number}(total {symbol} {text.value('x0[at]')})", f"y0[at] = {text.written('total')}"]
     with text.each_element(lines) as blocks:
         text.lines_at(2, ["outer = quotient32(q, inner)", "base = outer * n * inner + (q - outer * inner)",
-                          f"total = {text.code}({start})", "for k in range(n):"])
+                          f"total = {text.number}({start})", "for k in range(n):"])
         text.lines_at(3, [f"at = base + {'(n - 1 - k)' if reverse else 'k'} * inner", *(reversed(step) if exclusive else step)])
     return text.grid([x], blocks)
 
@@ -114,20 +114,21 @@ def _scan_by_blocks(text: GridText, x: Value, lines: sizes.Dim, symbol: str, sta
     all what came before."""
     reverse, exclusive = text.node.attrs["reverse"], text.node.attrs["exclusive"]
     text.name = text.name.replace("scan_", "scan_long_")
-    text.lines_at(1, ["thread = thread_index()", f"start = {text.code}({start})", f"parts = shared_{text.code}({THREADS})"])
+    text.lines_at(1, ["thread = thread_index()", f"start = {text.number}({start})",
+                      f"parts = shared_{text.number}({THREADS})"])
     with text.each_item(lines):
         text.lines_at(2, ["outer = quotient32(q, inner)", "base = outer * n * inner + (q - outer * inner)", "before = start",
                           "k = thread", "while k - thread < n:"])
         text.lines_at(3, [f"at = base + {'(n - 1 - k)' if reverse else 'k'} * inner", "total = start", "if k < n:"])
-        text.line(4, "total = x0[at]")
+        text.line(4, f"total = {text.value('x0[at]')}")
         text.lines_at(3, ["parts[thread] = total", "step = 1", f"while step < {THREADS}:"])
         text.lines_at(4, ["barrier()", "other = parts[larger(thread - step, 0)]", "barrier()", "if thread >= step:"])
-        text.line(5, f"total = {text.code}(other {symbol} total)")
+        text.line(5, f"total = {text.number}(other {symbol} total)")
         text.lines_at(4, ["parts[thread] = total", "step = step * 2"])
         text.lines_at(3, ["barrier()", f"last = parts[{THREADS - 1}]"])
         if exclusive:
             text.line(3, "total = select(thread > 0, parts[larger(thread - 1, 0)], start)")
         text.line(3, "if k < n:")
-        text.line(4, f"y0[at] = {text.code}(before {symbol} total)")
-        text.lines_at(3, [f"before = {text.code}(before {symbol} last)", "barrier()", f"k += {THREADS}"])
+        text.line(4, f"y0[at] = {text.written(f'{text.number}(before {symbol} total)')}")
+        text.lines_at(3, [f"before = {text.number}(before {symbol} last)", "barrier()", f"k += {THREADS}"])
     return text.grid([x], lines)

@@ -16,7 +16,8 @@ from contextlib import contextmanager
 
 from .. import sizes
 from ..ir import Node, Value
-from ..kernel import Kernel
+from ..kernel import Kernel, is_half
+from . import scalars
 from .kernel_text import KernelText, bare_kernel
 
 THREADS = 256
@@ -58,6 +59,15 @@ class GridText(KernelText):
     def __init__(self, node: Node, name: str, threads: int = THREADS, code: str = ""):
         super().__init__(node, name, code)
         self.threads = threads
+        self.number = "f32" if is_half(self.code) else self.code        # what is computed with
+
+    def value(self, place: str) -> str:
+        """An element of a buffer, as what is computed with."""
+        return scalars.loaded(place, self.code)
+
+    def written(self, value: str) -> str:
+        """What memory holds for a value, rounded to an element."""
+        return f"{self.code}_bits({self.code}({value}))" if is_half(self.code) else value
 
     @contextmanager
     def each_item(self, items: sizes.Dim) -> Iterator[None]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from .. import sizes
 from ..ir import Node
-from ..kernel import Kernel, is_half
-from . import scalars
+from ..kernel import Kernel
 from .cuda_text import THREADS, GridText, is_short, plus
 from .windows import least
 
@@ -21,19 +20,10 @@ class WindowText(GridText):
 
     def __init__(self, node: Node, name: str, image: sizes.Shape, outputs: sizes.Shape):
         super().__init__(node, name)
-        self.number = "f32" if is_half(self.code) else self.code        # what is computed with
         self.taps, self.strides, self.before = (node.attrs[key] for key in ("taps", "strides", "before"))
         names = ("height", "width", "rows", "columns", "above", "beside")
         self.height, self.width, self.rows, self.columns, self.above, self.beside = (
             self.slot(n, d) for n, d in zip(names, (*image, *outputs, *self.before)))
-
-    def read(self, place: str) -> str:
-        """An element of a buffer, as what is computed with."""
-        return scalars.loaded(place, self.code)
-
-    def written(self, value: str) -> str:
-        """What memory holds for a value, rounded to an element."""
-        return f"{self.code}_bits({self.code}({value}))" if is_half(self.code) else value
 
     def element(self, indent: int, channels: int, rows: str, columns: str, names: str = "n i j c") -> None:
         """Lines that find image, row, column and channel of element q."""
@@ -103,7 +93,7 @@ def emit_pool(node: Node) -> Kernel | None:
         text.line(2, f"v = {least(node, text.code)}" if op == "max" else f"v = {text.number}(0)")
         at = text.each_tap(2)
         text.line(at, "if seen:")
-        value = text.read(f"x0[{text.pixel(channels)} + c]")
+        value = text.value(f"x0[{text.pixel(channels)} + c]")
         text.line(at + 1, f"v = max_step(v, {value})" if op == "max" else f"v = v + {value}")
         if op == "mean":
             text.count(2)
@@ -126,15 +116,15 @@ def emit_pool_gradient(node: Node) -> Kernel | None:
         text.line(at, f"there = {text.window(channels)} + c")
         if op == "mean":
             text.count(at)
-            text.line(at, f"v = v + {text.read('x0[there]')} / count")
+            text.line(at, f"v = v + {text.value('x0[there]')} / count")
         else:
             low = f"{least(node, text.code)}, " if op == "max" else ""
-            mine = text.read("x0[q]")
+            mine = text.value("x0[q]")
             mine = f"max_step({low}{mine})" if low else mine
-            text.lines_at(at, [f"top = {text.read('x1[there]')}", f"left = {mine} == top"])
+            text.lines_at(at, [f"top = {text.value('x1[there]')}", f"left = {mine} == top"])
             if low:
                 _look_before(text, at, channels, low)
-            text.line(at, f"v = v + select(left, {text.read('x2[there]')}, {text.number}(0))")
+            text.line(at, f"v = v + select(left, {text.value('x2[there]')}, {text.number}(0))")
         text.line(2, f"y0[q] = {text.written('v')}")
     return text.grid(list(node.inputs), blocks)
 
@@ -148,7 +138,7 @@ def _look_before(text: WindowText, indent: int, channels: int, low: str) -> None
         f"down = quotient32(tap, {text.taps[1]})", f"across = {text.start(1)} + tap - down * {text.taps[1]}",
         f"down = {text.start(0)} + down",
         f"if (down >= 0) & (across >= 0) & (across < {text.width}):"])
-    other = text.read(f"x0[{text.pixel(channels, 'down', 'across')} + c]")
+    other = text.value(f"x0[{text.pixel(channels, 'down', 'across')} + c]")
     text.line(indent + 3, f"left = left & (max_step({low}{other}) != top)")
 
 
@@ -163,11 +153,12 @@ def emit_depthwise(node: Node) -> Kernel | None:
     with text.each_element(total) as blocks:
         text.element(2, results, text.rows, text.columns)
         source = "c" if multiplier == 1 else f"quotient32(c, {multiplier})"
-        text.lines_at(2, [f"v = {text.code}(0)", f"from_c = {source}"])
+        text.lines_at(2, [f"v = {text.number}(0)", f"from_c = {source}"])
         at = text.each_tap(2)
         text.line(at, "if seen:")
-        text.line(at + 1, f"v = v + x0[{text.pixel(channels)} + from_c] * x1[(a * {text.taps[1]} + b) * {results} + c]")
-        text.line(2, "y0[q] = v")
+        pixel, weight = f"x0[{text.pixel(channels)} + from_c]", f"x1[(a * {text.taps[1]} + b) * {results} + c]"
+        text.line(at + 1, f"v = v + {text.value(pixel)} * {text.value(weight)}")
+        text.line(2, f"y0[q] = {text.written('v')}")
     return text.grid([x, w], blocks)
 
 
@@ -181,13 +172,13 @@ def emit_depthwise_input(node: Node) -> Kernel | None:
     text = WindowText(node, "depthwise_input", node.out.shape[1:3], dy.shape[1:3])
     with text.each_element(total) as blocks:
         text.element(2, channels, text.height, text.width, "n p r c")
-        text.line(2, f"v = {text.code}(0)")
+        text.line(2, f"v = {text.number}(0)")
         at = text.each_window(2, falling=True)
         text.lines_at(at, [f"there = {text.window(results)} + c * {multiplier}",
                            f"weight = (a * {text.taps[1]} + b) * {results} + c * {multiplier}"])
         text.loop(at, "k", multiplier)
-        text.line(at + 1, "v = v + x0[there + k] * x1[weight + k]")
-        text.line(2, "y0[q] = v")
+        text.line(at + 1, f"v = v + {text.value('x0[there + k]')} * {text.value('x1[weight + k]')}")
+        text.line(2, f"y0[q] = {text.written('v')}")
     return text.grid([dy, w], blocks)
 
 

@@ -27,15 +27,18 @@ from ..kernel import Access, Kernel, Loop, Statement, memory_code
 from ..options import STANDARD, Options
 from .call import Call
 from .cpu import work_of_element
-from .kernel_text import goes_through, kernel_name
+from .kernel_text import changed_variables, goes_through, kernel_name
 from .loops import Emitter, Text
 
 
 def suits(result: Value, kernel: Kernel) -> bool:
     """Whether a kernel is elementwise work on `result`, element by element as it lies.  It may read other tensors in any order;
-    it writes tensors that are no variables, at least one of the same type: there the result can lie before."""
+    it writes tensors that are no variables, at least one of the same type: there the result can lie before.
+
+    A kernel that changes a variable is never left halfway, and a product takes too long for that.
+    """
     columns = result.shape[-1] if result.rank else 1
-    if not goes_through(kernel, result) or len(kernel.loops) > 2:
+    if not goes_through(kernel, result) or changed_variables(kernel) or len(kernel.loops) > 2:
         return False
     if len(kernel.loops) == 2 and not sizes.same(kernel.loops[1].size, columns):
         return False

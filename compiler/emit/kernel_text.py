@@ -1,13 +1,16 @@
 """The text of a kernel that is written by hand rather than from a loop nest."""
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import sizes
 from ..ir import Node, Value
 from ..kernel import ELEMENTS, Kernel, Param, Region
 from ..views import resolve
 from .instruction import Form
+
+if TYPE_CHECKING:
+    from jitgraph.graph.operation import Operation
 
 
 def bare_kernel(node: Node, name: str, inputs: list[Value], outputs: list[Value]) -> Kernel:
@@ -22,13 +25,17 @@ def bare_kernel(node: Node, name: str, inputs: list[Value], outputs: list[Value]
 
 
 def goes_through(kernel: Kernel, result: Value) -> bool:
-    """Whether a kernel is a map over as many elements as `result` has, which cannot fail and changes no variable."""
+    """Whether a kernel is a map over as many elements as `result` has, which cannot fail."""
     size = sizes.product(loop.size for loop in kernel.loops)
     if kernel.kind != "map" or not sizes.same(size, sizes.product(result.shape)):
         return False
-    if any(p.use == "inout" or p.use == "out" and v.node.kind.is_state for p, v in zip(kernel.params, kernel.buffers)):
-        return False
     return not any(node.kind.may_fail(node) for node in kernel.nodes)
+
+
+def changed_variables(kernel: Kernel) -> set[Operation]:
+    """The variables that a kernel writes."""
+    written = (v.node.variable for p, v in zip(kernel.params, kernel.buffers) if p.use != "in")
+    return {variable for variable in written if variable is not None}
 
 
 def kernel_name(kernel: Kernel) -> str:

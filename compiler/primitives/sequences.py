@@ -7,7 +7,9 @@ import numpy as np
 
 from ..emit import cuda_sequences, cuda_sorting, sequential
 from ..ir import Node, alike
+from ..kernel import HALVES
 from .kind import Kind
+from .products import wide
 
 
 class Scan(Kind):
@@ -16,12 +18,15 @@ class Scan(Kind):
     name = "scan"
     attributes = {"op": "add or mul", "axis": "along which", "exclusive": "whether each is without its own element",
                   "reverse": "whether from the last element on"}
+    reads_halves = True
     kernels = {"cpu": sequential.emit_scan, "cuda": cuda_sequences.emit_scan}
 
     def violation(self, node: Node) -> str | None:
         return None if alike(node.inputs[0].shape, node.out.shape) else "it has another shape than its input"
 
     def meaning(self, node: Node, x: np.ndarray) -> Any:
+        if node.out.dtype.name in HALVES:
+            return self.meaning(node, wide(x)).astype(x.dtype)
         axis, add = node.attrs["axis"], node.attrs["op"] == "add"
         found = np.moveaxis(x[...], axis, 0)[::-1 if node.attrs["reverse"] else 1]
         found = (np.cumsum if add else np.cumprod)(found, 0, dtype=x.dtype)

@@ -102,9 +102,12 @@ class Depthwise(Window):
 
     name = "depthwise"
     attributes = {**Window.attributes, "multiplier": "results of each channel"}
+    reads_halves = True
     kernels = {"cpu": windows.emit_depthwise, "cuda": cuda_windows.emit_depthwise}
 
     def meaning(self, node: Node, x: np.ndarray, w: np.ndarray) -> Any:
+        if x.dtype.itemsize == 2:
+            return self.meaning(node, wide(x), wide(w)).astype(x.dtype)
         seen = self.tap_images(node, x, node.out.shape[1:3], 0)
         return np.einsum("tnijc,tck->nijck", seen, w.reshape(-1, *w.shape[2:])).reshape(node.out.shape)
 
@@ -114,9 +117,12 @@ class DepthwiseInput(Window):
 
     name = "depthwise_input"
     attributes = Depthwise.attributes
+    reads_halves = True
     kernels = {"cpu": windows.emit_depthwise_input, "cuda": cuda_windows.emit_depthwise_input}
 
     def meaning(self, node: Node, dy: np.ndarray, w: np.ndarray) -> Any:
+        if dy.dtype.itemsize == 2:
+            return self.meaning(node, wide(dy), wide(w)).astype(dy.dtype)
         dy = dy.reshape(*dy.shape[:3], *w.shape[2:])
         return self.sent_back(node, np.einsum("nijck,tck->tnijc", dy, w.reshape(-1, *w.shape[2:])))
 

@@ -23,6 +23,7 @@ Examples:
 Exit code 1 if something without which nothing runs is missing."""
 
 GOOD, MISSING, BROKEN = "ok", "missing", "broken"
+LEAST_MEMORY = 512      # MB of a device that should be free: a context takes most of that
 
 
 @dataclass
@@ -230,7 +231,32 @@ def _cuda() -> list[Row]:
 
     reason = missing()
     rows: list[Row] = [("compiling", "no", MISSING, reason)] if reason else [("compiling", "yes")]
-    return [*rows, *_driver(), *_target()]
+    driver = _driver()
+    serves = any(row[0] == "driver" and len(row) == 2 for row in driver)
+    return [*rows, *_versions(), *driver, *_target(serves)]
+
+
+def _versions() -> list[Row]:
+    """Examine whether the packages of jitgraph[cuda] that are there belong together: each by itself may load and yet write what
+    the others refuse."""
+    rows: list[Row] = []
+    for line in metadata.requires("jitgraph") or ():
+        asked = re.match(r"""([\w.-]+)(?:\[[^]]*\])?\s*([^;]*);.*extra == ['"]cuda['"]""", line)
+        version = asked and _version(asked[1])
+        if asked and version and not _fits(version, asked[2]):
+            rows.append((asked[1], f"{version}, and {asked[2].strip()} is needed", MISSING, installing.advice("cuda")))
+    return rows
+
+
+def _fits(version: str, wanted: str) -> bool:
+    """Tell whether a version is one of those wanted, as in `>=13.0,<14` or `==13.0.*`."""
+    number = [int(part) for part in re.findall(r"\d+", version.split("+")[0])]
+    for how, text in re.findall(r"(==|>=|<)\s*([\d.]+)", wanted):
+        bound = [int(part) for part in re.findall(r"\d+", text)]
+        begun = number[: len(bound)]
+        if not {"==": begun == bound, ">=": number >= bound, "<": number < bound}[how]:
+            return False
+    return True
 
 
 def _driver() -> list[Row]:
@@ -247,16 +273,22 @@ def _driver() -> list[Row]:
         told = f"{device.name}, compute capability {device.capability[0]}.{device.capability[1]}, "
         told += f"{device.multiprocessors} multiprocessors, {device.memory >> 20} MB"
         try:
-            free = f", {driver.memory(k)[0] >> 20} MB free"
+            free = driver.memory(k)[0] >> 20
         except DriverError as error:
             rows.append((f"gpu:{k}", told, MISSING, str(error)))
         else:
-            rows.append((f"gpu:{k}", told + free))
+            few = (MISSING, "other programs have taken its memory (nvidia-smi lists them): end them, or choose another device "
+                            "by CUDA_VISIBLE_DEVICES") if free < LEAST_MEMORY else ()
+            rows.append((f"gpu:{k}", f"{told}, {free} MB free", *few))
+    listed = [entry for entry in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if entry]
+    if len(listed) > len(driver.devices()):
+        rows.append(("CUDA_VISIBLE_DEVICES", f"{','.join(listed)}, of which {len(driver.devices())} serve", MISSING,
+                     "what is listed behind a device that does not exist is hidden: name those of nvidia-smi -L"))
     return rows
 
 
-def _target() -> list[Row]:
-    """Say what sessions run on, which JITGRAPH_TARGET chooses."""
+def _target(serves: bool) -> list[Row]:
+    """Say what sessions run on, which JITGRAPH_TARGET chooses; `serves`: whether a driver does."""
     from jitgraph.compiler import targets
 
     try:
@@ -266,6 +298,9 @@ def _target() -> list[Row]:
     chosen = environment.text("JITGRAPH_TARGET")
     if not target.has_memory:
         return [("sessions", f"run on the CPU; JITGRAPH_TARGET={targets.CUDA.name} lets them run on GPUs")]
+    if not serves and chosen == targets.CUDA.name:
+        return [("sessions", f"cannot run on {chosen}, by JITGRAPH_TARGET", BROKEN,
+                 f"mend the driver, or set JITGRAPH_TARGET={targets.CPU.name}")]
     return [("sessions", f"run on {chosen}, by JITGRAPH_TARGET")]
 
 

@@ -86,3 +86,55 @@ def test_a_driver_that_does_not_serve_is_told_with_what_to_do(monkeypatch):
     monkeypatch.setattr(real, "RealDriver", refuse)
     (row,) = [row for row in doctor._cuda() if row[0] == "driver"]
     assert row[1:] == ("none that serves", doctor.MISSING, "the driver is of CUDA 12.4: install NVIDIA's driver 580 or newer")
+
+
+@pytest.mark.parametrize("version, wanted, fits", [
+    ("0.30.4", "==0.30.4", True), ("0.31.0", "==0.30.4", False), ("13.0.3.0", "==13.0.*", True), ("13.1.0", "==13.0.*", False),
+    ("13.5.0", ">=13.0,<14", True), ("12.9", ">=13.0,<14", False), ("14.0.0", "<14,>=13.0", False), ("2.0+local1", ">=2.0", True)])
+def test_versions(version, wanted, fits):
+    assert doctor._fits(version, wanted) == fits
+
+
+def test_packages_that_do_not_belong_together(monkeypatch):
+    """A newer toolkit loads, and writes what the driver refuses."""
+    found = {"numba-cuda": "0.30.4", "cuda-toolkit": "13.2.1", "cuda-bindings": "12.9.0"}
+    monkeypatch.setattr(doctor, "_version", found.get)
+    rows = {row[0]: row[1:] for row in doctor._versions()}
+    assert set(rows) == {"cuda-toolkit", "cuda-bindings"}
+    told, state, advice = rows["cuda-toolkit"]
+    assert told == "13.2.1, and ==13.0.* is needed" and state == doctor.MISSING and "jitgraph[cuda]" in advice
+
+
+def test_a_device_with_too_little_memory(monkeypatch):
+    from jitgraph.runtime.cuda import fake, real
+
+    driver = fake.FakeDriver(2)
+    monkeypatch.setattr(driver, "memory", lambda k: ((100 << 20, 16 << 30), (15 << 30, 16 << 30))[k])
+    monkeypatch.setattr(real, "RealDriver", lambda: driver)
+    rows = {row[0]: row[1:] for row in doctor._driver()}
+    assert rows["gpu:0"][0].endswith(", 100 MB free") and rows["gpu:0"][1] == doctor.MISSING and "nvidia-smi" in rows["gpu:0"][2]
+    assert len(rows["gpu:1"]) == 1
+
+
+def test_a_device_that_does_not_exist(monkeypatch):
+    from jitgraph.runtime.cuda import fake, real
+
+    monkeypatch.setattr(real, "RealDriver", lambda: fake.FakeDriver(1))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,7")
+    rows = {row[0]: row[1:] for row in doctor._driver()}
+    assert rows["CUDA_VISIBLE_DEVICES"][:2] == ("0,7, of which 1 serve", doctor.MISSING)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    assert "CUDA_VISIBLE_DEVICES" not in {row[0] for row in doctor._driver()}
+
+
+@pytest.mark.parametrize("target, state", [("cuda", doctor.BROKEN), ("cpu", doctor.GOOD), ("cuda-simulator", doctor.GOOD)])
+def test_sessions_that_are_to_run_on_a_device_without_a_driver(monkeypatch, target, state):
+    from jitgraph.runtime.cuda import driver, real
+
+    def refuse():
+        raise driver.NoDriver("no CUDA driver was found")
+
+    monkeypatch.setattr(real, "RealDriver", refuse)
+    monkeypatch.setenv("JITGRAPH_TARGET", target)
+    (row,) = [doctor.Finding("CUDA", *row) for row in doctor._cuda() if row[0] == "sessions"]
+    assert row.state == state and ("JITGRAPH_TARGET=cpu" in row.advice) == (state == doctor.BROKEN)

@@ -71,6 +71,14 @@ def sequences(tf):
             *tf.nn.top_k(table, 5), tf.scatter_sub(v, rows, tf.ones([2, 5])), *tf.nn.top_k(wide, 7), *tf.nn.top_k(wide, 5000)]
 
 
+def half_sequences(tf):
+    found = []
+    for dtype in ("float16", "bfloat16"):
+        table, long = tf.placeholder(dtype, [1000, 64]), tf.placeholder(dtype, [None, 5000])
+        found += [tf.cumsum(table, 0), tf.cumprod(table, 1, exclusive=True), tf.cumsum(long, 1), tf.cumsum(long, 1, exclusive=True)]
+    return found
+
+
 def random(tf):
     return [tf.random.normal([100]), tf.random.truncated_normal([100]), tf.random.uniform([100]),
             tf.random.uniform([100], 0, 9, tf.int64), tf.random.shuffle(tf.range(100))]
@@ -82,10 +90,14 @@ def half_windows(tf):
         x = tf.placeholder(dtype, [None, 9, 9, 8])
         pools = [tf.nn.max_pool(x, [1, 3, 3, 1], [1, 2, 2, 1], "SAME"), tf.nn.avg_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "SAME")]
         found += [*pools, *tf.gradients(pools, [x])]
+        w = tf.placeholder(dtype, [3, 3, 8, 2])
+        y = tf.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "SAME")
+        found += [y, *tf.gradients(y, [x])]
     return found
 
 
-GRAPHS = [convolution, uneven_convolution, windows, products, half_products, half_convolution, half_windows, sequences, random]
+GRAPHS = [convolution, uneven_convolution, windows, products, half_products, half_convolution, half_windows, sequences,
+          half_sequences, random]
 
 
 def by_hand(tf, build):

@@ -138,6 +138,44 @@ def test_pools_read_16_bits_and_write_16(tf, both, dtype, ksize, stride):
             assert {param.dtype for param in step.kernel.params} <= {"f16", "fb16"}, step.kernel.name
 
 
+@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("how", [{}, {"exclusive": True, "reverse": True}], ids=["", "exclusive and reverse"])
+def test_running_sums_read_16_bits_and_write_16(tf, both, dtype, how):
+    """They are made in float32, and each is rounded once: long ones, which a block makes, too."""
+    x, long = tf.placeholder(dtype, [3, 40]), tf.placeholder(dtype, [2, 600])
+    feeds = {x: draw(dtype, 3, 40), long: draw(dtype, 2, 600)}
+    feeds[x][0, 3], feeds[x][1, 7] = np.inf, np.nan
+    fetches = [tf.cumsum(x, 1, **how), tf.cumprod(x, 0, **how), tf.cumsum(long, 1, **how)]
+    for wanted, got in both(fetches, feeds):
+        assert got.dtype == wanted.dtype
+        np.testing.assert_allclose(got.astype(np.float32), wanted.astype(np.float32), rtol=2.0 ** -7, atol=1e-3)
+    made = [step.kernel for step in steps(tf, fetches, feeds) if isinstance(step, DeviceStep)]
+    assert [kernel.kind for kernel in made] == ["scan"] * 3
+    for kernel in made:
+        assert {param.dtype for param in kernel.params} <= {"f16", "fb16"}, kernel.name
+
+
+def test_running_sums_of_short_integers_stay_integers(tf, both):
+    x = tf.placeholder(tf.int16, [2, 9])
+    ((wanted, got),) = both([tf.cumsum(x, 1)], {x: np.full((2, 9), 30000, np.int16)})
+    assert same(got, wanted)
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("multiplier, stride", [(1, 1), (2, 2)])
+def test_depthwise_convolutions_read_16_bits_and_write_16(tf, both, dtype, multiplier, stride):
+    x, w = tf.placeholder(dtype, [2, 6, 5, 4]), tf.placeholder(dtype, [3, 3, 4, multiplier])
+    y = tf.nn.depthwise_conv2d(x, w, [1, stride, stride, 1], "SAME")
+    fetches, feeds = [y, *tf.gradients(y, [x, w])], {x: draw(dtype, 2, 6, 5, 4), w: draw(dtype, 3, 3, 4, multiplier)}
+    for wanted, got in both(fetches, feeds):
+        assert got.dtype == wanted.dtype
+        np.testing.assert_allclose(got.astype(np.float32), wanted.astype(np.float32), rtol=2.0 ** -7, atol=0.02)
+    made = [step.kernel for step in steps(tf, fetches[:2], feeds) if isinstance(step, DeviceStep)]
+    assert {kernel.kind for kernel in made} >= {"depthwise", "depthwise_input"}
+    for kernel in made:
+        assert {param.dtype for param in kernel.params} <= {"f16", "fb16"}, kernel.name
+
+
 def test_the_mean_of_a_whole_image_does_not_overflow(tf, both):
     x = tf.placeholder(tf.float16, [1, 4, 4, 8])
     ((wanted, got),) = both([tf.nn.avg_pool(x, [1, 4, 4, 1], [1, 1, 1, 1], "VALID")], {x: np.full((1, 4, 4, 8), 3e4, np.float16)})

@@ -71,8 +71,9 @@ def test_what_is_done_with_a_product_joins_its_kernel(tf, on_the_grid, name):
 
 
 def kernels(tf, fetches, feeds, **options):
-    program = compile(tf.get_default_graph(), fetches, feeds={fed: value.shape for fed, value in feeds.items()},
-                      target=TARGETS["cuda"], options=Options(**options))
+    tensors = [one for one in fetches if isinstance(one, tf.Tensor)]
+    program = compile(tf.get_default_graph(), tensors, [one for one in fetches if one not in tensors],
+                      {fed: value.shape for fed, value in feeds.items()}, target=TARGETS["cuda"], options=Options(**options))
     return [step.kernel.kind for step in program.layout.steps if isinstance(step, DeviceStep)]
 
 
@@ -120,6 +121,71 @@ def test_a_factor_is_read_before_it_changes(tf, monkeypatch):
         for _ in range(2):
             session.run(v.initializer)
             assert session.run(product + later, {x: value}) == pytest.approx(value * 4, abs=1e-5)
+
+
+def trained(tf, dtype, momentum=False):
+    """A layer, a step of training that changes its weights, and an assignment of what it gives."""
+    x, w = tf.placeholder(dtype, [8, 12]), tf.Variable(tf.ones([12, 16], dtype) * 0.5)
+    kept = tf.Variable(tf.zeros([8, 16], dtype))
+    loss = tf.reduce_sum(tf.square(tf.matmul(x, w)))
+    optimizer = tf.train.MomentumOptimizer(0.01, 0.9) if momentum else tf.train.GradientDescentOptimizer(0.01)
+    return x, w, kept, optimizer.minimize(loss), tf.assign(kept, tf.nn.relu(tf.matmul(x, w)))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("momentum", [False, True], ids=["descent", "momentum"])
+def test_what_changes_variables_joins_a_product(tf, monkeypatch, dtype, momentum):
+    """An optimizer's update is done where the gradient is made: it is not written."""
+    x, w, kept, step, assigned = trained(tf, dtype, momentum)
+    value = RNG.standard_normal((8, 12)).astype(x.dtype.as_numpy_dtype)
+    assert kernels(tf, [assigned.op], {x: value}) == ["matmul"]
+    assert kernels(tf, [step], {x: value}) == ["matmul", "matmul"]
+    found = []
+    for target in ("cpu", "cuda-simulator"):
+        monkeypatch.setenv("JITGRAPH_TARGET", target)
+        with tf.Session(jit="always") as session:
+            session.run(tf.global_variables_initializer())
+            for _ in range(2):
+                session.run(step, {x: value})
+            session.run(assigned.op, {x: value})
+            found.append([array.astype(np.float32) for array in session.run([w, kept])])
+    bound = 1e-5 if dtype == "float32" else 0.05
+    for wanted, got in zip(*found):
+        np.testing.assert_allclose(got, wanted, rtol=bound, atol=bound)
+
+
+@pytest.mark.parametrize("use", [
+    lambda tf, v, y: tf.assign(v, tf.nn.relu(y)),                       # the product reads what other blocks have changed
+    lambda tf, v, y: tf.assign_sub(v, y * 0.1)])
+def test_a_factor_that_changes_is_read_first(tf, monkeypatch, use):
+    v = tf.Variable(np.ones([12, 12], np.float32))
+    x, (value,) = tf.placeholder(tf.float32, [12, 12]), [RNG.standard_normal((12, 12)).astype(np.float32)]
+    changed = use(tf, v, tf.matmul(x, v))
+    assert kernels(tf, [changed.op], {x: value}) == ["matmul", "map"]
+    transposed = use(tf, v, tf.matmul(tf.transpose(v), x))
+    assert kernels(tf, [transposed.op], {x: value})[-1] == "map"
+
+
+def test_a_failed_run_leaves_variables_that_a_product_changes(tf, monkeypatch):
+    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator")
+    x, i, v = tf.placeholder(tf.float32, [8, 8]), tf.placeholder(tf.int32, [3]), tf.Variable(np.zeros([8, 8], np.float32))
+    fails, changed = tf.gather(x + 1.0, i), tf.assign(v, tf.matmul(x, x) * 2.0)
+    feeds = {x: np.ones([8, 8], np.float32), i: np.array([1, 9, 2], np.int32)}
+    assert "matmul" in kernels(tf, [fails, changed.op], feeds) and "map" not in kernels(tf, [changed.op], feeds)
+    with tf.Session(jit="always") as session:
+        session.run(v.initializer)
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            session.run([fails, changed.op], feeds)
+        assert not session.run(v).any()
+        session.run([fails, changed.op], {**feeds, i: [1, 2, 3]})
+        np.testing.assert_array_equal(session.run(v), np.full([8, 8], 16.0, np.float32))
+
+
+def test_a_product_on_the_host_that_changes_a_variable_may_be_left_halfway(tf):
+    """So it is written apart, and the variable is changed by what runs to its end."""
+    x, _, _, _, assigned = trained(tf, "float32")
+    layout = compile(tf.get_default_graph(), [], [assigned.op], {x: (8, 12)}).layout
+    assert [step[0].joins for step in layout.steps] == [None, None]
 
 
 # -- on the host: after each item of the product, while that is in the cache -------------------------------------------------
@@ -261,6 +327,16 @@ def check(kernel):
         assert made.spilled == made.stack == 0 and ".local" not in made.ptx and made.registers <= 128
         assert "st.global.v4.f32" in made.ptx and "st.global.f32" not in made.ptx
         assert "div.s64" not in made.ptx and "rem.s64" not in made.ptx
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(cuda_compile.missing() is not None, reason=cuda_compile.missing() or "")
+def test_object_code_of_updates(tf):
+    x, _, _, step, _ = trained(tf, "float32", momentum=True)
+    program = compile(tf.get_default_graph(), [], [step], {x: (8, 12)}, target=TARGETS["cuda"])
+    kernel = [one.kernel for one in program.layout.steps if isinstance(one, DeviceStep)][-1]
+    assert [param.use for param in kernel.params].count("inout") == 2
+    check(kernel)
 
 
 @pytest.mark.skipif(cuda_compile.missing() is not None, reason=cuda_compile.missing() or "")

@@ -235,7 +235,7 @@ def _attrs(taps: Any, wins: list[Window]) -> dict[str, Any]:
 
 def depthwise(b: Any, x: Any, w: Any, strides: Any, padding: str, data_format: str, dilations: Any) -> Any:
     """DepthwiseConv2dNative."""
-    layout, x = _channels_last(b, x, data_format)
+    layout, x = _channels_last(b, x, data_format, FACTORS)
     wins, attrs = _depthwise_attrs(w.shape, x.shape[1:3], layout, strides, padding, dilations)
     _check(x.shape[3] == w.shape[2])
     y = b.primitive("depthwise", [x, w], (x.shape[0], *(win.output for win in wins), w.shape[2] * w.shape[3]), **attrs)
@@ -246,7 +246,7 @@ def depthwise_input_gradient(b: Any, sizes: Any, w: Any, dy: Any, strides: Any, 
                              dilations: Any) -> Any:
     """DepthwiseConv2dNativeBackpropInput."""
     _check(sizes.constant is not None)
-    layout, dy = _channels_last(b, dy, data_format)
+    layout, dy = _channels_last(b, dy, data_format, FACTORS)
     shape = [sizes.constant.tolist()[i] for i in (layout.batch, *layout.spatial, layout.channel)]
     wins, attrs = _depthwise_attrs(w.shape, shape[1:3], layout, strides, padding, dilations)
     _check(shape[3] == w.shape[2])
