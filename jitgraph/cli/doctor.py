@@ -239,24 +239,18 @@ def _cuda() -> list[Row]:
 def _versions() -> list[Row]:
     """Examine whether the packages of jitgraph[cuda] that are there belong together: each by itself may load and yet write what
     the others refuse."""
+    try:
+        from packaging.requirements import Requirement
+    except ImportError:         # one of the extra itself: without it the others are not there either
+        return []
     rows: list[Row] = []
-    for line in metadata.requires("jitgraph") or ():
-        asked = re.match(r"""([\w.-]+)(?:\[[^]]*\])?\s*([^;]*);.*extra == ['"]cuda['"]""", line)
-        version = asked and _version(asked[1])
-        if asked and version and not _fits(version, asked[2]):
-            rows.append((asked[1], f"{version}, and {asked[2].strip()} is needed", MISSING, installing.advice("cuda")))
+    for wanted in map(Requirement, metadata.requires("jitgraph") or ()):
+        version = _version(wanted.name)
+        if wanted.marker is None or not wanted.marker.evaluate({"extra": "cuda"}) or version is None:
+            continue
+        if not wanted.specifier.contains(version, prereleases=True):
+            rows.append((wanted.name, f"{version}, and {wanted.specifier} is needed", MISSING, installing.advice("cuda")))
     return rows
-
-
-def _fits(version: str, wanted: str) -> bool:
-    """Tell whether a version is one of those wanted, as in `>=13.0,<14` or `==13.0.*`."""
-    number = [int(part) for part in re.findall(r"\d+", version.split("+")[0])]
-    for how, text in re.findall(r"(==|>=|<)\s*([\d.]+)", wanted):
-        bound = [int(part) for part in re.findall(r"\d+", text)]
-        begun = number[: len(bound)]
-        if not {"==": begun == bound, ">=": number >= bound, "<": number < bound}[how]:
-            return False
-    return True
 
 
 def _driver() -> list[Row]:
