@@ -14,7 +14,7 @@ from jitgraph.ops.arrays.constant import constant
 from jitgraph.ops.arrays.fill import zeros, zeros_like
 from jitgraph.ops.arrays.gather import gather
 from jitgraph.ops.arrays.join import concat
-from jitgraph.ops.arrays.shape import expand_dims, squeeze
+from jitgraph.ops.arrays.shape import expand_dims, reshape, squeeze
 from jitgraph.ops.arrays.shape import shape as shape_of
 from jitgraph.tensor_arrays.tensor_array import TensorArray
 
@@ -73,6 +73,8 @@ def Recurrent(theta: Any, state0: Any, inputs: Any, cell_fn: Callable, cell_grad
     count = whole if max_input_length is None else convert_to_tensor(max_input_length, dtype=dtypes.int32)
     first = whole - count if aligned_end else 0
     state0 = nest.map_structure(convert_to_tensor, state0)
+    # TensorFlow's gradient here is a tensor, as a reshape's is; that of rows gathered in a loop would be slices
+    inputs = nest.map_structure(lambda x: reshape(x, shape_of(x)), inputs)
 
     def step(t: Any, state: list, rows: list) -> tuple:
         after = nest.flatten(cell(theta, nest.pack_sequence_as(state0, state), _at(inputs, t + first)))
