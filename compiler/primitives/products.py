@@ -1,6 +1,8 @@
 """Matrix products."""
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,7 +10,7 @@ import numpy as np
 from .. import sizes
 from ..emit import contract, cuda_products, products
 from ..ir import Node
-from ..kernel import Kernel
+from ..kernel import HALVES, Kernel
 from ..sizes import Dim
 from ..views import matrix_view
 from .kind import Kind
@@ -20,6 +22,17 @@ if TYPE_CHECKING:
 def wide(a: np.ndarray) -> np.ndarray:
     """Factors as they are multiplied: floats of 16 bits as float32."""
     return a.astype(np.float32) if a.dtype.itemsize == 2 else a
+
+
+def rounded_once(meaning: Callable[..., Any]) -> Callable[..., Any]:
+    """What a primitive means, of floats of 16 bits computed in float32 and rounded at the end."""
+    @functools.wraps(meaning)
+    def rounded(self: Any, node: Node, *arrays: np.ndarray) -> Any:
+        if node.out.dtype.name in HALVES:
+            return meaning(self, node, *map(wide, arrays)).astype(arrays[-1].dtype)
+        return meaning(self, node, *arrays)
+
+    return rounded
 
 
 class Matmul(Kind):

@@ -11,7 +11,7 @@ from ..emit import cuda_windows, windows
 from ..ir import Node
 from ..sizes import Dim
 from .kind import Kind
-from .products import wide
+from .products import rounded_once
 
 
 class Window(Kind):
@@ -64,10 +64,9 @@ class Pool(Window):
     reads_halves = True
     kernels = {"cpu": windows.emit_pool, "cuda": cuda_windows.emit_pool}
 
+    @rounded_once
     def meaning(self, node: Node, x: np.ndarray) -> Any:
         size = node.out.shape[1:3]
-        if x.dtype.itemsize == 2:
-            return self.meaning(node, wide(x)).astype(x.dtype)
         if node.attrs["op"] == "max":
             low = lowest(x.dtype, node.attrs["finite"])
             return np.fmax.reduce(self.tap_images(node, x, size, low), 0, initial=low)
@@ -83,10 +82,9 @@ class PoolGrad(Window):
     reads_halves = True
     kernels = {"cpu": windows.emit_pool_gradient, "cuda": cuda_windows.emit_pool_gradient}
 
+    @rounded_once
     def meaning(self, node: Node, *arrays: np.ndarray) -> Any:
         op, dy = node.attrs["op"], arrays[-1]
-        if dy.dtype.itemsize == 2:
-            return self.meaning(node, *map(wide, arrays)).astype(dy.dtype)
         if op == "mean":
             share = dy / self.counts(node, node.out.shape[1:3], dy.shape[1:3]).astype(dy.dtype)
             return self.sent_back(node, np.stack([share] * int(np.prod(node.attrs["taps"]))))
@@ -105,9 +103,8 @@ class Depthwise(Window):
     reads_halves = True
     kernels = {"cpu": windows.emit_depthwise, "cuda": cuda_windows.emit_depthwise}
 
+    @rounded_once
     def meaning(self, node: Node, x: np.ndarray, w: np.ndarray) -> Any:
-        if x.dtype.itemsize == 2:
-            return self.meaning(node, wide(x), wide(w)).astype(x.dtype)
         seen = self.tap_images(node, x, node.out.shape[1:3], 0)
         return np.einsum("tnijc,tck->nijck", seen, w.reshape(-1, *w.shape[2:])).reshape(node.out.shape)
 
@@ -120,9 +117,8 @@ class DepthwiseInput(Window):
     reads_halves = True
     kernels = {"cpu": windows.emit_depthwise_input, "cuda": cuda_windows.emit_depthwise_input}
 
+    @rounded_once
     def meaning(self, node: Node, dy: np.ndarray, w: np.ndarray) -> Any:
-        if dy.dtype.itemsize == 2:
-            return self.meaning(node, wide(dy), wide(w)).astype(dy.dtype)
         dy = dy.reshape(*dy.shape[:3], *w.shape[2:])
         return self.sent_back(node, np.einsum("nijck,tck->tnijc", dy, w.reshape(-1, *w.shape[2:])))
 

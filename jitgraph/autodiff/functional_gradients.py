@@ -135,11 +135,16 @@ def _index_dtype(slices: list) -> dtypes.DType:
     return dtypes.int32 if all(grad.indices.dtype is dtypes.int32 for grad in slices) else dtypes.int64
 
 
+def _shape_of(x: Tensor) -> Tensor:
+    """The sizes of a tensor, or of the variable behind a handle, as the run has them."""
+    return raw.VariableShape(x) if x.dtype.base_dtype is dtypes.resource else raw.Shape(x)
+
+
 def _result(grad: Any, x: Tensor, index_dtype: dtypes.DType | None) -> tuple:
     """The tensors of the gradient of `x` in one branch, zeros if there is none: a tensor, or slices with this index dtype."""
     if index_dtype is None:
         return (_zeros(x) if grad is None else _dense(grad),)
-    shape = raw.VariableShape(x) if x.dtype.base_dtype is dtypes.resource else raw.Shape(x)
+    shape = _shape_of(x)
     if grad is None:        # zeros for all rows, as in TensorFlow: what an optimizer keeps of the rows decays then
         rows = raw.StridedSlice(shape, [0], [1], [1], shrink_axis_mask=1)
         return _zeros(x), raw.Cast(raw.Range(0, rows, 1), DstT=index_dtype), shape
@@ -228,7 +233,7 @@ class _Rows:
     def first(self, x: Tensor) -> list[Tensor]:
         from jitgraph.ops.arrays.fill import zeros
 
-        full = raw.VariableShape(x) if x.dtype.base_dtype is dtypes.resource else raw.Shape(x)
+        full = _shape_of(x)
         size = raw.ConcatV2([[1], raw.StridedSlice(full, [1], [0], [1], end_mask=1)], 0)
         found = [zeros(size, self.grad.values.dtype), zeros([1], self.grad.indices.dtype)]
         if self.grad.dense_shape is not None:
