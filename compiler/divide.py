@@ -15,7 +15,7 @@ from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
 from .loops.division import Division
-from .loops.expressions import Condition, ScalarFunction, through
+from .loops.expressions import Condition, Counter, through
 from .loops.row_products import EarlyTerms
 from .loops.scalar_loop import scalar_loop
 from .options import Options
@@ -160,13 +160,13 @@ class LoopCall(Call):
         return SubProgram(division.body, self.op, 0, fetches, division.fed, self._changing(range(len(self.invariant))),
                           division.effects, division.terms)
 
-    def _counters(self) -> list[tuple[int, ScalarFunction]] | None:
-        """(variable, function that gives its next value) for the variables that say when the loop ends and what it takes; None
-        where these are not mere scalar arithmetic, or something is changed in place."""
+    def _counters(self) -> list[Counter] | None:
+        """The variables that say when the loop ends and what it takes; None where these are not mere scalar arithmetic, or
+        something is changed in place."""
         division, condition = self.division, self.condition
         if condition.test is None or division.in_place or any(d is not None and not self.invariant[d] for _, d in self.sources):
             return None
-        found: dict[int, ScalarFunction] = {}
+        found: dict[int, Counter] = {}
         wanted = self._changing(division.looked_at | condition.variables)
         while wanted - found.keys():
             k = min(wanted - found.keys())
@@ -174,9 +174,9 @@ class LoopCall(Call):
             function = division.expressions.function(tensor)
             if function is None:
                 return None
-            found[k] = function
+            found[k] = Counter(k, function, division.expressions.stride(tensor, k, self.invariant))
             wanted |= self._changing(division.expressions.variables(tensor))
-        return list(found.items())
+        return list(found.values())
 
     def _changing(self, variables: Iterable[int]) -> set[int]:
         return {k for k in variables if not self.invariant[k]}

@@ -182,7 +182,8 @@ class Frame:
         pool = self.blocks.get(slot)
         if pool is None or pool.shape[0] < rounds:
             shape, dtype = self.binding.shapes[slot], self.binding.layout.slots[slot].dtype.as_numpy_dtype
-            pool = self.blocks[slot] = ResultPool((1 << (rounds - 1).bit_length(), *shape), dtype, self.kept)
+            most = (1 << (rounds - 2).bit_length()) + 1         # a value before the first round counts as one, too
+            pool = self.blocks[slot] = ResultPool((most, *shape), dtype, self.kept)
         array, address = pool.take()
         return array[:rounds], address
 

@@ -6,7 +6,7 @@ the body's plan.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from jitgraph.graph.tensor import Tensor
 
 from . import watch
 from .background import BACKGROUND
-from .iterations import Iterations
+from .iterations import Condition, Iterations
 from .loop_steps import LoopSteps
 from .memory import on_host
 from .scalar_loops import ScalarKernel
@@ -78,7 +78,7 @@ def no_value(output: Tensor) -> np.ndarray:
     """What an operation gives for an output that nobody asks for."""
     dtype = output.dtype.base_dtype
     zero: np.ndarray = np.zeros((), object if dtype.name == "string" else dtype.as_numpy_dtype)
-    return np.broadcast_to(zero, [d or 0 for d in output._shape or ()])         # which takes no memory
+    return np.broadcast_to(zero, [d or 0 for d in output._shape]) if output._shape else zero        # which takes no memory
 
 
 def contiguous(array: Any) -> Any:
@@ -207,7 +207,8 @@ class LoopCaller(Caller):
         return tuple(self._result(k, given, value) for k, value in enumerate(values))
 
     def _iterate(self, values: list[Any], compiled: bool) -> None:
-        holds = self._condition(values, compiled)
+        condition = self._condition(values, compiled)
+        holds = condition.one
         if not holds(values):
             return
         plan, numbers = self.body.bind(values)
@@ -227,7 +228,7 @@ class LoopCaller(Caller):
             if limit is not None:
                 limit.check()
             if ahead is not None and not waiting and is_compiled(plan, compiled):
-                waiting, ahead = ahead.run(values, plan, numbers, holds)
+                waiting, ahead = ahead.run(values, plan, numbers, condition)
                 if not waiting:
                     break
             feeds = waiting.pop(0) if waiting else before(values)
@@ -237,7 +238,7 @@ class LoopCaller(Caller):
             if self.counted:
                 with np.errstate(all="ignore"):
                     for number, function in self.counted.items():
-                        new[number] = np.asarray(function(values, feeds))
+                        new[number] = np.asarray(function.one(values, feeds))
             after(values, new)
             if not holds(values):
                 break
@@ -245,19 +246,18 @@ class LoopCaller(Caller):
             native = native or count == PATIENCE and self.kernel is not None
         self.steps.end(values)
 
-    def _condition(self, values: list[Any], compiled: bool) -> Callable[[list[Any]], bool]:
-        """A function of the loop's variables."""
+    def _condition(self, values: list[Any], compiled: bool) -> Condition:
         test = self.call.condition.test
         if test is not None:
             fixed: Sequence[Any] = ()
             if self.call.condition.fixed:
                 plan, numbers = self.fixed.bind(values)
                 fixed = [on_host(value) for value in run_plan(plan, [contiguous(values[k]) for k in numbers], compiled)]
-            return lambda values: bool(test(values, fixed))
+            return Condition(lambda values: bool(test.one(values, fixed)), lambda values: test.column(values, fixed))
         plan, numbers = self.cond.bind(values)
         source, = self.cond.program.direct
         if source is not None:
-            return lambda values: bool(values[source])
+            return Condition(lambda values: bool(values[source]), None)
 
         def holds(values: list[Any]) -> bool:
             value = np.asarray(run_plan(plan, [contiguous(values[k]) for k in numbers], compiled)[0])
@@ -266,7 +266,7 @@ class LoopCaller(Caller):
                                                           "instead of []")
             return bool(value)
 
-        return holds
+        return Condition(holds, None)
 
     def _result(self, k: int, given: list[Any], value: Any) -> Any:
         """The final value of a variable, in memory of its own where it is that of an input."""

@@ -8,18 +8,21 @@ as one iteration at a time, but its instructions and objects stay in the cache, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from jitgraph.compiler import divide
 from jitgraph.compiler.kernel import CODES
+from jitgraph.compiler.loops.expressions import Counter
+from jitgraph.tensor_arrays.host_values import Column, element
 
+from .loop_takes import Ahead, spread
 from .memory import address_of
 
 if TYPE_CHECKING:
     from .binding import Binding
-    from .frame import Block, Frame
+    from .frame import Frame
     from .loop_steps import LoopSteps
     from .plan import Plan
 
@@ -29,15 +32,24 @@ TABLES = 64             # bindings of a body, for as many combinations of shapes
 MEMORY = 1 << 24        # bytes that the iterations of one call may leave behind
 
 
+class Condition(NamedTuple):
+    """Whether there is another iteration, for the loop's variables: `one` says it for one, `many` for columns of those that count,
+    where that can be said ahead."""
+
+    one: Callable[[list[Any]], bool]
+    many: Callable[[list[Any]], Any] | None
+
+
 class Iterations:
     """The iterations of one loop, which has counters."""
 
     def __init__(self, loop: divide.LoopCall, steps: LoopSteps) -> None:
         self.loop, self.steps = loop, steps
         self.tables: dict[Binding, Table | None] = {}
+        self.limit = 1          # iterations in the next call: one, until a table says how many may be
 
     def run(self, values: list[Any], plan: Plan, numbers: list[int],
-            holds: Callable[[list[Any]], bool]) -> tuple[list[list[Any]], Iterations | None]:
+            condition: Condition) -> tuple[list[list[Any]], Iterations | None]:
         """Iterates on the loop's variables `values` as long as that is possible natively.
 
         Returns (what is already taken for iterations that others must run, who runs those after them).  The first is empty
@@ -45,55 +57,82 @@ class Iterations:
         variables that feed it.
         """
         while True:
-            fed = self.steps.before(values)
-            shapes = tuple([np.shape(a) for a in (*fed, *(values[k] for k in numbers))])
-            binding = plan.segment.binding(shapes)
-            if binding not in self.tables:
-                if len(self.tables) >= TABLES:
-                    self.tables.clear()
-                self.tables[binding] = Table.of(binding, plan, self.loop, numbers)
-            table = self.tables[binding]
-            if table is None:
-                return [fed], None
-            assert self.loop.counters is not None
-            start = [(k, values[k]) for k, _ in self.loop.counters]
-            taken, left, ended = self._take(values, fed, shapes, table.limit, holds)
-            for k, value in start:
-                values[k] = value
-            if len(taken) < LEAST:
-                return taken + left, self
-            plan.runs += len(taken)
-            results = table.execute(values, taken)
-            count = len(taken)
-            self._store(values, [[values[d]] * count if r is None else results[r] for r, d in self.loop.sources], count)
-            if ended or left:
-                return left, self
+            count, fed, ended = self._take(values, condition)
+            done = 0
+            while done < count:         # those of other shapes have a table of their own
+                left = [column[done:] for column in fed]
+                table = self._table([*(element(column, 0) for column in left), *(values[k] for k in numbers)], plan, numbers)
+                self.limit = 1 if table is None else table.limit
+                same = min([_alike(column) for column in left], default=count - done)
+                if table is None or min(same, table.limit) < LEAST:
+                    return ([[element(column, number) for column in left] for number in range(count - done)],
+                            None if table is None else self)
+                same = min(same, table.limit)
+                results, before = table.execute(values, [column[:same] for column in left], same)
+                self._store(values, results, before, same)
+                plan.runs += same
+                done += same
+            if ended:
+                return [], self
 
-    def _take(self, values: list[Any], fed: list[Any], shapes: tuple[tuple[int, ...], ...], limit: int,
-              holds: Callable[[list[Any]], bool]) -> tuple[list[list[Any]], list[list[Any]], bool]:
-        """(what the next iterations take, what one of other shapes takes, whether the loop has ended after these)."""
-        taken, before, counters = [fed], self.steps.before, self.loop.counters
-        assert counters is not None
-        same = list(shapes[:len(fed)])
+    def _table(self, taken: list[Any], plan: Plan, numbers: list[int]) -> Table | None:
+        """The table for iterations that take such arrays."""
+        binding = plan.segment.binding(tuple([np.shape(a) for a in taken]))
+        if binding not in self.tables:
+            if len(self.tables) >= TABLES:
+                self.tables.clear()
+            self.tables[binding] = Table.of(binding, plan, self.loop, numbers)
+        return self.tables[binding]
+
+    def _take(self, values: list[Any], condition: Condition) -> tuple[int, list[Column], bool]:
+        """(how many iterations are next, the columns that they take, whether the loop has ended after these)."""
+        counters = self.loop.counters
+        assert counters is not None and condition.many is not None
+        if any(counter.stride is None for counter in counters):
+            return self._take_in_turn(values, counters, condition)
+        steps = np.arange(self.limit + 1)
         with np.errstate(all="ignore"):
-            while True:
-                new = [step(values, fed) for _, step in counters]
-                for (k, _), value in zip(counters, new):
-                    values[k] = value
-                if not holds(values):
-                    return taken, [], True
-                if len(taken) == limit:
-                    return taken, [], False
-                fed = before(values)
-                if [a.shape for a in fed] != same:
-                    return taken, [fed], False
-                taken.append(fed)
+            numbers = {}
+            for k, _, stride in counters:
+                assert stride is not None
+                first = np.asarray(values[k])
+                numbers[k] = first + steps.astype(first.dtype) * stride(values, ())
+            following = [numbers[k][1:] if k in numbers else value for k, value in enumerate(values)]
+            going = spread(condition.many(following), self.limit)
+            ended = not going.all()
+            count = int(going.argmin()) + 1 if ended else self.limit
+            return count, self.steps.before_all(Ahead(values, {k: column[:count] for k, column in numbers.items()}, count)), ended
 
-    def _store(self, values: list[Any], columns: list[list[Any]], count: int) -> None:
-        self.steps.after_all(values, columns, count)
+    def _take_in_turn(self, values: list[Any], counters: list[Counter], condition: Condition) -> tuple[int, list[Column], bool]:
+        """The same for numbers that do not merely count: they may follow from what is taken."""
+        start = [(k, values[k]) for k, _, _ in counters]
+        taken: list[list[Any]] = []
+        with np.errstate(all="ignore"):
+            going = True
+            while going and len(taken) < self.limit:
+                taken.append(self.steps.before(values))
+                new = [following.one(values, taken[-1]) for _, following, _ in counters]
+                for (k, _, _), value in zip(counters, new):
+                    values[k] = value
+                going = condition.one(values)
+        for k, value in start:
+            values[k] = value
+        return len(taken), [*zip(*taken)], not going
+
+    def _store(self, values: list[Any], results: list[Column], before: dict[int, Column], count: int) -> None:
+        columns = [[values[d]] * count if r is None else results[r] for r, d in self.loop.sources]
+        self.steps.after_all(values, columns, before, count)
         for k in self.steps.targets:
             if getattr(values[k], "base", None) is not None:
                 values[k] = np.array(values[k])         # not the memory of all iterations for the sake of the last
+
+
+def _alike(column: Column) -> int:
+    """How many of a column's first entries are of one shape."""
+    if isinstance(column, np.ndarray):
+        return len(column)
+    first = np.shape(column[0])
+    return next((k for k, a in enumerate(column) if np.shape(a) != first), len(column))
 
 
 class Table:
@@ -101,12 +140,14 @@ class Table:
 
     `outputs`: {slot: whether the values of all iterations are wanted}; `taken`: {slot: number of the fed tensor};
     `states`: {slot: (variable, slot in which the iteration before has its value, None if none changes it)}; `results`:
-    the slots of the plan's fetches.
+    the slots of the plan's fetches; `stored`: {slot: variable} of outputs that are the next values of variables which are
+    stored as they were before each iteration.
     """
 
     def __init__(self, binding: Binding, outputs: dict[int, bool], taken: dict[int, int], states: dict[int, tuple[int, int | None]],
-                 results: list[int]) -> None:
+                 results: list[int], stored: dict[int, int]) -> None:
         self.binding, self.outputs, self.taken, self.states, self.results = binding, outputs, taken, states, results
+        self.stored = stored
         self.slots = np.array([*outputs, *taken, *states], np.int64)
         left = sum(self._nbytes(slot) for slot, kept in outputs.items() if kept)
         self.limit = max(1, min(LONGEST, MEMORY // max(left, 1)))
@@ -138,41 +179,64 @@ class Table:
         if not known.issuperset(results) or any(s is not None and (s not in known or shapes[s] != shapes[k])
                                                 for k, (_, s) in states.items()):
             return None
-        return Table(binding, outputs, taken, states, results)
+        stored = {results[r]: k for k, (r, _) in zip(loop.division.targets, loop.sources)
+                  if r is not None and k in loop.division.stored_variables}
+        return Table(binding, outputs, taken, states, results, {k: v for k, v in stored.items() if k in outputs})
 
-    def execute(self, values: list[Any], taken: list[list[Any]]) -> list[list[Any]]:
-        """Runs an iteration for each of `taken`; the values of every fetch, iteration by iteration.  Of an output that
-        nobody stores, they are None but for the last."""
-        return self.binding.run((values, taken), self._execute)
+    def execute(self, values: list[Any], taken: list[Column], count: int) -> tuple[list[Column], dict[int, Column]]:
+        """Runs `count` iterations, which take these columns.
 
-    def _execute(self, frame: Frame, given: tuple[list[Any], list[list[Any]]]) -> list[list[Any]]:
-        values, taken = given
-        count = len(taken)
-        blocks = {k: frame.block(k, count if kept else 2) for k, kept in self.outputs.items()}
-        arrays = {k: [np.asarray(fed[number], order="C") for fed in taken] for k, number in self.taken.items()}
+        Returns (the column of every fetch, the columns of stored variables as they were before each iteration).  Of an output
+        that nobody stores, all but the last are None.
+        """
+        return self.binding.run((values, taken, count), self._execute)
+
+    def _execute(self, frame: Frame, given: tuple[list[Any], list[Column], int]) -> tuple[list[Column], dict[int, Column]]:
+        values, taken, count = given
+        rounds = np.arange(count)
+        columns: dict[int, Column] = {}
+        places: dict[int, np.ndarray] = {}
+        before: dict[int, Column] = {}
+        for k, kept in self.outputs.items():
+            ahead = k in self.stored        # one more, for the value before the first iteration
+            block, address = frame.block(k, count + ahead if kept else 2)
+            places[k] = address + (rounds + ahead if kept else rounds % 2) * self._nbytes(k)
+            columns[k] = block[ahead:]
+            if ahead:
+                variable = self.stored[k]
+                block[0] = values[variable]
+                before[variable] = block[:-1]
+        for k, number in self.taken.items():
+            columns[k], places[k] = _placed(taken[number])
         first = {k: self._array(k, values[variable]) for k, (variable, _) in self.states.items()}
-        places: dict[int, Any] = {k: address + np.arange(count) % len(block) * self._nbytes(k)
-                                  for k, (block, address) in blocks.items()}
-        places.update((k, [address_of(a) for a in found]) for k, found in arrays.items())
-        for k, (_, source) in self.states.items():
-            start = address_of(first[k])
-            places[k] = [start] * count if source is None else [start, *places[source][:-1]]
-        frame.run_rounds(self.slots, np.array(list(places.values()), np.int64).reshape(-1, count).T.copy())
-        return [self._values(k, arrays.get(k), blocks.get(k), count) for k in self.results]
+        for k, (_, source) in self.states.items():      # in the order of `slots`, as above
+            places[k] = np.full(count, address_of(first[k]))
+            if source is not None:
+                places[k][1:] = places[source][:-1]
+        frame.run_rounds(self.slots, np.array([*places.values()], np.int64).reshape(-1, count).T.copy())
+        return [self._own(k, columns[k], count) for k in self.results], before
 
     def _array(self, slot: int, value: Any) -> np.ndarray:
         return np.asarray(value, self.binding.layout.slots[slot].dtype.as_numpy_dtype, order="C")
 
-    def _values(self, slot: int, arrays: list[np.ndarray] | None, block: Block | None, count: int) -> list[Any]:
-        if arrays is not None:
-            return [np.array(a) for a in arrays]
-        assert block is not None
-        if self.outputs[slot]:
-            return list(block[0])
-        return [*[None] * (count - 1), np.array(block[0][(count - 1) % 2])[()]]
+    def _own(self, slot: int, column: Column, count: int) -> Column:
+        """What the iterations leave, in memory of its own."""
+        if slot in self.taken:
+            return np.array(column)
+        return column if self.outputs[slot] else [*[None] * (count - 1), np.array(column[(count - 1) % 2])[()]]
 
     def _nbytes(self, slot: int) -> int:
         return self.binding.numbers[self.binding.compiled.slot_bytes[slot]]
+
+
+def _placed(column: Column) -> tuple[Column, np.ndarray]:
+    """(the column as kernels read it, the address of each of its rows)"""
+    if not isinstance(column, np.ndarray):
+        column = [np.asarray(a, order="C") for a in column]
+        return column, np.array([address_of(a) for a in column])
+    if not column[0].flags.c_contiguous:
+        column = np.ascontiguousarray(column)
+    return column, address_of(column) + np.arange(len(column)) * column.strides[0]
 
 
 def _is_native(binding: Binding) -> bool:

@@ -1,9 +1,7 @@
 """What a loop does itself between two runs of its body, see `jitgraph.compiler.loops.steps`."""
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
-from itertools import islice, repeat
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,24 +9,21 @@ import numpy as np
 from jitgraph.compiler.loops import steps
 from jitgraph.compiler.loops.division import Division
 from jitgraph.graph.errors import OpError
-from jitgraph.tensor_arrays.host_values import boxed, copied, unboxed
-from jitgraph.tensor_arrays.in_place_arrays import array_behind, stack_behind
+from jitgraph.tensor_arrays.host_values import Column, boxed, copied, element, unboxed
+from jitgraph.tensor_arrays.in_place_arrays import stack_behind
 from jitgraph.tensor_arrays.tensor_array_values import OneElement, Zero, elements_of, with_gradients
 
 from .hostcall import located
+from .loop_takes import Ahead, in_place_array, takers
 from .memory import Elsewhere
 from .product_sums import ProductPlan, RunningSum
 from .row_products import EarlyRows, LateElements, RowsPlan
 
 if TYPE_CHECKING:
-    from .plan import Plan
     from .state import State
 
-Taker = Callable[[list[Any], list[Any]], Any]           # (values, fed so far) -> the next fed value
 Reader = Callable[[list[Any], Sequence[Any]], Any]      # (values, found) -> a value
 Changer = Callable[[list[Any], Sequence[Any]], None]    # (values, found)
-
-_FLOW = np.zeros((), np.float32)        # the flow of an array that is changed in place says nothing
 
 
 class LoopSteps:
@@ -40,9 +35,8 @@ class LoopSteps:
         self.early = [RowsPlan(terms, [terms.matrix], state) for terms in division.terms]
         self.late = {k: RowsPlan(rows, rows.matrices, state) for k, rows in division.late.items()}
         self.count = len(division.body.inputs)      # of the loop's variables; behind them stand the early rows
-        takes: dict[type, Callable[[Any], Taker]] = {**TAKES, steps.TakeGradient: functools.partial(_take_gradient, state),
-                                                             steps.TakeTerms: functools.partial(_take_terms, self.count)}
-        self.takes = [takes[type(step)](step) for step in division.takes]       # (values, fed so far) -> the next fed value
+        found = [takers(step, state, self.count) for step in division.takes]
+        self.takes, self.takes_all = [one for one, _ in found], [many for _, many in found if many is not None]
         self.stores = [(step.variable, STORES[type(step)](step)) for step in division.stores]   # (values, found) -> next value
         self.changes = [CHANGES[type(step)](step) for step in division.changes]                 # (values, found)
         # (step, how it stores what many iterations gave); None where they must store one after the other
@@ -75,6 +69,12 @@ class LoopSteps:
             fed.append(take(values, fed))
         return fed
 
+    def before_all(self, ahead: Ahead) -> list[Column]:
+        """The columns of the fed tensors for the next iterations of a loop that changes nothing in place."""
+        for take in self.takes_all:
+            ahead.fed.append(take(ahead))
+        return ahead.fed
+
     def after(self, values: list[Any], found: Sequence[Any]) -> None:
         """The loop's variables after an iteration that gave `found` for the fetches."""
         for change in self.changes:
@@ -85,24 +85,27 @@ class LoopSteps:
         for k, value in new:
             values[k] = value
 
-    def after_all(self, values: list[Any], columns: Sequence[Sequence[Any]], count: int) -> None:
-        """The loop's variables after `count` iterations, which gave a column of `columns` for each of the fetches."""
+    def after_all(self, values: list[Any], columns: Sequence[Column], before: Mapping[int, Column], count: int) -> None:
+        """The loop's variables after `count` iterations, which gave a column of `columns` for each of the fetches; `before`: the
+        columns of variables as they were before each, of some that are stored."""
         if self.together is None:
-            for row in islice(zip(*columns), count) if columns else repeat((), count):
-                self.after(values, row)
+            for number in range(count):
+                self.after(values, [element(column, number) for column in columns])
             return
         following = dict(zip(self.targets, columns))
 
-        def column(operand: steps.Operand) -> Sequence[Any]:
+        def column(operand: steps.Operand) -> Column:
             if isinstance(operand, steps.OfFetch):
                 return columns[operand.number]
+            if operand.variable in before:
+                return before[operand.variable]
             first = values[operand.variable]
             found = [first, *following[operand.variable][:count - 1]] if operand.variable in following else [first] * count
             return list(map(copied, found)) if operand.copied else found
 
         new = [(step.variable, store(values, step, column)) for step, store in self.together]
         for k, found in following.items():
-            values[k] = found[count - 1]
+            values[k] = element(found, count - 1)
         for k, value in new:
             values[k] = value
 
@@ -126,100 +129,6 @@ def _operand(operand: steps.Operand) -> Reader:
 def _element(value: Any) -> Any:
     """What a TensorArray keeps of a value: an array, wherever it lies."""
     return value if isinstance(value, Elsewhere) else np.asarray(value)
-
-
-def _array(place: steps.ArrayPlace) -> Callable[[list[Any]], Any]:
-    """values -> the array that is changed in place."""
-    def array(values: list[Any]) -> Any:
-        found = array_behind(values[place.variable])
-        for source in place.sources:
-            found = found.gradient(source)
-        return found
-
-    return array
-
-
-# -- taking ------------------------------------------------------------------------------------------------------------
-
-def _take_last(step: steps.TakeLast) -> Taker:
-    k = step.variable
-
-    def take(values: list[Any], fed: list[Any]) -> Any:
-        values[k], value = values[k].pop()
-        return value
-
-    return take
-
-
-def _take_element(step: steps.TakeElement) -> Taker:
-    handle, flow, index, replays = step.handle, step.flow, step.at, step.op.replays
-
-    def take(values: list[Any], fed: list[Any]) -> Any:
-        try:
-            return unboxed(values[handle]).read(unboxed(values[flow]), int(index(values, fed)), replays)
-        except OpError as error:
-            raise located(error, step.op) from None
-
-    return take
-
-
-def _take_element_in_place(step: steps.TakeElementInPlace) -> Taker:
-    array, index, replays = _array(step.array), step.at, step.op.replays
-
-    def take(values: list[Any], fed: list[Any]) -> Any:
-        try:
-            return np.asarray(array(values).read(int(index(values, fed)), replays))
-        except OpError as error:
-            raise located(error, step.op) from None
-
-    return take
-
-
-def _take_terms(count: int, step: steps.TakeTerms) -> Taker:
-    place, flow, index, element = count + step.number, step.flow, step.at, step.element
-    return lambda values, fed: values[place].at(unboxed(values[flow]), int(index(values, fed)), fed[element])
-
-
-def _take_gradient(state: State, step: steps.TakeGradient) -> Taker:
-    flow, index, zeros = step
-    like = _zeros_like(zeros, state) if isinstance(zeros, steps.ZerosLike) else None
-
-    def take(values: list[Any], fed: list[Any]) -> Any:
-        gradient = elements_of(values[flow])
-        value = None if isinstance(gradient, Zero) else gradient.get(int(index(values, fed)))
-        if value is None:
-            value = zeros if like is None else like(values, fed)
-        return value
-
-    return take
-
-
-def _zeros_like(zeros: steps.ZerosLike, state: State) -> Taker:
-    """(values, fed so far) -> such zeros.  The plan for their shape is made when they are first wanted, which is rare."""
-    plans: list[Plan] = []
-
-    def like(values: list[Any], fed: list[Any]) -> Any:
-        if not plans:
-            tensor = zeros.tensor
-            plans.append(state.make_plan(tensor.op.graph, [tensor], [], zeros.given, state, state.jit))
-        given = [np.asarray(fed[number] if is_fed else values[number], order="C") for is_fed, number in zeros.places]
-        return np.zeros_like(plans[0].run(given)[0])
-
-    return like
-
-
-def _take_from_stack(step: steps.TakeFromStack) -> Taker:
-    def take(values: list[Any], fed: list[Any]) -> Any:
-        try:
-            return stack_behind(values[step.variable]).pop()
-        except OpError as error:
-            raise located(error, step.op) from None
-
-    return take
-
-
-def _take_flow(step: steps.TakeFlow) -> Taker:
-    return lambda values, fed: _FLOW
 
 
 # -- storing -----------------------------------------------------------------------------------------------------------
@@ -277,43 +186,45 @@ def _add_product(step: steps.AddProduct) -> Reader:
 
 # -- storing what many iterations gave: (values, step, the column of an operand) -> the next value ---------------------------
 
-Column = Callable[[steps.Operand], Sequence[Any]]
+Columns = Callable[[steps.Operand], Column]
 
 
-def _store_all_last(values: list[Any], step: steps.StoreLast, column: Column) -> Any:
-    found = values[step.variable]
-    for value in column(step.value):
-        found = found.push(value)
-    return found
+def _store_all_last(values: list[Any], step: steps.StoreLast, column: Columns) -> Any:
+    return values[step.variable].push_all(column(step.value))
 
 
-def _store_all_elements(values: list[Any], step: steps.StoreElement, column: Column) -> Any:
-    indices, rows = map(int, column(step.at)), map(_element, column(step.value))
+def _store_all_elements(values: list[Any], step: steps.StoreElement, column: Columns) -> Any:
     try:
-        return boxed(unboxed(values[step.handle]).write_rows(unboxed(values[step.variable]), [*indices], [*rows], step.op.replays))
+        return boxed(unboxed(values[step.handle]).write_rows(unboxed(values[step.variable]), _numbers(column(step.at)),
+                                                             _elements(column(step.value)), step.op.replays))
     except OpError as error:
         raise located(error, step.op) from None
 
 
-def _add_all_elements(values: list[Any], step: steps.AddElement, column: Column) -> Any:
+def _add_all_elements(values: list[Any], step: steps.AddElement, column: Columns) -> Any:
     elements = elements_of(values[step.flow])
     size = 0 if isinstance(elements, Zero) else elements.size
-    found = [*zip(map(int, column(step.at)), map(_element, column(step.value)))]
-    return boxed(with_gradients(elements_of(values[step.variable]), found, size))
+    return boxed(with_gradients(elements_of(values[step.variable]), _numbers(column(step.at)), _elements(column(step.value)), size))
 
 
-def _add_all_rows(values: list[Any], step: steps.AddRows, column: Column) -> Any:
-    elements, rows = elements_of(values[step.flow]), values[step.variable]
-    for index, *leaves in zip(column(step.at), *map(column, step.leaves)):
-        rows.append(elements, int(index), leaves)
-    return rows
+def _add_all_rows(values: list[Any], step: steps.AddRows, column: Columns) -> Any:
+    values[step.variable].append_all(elements_of(values[step.flow]), _numbers(column(step.at)), [*map(column, step.leaves)])
+    return values[step.variable]
 
 
-def _add_all_products(values: list[Any], step: steps.AddProduct, column: Column) -> Any:
-    total = values[step.variable]
-    for x, y in zip(column(step.x), column(step.y)):
-        total.append(x, y)
-    return total
+def _add_all_products(values: list[Any], step: steps.AddProduct, column: Columns) -> Any:
+    values[step.variable].append_all(column(step.x), column(step.y))
+    return values[step.variable]
+
+
+def _elements(column: Column) -> Column:
+    """A column of what a TensorArray keeps."""
+    return column if isinstance(column, np.ndarray) else [*map(_element, column)]
+
+
+def _numbers(column: Column) -> list[int]:
+    """A column of scalars."""
+    return column.tolist() if isinstance(column, np.ndarray) else [*map(int, column)]
 
 
 # -- changing in place -------------------------------------------------------------------------------------------------
@@ -331,7 +242,7 @@ def _push_on_stack(step: steps.PushOnStack) -> Changer:
 
 
 def _write_in_place(step: steps.WriteInPlace) -> Changer:
-    array, index, value, replays = _array(step.array), _operand(step.at), _operand(step.value), step.op.replays
+    array, index, value, replays = in_place_array(step.array), _operand(step.at), _operand(step.value), step.op.replays
 
     def change(values: list[Any], found: Sequence[Any]) -> None:
         try:
@@ -342,13 +253,10 @@ def _write_in_place(step: steps.WriteInPlace) -> Changer:
     return change
 
 
-TAKES: dict[type, Callable[[Any], Taker]] = {
-    steps.TakeLast: _take_last, steps.TakeElement: _take_element, steps.TakeElementInPlace: _take_element_in_place,
-    steps.TakeFromStack: _take_from_stack, steps.TakeFlow: _take_flow}
 STORES: dict[type, Callable[[Any], Reader]] = {
     steps.StoreLast: _store_last, steps.StoreElement: _store_element, steps.AddElement: _add_element,
     steps.AddRows: _add_rows, steps.AddProduct: _add_product}
-TOGETHER: dict[type, Callable[[list[Any], Any, Column], Any]] = {
+TOGETHER: dict[type, Callable[[list[Any], Any, Columns], Any]] = {
     steps.StoreLast: _store_all_last, steps.StoreElement: _store_all_elements, steps.AddElement: _add_all_elements,
     steps.AddRows: _add_all_rows, steps.AddProduct: _add_all_products}
 CHANGES: dict[type, Callable[[Any], Changer]] = {steps.PushOnStack: _push_on_stack, steps.WriteInPlace: _write_in_place}

@@ -8,6 +8,7 @@ import numpy as np
 
 from jitgraph.compiler.loops import product_sums
 from jitgraph.graph.errors import InvalidArgumentError
+from jitgraph.tensor_arrays.host_values import Column
 
 from .memory import Elsewhere, address_of
 
@@ -25,14 +26,21 @@ class ProductPlan:
         self.plan = state.make_plan(program.graph, [program.total], [], program.given, state, state.jit)
         self.plan.resident = state.machine is not None
 
-    def add(self, total: np.ndarray, pairs: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-        """`total` and the products of `pairs`, in new memory."""
-        factors = [joined(side, axis) for side, axis in zip(zip(*pairs), self.axes)]
+    def add(self, total: np.ndarray, sides: list[Column]) -> np.ndarray:
+        """`total` and the products of pairs, one of each side, in new memory."""
+        factors = [joined(side, axis) for side, axis in zip(sides, self.axes)]
         return self.plan.run([total if isinstance(total, Elsewhere) else np.ascontiguousarray(total), *factors])[0]
 
 
-def joined(arrays: Sequence[np.ndarray], axis: int) -> np.ndarray:
+def flat(columns: Sequence[Column]) -> Column:
+    """Several columns as one."""
+    return columns[0] if len(columns) == 1 else [row for column in columns for row in column]
+
+
+def joined(arrays: Column, axis: int) -> np.ndarray:
     """The arrays one behind the other along an axis; where they lie so in memory already, that memory."""
+    if isinstance(arrays, np.ndarray) and axis == 0:
+        return arrays.reshape(-1, *arrays.shape[2:])
     first = arrays[0]
     if any(isinstance(a, Elsewhere) for a in arrays):
         return first if len(arrays) == 1 else np.concatenate(arrays, axis)
@@ -49,22 +57,31 @@ class RunningSum:
 
     def __init__(self, product: ProductPlan, total: np.ndarray) -> None:
         self.product, self.total, self.terms = product, total, 0
-        self.pairs: list[tuple[np.ndarray, np.ndarray]] = []
+        self.pairs: list[tuple[Column, Column]] = []        # columns of pairs
 
     def append(self, x: np.ndarray, y: np.ndarray) -> None:
         """Another pair.  Raises InvalidArgumentError where the shapes do not fit."""
-        terms, others = (a.shape[axis] for a, axis in zip((x, y), self.product.axes))
+        self.append_all([x], [y])
+
+    def append_all(self, x: Column, y: Column) -> None:
+        """Many more pairs, of equal shapes."""
+        first = x[0], y[0]
+        terms, others = (a.shape[axis] for a, axis in zip(first, self.product.axes))
         if terms != others:
             raise InvalidArgumentError(None, self.product.op, "Matrix size-incompatible: In[0]: "
-                                       f"{list(x.shape)}, In[1]: {list(y.shape)}")
-        self.pairs.append((x, y))
-        self.terms += terms
-        if self.terms >= TERMS:
-            self.value()
+                                       f"{list(first[0].shape)}, In[1]: {list(first[1].shape)}")
+        done = 0
+        while done < len(x):
+            end = min(len(x), done + max(1, -(-(TERMS - self.terms) // max(terms, 1))))
+            self.pairs.append((x[done:end], y[done:end]))
+            self.terms += terms * (end - done)
+            done = end
+            if self.terms >= TERMS:
+                self.value()
 
     def value(self) -> np.ndarray:
         """The total, with everything added."""
         if self.pairs:
-            self.total = self.product.add(self.total, self.pairs)
+            self.total = self.product.add(self.total, [*map(flat, zip(*self.pairs))])
             self.pairs, self.terms = [], 0
         return self.total

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jitgraph.compiler.loops.row_products import EarlyTerms, Fixed, FixedInput, LateRows
-from jitgraph.tensor_arrays.host_values import boxed
-from jitgraph.tensor_arrays.tensor_array_values import OneElement, Zero, elements_of
+from jitgraph.tensor_arrays.host_values import Column, boxed, element
+from jitgraph.tensor_arrays.tensor_array_values import Zero, elements_of, span, with_gradients
 
 from .memory import Elsewhere
-from .product_sums import joined
+from .product_sums import flat, joined
 
 if TYPE_CHECKING:
     from .state import State
@@ -31,12 +31,12 @@ class RowsPlan:
         found = [values[m.number] if isinstance(m, FixedInput) else self.state.read(m.variable) for m in self.fixed]
         return [m if isinstance(m, Elsewhere) else np.asarray(m, order="C") for m in found]
 
-    def multiply(self, sides: Sequence[Sequence[np.ndarray]], matrices: list[np.ndarray]) -> list[np.ndarray]:
+    def multiply(self, sides: Sequence[Column], matrices: list[np.ndarray]) -> Column:
         """The products, one for each element of the sides, whose arrays have as many rows as those at the same place."""
         product = self.plan.run([*(joined(side, 0) for side in sides), *matrices])[0]
         counts = [len(rows) for rows in sides[0]]
         if len(set(counts)) == 1:
-            return list(product.reshape(len(counts), counts[0], product.shape[1]))
+            return product.reshape(len(counts), counts[0], product.shape[1])
         return np.split(product, np.cumsum(counts)[:-1])
 
 
@@ -45,25 +45,41 @@ class EarlyRows:
 
     def __init__(self, plan: RowsPlan, matrices: list[np.ndarray]) -> None:
         self.plan, self.given = plan, matrices
-        self.begin, self.rows = 0, []               # type: int, list[np.ndarray]
+        self.begin, self.rows = 0, []               # type: int, Column
 
-    def at(self, elements: Any, index: int, element: Any) -> np.ndarray:
-        """The terms for element `index` of `elements`, which is `element`."""
+    def at(self, elements: Any, index: int, value: Any) -> np.ndarray:
+        """The terms for element `index` of `elements`, which is `value`."""
         place = index - self.begin
         if not 0 <= place < len(self.rows):
-            self.begin, block = _around(elements, index, element)
+            self.begin, block = _around(elements, index, value)
             self.rows = self.plan.multiply([block], self.given)
             place = index - self.begin
         return self.rows[place]
 
 
-def _around(elements: Any, index: int, element: np.ndarray) -> tuple[int, list[np.ndarray]]:
-    """(number of the first, elements in a row of the shape of `element`, which is one of them)"""
-    count = max(1, ROWS // max(1, len(element)))
+    def column(self, elements: Any, indices: np.ndarray, found: Column) -> Column:
+        """The terms for the elements at `indices`, which are `found`."""
+        parts: list[Column] = []
+        done = 0
+        while done < len(indices):
+            self.at(elements, int(indices[done]), element(found, done))
+            inside = indices[done:] - self.begin
+            outside = np.flatnonzero((inside < 0) | (inside >= len(self.rows)))
+            inside = inside[:outside[0]] if len(outside) else inside
+            where = span(inside, len(self.rows))
+            parts.append([self.rows[k] for k in inside] if where is None else self.rows[where])
+            done += len(inside)
+        return parts[0] if len(parts) == 1 else [row for part in parts for row in part]
+
+
+def _around(elements: Any, index: int, value: np.ndarray) -> tuple[int, Column]:
+    """(number of the first, elements in a row of the shape of `value`, which is one of them)"""
+    count = max(1, ROWS // max(1, len(value)))
     begin = index - index % count
-    block = list(elements.list.items())[begin:begin + count]
-    if block[index - begin] is not element or any(e is None or e.shape != element.shape for e in block):
-        return index, [element]
+    block = elements.part(range(begin, min(begin + count, elements.size)))
+    if block is None or not isinstance(block, np.ndarray) and (
+            block[index - begin] is not value or any(e.shape != value.shape for e in block)):
+        return index, [value]
     return begin, block
 
 
@@ -73,22 +89,28 @@ class LateElements:
     def __init__(self, plan: RowsPlan, matrices: list[np.ndarray], total: Any) -> None:
         self.plan, self.given, self.total = plan, matrices, elements_of(total)
         self.size = self.rows = 0
-        self.waiting: list[tuple[int, list[np.ndarray]]] = []           # (number of the element, rows)
+        self.waiting: list[tuple[Sequence[int], list[Column]]] = []     # (numbers of the elements, a column of rows per leaf)
 
     def append(self, elements: Any, index: int, leaves: list[np.ndarray]) -> None:
         """The rows `leaves` for element `index` of an array with these elements."""
-        size = 0 if isinstance(elements, Zero) else elements.size
-        self.size = max(self.size, size, index + 1)
-        self.waiting.append((index, leaves))
-        self.rows += len(leaves[0])
-        if self.rows >= ROWS:
-            self.value()
+        self.append_all(elements, [index], [[leaf] for leaf in leaves])
+
+    def append_all(self, elements: Any, indices: list[int], leaves: list[Column]) -> None:
+        """The same for many elements, with a column of rows for each leaf."""
+        self.size = max(self.size, 0 if isinstance(elements, Zero) else elements.size, *(k + 1 for k in indices))
+        done, rows = 0, len(element(leaves[0], 0))
+        while done < len(indices):
+            end = min(len(indices), done + max(1, -(-(ROWS - self.rows) // max(rows, 1))))
+            self.waiting.append((indices[done:end], [column[done:end] for column in leaves]))
+            self.rows += rows * (end - done)
+            done = end
+            if self.rows >= ROWS:
+                self.value()
 
     def value(self) -> np.ndarray:
         """The gradient, with everything added."""
         if self.waiting:
-            found = self.plan.multiply([*zip(*(leaves for _, leaves in self.waiting))], self.given)
-            for (index, _), value in zip(self.waiting, found):
-                self.total = OneElement(index, value, self.size) + self.total
+            found = self.plan.multiply([flat(columns) for columns in zip(*(leaves for _, leaves in self.waiting))], self.given)
+            self.total = with_gradients(self.total, [k for indices, _ in self.waiting for k in indices], found, self.size)
             self.waiting, self.rows = [], 0
         return boxed(self.total)

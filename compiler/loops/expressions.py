@@ -1,8 +1,8 @@
 """Scalars of a loop as Python expressions: `i < n` and `i - 1` cost less than a run of a plan."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from jitgraph.declare.prim import PRIMS
 from jitgraph.graph.build import group_inputs
@@ -14,13 +14,31 @@ from ..builder import Builder
 from ..primitives.elementwise import MAP
 from ..primitives.memory import INPUT
 
-ScalarFunction = Callable[[Sequence[Any], Sequence[Any]], Any]       # (variables, fed values so far) -> value
+Expression = Callable[[Sequence[Any], Sequence[Any]], Any]       # (variables, fed values so far) -> value
 
+COLUMN_WORDS = {"and": "&", "or": "|", "not": "~"}       # what NumPy writes for arrays of truths
 LONGEST = 20        # nodes; a longer expression is left to a plan
 
 
+class ScalarFunction(NamedTuple):
+    """A scalar: `one` gives its value; `column` its values in many iterations, from those of numbers that change, each an array
+    [iterations]."""
+
+    one: Expression
+    column: Expression
+
+
+class Counter(NamedTuple):
+    """A variable that says when a loop ends or what it takes.  `stride`: what each iteration adds to it, if that is always the
+    same."""
+
+    variable: int
+    following: ScalarFunction
+    stride: Expression | None
+
+
 class Condition:
-    """The condition of a loop as a Python function `test(variables, values of self.fixed)`; None for other conditions.
+    """The condition of a loop as the function `test` of (variables, values of self.fixed); None for other conditions.
 
     Expressible are comparisons of scalars, combined by `and`, `or` and `not`: they mean the same in Python.  `fixed` are
     the scalars in it that no iteration changes.
@@ -105,17 +123,32 @@ class Expressions:
 
     def function(self, tensor: Tensor) -> ScalarFunction | None:
         """The function for a tensor; None if it is not such an expression."""
-        text = self._text(tensor, [0])
-        return None if text is None else eval(compile(f"lambda v, f: {text}", "<scalar of a loop>", "eval"), self.scope)
+        texts = [self._text(tensor, [0], words) for words in ({}, COLUMN_WORDS)]
+        if texts[0] is None:
+            return None
+        return ScalarFunction(*(eval(compile(f"lambda v, f: {text}", "<scalar of a loop>", "eval"), self.scope) for text in texts))
 
     def variables(self, tensor: Tensor) -> set[int]:
         """The numbers of the variables that a tensor's function looks at."""
-        tensor = through(tensor)
-        if tensor in self.names:
-            return {self.places[tensor]} if tensor in self.places else set()
-        return set().union(*(self.variables(t) for t in tensor.op.inputs))
+        return {self.places[t] for t in self._leaves(tensor) if t in self.places}
 
-    def _text(self, tensor: Tensor, count: list[int]) -> str | None:
+    def stride(self, tensor: Tensor, k: int, invariant: Sequence[bool]) -> Expression | None:
+        """What `tensor`, the next value of variable `k`, adds to its present one, if that is the same in every iteration."""
+        op = through(tensor).op
+        sign = spelling(op)
+        for own, other in (op.inputs, op.inputs[::-1])[:{"+": 2, "-": 1}.get(sign, 0)]:
+            if self.places.get(through(own)) == k and self._leaves(other) <= {t for t, j in self.places.items() if invariant[j]}:
+                amount = self.function(other)
+                assert amount is not None           # a part of an expression is one
+                return amount.one if sign == "+" else _negative(amount.one)
+        return None
+
+    def _leaves(self, tensor: Tensor) -> set[Tensor]:
+        """The variables and fed tensors that a tensor's function looks at."""
+        tensor = through(tensor)
+        return {tensor} if tensor in self.names else set().union(*map(self._leaves, tensor.op.inputs))
+
+    def _text(self, tensor: Tensor, count: list[int], words: Mapping[str, str]) -> str | None:
         count[0] += 1
         tensor = through(tensor)
         op = tensor.op
@@ -128,7 +161,12 @@ class Expressions:
             self.scope[name] = op.attrs["value"][()]
             return name
         sign = spelling(op)
-        parts = [self._text(t, count) for t in op.inputs] if sign else [None]
+        parts = [self._text(t, count, words) for t in op.inputs] if sign else [None]
         if None in parts:
             return self.names[tensor] if self.fix(tensor) else None
+        sign = words.get(sign, sign)
         return f"({parts[0]} {sign} {parts[1]})" if len(parts) == 2 else f"({sign} {parts[0]})"
+
+
+def _negative(function: Expression) -> Expression:
+    return lambda v, f: -function(v, f)

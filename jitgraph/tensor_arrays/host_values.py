@@ -4,12 +4,14 @@ An operation that "changes" such a value makes a new one that shares storage wit
 """
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 _OBJECT = np.dtype(object)
+
+Column = Sequence[Any] | np.ndarray         # many arrays: a list of them, or one array, whose rows they are
 
 
 def boxed(value: Any) -> np.ndarray:
@@ -98,21 +100,42 @@ class Stack:
     """A stack of arrays, immutable: pushing and popping give other stacks.  The sum of two adds entry by entry,
     from the top."""
 
-    __slots__ = ("top", "below", "size")
+    __slots__ = ("_entries", "_count", "_below", "size")
 
-    def __init__(self, top: Any = None, below: Stack | None = None):
-        self.top, self.below = top, below
-        self.size: int = 0 if below is None else below.size + 1
+    def __init__(self, entries: Column = (), count: int = 0, below: Stack | None = None):
+        self._entries, self._count, self._below = entries, count, below     # the first `count` entries lie on `below`
+        self.size: int = count if below is None else below.size + count
 
     def push(self, value: Any) -> Stack:
         """This stack with `value` on top."""
-        return Stack(value, self)
+        return Stack((value,), 1, self)
+
+    def push_all(self, values: Column) -> Stack:
+        """This stack with many values on top, the last uppermost; an array, which is kept, gives its rows."""
+        return Stack(values, len(values), self)
 
     def pop(self) -> tuple[Stack, Any]:
         """(the stack without its top, the top).  Raises IndexError if it is empty."""
-        if self.below is None:
+        count = self._count
+        if not count:
             raise IndexError("Trying to pop from an empty list.")
-        return self.below, self.top
+        return self._without(1), element(self._entries, count - 1)
+
+    def pop_all(self, count: int) -> tuple[Stack, Column]:
+        """(the stack without its `count` uppermost entries, these from the top on, in one array where they lie in one).
+        Raises IndexError if there are fewer."""
+        if self._count >= count:
+            return self._without(count), self._entries[self._count - count:self._count][::-1]
+        rest, found = self, []
+        for _ in range(count):
+            rest, value = rest.pop()
+            found.append(value)
+        return rest, found
+
+    def _without(self, count: int) -> Stack:
+        if count < self._count or self._below is None:
+            return Stack(self._entries, self._count - count, self._below)
+        return self._below
 
     def zeros(self) -> Zero:
         """The gradient of a stack through which nothing flows."""
@@ -125,13 +148,20 @@ class Stack:
         pairs = []
         a: Stack = self
         b: Stack = other
-        while a.below is not None and b.below is not None:
-            pairs.append(added(a.top, b.top))
-            a, b = a.below, b.below
-        total = b if a.below is None else a         # below the end of the shorter one are zeros
+        while a.size and b.size:
+            (a, x), (b, y) = a.pop(), b.pop()
+            pairs.append(added(x, y))
+        total = a if a.size else b         # below the end of the shorter one are zeros
         for value in reversed(pairs):
             total = total.push(value)
         return total
+
+
+def element(entries: Column, number: int) -> Any:
+    """One entry of a sequence, or of an array along its first axis, as an array."""
+    if isinstance(entries, np.ndarray) and entries.ndim == 1:
+        return entries[number:number + 1].reshape(())
+    return entries[number]
 
 
 class Zero:
@@ -143,8 +173,14 @@ class Zero:
     def pop(self) -> tuple[Zero, Any]:
         return self, None
 
+    def pop_all(self, count: int) -> tuple[Zero, Column]:
+        return self, [None] * count
+
     def push(self, value: Any) -> Stack:
         return Stack().push(value)
+
+    def push_all(self, values: Column) -> Stack:
+        return Stack().push_all(values)
 
     def __add__(self, other: Any) -> Any:
         return unboxed(other)

@@ -19,8 +19,8 @@ from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.registry import REGISTRY
 from jitgraph.tensor_arrays.host_values import boxed
 from jitgraph.tensor_arrays.in_place_arrays import ArrayInPlace, StackInPlace, array_behind, stack_behind
-from jitgraph.tensor_arrays.tensor_array_rows import gathered, joined, rows, scattered, split
-from jitgraph.tensor_arrays.tensor_array_values import Handle
+from jitgraph.tensor_arrays.tensor_array_rows import gathered, joined, scattered, split
+from jitgraph.tensor_arrays.tensor_array_values import Handle, rows_of
 
 PREFIX = "InPlace"      # under this and their own name stand the declarations whose name the ops of programs have
 _HOST: dict[str, Any] = {"host": True, "stateful": True, "tested_in": "tests/formats/test_control_flow_files.py: an array"}
@@ -206,7 +206,7 @@ def _gathered(array: ArrayInPlace, indices: Any, element_shape: Any, replays: bo
 def tensor_array_scatter(handle, indices, value, flow_in, op):
     """Puts the rows of `value` at `indices`."""
     array = array_behind(handle)
-    _write_all(array, indices, scattered(array.handle, indices, value, array.size), op.replays)
+    _write_all(array, indices, rows_of(scattered(array.handle, indices, value, array.size)), op.replays)
     return _FLOW
 
 
@@ -214,7 +214,7 @@ def tensor_array_scatter(handle, indices, value, flow_in, op):
           shape=shape_rules.scalar, versions=("",))
 def tensor_array_unpack(handle, value, flow_in, op):
     """Puts the rows of `value` at 0, 1, ..."""
-    _write_all(array_behind(handle), range(len(value)), rows(np.array(value)), op.replays)
+    _write_all(array_behind(handle), range(len(value)), rows_of(np.array(value)), op.replays)
     return _FLOW
 
 

@@ -1,6 +1,7 @@
 """Lists of tensors with a size of their own and elements that are not set yet: what TensorListReserve and its kin hold."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.tensor_arrays.host_values import PersistentList, Stack, Zero, added, unboxed
+from jitgraph.tensor_arrays.tensor_array_values import rows_of
 
 
 class TensorList:
@@ -47,12 +49,22 @@ class TensorList:
             raise _invalid(f"Tried to push item into a full list list size: {self.size} max_num_elements: {self.most}")
         return self.with_entries(self.entries.replaced(self.size, value))
 
+    def push_all(self, values: Iterable[np.ndarray]) -> TensorList:
+        """This list with many more elements, one after the other."""
+        return functools.reduce(TensorList.push, rows_of(values) if isinstance(values, np.ndarray) else values, self)
+
     def pop(self) -> tuple[TensorList, Any]:
         """(the list without its last element, that element).  Raises IndexError if it is empty."""
-        if not self.size:
+        rest, (last,) = self.pop_all(1)
+        return rest, last
+
+    def pop_all(self, count: int) -> tuple[TensorList, list[Any]]:
+        """(the list without its `count` last elements, these from the end on).  Raises IndexError if there are fewer."""
+        if count > self.size:
             raise IndexError("Trying to pop from an empty list.")
-        *rest, last = self.entries.items()
-        return self.with_entries(rest), last if last is not None else self.zeros_of(self.shape)
+        entries = list(self.entries.items())
+        rest = len(entries) - count
+        return self.with_entries(entries[:rest]), [self.zeros_of(self.shape) if e is None else e for e in entries[rest:][::-1]]
 
     def check(self, value: np.ndarray, what: str) -> None:
         """Raises InvalidArgumentError if an array cannot be an element."""

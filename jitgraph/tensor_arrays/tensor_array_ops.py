@@ -15,9 +15,9 @@ from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import shape_rules
 from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.errors import InvalidArgumentError
-from jitgraph.tensor_arrays.host_values import PersistentList, Zero, boxed, copied, unboxed
-from jitgraph.tensor_arrays.tensor_array_rows import gathered, joined, pieces, rows, scattered, split, stacked
-from jitgraph.tensor_arrays.tensor_array_values import Elements, Handle, OneElement, elements_of, gradient_of, is_whole
+from jitgraph.tensor_arrays.host_values import Zero, boxed, copied, unboxed
+from jitgraph.tensor_arrays.tensor_array_rows import gathered, joined, pieces, scattered, split, stacked
+from jitgraph.tensor_arrays.tensor_array_values import Elements, Handle, OneElement, elements_of, gradient_of, is_whole, rows_of
 
 # `context`: values of the host are never folded into the graph
 _HOST: dict[str, Any] = {"host": True, "context": ("op",), "tested_in": "tests/control/test_tensor_array.py: an array"}
@@ -165,8 +165,10 @@ def _(op, grad):
     keeps=(2,), origin="jitgraph")
 def tensor_array_rows_gradient(grad, indices, like, op):
     """The elements of a gradient of a flow at `indices` as rows; zeros where nothing arrived."""
-    rows = [gradient_of(grad, int(k), row) for k, row in zip(indices, like)]
-    return stacked(rows, like.dtype) if rows else np.zeros_like(like)
+    total = elements_of(grad)
+    found = total.part(indices) if isinstance(total, Elements) else None
+    rows = [gradient_of(grad, int(k), row) for k, row in zip(indices, like)] if found is None else found
+    return stacked(rows, like.dtype) if len(rows) else np.zeros_like(like)
 
 
 @tensor_array_rows_gradient.gradient
@@ -180,9 +182,9 @@ def tensor_array_gradient_of_rows(flow, indices, value, op):
     elements = elements_of(flow)
     size = 0 if isinstance(elements, Zero) else elements.size
     if size and is_whole(indices, size):
-        return boxed(Elements(PersistentList(list(rows(copied(value)))), value.shape[1:]))
+        return boxed(Elements.of_rows(copied(value)))
     total: Any = Elements.missing(size)
-    for k, row in zip(indices, rows(copied(value))):
+    for k, row in zip(indices, rows_of(copied(value))):
         total = OneElement(int(k), row, size) + total
     return boxed(total)
 

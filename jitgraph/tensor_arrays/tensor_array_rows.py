@@ -8,11 +8,11 @@ import numpy as np
 
 from jitgraph.graph.errors import InvalidArgumentError, UnimplementedError
 from jitgraph.graph.shapes import brackets
-from jitgraph.tensor_arrays.host_values import copied
+from jitgraph.tensor_arrays.host_values import Column, copied
 from jitgraph.tensor_arrays.tensor_array_values import Handle
 
 
-def gathered(handle: Handle, indices: Any, elements: list[np.ndarray], element_shape: Any) -> np.ndarray:
+def gathered(handle: Handle, indices: Any, elements: Column, element_shape: Any) -> np.ndarray:
     """The elements that were read at `indices`, one behind the other along a new first axis.
 
     Raises UnimplementedError for none of unknown shape, InvalidArgumentError for elements of different shapes.
@@ -26,42 +26,39 @@ def gathered(handle: Handle, indices: Any, elements: list[np.ndarray], element_s
                                                  "zero-size TensorArrays.")
         return np.zeros((0, *shape), handle.dtype.as_numpy_dtype)
     first = np.shape(elements[0])
-    for k, element in zip(indices, elements):
+    for k, element in zip(indices, () if isinstance(elements, np.ndarray) else elements):
         if np.shape(element) != first:
             raise InvalidArgumentError(None, None, "TensorArray has inconsistent shapes.  Index 0 has shape: "
                                                    f"{list(first)} but index {k} has shape: {list(np.shape(element))}")
     return stacked(elements, handle.dtype.as_numpy_dtype)
 
 
-def stacked(elements: list[Any], dtype: Any) -> Any:
-    """Arrays of one shape, of the host or of a device, along a new first axis."""
+def stacked(elements: Column, dtype: Any) -> Any:
+    """Arrays of one shape, of the host or of a device, along a new first axis, in memory of its own."""
+    if isinstance(elements, np.ndarray):
+        return np.array(elements, dtype, order="C")
     on_host = all(isinstance(element, np.ndarray) for element in elements)
     return np.array(elements, dtype) if on_host and elements[0].ndim else np.stack(elements)
 
 
-def rows(array: np.ndarray) -> Any:
-    """The elements of an array along its first axis, each an array."""
-    return array if array.ndim > 1 or not isinstance(array, np.ndarray) else [array[k:k + 1].reshape(()) for k in range(len(array))]
-
-
 def scattered(handle: Handle, indices: Any, value: np.ndarray, size: int) -> Any:
-    """The rows of a copy of `value`, for `indices` of an array of `size`.  Raises InvalidArgumentError if they do not fit."""
+    """A copy of `value`, whose rows are for `indices` of an array of `size`.  Raises InvalidArgumentError if they do not fit."""
     if len(indices) != len(value):
         raise InvalidArgumentError(None, None, f"Expected len(indices) == values.shape[0], but saw: {len(indices)} vs. "
                                                f"{len(value)}")
     top = max(indices, default=-1)
     if not handle.dynamic and top >= size:
         raise InvalidArgumentError(None, None, f"Max scatter index must be < array size ({top} vs. {size})")
-    return rows(copied(value))
+    return copied(value)
 
 
-def joined(handle: Handle, parts: list[np.ndarray], element_shape: Any) -> tuple[np.ndarray, np.ndarray]:
+def joined(handle: Handle, parts: Column, element_shape: Any) -> tuple[np.ndarray, np.ndarray]:
     """All elements one behind the other along their first axis, and their lengths along it.
 
     Raises UnimplementedError for none of unknown shape, InvalidArgumentError for scalars and for shapes that differ.
     """
     lengths = np.array([len(part) if part.ndim else 0 for part in parts], np.int64)
-    if not parts:
+    if not len(parts):
         if element_shape is None or None in element_shape:
             raise UnimplementedError(None, None, "TensorArray has size zero, but element shape is not fully defined. "
                                                  "Currently only static shapes are supported when concatenating "

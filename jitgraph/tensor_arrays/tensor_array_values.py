@@ -7,7 +7,7 @@ import numpy as np
 
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.shapes import brackets
-from jitgraph.tensor_arrays.host_values import ZERO, PersistentList, Zero, added, unboxed
+from jitgraph.tensor_arrays.host_values import ZERO, Column, PersistentList, Zero, added, element, unboxed
 
 _UNDEFINED = ("Could not read from TensorArray index {}.  Furthermore, the element shape is not fully defined: {}.  It is "
               "possible you are working with a resizeable TensorArray and stop_gradients is not allowing the gradients "
@@ -72,7 +72,7 @@ class Handle:
                 raise self.error(f"Could not read index {index} twice because it was cleared after a previous read "
                                  "(perhaps try setting clear_after_read = false?).")
             self.cleared.add(index)
-        value = elements.list[index]
+        value = elements.get(index)
         if value is None:
             shape = self._shape(elements)
             if shape is None or None in shape:
@@ -82,11 +82,12 @@ class Handle:
         return value
 
     def write_rows(self, elements: Elements, indices: Any, rows: Any, replays: bool = False) -> Elements:
-        """The elements with every row at its index.  Raises what writing one by one does."""
-        if isinstance(rows, np.ndarray) and len(rows) and not self.cleared and rows.dtype == self.dtype.as_numpy_dtype \
-                and is_whole(indices, elements.size) and all(e is None for e in elements.list.items()) \
-                and (not self.identical or _fits(self._shape(elements), rows.shape[1:])):
-            return Elements(PersistentList(list(rows)), rows.shape[1:])         # a new array, all at once
+        """The elements with every row at its index; `rows`, one array or many, are kept.  Raises what writing one by one does."""
+        if isinstance(rows, np.ndarray):
+            if len(rows) and not self.cleared and rows.dtype == self.dtype.as_numpy_dtype and is_whole(indices, elements.size) \
+                    and elements.is_empty() and (not self.identical or _fits(self._shape(elements), rows.shape[1:])):
+                return Elements.of_rows(rows)           # a new array, all at once
+            rows = rows_of(rows)
         if isinstance(rows, list) and len(rows) > 1 and self._may_write(elements, indices, rows):
             items = list(elements.list.items())
             for index, row in zip(indices, rows):
@@ -106,14 +107,14 @@ class Handle:
             and all(row.shape == first and row.dtype == dtype for row in rows) \
             and (not self.identical or _fits(self._shape(elements), first))
 
-    def read_rows(self, elements: Elements, indices: Any, replays: bool = False) -> list[np.ndarray]:
-        """The elements at these indices.  Raises what reading one by one does."""
-        found = list(elements.list.items())
-        if not self.cleared and is_whole(indices, len(found)) and not any(e is None for e in found):
-            if self.clears and not replays:
-                self.cleared.update(range(len(found)))
-            return found
-        return [self.read(elements, int(index), replays) for index in indices]
+    def read_rows(self, elements: Elements, indices: Any, replays: bool = False) -> Column:
+        """The elements at these indices, in one array where they lie in one.  Raises what reading one by one does."""
+        found = elements.part(indices) if self.cleared.isdisjoint(indices) or replays else None
+        if found is None:
+            return [self.read(elements, int(index), replays) for index in indices]
+        if self.clears and not replays:
+            self.cleared.update(map(int, indices))
+        return found
 
     def _shape(self, elements: Elements) -> Any:
         written = elements.element_shape if self.identical else None
@@ -123,6 +124,25 @@ class Handle:
 def is_whole(indices: Any, size: int) -> bool:
     """Whether indices are those of all elements of an array, in their order."""
     return np.array_equal(indices, np.arange(size))
+
+
+def span(indices: Any, size: int) -> slice | None:
+    """The part of an array of `size` elements at `indices`, if these follow one another, upwards or downwards."""
+    count = len(indices)
+    first, last = (int(indices[0]), int(indices[-1])) if count else (0, -1)
+    step = 1 if first <= last else -1
+    if not count or min(first, last) < 0 or max(first, last) >= size or (last - first) * step != count - 1:
+        return None
+    if not isinstance(indices, range) and count > 2:
+        numbers = np.asarray(indices)
+        if (numbers[1:] - numbers[:-1] != step).any():
+            return None
+    return slice(first, last + step if last + step >= 0 else None, step)
+
+
+def rows_of(array: Any) -> Any:
+    """The elements of an array along its first axis, each an array."""
+    return array if array.ndim > 1 or not isinstance(array, np.ndarray) else [element(array, k) for k in range(len(array))]
 
 
 def _fits(stated: Any, shape: tuple) -> bool:
@@ -136,10 +156,10 @@ def _zeros(shape: tuple, dtype: Any) -> np.ndarray:
 class Elements:
     """The value of a flow: the elements, None where nothing was written.  As a gradient, None is zero."""
 
-    __slots__ = ("list", "element_shape")
+    __slots__ = ("_list", "_rows", "element_shape")
 
-    def __init__(self, elements: PersistentList, element_shape: Any = None):
-        self.list = elements
+    def __init__(self, elements: PersistentList | None, element_shape: Any = None, rows: np.ndarray | None = None):
+        self._list, self._rows = elements, rows
         self.element_shape = element_shape      # of the element written last
 
     @staticmethod
@@ -147,9 +167,36 @@ class Elements:
         """`size` elements, none of which is written."""
         return Elements(PersistentList([None] * size))
 
+    @staticmethod
+    def of_rows(rows: np.ndarray) -> Elements:
+        """The rows of an array, which nobody may write any more: a list of them is made where one is needed."""
+        if isinstance(rows, np.ndarray):
+            return Elements(None, rows.shape[1:], rows)
+        return Elements(PersistentList(list(rows)), rows.shape[1:])
+
+    @property
+    def list(self) -> PersistentList:
+        if self._list is None:
+            self._list = PersistentList([*rows_of(self._rows)])
+        return self._list
+
     @property
     def size(self) -> int:
-        return self.list.size
+        return self.list.size if self._rows is None else len(self._rows)
+
+    def is_empty(self) -> bool:
+        """Whether nothing was written."""
+        return self._rows is None and all(e is None for e in self.list.items())
+
+    def part(self, indices: Any) -> Any:
+        """The elements at indices that follow one another, a list or a part of one array; None where one was not written."""
+        where = span(indices, self.size)
+        if where is None:
+            return None
+        if self._rows is not None:
+            return self._rows[where]
+        found = list(self.list.items())[where]
+        return None if any(e is None for e in found) else found
 
     def replaced(self, index: int, value: Any) -> Elements:
         """With another element; missing ones before it stay unwritten."""
@@ -160,7 +207,9 @@ class Elements:
 
     def get(self, index: int) -> Any:
         """The element, None if there is none."""
-        return self.list[index] if 0 <= index < self.list.size else None
+        if not 0 <= index < self.size:
+            return None
+        return self.list[index] if self._rows is None else element(self._rows, index)
 
     def zeros(self) -> Zero:
         return ZERO
@@ -200,18 +249,23 @@ class OneElement:
         return other.replaced(self.index, added(other.get(self.index), self.value))
 
 
-def with_gradients(total: Any, found: list[tuple[int, Any]], size: int) -> Any:
-    """The gradient `total` of an array of `size` elements, with what is `found`, (index, value), added one after the other."""
-    if not found:
+def with_gradients(total: Any, indices: Any, found: Column, size: int) -> Any:
+    """The gradient `total` of an array of `size` elements, with those `found` for elements at `indices` added one after the
+    other; an array of them is kept."""
+    if not len(found):
         return total
+    if isinstance(total, Zero) and isinstance(found, np.ndarray):
+        where = span(indices, size)
+        if where is not None and len(found) == size:
+            return Elements.of_rows(found[::where.step])
     items = list(total.list.items()) if isinstance(total, Elements) else []
     if isinstance(total, OneElement):
         size = max(size, total.size, total.index + 1)
-    items += [None] * (max(size, *(index + 1 for index, _ in found)) - len(items))
+    items += [None] * (max(size, *(int(k) + 1 for k in indices)) - len(items))
     if isinstance(total, OneElement):
         items[total.index] = total.value
-    for index, value in found:
-        items[index] = added(items[index], value)
+    for number, index in enumerate(indices):
+        items[index] = added(items[index], element(found, number))
     return Elements(PersistentList(items), np.shape(items[index]))
 
 

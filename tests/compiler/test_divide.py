@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from jitgraph.compiler import Options, compile
 from jitgraph.compiler.divide import LoopCall
 from jitgraph.compiler.loops.steps import (
@@ -86,9 +88,11 @@ def test_the_condition_and_the_counters_are_expressions(tf):
     call = call_of(tf, [i], [n])
     least, = call.condition.fixed
     assert least.op.type == "Minimum"
-    assert call.condition.test([4], [6]) and not call.condition.test([6], [6]) and not call.condition.test([9], [60])
-    (variable, following), = call.counters
-    assert variable == 0 and following([4], ()) == 6
+    test = call.condition.test
+    assert test.one([4], [6]) and not test.one([6], [6]) and not test.one([9], [60])
+    assert test.column([np.array([4, 6, 8, 10])], [8]).tolist() == [True, True, False, False]
+    counter, = call.counters
+    assert counter.variable == 0 and counter.following.one([4], ()) == 6 and counter.stride([4], ()) == 2
     assert call_of(tf, [i], [n], off=["native_iterations"]).counters is None
 
 

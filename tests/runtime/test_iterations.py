@@ -15,7 +15,7 @@ def calls(monkeypatch):
     found = []
     execute = iterations.Table.execute
     monkeypatch.setattr(iterations.Table, "execute",
-                        lambda table, values, taken: found.append(len(taken)) or execute(table, values, taken))
+                        lambda table, values, taken, count: found.append(count) or execute(table, values, taken, count))
     return found
 
 
@@ -138,6 +138,8 @@ def test_any_number_of_iterations(tf, calls, count):
     total = tf.while_loop(lambda i, _: i < n, lambda i, y: (i + 1, y + tf.cast(i, tf.float32)), (0, tf.zeros([3])))[1]
     with tf.Session(jit="always") as session:
         assert session.run(total, {n: count}).tolist() == [sum(range(count))] * 3
+        calls.clear()           # the first iteration of all was one by itself: how many may be one call was not known
+        assert session.run(total, {n: count}).tolist() == [sum(range(count))] * 3
     left = count % iterations.LONGEST
     assert calls == [iterations.LONGEST] * (count // iterations.LONGEST) + [left] * (left >= iterations.LEAST)
 
@@ -147,7 +149,10 @@ def test_no_more_memory_than_allowed_is_left_behind(tf, calls, monkeypatch):
     out = tf.TensorArray(tf.float32, 20)
     out = tf.while_loop(lambda i, *_: i < 20, lambda i, y, a: (i + 1, y + 1.0, a.write(i, y)), (0, tf.zeros([1000]), out))[2]
     with tf.Session(jit="always") as session:
-        assert session.run(out.stack())[:, 7].tolist() == list(range(20))
+        rows = out.stack()
+        for _ in range(2):
+            calls.clear()
+            assert session.run(rows)[:, 7].tolist() == list(range(20))
     assert calls == [5] * 4
 
 
@@ -157,8 +162,10 @@ def test_elements_of_another_shape_wait_for_their_own_plan(tf, calls):
         rows = rows.write(k, tf.ones([2 if k < 9 else 5]) * k)
     total = tf.while_loop(lambda i, _: i < 20, lambda i, y: (i + 1, y + tf.reduce_sum(rows.read(i))), (0, 0.0))[1]
     with tf.Session(jit="always") as session:
-        assert session.run(total) == 2 * sum(range(9)) + 5 * sum(range(9, 20))
-    assert calls == [9, 10]         # the tenth was taken ahead for the plan of the others
+        for _ in range(2):
+            calls.clear()
+            assert session.run(total) == 2 * sum(range(9)) + 5 * sum(range(9, 20))
+    assert calls == [9, 11]
 
 
 def test_an_index_out_of_range_is_the_error_of_its_op(tf):
@@ -205,7 +212,7 @@ def test_loops_of_many_lengths_share_their_memory(tf, calls):
         loops = [caller for caller in session._state.functions.values() if hasattr(caller, "ahead")]
         pools = [pool for loop in loops for table in loop.ahead.tables.values() if table
                  for frame in table.binding.frames for pool in frame.blocks.values() if pool.shape[1:] == (1000,)]
-    assert [pool.shape[0] for pool in pools] == [128] and len(pools[0].blocks) <= 2
+    assert [pool.shape[0] for pool in pools] == [129] and len(pools[0].blocks) <= 2
 
 
 def test_threads_run_one_loop_side_by_side(tf, calls):

@@ -15,7 +15,7 @@ def additions(monkeypatch):
     found = []
     add = product_sums.ProductPlan.add
     monkeypatch.setattr(product_sums.ProductPlan, "add",
-                        lambda product, total, pairs: found.append(len(pairs)) or add(product, total, pairs))
+                        lambda product, total, sides: found.append(len(sides[0])) or add(product, total, sides))
     return found
 
 
