@@ -13,6 +13,8 @@ from ..tuning import CPU
 from . import scalars
 from .kernel_text import KernelText
 
+TOGETHER = 4            # windows next to each other of a depthwise layer that are made at a time ...
+MOST_TAPS = 9           # ... if they have no more taps than this
 FEW_CHANNELS = 64       # up to which a text says how many there are: a loop so short gains from that; others share a text
 
 
@@ -36,12 +38,12 @@ class _Windows(KernelText):
                           or _fits(d, o, s, t, b)) for d, o, s, t, b in
                      zip(image, outputs, self.strides, self.taps, self.before)]
 
-    def window(self, indent: int) -> list[tuple[int, str, str]]:
-        """Lines that find window (n, i, j): `out`, the first element of its result, and one address per tap.
+    def window(self, indent: int, vertical: list[tuple[str, str]] | None = None) -> list[tuple[int, str, str]]:
+        """Lines that find window (n, i, j): one address per tap; `vertical`: what `axis` gave for its rows, where that is done.
 
         Returns (number, address, condition) per tap; the condition is empty where a tap is always inside."""
-        vertical = self._axis(indent, "i", 0, self.height)
-        horizontal = self._axis(indent, "j", 1, self.width)
+        vertical = self.axis(indent, "i", 0, self.height) if vertical is None else vertical
+        horizontal = self.axis(indent, "j", 1, self.width)
         found = []
         for a, (row, row_inside) in enumerate(vertical):
             for b, (column, column_inside) in enumerate(horizontal):
@@ -53,7 +55,7 @@ class _Windows(KernelText):
                 found.append((number, f"at{number}", f"in{number}" if inside else ""))
         return found
 
-    def _axis(self, indent: int, index: str, axis: int, limit: str) -> list[tuple[str, str]]:
+    def axis(self, indent: int, index: str, axis: int, limit: str) -> list[tuple[str, str]]:
         """(coordinate, condition) for every tap along one axis."""
         before = self.slot(f"before{axis}", self.before[axis])
         start = f"{index} * {self.strides[axis]}" + (f" - {before}" if before != "0" else "")
@@ -92,17 +94,14 @@ class _Windows(KernelText):
         """The value of a tap, 0 where it is outside."""
         return f"select({condition}, {value}, {self.code}(0))" if condition else value
 
-    def each_row(self) -> int:
-        """The loops over rows of windows (the items) and the windows of a row; returns the indent inside."""
+    def each_row(self) -> None:
+        """The loop over rows of windows, which are the items: row i of image n."""
         self.line(1, "for q in range(begin, end):")
-        self.line(2, f"n = quotient(q, {self.rows})")
-        self.line(2, f"i = q - n * {self.rows}")
-        self.line(2, f"for j in range({self.pixels}):")
-        return 3
+        self.lines_at(2, [f"n = quotient(q, {self.rows})", f"i = q - n * {self.rows}"])
 
     def each_image(self, images: list[str], zeroed: tuple[str, str]) -> int:
         """The loops over items, with `zeroed` (first element, count) of the result set to 0, then over the images that
-        the lines `images` open, and over all of their windows; returns the indent inside."""
+        the lines `images` open, and over the rows of their windows; returns the indent inside."""
         self.line(1, "for q in range(begin, end):")
         self.line(2, f"for k in range({zeroed[1]}):")
         self.line(3, f"y0[q * {zeroed[0]} + k] = {self.code}(0)")
@@ -110,18 +109,64 @@ class _Windows(KernelText):
             self.line(2, line)
         inside = 3 if images[-1].endswith(":") else 2
         self.line(inside, f"for i in range({self.rows}):")
-        self.line(inside + 1, f"for j in range({self.pixels}):")
-        return inside + 2
+        return inside + 1
+
+    def inner(self, indent: int, index: str, count: str, inside: tuple[str, str], vertical: list[tuple[str, str]]) -> int:
+        """Lines that set `low` and `middle`: of the `count` windows of a row, `middle` from `low` on are taken TOGETHER at a time,
+        those whose taps lie inside along the row, from `inside[0]` to `inside[1]`, if they do across it, by `vertical`.
+
+        Returns the indent inside of the loop over these, by `index`."""
+        low, high = inside
+        whole = " & ".join(condition for _, condition in vertical if condition)
+        self.line(indent, f"low = {low}")
+        self.line(indent, f"middle = quotient(larger(smaller({high}, {count}) - low, 0), {TOGETHER}) * {TOGETHER}"
+                  + (f" * i64({whole})" if whole else ""))
+        self.line(indent, f"for {index} in range(low, low + middle, {TOGETHER}):")
+        return indent + 1
+
+    def outer(self, indent: int, index: str, count: str) -> int:
+        """The loop over the other windows of a row; returns the indent inside."""
+        self.line(indent, f"for r in range({count} - middle):")
+        self.line(indent + 1, f"{index} = r + middle * i64(r >= low)")
+        return indent + 1
+
+    def inside(self) -> tuple[str, str]:
+        """The first window of a row whose taps lie inside along it, and the first behind these."""
+        before, stride = self.slot("before1", self.before[1]), self.strides[1]
+        return (f"quotient({before} + {stride - 1}, {stride})",
+                f"quotient(larger({self.width} - {self.taps[1]} + {before} + {stride}, 0), {stride})")
+
+    def tap_rows(self, indent: int, vertical: list[tuple[str, str]]) -> list[tuple[str, int, int]]:
+        """Lines that find the first tap of window j in each row; returns (row, pixels behind it, number) for every tap."""
+        start = f"j * {self.strides[1]} - {self.slot('before1', self.before[1])}"
+        for a, (row, _) in enumerate(vertical):
+            self.line(indent, f"row{a} = ((n * {self.height} + {row}) * {self.width} + {start}) * {self.channels}")
+        return [(f"row{a}", b, a * self.taps[1] + b) for a in range(len(vertical)) for b in range(self.taps[1])]
+
+    def read_together(self, indent: int, taps: list[tuple[str, int, int]], stride: int) -> None:
+        """Lines that read what the taps of TOGETHER windows, each `stride` pixels behind the other, need: u{row}_{pixel}."""
+        for row, pixel in dict.fromkeys((row, behind + p * stride) for p in range(TOGETHER) for row, behind, _ in taps):
+            self.line(indent, f"u{row}_{pixel} = x0[{row} + {pixel} * {self.channels} + c]")
+
+    def sums_together(self, indent: int, taps: list[tuple[str, int, int]], stride: int, apart: int) -> None:
+        """Lines that make the sums of weighted taps of TOGETHER windows, which go `apart` pixels from each other."""
+        self.line(indent, f"for c in range({self.channels}):")
+        self.read_together(indent + 1, taps, stride)
+        for _, _, number in taps:
+            self.line(indent + 1, f"w{number} = x1[{number} * {self.channels} + c]")
+        for p in range(TOGETHER):
+            for k, (row, behind, number) in enumerate(taps):
+                product = f"u{row}_{behind + p * stride} * w{number}"
+                self.line(indent + 1, f"v{p} = v{p} + {product}" if k else f"v{p} = {product}")
+            self.line(indent + 1, f"y0[out + {p * apart} * {self.channels} + c] = v{p}")
 
 
-    def each_channel(self, indent: int, multiplier: int, gradient: str) -> list[tuple[int, str, str]]:
-        """The taps of window (n, i, j), and two loops over its output channels in which g is the gradient of each."""
-        taps = self.window(indent)
-        self.line(indent, f"out = ((n * {self.rows} + i) * {self.pixels} + j) * {self.channels} * {multiplier}")
-        self.line(indent, f"for k in range({multiplier}):")
-        self.line(indent + 1, f"for c in range({self.channels}):")
-        self.line(indent + 2, f"g = {gradient}[out + c * {multiplier} + k]")
-        return taps
+def _goes_together(node: Node) -> bool:
+    """Whether several windows of a depthwise layer are made at a time: weights and pixels that they share are read once.
+
+    Windows that lie further apart share few, and wait for memory."""
+    taps = node.attrs["taps"]
+    return int(node.attrs["multiplier"]) == 1 and node.attrs["strides"][1] == 1 and taps[0] * taps[1] <= MOST_TAPS
 
 
 def _fits(size: sizes.Dim, output: sizes.Dim, stride: int, taps: int, before: sizes.Dim) -> bool:
@@ -146,7 +191,9 @@ def emit_pool(node: Node) -> Kernel:
     (x,) = node.inputs
     op = node.attrs["op"]
     text = _Windows(node, f"{op}_pool", [x], x.shape[1:], node.out.shape[1:3])
-    at = text.each_row()
+    text.each_row()
+    text.line(2, f"for j in range({text.pixels}):")
+    at = 3
     taps = text.window(at)
     if op == "mean":
         text.count(at, taps)
@@ -168,7 +215,8 @@ def emit_pool_gradient(node: Node) -> Kernel:
     op, dy = node.attrs["op"], node.inputs[-1]
     text = _Windows(node, f"{op}_pool_gradient", node.inputs, node.out.shape[1:], dy.shape[1:3])
     image = f"{text.height} * {text.width} * {text.channels}"
-    at = text.each_image(["n = q"], (image, image))
+    at = text.each_image(["n = q"], (image, image)) + 1
+    text.line(at - 1, f"for j in range({text.pixels}):")
     taps = text.window(at)
     text.line(at, f"out = ((n * {text.rows} + i) * {text.pixels} + j) * {text.channels}")
     if op == "mean":
@@ -195,8 +243,18 @@ def emit_depthwise(node: Node) -> Kernel:
     x, w = node.inputs
     text = _Windows(node, "depthwise", [x, w], x.shape[1:], node.out.shape[1:3])
     multiplier = int(node.attrs["multiplier"])
-    at = text.each_row()
-    taps = text.window(at)
+    text.each_row()
+    vertical = text.axis(2, "i", 0, text.height)
+    if _goes_together(node):
+        at = text.inner(2, "j", text.pixels, text.inside(), vertical)
+        together = text.tap_rows(at, vertical)
+        text.line(at, f"out = (q * {text.pixels} + j) * {text.channels}")
+        text.sums_together(at, together, text.strides[1], 1)
+        at = text.outer(2, "j", text.pixels)
+    else:
+        text.line(2, f"for j in range({text.pixels}):")
+        at = 3
+    taps = text.window(at, vertical)
     text.line(at, f"out = (q * {text.pixels} + j) * {text.channels} * {multiplier}")
     text.line(at, f"for k in range({multiplier}):")
     text.line(at + 1, f"for c in range({text.channels}):")
@@ -230,8 +288,22 @@ def emit_depthwise_input(node: Node) -> Kernel:
             at = 3
         vertical = text.phase(at, "i", phase, 0, text.rows)
         for other in range(across):
-            text.line(at, f"for q1 in range(({other} - {left}) % {across}, {text.width}, {across}):")
-            text.line(at + 1, f"j = quotient(q1 + {left}, {across})")
+            text.lines_at(at, [f"first = ({other} - {left}) % {across}", f"seen = quotient(first + {left}, {across})",
+                               f"those = quotient({text.width} - first + {across - 1}, {across})"])
+            most = len(range(other, text.taps[1], across))          # taps that a pixel of this phase has
+            if _goes_together(node) and vertical and most:
+                inner = text.inner(at, "t", "those", (f"larger({most - 1} - seen, 0)", f"{text.pixels} - seen"),
+                                   [(row, condition) for _, row, condition in vertical])
+                for a, row, _ in vertical:
+                    text.line(inner, f"row{a} = ((n * {text.rows} + {row}) * {text.pixels} + seen + t - {most - 1}) * "
+                                     f"{text.channels}")
+                text.line(inner, f"out = (q * {text.width} + first + t * {across}) * {text.channels}")
+                text.sums_together(inner, [(f"row{a}", most - 1 - k, a * text.taps[1] + b) for a, _, _ in vertical
+                                           for k, b in enumerate(range(other, text.taps[1], across))], 1, across)
+                text.outer(at, "t", "those")
+            else:
+                text.line(at, "for t in range(those):")
+            text.lines_at(at + 1, [f"q1 = first + t * {across}", "j = seen + t"])
             horizontal = text.phase(at + 1, "j", other, 1, text.pixels)
             terms = []
             for a, row, row_inside in vertical:
@@ -263,7 +335,29 @@ def emit_depthwise_filter(node: Node) -> Kernel:
     size = f"{text.taps[0] * text.taps[1]} * {text.channels} * {multiplier}"
     at = text.each_image(
         [f"for n in range(quotient(q * {images}, {CPU.chunks}), quotient((q + 1) * {images}, {CPU.chunks})):"], (size, size))
-    taps = text.each_channel(at, multiplier, "x1")
+    vertical = text.axis(at, "i", 0, text.height)
+    if _goes_together(node):
+        inner = text.inner(at, "j", text.pixels, text.inside(), vertical)
+        together = text.tap_rows(inner, vertical)
+        text.line(inner, f"out = ((n * {text.rows} + i) * {text.pixels} + j) * {text.channels}")
+        text.line(inner, f"for c in range({text.channels}):")
+        text.read_together(inner + 1, together, text.strides[1])
+        for p in range(TOGETHER):
+            text.line(inner + 1, f"g{p} = x1[out + {p} * {text.channels} + c]")
+        for row, behind, number in together:
+            text.line(inner + 1, f"v = y0[q * {size} + {number} * {text.channels} + c]")
+            for p in range(TOGETHER):
+                text.line(inner + 1, f"v = v + u{row}_{behind + p * text.strides[1]} * g{p}")
+            text.line(inner + 1, f"y0[q * {size} + {number} * {text.channels} + c] = v")
+        at = text.outer(at, "j", text.pixels)
+    else:
+        text.line(at, f"for j in range({text.pixels}):")
+        at += 1
+    taps = text.window(at, vertical)
+    text.line(at, f"out = ((n * {text.rows} + i) * {text.pixels} + j) * {text.channels} * {multiplier}")
+    text.line(at, f"for k in range({multiplier}):")
+    text.line(at + 1, f"for c in range({text.channels}):")
+    text.line(at + 2, f"g = x1[out + c * {multiplier} + k]")
     for number, address, condition in taps:
         product = text.guarded(f"x0[{address} + c] * g", condition)
         text.line(at + 2, f"y0[q * {size} + ({number} * {text.channels} + c) * {multiplier} + k] += {product}")

@@ -2,6 +2,8 @@
 import numpy as np
 import pytest
 
+from jitgraph.compiler.emit import windows
+
 RNG = np.random.RandomState(0)
 
 POOLS = {
@@ -42,6 +44,27 @@ def test_depthwise_and_its_gradients(tf, agree, size, multiplier, taps, step, pa
     weights = tf.random.stateless_normal(tf.shape(y), [1, 2])
     kernels = agree([y, *tf.gradients(y * weights, [fed, filters])], {fed: x, filters: w}, np.float32)
     assert {"depthwise_f32", "depthwise_input_f32", "depthwise_filter_f32"} <= set(kernels)
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+@pytest.mark.parametrize("channels", [20, 70])
+@pytest.mark.parametrize("width", [2, 3, 6, 7, 11])
+def test_windows_that_are_made_together_have_the_same_bits(tf, monkeypatch, width, channels, padding):
+    taps = (2, 2) if width == 2 else (3, 3)
+    x = RNG.standard_normal((2, 5, width, channels)).astype(np.float32)
+    w = RNG.standard_normal((*taps, channels, 1)).astype(np.float32)
+    x[0, 0, 0, 0], w[0, 0, 0, 0] = np.inf, 0        # a tap outside must not be taken for one with weight 0
+    found = []
+    for most in (0, windows.MOST_TAPS):
+        monkeypatch.setattr(windows, "MOST_TAPS", most)
+        fed, filters = tf.placeholder(tf.float32, [None, 5, width, channels]), tf.placeholder(tf.float32, w.shape)
+        y = tf.nn.depthwise_conv2d(fed, filters, [1, 1, 1, 1], padding)
+        with tf.Session(jit="always") as session:
+            found.append(session.run([y, *tf.gradients(y * y, [fed, filters])], {fed: x, filters: w}))
+    (*alone, filter_alone), (*together, filter_together) = found
+    for one, other in zip(alone, together):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_allclose(filter_alone, filter_together, rtol=1e-4, atol=1e-4)     # whose terms come in another order
 
 
 @pytest.mark.parametrize("jit", ["off", "always"])
