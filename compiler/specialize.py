@@ -6,7 +6,9 @@ will tell, the program ends; the operations after that point are left to the nex
 """
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+import contextlib
+import dataclasses
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,13 +16,16 @@ import numpy as np
 from jitgraph.graph import shape_rules
 from jitgraph.graph.constant_value import partial_value
 from jitgraph.graph.dtypes import DType
-from jitgraph.graph.errors import InvalidArgumentError
+from jitgraph.graph.errors import InvalidArgumentError, OpError
+from jitgraph.graph.function_graph import FunctionGraph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
 from . import sizes
+from .called_shapes import called_shapes
 from .open_variables import has_full_shape, is_open, uninitialized, used_after
 from .order import is_transparent, is_variable, seen_through, touched_variables, variable_of
+from .prune import Reached
 from .sizes import Shape
 
 if TYPE_CHECKING:
@@ -288,7 +293,23 @@ class _Specializer:
         if op.opdef.dynamic or op.opdef.shape is None or op.opdef.calls and not holds:
             return [t._shape if holds and not op.opdef.dynamic else None for t in op.outputs]
         result = apply_rule(op, infos)
-        return result if doubted else [_merged(s, t._shape) for s, t in zip(result, op.outputs)]
+        if doubted:
+            return result
+        result = [_merged(s, t._shape) for s, t in zip(result, op.outputs)]
+        if op.opdef.calls and any(s is None or any(d is None for d in s) for s in result):
+            return [found or s for s, found in zip(result, called_shapes(op, infos, self._look))]
+        return result
+
+    def _look(self, function: FunctionGraph, given: Mapping[Tensor, Info]) -> Mapping[Tensor, Info]:
+        """What is known of the tensors of a function, from what is known of its inputs."""
+        inside = _Specializer(dataclasses.replace(self.program, infos=dict(given), measured=[]))
+        needed = Reached()
+        needed.want(function.outputs)
+        for op in function.get_operations():
+            if op in needed.ops:
+                with contextlib.suppress(OpError):          # the branch may not be taken, and says it itself if it is
+                    inside._visit(op)
+        return inside.infos
 
     # folding ---------------------------------------------------------------------------------------------------
     def _from_shapes(self, op: Operation, inputs: Sequence[Any]) -> None:
