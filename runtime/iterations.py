@@ -1,9 +1,9 @@
 """Many iterations of a loop in one native call.
 
 Where a loop counts, it is known ahead how often it runs and which elements of TensorArrays and lists it takes.  The next
-iterations are then gone through three times: first what they take, and the counters; then the plan of the body, by the
-interpreter, which is told where each iteration reads and writes; then what they store.  Python's part is the same work
-as one iteration at a time, but its instructions and objects stay in the cache, which a body's kernels sweep clean.
+iterations are then gone through three times: first what they take; then the plan of the body, by the interpreter, which is
+told where each iteration reads and writes; then what they store.  Python's part goes by columns, each for one tensor in all of
+these iterations: numbers that count, elements that lie in one array, results that become one.
 """
 from __future__ import annotations
 
@@ -90,7 +90,8 @@ class Iterations:
         assert counters is not None and condition.many is not None
         if any(counter.stride is None for counter in counters):
             return self._take_in_turn(values, counters, condition)
-        steps = np.arange(self.limit + 1)
+        limit = self.limit              # which another thread may change
+        steps = np.arange(limit + 1)
         with np.errstate(all="ignore"):
             numbers = {}
             for k, _, stride in counters:
@@ -98,9 +99,9 @@ class Iterations:
                 first = np.asarray(values[k])
                 numbers[k] = first + steps.astype(first.dtype) * stride(values, ())
             following = [numbers[k][1:] if k in numbers else value for k, value in enumerate(values)]
-            going = spread(condition.many(following), self.limit)
+            going = spread(condition.many(following), limit)
             ended = not going.all()
-            count = int(going.argmin()) + 1 if ended else self.limit
+            count = int(going.argmin()) + 1 if ended else limit
             return count, self.steps.before_all(Ahead(values, {k: column[:count] for k, column in numbers.items()}, count)), ended
 
     def _take_in_turn(self, values: list[Any], counters: list[Counter], condition: Condition) -> tuple[int, list[Column], bool]:
@@ -198,12 +199,13 @@ class Table:
         places: dict[int, np.ndarray] = {}
         before: dict[int, Column] = {}
         for k, kept in self.outputs.items():
-            ahead = k in self.stored        # one more, for the value before the first iteration
+            variable = self.stored.get(k)
+            # one more, for the value before the first iteration, unless that has another shape
+            ahead = variable is not None and np.shape(values[variable]) == self.binding.shapes[k]
             block, address = frame.block(k, count + ahead if kept else 2)
             places[k] = address + (rounds + ahead if kept else rounds % 2) * self._nbytes(k)
             columns[k] = block[ahead:]
-            if ahead:
-                variable = self.stored[k]
+            if variable is not None and ahead:
                 block[0] = values[variable]
                 before[variable] = block[:-1]
         for k, number in self.taken.items():

@@ -63,6 +63,17 @@ def what_was_before_is_stored(tf, x):
     return [y, out.stack()]
 
 
+def what_is_stored_first_has_another_shape(tf, x):
+    def body(i, y, out):
+        return i + 1, tf.sin(x[0] + tf.cast(i, tf.float32)), out.write(i, y)
+
+    out = tf.TensorArray(tf.float32, 12, infer_shape=False)
+    any_rows = tf.TensorShape([None, 8])
+    loop = tf.while_loop(lambda i, *_: i < 12, body, (0, x[0, :1], out),
+                         shape_invariants=(tf.TensorShape([]), any_rows, tf.TensorShape(None)))
+    return [loop[1], loop[2].concat()]
+
+
 def an_element_is_stored_again(tf, x):
     rows = tf.TensorArray(tf.float32, 12, clear_after_read=False).unstack(x)
 
@@ -100,7 +111,8 @@ def in_a_loop(tf, x):
 
 
 PROGRAMS = [network, few_of_the_elements, counting_down, the_element_becomes_the_state, what_was_before_is_stored,
-            an_element_is_stored_again, an_element_says_which_comes_next, kinds, with_a_variable, in_a_loop]
+            what_is_stored_first_has_another_shape, an_element_is_stored_again, an_element_says_which_comes_next,
+            kinds, with_a_variable, in_a_loop]
 
 
 @pytest.mark.parametrize("batch", [4, None])
