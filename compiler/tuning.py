@@ -34,8 +34,7 @@ class Tuning:
     filter_columns: bool = True         # whether the columns of a large filter that a tile reads are copied to lie together
     few_pixels: int = 128               # up to so many, what they see is gathered for a product ...
     large_filter: int = 1 << 20         # ... with a filter of at least so many numbers
-    winograd_weights: int = 1 << 22     # numbers that a filter transformed by Winograd may have: it is read for every few tiles
-    winograd_cached: int = 1 << 18      # and up to which it stays in the cache
+    winograd_cached: int = 1 << 18      # numbers that a filter transformed by Winograd may have to stay in the cache
     winograd_worth: float = 0.7         # of the cost of adding up term by term
     winograd_once: int = 300            # what transforming a filter costs, in products per input and output channel
 

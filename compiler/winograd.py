@@ -41,7 +41,7 @@ def suits(tuning: Tuning, batch: Any, size: Any, shape: Any, strides: Any, dilat
     once = tuning.winograd_once * (1 if weights <= tuning.winograd_cached else FAR)
     cost = batch * products(covered(size, taps), taps) * each + once
     plainly = sizes.count([batch, *size, *taps])
-    return weights <= tuning.winograd_weights and cost < tuning.winograd_worth * plainly
+    return cost < tuning.winograd_worth * plainly
 
 
 def products(covered: Any, taps: Any) -> Any:

@@ -138,19 +138,20 @@ def test_sizes_that_only_the_run_knows(tf):
         assert {"winograd_f32", "winograd_filter_f32"} <= set(kernels[0])
 
 
-@pytest.mark.parametrize("batch, kernel", [(1, "convolve_f32"), (16, "winograd_f32")])
-def test_a_filter_is_transformed_for_enough_images(tf, monkeypatch, batch, kernel):
+@pytest.mark.parametrize("channels, batch, transformed", [(32, 1, False), (32, 16, True), (512, 1, False), (512, 8, True)])
+def test_a_filter_is_transformed_for_enough_images(tf, monkeypatch, channels, batch, transformed):
     monkeypatch.undo()
-    x, w = tf.placeholder(tf.float32, [None, 8, 8, 32]), tf.placeholder(tf.float32, [3, 3, 32, 32])
+    x, w = tf.placeholder(tf.float32, [None, 8, 8, channels]), tf.placeholder(tf.float32, [3, 3, channels, channels])
     with tf.Session(jit="always") as session:
-        session.run(tf.nn.conv2d(x, w, 1, "SAME"), {x: np.zeros((batch, 8, 8, 32)), w: np.zeros((3, 3, 32, 32))})
-        assert kernel in [kernel.name for plan in session.plans for compiled in plan.compiled for kernel, _ in compiled.kernels]
+        session.run(tf.nn.conv2d(x, w, 1, "SAME"), {x: np.zeros((batch, 8, 8, channels)), w: np.zeros(w.shape)})
+        names = [kernel.name for plan in session.plans for compiled in plan.compiled for kernel, _ in compiled.kernels]
+    assert ("winograd_f32" in names) == transformed
 
 
 @pytest.mark.parametrize("size, taps, step, gap", [
     ((2, 12, 12, 8), (3, 3, 32), 1, 1), ((2, 12, 12, 32), (3, 3, 20), 1, 1), ((2, 12, 12, 32), (2, 2, 32), 1, 1),
     ((2, 12, 12, 32), (7, 7, 32), 1, 1), ((2, 12, 12, 32), (3, 3, 32), 2, 1), ((2, 12, 12, 32), (3, 3, 32), 1, 2),
-    ((2, 2, 2, 32), (3, 3, 32), 1, 1), ((3, 8, 8, 512), (3, 3, 512), 1, 1)])
+    ((2, 2, 2, 32), (3, 3, 32), 1, 1), ((3, 8, 8, 528), (3, 3, 528), 1, 1)])
 def test_where_it_would_not_pay_terms_are_added_up(tf, size, taps, step, gap):
     x, w = tf.placeholder(tf.float32, [None, *size[1:]]), tf.placeholder(tf.float32, [*taps[:2], size[3], taps[2]])
     y = tf.nn.conv2d(x, w, step, "SAME", dilations=[1, gap, gap, 1])
