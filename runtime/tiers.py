@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jitgraph.compiler.order import is_variable
+from jitgraph.graph.calls import bodies
+from jitgraph.graph.function_graph import LOOPS
 from jitgraph.graph.operation import Operation
 
 SLOW_BYTES = 1 << 31        # results of a run that the reference would hold
@@ -17,6 +18,7 @@ BYTES_PER_SECOND = 5e8      # of results, which NumPy writes to fresh memory, mo
 FLOPS_PER_SECOND = 3e10
 PASSES_SECONDS = 0.1        # to compile a plan from a filled store
 SECONDS_PER_OPERATION = 3e-4
+ITERATIONS = 16             # of a loop, as far as its graph tells
 WORTH_WAITING = 2.0         # times as long as the passes
 
 
@@ -30,17 +32,24 @@ def compiles_first(ops: Sequence[Operation], batch: int) -> bool:
 
 
 def _work(ops: Sequence[Operation], batch: int) -> tuple[float, float]:
-    """(bytes of results, arithmetic of products and convolutions)."""
+    """(bytes of results, arithmetic of products and convolutions) of what kernels can do."""
     moved = flops = 0.0
     for op in ops:
-        if is_variable(op):
+        opdef = op.opdef
+        if opdef is not None and opdef.calls:
+            times = ITERATIONS if op.type in LOOPS else 1
+            for function in bodies(op):
+                inside = _work(function.get_operations(), batch)
+                moved, flops = moved + times * inside[0], flops + times * inside[1]
             continue
+        if opdef is None or opdef.forwards or opdef.lower is None and opdef.scalar is None:
+            continue            # takes the same time in both
         for tensor in op.outputs:
             if tensor._shape is not None:
                 size = 4.0
                 for d in tensor._shape:
                     size *= batch if d is None else d
                 moved += size
-        if op.opdef is not None and op.opdef.flops is not None:
-            flops += op.opdef.flops(op, batch)
+        if opdef.flops is not None:
+            flops += opdef.flops(op, batch)
     return moved, flops
