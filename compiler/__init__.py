@@ -52,6 +52,7 @@ from . import (
     specialize,
     transfer,
 )
+from .collecting import collecting_later
 from .options import Options
 from .program import Program
 from .targets import CPU, TARGETS, Target
@@ -90,15 +91,16 @@ def compile_ops(program: Program, until: str | None = None, show: Callable[[str,
 
 def _run(program: Program, passes: Sequence[Callable[[Program], None]], until: str | None,
          show: Callable[[str, Program], Any] | None) -> Program:
-    for compiler_pass in passes:
-        name = compiler_pass.__name__
-        start = time.perf_counter()
-        compiler_pass(program)
-        program.times[name] = time.perf_counter() - start
-        if program.options.verify:
-            verify(program, name)
-        if show is not None:
-            show(name, program)
-        if name == until:
-            break
+    with collecting_later():
+        for compiler_pass in passes:
+            name = compiler_pass.__name__
+            start = time.perf_counter()
+            compiler_pass(program)
+            program.times[name] = time.perf_counter() - start
+            if program.options.verify:
+                verify(program, name)
+            if show is not None:
+                show(name, program)
+            if name == until:
+                break
     return program

@@ -6,6 +6,7 @@ they are alive; their byte offsets depend on the sizes and are assigned when siz
 from __future__ import annotations
 
 import bisect
+import heapq
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -210,14 +211,14 @@ def _largest_first(spans: list[tuple[int, int, int]]) -> tuple[list[int], int]:
 
 def _first_fit(spans: list[tuple[int, int, int]]) -> tuple[list[int], int]:
     """In order of the first step; freed ranges are merged and used again."""
-    free: list[list[int]] = []          # [start, end] ranges inside the arena that nobody uses
-    ending: list[tuple[int, int, int]] = []
+    free: list[list[int]] = []          # [start, end] ranges inside the arena that nobody uses, in order
+    ending: list[tuple[int, int, int]] = []     # a heap
     offsets, total = [0] * len(spans), 0
     for k in sorted(range(len(spans)), key=lambda k: spans[k][1]):
         size, first, last = spans[k]
-        for done in [e for e in ending if e[0] < first]:
-            ending.remove(done)
-            _release(free, done[1], done[2])
+        while ending and ending[0][0] < first:
+            _, start, end = heapq.heappop(ending)
+            _release(free, start, end)
         for hole in free:
             if hole[1] - hole[0] >= size:
                 offsets[k] = hole[0]
@@ -227,16 +228,16 @@ def _first_fit(spans: list[tuple[int, int, int]]) -> tuple[list[int], int]:
                 break
         else:
             offsets[k], total = total, total + size
-        ending.append((last, offsets[k], offsets[k] + size))
+        heapq.heappush(ending, (last, offsets[k], offsets[k] + size))
     return offsets, total
 
 
 def _release(free: list[list[int]], start: int, end: int) -> None:
-    free.append([start, end])
-    free.sort()
-    k = 0
-    while k + 1 < len(free):
-        if free[k][1] == free[k + 1][0]:
-            free[k][1] = free.pop(k + 1)[1]
-        else:
-            k += 1
+    """Puts a range among the free ones, in one with those that it touches."""
+    k = bisect.bisect_left(free, [start, end])
+    if k < len(free) and free[k][0] == end:
+        end = free.pop(k)[1]
+    if k and free[k - 1][1] == start:
+        free[k - 1][1] = end
+    else:
+        free.insert(k, [start, end])

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jitgraph.compiler.open_variables import uninitialized
-from jitgraph.compiler.place import assign_offsets
 from jitgraph.compiler.targets import CPU
 from jitgraph.graph.errors import InvalidArgumentError
 
@@ -33,9 +32,7 @@ class Binding:
         self.shapes = [tuple([numbers[d] for d in shape]) for shape in compiled.slot_shapes]
         self.consts = {**compiled.consts, **{k: self._size(k, found) for k, found in compiled.size_values.items()}}
         self._table()
-        slots = self.layout.slots
-        spans = [(numbers[compiled.slot_bytes[k]], slots[k].first, slots[k].last) for k in compiled.temps]
-        self.offsets, self.arena_bytes = assign_offsets(spans)
+        self.offsets, self.arena_bytes = compiled.arrangements.offsets([numbers[compiled.slot_bytes[k]] for k in compiled.temps])
         self.launches = {step: launch.bound(numbers) for step, launch in compiled.launches.items()}
         self.frames: list[Frame] = []
         self.schedule: Schedule | None = None       # of what devices do

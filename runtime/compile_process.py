@@ -1,8 +1,8 @@
-"""A second process that compiles kernels while this one does: llvmlite lets one thread of a process into LLVM at a time.
+"""Other processes that compile kernels while this one does: llvmlite lets one thread of a process into LLVM at a time.
 
-It is started when a plan needs several kernels that the store lacks, takes jobs from the same list as this process, and
-ends by itself when nobody has needed it for a while.  Jobs and results are lines of JSON through pipes.  Whatever goes
-wrong with it, this process compiles what is left.  JITGRAPH_COMPILE_PROCESS=0 does without.
+They are started when a plan needs several kernels that the store lacks, take jobs from the same list as this process, and
+end by themselves when nobody has needed them for a while.  Jobs and results are lines of JSON through pipes.  Whatever goes
+wrong with one, this process compiles what is left.  JITGRAPH_COMPILE_PROCESS=0 does without.
 """
 from __future__ import annotations
 
@@ -23,20 +23,51 @@ Jobs = deque[tuple[str, dict[str, Any]]]            # (address, what to compile)
 Done = dict[str, tuple[bytes, float]]               # address -> (code, seconds)
 
 LEAST = 4               # kernels for which another process is worth starting
+MOST = 7                # processes: each takes a tenth of a gigabyte
 IDLE_SECONDS = 15.0
 PATIENCE_SECONDS = 60.0 # for one kernel
 _CODE = "from jitgraph.runtime.compile_process import serve; serve()"
 
 
 def wanted() -> bool:
-    """Whether a second process may help: there is a second core, and a Python to run."""
+    """Whether another process may help: there is a second core, and a Python to run."""
     from .pool import thread_count
 
     return environment.flag("JITGRAPH_COMPILE_PROCESS", True) and thread_count() > 1 and bool(sys.executable)
 
 
+def _processes(jobs: int) -> int:
+    """How many processes help with so many jobs: one for each core but ours, as long as it is worth starting."""
+    from .pool import thread_count
+
+    return max(min(thread_count() - 1, jobs // LEAST, MOST), 1)
+
+
+class Helpers:
+    """The other processes.  `all`: those that were ever needed."""
+
+    def __init__(self) -> None:
+        self.all = [Helper()]
+
+    def prepare(self) -> None:
+        """Starts one of them ahead of its first jobs."""
+        self.all[0].prepare()
+
+    def start(self, jobs: Jobs, done: Done) -> list[tuple[Helper, threading.Thread]]:
+        """Lets the processes that are free take jobs, see `Helper.start`; for `finish`.  Empty if none can be had."""
+        while len(self.all) < _processes(len(jobs)):
+            self.all.append(Helper())
+        started = [(helper, helper.start(jobs, done)) for helper in self.all[:_processes(len(jobs))]]
+        return [(helper, thread) for helper, thread in started if thread is not None]
+
+    def finish(self, started: list[tuple[Helper, threading.Thread]]) -> None:
+        """Waits for the jobs that they are at."""
+        for helper, thread in started:
+            helper.finish(thread)
+
+
 class Helper:
-    """The other process, from this side.  One batch of jobs at a time."""
+    """One other process, from this side.  One batch of jobs at a time."""
 
     def __init__(self) -> None:
         self.process: Popen[bytes] | None = None
@@ -146,11 +177,11 @@ class Helper:
             process.wait()
 
 
-HELPER = Helper()
+HELPERS = Helpers()
 
 
 def _forget_after_fork() -> None:
-    HELPER.__init__()           # type: ignore[misc]  # the one object, made anew where it is
+    HELPERS.__init__()           # type: ignore[misc]  # the one object, made anew where it is
 
 
 if hasattr(os, "register_at_fork"):
@@ -158,7 +189,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def serve() -> None:
-    """What the other process does: compiles the jobs that come in by standard input, until it is closed."""
+    """What another process does: compiles the jobs that come in by standard input, until it is closed."""
     import signal
     import time
 

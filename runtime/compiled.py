@@ -17,7 +17,7 @@ from .arguments import SizeArguments
 from .binding import Binding
 from .hostcall import HostCall
 from .library import LIBRARY, Tell
-from .memory import Arenas
+from .memory import Arenas, Arrangements
 
 if TYPE_CHECKING:
     from jitgraph.graph.operation import Operation
@@ -50,6 +50,7 @@ class Compiled:
         self._find_variables()
         self._find_slots()
         self.arenas = Arenas()
+        self.arrangements = Arrangements([(program.layout.slots[k].first, program.layout.slots[k].last) for k in self.temps])
         show.observe(program, lambda kernel: LIBRARY.fact(kernel, program.options.compiler))
 
     def _collect(self) -> None:

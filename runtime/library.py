@@ -54,8 +54,8 @@ class Library:
         self._kept: list[Any] = []
 
     def addresses(self, kernels: list[Kernel], compiler: str, tell: Tell | None = None) -> list[int]:
-        """The machine code of kernels by this compiler; what nobody compiled before is compiled now, much of it by a second
-        process.
+        """The machine code of kernels by this compiler; what nobody compiled before is compiled now, much of it by other
+        processes.
 
         `tell(done, total)` is called now and then.
         """
@@ -75,7 +75,7 @@ class Library:
             kernel.source, kernel.name, native.memory_codes(kernel), symbol, compiler, kernel.forms))
 
     def _compile_together(self, wanted: list[tuple[str, Kernel, dict[str, str], str]], tell: Tell | None) -> None:
-        """Compiles those that the store lacks, if they are many, here and in a second process at the same time."""
+        """Compiles those that the store lacks, if they are many, here and in other processes at the same time."""
         missing = {}
         for address, kernel, parts, compiler in wanted:
             if address not in self.symbols and address not in missing and not store.has(address):
@@ -88,8 +88,8 @@ class Library:
                                 "forms": [(type(form).__name__, *form) for form in kernel.forms]})
                      for address, (kernel, _, compiler) in longest_last)
         done: dict[str, tuple[bytes, float]] = {}
-        helping = compile_process.HELPER.start(jobs, done)
-        if helping is None:
+        helping = compile_process.HELPERS.start(jobs, done)
+        if not helping:
             return
         while jobs:
             if tell is not None:
@@ -99,7 +99,7 @@ class Library:
             except IndexError:
                 break
             self._address(address, *missing[address])
-        compile_process.HELPER.finish(helping)
+        compile_process.HELPERS.finish(helping)
         for address, (code, seconds) in done.items():
             self._find(address, missing[address][1], lambda symbol, code=code: code)
             self.seconds[address] = seconds
@@ -140,7 +140,7 @@ class Library:
                 return loaded
         self.statistics.misses += 1
         if compile_process.wanted():
-            compile_process.HELPER.prepare()        # where one kernel is missing, more are
+            compile_process.HELPERS.prepare()        # where one kernel is missing, more are
         symbol = "jg_" + address
         start = time.perf_counter()
         code = build(symbol)

@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.compiler.place import assign_offsets
 from jitgraph.declare.addresses import address_of
 
 ALIGNMENT = 64
 KEPT = 2                # blocks of one size that a plan keeps for reuse
+ARRANGED = 4            # arrangements that a program keeps
+EMPTIEST = 2            # times as large as what lies in them
 POOLED = 1 << 18        # results from this many bytes on are worth reusing: fresh pages cost more than the kernel
 
 
@@ -55,6 +58,28 @@ class Arenas:
 
     def give(self, arena: tuple[np.ndarray, int]) -> None:
         self.idle.append(arena)
+
+
+class Arrangements:
+    """Where the temporaries of a program lie in an arena, for one set of sizes after another.
+
+    A set that fits into the places of an earlier one, without leaving most of them empty, takes those: programs whose sizes change
+    with every run, as the number of different words in a batch, need few arrangements.  `lives`: the first and last step of each.
+    """
+
+    def __init__(self, lives: list[tuple[int, int]]) -> None:
+        self.lives = lives
+        self.known: list[tuple[np.ndarray, list[int], int]] = []        # (sizes, offsets, bytes in all), the latest first
+
+    def offsets(self, sizes: list[int]) -> tuple[list[int], int]:
+        """(the offset of each, bytes in all) for temporaries of so many bytes."""
+        wanted = np.array(sizes, np.int64)
+        for places, offsets, total in self.known:
+            if (wanted <= places).all() and EMPTIEST * wanted.sum() >= places.sum():
+                return offsets, total
+        offsets, total = assign_offsets([(size, *life) for size, life in zip(sizes, self.lives)])
+        self.known = [(wanted, offsets, total), *self.known[:ARRANGED - 1]]
+        return offsets, total
 
 
 class ResultPool:

@@ -1,8 +1,8 @@
 """A plan: everything a session keeps for one signature of fetches and feeds.
 
-The first run is done by the reference, after which the kernels compile in the background; from the second run on it is
-compiled (DESIGN: tiers).  Which tier runs is decided by the number of runs and static facts alone, so that a program gives the
-same bits with a cold and with a warm store.
+The first run is done by the reference, after which the kernels compile in the background, unless that would take long
+(`tiers`); from the second run on it is compiled.  Which tier runs is decided by the number of runs and static facts alone, so
+that a program gives the same bits with a cold and with a warm store.
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
-from . import check, hostcall, progress, reference, watch
+from . import check, hostcall, progress, reference, tiers, watch
 from .background import BACKGROUND
 from .binding import Binding
 from .compiled import Compiled, measured
@@ -40,8 +40,6 @@ Shapes = tuple[tuple[int, ...], ...]                    # of feeds, or of what a
 Place = tuple[int, int]                                 # the number of a list of values, the place in it
 VariableShapes = tuple[tuple[int, ...] | None, ...]     # of open variables; None for one without a value
 
-SLOW_BYTES = 1 << 31        # the reference would move this much: compile before the first run
-SLOW_FLOPS = 2e10
 MAX_VARIANTS = 64           # programs kept per segment, for feeds of different structure
 
 
@@ -122,17 +120,8 @@ class Plan:
             for op in self.ops)
 
     def _compile_first(self, feeds: Sequence[np.ndarray]) -> bool:
-        """Whether the reference would take too long or too much memory, by a static estimate."""
-        batch = max((a.shape[0] for a in feeds if a.ndim), default=1)
-        moved = flops = 0.0
-        for op in self.ops:
-            for tensor in op.outputs:
-                shape = tensor._shape
-                if shape is not None:
-                    moved += 4.0 * float(np.prod([batch if d is None else d for d in shape]))
-            if op.opdef is not None and op.opdef.flops is not None:
-                flops += op.opdef.flops(op, batch)
-        return moved > SLOW_BYTES or flops > SLOW_FLOPS
+        """Whether the first run waits for kernels, by a static estimate."""
+        return tiers.compiles_first(self.ops, max((a.shape[0] for a in feeds if a.ndim), default=1))
 
     @property
     def compiled(self) -> list[Compiled]:

@@ -151,7 +151,7 @@ class CPUEmitter(Emitter):
         name, memory = self.param(s).name, memory_code(s.dtype)
         line(f"i{other}, i{last} = top, left")
         line(f"at = {self.index(s.access)}")
-        step = self.slot(s.access.strides[last], "s")
+        step = self.stride(s.access, last)
         with self.text.block(f"if (bottom - top == {size}) & (right - left == {size}):"):
             line(f"turn_{memory}({name}, at, {step}, {s.name}_block)")
         with self.text.block("else:"):

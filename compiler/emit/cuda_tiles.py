@@ -65,7 +65,7 @@ class TileEmitter(CUDAEmitter):
 
     def _map(self) -> None:
         down, across = self.down, self.across
-        limits = self.slot(self.kernel.loops[down].size, "n"), self.slot(self.kernel.loops[across].size, "n")
+        limits = self.extent(down), self.extent(across)
         for line in ("thread = thread_index()", f"lane = thread & {WARP - 1}", f"warp = thread >> {WARP.bit_length() - 1}",
                      f"tiles{down} = quotient({limits[0]} + {WARP - 1}, {WARP})",
                      f"tiles{across} = quotient({limits[1]} + {WARP - 1}, {WARP})"):

@@ -53,7 +53,7 @@ class Emitter:
         self.kernel, self.options = kernel, options
         self.text = Text()
         self.may_fail = False           # whether a statement that was written sets bits of `err`
-        self.slots: dict[str, str] = {}
+        self.slots: dict[tuple[Any, str], str] = {}
         self.slot_sizes: list[Any] = []     # Dim, or ("scalar", value, code)
         self.arguments = Text()                  # what takes sizes and numbers from the arguments
         self.types = {s.name: s.dtype for s in kernel.body if s.name}
@@ -104,9 +104,10 @@ class Emitter:
         return [s for s in self.kernel.body if s.name in need]
 
     # arguments -------------------------------------------------------------------------------------------------
-    def slot(self, dim: sizes.Dim, hint: str) -> str:
-        """The name of a size argument that holds `dim`; equal sizes share one."""
-        key = sizes.source(dim)
+    def slot(self, dim: sizes.Dim, hint: str, role: Any = None) -> str:
+        """The name of a size argument that holds `dim`; equal sizes in one `role` share one.  Sizes that are equal by chance alone,
+        as a row's length and where another row begins, do not: kernels that differ in nothing else are one."""
+        key = role, sizes.source(dim)
         if key not in self.slots:
             name = f"{hint}{sum(1 for s in self.slots.values() if s.startswith(hint))}"
             self.slots[key] = name
@@ -123,7 +124,30 @@ class Emitter:
     def extent(self, k: int, inner: bool = False) -> str:
         """The text of a loop's length: a number, or the name of a slot."""
         number = self.literal(k, inner)
-        return self.slot(self.kernel.loops[k].size, "n") if number is None else str(number)
+        return self.slot(self.kernel.loops[k].size, "n", ("loops", k)) if number is None else str(number)
+
+    def stride(self, access: Access, k: int) -> str:
+        """The name of the argument with a stride.  Accesses that go through a buffer element by element share theirs."""
+        loops = self._followed(access)
+        role = ("param", access.param) if loops is None else ("loops", *loops[k])
+        return self.slot(access.strides[k], "s", role)
+
+    def _followed(self, access: Access) -> dict[int, list[int]] | None:
+        """For each loop that moves an access, the loops within it, whose sizes make its stride.  None where the access leaves some
+        of the buffer out; what makes such a part says by numbers where it begins."""
+        expected: sizes.Dim = 1
+        inside: list[int] = []
+        found: dict[int, list[int]] = {}
+        moving = [k for k, stride in enumerate(access.strides) if not sizes.same(stride, 0)]
+        if len(access.strides) != len(self.kernel.loops):
+            return None
+        for k in sorted(moving, key=lambda k: (abs(sizes.hint_of(access.strides[k])), -k)):
+            if not sizes.same(access.strides[k], expected):
+                return None
+            found[k] = sorted(inside)
+            expected = expected * self.kernel.loops[k].size
+            inside.append(k)
+        return found
 
     def _scalar(self, s: Statement) -> None:
         """Writes what takes a number that is passed by value."""
@@ -139,13 +163,13 @@ class Emitter:
             if sizes.same(stride, 0):
                 continue
             index = self.loop_name(k)
-            parts.append(index if sizes.same(stride, 1) else f"{index} * {self.slot(stride, 's')}")
+            parts.append(index if sizes.same(stride, 1) else f"{index} * {self.stride(access, k)}")
         return parts
 
     def index(self, access: Access) -> str:
         parts = self.terms(access, range(len(access.strides)))
-        if not sizes.same(access.offset, 0):
-            parts.insert(0, self.slot(access.offset, "o"))
+        if not sizes.same(access.offset, 0) or access.param >= 0 and self._followed(access) is None:
+            parts.insert(0, self.slot(access.offset, "o", ("param", access.param)))
         return " + ".join(parts) or "0"
 
     def part_lines(self, count: str) -> None:
@@ -184,7 +208,7 @@ class Emitter:
 
     def _gather(self, s: Statement) -> None:
         assert s.access is not None
-        limit, (index,) = self.slot(s.limit, "n"), s.args
+        limit, (index,) = self.slot(s.limit, "n", ("limit", s.access.param)), s.args
         self.text.line(f"j{s.name} = i64({index})")
         self._fail_if(f"outside(j{s.name}, {limit})", CHECK_INDEX)
         if sizes.same(s.limit, 0):      # there is nothing that could be read
@@ -192,7 +216,7 @@ class Emitter:
             return
         self.text.line(f"j{s.name} = inside(j{s.name}, {limit})")
         rest = self.index(s.access)
-        stride = "" if sizes.same(s.stride, 1) else f" * {self.slot(s.stride, 's')}"
+        stride = "" if sizes.same(s.stride, 1) else f" * {self.slot(s.stride, 's', ('gathered', s.access.param))}"
         param = self.kernel.params[s.access.param]
         text = f"{param.name}[{rest} + j{s.name}{stride}]"
         self.text.line(f"{s.name} = " + (f"{text} != 0" if param.dtype == "b1" else scalars.loaded(text, param.dtype)), s.node)

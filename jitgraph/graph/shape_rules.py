@@ -144,6 +144,29 @@ def flops_of_products(op: Any, unknown: int) -> float:
     return 2.0 * float(elements) * float(math.prod(d or unknown for d in factors[:-1]))
 
 
+def flops_of_input_gradient(op: Any, unknown: int) -> float:
+    """The same of what gives a convolution's gradient for its input: as much as forward."""
+    return _flops_of_windows(op.inputs[2]._shape, op.inputs[1]._shape, unknown)
+
+
+def flops_of_filter_gradient(op: Any, unknown: int) -> float:
+    """The same of what gives a convolution's gradient for its filter."""
+    return _flops_of_windows(op.inputs[2]._shape, op.outputs[0]._shape, unknown)
+
+
+def flops_of_depthwise(op: Any, unknown: int) -> float:
+    """The same of a depthwise convolution, each result of which has terms of one channel."""
+    filters = op.inputs[1]._shape
+    return _flops_of_windows(op.outputs[0]._shape, filters and filters[:3], unknown)
+
+
+def _flops_of_windows(result: Any, filters: Any, unknown: int) -> float:
+    """A multiplication and an addition for each element of the result and of a filter, whose last dimension is the result's."""
+    if not result or not filters:
+        return 0.0
+    return 2.0 * float(math.prod(d or unknown for d in (*result, *filters[:-1])))
+
+
 def broadcast_sizes(a: Any, b: Any) -> Any:
     """The size of a dimension under broadcasting."""
     if a is b:

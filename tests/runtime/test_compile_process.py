@@ -1,4 +1,4 @@
-"""The second process that compiles: it takes part, and nothing depends on it."""
+"""Other processes that compile: they take part, and nothing depends on them."""
 import os
 import subprocess
 import sys
@@ -19,9 +19,9 @@ for k in range(12):         # twelve kernels of different structure, over data o
 with tf.Session(jit="always") as s, tf.Session(jit="off") as reference:
     found, wanted = s.run(fetches, feeds), reference.run(fetches, feeds)
 assert all(np.allclose(a, b, rtol=1e-5) for a, b in zip(found, wanted))
-from jitgraph.runtime.compile_process import HELPER
+from jitgraph.runtime.compile_process import HELPERS
 from jitgraph.runtime.library import LIBRARY
-print(LIBRARY.statistics.compiled, HELPER.process is not None)
+print(LIBRARY.statistics.compiled, sum(h.process is not None for h in HELPERS.all))
 """
 
 
@@ -34,18 +34,24 @@ def run(tmp_path, before="", **environment):
 
 def test_both_processes_compile_each_kernel_once(tmp_path):
     compiled, helped = run(tmp_path)
-    assert int(compiled) >= 12 and helped == "True"
-    assert run(tmp_path) == ["0", "False"]              # all of them are in the store now
+    assert int(compiled) >= 12 and helped == "1"
+    assert run(tmp_path) == ["0", "0"]              # all of them are in the store now
+
+
+def test_many_cores_take_part(tmp_path):
+    compiled, helped = run(tmp_path, JITGRAPH_THREADS="4")
+    assert int(compiled) >= 12 and helped == str(min(int(compiled) // 4, 3))
+    assert run(tmp_path) == ["0", "0"]
 
 
 def test_it_can_be_done_without(tmp_path):
     compiled, helped = run(tmp_path, JITGRAPH_COMPILE_PROCESS="0")
-    assert int(compiled) >= 12 and helped == "False"
+    assert int(compiled) >= 12 and helped == "0"
 
 
 def test_a_python_that_is_none_changes_nothing(tmp_path):
     compiled, helped = run(tmp_path, before="sys.executable = '/nothing/here'")
-    assert int(compiled) >= 12 and helped == "False"
+    assert int(compiled) >= 12 and helped == "0"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")

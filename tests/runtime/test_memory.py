@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from jitgraph.runtime.memory import Arenas, address_of
+from jitgraph.runtime.memory import Arenas, Arrangements, address_of
 
 
 def chain(tf):
@@ -64,6 +64,38 @@ def test_an_arena_is_given_out_once():
     assert len(arenas.take(len(first[0]) + 1)[0]) > len(first[0])
     assert arenas.idle == [], "the small one was given up"
     assert len(arenas.take(0)[0]) > 0
+
+
+def test_what_fits_into_an_arrangement_takes_it():
+    lives = [(0, 1), (1, 2), (2, 3)]
+    arrangements = Arrangements(lives)
+    first, total = arrangements.offsets([640, 128, 640])
+    assert (first, total) == ([0, 640, 0], 768)
+    assert arrangements.offsets([600, 100, 640]) == (first, total) and len(arrangements.known) == 1
+    grown, more = arrangements.offsets([600, 129, 640])         # reaches into the next place
+    assert more == 640 + 192 and len(arrangements.known) == 2
+    assert arrangements.offsets([600, 129, 640]) == (grown, more)
+    _, least = arrangements.offsets([64, 64, 64])           # would leave most of it empty
+    assert least == 128 and len(arrangements.known) == 3
+
+
+def test_random_sizes_need_few_arrangements_in_which_nothing_overlaps():
+    random = np.random.RandomState(0)
+    begins = random.randint(0, 40, 30)
+    lives = [(int(f), int(f + random.randint(0, 9))) for f in begins]
+    scale = random.randint(1, 200, 30)
+    arrangements = Arrangements(lives)
+    made = set()
+    for rows in random.randint(50, 100, 200):
+        sizes = [int(rows * k) for k in scale]
+        offsets, total = arrangements.offsets(sizes)
+        made.add(id(offsets))
+        for i, (begin, end) in enumerate(lives):
+            assert offsets[i] + sizes[i] <= total
+            for j in range(i):
+                apart = lives[j][1] < begin or end < lives[j][0]
+                assert apart or offsets[i] + sizes[i] <= offsets[j] or offsets[j] + sizes[j] <= offsets[i]
+    assert len(made) < 10
 
 
 def test_addresses_are_those_that_numpy_says():

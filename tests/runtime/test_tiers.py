@@ -66,6 +66,52 @@ def test_auto_compiles_from_the_second_run_on(plan):
     assert before == 0 and len(p.segment.bindings) == 1
 
 
+def _first_run(fetch, feeds):
+    """The plan of a session's first run of `fetch`."""
+    with tf.Session(jit="auto") as session:
+        session.run(tf.global_variables_initializer())
+        session.run(fetch, feeds)
+        return session.plans[-1]
+
+
+@pytest.mark.parametrize("rows, waits", [(1 << 21, True), (1 << 10, False)])
+def test_a_first_run_waits_for_kernels_where_the_reference_would_take_longer(rows, waits):
+    tf.reset_default_graph()
+    x = tf.placeholder(tf.float32, [None, 8])
+    y = tf.reduce_sum(tf.nn.relu(x * 2.0 - 1.0) + x)
+    plan = _first_run(y, {x: np.ones((rows, 8), "f")})
+    assert plan.runs == 1 and plan.settled is waits
+
+
+def test_what_is_only_handed_on_is_not_waited_for():
+    """Nor what the host does in both tiers."""
+    tf.reset_default_graph()
+    v = tf.get_variable("v", [1 << 13, 1 << 13], initializer=tf.zeros_initializer())
+    found = tf.py_func(lambda x: x[:1], [tf.identity(v)], tf.float32)
+    found.set_shape([1, 1 << 13])
+    assert not _first_run(found, {}).settled
+
+
+@pytest.mark.parametrize("rows, waits", [(1 << 18, True), (1 << 10, False)])
+def test_the_body_of_a_loop_counts_as_several(rows, waits):
+    tf.reset_default_graph()
+    x = tf.placeholder(tf.float32, [None, 8])
+    _, y = tf.while_loop(lambda k, y: k < 2, lambda k, y: (k + 1, tf.nn.relu(y * 2.0 - 1.0) + x), [0, x])
+    assert _first_run(tf.reduce_max(y), {x: np.ones((rows, 8), "f")}).settled is waits
+
+
+def test_arithmetic_of_convolutions_counts_forward_and_backward():
+    """8 images of 56 x 56 with 64 channels, 3 x 3: 1.85 G forward, as many for each gradient."""
+    tf.reset_default_graph()
+    x, w = tf.placeholder(tf.float32, [None, 56, 56, 64]), tf.placeholder(tf.float32, [3, 3, 64, 64])
+    y = tf.nn.conv2d(x, w, 1, "SAME")
+    gradients = tf.gradients(tf.reduce_sum(y * y), [x, w])
+    once = 2.0 * 8 * 56 * 56 * 64 * 3 * 3 * 64
+    assert [t.op.opdef.flops(t.op, 8) for t in (y, *gradients)] == [once] * 3
+    d = tf.nn.depthwise_conv2d(x, tf.zeros([3, 3, 64, 2]), [1, 1, 1, 1], "SAME")
+    assert d.op.opdef.flops(d.op, 8) == 2.0 * 8 * 56 * 56 * 128 * 3 * 3
+
+
 def test_off_never_compiles(plan):
     _session, p, again = plan("off")
     again()

@@ -254,7 +254,8 @@ def _filter_shape(c: Any) -> Any:
 
 
 @op(f"Conv2DBackpropInput(input_sizes: int32, filter: T, out_backprop: T; {_ATTRS_2D}) -> output: T", T=_CONV_TYPES,
-    shape=_backprop_input_shape, lower=window_lowering.input_gradient, samples=_input_gradient_samples(_conv2d))
+    shape=_backprop_input_shape, lower=window_lowering.input_gradient, samples=_input_gradient_samples(_conv2d),
+    flops=shape_rules.flops_of_input_gradient)
 def conv2d_backprop_input(input_sizes, filter, out_backprop, strides, padding, explicit_paddings, data_format, dilations):
     """The gradient of Conv2D for an input of shape `input_sizes`."""
     return _backward_input(input_sizes, filter, out_backprop, data_format, strides, padding, dilations,
@@ -270,7 +271,8 @@ def _(op, grad):
 
 
 @op(f"Conv2DBackpropFilter(input: T, filter_sizes: int32, out_backprop: T; {_ATTRS_2D}) -> output: T", T=FLOATS,
-    shape=_filter_shape, lower=window_lowering.filter_gradient, samples=_filter_gradient_samples(_conv2d))
+    shape=_filter_shape, lower=window_lowering.filter_gradient, samples=_filter_gradient_samples(_conv2d),
+    flops=shape_rules.flops_of_filter_gradient)
 def conv2d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, explicit_paddings, data_format,
                            dilations):
     """The gradient of Conv2D for a filter of shape `filter_sizes`."""
@@ -297,7 +299,7 @@ def _conv_3d_samples(rng: Any, dtype: Any) -> list:
 
 
 @op(f"Conv3D(input: T, filter: T; {_ATTRS_3D}) -> output: T", T=FLOATS, shape=_conv_shape, lower=volume_lowering.forward,
-    costly=True, samples=_conv_3d_samples)
+    costly=True, flops=shape_rules.flops_of_products, samples=_conv_3d_samples)
 def _conv3d(input, filter, strides, padding, data_format, dilations):
     """3-D convolution (cross-correlation) of volumes with `filter` [depth, height, width, in, out]."""
     return _forward(input, filter, data_format, strides, padding, dilations)
@@ -314,7 +316,8 @@ def _(op, grad):
 
 
 @op(f"Conv3DBackpropInputV2(input_sizes: Tshape, filter: T, out_backprop: T; {_ATTRS_3D}) -> output: T", T=FLOATS,
-    Tshape=INDEX, shape=_backprop_input_shape, lower=volume_lowering.input_gradient, samples=_input_gradient_samples(_conv3d))
+    Tshape=INDEX, shape=_backprop_input_shape, lower=volume_lowering.input_gradient, samples=_input_gradient_samples(_conv3d),
+    flops=shape_rules.flops_of_input_gradient)
 def conv3d_backprop_input(input_sizes, filter, out_backprop, strides, padding, data_format, dilations):
     """The gradient of Conv3D for an input of shape `input_sizes`."""
     return _backward_input(input_sizes, filter, out_backprop, data_format, strides, padding, dilations)
@@ -329,7 +332,8 @@ def _(op, grad):
 
 
 @op(f"Conv3DBackpropFilterV2(input: T, filter_sizes: int32, out_backprop: T; {_ATTRS_3D}) -> output: T", T=FLOATS,
-    shape=_filter_shape, lower=volume_lowering.filter_gradient, samples=_filter_gradient_samples(_conv3d))
+    shape=_filter_shape, lower=volume_lowering.filter_gradient, samples=_filter_gradient_samples(_conv3d),
+    flops=shape_rules.flops_of_filter_gradient)
 def conv3d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, data_format, dilations):
     """The gradient of Conv3D for a filter of shape `filter_sizes`."""
     return _backward_filter(input, filter_sizes, out_backprop, data_format, strides, padding, dilations)
@@ -367,7 +371,7 @@ def _depthwise_samples(rng: Any, dtype: Any) -> list:
 
 
 @op(f"DepthwiseConv2dNative(input: T, filter: T; {_ATTRS_DEPTHWISE}) -> output: T", T=FLOATS, shape=_depthwise_shape,
-    lower=window_lowering.depthwise, costly=True, samples=_depthwise_samples)
+    lower=window_lowering.depthwise, costly=True, flops=shape_rules.flops_of_depthwise, samples=_depthwise_samples)
 def _depthwise_conv2d(input, filter, strides, padding, data_format, dilations):
     """2-D convolution of each channel by itself with `filter` [height, width, in, multiplier]."""
     return _forward(input, _grouped(filter), data_format, strides, padding, dilations)
