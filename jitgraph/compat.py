@@ -264,9 +264,20 @@ class _Finder(importlib.abc.MetaPathFinder):
             return None
         module = _module(dotted) if top == _NAME else _estimator_module(dotted)
         if module is None:
-            # Without `name=`, or `from package import module` would swallow the sentence.
-            raise ModuleNotFoundError(_not_there(dotted))
+            # With its name, `from package import module` would swallow the sentence; without, pydoc.locate, which texts of
+            # configurations are looked up by ("tensorflow.layers.Dense"), does not go on with the attributes of the package.
+            raise ModuleNotFoundError(_not_there(dotted), name=None if _called_by_from() else fullname)
         return importlib.util.spec_from_loader(fullname, _Loader(module), is_package=True)
+
+
+def _called_by_from() -> bool:
+    """Whether the import that is going on is that of `from package import module`, told by importlib's own frame."""
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_globals.get("__name__") == "importlib._bootstrap":
+        if frame.f_code.co_name == "_handle_fromlist":
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
 
 
 class _Absent(importlib.abc.MetaPathFinder):
