@@ -94,3 +94,45 @@ def test_local_devices(tensorflow):
 
     device, = device_lib.list_local_devices()
     assert (device.name, device.device_type) == ("/device:CPU:0", "CPU") and device.memory_limit > 2**20
+
+
+def test_names_that_slim_uses(tf, tensorflow):
+    """tf_slim, the package that tf.contrib.slim became, is written upon TensorFlow's inner modules."""
+    from tensorflow.python.keras.engine import input_spec
+    from tensorflow.python.layers import convolutional, core, normalization
+    from tensorflow.python.ops import gradients_impl, variable_scope
+    from tensorflow.python.training import evaluation
+    from tensorflow.python.util import deprecation
+
+    assert input_spec.InputSpec is tf.layers.InputSpec
+    assert convolutional.Convolution2DTranspose is convolutional.Deconv2D is tf.layers.Conv2DTranspose
+    assert convolutional.convolution1d is tf.layers.conv1d and core.FullyConnected is tf.layers.Dense
+    assert normalization.BatchNorm is tf.layers.BatchNormalization
+    assert evaluation._StopAfterNEvalsHook is tf.contrib.training.StopAfterNEvalsHook
+    assert evaluation._evaluate_once is tf.contrib.training.evaluate_once
+    v = variable_scope.variable([1.0], name="v", trainable=False)
+    assert v.op.name == "v" and tf.trainable_variables() == []
+    assert gradients_impl.gradients_v2(v * 2.0, [v])[0].shape == [1]
+    assert deprecation.deprecated_argument_lookup("new", None, "old", 3) == 3
+    assert deprecation.deprecated_argument_lookup("new", 2, "old", None) == 2
+    with pytest.raises(ValueError, match="Cannot specify both 'old' and 'new'"):
+        deprecation.deprecated_argument_lookup("new", 2, "old", 3)
+
+
+def test_names_of_metrics_of_ones_own(tf, tensorflow):
+    from tensorflow.python.ops import metrics_impl
+
+    labels, predictions = tf.constant([0, 1, 1]), tf.constant([[0.2], [0.4], [0.9]])
+    predictions, labels, weights = metrics_impl._remove_squeezable_dimensions(predictions, labels, tf.ones([3, 1]))
+    assert predictions.shape == labels.shape == weights.shape == [3]
+    values, updates = metrics_impl._confusion_matrix_at_thresholds(labels, predictions, [0.3, 0.5], weights, ("tp", "fp"))
+    assert sorted(values) == ["fp", "tp"]
+    with pytest.raises(ValueError, match="Invalid key: t"):
+        metrics_impl._confusion_matrix_at_thresholds(labels, predictions, [0.3], includes=("t",))
+    total = metrics_impl._aggregate_variable(values["tp"], ["kept"])
+    assert tf.get_collection("kept") == [total]
+    none = metrics_impl._safe_scalar_div(tf.constant(1.0), tf.constant(0.0), "none")
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        session.run(updates)
+        assert session.run(total).tolist() == [2.0, 1.0] and session.run(none) == 0
