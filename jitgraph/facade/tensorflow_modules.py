@@ -403,6 +403,8 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "compat": "compat",
         "dispatch": ":jitgraph.inner.dispatch",
         "deprecation": ":jitgraph.contrib.framework.deprecation :jitgraph.inner.deprecation",
+        "deprecation_wrapper": ":jitgraph.inner.deprecation",
+        "module_wrapper": ":jitgraph.inner.deprecation",
         "nest": "nest contrib.framework.nest :jitgraph.inner.nest",
         "tf_contextlib": ":jitgraph.inner.decorators",
         "tf_decorator": ":jitgraph.inner.decorators",
@@ -425,7 +427,8 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
 
 PYTHON_PLACES = {"autograph": "autograph :jitgraph.autograph.api", "keras": "keras", "debug": "debug",
                  "tf2": ":jitgraph.facade.eager_context",
-                 "pywrap_tensorflow": "train errors :jitgraph.inner.graph_equality :jitgraph.inner.constant_folding"}
+                 "pywrap_tensorflow": "train errors :jitgraph.inner.graph_equality :jitgraph.inner.constant_folding "
+                                       ":jitgraph.inner.events_writer"}
 """Places of the packages `tensorflow.python.GROUP` themselves, where they hold names."""
 
 SHARED_GROUPS = ("framework", "ops", "eager", "platform", "training", "util", "client", "lib")

@@ -1,7 +1,11 @@
-"""Names of ``tensorflow.python.util.deprecation`` that ``tf.contrib.framework`` does not have."""
+"""Names of ``tensorflow.python.util.deprecation`` that ``tf.contrib.framework`` does not have, and of ``module_wrapper``."""
 from __future__ import annotations
 
 from typing import Any
+
+# what programs set to hear nothing of old names: there are no such warnings here
+_PER_MODULE_WARNING_LIMIT = 1
+_PRINT_DEPRECATION_WARNINGS = True
 
 
 def deprecated_argument_lookup(new_name: str, new_value: Any, old_name: str, old_value: Any) -> Any:

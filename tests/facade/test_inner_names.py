@@ -136,3 +136,29 @@ def test_names_of_metrics_of_ones_own(tf, tensorflow):
         session.run(tf.local_variables_initializer())
         session.run(updates)
         assert session.run(total).tolist() == [2.0, 1.0] and session.run(none) == 0
+
+
+def test_a_writer_of_events_without_a_thread(tf, tensorflow, tmp_path):
+    """As the loggers of reinforcement learning write scalars: pywrap_tensorflow.EventsWriter."""
+    from tensorflow.core.util import event_pb2
+    from tensorflow.python import pywrap_tensorflow
+    from tensorflow.python.util import compat
+
+    writer = pywrap_tensorflow.EventsWriter(compat.as_bytes(str(tmp_path / "events")))
+    summary = tf.Summary(value=[tf.Summary.Value(tag="loss", simple_value=2.0)])
+    writer.WriteEvent(event_pb2.Event(wall_time=1.0, step=3, summary=summary))
+    assert writer.Flush() and writer.Close()
+    (path,) = tmp_path.iterdir()
+    assert path.name.startswith("events.out.tfevents.")
+    found = list(tf.train.summary_iterator(str(path)))
+    assert found[0].file_version and (found[1].step, found[1].summary.value[0].tag) == (3, "loss")
+    assert writer.InitWithSuffix(b".v2") and writer.FileName().endswith(b".v2")
+    assert not pywrap_tensorflow.EventsWriter(str(tmp_path / "none" / "events")).Init()
+
+
+def test_silence_about_old_names(tf, tensorflow):
+    from tensorflow.python.util import deprecation, module_wrapper
+
+    deprecation._PRINT_DEPRECATION_WARNINGS = False
+    module_wrapper._PER_MODULE_WARNING_LIMIT = 0
+    assert deprecation.deprecated is tf.contrib.framework.deprecated
