@@ -162,3 +162,17 @@ def test_silence_about_old_names(tf, tensorflow):
     deprecation._PRINT_DEPRECATION_WARNINGS = False
     module_wrapper._PER_MODULE_WARNING_LIMIT = 0
     assert deprecation.deprecated is tf.contrib.framework.deprecated
+
+
+def test_inputs_are_of_the_graph_that_is_passed_in(tf, tensorflow):
+    from tensorflow.python.framework import ops
+
+    first, second = tf.Graph(), tf.Graph()
+    with first.as_default():
+        values = [tf.constant(0.0), tf.constant(1.0)]
+    for find in (ops._get_graph_from_inputs, tf.contrib.framework.get_graph_from_inputs):
+        assert find(values) is find(values, first) is first and find([], second) is second
+        with pytest.raises(ValueError, match="is not from the passed-in graph"):
+            find(values, second)
+        with pytest.raises(TypeError, match="Input graph needs to be a Graph: 1"):
+            find(values, 1)
