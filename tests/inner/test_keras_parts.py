@@ -37,3 +37,4 @@ def test_initializers_draw_as_keras_has_it(tf, name, spread):
 def test_the_rest_of_keras_is_refused(tf):
     with pytest.raises(NotImplementedError, match=r"tf.keras.initializers.get is not part of jitgraph"):
         tf.keras.initializers.get("zeros")
+    assert not hasattr(tf.keras.initializers, "glorot_uniform_initializer") and hasattr(tf.keras.layers, "Dense")
