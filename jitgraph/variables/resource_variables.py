@@ -47,6 +47,9 @@ class ResourceVariable(Variable):
                 raise ValueError(f"The initial value's shape ({self._initial_value.shape}) is not compatible with the "
                                  f"explicitly supplied `shape` argument ({self._stated_shape}).")
             shape = shapes.raw_shape(self._stated_shape)
+        if not validate_shape and shape is not None and 0 in shape:
+            # TensorFlow states these sizes, too, yet lets values of others in: they are 0 so that a program fills them
+            shape = tuple(size or None for size in shape)
         self._dtype = self._initial_value.dtype.base_dtype
         self._static_shape = shape
         self._handle = resource_ops.var_handle_op(

@@ -129,6 +129,7 @@ def test_names_of_metrics_of_ones_own(tf, tensorflow):
     assert sorted(values) == ["fp", "tp"]
     with pytest.raises(ValueError, match="Invalid key: t"):
         metrics_impl._confusion_matrix_at_thresholds(labels, predictions, [0.3], includes=("t",))
+    metrics_impl._streaming_sparse_average_precision_at_top_k(predictions_idx=[[1, 0]], labels=np.array([[1]]), name="p")
     total = metrics_impl._aggregate_variable(values["tp"], ["kept"])
     assert tf.get_collection("kept") == [total]
     none = metrics_impl._safe_scalar_div(tf.constant(1.0), tf.constant(0.0), "none")
