@@ -157,6 +157,8 @@ class View(ModuleType):
             return importlib.import_module(f"{_NAME}.{dotted}")
         for place in [*self._places, ""]:
             holder = _namespace(place)
+            if holder is self:              # an import puts a module into its package, in the place of the namespace
+                continue
             if hasattr(holder, name) and not (name in _INTERNAL and holder is sys.modules[_FACADE]):
                 return getattr(holder, name)
         if "raw_ops" in self._places:

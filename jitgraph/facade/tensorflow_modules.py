@@ -34,8 +34,10 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
                 resampling scan_ops shuffle_ops stats_aggregator stats_options take_while_ops threading_options
                 unique writers""".split()
         },
+        "util.nest": "contrib.framework.nest :jitgraph.inner.nest",
         "util.options": ":jitgraph.data.options",
     },
+    "compiler": {"xla": "contrib.compiler.xla", "xla.xla": "contrib.compiler.xla"},
     "debug": {},
     "module": {"module": ""},
     "autograph": {"autograph": "autograph", "core.converter": ":jitgraph.autograph.features",
@@ -155,14 +157,14 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "custom_gradient": "",
         "batch_ops": ":jitgraph.resources.batches",
         "boosted_trees_ops": "raw_ops :jitgraph.estimator.boosted_trees.tree_resources",
-        "clustering_ops": "raw_ops :jitgraph.estimator.clustering.centers",
+        "clustering_ops": "contrib.factorization raw_ops :jitgraph.estimator.clustering.centers",
         "control_flow_v2_toggles": "compat.v1",
         "critical_section_ops": "",
         # what TensorFlow imports that the gradients of ops be registered, which they are
         **dict.fromkeys("""
             array_grad control_flow_grad cudnn_rnn_grad data_flow_grad image_grad linalg_grad manip_grad math_grad nn_grad
             optional_grad random_grad rnn_grad sparse_grad state_grad""".split(), ""),
-        "data_flow_ops": "queue :jitgraph.resources.barriers",
+        "data_flow_ops": "queue contrib.staging :jitgraph.resources.barriers",
         "distributions": "distributions",
         **{
             f"distributions.{name}": "distributions"
@@ -191,6 +193,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "gen_math_ops": "raw_ops",
         "gen_nn_ops": "raw_ops",
         "gen_parsing_ops": "raw_ops",
+        "gen_sdca_ops": "raw_ops",
         "gen_random_ops": "raw_ops",
         "gen_resource_variable_ops": "raw_ops",
         "gen_sparse_ops": "raw_ops",

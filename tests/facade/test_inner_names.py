@@ -177,3 +177,15 @@ def test_inputs_are_of_the_graph_that_is_passed_in(tf, tensorflow):
             find(values, second)
         with pytest.raises(TypeError, match="Input graph needs to be a Graph: 1"):
             find(values, 1)
+
+
+def test_modules_that_hold_public_names(tf, tensorflow):
+    from tensorflow.contrib.tfprof import tfprof_logger
+    from tensorflow.python.compiler.xla import xla
+    from tensorflow.python.data.util import nest
+    from tensorflow.python.ops import clustering_ops, data_flow_ops, gen_sdca_ops
+
+    assert tfprof_logger.write_op_log is tf.profiler.write_op_log and xla.compile is tf.contrib.compiler.xla.compile
+    assert nest.map_structure_up_to((1, 2), lambda one: one[0], ([3], [4])) == (3, 4)
+    assert clustering_ops.KMEANS_PLUS_PLUS_INIT == "kmeans_plus_plus" and gen_sdca_ops.sdca_optimizer_v2
+    assert data_flow_ops.StagingArea is tf.contrib.staging.StagingArea and data_flow_ops.FIFOQueue is tf.FIFOQueue
