@@ -155,7 +155,7 @@ class View(ModuleType):
         # Packages of contrib hold a function rather than their module of that name: `from ...ops import arg_scope`.
         if tensorflow_modules.is_listed(dotted) and tensorflow_modules.public(dotted) not in names.table():
             return importlib.import_module(f"{_NAME}.{dotted}")
-        for place in [*self._places, ""]:
+        for place in self._in_order():
             holder = _namespace(place)
             if holder is self:              # an import puts a module into its package, in the place of the namespace
                 continue
@@ -166,6 +166,13 @@ class View(ModuleType):
         # TensorFlow's modules import each other, and programs reach through: `rnn.rnn_cell_impl`.
         beside = tensorflow_modules.sibling(self.__name__.removeprefix(_NAME + "."), name)
         return importlib.import_module(f"{_NAME}.{beside}") if beside else None
+
+    def _in_order(self) -> list[str]:
+        """The places, the public names last.  Raw ops come after these where the module is not theirs: `io_ops.TextLineReader`
+        is the class, not the op of that type."""
+        if self.__name__.rpartition(".")[2].startswith("gen_"):
+            return [*self._places, ""]
+        return [*(place for place in self._places if place != "raw_ops"), "", *(place for place in self._places if place == "raw_ops")]
 
     def __dir__(self) -> list[str]:
         holders = [_namespace(place) for place in [*self._places, ""]]

@@ -189,3 +189,12 @@ def test_modules_that_hold_public_names(tf, tensorflow):
     assert nest.map_structure_up_to((1, 2), lambda one: one[0], ([3], [4])) == (3, 4)
     assert clustering_ops.KMEANS_PLUS_PLUS_INIT == "kmeans_plus_plus" and gen_sdca_ops.sdca_optimizer_v2
     assert data_flow_ops.StagingArea is tf.contrib.staging.StagingArea and data_flow_ops.FIFOQueue is tf.FIFOQueue
+
+
+def test_classes_are_not_hidden_by_the_ops_of_their_names(tf, tensorflow):
+    from tensorflow.python.ops import array_ops, gen_io_ops, io_ops, math_ops, resource_variable_ops
+
+    assert io_ops.TextLineReader is tf.TextLineReader and io_ops.TFRecordReader is tf.TFRecordReader
+    assert array_ops.TensorArray is math_ops.TensorArray is tf.TensorArray
+    assert gen_io_ops.TextLineReader is tf.raw_ops.TextLineReader
+    assert resource_variable_ops.var_is_initialized_op and io_ops.restore_v2
