@@ -172,7 +172,8 @@ class View(ModuleType):
         is the class, not the op of that type."""
         if self.__name__.rpartition(".")[2].startswith("gen_"):
             return [*self._places, ""]
-        return [*(place for place in self._places if place != "raw_ops"), "", *(place for place in self._places if place == "raw_ops")]
+        raw = [place for place in self._places if place == "raw_ops"]
+        return [*(place for place in self._places if place != "raw_ops"), "", *raw]
 
     def __dir__(self) -> list[str]:
         holders = [_namespace(place) for place in [*self._places, ""]]
